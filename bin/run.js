@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+// Start-up and nothing else: turns away a Node that is too old, then hands the words typed to
+// commands/base/start.ts. Nothing newer than Node 16 knows may be imported before the check.
+import module from 'node:module';
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 22 || (major === 22 && minor < 19)) {
+  console.error(`svc: needs Node.js 22.19 or newer, found ${process.versions.node}.`);
+  console.error('Run "npm ci" in the clone of svc and start bin/svc: it finds the right one.');
+  process.exit(1);
+}
+module.enableCompileCache();
+const { start } = await import('../commands/base/start.ts');
+await start(process.argv.slice(2));

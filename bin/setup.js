@@ -1,0 +1,70 @@
+#!/usr/bin/env node
+// Installs the npm packages when they are missing or not those of package-lock.json: what `npm
+// start` and `npm test` need on a fresh clone. Runs on any Node from 18 on, before anything is
+// installed, so it imports nothing but Node. `--dev`: the tools of the tests are needed too.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const installed = join(root, 'node_modules');
+const withTools = process.argv.includes('--dev');
+
+/** The packages of a lock file by their place; npm leaves a copy of it in node_modules. */
+function lockedPackages(path) {
+  return JSON.parse(readFileSync(path, 'utf8')).packages;
+}
+
+/** Whether a clone without the development tools can run: they bring its Node. */
+function isNodeNewEnough() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  return major > 22 || (major === 22 && minor >= 19);
+}
+
+/** Why an installation is due, or null. Packages for other platforms are never installed. */
+function reasonToInstall() {
+  const copy = join(installed, '.package-lock.json');
+  if (!existsSync(copy)) return 'no packages are installed yet';
+  const wanted = lockedPackages(join(root, 'package-lock.json'));
+  const present = lockedPackages(copy);
+  const needsTools = withTools || !isNodeNewEnough();
+  for (const [place, entry] of Object.entries(wanted)) {
+    if (place === '') continue;
+    const found = present[place];
+    if (found && found.version === entry.version && found.integrity === entry.integrity) continue;
+    const mayBeMissing = entry.optional || entry.devOptional || (entry.dev && !needsTools);
+    if (!found && mayBeMissing) continue;
+    return `package-lock.json wants ${place.replace(/^.*node_modules\//, '')} ${entry.version}`;
+  }
+  return null;
+}
+
+/**
+ * npm, on the Node that runs npm itself: the one in node_modules is about to be replaced.
+ */
+function runNpmCi() {
+  const { npm_execpath: npm, npm_node_execpath: node = process.execPath, PATH = '' } = process.env;
+  const ownTools = join(installed, '.bin');
+  const path = PATH.split(delimiter).filter((folder) => folder !== ownTools);
+  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  const options = {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    env: { ...process.env, PATH: path.join(delimiter) },
+  };
+  if (npm?.endsWith('npm-cli.js') && !node.startsWith(installed)) {
+    return spawnSync(node, [npm, ...args], options);
+  }
+  return spawnSync('npm', args, options);
+}
+
+const reason = reasonToInstall();
+if (reason !== null) {
+  console.error(`Installing the packages of svc (${reason}): takes a minute.`);
+  const { status, error } = runNpmCi();
+  if (status !== 0) {
+    console.error(`npm ci failed${error ? `: ${error.message}` : ''}. Run it by hand to see more.`);
+    process.exit(1);
+  }
+}

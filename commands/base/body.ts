@@ -1,0 +1,58 @@
+// Bodies from the command line: `--data` (inline, a file, standard input) and the flags laid over
+// it. What a body may hold is decided by the area's schema, the one that HTTP uses.
+import { createReadStream } from 'node:fs';
+import { ValidationError } from '../../src/errors.ts';
+import { UsageError } from './failure.ts';
+
+/** More than the largest request that HTTP takes by default. */
+const largestInputBytes = 128 * 1024 * 1024;
+
+/** Reads a file, or standard input for `-`. @throws UsageError where it cannot be read. */
+export async function readInput(name: string): Promise<Buffer> {
+  const source = name === '-' ? process.stdin : createReadStream(name);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of source) {
+      bytes += chunk.length;
+      if (bytes > largestInputBytes) throw new UsageError(`${name}: too large`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${name}: cannot be read (${(error as Error).message})`);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The value of a flag such as `--html`: `@FILE`, `@-` for standard input, or the text itself. */
+export async function textFrom(value: string): Promise<string>;
+export async function textFrom(value: string | undefined): Promise<string | undefined>;
+export async function textFrom(value: string | undefined): Promise<string | undefined> {
+  if (!value?.startsWith('@')) return value;
+  return (await readInput(value.slice(1))).toString('utf8');
+}
+
+/** The object given with `--data`; empty without. @throws ValidationError if it is no object. */
+export async function readData(data: string | undefined): Promise<Record<string, unknown>> {
+  if (data === undefined) return {};
+  const text = data === '-' ? (await readInput('-')).toString('utf8') : await textFrom(data);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new ValidationError(`--data: not valid JSON: ${(error as Error).message}`);
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  throw new ValidationError('--data: must be a JSON object');
+}
+
+type Entries<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+
+/** The object without what is undefined: a flag that was not given says nothing. */
+export function given<T extends Record<string, unknown>>(values: T): Partial<Entries<T>> {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Partial<Entries<T>>;
+}

@@ -1,0 +1,49 @@
+// What every command has: the common flags (contract 2). A command parses,
+// opens a session (session.ts), calls the same function as HTTP, and prints (output.ts).
+import { Command, Flags } from '@oclif/core';
+
+export interface CommonFlags {
+  config?: string | undefined;
+  org: string;
+  json: boolean;
+}
+
+export abstract class BaseCommand extends Command {
+  static override baseFlags = {
+    config: Flags.string({
+      description: 'Configuration file',
+      helpValue: 'FILE',
+      helpGroup: 'GLOBAL',
+    }),
+    org: Flags.string({
+      description: 'Organization to work in, by id or name',
+      default: 'default',
+      helpValue: 'ORG',
+      helpGroup: 'GLOBAL',
+    }),
+    json: Flags.boolean({
+      description: 'Print the object of the API as JSON and nothing else',
+      default: false,
+      helpGroup: 'GLOBAL',
+    }),
+  };
+}
+
+/** The flags of commands that read a page of a list. */
+export const pageFlags = {
+  page: Flags.string({ description: 'Page, from 1', helpValue: 'N' }),
+  limit: Flags.string({ description: 'Items per page, at most 100', helpValue: 'N' }),
+};
+
+/** The flag of commands that take away something for good. */
+export const yesFlag = {
+  yes: Flags.boolean({ description: 'Do not ask; needed where there is no terminal' }),
+};
+
+/** The flag of commands with a body. */
+export const dataFlag = {
+  data: Flags.string({
+    description: 'Body as JSON: inline, @FILE, or - for standard input; other flags win over it',
+    helpValue: 'JSON',
+  }),
+};

@@ -1,0 +1,19 @@
+// A domain is named by its id or, as people do, by its name.
+import type { App } from '../../src/app.ts';
+import { ResourceNotFoundError } from '../../src/errors.ts';
+import type { Caller } from '../../src/route.ts';
+
+/** @throws ValidationError for what is neither; ResourceNotFoundError for an unknown name. */
+export async function domainId(app: App, caller: Caller, idOrName: string): Promise<string> {
+  const { readDomainName } = await import('../../src/domains/domain-name.ts');
+  const read = readDomainName(idOrName);
+  if ('domain' in read) {
+    const { findSendingDomain } = await import('../../src/domains/queries.ts');
+    const found = await findSendingDomain(app.store.db, caller.organizationId, read.domain);
+    if (!found) throw new ResourceNotFoundError('domain', idOrName);
+    return found.id;
+  }
+  const { domainPath } = await import('../../src/domains/schema.ts');
+  const { parseWith } = await import('../../src/validate.ts');
+  return parseWith(domainPath, { id: idOrName }, 'path').id;
+}

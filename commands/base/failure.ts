@@ -1,0 +1,88 @@
+// How a command ends when it cannot do what was asked: the exit code (contract 2) and the words, as
+// text or as the API's flat error object. The one place of this face that knows error classes.
+import { ConfigError, ServiceError, UnreachableError, ValidationError } from '../../src/errors.ts';
+
+/** The command line itself is wrong: exit code 2. */
+export class UsageError extends Error {}
+
+/** What was waited for or checked did not come true: exit code 8. */
+export class ExpectationError extends Error {}
+
+/** Stopped by the person at the terminal: exit code 130. */
+export class InterruptedError extends Error {}
+
+export const interruptedCode = 130;
+
+const codeOfStatus = new Map([
+  [400, 2],
+  [401, 4],
+  [402, 6],
+  [403, 4],
+  [404, 3],
+  [409, 5],
+  [413, 2],
+  [415, 2],
+  [422, 2],
+  [429, 6],
+]);
+
+/** oclif's own refusals: an unknown flag, a missing argument, a value out of a list. */
+function isOclifUsage(error: unknown): error is Error {
+  return error instanceof Error && 'oclif' in error;
+}
+
+/** Contract 2; whatever is not known is an internal error, 1. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof ServiceError) return codeOfStatus.get(error.status) ?? 1;
+  if (error instanceof UsageError || error instanceof ConfigError || isOclifUsage(error)) return 2;
+  if (error instanceof UnreachableError) return 7;
+  if (error instanceof ExpectationError) return 8;
+  if (error instanceof InterruptedError) return interruptedCode;
+  return 1;
+}
+
+function usageText(error: Error): string {
+  return error.message.replace(/\s*See more help with --help$/, '').replaceAll(/\s*\n\s*/g, ' ');
+}
+
+function errorObject(error: unknown): Record<string, unknown> {
+  if (error instanceof ServiceError) return error.toJSON();
+  if (isOclifUsage(error)) return { _tag: 'ValidationError', message: usageText(error) };
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof UsageError) return { _tag: 'ValidationError', message };
+  if (error instanceof ConfigError) return { _tag: 'ConfigError', message };
+  if (error instanceof UnreachableError) return { _tag: 'UnreachableError', message };
+  if (error instanceof ExpectationError) return { _tag: 'ExpectationError', message };
+  if (error instanceof InterruptedError) return { _tag: 'InterruptedError', message };
+  return { _tag: 'InternalError', message };
+}
+
+function validationText(error: ValidationError): string {
+  const { fieldErrors = {} } = error;
+  // "Invalid body" is said to who sent one; here flags and arguments were typed.
+  const message = error.message.replace(/^Invalid (?:body|query|path|headers): /, '');
+  const lines = Object.entries(fieldErrors).map(
+    ([field, texts]) => `  ${field}: ${texts.join(', ')}`,
+  );
+  return lines.length > 1 ? [message, ...lines].join('\n') : message;
+}
+
+function errorText(error: unknown): string {
+  if (error instanceof ValidationError) return validationText(error);
+  if (isOclifUsage(error)) return `${usageText(error)} ("--help" explains)`;
+  if (!(error instanceof Error)) return String(error);
+  // Without a stack a fault of ours could not be reported usefully.
+  return exitCodeOf(error) === 1 ? (error.stack ?? error.message) : error.message;
+}
+
+/** Whether the words ask for JSON; known even where they could not be parsed. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return (end < 0 ? argv : argv.slice(0, end)).includes('--json');
+}
+
+/** What to write to standard error: one flat JSON object with `--json`, else text. */
+export function describeError(error: unknown, argv: readonly string[]): string {
+  if (wantsJson(argv)) return JSON.stringify(errorObject(error), null, 2);
+  return `svc: ${errorText(error)}`;
+}

@@ -1,0 +1,110 @@
+// Which fields of a resource people see: `…Columns` in lists, `…Card` for one. The names are the
+// API's own, so that what is read here can be looked up there; `--json` always shows all.
+
+export const organizationColumns = ['id', 'name', 'plan', 'sendingStatus', 'createdAt'];
+export const organizationCard = [
+  'id',
+  'name',
+  'plan',
+  'paymentMethodOnFile',
+  'timezone',
+  'sendingStatus',
+  'pauseReason',
+  'onboarding.status',
+  'createdAt',
+];
+
+export const keyColumns = [
+  'id',
+  'name',
+  'start',
+  'roleName',
+  'isActive',
+  'lastUsedAt',
+  'expiresAt',
+];
+export const keyCard = [
+  'id',
+  'name',
+  'description',
+  'start',
+  'roleName',
+  'permissions',
+  'owner',
+  'isActive',
+  'createdAt',
+  'expiresAt',
+  'lastUsedAt',
+];
+
+export const domainColumns = ['id', 'domain', 'status', 'createdAt'];
+export const domainCard = [
+  'id',
+  'domain',
+  'status',
+  'dkimKeys.selector',
+  'dkimKeys.algorithm',
+  'dkimKeys.published',
+  'returnPath',
+  'verifiedAt',
+  'lastCheckedAt',
+  'createdAt',
+];
+export const dnsRecordCard = ['purpose', 'type', 'name', 'value', 'required', 'status', 'error'];
+
+export const senderColumns = [
+  'id',
+  'email',
+  'name',
+  'verificationStatus',
+  'isDefault',
+  'createdAt',
+];
+export const senderCard = [
+  'id',
+  'email',
+  'name',
+  'domainId',
+  'verificationStatus',
+  'verifiedAt',
+  'isDefault',
+  'replyToEmails',
+  'isActive',
+  'createdAt',
+];
+
+export const messageColumns = [
+  'id',
+  'direction',
+  'status',
+  'from.email',
+  'to.email',
+  'subject',
+  'createdAt',
+];
+export const messageCard = [
+  'id',
+  'direction',
+  'status',
+  'from',
+  'to',
+  'cc',
+  'bcc',
+  'subject',
+  'tags',
+  'metadata',
+  'conversationId',
+  'createdAt',
+  'updatedAt',
+];
+export const recipientColumns = ['kind', 'email', 'status'];
+export const eventColumns = ['timestamp', 'eventType', 'status', 'metadata'];
+export const deliveryColumns = [
+  'id',
+  'recipientId',
+  'status',
+  'attemptCount',
+  'nextRetryAt',
+  'errorCode',
+  'errorMessage',
+];

@@ -1,0 +1,105 @@
+// How values look to people: tables, cards, colours. Values come from anywhere, a stranger's mail
+// included, so what could steer a terminal is made visible. Doorway to cli-table3 and ansis.
+import { Ansis } from 'ansis';
+import Table from 'cli-table3';
+
+/** Colours only on a terminal, and not with NO_COLOR (contract 2). */
+const colour = new Ansis(process.stdout.isTTY && !process.env.NO_COLOR ? 1 : 0);
+
+const goodWords = ['delivered', 'sent', 'read', 'verified', 'enabled', 'valid'];
+const badWords = ['bounced', 'failed', 'complained', 'rejected', 'missing', 'invalid', 'paused'];
+
+/** Control characters, and those that turn the direction of writing around. */
+const steering = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
+const steeringButLines = /(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
+
+/** Text from outside, safe for a terminal; line breaks stay. */
+export function plainText(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(steeringButLines, '\uFFFD');
+}
+
+/** Bold on a terminal. */
+export function emphasize(text: string): string {
+  return colour.bold(text);
+}
+
+const nothing = '-';
+
+/** A value as one line of text. */
+export function inWords(value: unknown): string {
+  if (value === null || value === undefined || value === '') return nothing;
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) return value.length === 0 ? nothing : value.map(inWords).join(', ');
+  if (typeof value === 'object') return partyInWords(value) ?? mapInWords(value);
+  return String(value).replace(steering, '\uFFFD');
+}
+
+/** `{messages: ['send']}` as `messages:send`, `{order: 7}` as `order:7`. */
+function mapInWords(value: object): string {
+  const entries = Object.entries(value).flatMap(([name, values]) =>
+    [values].flat().map((each: unknown) => `${inWords(name)}:${inWords(each)}`),
+  );
+  return inWords(entries);
+}
+
+/** `{email, name}` the way people write it. */
+function partyInWords(value: object): string | undefined {
+  if (!('email' in value) || typeof value.email !== 'string') return undefined;
+  const name = 'name' in value && typeof value.name === 'string' ? inWords(value.name) : nothing;
+  const email = inWords(value.email);
+  return name === nothing ? email : `${name} <${email}>`;
+}
+
+/** The value at a dotted path; a part that is a list is followed in each of its entries. */
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined || value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((entry) => valueAt(entry, path));
+  return valueAt((value as Record<string, unknown>)[name], rest);
+}
+
+function cell(row: object, field: string): string {
+  const words = inWords(valueAt(row, field.split('.')));
+  if (goodWords.includes(words)) return colour.green(words);
+  return badWords.includes(words) ? colour.red(words) : words;
+}
+
+const noBorders = Object.fromEntries(
+  ['top', 'bottom', 'left', 'right', 'mid']
+    .flatMap((at) => ['', '-mid', '-left', '-right'].map((part) => `${at}${part}`))
+    .map((name) => [name, '']),
+);
+
+function columns(head: string[], rows: string[][]): string {
+  const table = new Table({
+    ...(head.length > 0 && { head }),
+    chars: { ...noBorders, middle: '  ' },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+  });
+  table.push(...rows);
+  return table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
+}
+
+/** One line per row under the names of the fields. */
+export function table(rows: readonly object[], fields: readonly string[]): string {
+  const cells = rows.map((row) => fields.map((field) => cell(row, field)));
+  return columns(fields.map(emphasize), cells);
+}
+
+/** One line per field that has a value: its name and the value. */
+export function card(resource: object, fields: readonly string[]): string {
+  const lines = fields.map((field) => [emphasize(field), cell(resource, field)]);
+  return columns(
+    [],
+    lines.filter(([, words]) => words !== nothing),
+  );
+}
+
+/** A card for each, with a line between them: for values too long for columns. */
+export function cards(resources: readonly object[], fields: readonly string[]): string {
+  return resources.map((resource) => card(resource, fields)).join('\n\n');
+}

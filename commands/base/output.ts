@@ -1,0 +1,67 @@
+// What a command prints on standard output: the API's object with `--json`, else text for people.
+// How values look is format.ts; errors are failure.ts.
+import type { CommonFlags } from './command.ts';
+
+/** Text for people, made only when it is wanted. */
+export type View = () => string | Promise<string>;
+
+export function writeLine(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** Prints the object of the API, or what `view` makes of it. */
+export async function print(flags: CommonFlags, value: unknown, view: View): Promise<void> {
+  writeLine(flags.json ? JSON.stringify(value, null, 2) : await view());
+}
+
+/** Prints one resource: a card of `fields` (dotted paths), then `note`. */
+export function printCard(
+  flags: CommonFlags,
+  resource: object,
+  fields: readonly string[],
+  note = '',
+): Promise<void> {
+  return print(flags, resource, async () => {
+    const { card } = await import('./format.ts');
+    return note === '' ? card(resource, fields) : `${card(resource, fields)}\n\n${note}`;
+  });
+}
+
+export interface Listing {
+  items: readonly object[];
+  pagination?: { page: number; total: number; totalPages: number };
+}
+
+/** Prints a list: a table of `fields`, or `whenEmpty`, which says how to get the first item. */
+export function printList(
+  flags: CommonFlags,
+  listing: Listing,
+  fields: readonly string[],
+  whenEmpty: string,
+): Promise<void> {
+  return print(flags, listing, () => listText(listing, fields, whenEmpty));
+}
+
+/** Prints what the API answers as a bare array. */
+export function printArray(
+  flags: CommonFlags,
+  items: readonly object[],
+  fields: readonly string[],
+  whenEmpty: string,
+): Promise<void> {
+  return print(flags, items, () => listText({ items }, fields, whenEmpty));
+}
+
+async function listText(
+  { items, pagination }: Listing,
+  fields: readonly string[],
+  whenEmpty: string,
+): Promise<string> {
+  const pages =
+    pagination && pagination.totalPages > 1
+      ? `Page ${pagination.page} of ${pagination.totalPages}, ${pagination.total} in all.`
+      : '';
+  if (items.length === 0) return pages === '' ? whenEmpty : pages;
+  const { table } = await import('./format.ts');
+  return pages === '' ? table(items, fields) : `${table(items, fields)}\n\n${pages}`;
+}

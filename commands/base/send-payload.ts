@@ -1,0 +1,77 @@
+// The send payload (specification 4.2) from the flags of `messages send`, laid over `--data`. What
+// it may hold is decided by the schema that HTTP uses.
+import { basename } from 'node:path';
+import { given, readInput, textFrom } from './body.ts';
+import { UsageError } from './failure.ts';
+
+/** The flags that say something of the message; names as typed. */
+export interface SendFlags {
+  to?: string[] | undefined;
+  cc?: string[] | undefined;
+  bcc?: string[] | undefined;
+  from?: string | undefined;
+  'reply-to'?: string[] | undefined;
+  subject?: string | undefined;
+  text?: string | undefined;
+  html?: string | undefined;
+  attach?: string[] | undefined;
+  header?: string[] | undefined;
+  tag?: string[] | undefined;
+  metadata?: string[] | undefined;
+}
+
+/** `Ada <ada@example.com>` or the address alone. */
+function party(text: string): { email: string; name?: string } {
+  const match = /^\s*"?([^"<]*?)"?\s*<([^<>]*)>\s*$/.exec(text);
+  if (!match) return { email: text.trim() };
+  const [, name = '', email = ''] = match;
+  return name === '' ? { email } : { email, name };
+}
+
+/** `X-Campaign: spring`, `order=7`: the two sides of the first separator. */
+function pair(text: string, separator: string, flag: string): [string, string] {
+  const at = text.indexOf(separator);
+  if (at < 1) throw new UsageError(`--${flag} ${text}: expected NAME${separator}VALUE`);
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+}
+
+function pairs(texts: string[] | undefined, separator: string, flag: string) {
+  return texts && Object.fromEntries(texts.map((text) => pair(text, separator, flag)));
+}
+
+async function attachment(path: string) {
+  return { filename: basename(path), content: (await readInput(path)).toString('base64') };
+}
+
+async function emailContent(flags: SendFlags) {
+  return given({
+    subject: flags.subject,
+    text: await textFrom(flags.text),
+    html: await textFrom(flags.html),
+    replyTo: flags['reply-to'],
+    headers: pairs(flags.header, ':', 'header'),
+    attachments: flags.attach && (await Promise.all(flags.attach.map(attachment))),
+  });
+}
+
+/** @throws UsageError for a file that cannot be read or a pair without its separator. */
+export async function sendPayloadFrom(
+  data: Record<string, unknown>,
+  flags: SendFlags,
+): Promise<Record<string, unknown>> {
+  const email = await emailContent(flags);
+  const content = Object.keys(email).length > 0 || data.email === undefined;
+  return {
+    channel: 'email',
+    ...data,
+    ...given({
+      to: flags.to?.map(party),
+      cc: flags.cc?.map(party),
+      bcc: flags.bcc?.map(party),
+      from: flags.from === undefined ? undefined : party(flags.from),
+      tags: flags.tag,
+      metadata: pairs(flags.metadata, '=', 'metadata'),
+    }),
+    ...(content && { email: { ...(data.email as object | undefined), ...email } }),
+  };
+}

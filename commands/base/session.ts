@@ -1,0 +1,55 @@
+// Opens the service for one command and closes it after: configuration, store, and the operator as
+// the caller in `--org`. Everything heavy is imported here, when a command runs, never before.
+import type { App } from '../../src/app.ts';
+import type { LoadedConfig } from '../../src/config.ts';
+import { ConfigError, UnreachableError } from '../../src/errors.ts';
+import type { Caller } from '../../src/route.ts';
+import type { CommonFlags } from './command.ts';
+
+/** The configuration of this invocation. @throws ConfigError */
+export async function readConfig(flags: CommonFlags): Promise<LoadedConfig> {
+  const { loadConfig } = await import('../../src/config.ts');
+  return loadConfig({ file: flags.config, env: process.env, cwd: process.cwd() });
+}
+
+/** A file or directory that the system denies us is a store that cannot be reached. */
+export function asUnreachable(error: unknown): unknown {
+  if (!(error instanceof Error && 'syscall' in error) || error instanceof ConfigError) return error;
+  return new UnreachableError(`The data directory cannot be used: ${error.message}`, {
+    cause: error,
+  });
+}
+
+/** Opens the service, runs `work`, closes the service. On an empty store it makes the first things. */
+export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise<T>): Promise<T> {
+  const { config } = await readConfig(flags);
+  const [{ openApp }, { createLogger }, { ensureDefaultOrganization }] = await Promise.all([
+    import('../../src/app.ts'),
+    import('../../src/log.ts'),
+    import('../../src/first-start.ts'),
+  ]);
+  // A command's own words are its output; the log is the daemon's.
+  const log = await createLogger({ level: 'silent', pretty: false });
+  const app = await openApp(config, log).catch((error: unknown) => {
+    throw asUnreachable(error);
+  });
+  try {
+    await ensureDefaultOrganization(app);
+    return await work(app);
+  } finally {
+    await app.close();
+  }
+}
+
+/** As `withApp`, acting as the operator in the organization of `--org`. */
+export function withCaller<T>(
+  flags: CommonFlags,
+  work: (app: App, caller: Caller) => Promise<T>,
+): Promise<T> {
+  return withApp(flags, async (app) => {
+    const { getOrganization } = await import('../../src/organizations/organizations.ts');
+    const { operatorOf } = await import('../../src/keys/roles.ts');
+    const { id } = await getOrganization(app, flags.org);
+    return work(app, operatorOf(id));
+  });
+}

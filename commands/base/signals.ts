@@ -1,0 +1,37 @@
+// Ctrl-C and SIGTERM. A command ends at once with 130: the store loses nothing by that. The daemon
+// ends in order at the first signal and at once at the second (contract 1, "stop").
+import { interruptedCode } from './failure.ts';
+
+function exitInterrupted(): void {
+  process.exit(interruptedCode);
+}
+
+/** For commands that run and end. */
+export function exitOnInterrupt(): void {
+  process.on('SIGINT', exitInterrupted);
+}
+
+/**
+ * npm passes on the Ctrl-C that the terminal has already sent to the whole group, so one key press
+ * arrives twice within milliseconds.
+ */
+const samePressMs = 250;
+
+/** Resolves with the first SIGTERM or SIGINT; the next one ends the process at once. */
+export function firstStopSignal(): Promise<NodeJS.Signals> {
+  process.off('SIGINT', exitInterrupted);
+  return new Promise((resolve) => {
+    let firstAt: number | undefined;
+    const onSignal = (signal: NodeJS.Signals) => {
+      const now = performance.now();
+      if (firstAt === undefined) {
+        firstAt = now;
+        resolve(signal);
+      } else if (now - firstAt > samePressMs) {
+        process.exit(interruptedCode);
+      }
+    };
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
+  });
+}

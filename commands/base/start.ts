@@ -1,0 +1,72 @@
+// From the words typed to a finished command: finds its file, loads that one alone (150 commands
+// loaded for one would cost more than all the rest), and ends with the exit codes of contract 2.
+// What commands share is next to this file; what they do is theirs.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Interfaces } from '@oclif/core';
+import { describeError, exitCodeOf } from './failure.ts';
+import { exitOnInterrupt } from './signals.ts';
+import { commandsFolder, interpret, listCommandIds, type Typed } from './typed.ts';
+
+const root = join(commandsFolder, '..');
+
+function readPackage(): Interfaces.PJSON {
+  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+}
+
+function versionLine({ name, version }: Interfaces.PJSON): string {
+  return `${name}/${version} ${process.platform}-${process.arch} node-${process.version}`;
+}
+
+/** oclif would load every command to know its flags; it is shown only the files that matter. */
+function filesFor(typed: Typed): string[] {
+  if (typed.kind === 'topic')
+    return [typed.id === '' ? '**/*.ts' : `${typed.id}/**/*.ts`, '!base/**'];
+  return [`${typed.id.replaceAll(':', '/')}.ts`];
+}
+
+async function loadOclif(pjson: Interfaces.PJSON, typed: Typed) {
+  const { Config, loadHelpClass, settings } = await import('@oclif/core');
+  // Node runs the sources; oclif would look for tsx and ts-node in NODE_ENV=test or development.
+  settings.enableAutoTranspile = false;
+  const commands = { strategy: 'pattern', target: './commands', globPatterns: filesFor(typed) };
+  const config = await Config.load({
+    root,
+    pjson: { ...pjson, oclif: { ...pjson.oclif, commands } } as Interfaces.PJSON,
+  });
+  return { config, loadHelpClass };
+}
+
+async function run(argv: string[]): Promise<void> {
+  const pjson = readPackage();
+  if (argv[0] === '--version') {
+    process.stdout.write(`${versionLine(pjson)}\n`);
+    return;
+  }
+  const typed = interpret(argv, listCommandIds());
+  const { config, loadHelpClass } = await loadOclif(pjson, typed);
+  if (typed.kind === 'command' && !typed.wantsHelp) {
+    await config.runCommand(typed.id, typed.rest);
+    return;
+  }
+  const Help = await loadHelpClass(config);
+  await new Help(config, pjson.oclif.helpOptions).showHelp(typed.id === '' ? [] : [typed.id]);
+}
+
+/** A reader that has seen enough (`svc openapi | head -1`) is no fault. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+}
+
+/** Runs the command; the exit code is in `process.exitCode` at the end. Never throws. */
+export async function start(argv: string[]): Promise<void> {
+  exitOnInterrupt();
+  process.stdout.on('error', ignoreClosedPipe);
+  process.stderr.on('error', ignoreClosedPipe);
+  try {
+    await run(argv);
+  } catch (error) {
+    process.stderr.write(`${describeError(error, argv)}\n`);
+    process.exitCode = exitCodeOf(error);
+  }
+}

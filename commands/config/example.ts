@@ -1,0 +1,17 @@
+import { BaseCommand } from '../base/command.ts';
+import { print } from '../base/output.ts';
+
+export default class ConfigExample extends BaseCommand {
+  static override summary = 'Print a configuration file with every key, its default and a reason';
+
+  static override examples = [
+    { description: 'Start from it', command: 'svc config example > config.yaml' },
+  ];
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(ConfigExample);
+    const { configExample } = await import('../../src/config-show.ts');
+    const example = configExample().trimEnd();
+    await print(flags, { example }, () => example);
+  }
+}

@@ -1,0 +1,52 @@
+import { Flags } from '@oclif/core';
+import { BaseCommand } from '../base/command.ts';
+import { print } from '../base/output.ts';
+import { readConfig } from '../base/session.ts';
+
+export default class ConfigShow extends BaseCommand {
+  static override summary = 'Show the configuration in force, secrets hidden';
+
+  static override description =
+    'With --origin also where each value comes from: the default, a line of the file, or a ' +
+    'variable.';
+
+  static override examples = [
+    { description: 'What this directory would run with', command: 'svc config show --origin' },
+    {
+      description: 'One value, for a script',
+      command: 'svc config show --json | jq .http.port',
+    },
+  ];
+
+  static override flags = {
+    origin: Flags.boolean({ description: 'Say where each value comes from' }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(ConfigShow);
+    const loaded = await readConfig(flags);
+    const { describeConfig } = await import('../../src/config-show.ts');
+    const rows = describeConfig(loaded);
+    await print(flags, flags.origin ? { items: rows } : nested(rows), async () => {
+      const { table } = await import('../base/format.ts');
+      const file = `file: ${loaded.file ?? 'none, the defaults hold'}`;
+      return `${file}\n\n${table(rows, flags.origin ? ['key', 'value', 'origin'] : ['key', 'value'])}`;
+    });
+  }
+}
+
+/** `http.port` as `{http: {port}}`. */
+function nested(rows: readonly { key: string; value: unknown }[]): Record<string, unknown> {
+  const tree: Record<string, unknown> = {};
+  for (const { key, value } of rows) {
+    const names = key.split('.');
+    const last = names.pop() ?? '';
+    let section = tree;
+    for (const name of names) {
+      section[name] ??= {};
+      section = section[name] as Record<string, unknown>;
+    }
+    section[last] = value;
+  }
+  return tree;
+}

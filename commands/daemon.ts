@@ -1,0 +1,60 @@
+import { Flags } from '@oclif/core';
+import { BaseCommand } from './base/command.ts';
+import { writeLine } from './base/output.ts';
+import { asUnreachable, readConfig } from './base/session.ts';
+import { firstStopSignal } from './base/signals.ts';
+
+export default class Daemon extends BaseCommand {
+  static override summary = 'Run the service: HTTP API, inbound SMTP, queue and scheduled jobs';
+
+  static override description =
+    'Logs to standard error, and says "ready" once everything listens. SIGTERM or SIGINT ' +
+    'stops it in order within shutdownGraceSeconds; a second signal stops it at once. ' +
+    'Nothing accepted is ever lost.';
+
+  static override examples = [
+    { description: 'With the defaults, data in ./data', command: 'svc daemon' },
+    {
+      description: 'Under a supervisor',
+      command: 'svc daemon --config /etc/svc/config.yaml --ready-file /run/svc/ready.json',
+    },
+  ];
+
+  static override flags = {
+    'ready-file': Flags.string({
+      description: 'Written as JSON when everything listens, removed at the stop',
+      helpValue: 'FILE',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Daemon);
+    const stopSignal = firstStopSignal();
+    const { config, warnings } = await readConfig(flags);
+    const [{ openApp }, { createLogger }, { startDaemon }] = await Promise.all([
+      import('../src/app.ts'),
+      import('../src/log.ts'),
+      import('../daemon/daemon.ts'),
+    ]);
+    const pretty = process.stderr.isTTY && !flags.json;
+    const log = await createLogger({ level: config.log.level, pretty });
+    for (const warning of warnings) log.warn(warning);
+    const app = await openApp(config, log).catch((error: unknown) => {
+      throw asUnreachable(error);
+    });
+    try {
+      const daemon = await startDaemon(app, {
+        readyFile: flags['ready-file'],
+        announce: writeLine,
+      });
+      const signal = await stopSignal;
+      log.info({ signal }, 'stopping');
+      await daemon.close();
+    } finally {
+      await app.close();
+    }
+    log.info('stopped');
+    // Whatever handle a library still holds must not outlive the stop.
+    process.exit(0);
+  }
+}

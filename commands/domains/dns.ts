@@ -1,0 +1,36 @@
+import { Args } from '@oclif/core';
+import { BaseCommand } from '../base/command.ts';
+import { domainId } from '../base/domain-id.ts';
+import { dnsRecordCard } from '../base/fields.ts';
+import { print } from '../base/output.ts';
+import { withCaller } from '../base/session.ts';
+
+export default class DomainsDns extends BaseCommand {
+  static override summary = 'Show the DNS records to publish for a domain, as last checked';
+
+  static override examples = [
+    { description: 'To copy from', command: 'svc domains dns example.com' },
+    {
+      description: 'What is still missing',
+      command: `svc domains dns example.com --json | jq '.items[] | select(.status != "valid")'`,
+    },
+  ];
+
+  static override args = {
+    domain: Args.string({ description: 'Id (dom_…) or name', required: true }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(DomainsDns);
+    await withCaller(flags, async (app, caller) => {
+      const { listDnsRecords } = await import('../../src/domains/domains.ts');
+      const id = await domainId(app, caller, args.domain);
+      const records = await listDnsRecords(app, caller, id);
+      await print(flags, records, async () => {
+        if (records.items.length === 0) return 'It needs no DNS records.';
+        const { cards } = await import('../base/format.ts');
+        return cards(records.items, dnsRecordCard);
+      });
+    });
+  }
+}

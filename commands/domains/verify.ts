@@ -1,0 +1,50 @@
+import { Args, Flags } from '@oclif/core';
+import { BaseCommand } from '../base/command.ts';
+import { domainId } from '../base/domain-id.ts';
+import { ExpectationError } from '../base/failure.ts';
+import { dnsRecordCard, domainCard } from '../base/fields.ts';
+import { print } from '../base/output.ts';
+import { withCaller } from '../base/session.ts';
+
+export default class DomainsVerify extends BaseCommand {
+  static override summary = "Look for a domain's DNS records now";
+
+  static override description =
+    'Ends with exit code 8 unless the domain is verified after that. --force verifies it ' +
+    'without looking, which only the operator of this machine may: mail will be signed, but ' +
+    'receivers will not find the key.';
+
+  static override examples = [
+    { description: 'After publishing the records', command: 'svc domains verify example.com' },
+    {
+      description: 'Without DNS, for tests',
+      command: 'svc domains verify dom_06dq2k0qz8h3v5m1r9t4w7xy --force',
+    },
+  ];
+
+  static override args = {
+    domain: Args.string({ description: 'Id (dom_…) or name', required: true }),
+  };
+
+  static override flags = {
+    force: Flags.boolean({ description: 'Verified, whatever DNS says' }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(DomainsVerify);
+    await withCaller(flags, async (app, caller) => {
+      const { verifyDomain } = await import('../../src/domains/verification.ts');
+      const id = await domainId(app, caller, args.domain);
+      const domain = await verifyDomain(app, caller, id, { force: flags.force });
+      const lacking = domain.dnsRecords.filter(({ status }) => status !== 'valid');
+      await print(flags, domain, async () => {
+        const { card, cards } = await import('../base/format.ts');
+        const shown = card(domain, domainCard);
+        if (flags.force || lacking.length === 0) return shown;
+        return `${shown}\n\nNot found as they should be:\n\n${cards(lacking, dnsRecordCard)}`;
+      });
+      if (domain.status === 'verified') return;
+      throw new ExpectationError(`${domain.domain} is ${domain.status}, not verified`);
+    });
+  }
+}

@@ -1,0 +1,72 @@
+import { Flags } from '@oclif/core';
+import { given, readData } from '../base/body.ts';
+import { BaseCommand, dataFlag } from '../base/command.ts';
+import { keyCard } from '../base/fields.ts';
+import { printCard } from '../base/output.ts';
+import { withCaller } from '../base/session.ts';
+
+export default class KeysCreate extends BaseCommand {
+  static override summary = 'Make an API key';
+
+  static override description =
+    'The key itself is shown this once: only its hash is stored. Give it a role or single ' +
+    "permissions; without either it is a developer's. A test key reaches only simulator " +
+    'addresses and mailboxes here.';
+
+  static override examples = [
+    {
+      description: 'A key for a program that only sends',
+      command: 'svc keys create --name ci --role sender',
+    },
+    {
+      description: 'The same by single permissions, until the end of the year',
+      command:
+        'svc keys create --name ci --permission messages:send --permission messages:read --expires-at 2030-12-31T23:59:59Z',
+    },
+    {
+      description: 'The key alone, for a script',
+      command: 'svc keys create --name ci --json | jq -r .key',
+    },
+  ];
+
+  static override flags = {
+    name: Flags.string({ description: 'What the key is for' }),
+    description: Flags.string({ description: 'More about it' }),
+    role: Flags.string({ description: 'owner, admin, developer, sender or viewer' }),
+    permission: Flags.string({
+      description: 'One permission, such as messages:send; may be repeated',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'RESOURCE:ACTION',
+    }),
+    owner: Flags.string({ description: 'Who holds it: person or service (default)' }),
+    'expires-at': Flags.string({ description: 'When it ends, ISO 8601', helpValue: 'TIME' }),
+    test: Flags.boolean({ description: 'Make a test key' }),
+    ...dataFlag,
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(KeysCreate);
+    const data = await readData(flags.data);
+    await withCaller(flags, async (app, caller) => {
+      const { permissionMapOf } = await import('../../src/keys/roles.ts');
+      const { createKey } = await import('../../src/keys/keys.ts');
+      const { createKeyInput } = await import('../../src/keys/schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const input = {
+        ...data,
+        ...given({
+          name: flags.name,
+          description: flags.description,
+          role: flags.role,
+          permissions: flags.permission && permissionMapOf(flags.permission),
+          owner: flags.owner,
+          expiresAt: flags['expires-at'],
+          mode: flags.test ? 'test' : undefined,
+        }),
+      };
+      const key = await createKey(app, caller, parseWith(createKeyInput, input, 'body'));
+      await printCard(flags, key, ['key', ...keyCard], 'The key is not shown again: keep it now.');
+    });
+  }
+}

@@ -1,0 +1,40 @@
+import { Args } from '@oclif/core';
+import { BaseCommand, yesFlag } from '../base/command.ts';
+import { confirmed } from '../base/confirm.ts';
+import { print } from '../base/output.ts';
+import { withCaller } from '../base/session.ts';
+
+export default class MessagesDelete extends BaseCommand {
+  static override summary = 'Delete a message and its content for good';
+
+  static override description =
+    'What has not been sent of it is not sent. Asks first on a terminal; elsewhere it needs ' +
+    '--yes.';
+
+  static override examples = [
+    {
+      description: 'In a script',
+      command: 'svc messages delete msg_06dq2k0qz8h3v5m1r9t4w7xy --yes',
+    },
+  ];
+
+  static override args = {
+    id: Args.string({ description: 'Id of the message (msg_…)', required: true }),
+  };
+
+  static override flags = { ...yesFlag };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(MessagesDelete);
+    await withCaller(flags, async (app, caller) => {
+      const { messageId } = await import('../../src/messages/schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const id = parseWith(messageId, args.id, 'path');
+      const { deleteMessage, getMessage } = await import('../../src/messages/messages.ts');
+      const { status } = await getMessage(app, caller, id);
+      await confirmed(`Delete the message ${id} (${status}) for good?`, flags.yes);
+      const deleted = await deleteMessage(app, caller, id);
+      await print(flags, deleted, () => deleted.message);
+    });
+  }
+}

@@ -1,0 +1,37 @@
+import { Args } from '@oclif/core';
+import { BaseCommand } from '../base/command.ts';
+import { deliveryColumns } from '../base/fields.ts';
+import { printArray } from '../base/output.ts';
+import { withCaller } from '../base/session.ts';
+
+export default class MessagesDeliveries extends BaseCommand {
+  static override summary = 'Show how the delivery to each recipient of a message stands';
+
+  static override examples = [
+    {
+      description: 'Who has it, who does not and why',
+      command: 'svc messages deliveries msg_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
+    {
+      description: 'The words of the remote servers',
+      command:
+        "svc messages deliveries msg_06dq2k0qz8h3v5m1r9t4w7xy --json | jq '.[].attempts[].reply'",
+    },
+  ];
+
+  static override args = {
+    id: Args.string({ description: 'Id of the message (msg_…)', required: true }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(MessagesDeliveries);
+    await withCaller(flags, async (app, caller) => {
+      const { messageId } = await import('../../src/messages/schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const id = parseWith(messageId, args.id, 'path');
+      const { listMessageDeliveries } = await import('../../src/messages/messages.ts');
+      const deliveries = await listMessageDeliveries(app, caller, id);
+      await printArray(flags, deliveries, deliveryColumns, 'It is not for delivery.');
+    });
+  }
+}

@@ -1,0 +1,29 @@
+import { Args } from '@oclif/core';
+import { BaseCommand } from '../base/command.ts';
+import { eventColumns } from '../base/fields.ts';
+import { printArray } from '../base/output.ts';
+import { withCaller } from '../base/session.ts';
+
+export default class MessagesEvents extends BaseCommand {
+  static override summary = 'Show what happened to a message, oldest first';
+
+  static override examples = [
+    { description: 'Its timeline', command: 'svc messages events msg_06dq2k0qz8h3v5m1r9t4w7xy' },
+  ];
+
+  static override args = {
+    id: Args.string({ description: 'Id of the message (msg_…)', required: true }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(MessagesEvents);
+    await withCaller(flags, async (app, caller) => {
+      const { messageId } = await import('../../src/messages/schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const id = parseWith(messageId, args.id, 'path');
+      const { listMessageEvents } = await import('../../src/messages/messages.ts');
+      const events = await listMessageEvents(app, caller, id);
+      await printArray(flags, events, eventColumns, 'Nothing has happened to it.');
+    });
+  }
+}

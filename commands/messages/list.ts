@@ -1,0 +1,56 @@
+import { Flags } from '@oclif/core';
+import { given } from '../base/body.ts';
+import { BaseCommand, pageFlags } from '../base/command.ts';
+import { messageColumns } from '../base/fields.ts';
+import { printList } from '../base/output.ts';
+import { withCaller } from '../base/session.ts';
+
+export default class MessagesList extends BaseCommand {
+  static override summary = 'List messages, newest first';
+
+  static override examples = [
+    { description: 'What arrived', command: 'svc messages list --direction inbound' },
+    {
+      description: 'What bounced in January',
+      command: 'svc messages list --status bounced --start-date 2026-01-01 --end-date 2026-01-31',
+    },
+  ];
+
+  static override flags = {
+    status: Flags.string({ description: 'Only these: pending, delivered, bounced, …' }),
+    direction: Flags.string({ description: 'outbound or inbound' }),
+    conversation: Flags.string({ description: 'Of this conversation', helpValue: 'ID' }),
+    contact: Flags.string({ description: 'Of this contact', helpValue: 'ID' }),
+    'start-date': Flags.string({ description: 'Created at or after, ISO 8601', helpValue: 'TIME' }),
+    'end-date': Flags.string({
+      description: 'Created at or before; a bare date means all of that day',
+      helpValue: 'TIME',
+    }),
+    ...pageFlags,
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(MessagesList);
+    await withCaller(flags, async (app, caller) => {
+      const { listMessages } = await import('../../src/messages/messages.ts');
+      const { listMessagesQuery } = await import('../../src/messages/schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const filter = given({
+        status: flags.status,
+        direction: flags.direction,
+        conversationId: flags.conversation,
+        contactId: flags.contact,
+        startDate: flags['start-date'],
+        endDate: flags['end-date'],
+        page: flags.page,
+        limit: flags.limit,
+      });
+      const messages = await listMessages(
+        app,
+        caller,
+        parseWith(listMessagesQuery, filter, 'query'),
+      );
+      await printList(flags, messages, messageColumns, 'No such messages.');
+    });
+  }
+}

@@ -1,0 +1,27 @@
+import { BaseCommand } from '../base/command.ts';
+import { printList } from '../base/output.ts';
+import { asUnreachable, readConfig } from '../base/session.ts';
+
+export default class MigrateStatus extends BaseCommand {
+  static override summary = 'Show which migrations the store has had, without running any';
+
+  static override description =
+    'The daemon and every other command bring the store up to date when they open it; on ' +
+    'SQLite they leave a copy of the file from before next to it.';
+
+  static override examples = [{ description: 'Before an upgrade', command: 'svc migrate status' }];
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(MigrateStatus);
+    const { config } = await readConfig(flags);
+    const { readMigrationStatus } = await import('../../src/store/inspect.ts');
+    const { isoTime } = await import('../../src/clock.ts');
+    const status = await readMigrationStatus(config.database.url, config.dataDir).catch(
+      (error: unknown) => {
+        throw asUnreachable(error);
+      },
+    );
+    const items = status.map(({ name, appliedAt }) => ({ name, appliedAt: isoTime(appliedAt) }));
+    await printList(flags, { items }, ['name', 'appliedAt'], 'There are no migrations.');
+  }
+}

@@ -1,0 +1,24 @@
+import { BaseCommand } from './base/command.ts';
+import { writeLine } from './base/output.ts';
+import { readConfig } from './base/session.ts';
+
+export default class OpenApi extends BaseCommand {
+  static override summary = 'Print the OpenAPI 3.1 document of the HTTP API';
+
+  static override description =
+    'The daemon serves the same at /v1/openapi.json, and a page to read at /docs.';
+
+  static override examples = [
+    { description: 'For a client generator', command: 'svc openapi > openapi.json' },
+  ];
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(OpenApi);
+    const { config } = await readConfig(flags);
+    const { routes } = await import('../daemon/http/routes.ts');
+    const { openApiDocument } = await import('../daemon/http/openapi.ts');
+    const { host, port, publicUrl } = config.http;
+    const document = openApiDocument(routes, publicUrl ?? `http://${host}:${port}`);
+    writeLine(JSON.stringify(document, null, 2));
+  }
+}

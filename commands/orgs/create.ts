@@ -1,0 +1,56 @@
+import { Flags } from '@oclif/core';
+import { given, readData } from '../base/body.ts';
+import { BaseCommand, dataFlag } from '../base/command.ts';
+import { organizationCard } from '../base/fields.ts';
+import { printCard } from '../base/output.ts';
+import { withApp } from '../base/session.ts';
+
+export default class OrgsCreate extends BaseCommand {
+  static override summary = 'Make an organization';
+
+  static override description =
+    'Keys, domains and messages belong to one organization each. The plan sets its limits: ' +
+    'free, starter, growth, scale, or self-hosted, which has none; the configuration can ' +
+    'change and add plans.';
+
+  static override examples = [
+    {
+      description: 'One on the free plan, which has paid already',
+      command: 'svc orgs create --name acme --plan free --payment-method',
+    },
+    {
+      description: 'Then a key for it',
+      command: 'svc keys create --org acme --name first --role owner',
+    },
+  ];
+
+  static override flags = {
+    name: Flags.string({ description: 'Unique name' }),
+    plan: Flags.string({ description: 'free, starter, growth, scale or self-hosted' }),
+    'payment-method': Flags.boolean({ description: 'A payment method is on file' }),
+    timezone: Flags.string({ description: 'IANA name, such as Europe/Berlin', helpValue: 'ZONE' }),
+    'created-at': Flags.string({ description: 'Made then, ISO 8601, not now', helpValue: 'TIME' }),
+    ...dataFlag,
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(OrgsCreate);
+    const input = {
+      ...(await readData(flags.data)),
+      ...given({
+        name: flags.name,
+        plan: flags.plan,
+        paymentMethodOnFile: flags['payment-method'] || undefined,
+        timezone: flags.timezone,
+        createdAt: flags['created-at'],
+      }),
+    };
+    await withApp(flags, async (app) => {
+      const { createOrganization } = await import('../../src/organizations/organizations.ts');
+      const { createOrganizationInput } = await import('../../src/organizations/schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const wanted = parseWith(createOrganizationInput, input, 'body');
+      await printCard(flags, await createOrganization(app, wanted), organizationCard);
+    });
+  }
+}

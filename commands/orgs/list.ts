@@ -1,0 +1,29 @@
+import { given } from '../base/body.ts';
+import { BaseCommand, pageFlags } from '../base/command.ts';
+import { organizationColumns } from '../base/fields.ts';
+import { printList } from '../base/output.ts';
+import { withApp } from '../base/session.ts';
+
+export default class OrgsList extends BaseCommand {
+  static override summary = 'List all organizations, oldest first';
+
+  static override examples = [
+    { description: 'Who is here', command: 'svc orgs list' },
+    { description: 'Their names alone', command: "svc orgs list --json | jq -r '.items[].name'" },
+  ];
+
+  static override flags = { ...pageFlags };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(OrgsList);
+    await withApp(flags, async (app) => {
+      const { listOrganizations } = await import('../../src/organizations/organizations.ts');
+      const { listKeysQuery: pageOnly } = await import('../../src/keys/schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const { page, limit } = flags;
+      const query = parseWith(pageOnly, given({ page, limit }), 'query');
+      const organizations = await listOrganizations(app, query);
+      await printList(flags, organizations, organizationColumns, 'No organizations.');
+    });
+  }
+}

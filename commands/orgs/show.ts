@@ -1,0 +1,26 @@
+import { Args } from '@oclif/core';
+import { BaseCommand } from '../base/command.ts';
+import { organizationCard } from '../base/fields.ts';
+import { printCard } from '../base/output.ts';
+import { withApp } from '../base/session.ts';
+
+export default class OrgsShow extends BaseCommand {
+  static override summary = 'Show an organization: its plan and whether it may send';
+
+  static override examples = [
+    { description: 'By name', command: 'svc orgs show default' },
+    { description: 'By id', command: 'svc orgs show org_06dq2k0qz8h3v5m1r9t4w7xy' },
+  ];
+
+  static override args = {
+    organization: Args.string({ description: 'Id (org_…) or name', required: true }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(OrgsShow);
+    await withApp(flags, async (app) => {
+      const { getOrganization } = await import('../../src/organizations/organizations.ts');
+      await printCard(flags, await getOrganization(app, args.organization), organizationCard);
+    });
+  }
+}

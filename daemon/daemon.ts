@@ -1,0 +1,91 @@
+// The composition root of the long-running service: starts the faces in order (store lock, inbound
+// SMTP, queue, HTTP), says `ready`, and stops them in the opposite order. Tests use it too.
+import { rmSync, writeFileSync } from 'node:fs';
+import type { App } from '../src/app.ts';
+import { checkDueDomains } from '../src/domains/domain-checks.ts';
+import { firstStart, firstStartText } from '../src/first-start.ts';
+import { createAuthenticator } from '../src/keys/authenticator.ts';
+import { createAttempter } from '../src/outbound/attempt.ts';
+import { createPipeline } from '../src/outbound/pipeline.ts';
+import { sweepClaims } from '../src/outbound/send.ts';
+import { lockDaemon, storeLocation } from '../src/store/open.ts';
+import { routes } from './http/routes.ts';
+import { createHttpServer } from './http/server.ts';
+import { startJobs } from './scheduler/jobs.ts';
+import { createSmtpListener } from './smtp/listener.ts';
+
+export interface DaemonOptions {
+  /** Where the ready object is written as JSON, removed again at the stop. */
+  readyFile?: string | undefined;
+  /** Prints the text of a first start: it holds the only copy of the owner key. */
+  announce?: (text: string) => void;
+}
+
+export interface Daemon {
+  httpUrl: string;
+  smtpPort: number;
+  /** Stops within `shutdownGraceSeconds`; what is in flight is finished or handed back. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts all faces. The app stays the caller's to close.
+ * @throws UnreachableError when another daemon holds the store, or an address is in use.
+ */
+export async function startDaemon(app: App, options: DaemonOptions = {}): Promise<Daemon> {
+  const { config } = app;
+  const stops: (() => unknown)[] = [];
+  const close = async () => {
+    for (const stop of stops.splice(0).reverse()) await stop();
+  };
+  try {
+    const lock = lockDaemon(storeLocation(config.database.url, config.dataDir));
+    stops.push(() => lock.release());
+    const first = await firstStart(app);
+    const graceMs = config.shutdownGraceSeconds * 1000;
+
+    const smtp = createSmtpListener(app);
+    const { port: smtpPort } = await smtp.listen();
+    stops.push(() => smtp.close(graceMs));
+
+    const listener = { host: config.smtp.inbound.host, port: smtpPort };
+    const attempter = createAttempter(app, listener);
+    stops.push(() => attempter.close());
+    const pipeline = createPipeline(app, app.newId('worker'), attempter.attempt);
+    await pipeline.start();
+    stops.push(() => pipeline.stop(graceMs));
+
+    const authenticator = createAuthenticator(app);
+    stops.push(() => authenticator.close());
+    stops.push(
+      startJobs(app, [
+        { name: 'flush key use', pattern: '* * * * *', run: () => authenticator.flushLastUsed() },
+        { name: 'check domains', pattern: '* * * * *', run: () => checkDueDomains(app) },
+        { name: 'sweep idempotency claims', pattern: '17 * * * *', run: () => sweepClaims(app) },
+      ]),
+    );
+
+    const http = createHttpServer(app, {
+      routes,
+      authenticate: (plaintext) => authenticator.authenticate(plaintext),
+      isQueueRunning: () => pipeline.isRunning(),
+    });
+    const { url: httpUrl } = await http.listen();
+    stops.push(() => http.close());
+    if (config.http.publicUrl === null) app.publicUrl.current = httpUrl;
+
+    const ready = { msg: 'ready', httpUrl, smtpPort, mode: config.delivery.mode, pid: process.pid };
+    const { msg, ...fields } = ready;
+    app.log.info(fields, msg);
+    const { readyFile } = options;
+    if (readyFile) {
+      writeFileSync(readyFile, `${JSON.stringify(ready)}\n`);
+      stops.push(() => rmSync(readyFile, { force: true }));
+    }
+    if (first) options.announce?.(firstStartText(httpUrl, first.apiKey));
+    return { httpUrl, smtpPort, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

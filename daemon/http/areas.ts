@@ -1,0 +1,9 @@
+// What each area of the API is about, by the name that its routes carry: the tags of the OpenAPI
+// document. A test holds the list to the mounted routes.
+
+export const areas: Readonly<Record<string, string>> = {
+  messages: 'Sending messages and following them: statuses, deliveries, timelines',
+  domains: 'Sending domains, their DNS records and verification',
+  senders: 'Addresses that messages may come from',
+  'API keys': 'Keys and what they may do',
+};

@@ -1,0 +1,174 @@
+// Reading a request body and parsing it as JSON, with bounds on bytes, depth, count and encoding;
+// whether its fields are right is for the route's schema. Contract 4: malformed is 400, 413 or 415.
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CapacityError, MalformedRequestError } from '../../src/errors.ts';
+
+const deepestNesting = 64;
+/** Values in one body. 60 MB of `[[],[],…` would otherwise become gigabytes of heap. */
+const mostValues = 500_000;
+/** Bodies up to this size are never refused for memory; `maxConnections` bounds them. */
+const freeBytes = 65_536;
+/** So many bodies of the largest size are held at once; beyond it the answer is 503. */
+const largestBodiesAtOnce = 4;
+const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?;?\s*$/i;
+
+export interface BodyReader {
+  /**
+   * The whole body as bytes; empty when there is none.
+   * @throws MalformedRequestError 413 beyond the limit, 415 for another media type or a compressed
+   * body, 400 when it does not arrive whole; CapacityError when too much is being read already.
+   */
+  read(request: IncomingMessage, response: ServerResponse): Promise<Buffer>;
+}
+
+/** A reader for bodies of at most `maxBytes`; all its reads share one budget of memory. */
+export function createBodyReader(maxBytes: number): BodyReader {
+  const budget = { left: largestBodiesAtOnce * maxBytes };
+  return {
+    async read(request, response) {
+      const { headers } = request;
+      if (headers['content-length'] === '0') return Buffer.alloc(0);
+      if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
+        return Buffer.alloc(0);
+      }
+      if (Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
+      if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+        throw new MalformedRequestError('A compressed body is not accepted', 415);
+      }
+      if (!jsonType.test(headers['content-type'] ?? '')) {
+        throw new MalformedRequestError('The body must be sent as application/json in UTF-8', 415);
+      }
+      // The body was not asked for until now: a refused request never costs its upload.
+      if (headers.expect !== undefined) response.writeContinue();
+      return await collect(request, maxBytes, budget);
+    },
+  };
+}
+
+function tooLarge(maxBytes: number): MalformedRequestError {
+  return new MalformedRequestError(`The body is larger than ${maxBytes} bytes`, 413);
+}
+
+function collect(
+  request: IncomingMessage,
+  maxBytes: number,
+  budget: { left: number },
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let received = 0;
+    let charged = 0;
+    request.on('data', onData);
+    request.on('end', onEnd);
+    request.on('error', onLost);
+    request.on('close', onLost);
+
+    function onData(chunk: Buffer): void {
+      received += chunk.length;
+      chunks.push(chunk);
+      if (received > maxBytes) {
+        refuse(tooLarge(maxBytes));
+      } else if (received > freeBytes) {
+        charged += chunk.length;
+        budget.left -= chunk.length;
+        if (budget.left < 0) {
+          refuse(new CapacityError('Too many large bodies are being received'));
+        }
+      }
+    }
+    function onEnd(): void {
+      finish();
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, received));
+    }
+    function onLost(): void {
+      refuse(new MalformedRequestError('The body did not arrive whole'));
+    }
+    function refuse(error: Error): void {
+      finish();
+      reject(error);
+      // Discarded, not left unread: an unread rest would reset the connection under the answer.
+      request.resume();
+    }
+    function finish(): void {
+      budget.left += charged;
+      charged = 0;
+      request.off('data', onData).off('end', onEnd).off('close', onLost);
+    }
+  });
+}
+
+/**
+ * Parses a body; undefined when it is empty. Duplicate keys: the last one counts (RFC 8259 section 4).
+ * @throws MalformedRequestError
+ */
+export function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  if (!isUtf8(bytes)) throw new MalformedRequestError('The body is not valid UTF-8');
+  checkStructure(bytes);
+  const value = parseText(bytes.toString('utf8'));
+  refusePoison(value);
+  return value;
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'it cannot be parsed';
+    throw new MalformedRequestError(`The body is not valid JSON: ${reason}`);
+  }
+}
+
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
+const [openList, closeList, openMap, closeMap] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Counts nesting and values before anything is allocated; skips strings at the speed of memchr. */
+function checkStructure(bytes: Buffer): void {
+  let depth = 0;
+  let values = 1;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (byte === quote) {
+      i = endOfString(bytes, i);
+    } else if (byte === comma) {
+      values++;
+    } else if (byte === openList || byte === openMap) {
+      values++;
+      if (++depth > deepestNesting) {
+        throw new MalformedRequestError(`The body is nested deeper than ${deepestNesting} levels`);
+      }
+    } else if (byte === closeList || byte === closeMap) {
+      depth--;
+    }
+  }
+  if (values > mostValues) {
+    throw new MalformedRequestError(`The body holds more than ${mostValues} values`);
+  }
+}
+
+/** The index of the quote that ends the string which starts at `start`, or the end of the text. */
+function endOfString(bytes: Buffer, start: number): number {
+  for (let end = bytes.indexOf(quote, start + 1); end !== -1; end = bytes.indexOf(quote, end + 1)) {
+    let backslashes = 0;
+    while (bytes[end - 1 - backslashes] === backslash) backslashes++;
+    if (backslashes % 2 === 0) return end;
+  }
+  return bytes.length;
+}
+
+/** Keys that could reach a prototype through a careless merge; `checkStructure` bounds the walk. */
+function refusePoison(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    for (const entry of value) refusePoison(entry);
+    return;
+  }
+  for (const [key, entry] of Object.entries(value)) {
+    const isPoison =
+      key === '__proto__' ||
+      (key === 'constructor' && Object.hasOwn(Object(entry) as object, 'prototype'));
+    if (isPoison) throw new MalformedRequestError(`The body holds the forbidden key "${key}"`);
+    refusePoison(entry);
+  }
+}

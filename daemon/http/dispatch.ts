@@ -1,0 +1,183 @@
+// From a matched request to the route's answer, in the order of checks of contract 4: capacity, key,
+// permission, rate limit, malformed body, fields; existence and state are the route's own. Knows
+// routes only as data (src/route.ts).
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { App } from '../../src/app.ts';
+import {
+  type FieldErrors,
+  ForbiddenError,
+  MalformedRequestError,
+  UnauthorizedError,
+  ValidationError,
+} from '../../src/errors.ts';
+import { allows, everyPermission } from '../../src/permission.ts';
+import type { Caller, Route } from '../../src/route.ts';
+import { validationError } from '../../src/validate.ts';
+import { type BodyReader, parseJson } from './body.ts';
+import { jsonContentType } from './errors.ts';
+import type { Workload } from './workload.ts';
+
+/** Looks a key up; null for one that is malformed, unknown, revoked or expired. */
+export type Authenticate = (plaintext: string) => Promise<Caller | null>;
+
+/** Draws on the rate limits (specification 8.1); throws RateLimitedError. */
+export type Admit = (caller: Caller, route: Route) => Promise<void>;
+
+export interface Dispatcher {
+  app: App;
+  authenticate: Authenticate;
+  admit: Admit | undefined;
+  workload: Workload;
+  bodies: BodyReader;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route behind a request; undefined for health, documents and unknown paths. */
+    route?: Route;
+  }
+}
+
+/** What a route accepts where it declares no schema: nothing. */
+const nothing = z.strictObject({});
+const noBody = nothing.optional();
+const longestKey = 256;
+
+/** The path in the router's form: `/v1/messages/:id`. */
+function routerPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+/**
+ * Mounts a route. Fails closed: one without a known permission, or whose path parameters are not
+ * those of its schema, throws here, before anything listens.
+ */
+export function mountRoute(server: FastifyInstance, dispatcher: Dispatcher, route: Route): void {
+  assertMountable(route);
+  const plan = planOf(route);
+  server.route({
+    method: route.method,
+    url: routerPath(route.path),
+    config: { route },
+    handler: (request, reply) => answer(dispatcher, plan, request, reply),
+  });
+}
+
+function assertMountable({ method, path, permission, params }: Route): void {
+  if (!everyPermission().includes(permission)) {
+    throw new Error(`${method} ${path}: unknown permission ${permission}`);
+  }
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const inSchema = params instanceof z.ZodObject ? Object.keys(params.shape) : [];
+  if (inPath.length !== inSchema.length || !inPath.every((name) => inSchema.includes(name))) {
+    throw new Error(`${method} ${path}: the path and its schema name different parameters`);
+  }
+}
+
+/** A route with what can be known before the first request. */
+interface RoutePlan {
+  route: Route;
+  params: z.ZodType;
+  query: z.ZodType;
+  headers: z.ZodType | undefined;
+  headerNames: readonly string[];
+  body: z.ZodType;
+  readsBody: boolean;
+  needsBody: boolean;
+  /** What stands for a body that was left out. */
+  emptyBody: unknown;
+}
+
+function planOf(route: Route): RoutePlan {
+  const body = route.body ?? noBody;
+  return {
+    route,
+    params: route.params ?? nothing,
+    query: route.query ?? nothing,
+    headers: route.headers,
+    headerNames: route.headers instanceof z.ZodObject ? Object.keys(route.headers.shape) : [],
+    body,
+    readsBody: route.method !== 'GET',
+    needsBody: route.body !== undefined && route.bodyOptional !== true,
+    emptyBody: body.safeParse(undefined).success ? undefined : {},
+  };
+}
+
+async function answer(
+  { app, authenticate, admit, workload, bodies }: Dispatcher,
+  plan: RoutePlan,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<string> {
+  const { route } = plan;
+  const caller = await workload.run(async () => {
+    const found = await identify(authenticate, request.headers['x-api-key']);
+    if (!allows(found.permissions, route.permission)) {
+      throw new ForbiddenError(`This key lacks the permission ${route.permission}`);
+    }
+    await admit?.(found, route);
+    return found;
+  });
+  const bytes = plan.readsBody ? await bodies.read(request.raw, reply.raw) : undefined;
+  const output = await workload.run(async (signal) => {
+    const body = bytes && bodyOf(plan, bytes);
+    return route.run(app, { caller, ...validate(plan, request, body), signal });
+  });
+  reply.code(route.status).header('content-type', jsonContentType);
+  return JSON.stringify(output);
+}
+
+async function identify(
+  authenticate: Authenticate,
+  key: string | string[] | undefined,
+): Promise<Caller> {
+  if (key === undefined || key === '') {
+    throw new UnauthorizedError('An API key is missing: send it in the X-API-Key header');
+  }
+  const isPlausible = typeof key === 'string' && key.length <= longestKey;
+  const caller = isPlausible ? await authenticate(key) : null;
+  if (!caller) throw new UnauthorizedError('The API key is not valid');
+  return caller;
+}
+
+function bodyOf(plan: RoutePlan, bytes: Buffer): unknown {
+  const body = parseJson(bytes);
+  if (body !== undefined) return body;
+  if (plan.needsBody) throw new MalformedRequestError('The body is missing; JSON is expected');
+  return plan.emptyBody;
+}
+
+/** Checks all parts, so that one 422 names everything that is wrong. */
+function validate(plan: RoutePlan, request: FastifyRequest, body: unknown) {
+  const problems: FieldErrors = Object.create(null);
+  const messages: string[] = [];
+  const check = (schema: z.ZodType, value: unknown, where: string): unknown => {
+    const result = schema.safeParse(value);
+    if (result.success) return result.data;
+    const { message, fieldErrors = {} } = validationError(result.error, where);
+    messages.push(message);
+    for (const [field, texts] of Object.entries(fieldErrors)) {
+      problems[field] = [...(problems[field] ?? []), ...texts];
+    }
+    return undefined;
+  };
+  const input = {
+    params: check(plan.params, request.params, 'path'),
+    query: check(plan.query, request.query, 'query'),
+    headers: plan.headers && check(plan.headers, pick(request.headers, plan), 'headers'),
+    body: plan.readsBody ? check(plan.body, body, 'body') : undefined,
+  };
+  if (messages.length > 0) throw new ValidationError(messages.join('; '), problems);
+  return input;
+}
+
+/** The headers that the route declares; all others are none of its business. */
+function pick(headers: IncomingHttpHeaders, { headerNames }: RoutePlan): Record<string, unknown> {
+  const picked: Record<string, unknown> = {};
+  for (const name of headerNames) {
+    if (headers[name] !== undefined) picked[name] = headers[name];
+  }
+  return picked;
+}

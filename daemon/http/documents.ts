@@ -1,0 +1,48 @@
+// Serves the description of the API: `/v1/openapi.json` (specification 9.1) and its page `/docs`.
+// Both are made at the first request, when the address is known, and kept.
+import { createHash } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import type { Route } from '../../src/route.ts';
+import { docsPage, docsStyle } from './docs.ts';
+import { jsonContentType } from './errors.ts';
+import { openApiDocument } from './openapi.ts';
+
+const styleHash = createHash('sha256').update(docsStyle).digest('base64');
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  `style-src 'sha256-${styleHash}'`,
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Mounts the document and the page; `serverUrl` is asked at the first request. */
+export function mountDocuments(
+  server: FastifyInstance,
+  routes: readonly Route[],
+  serverUrl: () => string,
+): void {
+  const document = once(() => openApiDocument(routes, serverUrl()));
+  const json = once(() => JSON.stringify(document(), null, 2));
+  const page = once(() => docsPage(document()));
+
+  server.get('/v1/openapi.json', async (_request, reply) =>
+    reply.header('content-type', jsonContentType).send(json()),
+  );
+  server.get('/docs', async (_request, reply) =>
+    reply
+      .header('content-type', 'text/html; charset=utf-8')
+      .header('content-security-policy', contentSecurityPolicy)
+      .header('referrer-policy', 'no-referrer')
+      .send(page()),
+  );
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

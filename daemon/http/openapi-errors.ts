@@ -1,0 +1,203 @@
+// The error answers of specification 7 and contract 4 as OpenAPI components: schemas by `_tag`, and
+// responses by status. The classes are src/errors.ts; a test holds both equal.
+import type { JsonSchema } from './openapi-schemas.ts';
+
+const text = { type: 'string' };
+const count = { type: 'number' };
+const seconds = { type: 'integer', minimum: 0, description: 'Whole seconds to wait' };
+
+function errorSchema(
+  tag: string,
+  fields: Record<string, JsonSchema>,
+  optional: readonly string[] = [],
+): JsonSchema {
+  return {
+    type: 'object',
+    properties: { _tag: { type: 'string', const: tag }, ...fields },
+    required: ['_tag', ...Object.keys(fields).filter((name) => !optional.includes(name))],
+  };
+}
+
+const message = { message: text };
+const fieldMessages = {
+  type: 'object',
+  description: 'Dotted path of a field to what is wrong with it',
+  additionalProperties: { type: 'array', items: text },
+  examples: [{ 'email.subject': ['is required for inline content'] }],
+};
+
+/** Schemas of the error objects, by `_tag`. */
+export const errorSchemas: Readonly<Record<string, JsonSchema>> = {
+  MalformedRequestError: errorSchema('MalformedRequestError', message),
+  ValidationError: errorSchema('ValidationError', { message: text, fields: fieldMessages }, [
+    'fields',
+  ]),
+  ResourceNotFoundError: errorSchema('ResourceNotFoundError', { resource: text, id: text }),
+  UnauthorizedError: errorSchema('UnauthorizedError', message),
+  PaymentRequiredError: errorSchema('PaymentRequiredError', {
+    resource: { type: 'string', examples: ['daily-emails'] },
+    currentUsage: count,
+    limit: count,
+    operation: text,
+  }),
+  ForbiddenError: errorSchema('ForbiddenError', message),
+  FlagDisabledError: errorSchema('FlagDisabledError', { flag: text, message: text }),
+  ConflictError: errorSchema('ConflictError', { message: text, resource: text }),
+  RateLimitedError: errorSchema('RateLimitedError', {
+    retryAfterSeconds: seconds,
+    operation: text,
+  }),
+  ExternalServiceError: errorSchema('ExternalServiceError', { provider: text, message: text }),
+  BillingProviderError: errorSchema('BillingProviderError', { provider: text, message: text }),
+  InternalError: errorSchema('InternalError', message),
+  WebhookEnqueueError: errorSchema('WebhookEnqueueError', message),
+  CapacityError: errorSchema('CapacityError', { message: text, retryAfterSeconds: seconds }),
+  TimeoutError: errorSchema('TimeoutError', { message: text, retryAfterSeconds: seconds }),
+};
+
+const header = (description: string, schema: JsonSchema) => ({ description, schema });
+
+/** Headers that answers carry, by name. */
+export const responseHeaders: Readonly<Record<string, JsonSchema>> = {
+  'X-Request-Id': header('Names the request in the log; the one sent along, if it was sane', text),
+  'Retry-After': header('Whole seconds after which the request may be repeated', {
+    type: 'integer',
+    minimum: 0,
+  }),
+  'X-Service-Throttle-Source': header('Which limit refused the request', {
+    type: 'string',
+    const: 'service_admission',
+  }),
+  'X-Service-Error-Layer': header('The layer behind the error', {
+    type: 'string',
+    enum: ['api', 'store', 'provider', 'webhooks', 'timeout'],
+  }),
+};
+
+interface ErrorResponse {
+  name: string;
+  description: string;
+  tags: readonly string[];
+  headers?: readonly string[];
+}
+
+const layer = 'X-Service-Error-Layer';
+
+/** The error response of each status. */
+const responses: Readonly<Record<number, ErrorResponse>> = {
+  400: {
+    name: 'MalformedRequest',
+    description: 'The request cannot be read as HTTP and JSON',
+    tags: ['MalformedRequestError'],
+  },
+  401: {
+    name: 'Unauthorized',
+    description: 'The key is missing or not valid',
+    tags: ['UnauthorizedError'],
+  },
+  402: {
+    name: 'PaymentRequired',
+    description: 'A limit of the plan is reached',
+    tags: ['PaymentRequiredError'],
+  },
+  403: {
+    name: 'Forbidden',
+    description: 'The key or the organization may not do this',
+    tags: ['ForbiddenError'],
+  },
+  404: {
+    name: 'NotFound',
+    description: 'No such resource in this organization',
+    tags: ['ResourceNotFoundError'],
+  },
+  409: {
+    name: 'Conflict',
+    description: 'Contradicts the state of the resource',
+    tags: ['ConflictError'],
+  },
+  413: {
+    name: 'TooLarge',
+    description: 'The body is larger than the service accepts',
+    tags: ['MalformedRequestError'],
+  },
+  415: {
+    name: 'UnsupportedMediaType',
+    description: 'The body is not sent as application/json in UTF-8',
+    tags: ['MalformedRequestError'],
+  },
+  422: {
+    name: 'ValidationFailed',
+    description: 'Well formed, but fields are wrong; `fields` names each',
+    tags: ['ValidationError'],
+  },
+  429: {
+    name: 'RateLimited',
+    description: 'The send rate limit refused the request; waiting `Retry-After` is enough',
+    tags: ['RateLimitedError'],
+    headers: ['Retry-After', 'X-Service-Throttle-Source'],
+  },
+  500: {
+    name: 'Internal',
+    description: 'A fault of the service; safe to repeat with the same `Idempotency-Key`',
+    tags: ['InternalError'],
+    headers: [layer],
+  },
+  502: {
+    name: 'BadGateway',
+    description: 'Something that the service depends on failed',
+    tags: ['ExternalServiceError', 'BillingProviderError'],
+    headers: [layer],
+  },
+  503: {
+    name: 'AtCapacity',
+    description: 'No capacity now: nothing was done, repeat with backoff',
+    tags: ['CapacityError'],
+    headers: ['Retry-After'],
+  },
+  504: {
+    name: 'TimedOut',
+    description: 'The request outran its time; it may still take effect',
+    tags: ['TimeoutError'],
+    headers: ['Retry-After', layer],
+  },
+};
+
+/** What the send operation declares beyond the others (specification 4.1). */
+const sendResponses: Readonly<Record<number, ErrorResponse>> = {
+  403: {
+    name: 'SendForbidden',
+    description: 'The key, the sender or the organization may not send',
+    tags: ['ForbiddenError', 'FlagDisabledError'],
+  },
+  500: {
+    name: 'SendFailed',
+    description: 'A fault of the service; safe to repeat with the same `Idempotency-Key`',
+    tags: ['InternalError', 'WebhookEnqueueError'],
+    headers: [layer],
+  },
+};
+
+/** The component of an error status; throws for a status that the specification does not know. */
+export function errorResponse(
+  status: number,
+  isSend: boolean,
+): { name: string; response: JsonSchema } {
+  const found = (isSend && sendResponses[status]) || responses[status];
+  if (!found) throw new Error(`No error is specified for status ${status}`);
+  const { name, description, tags, headers = [] } = found;
+  const refs = tags.map((tag) => ({ $ref: `#/components/schemas/${tag}` }));
+  const union = { oneOf: refs, discriminator: { propertyName: '_tag' } };
+  return {
+    name,
+    response: {
+      description,
+      headers: headerRefs(['X-Request-Id', ...headers]),
+      content: { 'application/json': { schema: refs.length === 1 ? refs[0] : union } },
+    },
+  };
+}
+
+/** References to headers by name. */
+export function headerRefs(names: readonly string[]): JsonSchema {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

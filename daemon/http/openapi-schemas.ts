@@ -1,0 +1,85 @@
+// From zod schemas to the JSON Schemas of OpenAPI 3.1. Everything is rendered as zod's input side:
+// what a client sends, and what `run` returns, which goes out as it is; so a schema used both ways
+// is one component. Schemas with `.meta({ id })` become components of that name.
+import { z } from 'zod';
+
+/** A JSON Schema, draft 2020-12. */
+export type JsonSchema = { [keyword: string]: unknown };
+
+/** Fields of an object schema, one by one: the parameters of a query, a path or the headers. */
+export interface FieldSchema {
+  name: string;
+  required: boolean;
+  schema: JsonSchema;
+}
+
+const definitions = '#/$defs/';
+
+/** Collects the named schemas of one document. */
+export class SchemaBook {
+  readonly components: Record<string, JsonSchema> = {};
+
+  /** The schema, referring to components where it or its parts are named. */
+  schemaOf(schema: z.ZodType): JsonSchema {
+    return this.#render(schema, 'input');
+  }
+
+  /**
+   * The fields of an object schema. In a query `limit` is a text that becomes an integer: the integer
+   * says more, so the output side is shown where it can be.
+   */
+  fieldsOf(schema: z.ZodType): FieldSchema[] {
+    if (!(schema instanceof z.ZodObject)) throw new Error('Parameters need an object schema');
+    return Object.entries(schema.shape).map(([name, field]) => ({
+      name,
+      required: !(field as z.ZodType).safeParse(undefined).success,
+      schema: this.#renderField(field as z.ZodType),
+    }));
+  }
+
+  #renderField(field: z.ZodType): JsonSchema {
+    try {
+      return this.#render(field, 'output');
+    } catch {
+      return this.#render(field, 'input');
+    }
+  }
+
+  #render(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+    const { $schema, $defs, ...root } = z.toJSONSchema(schema, { io, override });
+    for (const [name, definition] of Object.entries($defs ?? {})) this.#add(name, definition);
+    return withComponentRefs(root) as JsonSchema;
+  }
+
+  #add(name: string, definition: unknown): void {
+    const component = withComponentRefs(definition) as JsonSchema;
+    const known = this.components[name];
+    if (name.startsWith('__')) throw new Error('A recursive schema needs an id');
+    if (known && JSON.stringify(known) !== JSON.stringify(component)) {
+      throw new Error(`Two different schemas are called ${name}`);
+    }
+    this.components[name] = component;
+  }
+}
+
+/** Zod's patterns for dates fill half a page and say no more than the format. */
+function override({ jsonSchema }: { jsonSchema: JsonSchema }): void {
+  if (jsonSchema.format === 'date-time' || jsonSchema.format === 'date') delete jsonSchema.pattern;
+  const { anyOf } = jsonSchema;
+  const isAnything =
+    Array.isArray(anyOf) && anyOf.some((option) => Object.keys(option as object).length === 0);
+  if (isAnything) delete jsonSchema.anyOf;
+}
+
+function withComponentRefs(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withComponentRefs);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [
+      key,
+      key === '$ref' && typeof entry === 'string' && entry.startsWith(definitions)
+        ? `#/components/schemas/${entry.slice(definitions.length)}`
+        : withComponentRefs(entry),
+    ]),
+  );
+}

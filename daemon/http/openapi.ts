@@ -1,0 +1,169 @@
+// The OpenAPI 3.1 document (specification 9.1), derived from the routes: their schemas, permissions
+// and declared errors. Serving it is server.ts; drawing it as a page is docs.ts.
+import type { Route } from '../../src/route.ts';
+import { areas } from './areas.ts';
+import { errorResponse, errorSchemas, headerRefs, responseHeaders } from './openapi-errors.ts';
+import { type JsonSchema, SchemaBook } from './openapi-schemas.ts';
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description?: string;
+  schema: JsonSchema;
+}
+
+export interface ResponseObject {
+  $ref?: string;
+  description?: string;
+  headers?: JsonSchema;
+  content?: { 'application/json': { schema: JsonSchema } };
+}
+
+export interface Operation {
+  operationId: string;
+  summary: string;
+  description: string;
+  tags: string[];
+  parameters?: Parameter[];
+  requestBody?: { required: boolean; content: { 'application/json': { schema: JsonSchema } } };
+  responses: Record<string, ResponseObject>;
+}
+
+export interface OpenApiDocument {
+  openapi: '3.1.0';
+  info: JsonSchema & { title: string; version: string; description: string };
+  servers: { url: string; description: string }[];
+  security: JsonSchema[];
+  tags: { name: string; description?: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: {
+    schemas: Record<string, JsonSchema>;
+    responses: Record<string, ResponseObject>;
+    headers: Readonly<Record<string, JsonSchema>>;
+    securitySchemes: JsonSchema;
+  };
+}
+
+/** What any route may answer besides its success (src/route.ts, `errors`). */
+const commonErrors = [400, 401, 403, 404, 422, 429, 500, 503, 504];
+const bodyErrors = [413, 415];
+
+const info = {
+  title: 'svc',
+  version: '1.0.0',
+  summary: 'Email delivery for developers',
+  description:
+    'Sends email and follows it. Bodies are JSON in UTF-8, times are ISO 8601 in UTC. Every request ' +
+    'carries an API key in `X-API-Key`. Errors are flat objects told apart by `_tag`. Every 5xx is ' +
+    'safe to repeat; repeat a send with the same `Idempotency-Key`.',
+  license: { name: 'MIT', identifier: 'MIT' },
+};
+
+/**
+ * The document of the given routes.
+ * @param serverUrl where they answer, e.g. `https://mail.example.com`
+ * @throws Error when a route has a schema that JSON Schema cannot express.
+ */
+export function openApiDocument(routes: readonly Route[], serverUrl: string): OpenApiDocument {
+  const book = new SchemaBook();
+  const responses: Record<string, ResponseObject> = {};
+  const paths: OpenApiDocument['paths'] = {};
+  for (const route of routes) {
+    const operations = paths[route.path] ?? {};
+    operations[route.method.toLowerCase()] = operationOf(route, book, responses);
+    paths[route.path] = operations;
+  }
+  return {
+    openapi: '3.1.0',
+    info,
+    servers: [{ url: serverUrl, description: 'This service' }],
+    security: [{ ApiKeyAuth: [] }],
+    tags: tagsOf(routes),
+    paths,
+    components: {
+      schemas: { ...book.components, ...errorSchemas },
+      responses,
+      headers: responseHeaders,
+      securitySchemes: {
+        ApiKeyAuth: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An API key' },
+      },
+    },
+  };
+}
+
+function tagsOf(routes: readonly Route[]): OpenApiDocument['tags'] {
+  const names = [...new Set(routes.map((route) => route.area))];
+  return names.map((name) => {
+    const description = areas[name];
+    return { name, ...(description !== undefined && { description }) };
+  });
+}
+
+function operationOf(
+  route: Route,
+  book: SchemaBook,
+  responses: Record<string, ResponseObject>,
+): Operation {
+  const parameters = parametersOf(route, book);
+  const prose = route.description === undefined ? '' : `${route.description}\n\n`;
+  return {
+    operationId: route.name,
+    summary: route.summary,
+    description: `${prose}Permission: \`${route.permission}\`.`,
+    tags: [route.area],
+    ...(parameters.length > 0 && { parameters }),
+    ...(route.body && {
+      requestBody: {
+        required: route.bodyOptional !== true,
+        content: { 'application/json': { schema: book.schemaOf(route.body) } },
+      },
+    }),
+    responses: responsesOf(route, book, responses),
+  };
+}
+
+function parametersOf(route: Route, book: SchemaBook): Parameter[] {
+  const places = [
+    ['path', route.params],
+    ['query', route.query],
+    ['header', route.headers],
+  ] as const;
+  return places.flatMap(([place, schema]) => {
+    if (!schema) return [];
+    return book.fieldsOf(schema).map(({ name, required, schema: { description, ...rest } }) => ({
+      name: place === 'header' ? headerName(name) : name,
+      in: place,
+      required: required || place === 'path',
+      ...(typeof description === 'string' && { description }),
+      schema: rest,
+    }));
+  });
+}
+
+/** `idempotency-key` as it is usually written: `Idempotency-Key`. */
+function headerName(name: string): string {
+  return name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase());
+}
+
+function responsesOf(
+  route: Route,
+  book: SchemaBook,
+  shared: Record<string, ResponseObject>,
+): Operation['responses'] {
+  const answers: Operation['responses'] = {
+    [route.status]: {
+      description: route.status === 201 ? 'Created' : 'Done',
+      headers: headerRefs(['X-Request-Id']),
+      content: { 'application/json': { schema: book.schemaOf(route.output) } },
+    },
+  };
+  const takesBody = route.method !== 'GET';
+  const statuses = [...commonErrors, ...(takesBody ? bodyErrors : []), ...(route.errors ?? [])];
+  for (const status of new Set(statuses.sort((a, b) => a - b))) {
+    const { name, response } = errorResponse(status, route.drawsOnSendRate === true);
+    shared[name] = response;
+    answers[status] = { $ref: `#/components/responses/${name}` };
+  }
+  return answers;
+}

@@ -1,0 +1,14 @@
+// The id of a request (contract 4): the caller's own if it is sane, else one of ours. It goes into
+// the answer and the log, so nothing else may be in it.
+import type { Random } from '../../src/random.ts';
+
+const saneId = /^[\w.:-]{1,128}$/;
+
+/** The id for a request with this `X-Request-Id` header. */
+export function requestIdOf(header: string | string[] | undefined, random: Random): string {
+  return typeof header === 'string' && saneId.test(header) ? header : newRequestId(random);
+}
+
+export function newRequestId(random: Random): string {
+  return `req_${Buffer.from(random.bytes(12)).toString('hex')}`;
+}

@@ -1,0 +1,17 @@
+// The list of areas that the HTTP face serves; their routes are data in src/<area>/routes.ts.
+// What each area is about is areas.ts; mounting them is dispatch.ts.
+import { domainRoutes } from '../../src/domains/routes.ts';
+import { keyRoutes } from '../../src/keys/routes.ts';
+import { messageRoutes } from '../../src/messages/routes.ts';
+import { outboundRoutes } from '../../src/outbound/routes.ts';
+import type { Route } from '../../src/route.ts';
+import { senderRoutes } from '../../src/senders/routes.ts';
+
+/** Every route of the API, in the order of the reference. */
+export const routes: readonly Route[] = [
+  ...outboundRoutes,
+  ...messageRoutes,
+  ...domainRoutes,
+  ...senderRoutes,
+  ...keyRoutes,
+];

@@ -1,0 +1,242 @@
+// The HTTP listener: fastify set up for hostile clients, what every answer carries, and what is served
+// besides routes (health, the OpenAPI document, the reference). A route's way is dispatch.ts.
+import type { Socket } from 'node:net';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { App } from '../../src/app.ts';
+import {
+  MalformedRequestError,
+  ResourceNotFoundError,
+  UnreachableError,
+} from '../../src/errors.ts';
+import type { Route } from '../../src/route.ts';
+import { createBodyReader } from './body.ts';
+import { answerClientError } from './client-error.ts';
+import { type Admit, type Authenticate, mountRoute } from './dispatch.ts';
+import { mountDocuments } from './documents.ts';
+import { jsonContentType, sendError, toServiceError } from './errors.ts';
+import { mountHealth } from './health.ts';
+import { newRequestId, requestIdOf } from './request-id.ts';
+import { mountStorage } from './storage.ts';
+import { createWorkload } from './workload.ts';
+
+/** An answer as it leaves, for tests that hold it to the schemas. */
+export interface Exchange {
+  /** Undefined for health, documents and unknown paths. */
+  route: Route | undefined;
+  method: string;
+  url: string;
+  status: number;
+  headers: Record<string, unknown>;
+  body: string;
+}
+
+/** Bounds on a connection. Not in the configuration: they matter to attackers and tests only. */
+export interface SocketLimits {
+  /** For the request line and the headers to arrive. */
+  headersTimeoutMs: number;
+  /** For the whole request to arrive: 40 MB of attachments over a slow line. */
+  requestTimeoutMs: number;
+  /** How often both are looked at. */
+  checkEveryMs: number;
+}
+
+export interface HttpServerOptions {
+  routes: readonly Route[];
+  authenticate: Authenticate;
+  admit?: Admit;
+  isQueueRunning: () => boolean;
+  socketLimits?: SocketLimits;
+  /** Sees every answer before it leaves; what it throws is answered instead, as a 500. For tests. */
+  onResponse?: (exchange: Exchange) => void;
+}
+
+export interface HttpServer {
+  /** Listens where `http.host` and `http.port` say; throws UnreachableError if that fails. */
+  listen(): Promise<{ url: string }>;
+  /** Stops accepting, lets requests in work end, and cuts the rest off when the grace is over. */
+  close(): Promise<void>;
+  /** Answers a request without a socket; for tests. */
+  inject: FastifyInstance['inject'];
+}
+
+const standardSocketLimits: SocketLimits = {
+  headersTimeoutMs: 15_000,
+  requestTimeoutMs: 300_000,
+  checkEveryMs: 5_000,
+};
+const keepAliveTimeoutMs = 72_000;
+/** A connection on which nothing moves is dropped, well after any request has been answered. */
+const quietConnectionMs = 120_000;
+const maxHeaderBytes = 16_384;
+const longestUrl = 8_192;
+const mostConnections = 10_000;
+
+/** The HTTP face over the given routes. Listens only when told to. */
+export function createHttpServer(app: App, options: HttpServerOptions): HttpServer {
+  const { http } = app.config;
+  const server = createFastify(app, options.socketLimits ?? standardSocketLimits);
+  const closeSilent = trackSilentSockets(server);
+  let listeningUrl: string | null = null;
+
+  addHooks(server, app, options.onResponse);
+  mountHealth(server, app, options.isQueueRunning);
+  const serverUrl = () => http.publicUrl ?? listeningUrl ?? '/';
+  mountDocuments(server, options.routes, serverUrl);
+  mountStorage(server, app);
+  const dispatcher = {
+    app,
+    authenticate: options.authenticate,
+    admit: options.admit,
+    bodies: createBodyReader(http.maxBodyBytes),
+    workload: createWorkload({
+      clock: app.clock,
+      mostInFlight: http.maxInFlight,
+      timeoutSeconds: http.requestTimeoutSeconds,
+      onLateFailure: (error) => app.log.warn({ err: error }, 'A timed-out request failed later'),
+    }),
+  };
+  for (const route of options.routes) mountRoute(server, dispatcher, route);
+
+  return {
+    async listen() {
+      listeningUrl = await listen(server, http.host, http.port);
+      return { url: listeningUrl };
+    },
+    async close() {
+      const graceMs = app.config.shutdownGraceSeconds * 1000;
+      const cancel = app.clock.after(graceMs, () => server.server.closeAllConnections());
+      const closed = server.close();
+      closeSilent();
+      await closed;
+      cancel();
+    },
+    inject: server.inject.bind(server) as FastifyInstance['inject'],
+  };
+}
+
+function createFastify(app: App, limits: SocketLimits): FastifyInstance {
+  const requestTimeoutMs = app.config.http.requestTimeoutSeconds * 1000;
+  const server = fastify({
+    logger: false,
+    genReqId: (request) => requestIdOf(request.headers['x-request-id'], app.random),
+    http: {
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: limits.checkEveryMs,
+    },
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    connectionTimeout: requestTimeoutMs + quietConnectionMs,
+    // Fastify's own answer to a request that comes while closing is not ours; it is served instead.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: longestUrl },
+    clientErrorHandler: (error, socket) =>
+      answerClientError(error, socket, newRequestId(app.random)),
+    frameworkErrors: (error, request, reply) => {
+      const [plainRequest, plainReply] = [request as FastifyRequest, reply as FastifyReply];
+      addCommonHeaders(plainRequest, plainReply);
+      sendError(app, error, plainRequest, plainReply);
+    },
+  });
+  // Bodies are read in dispatch.ts, after the key and the permission (contract 4): not by fastify.
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) {
+    server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  }
+  server.server.maxConnections = mostConnections;
+  // Without these node says `100 Continue` before the key is checked, and 417 in its own words.
+  for (const event of ['checkContinue', 'checkExpectation']) {
+    server.server.on(event, (request, response) => server.routing(request, response));
+  }
+  return server;
+}
+
+/**
+ * Browsers open connections ahead of need. Node takes one that has said nothing for busy, and would
+ * wait for it when closing; the function returned ends them.
+ */
+function trackSilentSockets(server: FastifyInstance): () => void {
+  const sockets = new Set<Socket>();
+  server.server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return () => {
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  };
+}
+
+function addHooks(
+  server: FastifyInstance,
+  app: App,
+  onResponse: HttpServerOptions['onResponse'],
+): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    addCommonHeaders(request, reply);
+    const isTooLong = request.url.length > longestUrl;
+    done(isTooLong ? new MalformedRequestError(`The URL exceeds ${longestUrl} bytes`) : undefined);
+  });
+  server.addHook('onResponse', (request, reply, done) => {
+    app.metrics.requestSeconds.observe(
+      {
+        method: request.method,
+        route: request.routeOptions.url ?? 'none',
+        status: reply.statusCode,
+      },
+      reply.elapsedTime / 1000,
+    );
+    done();
+  });
+  if (onResponse) addObserver(server, onResponse);
+  server.setErrorHandler((error, request, reply) => sendError(app, error, request, reply));
+  server.setNotFoundHandler((request, reply) => {
+    const [path = ''] = request.url.split('?');
+    const error = new ResourceNotFoundError('route', `${request.method} ${path}`);
+    return sendError(app, error, request, reply);
+  });
+}
+
+function addObserver(
+  server: FastifyInstance,
+  onResponse: NonNullable<HttpServerOptions['onResponse']>,
+): void {
+  server.addHook('onSend', async (request, reply, payload) => {
+    try {
+      onResponse({
+        route: request.routeOptions.config.route,
+        method: request.method,
+        url: request.url,
+        status: reply.statusCode,
+        headers: reply.getHeaders(),
+        body: typeof payload === 'string' ? payload : '',
+      });
+      return payload;
+    } catch (error) {
+      reply.code(500).header('content-type', jsonContentType);
+      return JSON.stringify(toServiceError(error));
+    }
+  });
+}
+
+/** On every answer: its id, and that it is not to be guessed at or kept. */
+function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id);
+  reply.header('x-content-type-options', 'nosniff');
+  reply.header('cache-control', 'no-store');
+}
+
+async function listen(server: FastifyInstance, host: string, port: number): Promise<string> {
+  try {
+    await server.listen({ host, port });
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    const reason = code === 'EADDRINUSE' ? 'another program listens there' : String(code);
+    throw new UnreachableError(`Cannot listen for HTTP on ${host}:${port}: ${reason}`, {
+      cause: error,
+    });
+  }
+  const address = server.server.address();
+  const boundPort = typeof address === 'object' && address ? address.port : port;
+  // A wildcard is no address to connect to.
+  const shownHost = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${shownHost.includes(':') ? `[${shownHost}]` : shownHost}:${boundPort}`;
+}

@@ -1,0 +1,56 @@
+// How much work the HTTP face takes on at once and how long a piece may last (specification 7: 503,
+// 504). A piece is what our code does for a request; waiting for a body to arrive is none, so that
+// slow uploads cost no capacity and a large one is not cut off by the time limit.
+import type { Clock } from '../../src/clock.ts';
+import { CapacityError, TimeoutError } from '../../src/errors.ts';
+
+export interface Workload {
+  /**
+   * Runs `work`; its signal aborts when time is up. A piece that outruns its time is answered but
+   * counts until it ends: a store that hangs must not gather work without bound.
+   * @throws CapacityError before `work` is called, TimeoutError, or what `work` throws.
+   */
+  run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+}
+
+interface WorkloadOptions {
+  clock: Clock;
+  mostInFlight: number;
+  timeoutSeconds: number;
+  /** A failure that came after the answer; nobody else will hear of it. */
+  onLateFailure: (error: unknown) => void;
+}
+
+export function createWorkload(options: WorkloadOptions): Workload {
+  const { clock, mostInFlight, timeoutSeconds, onLateFailure } = options;
+  let inFlight = 0;
+  return {
+    run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+      if (inFlight >= mostInFlight) {
+        return Promise.reject(new CapacityError(`More than ${mostInFlight} requests are in work`));
+      }
+      inFlight++;
+      const abort = new AbortController();
+      return new Promise((resolve, reject) => {
+        const cancelTimer = clock.after(timeoutSeconds * 1000, () => {
+          const error = new TimeoutError(`The request took longer than ${timeoutSeconds} s`);
+          reject(error);
+          abort.abort(error);
+        });
+        work(abort.signal).then(
+          (value) => {
+            inFlight--;
+            cancelTimer();
+            resolve(value);
+          },
+          (error: unknown) => {
+            inFlight--;
+            cancelTimer();
+            if (abort.signal.aborted && error !== abort.signal.reason) onLateFailure(error);
+            reject(error);
+          },
+        );
+      });
+    },
+  };
+}

@@ -1,0 +1,31 @@
+// What the daemon does by the clock, beside the queue: each job is short, safe to repeat, and run by
+// one daemon at a time where several share a store.
+import { Cron } from 'croner';
+import type { App } from '../../src/app.ts';
+
+export interface Job {
+  name: string;
+  /** Five-field cron pattern, UTC. */
+  pattern: string;
+  run(): Promise<unknown>;
+}
+
+/** Starts the jobs; the returned function stops them. A job never overlaps itself. */
+export function startJobs(app: App, jobs: readonly Job[]): () => void {
+  const timers = jobs.map(
+    ({ name, pattern, run }) =>
+      new Cron(pattern, { name, timezone: 'UTC', protect: true, unref: true }, async () => {
+        try {
+          await run();
+        } catch (error) {
+          app.log.error(
+            { err: error, job: name },
+            'a scheduled job failed: it runs again at its time',
+          );
+        }
+      }),
+  );
+  return () => {
+    for (const timer of timers) timer.stop();
+  };
+}

@@ -1,0 +1,32 @@
+// What the SMTP listener answers when it refuses, besides what src/inbound decides and the library
+// says of syntax (RFC 5321 4.2, RFC 3463). smtp-server takes refusals as Errors.
+import type { App } from '../../src/app.ts';
+import { type InboundRefusal, refused } from '../../src/inbound/refusal.ts';
+
+/** A refusal in the library's terms; the enhanced code leads the text (see connection.ts). */
+export class SmtpRefusal extends Error {
+  readonly responseCode: number;
+  constructor({ code, enhancedCode, text }: InboundRefusal) {
+    super(`${enhancedCode} ${text}`);
+    this.responseCode = code;
+  }
+}
+
+export const replies = {
+  tooManyConnections: refused(421, '4.7.0', 'Too many connections, try again in a moment'),
+  tooManyRefusals: refused(421, '4.7.0', 'Too many errors, closing the connection'),
+  idle: refused(421, '4.4.2', 'Nothing came for too long, closing the connection'),
+  tooSlow: refused(421, '4.4.2', 'No message was finished in time, closing the connection'),
+  closing: refused(421, '4.3.2', 'The service is stopping, try again in a moment'),
+  tooLarge: refused(552, '5.3.4', 'The message is larger than this server takes'),
+  tooManyCopies: refused(452, '4.5.3', 'Too many recipients for a message of this size'),
+  noMemory: refused(452, '4.3.1', 'Too much mail is on its way in, try again in a moment'),
+  needsSmtpUtf8: refused(553, '5.6.7', 'An address that is not ASCII needs SMTPUTF8'),
+  storeTrouble: refused(451, '4.3.0', 'The message cannot be stored now, try again later'),
+} as const;
+
+/** Whatever went wrong on our side: logged, and answered so that the client keeps the message. */
+export function ourFault(app: App, error: unknown, doing: string): SmtpRefusal {
+  app.log.error({ err: error }, `${doing} failed: the client was told to try again`);
+  return new SmtpRefusal(replies.storeTrouble);
+}

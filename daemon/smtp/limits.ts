@@ -1,0 +1,32 @@
+// The bounds of the SMTP listener that are not in the configuration: they matter to attackers and to
+// tests only (libraries.md 4: the library has none of its own).
+
+export interface SmtpLimits {
+  /** From one address, IPv6 by its /64; loopback is exempt: captured mail comes from there. */
+  connectionsPerAddress: number;
+  /** In one transaction; RFC 5321 4.5.3.1.8 asks for 100. */
+  recipients: number;
+  /** Commands and recipients refused on one connection before it is closed. */
+  refusals: number;
+  /** Silence of a client that owes us input; RFC 5321 4.5.3.2.7 asks for 5 minutes. */
+  idleMs: number;
+  /** From the greeting, or from one message to the end of the next: 50 MB at 0.5 Mbit/s. */
+  messageMs: number;
+  /** How often both are looked at. */
+  checkEveryMs: number;
+  /** Held in memory for all messages that are on their way in. */
+  bufferedBytes: number;
+  /** Written for one message: its size times the mailboxes addressed. */
+  copiedBytes: number;
+}
+
+export const standardSmtpLimits: SmtpLimits = {
+  connectionsPerAddress: 20,
+  recipients: 100,
+  refusals: 1_000,
+  idleMs: 300_000,
+  messageMs: 900_000,
+  checkEveryMs: 5_000,
+  bufferedBytes: 256_000_000,
+  copiedBytes: 256_000_000,
+};

@@ -1,0 +1,126 @@
+// The bytes of one message while it comes in: bounded, line ends made CRLF, in few large blocks
+// whatever pieces they arrive in (a message of dots comes byte by byte, and each Buffer costs 100).
+//
+//   state     | bytes                  | at the end of data
+//   keeping   | kept                   | the message
+//   refused   | counted, then dropped  | the refusal; what was kept is given back at once
+import type { InboundRefusal } from '../../src/inbound/refusal.ts';
+import { replies } from './errors.ts';
+
+const carriageReturn = 0x0d;
+const lineFeed = 0x0a;
+const firstBlockBytes = 16_384;
+const largestBlockBytes = 1_048_576;
+/** Read to the end of a message that is refused, so that the client hears why; not for ever. */
+const drainedFactor = 2;
+
+/** Memory for messages on their way in, shared by all sessions of a listener. */
+export class MemoryBudget {
+  #free: number;
+
+  constructor(bytes: number) {
+    this.#free = bytes;
+  }
+
+  get free(): number {
+    return this.#free;
+  }
+
+  take(bytes: number): boolean {
+    if (bytes > this.#free) return false;
+    this.#free -= bytes;
+    return true;
+  }
+
+  giveBack(bytes: number): void {
+    this.#free += bytes;
+  }
+}
+
+export class MailCollector {
+  readonly #budget: MemoryBudget;
+  readonly #maxBytes: number;
+  #full: Buffer[] = [];
+  #block: Buffer = Buffer.alloc(0);
+  #used = 0;
+  #keptBytes = 0;
+  #takenBytes = 0;
+  #seenBytes = 0;
+  #afterCarriageReturn: boolean = false;
+  #refusal: InboundRefusal | null = null;
+
+  constructor(budget: MemoryBudget, maxBytes: number) {
+    this.#budget = budget;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Why the message cannot be taken; null as long as it can. */
+  get refusal(): InboundRefusal | null {
+    return this.#refusal;
+  }
+
+  /** Whether the client goes on so long after a refusal that it is not worth reading. */
+  get isEndless(): boolean {
+    return this.#seenBytes > drainedFactor * this.#maxBytes + largestBlockBytes;
+  }
+
+  /**
+   * Takes the next bytes, dots already unstuffed. A lone CR or LF becomes CRLF: passed on as it is,
+   * it would let a later server see another end of data than we did ("SMTP smuggling").
+   */
+  add(chunk: Buffer): void {
+    this.#seenBytes += chunk.length;
+    if (this.#refusal || !this.#makeRoom(2 * chunk.length + 1)) return;
+    const block = this.#block;
+    const start = this.#used;
+    let used = start;
+    let afterCarriageReturn = this.#afterCarriageReturn;
+    for (const byte of chunk) {
+      if (byte === lineFeed) {
+        if (!afterCarriageReturn) block[used++] = carriageReturn;
+      } else if (afterCarriageReturn) {
+        block[used++] = lineFeed;
+      }
+      block[used++] = byte;
+      afterCarriageReturn = byte === carriageReturn;
+    }
+    this.#afterCarriageReturn = afterCarriageReturn;
+    this.#used = used;
+    this.#keptBytes += used - start;
+    if (this.#keptBytes > this.#maxBytes) this.#refuse(replies.tooLarge);
+  }
+
+  /** The whole message; it ends with the CRLF before the last dot. Counts until `release`. */
+  finish(): Buffer {
+    const last = this.#block.subarray(0, this.#used);
+    return this.#full.length === 0 ? last : Buffer.concat([...this.#full, last]);
+  }
+
+  /** Gives the memory back; nothing is added after it. */
+  release(): void {
+    this.#full = [];
+    this.#block = Buffer.alloc(0);
+    this.#budget.giveBack(this.#takenBytes);
+    this.#takenBytes = 0;
+  }
+
+  #refuse(refusal: InboundRefusal): void {
+    this.#refusal = refusal;
+    this.release();
+  }
+
+  #makeRoom(bytes: number): boolean {
+    if (this.#block.length - this.#used >= bytes) return true;
+    const next = Math.min(Math.max(2 * this.#block.length, firstBlockBytes), largestBlockBytes);
+    const size = Math.max(bytes, next);
+    if (!this.#budget.take(size)) {
+      this.#refuse(replies.noMemory);
+      return false;
+    }
+    this.#takenBytes += size;
+    if (this.#used > 0) this.#full.push(this.#block.subarray(0, this.#used));
+    this.#block = Buffer.allocUnsafe(size);
+    this.#used = 0;
+    return true;
+  }
+}

@@ -1,0 +1,144 @@
+// The open SMTP sessions: caps, time limits, and the stop. The dialogue itself is the library's, what
+// a session receives is transaction.ts.
+//
+//   phase     | the client owes       | idle limit | at the stop
+//   commands  | the next command      | holds      | 421 at once
+//   receiving | the rest of its DATA  | holds      | may finish within the grace
+//   working   | nothing, we do        | rests      | may finish within the grace
+import type { Socket } from 'node:net';
+import type { SMTPServer, SMTPServerSession } from 'smtp-server';
+import type { Clock } from '../../src/clock.ts';
+import type { Destination } from '../../src/inbound/destination.ts';
+import type { InboundRefusal } from '../../src/inbound/refusal.ts';
+import { Connection } from './connection.ts';
+import { ConnectionCounts } from './connection-counts.ts';
+import { replies } from './errors.ts';
+import type { SmtpLimits } from './limits.ts';
+
+/** From MAIL to the end of DATA; RSET leaves it for the next MAIL to replace. */
+export interface Transaction {
+  mailFrom: string;
+  /** What SIZE= said, 0 without it (RFC 1870). */
+  declaredBytes: number;
+  /** By address, so that one named twice counts once. */
+  destinations: Map<string, Destination>;
+}
+
+export interface Session {
+  readonly connection: Connection;
+  /** The TCP socket, below TLS. */
+  readonly socket: Socket;
+  readonly address: string;
+  phase: 'commands' | 'receiving' | 'working';
+  transaction: Transaction;
+  heardBytes: number;
+  heardAt: number;
+  /** When the last message was taken; before the first, when the session began. */
+  progressAt: number;
+}
+
+export class Sessions {
+  readonly #clock: Clock;
+  readonly #limits: SmtpLimits;
+  readonly #counts: ConnectionCounts;
+  readonly #open = new Map<SMTPServerSession, Session>();
+  #stopChecking: (() => void) | null = null;
+  #isStopping: boolean = false;
+
+  constructor(clock: Clock, limits: SmtpLimits, maxConnections: number) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#counts = new ConnectionCounts(maxConnections, limits.connectionsPerAddress);
+  }
+
+  /** Makes the connection of a socket, or turns the socket away: then null. */
+  begin(server: SMTPServer, socket: Socket): Connection | null {
+    const { refusals, checkEveryMs } = this.#limits;
+    const connection = new Connection(server, socket, refusals);
+    const address = connection.remoteAddress;
+    if (!this.#counts.admit(address)) {
+      turnAway(socket);
+      return null;
+    }
+    const now = this.#clock.now();
+    this.#open.set(connection.session, {
+      connection,
+      socket,
+      address,
+      phase: 'commands',
+      transaction: { mailFrom: '', declaredBytes: 0, destinations: new Map() },
+      heardBytes: 0,
+      heardAt: now,
+      progressAt: now,
+    });
+    this.#stopChecking ??= this.#clock.after(checkEveryMs, () => this.#check());
+    return connection;
+  }
+
+  /** Undefined once the connection is gone, whatever may still be under way for it. */
+  find(session: SMTPServerSession): Session | undefined {
+    return this.#open.get(session);
+  }
+
+  end(key: SMTPServerSession): void {
+    const session = this.#open.get(key);
+    if (!session) return;
+    this.#open.delete(key);
+    this.#counts.release(session.address);
+    if (this.#open.size > 0) return;
+    this.#stopChecking?.();
+    this.#stopChecking = null;
+  }
+
+  /** `reply` answers the client, whose turn it is then; it may begin the next command at once. */
+  answer(session: Session, reply: () => void): void {
+    session.phase = 'commands';
+    session.heardAt = this.#clock.now();
+    reply();
+    if (this.#isStopping && session.phase === 'commands') hangUp(session, replies.closing);
+  }
+
+  /** Sends away who owes us input; the others are sent away when they have their answer. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const session of this.#open.values()) {
+      if (session.phase === 'commands') hangUp(session, replies.closing);
+    }
+  }
+
+  /** Cuts what is left. */
+  destroyAll(): void {
+    for (const { socket } of this.#open.values()) socket.destroy();
+  }
+
+  #check(): void {
+    const now = this.#clock.now();
+    for (const session of this.#open.values()) {
+      const { bytesRead } = session.socket;
+      if (bytesRead !== session.heardBytes || session.phase === 'working') session.heardAt = now;
+      session.heardBytes = bytesRead;
+      if (session.phase === 'working') continue;
+      if (now - session.heardAt >= this.#limits.idleMs) hangUp(session, replies.idle);
+      else if (now - session.progressAt >= this.#limits.messageMs) hangUp(session, replies.tooSlow);
+    }
+    this.#stopChecking =
+      this.#open.size === 0
+        ? null
+        : this.#clock.after(this.#limits.checkEveryMs, () => this.#check());
+  }
+}
+
+/** Says why and closes; the library cuts the socket 5 s later if the client does not. */
+export function hangUp(
+  { connection }: Session,
+  { code, enhancedCode, text }: InboundRefusal,
+): void {
+  connection.send(code, `${enhancedCode} ${text}`);
+  connection.close();
+}
+
+function turnAway(socket: Socket): void {
+  const { code, enhancedCode, text } = replies.tooManyConnections;
+  socket.on('error', () => {});
+  socket.end(`${code} ${enhancedCode} ${text}\r\n`, () => socket.destroy());
+}

@@ -1,0 +1,163 @@
+// One mail transaction of a session (RFC 5321 3.3): sender, the recipients that were resolved, then
+// the message itself, taken into bounded memory and handed to src/inbound. A 250 to DATA is said
+// only after `receive` resolved, which is after the durable commit.
+import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
+import { parseAddress } from '../../src/address.ts';
+import type { App } from '../../src/app.ts';
+import { type Destination, resolveDestination } from '../../src/inbound/destination.ts';
+import { type ReceivedEnvelope, receive } from '../../src/inbound/receive.ts';
+import type { InboundRefusal } from '../../src/inbound/refusal.ts';
+import { ourFault, replies, SmtpRefusal } from './errors.ts';
+import type { SmtpLimits } from './limits.ts';
+import { MailCollector, type MemoryBudget } from './mail-collector.ts';
+import { hangUp, type Session, type Sessions, type Transaction } from './sessions.ts';
+
+export type Answer = (refusal: SmtpRefusal | null, text?: string) => void;
+
+/** What transactions of a listener share. */
+export interface Reception {
+  app: App;
+  limits: SmtpLimits;
+  sessions: Sessions;
+  budget: MemoryBudget;
+}
+
+const notAscii = /[^\x20-\x7e]/;
+
+function needsSmtpUtf8(address: string, { envelope }: SMTPServerSession): boolean {
+  const localPart = address.slice(0, address.lastIndexOf('@'));
+  return notAscii.test(localPart) && !envelope.smtpUtf8;
+}
+
+/** How large a message to so many mailboxes may be. */
+function mostBytes({ app, limits }: Reception, mailboxes: number): number {
+  const { maxMessageBytes } = app.config.smtp.inbound;
+  const perCopy = Math.max(limits.copiedBytes, maxMessageBytes) / mailboxes;
+  return Math.min(maxMessageBytes, Math.floor(perCopy));
+}
+
+function countMailboxes(destinations: Iterable<Destination>): number {
+  return new Set([...destinations].map(({ mailboxId }) => mailboxId)).size;
+}
+
+/** MAIL: any sender may write to us, the null return path too. */
+export function beginTransaction(
+  { budget }: Reception,
+  session: Session,
+  from: SMTPServerAddress,
+  about: SMTPServerSession,
+): SmtpRefusal | null {
+  if (needsSmtpUtf8(from.address, about)) return new SmtpRefusal(replies.needsSmtpUtf8);
+  const size = from.args === false ? undefined : from.args.SIZE;
+  const declaredBytes = typeof size === 'string' ? Number(size) : 0;
+  if (declaredBytes > budget.free) return new SmtpRefusal(replies.noMemory);
+  session.transaction = {
+    mailFrom: parseAddress(from.address)?.email ?? from.address,
+    declaredBytes,
+    destinations: new Map(),
+  };
+  return null;
+}
+
+function admitDestination(
+  reception: Reception,
+  { destinations, declaredBytes }: Transaction,
+  destination: Destination,
+): InboundRefusal | null {
+  const mailboxes = countMailboxes([...destinations.values(), destination]);
+  if (declaredBytes > mostBytes(reception, mailboxes)) return replies.tooManyCopies;
+  destinations.set(destination.address, destination);
+  return null;
+}
+
+/** RCPT: null when the recipient is one of ours. */
+export async function addRecipient(
+  reception: Reception,
+  session: Session,
+  address: string,
+  about: SMTPServerSession,
+): Promise<SmtpRefusal | null> {
+  if (needsSmtpUtf8(address, about)) return new SmtpRefusal(replies.needsSmtpUtf8);
+  session.phase = 'working';
+  try {
+    const resolved = await resolveDestination(reception.app, address);
+    const refusal =
+      resolved.kind === 'refused'
+        ? resolved
+        : admitDestination(reception, session.transaction, resolved);
+    return refusal && new SmtpRefusal(refusal);
+  } catch (error) {
+    return ourFault(reception.app, error, 'resolving a recipient');
+  }
+}
+
+function envelopeOf({ address, transaction }: Session, about: SMTPServerSession): ReceivedEnvelope {
+  const { envelope, secure, transmissionType } = about;
+  return {
+    mailFrom: transaction.mailFrom,
+    destinations: [...transaction.destinations.values()],
+    remoteAddress: address,
+    helo: about.hostNameAppearsAs,
+    tls: secure,
+    protocol: envelope.smtpUtf8 ? `UTF8SMTP${secure ? 'S' : ''}` : transmissionType,
+    id: `${about.id}.${about.transaction}`,
+  };
+}
+
+async function store(
+  { app }: Reception,
+  session: Session,
+  envelope: ReceivedEnvelope,
+  raw: Buffer,
+): Promise<{ refusal: SmtpRefusal | null; text: string }> {
+  const { id, remoteAddress } = envelope;
+  try {
+    const result = await receive(app, envelope, raw);
+    if (result.kind === 'refused') {
+      app.log.info({ id, remoteAddress, reason: result.text }, 'an inbound message was refused');
+      return { refusal: new SmtpRefusal(result), text: '' };
+    }
+    session.progressAt = app.clock.now();
+    const [first = ''] = result.messageIds;
+    app.log.debug({ id, remoteAddress, messageIds: result.messageIds }, 'a message was received');
+    return { refusal: null, text: `2.0.0 stored as ${first}` };
+  } catch (error) {
+    return { refusal: ourFault(app, error, 'storing an inbound message'), text: '' };
+  }
+}
+
+/** DATA: collects the message, stores it, answers. A client that leaves before its end leaves nothing. */
+export function receiveData(
+  reception: Reception,
+  session: Session,
+  stream: SMTPServerDataStream,
+  about: SMTPServerSession,
+  answer: Answer,
+): void {
+  const { sessions, budget } = reception;
+  session.phase = 'receiving';
+  const envelope = envelopeOf(session, about);
+  const mailboxes = countMailboxes(envelope.destinations);
+  const collector = new MailCollector(budget, mostBytes(reception, mailboxes));
+  stream.on('data', (chunk: Buffer) => {
+    collector.add(chunk);
+    if (collector.refusal && collector.isEndless) hangUp(session, collector.refusal);
+  });
+  stream.on('error', () => {});
+  stream.on('close', () => {
+    if (!stream.readableEnded) collector.release();
+  });
+  const settle = (refusal: SmtpRefusal | null, text?: string) => {
+    collector.release();
+    sessions.answer(session, () => answer(refusal, text));
+  };
+  stream.on('end', () => {
+    session.phase = 'working';
+    if (collector.refusal) settle(new SmtpRefusal(collector.refusal));
+    else {
+      void store(reception, session, envelope, collector.finish()).then(({ refusal, text }) =>
+        settle(refusal, text),
+      );
+    }
+  });
+}

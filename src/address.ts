@@ -1,0 +1,104 @@
+// The mail-address grammar of the service (contract 5): what the API and the envelope accept, and
+// the one form in which an address is stored and sent. Stricter than RFC 5322: no comments, no
+// folding, no white space, no IP literals. Header lists of inbound mail are parsed elsewhere.
+import { domainToASCII } from 'node:url';
+
+/** An address in its normal form; `email` is what goes on the wire, without angle brackets. */
+export interface MailAddress {
+  /** `localPart@domain`. */
+  email: string;
+  /** Dot-atom, or a quoted string where RFC 5321 4.1.2 needs one; NFC where it is not ASCII. */
+  localPart: string;
+  /** A-labels, lower case, at least two labels, no trailing dot. */
+  domain: string;
+  /** The local part is not ASCII: the next hop must offer SMTPUTF8 (RFC 6531). */
+  needsSmtpUtf8: boolean;
+}
+
+const maxLocalPartBytes = 64;
+const maxDomainBytes = 255;
+const maxEmailBytes = 254;
+
+const plainDomain = /^[a-z0-9.-]+$/;
+const idnaDomain = /^[a-z0-9.\-\u0080-\u{10ffff}]+$/u;
+const domainLabel = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const digitsOnly = /^[0-9]+$/;
+
+const dotAtom =
+  /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\u0080-\u{10ffff}]+(?:\.[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\u0080-\u{10ffff}]+)*$/u;
+/** Quoted strings without space, comma and angle brackets: legal in RFC 5321, a trap in lists. */
+const quotedString =
+  /^"(?:[!#-+\-./0-9:;=?@A-Z[\]^_`a-z{|}~\u0080-\u{10ffff}]|\\[!-+\-./0-9:;=?@A-Z[\\\]^_`a-z{|}~])+"$/u;
+const ascii = /^[\x20-\x7e]*$/;
+/** Controls, format characters, white space, unassigned code points, lone surrogates, separators. */
+const unsafe = /[\p{C}\p{Z}"(),:;<>@[\\\]]/u;
+
+/** The domain in A-labels, lower case (IDNA, RFC 5891), or null where it is no mail domain. */
+function parseDomain(text: string): string | null {
+  let domain = text.toLowerCase();
+  if (!plainDomain.test(domain)) {
+    // domainToASCII reads a URL host: ports, escapes and paths must be gone before.
+    if (!idnaDomain.test(domain)) return null;
+    domain = domainToASCII(domain);
+  }
+  if (domain.length > maxDomainBytes) return null;
+  const labels = domain.split('.');
+  if (labels.length < 2 || !labels.every((label) => domainLabel.test(label))) return null;
+  return digitsOnly.test(labels.at(-1) ?? '') ? null : domain;
+}
+
+/** Refuses too what a later hop could fold into a separator, such as `＠` or `＜`. */
+function isSafeUnicode(localPart: string): boolean {
+  return [...localPart].every(
+    (character) => character <= '~' || !unsafe.test(character.normalize('NFKC')),
+  );
+}
+
+/** The local part in its shortest form: `"joe"` becomes `joe`, so that no block is evaded. */
+function parseLocalPart(text: string): string | null {
+  const quoted = text.startsWith('"');
+  if (!(quoted ? quotedString : dotAtom).test(text)) return null;
+  const isAscii = ascii.test(text);
+  if (!isAscii && !isSafeUnicode(text)) return null;
+  let localPart = isAscii ? text : text.normalize('NFC');
+  if (quoted) {
+    const content = localPart.slice(1, -1).replace(/\\(.)/gu, '$1');
+    localPart = dotAtom.test(content) ? content : `"${content.replace(/["\\]/g, '\\$&')}"`;
+  }
+  const bytes = isAscii ? localPart.length : Buffer.byteLength(localPart);
+  return bytes > maxLocalPartBytes ? null : localPart;
+}
+
+/**
+ * Reads one bare address (`joe@example.com`), or returns null where it is none. Lengths are those
+ * of RFC 5321 4.5.3.1 in octets: local part 64, domain 255, the whole 254.
+ */
+export function parseAddress(text: string): MailAddress | null {
+  if (text.length > maxEmailBytes) return null;
+  const at = text.lastIndexOf('@');
+  if (at < 1) return null;
+  const localPart = parseLocalPart(text.slice(0, at));
+  if (localPart === null) return null;
+  const domain = parseDomain(text.slice(at + 1));
+  if (domain === null) return null;
+  const email = `${localPart}@${domain}`;
+  const needsSmtpUtf8 = !ascii.test(localPart);
+  if ((needsSmtpUtf8 ? Buffer.byteLength(email) : email.length) > maxEmailBytes) return null;
+  return { email, localPart, domain, needsSmtpUtf8 };
+}
+
+/**
+ * The form in which two addresses are compared (blocks, contacts, mailboxes): case-folded, in
+ * spite of RFC 5321 2.4, since no provider tells `Joe` from `joe`. Takes `MailAddress.email`.
+ */
+export function foldAddress(email: string): string {
+  if (ascii.test(email)) return email.toLowerCase();
+  // Upper case first: `ß` and `ss`, `ς` and `σ` meet, as in full case folding.
+  return email.toUpperCase().toLowerCase().normalize('NFC');
+}
+
+/** Whether a text may be written into a header: no CR, LF, NUL nor other C0 control but TAB. */
+export function isHeaderSafe(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return !/[\x00-\x08\x0a-\x1f]/.test(text);
+}

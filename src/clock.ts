@@ -1,0 +1,44 @@
+// Time, as everything in the service sees it: `systemClock` in production, a virtual clock in tests
+// (test/support/virtual-clock.ts). Nothing else calls Date.now or setTimeout.
+
+/** The source of time. All values are milliseconds; `now` is since 1970, UTC. */
+export interface Clock {
+  now(): number;
+  /** Calls `run` once after `delayMs`; the returned function cancels it. Never keeps the process alive. */
+  after(delayMs: number, run: () => void): () => void;
+}
+
+const longestTimerMs = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(delayMs, run) {
+    const timer = setTimeout(run, Math.max(0, Math.min(delayMs, longestTimerMs)));
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves after `delayMs`, or at once when `signal` aborts; never rejects. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const cancel = clock.after(delayMs, finish);
+    function finish() {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }
+    function onAbort() {
+      cancel();
+      resolve();
+    }
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** ISO 8601 in UTC with milliseconds (contract 4), or null for null. */
+export function isoTime(ms: number): string;
+export function isoTime(ms: number | null): string | null;
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

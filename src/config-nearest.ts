@@ -1,0 +1,37 @@
+// "Did you mean …?" for names of the configuration. Pure; knows no key by itself.
+
+/** Number of single-character edits between two words (Levenshtein). */
+function editDistance(one: string, other: string): number {
+  let above = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= one.length; row++) {
+    const line = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const replaced = (above[column - 1] ?? 0) + (one[row - 1] === other[column - 1] ? 0 : 1);
+      const removed = (above[column] ?? 0) + 1;
+      const inserted = (line[column - 1] ?? 0) + 1;
+      line.push(Math.min(replaced, removed, inserted));
+    }
+    above = line;
+  }
+  return above[other.length] ?? 0;
+}
+
+const longestName = 100;
+const fold = (name: string) => name.toLowerCase().replace(/[_-]/g, '');
+
+/**
+ * The candidate that `name` was probably meant to be: case, `_` and `-` do not count, and a third
+ * of its letters (at least two) may differ. Undefined if none is near.
+ */
+export function findNearest(name: string, candidates: readonly string[]): string | undefined {
+  const wanted = fold(name.slice(0, longestName));
+  let best: string | undefined;
+  let bestDistance = Math.max(2, Math.floor(wanted.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const distance = editDistance(wanted, fold(candidate));
+    if (distance >= bestDistance || distance >= fold(candidate).length) continue;
+    best = candidate;
+    bestDistance = distance;
+  }
+  return best;
+}

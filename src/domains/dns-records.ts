@@ -1,0 +1,167 @@
+// Which DNS records a sending domain needs, and whether what was found serves (contract 6). Pure: the
+// look-ups are in check-records.ts.
+import { type DkimAlgorithm, dkimRecordProblem, dkimRecordValue } from './dkim-key.ts';
+import type { DomainKeyRow, DomainRow } from './queries.ts';
+
+export type RecordPurpose = 'dkim' | 'spf' | 'return-path' | 'dmarc' | 'mx';
+export type RecordStatus = 'pending' | 'valid' | 'invalid' | 'missing';
+
+/** What a look-up showed. */
+export interface RecordCheck {
+  status: RecordStatus;
+  found: string[];
+  error: string | null;
+}
+
+export interface ExpectedRecord {
+  purpose: RecordPurpose;
+  type: 'TXT' | 'MX';
+  name: string;
+  value: string;
+  required: boolean;
+  /** The key that the record publishes, of `dkim`. */
+  keyId: string | null;
+  /** Judges the values found under the name. */
+  judge(values: readonly string[]): RecordCheck;
+}
+
+/** The host that bounces come back to. */
+export function returnPathOf(domain: string): string {
+  return `bounce.${domain}`;
+}
+
+/** Names a record among those of its domain. */
+export function recordName({ type, name }: { type: string; name: string }): string {
+  return `${type} ${name}`;
+}
+
+/** The keys that prove the domain: RSA where there is one, for every receiver checks it. */
+export function provingKeys(keys: readonly DomainKeyRow[]): DomainKeyRow[] {
+  const active = keys.filter((key) => key.is_active === 1);
+  const rsa = active.filter((key) => key.algorithm === 'rsa-sha256');
+  return rsa.length > 0 ? rsa : active;
+}
+
+/** The key in use: the newest published one that proves, else the newest that will. */
+export function primaryKey(keys: readonly DomainKeyRow[]): DomainKeyRow | undefined {
+  const proving = provingKeys(keys);
+  return proving.findLast((key) => key.is_published === 1) ?? proving.at(-1);
+}
+
+/**
+ * Every record of a domain, in the order in which people publish them. A local domain has none:
+ * its mail never leaves the machine. `keys` come by generation.
+ */
+export function recordsOf(
+  domain: DomainRow,
+  keys: readonly DomainKeyRow[],
+  mailHost: string,
+): ExpectedRecord[] {
+  if (domain.is_local === 1) return [];
+  const primary = primaryKey(keys);
+  const spf = `v=spf1 a:${mailHost} ~all`;
+  const mx = `10 ${mailHost}`;
+  const plain = { required: false, keyId: null };
+  return [
+    ...keys
+      .filter((key) => key.is_active === 1)
+      .map((key) => dkimRecord(domain.domain, key, key.id === primary?.id)),
+    {
+      ...plain,
+      required: true,
+      purpose: 'return-path',
+      type: 'MX',
+      name: domain.return_path,
+      value: mx,
+      judge: (values) => judgeMx(values, mailHost),
+    },
+    {
+      ...plain,
+      purpose: 'return-path',
+      type: 'TXT',
+      name: domain.return_path,
+      value: spf,
+      judge: (values) => judgeSpf(values, mailHost),
+    },
+    {
+      ...plain,
+      purpose: 'spf',
+      type: 'TXT',
+      name: domain.domain,
+      value: spf,
+      judge: (values) => judgeSpf(values, mailHost),
+    },
+    {
+      ...plain,
+      purpose: 'dmarc',
+      type: 'TXT',
+      name: `_dmarc.${domain.domain}`,
+      value: 'v=DMARC1; p=none',
+      judge: judgeDmarc,
+    },
+    {
+      ...plain,
+      purpose: 'mx',
+      type: 'MX',
+      name: domain.domain,
+      value: mx,
+      judge: (values) => judgeMx(values, mailHost),
+    },
+  ];
+}
+
+function dkimRecord(domain: string, key: DomainKeyRow, required: boolean): ExpectedRecord {
+  const algorithm: DkimAlgorithm = key.algorithm;
+  return {
+    purpose: 'dkim',
+    type: 'TXT',
+    name: `${key.selector}._domainkey.${domain}`,
+    value: dkimRecordValue(algorithm, key.public_key),
+    required,
+    keyId: key.id,
+    judge(values) {
+      if (values.length === 0) return missing;
+      const problems = values.map((text) => dkimRecordProblem(text, algorithm, key.public_key));
+      const error = problems.includes(null) ? null : (problems[0] ?? null);
+      return { status: error === null ? 'valid' : 'invalid', found: [...values], error };
+    },
+  };
+}
+
+const missing: RecordCheck = { status: 'missing', found: [], error: null };
+
+function judgeMx(values: readonly string[], mailHost: string): RecordCheck {
+  if (values.length === 0) return missing;
+  const found = [...values];
+  const hosts = values.map((value) => value.split(' ')[1]?.replace(/\.$/, '').toLowerCase());
+  if (hosts.includes(mailHost.toLowerCase())) return { status: 'valid', found, error: null };
+  return { status: 'invalid', found, error: `mail goes elsewhere than to ${mailHost}` };
+}
+
+/** Looks for our own mechanism only: which addresses another `include:` covers, we cannot know. */
+function judgeSpf(values: readonly string[], mailHost: string): RecordCheck {
+  const found = values.filter((text) => /^v=spf1( |$)/i.test(text));
+  if (found.length === 0) return missing;
+  if (found.length > 1) {
+    return { status: 'invalid', found, error: 'there is more than one SPF record (RFC 7208 4.5)' };
+  }
+  const wanted = `a:${mailHost.toLowerCase()}`;
+  const terms = found[0]?.toLowerCase().split(/\s+/) ?? [];
+  if (terms.includes(wanted) || terms.includes(`+${wanted}`)) {
+    return { status: 'valid', found, error: null };
+  }
+  const error = `the record does not name a:${mailHost}; it serves only if it covers its addresses otherwise`;
+  return { status: 'invalid', found, error };
+}
+
+function judgeDmarc(values: readonly string[]): RecordCheck {
+  const found = values.filter((text) => /^v\s*=\s*DMARC1\s*(;|$)/.test(text));
+  if (found.length === 0) return missing;
+  const error =
+    found.length > 1
+      ? 'there is more than one DMARC record (RFC 7489 6.6.3)'
+      : /;\s*p\s*=\s*(none|quarantine|reject)\s*(;|$)/i.test(found[0] ?? '')
+        ? null
+        : 'the record has no p= tag of none, quarantine or reject';
+  return { status: error === null ? 'valid' : 'invalid', found, error };
+}

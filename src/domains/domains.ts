@@ -1,0 +1,266 @@
+// Sending domains (contract 6): adding, listing, deleting, new DKIM keys. Whether their records are
+// published is verification.ts; who may send from them is src/senders.
+//
+//   DKIM key   moved by               to        also
+//   (none)     add, rotate            waiting   its record is listed; not signed with
+//   waiting    found in DNS           in use    older keys of the algorithm are retired
+//   waiting    rotate                 retired
+//   in use     found gone from DNS    waiting   unless DNS only failed to answer
+//   in use     successor in use       retired   private half forgotten
+import type { App } from '../app.ts';
+import { isoTime } from '../clock.ts';
+import { ConflictError, ResourceNotFoundError } from '../errors.ts';
+import { type Page, type PageRequest, toPage } from '../pagination.ts';
+import type { Caller } from '../route.ts';
+import { type Db, fromJson } from '../store/db.ts';
+import { parseWith } from '../validate.ts';
+import { type DkimAlgorithm, type DkimKeyPair, generateDkimKey, selectorOf } from './dkim-key.ts';
+import {
+  type ExpectedRecord,
+  primaryKey,
+  type RecordCheck,
+  recordName,
+  recordsOf,
+  returnPathOf,
+} from './dns-records.ts';
+import * as queries from './queries.ts';
+import { type AddDomain, addDomainInput, type DnsRecord, type Domain } from './schema.ts';
+import { forgetSigningKeys } from './signing-keys.ts';
+
+const algorithmsOf = {
+  both: ['rsa-sha256', 'ed25519-sha256'],
+  rsa: ['rsa-sha256'],
+  ed25519: ['ed25519-sha256'],
+} as const;
+
+/** A domain is looked at soon after it was added, for the records may be there already. */
+const firstCheckDelayMs = 60_000;
+
+/** Rows of a domain with its keys, ready to be stored. */
+export interface DomainRows {
+  domain: queries.DomainRow;
+  keys: queries.DomainKeyRow[];
+}
+
+type KeyPairs = readonly (readonly [DkimAlgorithm, DkimKeyPair])[];
+
+function generatePairs(algorithms: readonly DkimAlgorithm[]): Promise<KeyPairs> {
+  return Promise.all(
+    algorithms.map(async (algorithm) => [algorithm, await generateDkimKey(algorithm)] as const),
+  );
+}
+
+function keyRows(
+  app: App,
+  domainId: string,
+  generation: number,
+  pairs: KeyPairs,
+  isPublished: boolean,
+): queries.DomainKeyRow[] {
+  return pairs.map(([algorithm, { privateKeyPem, publicKey }]) => {
+    const id = app.newId('domainKey');
+    return {
+      id,
+      domain_id: domainId,
+      selector: selectorOf(generation, algorithm),
+      algorithm,
+      generation,
+      public_key: publicKey,
+      private_key: app.secrets.encrypt(privateKeyPem, `domainKey:${id}`),
+      is_active: 1,
+      is_published: isPublished ? 1 : 0,
+      created_at: app.clock.now(),
+    };
+  });
+}
+
+/**
+ * Makes the keys and rows of a domain. A local one is verified from the start, its keys count as
+ * published: its mail never leaves the machine.
+ * @throws ValidationError.
+ */
+export async function newDomain(
+  app: App,
+  organizationId: string,
+  input: AddDomain,
+  { isLocal = false } = {},
+): Promise<DomainRows> {
+  const { domain, dkim } = parseWith(addDomainInput, input, 'body');
+  const pairs = await generatePairs(algorithmsOf[dkim]);
+  const now = app.clock.now();
+  const id = app.newId('domain');
+  return {
+    domain: {
+      id,
+      organization_id: organizationId,
+      domain,
+      status: isLocal ? 'verified' : 'pending',
+      return_path: returnPathOf(domain),
+      is_local: isLocal ? 1 : 0,
+      record_checks: null,
+      verified_at: isLocal ? now : null,
+      last_checked_at: null,
+      next_check_at: isLocal ? null : now + firstCheckDelayMs,
+      failing_since: null,
+      created_at: now,
+      updated_at: now,
+    },
+    keys: keyRows(app, id, 1, pairs, isLocal),
+  };
+}
+
+/** Stores a new domain. @throws ConflictError when the organization has it already. */
+export async function storeDomain(trx: Db, { domain, keys }: DomainRows): Promise<void> {
+  if (!(await queries.insertDomain(trx, domain))) {
+    throw new ConflictError('domain', `${domain.domain} is a domain of this organization already`);
+  }
+  await queries.insertDomainKeys(trx, keys);
+}
+
+function toDnsRecord(record: ExpectedRecord, checks: Record<string, RecordCheck>): DnsRecord {
+  const { purpose, type, name, value, required } = record;
+  const { status, found, error } = checks[recordName(record)] ?? {
+    status: 'pending' as const,
+    found: [],
+    error: null,
+  };
+  return { purpose, type, name, value, required, status, found, error };
+}
+
+function dnsRecordsOf(app: App, { domain, keys }: DomainRows): DnsRecord[] {
+  const checks = fromJson<Record<string, RecordCheck>>(domain.record_checks) ?? {};
+  const records = recordsOf(domain, keys, app.config.delivery.hostname);
+  return records.map((record) => toDnsRecord(record, checks));
+}
+
+function presentKey({ selector, algorithm, public_key }: queries.DomainKeyRow) {
+  return { selector, algorithm, publicKey: public_key };
+}
+
+/** The object of the API. */
+export function toDomain(app: App, { domain, keys }: DomainRows): Domain {
+  const primary = primaryKey(keys);
+  if (!primary) throw new Error(`domain ${domain.id} has no DKIM key`);
+  return {
+    id: domain.id,
+    organizationId: domain.organization_id,
+    domain: domain.domain,
+    status: domain.status,
+    dkim: presentKey(primary),
+    dkimKeys: keys
+      .filter((key) => key.is_active === 1)
+      .map((key) => ({ ...presentKey(key), published: key.is_published === 1 })),
+    returnPath: domain.return_path,
+    dnsRecords: dnsRecordsOf(app, { domain, keys }),
+    // No domain has one until catch-all receiving exists.
+    catchAll: { enabled: false, mailboxId: null },
+    verifiedAt: isoTime(domain.verified_at),
+    lastCheckedAt: isoTime(domain.last_checked_at),
+    createdAt: isoTime(domain.created_at),
+    updatedAt: isoTime(domain.updated_at),
+  };
+}
+
+/** A domain with its keys. @throws ResourceNotFoundError. */
+export async function getDomainRows(
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<DomainRows> {
+  const domain = await queries.findDomain(db, organizationId, id);
+  if (!domain) throw new ResourceNotFoundError('domain', id);
+  return { domain, keys: await queries.selectDomainKeys(db, [id]) };
+}
+
+/**
+ * Registers a domain and makes its DKIM keys. Other organizations may register the same name: only
+ * one of them can publish its keys.
+ * @throws ValidationError (no domain name, public suffix), ConflictError (registered already).
+ */
+export async function addDomain(app: App, caller: Caller, input: AddDomain): Promise<Domain> {
+  const rows = await newDomain(app, caller.organizationId, input);
+  await app.store.write((trx) => storeDomain(trx, rows));
+  return toDomain(app, rows);
+}
+
+/** A page of the organization's domains, newest first. */
+export async function listDomains(
+  app: App,
+  caller: Caller,
+  page: PageRequest,
+): Promise<Page<Domain>> {
+  const { db } = app.store;
+  const range = { limit: page.limit, offset: (page.page - 1) * page.limit };
+  const [domains, total] = await Promise.all([
+    queries.selectDomains(db, caller.organizationId, range),
+    queries.countDomains(db, caller.organizationId),
+  ]);
+  const keys = await queries.selectDomainKeys(
+    db,
+    domains.map(({ id }) => id),
+  );
+  const items = domains.map((domain) =>
+    toDomain(app, { domain, keys: keys.filter((key) => key.domain_id === domain.id) }),
+  );
+  return toPage(items, total, page);
+}
+
+/** @throws ResourceNotFoundError. */
+export async function getDomain(app: App, caller: Caller, id: string): Promise<Domain> {
+  return toDomain(app, await getDomainRows(app.store.db, caller.organizationId, id));
+}
+
+/** The records to publish, as last checked. @throws ResourceNotFoundError. */
+export async function listDnsRecords(
+  app: App,
+  caller: Caller,
+  id: string,
+): Promise<{ items: DnsRecord[] }> {
+  const rows = await getDomainRows(app.store.db, caller.organizationId, id);
+  return { items: dnsRecordsOf(app, rows) };
+}
+
+/**
+ * Deletes a domain and its keys: its senders may not send any more; what is queued leaves unsigned.
+ * @throws ResourceNotFoundError.
+ */
+export async function deleteDomain(
+  app: App,
+  caller: Caller,
+  id: string,
+): Promise<{ success: boolean; message: string }> {
+  const deleted = await app.store.write((trx) =>
+    queries.deleteDomainRow(trx, caller.organizationId, id),
+  );
+  if (!deleted) throw new ResourceNotFoundError('domain', id);
+  forgetSigningKeys(app, id);
+  return { success: true, message: `Domain ${id} and its DKIM keys are deleted` };
+}
+
+/**
+ * Makes new DKIM keys of the same algorithms. The old ones sign until the new are found in DNS;
+ * on a local domain the change is at once.
+ * @throws ResourceNotFoundError.
+ */
+export async function rotateDkim(app: App, caller: Caller, id: string): Promise<Domain> {
+  const before = await getDomainRows(app.store.db, caller.organizationId, id);
+  const active = before.keys.filter((key) => key.is_active === 1);
+  // Made before the transaction: an RSA key takes longer than a transaction may.
+  const pairs = await generatePairs([...new Set(active.map((key) => key.algorithm))]);
+  const rotated = await app.store.write(async (trx) => {
+    const updated_at = app.clock.now();
+    await queries.updateDomain(trx, caller.organizationId, id, { updated_at });
+    const { domain, keys } = await getDomainRows(trx, caller.organizationId, id);
+    const isLocal = domain.is_local === 1;
+    const replaced = keys.filter((key) => isLocal || key.is_published === 0);
+    await queries.retireKeys(
+      trx,
+      replaced.filter((key) => key.is_active === 1).map((key) => key.id),
+    );
+    const generation = 1 + Math.max(0, ...keys.map((key) => key.generation));
+    await queries.insertDomainKeys(trx, keyRows(app, id, generation, pairs, isLocal));
+    return getDomainRows(trx, caller.organizationId, id);
+  });
+  forgetSigningKeys(app, id);
+  return toDomain(app, rotated);
+}

@@ -1,0 +1,256 @@
+// All SQL on `domains` and `domain_keys`. Rows only, no decisions.
+import { type Db, statement, tables } from '../store/db.ts';
+import type { DkimAlgorithm } from './dkim-key.ts';
+
+export type DomainStatus = 'pending' | 'verified' | 'failed' | 'temporary-failure';
+
+export interface DomainRow {
+  id: string;
+  organization_id: string;
+  domain: string;
+  status: DomainStatus;
+  return_path: string;
+  is_local: number;
+  /** JSON: RecordCheck by recordName. */
+  record_checks: string | null;
+  verified_at: number | null;
+  last_checked_at: number | null;
+  next_check_at: number | null;
+  failing_since: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface DomainKeyRow {
+  id: string;
+  domain_id: string;
+  selector: string;
+  algorithm: DkimAlgorithm;
+  /** From 1; keys made together share one. */
+  generation: number;
+  public_key: string;
+  /** Encrypted; empty once the key is retired. */
+  private_key: string;
+  is_active: number;
+  is_published: number;
+  created_at: number;
+}
+
+interface DomainTables {
+  domains: DomainRow;
+  domain_keys: DomainKeyRow;
+}
+
+type SendingDomain = Pick<DomainRow, 'id' | 'status'>;
+
+const sendingDomain = statement<
+  DomainTables,
+  { organizationId: string; domain: string },
+  SendingDomain
+>((db, parameter) =>
+  db
+    .selectFrom('domains')
+    .select(['id', 'status'])
+    .where('organization_id', '=', parameter('organizationId'))
+    .where('domain', '=', parameter('domain')),
+);
+
+/** Hot: asked for every send. `domain` in A-labels, lower case. */
+export async function findSendingDomain(
+  db: Db,
+  organizationId: string,
+  domain: string,
+): Promise<SendingDomain | undefined> {
+  return (await sendingDomain(db, { organizationId, domain }))[0];
+}
+
+/** The domain names that are verified, as a subquery for areas that join on them. */
+export function verifiedDomainNames(db: Db, organizationId: string) {
+  return tables<DomainTables>(db)
+    .selectFrom('domains')
+    .select('domain')
+    .where('organization_id', '=', organizationId)
+    .where('status', '=', 'verified');
+}
+
+/** Those of the names that are registered. */
+export function selectDomainsNamed(
+  db: Db,
+  organizationId: string,
+  names: readonly string[],
+): Promise<Pick<DomainRow, 'id' | 'domain' | 'status' | 'verified_at'>[]> {
+  if (names.length === 0) return Promise.resolve([]);
+  return tables<DomainTables>(db)
+    .selectFrom('domains')
+    .select(['id', 'domain', 'status', 'verified_at'])
+    .where('organization_id', '=', organizationId)
+    .where('domain', 'in', names)
+    .execute();
+}
+
+export function findDomain(
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<DomainRow | undefined> {
+  return tables<DomainTables>(db)
+    .selectFrom('domains')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Newest first. */
+export function selectDomains(
+  db: Db,
+  organizationId: string,
+  range: { limit: number; offset: number },
+): Promise<DomainRow[]> {
+  return tables<DomainTables>(db)
+    .selectFrom('domains')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy('id', 'desc')
+    .limit(range.limit)
+    .offset(range.offset)
+    .execute();
+}
+
+export async function countDomains(db: Db, organizationId: string): Promise<number> {
+  const { count } = await tables<DomainTables>(db)
+    .selectFrom('domains')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** False when the organization has the domain already. */
+export async function insertDomain(db: Db, row: DomainRow): Promise<boolean> {
+  const inserted = await tables<DomainTables>(db)
+    .insertInto('domains')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['organization_id', 'domain']).doNothing())
+    .returning('id')
+    .execute();
+  return inserted.length > 0;
+}
+
+/** False when the domain is gone. Locks the row until the end of the transaction. */
+export async function updateDomain(
+  db: Db,
+  organizationId: string,
+  id: string,
+  change: Partial<DomainRow>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tables<DomainTables>(db)
+    .updateTable('domains')
+    .set(change)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Its keys go with it. False when there is none. */
+export async function deleteDomainRow(
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<boolean> {
+  const { numDeletedRows } = await tables<DomainTables>(db)
+    .deleteFrom('domains')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** The keys of these domains by generation, RSA first, the retired included. */
+export function selectDomainKeys(db: Db, domainIds: readonly string[]): Promise<DomainKeyRow[]> {
+  if (domainIds.length === 0) return Promise.resolve([]);
+  return tables<DomainTables>(db)
+    .selectFrom('domain_keys')
+    .selectAll()
+    .where('domain_id', 'in', domainIds)
+    .orderBy('generation')
+    .orderBy('algorithm', 'desc')
+    .execute();
+}
+
+export async function insertDomainKeys(db: Db, rows: readonly DomainKeyRow[]): Promise<void> {
+  await tables<DomainTables>(db).insertInto('domain_keys').values(rows).execute();
+}
+
+export async function setKeyPublished(db: Db, id: string, isPublished: boolean): Promise<void> {
+  await tables<DomainTables>(db)
+    .updateTable('domain_keys')
+    .set({ is_published: isPublished ? 1 : 0 })
+    .where('id', '=', id)
+    .where('is_active', '=', 1)
+    .execute();
+}
+
+/** Ends the use of keys for good, and forgets their private halves. */
+export async function retireKeys(db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tables<DomainTables>(db)
+    .updateTable('domain_keys')
+    .set({ is_active: 0, is_published: 0, private_key: '' })
+    .where('id', 'in', ids)
+    .execute();
+}
+
+/** What signing needs of a key. */
+export type SigningKeyRow = Pick<DomainKeyRow, 'id' | 'selector' | 'algorithm' | 'private_key'> &
+  Pick<DomainRow, 'domain'>;
+
+const signingKeys = statement<DomainTables, { domainId: string }, SigningKeyRow>((db, parameter) =>
+  db
+    .selectFrom('domain_keys')
+    .innerJoin('domains', 'domains.id', 'domain_keys.domain_id')
+    .select([
+      'domain_keys.id',
+      'domain_keys.selector',
+      'domain_keys.algorithm',
+      'domain_keys.private_key',
+      'domains.domain',
+    ])
+    .where('domain_keys.domain_id', '=', parameter('domainId'))
+    .where('domain_keys.is_active', '=', 1)
+    .where('domain_keys.is_published', '=', 1)
+    .orderBy('domain_keys.generation', 'desc')
+    .orderBy('domain_keys.algorithm', 'desc'),
+);
+
+/** Hot: the published keys of a domain, newest first. */
+export function selectSigningKeys(db: Db, domainId: string): Promise<SigningKeyRow[]> {
+  return signingKeys(db, { domainId });
+}
+
+/** The domains whose check is due, longest first. */
+export function selectDueDomains(db: Db, now: number, limit: number): Promise<DomainRow[]> {
+  return tables<DomainTables>(db)
+    .selectFrom('domains')
+    .selectAll()
+    .where('next_check_at', '<=', now)
+    .orderBy('next_check_at')
+    .limit(limit)
+    .execute();
+}
+
+/** Puts a due check off; false when another process was first. */
+export async function deferCheck(
+  db: Db,
+  { id, next_check_at }: DomainRow,
+  until: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tables<DomainTables>(db)
+    .updateTable('domains')
+    .set({ next_check_at: until })
+    .where('id', '=', id)
+    .where('next_check_at', '=', next_check_at)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}

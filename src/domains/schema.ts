@@ -1,0 +1,88 @@
+// Shapes of sending domains, in and out (contract 6).
+import { z } from 'zod';
+import { idPattern } from '../ids.ts';
+import { pageOf, pageQuery } from '../pagination.ts';
+import { readDomainName } from './domain-name.ts';
+
+export const domainPath = z.strictObject({
+  id: z.string().regex(idPattern('domain'), 'is not a domain id'),
+});
+
+export const listDomainsQuery = z.strictObject(pageQuery);
+
+const domainName = z
+  .string()
+  .max(1000)
+  .transform((text, context) => {
+    const read = readDomainName(text);
+    if ('domain' in read) return read.domain;
+    context.addIssue({ code: 'custom', message: read.problem });
+    return z.NEVER;
+  });
+
+export const addDomainInput = z.strictObject({
+  domain: domainName.meta({ description: 'Such as example.com; stored in A-labels, lower case' }),
+  dkim: z.enum(['both', 'rsa', 'ed25519']).default('both').meta({
+    description: 'Which keys to make: RSA-2048, which every receiver checks, Ed25519, or both',
+  }),
+});
+
+const dkimAlgorithm = z.enum(['rsa-sha256', 'ed25519-sha256']);
+
+export const dnsRecord = z
+  .object({
+    purpose: z.enum(['dkim', 'spf', 'return-path', 'dmarc', 'mx', 'tracking']),
+    type: z.enum(['TXT', 'MX', 'CNAME']),
+    name: z.string(),
+    value: z
+      .string()
+      .meta({ description: 'What to publish; an MX value starts with its preference' }),
+    required: z
+      .boolean()
+      .meta({ description: 'The domain is verified when all of these are valid' }),
+    status: z.enum(['pending', 'valid', 'invalid', 'missing']).meta({
+      description: 'As last checked; pending: not known yet, or DNS did not answer',
+    }),
+    found: z.array(z.string()).meta({ description: 'What DNS answered' }),
+    error: z.string().nullable(),
+  })
+  .meta({ id: 'DnsRecord' });
+
+export const dnsRecordList = z.object({ items: z.array(dnsRecord) });
+
+export const domainOutput = z
+  .object({
+    id: z.string(),
+    organizationId: z.string(),
+    domain: z.string(),
+    status: z.enum(['pending', 'verified', 'failed', 'temporary-failure']),
+    dkim: z
+      .object({ selector: z.string(), algorithm: dkimAlgorithm, publicKey: z.string() })
+      .meta({ description: 'The key that proves the domain' }),
+    dkimKeys: z
+      .array(
+        z.object({
+          selector: z.string(),
+          algorithm: dkimAlgorithm,
+          publicKey: z.string(),
+          published: z.boolean().meta({ description: 'Found in DNS: mail is signed with it' }),
+        }),
+      )
+      .meta({ description: 'All keys in use or waiting to be published' }),
+    returnPath: z.string().meta({ description: 'Host of the envelope sender' }),
+    dnsRecords: z.array(dnsRecord),
+    catchAll: z.object({ enabled: z.boolean(), mailboxId: z.string().nullable() }),
+    verifiedAt: z.string().nullable(),
+    lastCheckedAt: z.string().nullable(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'Domain', description: 'A sending domain' });
+
+export const domainPage = pageOf(domainOutput);
+
+export const domainDeleted = z.object({ success: z.boolean(), message: z.string() });
+
+export type AddDomain = z.input<typeof addDomainInput>;
+export type DnsRecord = z.output<typeof dnsRecord>;
+export type Domain = z.output<typeof domainOutput>;

@@ -1,0 +1,93 @@
+// The DKIM keys that mail of a domain is signed with, asked for every message: decrypted and parsed
+// once each (a PEM costs more than an Ed25519 signature, architecture.md "Speed"), read again from
+// the store each second and after every change by this process.
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { App } from '../app.ts';
+import type { DkimAlgorithm } from './dkim-key.ts';
+import { type SigningKeyRow, selectSigningKeys } from './queries.ts';
+
+const mostDomains = 5_000;
+const rereadMs = 1_000;
+
+/** What src/outbound/sign.ts signs with. */
+export interface SigningKey {
+  domain: string;
+  selector: string;
+  algorithm: DkimAlgorithm;
+  privateKey: KeyObject;
+}
+
+interface KnownKeys {
+  readAt: number;
+  keys: SigningKey[];
+}
+
+class SigningKeys {
+  readonly #app: App;
+  readonly #known = new LRUCache<string, KnownKeys>({ max: mostDomains });
+  readonly #parsed = new LRUCache<string, KeyObject>({ max: 2 * mostDomains });
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  async of(domainId: string): Promise<SigningKey[]> {
+    const known = this.#known.get(domainId);
+    const now = this.#app.clock.now();
+    if (known && Math.abs(now - known.readAt) < rereadMs) return known.keys;
+    const rows = await selectSigningKeys(this.#app.store.db, domainId);
+    const keys = newestOfEach(rows).map((row) => ({
+      domain: row.domain,
+      selector: row.selector,
+      algorithm: row.algorithm,
+      privateKey: this.#parse(row),
+    }));
+    this.#known.set(domainId, { readAt: now, keys });
+    return keys;
+  }
+
+  forget(domainId: string): void {
+    this.#known.delete(domainId);
+  }
+
+  #parse({ id, private_key }: SigningKeyRow): KeyObject {
+    let key = this.#parsed.get(id);
+    if (!key) {
+      key = createPrivateKey(this.#app.secrets.decrypt(private_key, `domainKey:${id}`));
+      this.#parsed.set(id, key);
+    }
+    return key;
+  }
+}
+
+/** Rows come newest first. */
+function newestOfEach(rows: readonly SigningKeyRow[]): SigningKeyRow[] {
+  const newest = new Map<DkimAlgorithm, SigningKeyRow>();
+  for (const row of rows) if (!newest.has(row.algorithm)) newest.set(row.algorithm, row);
+  return [...newest.values()];
+}
+
+const signingKeys = new WeakMap<App, SigningKeys>();
+
+function signingKeysFor(app: App): SigningKeys {
+  let keys = signingKeys.get(app);
+  if (!keys) {
+    keys = new SigningKeys(app);
+    signingKeys.set(app, keys);
+  }
+  return keys;
+}
+
+/**
+ * The newest published key of each algorithm; none where the domain is gone or nothing is published.
+ * @throws InternalError when a key cannot be decrypted with this installation's secret.
+ */
+export function signingKeysOf(app: App, domainId: string): Promise<SigningKey[]> {
+  return signingKeysFor(app).of(domainId);
+}
+
+/** To be called after the commit of a change to a domain's keys. */
+export function forgetSigningKeys(app: App, domainId: string): void {
+  signingKeysFor(app).forget(domainId);
+}

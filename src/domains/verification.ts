@@ -1,0 +1,172 @@
+// Whether a domain's records are published (contract 6): the look-ups are check-records.ts, this is
+// what follows from them. DNS is never awaited inside a transaction.
+//
+//   status              found               to                 also
+//   any                 proven              verified           unpublished keys that were found are used
+//   pending             not proven          pending            checked after as long again as it exists
+//   pending             DNS did not answer  temporary-failure
+//   temporary-failure   not proven          pending
+//   verified            not proven          verified           until it lasts 3 days, then failed
+//   verified            DNS did not answer  verified           proves nothing either way
+//   failed              anything else       failed             checked daily
+//   any                 --force             verified           all keys count as published
+import type { App } from '../app.ts';
+import { ForbiddenError } from '../errors.ts';
+import type { Caller } from '../route.ts';
+import { type Db, toJson } from '../store/db.ts';
+import { type CheckResult, checkRecords } from './check-records.ts';
+import { provingKeys } from './dns-records.ts';
+import { type DomainRows, getDomainRows, toDomain } from './domains.ts';
+import * as queries from './queries.ts';
+import type { Domain } from './schema.ts';
+import { forgetSigningKeys } from './signing-keys.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const failsAfterMs = 3 * dayMs;
+const jitter = 0.1;
+
+type Finding = 'proven' | 'unproven' | 'unanswered';
+
+function findingOf({ keys }: DomainRows, results: readonly CheckResult[]): Finding {
+  const proving = new Set(provingKeys(keys).map((key) => key.id));
+  const dkim = results.filter(({ record }) => record.keyId !== null && proving.has(record.keyId));
+  const returnPath = results.filter(
+    ({ record }) => record.purpose === 'return-path' && record.required,
+  );
+  // After a rotation either the old or the new key proves the domain.
+  const proofs = [dkim, returnPath];
+  const isProven = (some: readonly CheckResult[]) =>
+    some.some(({ check }) => check.status === 'valid');
+  if (proofs.every(isProven)) return 'proven';
+  const isOpen = (some: readonly CheckResult[]) => some.some(({ isTemporary }) => isTemporary);
+  return proofs.every((some) => isProven(some) || isOpen(some)) ? 'unanswered' : 'unproven';
+}
+
+type Transition = Pick<queries.DomainRow, 'status' | 'verified_at' | 'failing_since'>;
+
+/** The state table above. */
+function transition(domain: queries.DomainRow, finding: Finding, now: number): Transition {
+  const { status, verified_at, failing_since } = domain;
+  if (finding === 'proven') {
+    const since = status === 'verified' ? verified_at : now;
+    return { status: 'verified', verified_at: since, failing_since: null };
+  }
+  if (status === 'verified') {
+    if (finding === 'unanswered') return { status, verified_at, failing_since };
+    const since = failing_since ?? now;
+    const lasts = now - since >= failsAfterMs;
+    return { status: lasts ? 'failed' : 'verified', verified_at, failing_since: since };
+  }
+  if (status === 'failed') return { status, verified_at, failing_since };
+  const next = finding === 'unanswered' ? 'temporary-failure' : 'pending';
+  return { status: next, verified_at, failing_since };
+}
+
+function nextCheckAt(app: App, domain: queries.DomainRow, next: Transition, now: number): number {
+  let delayMs = dayMs;
+  if (next.status === 'verified' && next.failing_since !== null) delayMs = hourMs;
+  if (next.status === 'pending' || next.status === 'temporary-failure') {
+    delayMs = Math.min(dayMs, Math.max(minuteMs, now - domain.created_at));
+  }
+  return Math.round(now + delayMs * (1 + jitter * (2 * app.random.float() - 1)));
+}
+
+/** Which keys DNS shows and which it does not; one that it did not answer for is not in it. */
+function publishedKeys(results: readonly CheckResult[]): Map<string, boolean> {
+  return new Map(
+    results.flatMap(({ record, check, isTemporary }) =>
+      record.keyId === null || isTemporary
+        ? []
+        : [[record.keyId, check.status === 'valid'] as const],
+    ),
+  );
+}
+
+/** Marks which keys are in use; one that is retires the older ones of its algorithm. */
+async function settleKeys(
+  trx: Db,
+  keys: readonly queries.DomainKeyRow[],
+  published: ReadonlyMap<string, boolean>,
+): Promise<void> {
+  const covered = new Set<string>();
+  const retired: string[] = [];
+  for (const key of keys.toReversed()) {
+    if (key.is_active === 0) continue;
+    const isPublished = published.get(key.id) ?? key.is_published === 1;
+    if (covered.has(key.algorithm)) retired.push(key.id);
+    else await queries.setKeyPublished(trx, key.id, isPublished);
+    if (isPublished) covered.add(key.algorithm);
+  }
+  await queries.retireKeys(trx, retired);
+}
+
+/** Looks the records up and stores what follows. @throws ResourceNotFoundError if it is gone. */
+export async function checkDomain(
+  app: App,
+  organizationId: string,
+  id: string,
+): Promise<DomainRows> {
+  const before = await getDomainRows(app.store.db, organizationId, id);
+  if (before.domain.is_local === 1) return before;
+  const results = await checkRecords(app, before);
+  const { status } = before.domain;
+  const after = await app.store.write(async (trx) => {
+    const now = app.clock.now();
+    // Locks the domain: a rotation cannot come between.
+    await queries.updateDomain(trx, organizationId, id, { last_checked_at: now });
+    const { domain, keys } = await getDomainRows(trx, organizationId, id);
+    const next = transition(domain, findingOf(before, results), now);
+    const checks = results.map(({ name, check: found }) => [name, found] as const);
+    await settleKeys(trx, keys, publishedKeys(results));
+    await queries.updateDomain(trx, organizationId, id, {
+      ...next,
+      record_checks: toJson(Object.fromEntries(checks)),
+      next_check_at: nextCheckAt(app, domain, next, now),
+      ...(next.status !== domain.status && { updated_at: now }),
+    });
+    return getDomainRows(trx, organizationId, id);
+  });
+  forgetSigningKeys(app, id);
+  if (after.domain.status !== status) {
+    app.log.info({ domain: after.domain.domain, from: status, to: after.domain.status }, 'domain');
+  }
+  return after;
+}
+
+/** Publishes without asking DNS; the schedule leaves the domain alone from then on. */
+async function force(app: App, organizationId: string, id: string): Promise<DomainRows> {
+  const forced = await app.store.write(async (trx) => {
+    const now = app.clock.now();
+    const { domain, keys } = await getDomainRows(trx, organizationId, id);
+    await queries.updateDomain(trx, organizationId, id, {
+      status: 'verified',
+      verified_at: domain.status === 'verified' ? domain.verified_at : now,
+      failing_since: null,
+      next_check_at: null,
+      updated_at: now,
+    });
+    await settleKeys(trx, keys, new Map(keys.map((key) => [key.id, true])));
+    return getDomainRows(trx, organizationId, id);
+  });
+  forgetSigningKeys(app, id);
+  return forced;
+}
+
+/**
+ * Checks a domain's records now. `force` verifies it without DNS: the operator's, not a key's.
+ * @throws ResourceNotFoundError, ForbiddenError.
+ */
+export async function verifyDomain(
+  app: App,
+  caller: Caller,
+  id: string,
+  options: { force?: boolean } = {},
+): Promise<Domain> {
+  if (options.force && caller.keyId !== null) {
+    throw new ForbiddenError('Only the operator verifies a domain without DNS');
+  }
+  const run = options.force ? force : checkDomain;
+  return toDomain(app, await run(app, caller.organizationId, id));
+}

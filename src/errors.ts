@@ -1,0 +1,162 @@
+// Our own refusals: one class per `_tag` of specification 7, plus the three that contract 4 adds
+// for the HTTP face. Each face maps them once (daemon/http/errors.ts, commands/base.ts).
+// What a remote server refuses is not an error but an Outcome (src/outbound/outcome.ts).
+
+/** Base of every refusal: `_tag` is the discriminator, `toJSON` the flat object of the API. */
+export abstract class ServiceError extends Error {
+  abstract readonly _tag: string;
+  abstract readonly status: number;
+  /** The fields of the flat error object besides `_tag`. */
+  abstract fields(): Record<string, unknown>;
+
+  toJSON(): Record<string, unknown> {
+    return { _tag: this._tag, ...this.fields() };
+  }
+}
+
+abstract class PlainError extends ServiceError {
+  fields(): Record<string, unknown> {
+    return { message: this.message };
+  }
+}
+
+/** Field name (dotted path) to its messages. */
+export type FieldErrors = Record<string, string[]>;
+
+export class ValidationError extends ServiceError {
+  readonly _tag = 'ValidationError';
+  readonly status = 422;
+  readonly fieldErrors: FieldErrors | undefined;
+  constructor(message: string, fieldErrors?: FieldErrors) {
+    super(message);
+    this.fieldErrors = fieldErrors;
+  }
+  /** A refusal of one field. */
+  static of(field: string, problem: string): ValidationError {
+    return new ValidationError(`${field}: ${problem}`, { [field]: [problem] });
+  }
+  fields() {
+    return { message: this.message, ...(this.fieldErrors && { fields: this.fieldErrors }) };
+  }
+}
+
+export class ResourceNotFoundError extends ServiceError {
+  readonly _tag = 'ResourceNotFoundError';
+  readonly status = 404;
+  readonly resource: string;
+  readonly id: string;
+  constructor(resource: string, id: string) {
+    super(`${resource} ${id} was not found`);
+    this.resource = resource;
+    this.id = id;
+  }
+  fields() {
+    return { resource: this.resource, id: this.id };
+  }
+}
+
+export class UnauthorizedError extends PlainError {
+  readonly _tag = 'UnauthorizedError';
+  readonly status = 401;
+}
+
+export class ForbiddenError extends PlainError {
+  readonly _tag = 'ForbiddenError';
+  readonly status = 403;
+}
+
+export class PaymentRequiredError extends ServiceError {
+  readonly _tag = 'PaymentRequiredError';
+  readonly status = 402;
+  readonly usage: { resource: string; currentUsage: number; limit: number; operation: string };
+  constructor(usage: PaymentRequiredError['usage']) {
+    super(`${usage.resource}: ${usage.currentUsage} of ${usage.limit} used`);
+    this.usage = usage;
+  }
+  fields() {
+    return { ...this.usage };
+  }
+}
+
+export class ConflictError extends ServiceError {
+  readonly _tag = 'ConflictError';
+  readonly status = 409;
+  readonly resource: string;
+  constructor(resource: string, message: string) {
+    super(message);
+    this.resource = resource;
+  }
+  fields() {
+    return { message: this.message, resource: this.resource };
+  }
+}
+
+export class RateLimitedError extends ServiceError {
+  readonly _tag = 'RateLimitedError';
+  readonly status = 429;
+  readonly retryAfterSeconds: number;
+  readonly operation: string;
+  constructor(operation: string, retryAfterSeconds: number) {
+    super(`${operation}: rate limit exceeded, retry after ${retryAfterSeconds} s`);
+    this.operation = operation;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+  fields() {
+    return { retryAfterSeconds: this.retryAfterSeconds, operation: this.operation };
+  }
+}
+
+/** A fault of ours, or of the store; `layer` becomes X-Service-Error-Layer (contract 4). */
+export class InternalError extends PlainError {
+  readonly _tag = 'InternalError';
+  readonly status = 500;
+  readonly layer: 'api' | 'store' | 'provider' | 'webhooks';
+  constructor(message: string, layer: InternalError['layer'] = 'api', options?: ErrorOptions) {
+    super(message, options);
+    this.layer = layer;
+  }
+}
+
+/** The request could not be read as HTTP + JSON at all: 400, 413 or 415. */
+export class MalformedRequestError extends PlainError {
+  readonly _tag = 'MalformedRequestError';
+  readonly status: 400 | 413 | 415;
+  constructor(message: string, status: 400 | 413 | 415 = 400) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** No capacity, or the store cannot take a write now: nothing was done, retry later. */
+export class CapacityError extends ServiceError {
+  readonly _tag = 'CapacityError';
+  readonly status = 503;
+  readonly retryAfterSeconds: number;
+  constructor(message: string, retryAfterSeconds = 1, options?: ErrorOptions) {
+    super(message, options);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+  fields() {
+    return { message: this.message, retryAfterSeconds: this.retryAfterSeconds };
+  }
+}
+
+/** The request outran `http.requestTimeoutSeconds`; it may still take effect. */
+export class TimeoutError extends ServiceError {
+  readonly _tag = 'TimeoutError';
+  readonly status = 504;
+  readonly retryAfterSeconds: number;
+  constructor(message: string, retryAfterSeconds = 1) {
+    super(message);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+  fields() {
+    return { message: this.message, retryAfterSeconds: this.retryAfterSeconds };
+  }
+}
+
+/** The configuration cannot be used: stops a start with one readable line; exit code 2. */
+export class ConfigError extends Error {}
+
+/** The store or the daemon cannot be reached: exit code 7. */
+export class UnreachableError extends Error {}

@@ -1,0 +1,43 @@
+// All SQL on `events`: the timeline of messages (specification 2.2) and, later, what webhooks tell.
+import { bulkInsert, type Db, tables } from '../store/db.ts';
+
+export interface EventRow {
+  id: string;
+  organization_id: string;
+  message_id: string | null;
+  recipient_id: string | null;
+  event_type: string;
+  status: string;
+  timestamp: number;
+  metadata: string | null;
+}
+
+interface EventTables {
+  events: EventRow;
+}
+
+export const insertEvents = bulkInsert<EventTables>('events', [
+  'id',
+  'organization_id',
+  'message_id',
+  'recipient_id',
+  'event_type',
+  'status',
+  'timestamp',
+  'metadata',
+]);
+
+/** The timeline of a message, oldest first; bounded, since an endless retry must not fill a page. */
+export function listEventRows(db: Db, messageId: string, limit: number): Promise<EventRow[]> {
+  return tables<EventTables>(db)
+    .selectFrom('events')
+    .selectAll()
+    .where('message_id', '=', messageId)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+export async function deleteEventRows(db: Db, messageId: string): Promise<void> {
+  await tables<EventTables>(db).deleteFrom('events').where('message_id', '=', messageId).execute();
+}

@@ -1,0 +1,170 @@
+// Finds and unfolds the header fields of a raw mail (RFC 5322 2.2) within bounds: one pass over the
+// bytes, nothing thrown. What a field means is left to header-values.ts and address-lists.ts.
+import { isUtf8 } from 'node:buffer';
+import { type HeaderField, type ParsingError, parseLimits } from './parsed-mail.ts';
+
+export interface HeaderBlock {
+  fields: HeaderField[];
+  /** First values by lower-case name, and all of them. */
+  first(name: string): string | null;
+  all(name: string): string[];
+  /** Where the body starts; null when the block was cut before its end. */
+  bodyStart: number | null;
+  /** Where reading stopped. */
+  end: number;
+  faults: ParsingError[];
+}
+
+/** Where one field lies in the raw bytes: its name ends at the colon, its value at `end`. */
+export interface FieldSpan {
+  name: string;
+  start: number;
+  valueStart: number;
+  end: number;
+}
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const space = 0x20;
+const tab = 0x09;
+const colon = 0x3a;
+const fieldName = /^[!-9;-~]{1,100}[ \t]*$/;
+const windows1252 = new TextDecoder('windows-1252');
+
+interface Scan {
+  spans: FieldSpan[];
+  bodyStart: number | null;
+  end: number;
+  malformedLines: number;
+  cutBy: 'bytes' | 'fields' | null;
+}
+
+function isEmptyLine(raw: Buffer, start: number, lineEnd: number): boolean {
+  return lineEnd === start || (lineEnd === start + 1 && raw[start] === carriageReturn);
+}
+
+function readName(raw: Buffer, start: number, lineEnd: number): string | null {
+  const limit = Math.min(lineEnd, start + 110);
+  const at = raw.subarray(start, limit).indexOf(colon);
+  if (at < 1) return null;
+  const name = raw.toString('latin1', start, start + at);
+  return fieldName.test(name) ? name.trimEnd() : null;
+}
+
+/** Lists the fields of the header block up to the bounds of `parseLimits`. */
+export function scanFields(raw: Buffer): Scan {
+  const scan: Scan = { spans: [], bodyStart: null, end: 0, malformedLines: 0, cutBy: null };
+  let current: FieldSpan | null = null;
+  let start = 0;
+  while (start < raw.length) {
+    const found = raw.indexOf(lineFeed, start);
+    const lineEnd = found < 0 ? raw.length : found;
+    const next = Math.min(lineEnd + 1, raw.length);
+    if (isEmptyLine(raw, start, lineEnd)) {
+      scan.bodyStart = next;
+      break;
+    }
+    if (next > parseLimits.headerBytes) {
+      scan.cutBy = 'bytes';
+      break;
+    }
+    const first = raw[start];
+    if (first === space || first === tab) {
+      if (current) current.end = lineEnd;
+    } else {
+      const name = readName(raw, start, lineEnd);
+      if (name === null) {
+        current = null;
+        scan.malformedLines += 1;
+      } else if (scan.spans.length === parseLimits.headerFields) {
+        scan.cutBy = 'fields';
+        break;
+      } else {
+        const valueStart = raw.indexOf(colon, start) + 1;
+        current = { name, start, valueStart, end: lineEnd };
+        scan.spans.push(current);
+      }
+    }
+    start = next;
+  }
+  scan.end = scan.bodyStart ?? start;
+  if (start >= raw.length && scan.cutBy === null) scan.bodyStart ??= raw.length;
+  return scan;
+}
+
+/** The offset after the first empty line at or after `from`, or the end. Linear in the mail. */
+export function findBodyStart(raw: Buffer, from: number): number {
+  let start = from;
+  while (start < raw.length) {
+    const lineEnd = raw.indexOf(lineFeed, start);
+    if (lineEnd < 0) return raw.length;
+    if (isEmptyLine(raw, start, lineEnd)) return lineEnd + 1;
+    start = lineEnd + 1;
+  }
+  return raw.length;
+}
+
+/** UTF-8 where the bytes are UTF-8 (RFC 6532), Windows-1252 otherwise: never fails. */
+export function decodeHeaderBytes(bytes: Buffer): string {
+  return isUtf8(bytes) ? bytes.toString() : windows1252.decode(bytes);
+}
+
+/** One line without control characters, white-space runs from folding as one space, trimmed. */
+export function cleanLine(text: string): string {
+  return text
+    .replace(/[\r\n]+[ \t]*/g, ' ')
+    .replaceAll('\t', ' ')
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '')
+    .trim()
+    .toWellFormed();
+}
+
+function readValue(raw: Buffer, span: FieldSpan): string {
+  const end = Math.min(span.end, span.valueStart + parseLimits.fieldCharacters);
+  return cleanLine(decodeHeaderBytes(raw.subarray(span.valueStart, end)));
+}
+
+function faultsOf(scan: Scan): ParsingError[] {
+  const faults: ParsingError[] = [];
+  if (scan.cutBy === 'bytes') {
+    const message = `the header block is larger than ${parseLimits.headerBytes} bytes: cut`;
+    faults.push({ code: 'header-too-large', message });
+  }
+  if (scan.cutBy === 'fields') {
+    const message = `the mail has more than ${parseLimits.headerFields} header fields: cut`;
+    faults.push({ code: 'too-many-header-fields', message });
+  }
+  if (scan.malformedLines > 0) {
+    const message = `${scan.malformedLines} header lines are no fields: skipped`;
+    faults.push({ code: 'malformed-header', message });
+  }
+  for (const span of scan.spans) {
+    if (span.end - span.valueStart <= parseLimits.fieldCharacters) continue;
+    const message = `${span.name}: longer than ${parseLimits.fieldCharacters} bytes: cut`;
+    faults.push({ code: 'header-field-too-long', message });
+  }
+  return faults;
+}
+
+/** Reads the header block: at most 256 KB, 1,000 fields, 64 KB a field. Never throws. */
+export function readHeaderBlock(raw: Buffer): HeaderBlock {
+  const scan = scanFields(raw);
+  const fields: HeaderField[] = [];
+  const byName = new Map<string, string[]>();
+  for (const span of scan.spans) {
+    const value = readValue(raw, span);
+    const key = span.name.toLowerCase();
+    fields.push({ name: span.name, value });
+    const values = byName.get(key);
+    if (values) values.push(value);
+    else byName.set(key, [value]);
+  }
+  return {
+    fields,
+    first: (name) => byName.get(name)?.[0] ?? null,
+    all: (name) => byName.get(name) ?? [],
+    bodyStart: scan.bodyStart,
+    end: scan.end,
+    faults: faultsOf(scan),
+  };
+}

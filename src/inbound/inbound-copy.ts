@@ -1,0 +1,147 @@
+// The rows of an inbound message: one copy for each mailbox addressed, so that organizations share
+// nothing and each deletes its own. Pure but for the ids; what they mean is specification 2.2.
+import { foldAddress } from '../address.ts';
+import type { App } from '../app.ts';
+import type { MessageEvent } from '../events/events.ts';
+import type { InboundEnvelope } from '../messages/email-projection.ts';
+import type { BlobRow, MessageRow, RecipientRow } from '../messages/queries.ts';
+import { toJson } from '../store/db.ts';
+import type { Destination } from './destination.ts';
+import type { HeaderAddress, ParsedMail } from './parsed-mail.ts';
+
+/** All that is stored of one message for one mailbox. */
+export interface InboundCopy {
+  blob: BlobRow;
+  message: MessageRow;
+  recipients: RecipientRow[];
+  event: MessageEvent;
+}
+
+/** What the copies of one mail have in common. */
+export interface InboundMail {
+  header: ParsedMail;
+  /** As it is stored: with our Received field, line ends CRLF. */
+  raw: Buffer;
+  envelope: Omit<InboundEnvelope, 'recipients'>;
+  receivedAt: number;
+}
+
+/** Recipients shown; the raw mail keeps all, and 100 mailboxes may be addressed at once. */
+const mostRecipients = 500;
+const unknownSender = 'unknown@invalid';
+
+function orNull<T>(list: readonly T[]): string | null {
+  return list.length > 0 ? toJson(list) : null;
+}
+
+/**
+ * The header's To and Cc, and as Bcc the addresses that this mailbox was reached by without being
+ * named: those of other mailboxes are nobody's business here.
+ */
+function draftRecipients(
+  app: App,
+  messageId: string,
+  header: ParsedMail,
+  addresses: readonly string[],
+): RecipientRow[] {
+  const named = new Set([...header.to, ...header.cc].map(({ email }) => foldAddress(email)));
+  const blind = addresses
+    .filter((email) => !named.has(foldAddress(email)))
+    .map((email) => ({ email, name: null }));
+  const ofKind = (kind: RecipientRow['kind'], list: readonly HeaderAddress[]) =>
+    list.map(({ email, name }) => ({ kind, email, name }));
+  const listed = [...ofKind('to', header.to), ...ofKind('cc', header.cc)];
+  const shown = listed.slice(0, mostRecipients - blind.length);
+  return [...shown, ...ofKind('bcc', blind)].map((one, position) => ({
+    id: app.newId('recipient'),
+    message_id: messageId,
+    ...one,
+    contact_id: null,
+    position,
+  }));
+}
+
+function draftMessage(
+  id: string,
+  blobId: string,
+  { header, envelope, receivedAt }: InboundMail,
+  to: readonly Destination[],
+): Omit<MessageRow, 'organization_id' | 'mailbox_id'> {
+  const recipients = to.map(({ address }) => address);
+  return {
+    id,
+    direction: 'inbound',
+    status: 'delivered',
+    subject: header.subject,
+    from_email: header.from?.email ?? (envelope.mailFrom || unknownSender),
+    from_name: header.from?.name ?? null,
+    reply_to: orNull(header.replyTo.map(({ email }) => email)),
+    // The column is never null, and replies need something to refer to.
+    message_id_header: header.messageIdHeader ?? `<${id}@received.invalid>`,
+    in_reply_to: header.inReplyTo,
+    message_references: orNull(header.references),
+    priority: header.priority,
+    headers: null,
+    content_id: null,
+    raw_blob_id: blobId,
+    sender_domain_id: null,
+    conversation_id: null,
+    campaign_run_id: null,
+    template_id: null,
+    tags: null,
+    metadata: null,
+    track_opens: 0,
+    track_clicks: 0,
+    scheduled_for: null,
+    inbound_envelope: toJson({ ...envelope, recipients } satisfies InboundEnvelope),
+    is_test: 0,
+    delivery_count: 0,
+    created_at: receivedAt,
+    updated_at: receivedAt,
+  };
+}
+
+function draftCopy(
+  app: App,
+  mail: InboundMail,
+  mailbox: Destination,
+  to: readonly Destination[],
+): InboundCopy {
+  const { organizationId, mailboxId } = mailbox;
+  const owner = { organization_id: organizationId };
+  const id = app.newId('message');
+  const blobId = app.newId('blob');
+  const { raw, receivedAt } = mail;
+  return {
+    blob: { id: blobId, ...owner, size: raw.length, data: raw, created_at: receivedAt },
+    message: { ...draftMessage(id, blobId, mail, to), ...owner, mailbox_id: mailboxId },
+    recipients: draftRecipients(
+      app,
+      id,
+      mail.header,
+      to.map(({ address }) => address),
+    ),
+    event: {
+      organizationId,
+      messageId: id,
+      recipientId: null,
+      eventType: 'delivered',
+      status: 'delivered',
+      timestamp: receivedAt,
+      metadata: { mailboxId, remoteAddress: mail.envelope.remoteAddress },
+    },
+  };
+}
+
+/** One copy for each mailbox among the destinations, in their order. */
+export function draftCopies(
+  app: App,
+  mail: InboundMail,
+  destinations: readonly Destination[],
+): InboundCopy[] {
+  const byMailbox = Map.groupBy(destinations, ({ mailboxId }) => mailboxId);
+  return [...byMailbox.values()].flatMap((to) => {
+    const [mailbox] = to;
+    return mailbox ? [draftCopy(app, mail, mailbox, to)] : [];
+  });
+}

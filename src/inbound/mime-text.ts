@@ -1,0 +1,122 @@
+// Joins the text leaves of a parsed MIME tree into one text and one HTML, and keeps the reading
+// order that the reply split needs. Pure.
+import libmime from 'libmime';
+import { cleanLine } from './header-fields.ts';
+import { type ParsingError, parseLimits } from './parsed-mail.ts';
+
+/** A node of mailparser's tree: inner nodes have children, text leaves have `textContent`. */
+export interface TextNode {
+  contentType: string | false;
+  charset?: string;
+  textContent?: string;
+  children: TextNode[];
+}
+
+/** A piece of the mail in reading order: of alternatives only the plain one, where it has words. */
+export interface ReadablePiece {
+  kind: 'plain' | 'html';
+  content: string;
+}
+
+export interface TextBody {
+  text: string | null;
+  html: string | null;
+  pieces: ReadablePiece[];
+}
+
+interface Leaf extends ReadablePiece {
+  isAlternative: boolean;
+}
+
+interface Leaves {
+  found: Leaf[];
+  faults: ParsingError[];
+  deepest: number;
+}
+
+const blank = /^\s*$/;
+
+function asHtml({ kind, content }: Leaf): string {
+  if (kind === 'html') return content;
+  const escaped = content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return `<div style="white-space:pre-wrap">${escaped}</div>`;
+}
+
+function cut(text: string, code: 'text-truncated' | 'html-truncated', faults: ParsingError[]) {
+  const clean = text.replaceAll('\0', '').toWellFormed();
+  if (clean.length <= parseLimits.textCharacters) return clean;
+  faults.push({ code, message: `longer than ${parseLimits.textCharacters} characters: cut` });
+  const end = parseLimits.textCharacters;
+  return clean.slice(0, /[\ud800-\udbff]/.test(clean.charAt(end - 1)) ? end - 1 : end);
+}
+
+function checkCharset({ charset }: TextNode, content: string, faults: ParsingError[]): void {
+  if (charset !== undefined && !isKnownCharset(charset)) {
+    const message = `charset ${cleanLine(charset).slice(0, 40)} is unknown: read as UTF-8`;
+    faults.push({ code: 'unknown-charset', message });
+  } else if (content.includes('\ufffd')) {
+    faults.push({
+      code: 'undecodable-text',
+      message: 'some bytes are no text in the charset given',
+    });
+  }
+}
+
+function isKnownCharset(charset: string): boolean {
+  try {
+    new TextDecoder(libmime.normalizeCharset(charset));
+    return true;
+  } catch {
+    return /^(?:us-)?ascii$|^7bit$|^utf-?7|^ansi|^cp\d+$|^ibm\d+$|^mac/i.test(charset);
+  }
+}
+
+/** Within alternatives the plain leaf is read; without words in it, the HTML. */
+function pickPieces(pieces: ReadablePiece[]): ReadablePiece[] {
+  const plain = pieces.filter(({ kind, content }) => kind === 'plain' && !blank.test(content));
+  return plain.length > 0 ? plain : pieces.filter(({ kind }) => kind === 'html').slice(0, 1);
+}
+
+function walk(node: TextNode, depth: number, isAlternative: boolean, out: Leaves): ReadablePiece[] {
+  out.deepest = Math.max(out.deepest, depth);
+  if (depth > parseLimits.depth) return [];
+  if (node.contentType === 'multipart/alternative') {
+    return pickPieces(node.children.flatMap((child) => walk(child, depth + 1, true, out)));
+  }
+  if (node.children.length > 0) {
+    return node.children.flatMap((child) => walk(child, depth + 1, isAlternative, out));
+  }
+  const content = node.textContent;
+  if (content === undefined) return [];
+  checkCharset(node, content, out.faults);
+  const kind = node.contentType === 'text/html' ? 'html' : 'plain';
+  out.found.push({ kind, content, isAlternative });
+  return [{ kind, content }];
+}
+
+/**
+ * Joins the leaves: `text` of the plain parts, `html` of the HTML parts with plain parts that are
+ * not their alternative between them, both cut at 2 MB; null where the mail has none of the kind.
+ */
+export function joinTexts(tree: TextNode | null, faults: ParsingError[]): TextBody {
+  if (tree === null) return { text: null, html: null, pieces: [] };
+  const out: Leaves = { found: [], faults, deepest: 0 };
+  const pieces = walk(tree, 0, false, out);
+  if (out.deepest > parseLimits.depth) {
+    const message = `parts nested deeper than ${parseLimits.depth} levels are left out`;
+    faults.push({ code: 'nested-too-deep', message });
+  }
+  const plain = out.found.filter(({ kind }) => kind === 'plain');
+  // A plain part beside HTML (Apple Mail, list footers) must not vanish from the HTML view.
+  const shown = out.found.filter(
+    ({ kind, content, isAlternative }) =>
+      kind === 'html' || (!isAlternative && !blank.test(content)),
+  );
+  const hasHtml = shown.some(({ kind }) => kind === 'html');
+  const text = plain.map(({ content }) => content).join('\n');
+  return {
+    text: plain.length > 0 ? cut(text, 'text-truncated', faults) : null,
+    html: hasHtml ? cut(shown.map(asHtml).join('\n'), 'html-truncated', faults) : null,
+    pieces,
+  };
+}

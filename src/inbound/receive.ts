@@ -1,0 +1,153 @@
+// Taking responsibility for a mail (contract 8; architecture.md "Receive"): checked, then stored with
+// its envelope in one durable transaction; only after that may a 250 be said. What the body means is
+// found out later, at our own pace. Leaves alone the protocol (daemon/smtp) and who is addressed
+// (destination.ts).
+import type { App } from '../app.ts';
+import { recordEvents } from '../events/events.ts';
+import type { InboundEnvelope } from '../messages/email-projection.ts';
+import { insertBlobs, insertMessages, insertRecipients } from '../messages/queries.ts';
+import { isPublicAddress } from '../network-address.ts';
+import type { Db } from '../store/db.ts';
+import { groupWrites } from '../store/group.ts';
+import { type AuthResolver, authenticate } from './authenticate.ts';
+import type { Destination } from './destination.ts';
+import { readHeaderBlock } from './header-fields.ts';
+import { draftCopies, type InboundCopy } from './inbound-copy.ts';
+import { projectHeader } from './read-header.ts';
+import { receivedField } from './received-field.ts';
+import { type InboundRefusal, refused } from './refusal.ts';
+
+/** How a mail came, and whom for. */
+export interface ReceivedEnvelope {
+  /** Empty for the null return path. */
+  mailFrom: string;
+  /** At least one; a mailbox addressed twice gets one copy. */
+  destinations: readonly Destination[];
+  remoteAddress: string;
+  helo: string;
+  tls: boolean;
+  /** The protocol of the Received field: ESMTP, ESMTPS, … */
+  protocol: string;
+  /** Of session and transaction; an atom. */
+  id: string;
+}
+
+export type ReceiveResult = { kind: 'stored'; messageIds: string[] } | InboundRefusal;
+
+type Verdicts = Pick<InboundEnvelope, 'dkimVerdict' | 'spfVerdict' | 'dmarcVerdict'>;
+
+const unchecked: Verdicts = { dkimVerdict: null, spfVerdict: null, dmarcVerdict: null };
+
+/** RFC 5321 6.3 asks for at least 100 in general; nothing of ours is that far from a sender. */
+const mostHops = 50;
+/** The client waits for its 250: what DNS has not answered by then is `temperror`. */
+const authenticationMs = 5_000;
+const mostPerTransaction = 64;
+
+type Store = (copies: InboundCopy[]) => Promise<void>;
+
+/** One group per app; made at the first mail, gone with the app. */
+const groups = new WeakMap<App, Store>();
+
+function storeOf(app: App): Store {
+  let store = groups.get(app);
+  if (!store) {
+    store = groupWrites(app.store, mostPerTransaction, async (trx, mails: InboundCopy[][]) => {
+      await insertCopies(app, trx, mails.flat());
+      return mails.map(() => undefined);
+    });
+    groups.set(app, store);
+  }
+  return store;
+}
+
+async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): Promise<void> {
+  await insertBlobs(
+    trx,
+    copies.map(({ blob }) => blob),
+  );
+  await insertMessages(
+    trx,
+    copies.map(({ message }) => message),
+  );
+  await insertRecipients(
+    trx,
+    copies.flatMap(({ recipients }) => recipients),
+  );
+  await recordEvents(
+    app,
+    trx,
+    copies.map(({ event }) => event),
+  );
+}
+
+/**
+ * The verdicts, or the refusal that DMARC asks for. From loopback and private addresses mail is ours
+ * or comes through a gateway of ours: SPF of such an address would condemn every sender, so nothing
+ * is asked and the verdicts are null. It also keeps captured mail fast.
+ */
+async function checkSender(
+  app: App,
+  { remoteAddress, helo, mailFrom }: ReceivedEnvelope,
+  raw: Buffer,
+): Promise<Verdicts | InboundRefusal> {
+  if (!isPublicAddress(remoteAddress)) return unchecked;
+  const { delivery, smtp } = app.config;
+  const { dkimVerdict, spfVerdict, dmarcVerdict, dmarcPolicy } = await authenticate(raw, {
+    ip: remoteAddress,
+    helo,
+    mailFrom,
+    mta: delivery.hostname,
+    resolver: ((name, type) => app.dns.resolve(name, type)) as AuthResolver,
+    clock: app.clock,
+    timeoutMs: authenticationMs,
+  });
+  if (smtp.inbound.enforceDmarc && dmarcVerdict === 'fail' && dmarcPolicy === 'reject') {
+    const text = 'The policy of the domain in From refuses this message (DMARC)';
+    return refused(550, '5.7.1', text);
+  }
+  return { dkimVerdict, spfVerdict, dmarcVerdict };
+}
+
+/**
+ * Checks a mail and stores it, one message for each mailbox; resolves after the durable commit. `raw`
+ * has CRLF line ends. Takes up to 5 s for DNS where the client is on the public Internet.
+ * @throws CapacityError, or what else keeps the store from writing: then nothing is stored.
+ */
+export async function receive(
+  app: App,
+  envelope: ReceivedEnvelope,
+  raw: Buffer,
+): Promise<ReceiveResult> {
+  const { destinations, mailFrom, remoteAddress, helo, tls, protocol, id } = envelope;
+  const block = readHeaderBlock(raw);
+  if (block.all('received').length > mostHops) {
+    return refused(554, '5.4.6', 'Too many hops: this message is going round in circles');
+  }
+  const verdicts = await checkSender(app, envelope, raw);
+  if ('kind' in verdicts) return verdicts;
+  const receivedAt = app.clock.now();
+  const [first, ...others] = destinations;
+  const trace = receivedField({
+    helo,
+    remoteAddress,
+    protocol,
+    id,
+    hostname: app.config.delivery.hostname,
+    forAddress: first && others.length === 0 ? first.address : null,
+    receivedAt,
+  });
+  const copies = draftCopies(
+    app,
+    {
+      header: projectHeader(block, { envelopeFrom: mailFrom }),
+      raw: Buffer.concat([Buffer.from(trace), raw]),
+      envelope: { mailFrom, remoteAddress, helo, tls, ...verdicts },
+      receivedAt,
+    },
+    destinations,
+  );
+  await storeOf(app)(copies);
+  app.metrics.accepted.inc({ direction: 'inbound' }, copies.length);
+  return { kind: 'stored', messageIds: copies.map(({ message }) => message.id) };
+}

@@ -1,0 +1,39 @@
+// The Received field that every stored mail begins with (RFC 5321 4.4): who handed it over, when and
+// how. What the client said of itself is written only where it is harmless in a header.
+import { isIPv6 } from 'node:net';
+
+export interface Handover {
+  /** What the client called itself in EHLO. */
+  helo: string;
+  remoteAddress: string;
+  /** SMTP, ESMTP, ESMTPS, UTF8SMTP or UTF8SMTPS (RFC 3848, RFC 6531 4.3). */
+  protocol: string;
+  /** The session and its transaction, as in the log. */
+  id: string;
+  /** Our name. */
+  hostname: string;
+  /** Null where there are several: none may learn of the others. */
+  forAddress: string | null;
+  /** Milliseconds since 1970. */
+  receivedAt: number;
+}
+
+const harmlessHelo = /^[A-Za-z0-9._:[\]-]{1,255}$/;
+const harmlessAddress = /^[!-~]{1,254}$/;
+
+function addressLiteral(address: string): string {
+  return isIPv6(address) ? `[IPv6:${address}]` : `[${address}]`;
+}
+
+/** The field with its CRLF, folded into lines below 300 characters, plain ASCII. */
+export function receivedField(handover: Handover): string {
+  const { helo, remoteAddress, protocol, id, hostname, forAddress, receivedAt } = handover;
+  const name = harmlessHelo.test(helo) ? helo : 'unknown';
+  const forClause =
+    forAddress !== null && harmlessAddress.test(forAddress) ? `\r\n\tfor <${forAddress}>` : '';
+  const date = new Date(receivedAt).toUTCString().replace('GMT', '+0000');
+  return (
+    `Received: from ${name} (${addressLiteral(remoteAddress)})\r\n` +
+    `\tby ${hostname} (svc) with ${protocol}\r\n\tid ${id}${forClause};\r\n\t${date}\r\n`
+  );
+}

@@ -1,0 +1,24 @@
+// Types for what inbound/ uses of packages that ship none.
+
+declare module 'libmime' {
+  interface StructuredValue {
+    value: string | false;
+    params: Record<string, string>;
+  }
+  const libmime: {
+    decodeWords(value: string): string;
+    normalizeCharset(charset: string): string;
+    parseHeaderValue(value: string): StructuredValue;
+  };
+  export default libmime;
+}
+
+declare module 'html-to-text' {
+  interface ConvertOptions {
+    wordwrap?: number | false;
+    preserveNewlines?: boolean;
+    limits?: { maxInputLength?: number; maxDepth?: number; maxChildNodes?: number };
+    selectors?: { selector: string; format?: string; options?: Record<string, unknown> }[];
+  }
+  export function compile(options?: ConvertOptions): (html: string) => string;
+}

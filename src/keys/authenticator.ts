@@ -1,0 +1,143 @@
+// From the plaintext of a key to who asks (specification 5; contract 3). Known keys are answered from
+// memory: no store access and no write on the request's path. A revocation takes effect at once in
+// this process, in others when the counter is next read, `recheckMs` later at most.
+import { timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { App } from '../app.ts';
+import type { Caller } from '../route.ts';
+import { keyGeneration } from './changes.ts';
+import { hashKey, isKeyText, isTestKey } from './key-format.ts';
+import { permissionsOf } from './keys.ts';
+import * as queries from './queries.ts';
+
+const mostCachedKeys = 10_000;
+const recheckMs = 500;
+const mostTouchesPerWrite = 200;
+
+export interface Authenticator {
+  /** Null for a key that is malformed, unknown, revoked or expired: all are one 401 (contract 3). */
+  authenticate(plaintext: string): Promise<Caller | null>;
+  /** Writes `lastUsedAt` of the keys used since the last time: the scheduler's, each minute. */
+  flushLastUsed(): Promise<void>;
+  /** The last flush; what cannot be written then is lost, for it is only a courtesy. */
+  close(): Promise<void>;
+}
+
+interface KnownKey {
+  hash: string;
+  caller: Caller;
+  keyId: string;
+  expiresAt: number | null;
+}
+
+function knownKey(row: queries.KeyRow): KnownKey {
+  const caller: Caller = {
+    organizationId: row.organization_id,
+    keyId: row.id,
+    permissions: permissionsOf(row),
+    roleName: row.role_name,
+    owner: row.owner,
+    isTest: isTestKey(row.start),
+  };
+  return {
+    hash: row.hash,
+    caller: Object.freeze(caller),
+    keyId: row.id,
+    expiresAt: row.expires_at,
+  };
+}
+
+function isSameHash(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(a, 'hex'), Buffer.from(b, 'hex'));
+}
+
+class CachingAuthenticator implements Authenticator {
+  readonly #app: App;
+  readonly #known = new LRUCache<string, KnownKey>({ max: mostCachedKeys });
+  #used = new Map<string, number>();
+  #generation = -1;
+  #seenChanges = -1;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #checking: Promise<void> | null = null;
+  /** Counts clearings, so that a row read before one is not kept after it. */
+  #epoch = 0;
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  async authenticate(plaintext: string): Promise<Caller | null> {
+    if (!isKeyText(plaintext)) return null;
+    await this.#refresh();
+    const hash = hashKey(plaintext);
+    const key = this.#known.get(hash) ?? (await this.#load(hash));
+    if (!key || !isSameHash(key.hash, hash)) return null;
+    const now = this.#app.clock.now();
+    if (key.expiresAt !== null && key.expiresAt <= now) return null;
+    this.#used.set(key.keyId, now);
+    return key.caller;
+  }
+
+  async flushLastUsed(): Promise<void> {
+    const used = this.#used;
+    this.#used = new Map();
+    const entries = [...used];
+    try {
+      for (let i = 0; i < entries.length; i += mostTouchesPerWrite) {
+        const some = entries.slice(i, i + mostTouchesPerWrite);
+        await this.#app.store.write(async (trx) => {
+          for (const [id, at] of some) await queries.updateLastUsed(trx, id, at);
+        });
+      }
+    } catch (error) {
+      this.#used = new Map([...used, ...this.#used]);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.flushLastUsed().catch((error: unknown) => {
+      this.#app.log.warn({ err: error }, 'the last use of keys could not be written');
+    });
+  }
+
+  async #load(hash: string): Promise<KnownKey | undefined> {
+    const epoch = this.#epoch;
+    const row = await queries.findKeyByHash(this.#app.store.db, hash);
+    if (row?.is_active !== 1) return undefined;
+    const key = knownKey(row);
+    if (epoch === this.#epoch) this.#known.set(hash, key);
+    return key;
+  }
+
+  #clear(): void {
+    this.#known.clear();
+    this.#epoch++;
+  }
+
+  async #refresh(): Promise<void> {
+    const generation = keyGeneration(this.#app);
+    if (generation !== this.#generation) {
+      this.#generation = generation;
+      this.#clear();
+    }
+    const now = this.#app.clock.now();
+    if (now >= this.#checkedAt && now - this.#checkedAt < recheckMs) return;
+    this.#checking ??= this.#readChanges(now).finally(() => {
+      this.#checking = null;
+    });
+    await this.#checking;
+  }
+
+  async #readChanges(now: number): Promise<void> {
+    const seen = await queries.countKeyChanges(this.#app.store.db);
+    if (seen !== this.#seenChanges) this.#clear();
+    this.#seenChanges = seen;
+    this.#checkedAt = now;
+  }
+}
+
+/** The authenticator of one process. */
+export function createAuthenticator(app: App): Authenticator {
+  return new CachingAuthenticator(app);
+}

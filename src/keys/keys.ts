@@ -1,0 +1,209 @@
+// API keys (specification 2.4, 4.3; contract 3): making, listing, changing, rotating, revoking. What
+// a key opens is decided in authenticator.ts; every change that takes rights away is counted here.
+//
+//   state     moved by        to        also
+//   (none)    create, rotate  active    plaintext shown once
+//   active    revoke, rotate  inactive  for good; refused everywhere within a second
+//   active    expiresAt       expired   isActive stays true: the time speaks for itself
+import type { App } from '../app.ts';
+import { isoTime } from '../clock.ts';
+import {
+  ConflictError,
+  ForbiddenError,
+  ResourceNotFoundError,
+  UnauthorizedError,
+  ValidationError,
+} from '../errors.ts';
+import { type Page, type PageRequest, toPage } from '../pagination.ts';
+import type { PermissionMap } from '../permission.ts';
+import type { Caller } from '../route.ts';
+import { type Db, fromJson, toJson } from '../store/db.ts';
+import { parseWith } from '../validate.ts';
+import { keysChanged } from './changes.ts';
+import { isTestKey, makeKey } from './key-format.ts';
+import * as queries from './queries.ts';
+import { covers, customRole, rolePermissions } from './roles.ts';
+import { type ApiKey, type CreateKey, createKeyInput, type UpdateKey } from './schema.ts';
+
+const defaultRole = 'developer';
+
+/** What a stored key may do. */
+export function permissionsOf(row: queries.KeyRow): PermissionMap {
+  return fromJson<PermissionMap>(row.permissions) ?? rolePermissions(row.role_name);
+}
+
+/** The object of the API; `plaintext` only at creation and rotation. */
+export function toApiKey(row: queries.KeyRow, plaintext: string | null = null): ApiKey {
+  const permissions = Object.entries(permissionsOf(row));
+  return {
+    id: row.id,
+    name: row.name,
+    key: plaintext,
+    start: row.start,
+    description: row.description,
+    createdAt: isoTime(row.created_at),
+    expiresAt: isoTime(row.expires_at),
+    lastUsedAt: isoTime(row.last_used_at),
+    isActive: row.is_active === 1,
+    permissions: Object.fromEntries(permissions.map(([name, actions]) => [name, [...actions]])),
+    roleName: row.role_name,
+    owner: row.owner,
+  };
+}
+
+/** A new row and its plaintext. @throws ValidationError. */
+export function newKey(app: App, organizationId: string, input: CreateKey) {
+  const wanted = parseWith(createKeyInput, input, 'body');
+  const now = app.clock.now();
+  const expiresAt = wanted.expiresAt ? Date.parse(wanted.expiresAt) : null;
+  if (expiresAt !== null && expiresAt <= now) {
+    throw ValidationError.of('expiresAt', 'must lie in the future');
+  }
+  const { plaintext, hash, start } = makeKey(app.random, wanted.mode);
+  const row: queries.KeyRow = {
+    id: app.newId('key'),
+    organization_id: organizationId,
+    name: wanted.name ?? null,
+    description: wanted.description ?? null,
+    hash,
+    start,
+    role_name: wanted.permissions ? customRole : (wanted.role ?? defaultRole),
+    permissions: toJson(wanted.permissions),
+    owner: wanted.owner,
+    is_active: 1,
+    expires_at: expiresAt,
+    last_used_at: null,
+    created_at: now,
+  };
+  return { row, plaintext };
+}
+
+function requireOwnerFor(caller: Caller, row: queries.KeyRow): void {
+  if (row.role_name === 'owner' && caller.roleName !== 'owner') {
+    throw new ForbiddenError('Only an owner makes or changes keys of owners');
+  }
+}
+
+/** Whether the key could do what its maker cannot, in the words of the refusal. */
+function excessOf(caller: Caller, maker: queries.KeyRow | undefined, row: queries.KeyRow) {
+  if (!covers(caller.permissions, permissionsOf(row))) return 'permissions that this key lacks';
+  if (row.owner === 'person' && caller.owner !== 'person') return 'the standing of a person';
+  if (caller.isTest && !isTestKey(row.start)) return 'live sending';
+  const end = maker?.expires_at ?? null;
+  if (end !== null && (row.expires_at === null || row.expires_at > end)) {
+    return `a life beyond ${isoTime(end)}, when this key expires`;
+  }
+  return null;
+}
+
+/** "A key can never make a key that can do more than itself", nor get the plaintext of one. */
+async function requireNoMoreThan(db: Db, caller: Caller, row: queries.KeyRow): Promise<void> {
+  requireOwnerFor(caller, row);
+  let maker: queries.KeyRow | undefined;
+  if (caller.keyId !== null) {
+    maker = await queries.findKey(db, caller.organizationId, caller.keyId);
+    // Revoked since this request was let in: its heir would outlive the revocation.
+    if (maker?.is_active !== 1) throw new UnauthorizedError('Invalid API key');
+  }
+  const excess = excessOf(caller, maker, row);
+  if (excess) throw new ForbiddenError(`The key would have ${excess}`);
+}
+
+async function getRow(db: Db, caller: Caller, id: string): Promise<queries.KeyRow> {
+  const row = await queries.findKey(db, caller.organizationId, id);
+  if (!row) throw new ResourceNotFoundError('api-key', id);
+  return row;
+}
+
+/**
+ * Makes a key; its plaintext is in `key`, this once.
+ * @throws ValidationError; ForbiddenError when it could do more than the caller.
+ */
+export async function createKey(app: App, caller: Caller, input: CreateKey): Promise<ApiKey> {
+  const { row, plaintext } = newKey(app, caller.organizationId, input);
+  await app.store.write(async (trx) => {
+    await requireNoMoreThan(trx, caller, row);
+    await queries.insertKey(trx, row);
+  });
+  return toApiKey(row, plaintext);
+}
+
+/** A page of the organization's keys, newest first, the revoked included. */
+export async function listKeys(app: App, caller: Caller, page: PageRequest): Promise<Page<ApiKey>> {
+  const { db } = app.store;
+  const range = { limit: page.limit, offset: (page.page - 1) * page.limit };
+  const [rows, total] = await Promise.all([
+    queries.selectKeys(db, caller.organizationId, range),
+    queries.countKeys(db, caller.organizationId),
+  ]);
+  return toPage(
+    rows.map((row) => toApiKey(row)),
+    total,
+    page,
+  );
+}
+
+/** @throws ResourceNotFoundError. */
+export async function getKey(app: App, caller: Caller, id: string): Promise<ApiKey> {
+  return toApiKey(await getRow(app.store.db, caller, id));
+}
+
+/** Changes name or description. @throws ResourceNotFoundError, ForbiddenError (owner keys). */
+export async function updateKey(
+  app: App,
+  caller: Caller,
+  id: string,
+  { name, description }: UpdateKey,
+): Promise<ApiKey> {
+  const texts = {
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+  };
+  return app.store.write(async (trx) => {
+    const row = await getRow(trx, caller, id);
+    requireOwnerFor(caller, row);
+    if (Object.keys(texts).length > 0) await queries.updateKeyTexts(trx, id, texts);
+    return toApiKey({ ...row, ...texts });
+  });
+}
+
+/**
+ * Replaces a key: a new one with the same owner, name, permissions and end; the old one is dead.
+ * @throws ResourceNotFoundError; ConflictError (revoked or expired); ForbiddenError.
+ */
+export async function rotateKey(app: App, caller: Caller, id: string): Promise<ApiKey> {
+  const rotated = await app.store.write(async (trx) => {
+    const old = await getRow(trx, caller, id);
+    const now = app.clock.now();
+    if (old.expires_at !== null && old.expires_at <= now) {
+      throw new ConflictError('api-key', `API key ${id} has expired and cannot be rotated`);
+    }
+    const revoked = new ConflictError('api-key', `API key ${id} is revoked and cannot be rotated`);
+    if (old.is_active === 0) throw revoked;
+    await requireNoMoreThan(trx, caller, old);
+    if (!(await queries.deactivateKey(trx, id))) throw revoked;
+    const { plaintext, ...text } = makeKey(app.random, isTestKey(old.start) ? 'test' : 'live');
+    const fresh = { id: app.newId('key'), created_at: now, last_used_at: null };
+    const row = { ...old, ...text, ...fresh };
+    await queries.insertKey(trx, row);
+    await queries.addKeyChange(trx);
+    return toApiKey(row, plaintext);
+  });
+  keysChanged(app);
+  return rotated;
+}
+
+/** Ends a key for good; again is no error. @throws ResourceNotFoundError, ForbiddenError. */
+export async function revokeKey(
+  app: App,
+  caller: Caller,
+  id: string,
+): Promise<{ success: boolean; message: string }> {
+  await app.store.write(async (trx) => {
+    const row = await getRow(trx, caller, id);
+    requireOwnerFor(caller, row);
+    if (await queries.deactivateKey(trx, id)) await queries.addKeyChange(trx);
+  });
+  keysChanged(app);
+  return { success: true, message: `API key ${id} is revoked` };
+}

@@ -1,0 +1,120 @@
+// All SQL on `api_keys` and `key_changes`. Rows only, no decisions.
+import { type Db, statement, tables } from '../store/db.ts';
+
+export interface KeyRow {
+  id: string;
+  organization_id: string;
+  name: string | null;
+  description: string | null;
+  hash: string;
+  start: string;
+  role_name: string;
+  /** JSON; null where the role says it. */
+  permissions: string | null;
+  owner: 'person' | 'service';
+  is_active: number;
+  expires_at: number | null;
+  last_used_at: number | null;
+  created_at: number;
+}
+
+interface KeyTables {
+  api_keys: KeyRow;
+  key_changes: { counter: number };
+}
+
+const byHash = statement<KeyTables, { hash: string }, KeyRow>((db, parameter) =>
+  db.selectFrom('api_keys').selectAll().where('hash', '=', parameter('hash')),
+);
+
+const changes = statement<KeyTables, object, { counter: number }>((db) =>
+  db.selectFrom('key_changes').select('counter'),
+);
+
+export async function findKeyByHash(db: Db, hash: string): Promise<KeyRow | undefined> {
+  return (await byHash(db, { hash }))[0];
+}
+
+/** Grows with every change that takes rights away. */
+export async function countKeyChanges(db: Db): Promise<number> {
+  return (await changes(db, {}))[0]?.counter ?? 0;
+}
+
+export async function addKeyChange(db: Db): Promise<void> {
+  await tables<KeyTables>(db)
+    .updateTable('key_changes')
+    .set(({ eb }) => ({ counter: eb('counter', '+', 1) }))
+    .execute();
+}
+
+export function findKey(db: Db, organizationId: string, id: string): Promise<KeyRow | undefined> {
+  return tables<KeyTables>(db)
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Newest first. */
+export function selectKeys(
+  db: Db,
+  organizationId: string,
+  range: { limit: number; offset: number },
+): Promise<KeyRow[]> {
+  return tables<KeyTables>(db)
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy('id', 'desc')
+    .limit(range.limit)
+    .offset(range.offset)
+    .execute();
+}
+
+export async function countKeys(db: Db, organizationId: string): Promise<number> {
+  const { count } = await tables<KeyTables>(db)
+    .selectFrom('api_keys')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+export async function insertKey(db: Db, row: KeyRow): Promise<void> {
+  await tables<KeyTables>(db).insertInto('api_keys').values(row).execute();
+}
+
+export async function updateKeyTexts(
+  db: Db,
+  id: string,
+  texts: { name?: string | null; description?: string | null },
+): Promise<void> {
+  await tables<KeyTables>(db).updateTable('api_keys').set(texts).where('id', '=', id).execute();
+}
+
+/** False when the key was not active any more: of two that try, one wins. */
+export async function deactivateKey(db: Db, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await tables<KeyTables>(db)
+    .updateTable('api_keys')
+    .set({ is_active: 0 })
+    .where('id', '=', id)
+    .where('is_active', '=', 1)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+const touch = statement<KeyTables, { id: string; at: number }, never>((db, parameter) =>
+  db
+    .updateTable('api_keys')
+    .set({ last_used_at: parameter('at') })
+    .where('id', '=', parameter('id'))
+    .where(({ or, eb }) =>
+      or([eb('last_used_at', 'is', null), eb('last_used_at', '<', parameter('at'))]),
+    ),
+);
+
+/** Never turns back: several daemons may write. */
+export async function updateLastUsed(db: Db, id: string, at: number): Promise<void> {
+  await touch(db, { id, at });
+}

@@ -1,0 +1,95 @@
+// Shapes of API keys, in and out (specification 2.4, 4.3; contract 3).
+import { z } from 'zod';
+import { idPattern } from '../ids.ts';
+import { pageOf, pageQuery } from '../pagination.ts';
+import { grantableActions, roles } from './roles.ts';
+
+const name = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^[^\p{Cc}]+$/u, 'must be one line of text');
+const description = z.string().max(1000);
+
+const permissionMap = z
+  .record(z.string(), z.array(z.string()).min(1).max(20))
+  .superRefine((map, context) => {
+    if (Object.keys(map).length === 0) {
+      context.addIssue({ code: 'custom', message: 'must grant something' });
+    }
+    for (const [resource, actions] of Object.entries(map)) {
+      const known = grantableActions(resource);
+      if (known.length === 0) {
+        context.addIssue({ code: 'custom', path: [resource], message: 'is not a resource' });
+        continue;
+      }
+      for (const [index, action] of actions.entries()) {
+        if (known.includes(action)) continue;
+        const message = `is not one of ${known.join(', ')}`;
+        context.addIssue({ code: 'custom', path: [resource, index], message });
+      }
+    }
+  })
+  .meta({
+    description: 'Resource to actions, such as {"messages": ["send", "read"]}; "*" is any',
+    examples: [{ messages: ['send', 'read'] }],
+  });
+
+export const keyPath = z.strictObject({
+  id: z.string().regex(idPattern('key'), 'is not an API key id'),
+});
+
+export const listKeysQuery = z.strictObject(pageQuery);
+
+export const createKeyInput = z
+  .strictObject({
+    name: name.nullish(),
+    description: description.nullish(),
+    role: z.enum(roles).optional().meta({
+      description: 'Give either a role or permissions; developer when neither is given',
+    }),
+    permissions: permissionMap.optional(),
+    owner: z.enum(['person', 'service']).default('service').meta({
+      description: 'Who holds the key; some operations are only a person’s',
+    }),
+    mode: z.enum(['live', 'test']).default('live').meta({
+      description: 'A test key reaches only simulator addresses and local mailboxes',
+    }),
+    expiresAt: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' }).nullish(),
+  })
+  .refine((input) => input.role === undefined || input.permissions === undefined, {
+    path: ['permissions'],
+    message: 'cannot be given together with role',
+  });
+
+export const updateKeyInput = z.strictObject({
+  name: name.nullable().optional(),
+  description: description.nullable().optional(),
+});
+
+export const keyOutput = z
+  .object({
+    id: z.string(),
+    name: z.string().nullable(),
+    key: z.string().nullable().meta({
+      description: 'The plaintext, in the answer to creation and rotation only',
+    }),
+    start: z.string().meta({ description: 'First 14 characters of the plaintext' }),
+    description: z.string().nullable(),
+    createdAt: z.string(),
+    expiresAt: z.string().nullable(),
+    lastUsedAt: z.string().nullable().meta({ description: 'May lag by a minute' }),
+    isActive: z.boolean().meta({ description: 'False once revoked or rotated' }),
+    permissions: z.record(z.string(), z.array(z.string())),
+    roleName: z.string(),
+    owner: z.enum(['person', 'service']),
+  })
+  .meta({ id: 'ApiKey', description: 'A key of an organization' });
+
+export const keyPage = pageOf(keyOutput);
+
+export const keyRevoked = z.object({ success: z.boolean(), message: z.string() });
+
+export type CreateKey = z.input<typeof createKeyInput>;
+export type UpdateKey = z.output<typeof updateKeyInput>;
+export type ApiKey = z.output<typeof keyOutput>;

@@ -1,0 +1,145 @@
+// The email view of a message (specification 2.2): an inbound one is parsed from its raw MIME, an
+// outbound one comes from what was accepted.
+import type { App } from '../app.ts';
+import type { Caller } from '../route.ts';
+import { fromJson } from '../store/db.ts';
+import { findDeliveries } from './delivery-queries.ts';
+import { getMessageRow } from './messages.ts';
+import { presentDelivery } from './present.ts';
+import { findBlob, findContents, findRecipients, type MessageRow } from './queries.ts';
+import type { EmailProjection, EmailQuery } from './schema.ts';
+import { storageUrls } from './storage-urls.ts';
+
+/** What the content row keeps of an attachment; the bytes are a blob. */
+export interface StoredAttachment {
+  filename: string;
+  contentType: string;
+  contentId: string | null;
+  size: number;
+  blobId: string;
+}
+
+type Parsed = Pick<
+  EmailProjection,
+  | 'newContent'
+  | 'quotedContent'
+  | 'hasQuotedContent'
+  | 'isAutoReply'
+  | 'autoReplyReason'
+  | 'listUnsubscribeUrl'
+  | 'listUnsubscribeEmail'
+  | 'parsingErrors'
+  | 'html'
+  | 'text'
+  | 'attachments'
+>;
+
+const nothingParsed: Parsed = {
+  newContent: null,
+  quotedContent: null,
+  hasQuotedContent: false,
+  isAutoReply: false,
+  autoReplyReason: null,
+  listUnsubscribeUrl: null,
+  listUnsubscribeEmail: null,
+  parsingErrors: null,
+  html: null,
+  text: null,
+  attachments: [],
+};
+
+async function sentContent(app: App, row: MessageRow): Promise<Parsed> {
+  if (!row.content_id) return nothingParsed;
+  const [content] = await findContents(app.store.db, [row.content_id]);
+  const attachments = fromJson<StoredAttachment[]>(content?.attachments ?? null) ?? [];
+  return {
+    ...nothingParsed,
+    newContent: content?.text ?? null,
+    html: content?.html ?? null,
+    text: content?.text ?? null,
+    attachments: attachments.map(({ blobId: _, ...shown }) => shown),
+  };
+}
+
+/** Verdicts and envelope as the receive path stored them. */
+export interface InboundEnvelope {
+  mailFrom: string;
+  recipients: string[];
+  remoteAddress: string;
+  helo: string;
+  tls: boolean;
+  dkimVerdict: EmailProjection['dkimVerdict'];
+  spfVerdict: EmailProjection['spfVerdict'];
+  dmarcVerdict: EmailProjection['dmarcVerdict'];
+}
+
+async function receivedContent(app: App, row: MessageRow): Promise<Parsed> {
+  const raw = row.raw_blob_id ? await findBlob(app.store.db, row.raw_blob_id) : undefined;
+  if (!raw) return nothingParsed;
+  const envelope = fromJson<InboundEnvelope>(row.inbound_envelope);
+  const mail = await app.mime.parse(raw, { envelopeFrom: envelope?.mailFrom ?? '' });
+  return {
+    newContent: mail.newContent,
+    quotedContent: mail.quotedContent,
+    hasQuotedContent: mail.hasQuotedContent,
+    isAutoReply: mail.isAutoReply,
+    autoReplyReason: mail.autoReplyReason,
+    listUnsubscribeUrl: mail.listUnsubscribeUrl,
+    listUnsubscribeEmail: mail.listUnsubscribeEmail,
+    parsingErrors: mail.parsingErrors.length > 0 ? mail.parsingErrors : null,
+    html: mail.html,
+    text: mail.text,
+    attachments: mail.attachments.map(({ filename, contentType, contentId, size }) => ({
+      filename,
+      contentType,
+      contentId,
+      size,
+    })),
+  };
+}
+
+/** The email details operation. @throws ResourceNotFoundError */
+export async function getEmailProjection(
+  app: App,
+  caller: Caller,
+  id: string,
+  query: EmailQuery,
+): Promise<EmailProjection> {
+  const { db } = app.store;
+  const row = await getMessageRow(db, caller.organizationId, id);
+  const recipients = await findRecipients(db, [id]);
+  const deliveries = await findDeliveries(db, [id]);
+  const content = await (row.direction === 'inbound' ? receivedContent : sentContent)(app, row);
+  const envelope = fromJson<InboundEnvelope>(row.inbound_envelope);
+  const emailsOf = (kind: 'to' | 'cc' | 'bcc') =>
+    recipients.filter((one) => one.kind === kind).map((one) => one.email);
+  const orNull = <T>(list: T[]) => (list.length > 0 ? list : null);
+  return {
+    deliveries: deliveries.map(presentDelivery),
+    id: row.id,
+    organizationId: row.organization_id,
+    conversationId: row.conversation_id,
+    status: row.status,
+    channel: 'email',
+    direction: row.direction,
+    subject: row.subject,
+    fromEmail: row.from_email,
+    fromName: row.from_name,
+    toEmails: emailsOf('to'),
+    ccEmails: orNull(emailsOf('cc')),
+    bccEmails: orNull(emailsOf('bcc')),
+    replyToEmails: fromJson<string[]>(row.reply_to),
+    messageIdHeader: row.message_id_header,
+    inReplyTo: row.in_reply_to,
+    references: fromJson<string[]>(row.message_references),
+    threadPosition: null,
+    dkimVerdict: envelope?.dkimVerdict ?? null,
+    spfVerdict: envelope?.spfVerdict ?? null,
+    dmarcVerdict: envelope?.dmarcVerdict ?? null,
+    priority: row.priority,
+    ...content,
+    ...(query.includeStorageUrls && {
+      storageUrls: storageUrls(app, row.id, query.urlExpiresIn, content),
+    }),
+  };
+}

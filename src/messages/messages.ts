@@ -1,0 +1,114 @@
+// Reading and deleting messages (specification 4.1). Another organization's message is not found.
+import type { App } from '../app.ts';
+import { ResourceNotFoundError } from '../errors.ts';
+import { deleteEventRows, listEventRows } from '../events/queries.ts';
+import { type Page, toPage } from '../pagination.ts';
+import type { Caller } from '../route.ts';
+import type { Db } from '../store/db.ts';
+import { findDeliveries } from './delivery-queries.ts';
+import { presentDelivery, presentEvent, presentMessage } from './present.ts';
+import {
+  deleteMessageRow,
+  findMessageRow,
+  findRecipients,
+  forgetClaimResponse,
+  listMessageRows,
+  type MessageRow,
+} from './queries.ts';
+import type { Delivery, ListMessagesQuery, Message, TimelineEvent } from './schema.ts';
+
+const mostEvents = 1_000;
+
+/** The row, if it is this organization's. @throws ResourceNotFoundError */
+export async function getMessageRow(
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<MessageRow> {
+  const row = await findMessageRow(db, id);
+  if (row?.organization_id !== organizationId) throw new ResourceNotFoundError('message', id);
+  return row;
+}
+
+function grouped<T extends { message_id: string }>(rows: readonly T[]): Map<string, T[]> {
+  return Map.groupBy(rows, (row) => row.message_id);
+}
+
+/** Messages with their recipients and deliveries, in the order of the rows. */
+async function withParts(db: Db, rows: readonly MessageRow[]): Promise<Message[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const recipients = grouped(await findRecipients(db, ids));
+  const deliveries = grouped(await findDeliveries(db, ids));
+  return rows.map((row) =>
+    presentMessage(row, recipients.get(row.id) ?? [], deliveries.get(row.id) ?? []),
+  );
+}
+
+/** One page of the organization's messages, newest first. */
+export async function listMessages(
+  app: App,
+  caller: Caller,
+  query: ListMessagesQuery,
+): Promise<Page<Message>> {
+  const { db } = app.store;
+  const filter = {
+    organizationId: caller.organizationId,
+    direction: query.direction,
+    status: query.status,
+    conversationId: query.conversationId,
+    contactId: query.contactId,
+    createdFrom: query.startDate,
+    createdTo: query.endDate,
+  };
+  const offset = (query.page - 1) * query.limit;
+  const { rows, total } = await listMessageRows(db, filter, query.limit, offset);
+  return toPage(await withParts(db, rows), total, query);
+}
+
+/** @throws ResourceNotFoundError */
+export async function getMessage(app: App, caller: Caller, id: string): Promise<Message> {
+  const row = await getMessageRow(app.store.db, caller.organizationId, id);
+  const [message] = await withParts(app.store.db, [row]);
+  if (!message) throw new ResourceNotFoundError('message', id);
+  return message;
+}
+
+/** The timeline, oldest first. @throws ResourceNotFoundError */
+export async function listMessageEvents(
+  app: App,
+  caller: Caller,
+  id: string,
+): Promise<TimelineEvent[]> {
+  await getMessageRow(app.store.db, caller.organizationId, id);
+  return (await listEventRows(app.store.db, id, mostEvents)).map(presentEvent);
+}
+
+/** What happened for each recipient, and what happens next. @throws ResourceNotFoundError */
+export async function listMessageDeliveries(
+  app: App,
+  caller: Caller,
+  id: string,
+): Promise<Delivery[]> {
+  await getMessageRow(app.store.db, caller.organizationId, id);
+  return (await findDeliveries(app.store.db, [id])).map(presentDelivery);
+}
+
+/**
+ * Deletes for good: rows, timeline, content and blobs that no other message shares. What has not
+ * been sent yet is not sent; an attempt that is on the wire now can no longer be called back.
+ * @throws ResourceNotFoundError
+ */
+export async function deleteMessage(
+  app: App,
+  caller: Caller,
+  id: string,
+): Promise<{ success: boolean; message: string }> {
+  await app.store.write(async (trx) => {
+    const row = await getMessageRow(trx, caller.organizationId, id);
+    await deleteEventRows(trx, id);
+    await deleteMessageRow(trx, row);
+    await forgetClaimResponse(trx, row.organization_id, id);
+  });
+  return { success: true, message: `Message ${id} was deleted` };
+}

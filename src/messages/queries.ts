@@ -1,0 +1,373 @@
+// All SQL on `messages`, `contents`, `blobs`, `recipients` and `idempotency_claims`; deliveries have
+// delivery-queries.ts. Rows only, no decisions.
+import type { Kysely } from 'kysely';
+import { bulkInsert, type Db, type ParameterOf, statement, tables } from '../store/db.ts';
+import type { MessageStatus } from './status.ts';
+
+export interface MessageRow {
+  id: string;
+  organization_id: string;
+  direction: 'outbound' | 'inbound';
+  status: MessageStatus;
+  subject: string | null;
+  from_email: string;
+  from_name: string | null;
+  reply_to: string | null;
+  message_id_header: string;
+  in_reply_to: string | null;
+  message_references: string | null;
+  priority: 'high' | 'normal' | 'low' | null;
+  headers: string | null;
+  content_id: string | null;
+  raw_blob_id: string | null;
+  mailbox_id: string | null;
+  sender_domain_id: string | null;
+  conversation_id: string | null;
+  campaign_run_id: string | null;
+  template_id: string | null;
+  tags: string | null;
+  metadata: string | null;
+  track_opens: number;
+  track_clicks: number;
+  scheduled_for: number | null;
+  inbound_envelope: string | null;
+  is_test: number;
+  delivery_count: number;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface ContentRow {
+  id: string;
+  organization_id: string;
+  html: string | null;
+  text: string | null;
+  attachments: string | null;
+  created_at: number;
+}
+
+export interface BlobRow {
+  id: string;
+  organization_id: string;
+  size: number;
+  data: Buffer;
+  created_at: number;
+}
+
+export interface RecipientRow {
+  id: string;
+  message_id: string;
+  kind: 'to' | 'cc' | 'bcc';
+  email: string;
+  name: string | null;
+  contact_id: string | null;
+  position: number;
+}
+
+export interface ClaimRow {
+  organization_id: string;
+  claim_key: string;
+  fingerprint: string;
+  message_id: string;
+  response: string;
+  created_at: number;
+}
+
+interface MessageTables {
+  messages: MessageRow;
+  contents: ContentRow;
+  blobs: BlobRow;
+  recipients: RecipientRow;
+  idempotency_claims: ClaimRow;
+}
+
+const messageColumns = [
+  'id',
+  'organization_id',
+  'direction',
+  'status',
+  'subject',
+  'from_email',
+  'from_name',
+  'reply_to',
+  'message_id_header',
+  'in_reply_to',
+  'message_references',
+  'priority',
+  'headers',
+  'content_id',
+  'raw_blob_id',
+  'mailbox_id',
+  'sender_domain_id',
+  'conversation_id',
+  'campaign_run_id',
+  'template_id',
+  'tags',
+  'metadata',
+  'track_opens',
+  'track_clicks',
+  'scheduled_for',
+  'inbound_envelope',
+  'is_test',
+  'delivery_count',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof MessageRow)[];
+
+export const insertMessages = bulkInsert<MessageTables>('messages', messageColumns);
+export const insertContents = bulkInsert<MessageTables>('contents', [
+  'id',
+  'organization_id',
+  'html',
+  'text',
+  'attachments',
+  'created_at',
+]);
+export const insertBlobs = bulkInsert<MessageTables>('blobs', [
+  'id',
+  'organization_id',
+  'size',
+  'data',
+  'created_at',
+]);
+export const insertRecipients = bulkInsert<MessageTables>('recipients', [
+  'id',
+  'message_id',
+  'kind',
+  'email',
+  'name',
+  'contact_id',
+  'position',
+]);
+
+const selectMessage = statement(
+  (db: Kysely<MessageTables>, parameter: ParameterOf<{ id: string }>) =>
+    db.selectFrom('messages').selectAll().where('id', '=', parameter('id')),
+);
+
+export async function findMessageRow(db: Db, id: string): Promise<MessageRow | undefined> {
+  return (await selectMessage(db, { id }))[0];
+}
+
+export function findMessageRows(db: Db, ids: readonly string[]): Promise<MessageRow[]> {
+  return tables<MessageTables>(db)
+    .selectFrom('messages')
+    .selectAll()
+    .where('id', 'in', ids)
+    .execute();
+}
+
+export function findContents(db: Db, ids: readonly string[]): Promise<ContentRow[]> {
+  return tables<MessageTables>(db)
+    .selectFrom('contents')
+    .selectAll()
+    .where('id', 'in', ids)
+    .execute();
+}
+
+/** Whether a content row still exists. */
+export async function contentExists(db: Db, id: string): Promise<boolean> {
+  return (await selectContentId(db, { id })).length > 0;
+}
+
+const selectContentId = statement(
+  (db: Kysely<MessageTables>, parameter: ParameterOf<{ id: string }>) =>
+    db.selectFrom('contents').select('id').where('id', '=', parameter('id')),
+);
+
+export async function findBlob(db: Db, id: string): Promise<Buffer | undefined> {
+  const row = await tables<MessageTables>(db)
+    .selectFrom('blobs')
+    .select('data')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row?.data;
+}
+
+export function findRecipients(db: Db, messageIds: readonly string[]): Promise<RecipientRow[]> {
+  return tables<MessageTables>(db)
+    .selectFrom('recipients')
+    .selectAll()
+    .where('message_id', 'in', messageIds)
+    .orderBy('position')
+    .execute();
+}
+
+export interface MessageFilter {
+  organizationId: string;
+  direction?: 'outbound' | 'inbound' | undefined;
+  status?: MessageStatus | undefined;
+  conversationId?: string | undefined;
+  contactId?: string | undefined;
+  createdFrom?: number | undefined;
+  createdTo?: number | undefined;
+}
+
+function filtered(db: Db, filter: MessageFilter) {
+  const { direction, status, conversationId, contactId, createdFrom, createdTo } = filter;
+  return tables<MessageTables>(db)
+    .selectFrom('messages')
+    .where('organization_id', '=', filter.organizationId)
+    .$if(direction !== undefined, (q) => q.where('direction', '=', direction ?? 'outbound'))
+    .$if(status !== undefined, (q) => q.where('status', '=', status ?? 'pending'))
+    .$if(conversationId !== undefined, (q) => q.where('conversation_id', '=', conversationId ?? ''))
+    .$if(createdFrom !== undefined, (q) => q.where('created_at', '>=', createdFrom ?? 0))
+    .$if(createdTo !== undefined, (q) => q.where('created_at', '<=', createdTo ?? 0))
+    .$if(contactId !== undefined, (q) =>
+      q.where('id', 'in', (inner) =>
+        inner
+          .selectFrom('recipients')
+          .select('message_id')
+          .where('contact_id', '=', contactId ?? ''),
+      ),
+    );
+}
+
+/** One page, newest first; ids are time-ordered, so the index gives the order. */
+export async function listMessageRows(
+  db: Db,
+  filter: MessageFilter,
+  limit: number,
+  offset: number,
+): Promise<{ rows: MessageRow[]; total: number }> {
+  const rows = await filtered(db, filter)
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const count = await filtered(db, filter)
+    .select((q) => q.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { rows, total: Number(count.total) };
+}
+
+const setStatus = statement((db: Kysely<MessageTables>, parameter: ParameterOf<StatusChange>) =>
+  db
+    .updateTable('messages')
+    .set({ status: parameter('status'), updated_at: parameter('at') })
+    .where('id', '=', parameter('id')),
+);
+
+interface StatusChange {
+  id: string;
+  status: MessageStatus;
+  at: number;
+}
+
+export async function updateMessageStatus(
+  db: Db,
+  id: string,
+  status: MessageStatus,
+  at: number,
+): Promise<void> {
+  await setStatus(db, { id, status, at });
+}
+
+/** The first attempt of a message begins; returns those that it was the first for. */
+export function markProcessing(
+  db: Db,
+  ids: readonly string[],
+  at: number,
+): Promise<Pick<MessageRow, 'id' | 'organization_id'>[]> {
+  return tables<MessageTables>(db)
+    .updateTable('messages')
+    .set({ status: 'processing', updated_at: at })
+    .where('id', 'in', ids)
+    .where('status', 'in', ['pending', 'scheduled', 'queued'])
+    .returning(['id', 'organization_id'])
+    .execute();
+}
+
+/** Removes the message and all that hangs on it; content and blobs that nothing else uses too. */
+export async function deleteMessageRow(db: Db, row: MessageRow): Promise<void> {
+  const q = tables<MessageTables>(db);
+  await q.deleteFrom('messages').where('id', '=', row.id).execute();
+  if (row.raw_blob_id) await q.deleteFrom('blobs').where('id', '=', row.raw_blob_id).execute();
+  if (!row.content_id) return;
+  const contentId = row.content_id;
+  const other = await q
+    .selectFrom('messages')
+    .select('id')
+    .where('content_id', '=', contentId)
+    .limit(1)
+    .executeTakeFirst();
+  if (other) return;
+  const [content] = await q
+    .deleteFrom('contents')
+    .where('id', '=', contentId)
+    .returning('attachments')
+    .execute();
+  const attachments = JSON.parse(content?.attachments ?? '[]') as { blobId: string }[];
+  const blobIds = attachments.map(({ blobId }) => blobId);
+  if (blobIds.length > 0) await q.deleteFrom('blobs').where('id', 'in', blobIds).execute();
+}
+
+/**
+ * Stakes claims; returns those that are ours. On PostgreSQL a claim that another transaction is
+ * making is waited for. Callers pass them sorted, so that two batches cannot deadlock.
+ */
+export async function insertClaims(db: Db, rows: readonly ClaimRow[]): Promise<Set<string>> {
+  const inserted = await tables<MessageTables>(db)
+    .insertInto('idempotency_claims')
+    .values([...rows])
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(['organization_id', 'claim_key'])
+    .execute();
+  return new Set(inserted.map((row) => claimName(row.organization_id, row.claim_key)));
+}
+
+/** The name of a claim over organizations; ids hold no space. */
+export function claimName(organizationId: string, key: string): string {
+  return `${organizationId} ${key}`;
+}
+
+export function findClaims(
+  db: Db,
+  claims: readonly { organizationId: string; key: string }[],
+): Promise<ClaimRow[]> {
+  return tables<MessageTables>(db)
+    .selectFrom('idempotency_claims')
+    .selectAll()
+    .where((where) =>
+      where.or(
+        claims.map(({ organizationId, key }) =>
+          where.and({ organization_id: organizationId, claim_key: key }),
+        ),
+      ),
+    )
+    .execute();
+}
+
+/** Forgets claims made before `before`; at most `limit` at a time, to keep transactions short. */
+export async function deleteClaimsBefore(db: Db, before: number, limit: number): Promise<number> {
+  const old = tables<MessageTables>(db)
+    .selectFrom('idempotency_claims')
+    .select(['organization_id', 'claim_key'])
+    .where('created_at', '<', before)
+    .orderBy('created_at')
+    .limit(limit);
+  const rows = await old.execute();
+  for (const row of rows) {
+    await tables<MessageTables>(db)
+      .deleteFrom('idempotency_claims')
+      .where('organization_id', '=', row.organization_id)
+      .where('claim_key', '=', row.claim_key)
+      .execute();
+  }
+  return rows.length;
+}
+
+/** A deleted message's replay must not bring its fields back. */
+export async function forgetClaimResponse(
+  db: Db,
+  organizationId: string,
+  messageId: string,
+): Promise<void> {
+  await tables<MessageTables>(db)
+    .updateTable('idempotency_claims')
+    .set({ response: '' })
+    .where('organization_id', '=', organizationId)
+    .where('message_id', '=', messageId)
+    .execute();
+}

@@ -1,0 +1,403 @@
+// Shapes of messages, in and out (specification 2.2, 4.1, 4.2; contract 5). Text that lands in a
+// header refuses CR, LF and NUL here already: a 422 that names the field, never a silent clean-up.
+import { z } from 'zod';
+import { isHeaderSafe } from '../address.ts';
+import { emailAddress, headerText, notHeaderSafe } from '../address-schema.ts';
+import { idPattern } from '../ids.ts';
+import { pageQuery, wholeNumber } from '../pagination.ts';
+import { isRefusedHeader } from './protocol-headers.ts';
+import { messageStatuses } from './status.ts';
+
+export const maxRecipients = 50;
+const maxAttachmentsBytes = 40 * 1024 * 1024;
+const maxAttachments = 100;
+const maxBodyCharacters = 20 * 1024 * 1024;
+const maxHeaderValue = 998;
+
+export const messageId = z.string().regex(idPattern('message'), 'is not a message id');
+export const messageStatus = z.enum(messageStatuses);
+
+const recipientEntry = z
+  .strictObject({
+    email: emailAddress.optional(),
+    contactId: z.string().regex(idPattern('contact'), 'is not a contact id').optional(),
+    name: headerText(200).optional().meta({ description: 'Display name' }),
+  })
+  .refine((entry) => (entry.email === undefined) !== (entry.contactId === undefined), {
+    message: 'needs exactly one of email and contactId',
+  });
+
+/** RFC 4648 section 4, line breaks allowed. In steps: one pattern for all of it would backtrack. */
+function isBase64(text: string): boolean {
+  const data = /[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, '') : text;
+  const end = data.search(/[^A-Za-z0-9+/]/);
+  return data.length % 4 === 0 && (end === -1 || /^={1,2}$/.test(data.slice(end)));
+}
+
+const attachment = z.strictObject({
+  filename: headerText(255).min(1),
+  content: z
+    .string()
+    .refine(isBase64, 'must be base64')
+    .meta({ description: 'The file, base64 (RFC 4648 section 4)' }),
+  contentType: z
+    .string()
+    .max(255)
+    .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w-]+=[\w.+-]+)*$/, 'is not a media type')
+    .refine((type) => !/^(?:multipart|message)\//i.test(type), 'must be a single part')
+    .optional(),
+  contentId: z
+    .string()
+    .max(255)
+    .regex(/^[\w.@+-]+$/, 'may hold letters, digits and . _ @ + - only')
+    .optional(),
+});
+
+const customHeaders = z
+  .record(z.string(), z.string().max(maxHeaderValue).refine(isHeaderSafe, notHeaderSafe))
+  .superRefine((headers, context) => {
+    const names = Object.keys(headers);
+    if (names.length > 50) context.addIssue({ code: 'custom', message: 'at most 50 headers' });
+    const seen = new Set<string>();
+    for (const name of names) {
+      const twice = seen.has(name.toLowerCase()) ? 'is given twice' : null;
+      const message = isRefusedHeader(name) ?? twice;
+      if (message) context.addIssue({ code: 'custom', path: [name], message });
+      seen.add(name.toLowerCase());
+    }
+  });
+
+/** No mail text holds NUL (RFC 5322 4.1), and PostgreSQL cannot store it. */
+const bodyText = z
+  .string()
+  .max(maxBodyCharacters)
+  .refine((text) => !text.includes('\0'), 'must not contain NUL characters');
+
+/** Things of areas that this version does not have yet are refused by name, never ignored. */
+const notYet = (what: string) => `${what} is not available in this version`;
+
+const emailContent = z
+  .strictObject({
+    subject: headerText(998).optional(),
+    html: bodyText.optional(),
+    text: bodyText.optional(),
+    replyTo: z.array(emailAddress).min(1).max(10).optional(),
+    templateId: z.string().regex(idPattern('template'), 'is not a template id').optional(),
+    templateSlug: z.string().min(1).max(100).optional(),
+    templateData: z.record(z.string(), z.unknown()).optional(),
+    attachments: z.array(attachment).max(maxAttachments).optional(),
+    headers: customHeaders.optional(),
+    tracking: z
+      .strictObject({ opens: z.boolean().optional(), clicks: z.boolean().optional() })
+      .refine((tracking) => !tracking.opens && !tracking.clicks, notYet('Open and click tracking'))
+      .optional(),
+    unsubscribeGroupId: z.string().max(40).optional(),
+    footer: z
+      .strictObject({ enabled: z.boolean() })
+      .refine((footer) => !footer.enabled, notYet('The brand footer'))
+      .optional(),
+    inReplyToMessageId: messageId.optional(),
+    priority: z.enum(['high', 'normal', 'low']).optional(),
+  })
+  .superRefine(oneContentSource)
+  .superRefine(boundedAttachments);
+
+type EmailFields = {
+  [K in 'subject' | 'html' | 'text' | 'templateId' | 'templateSlug']?: string | undefined;
+} & { templateData?: unknown };
+
+/** Rules 1 to 3 of specification 4.2. */
+function oneContentSource(email: EmailFields, context: z.RefinementCtx): void {
+  const refuse = (field: string, message: string) =>
+    context.addIssue({ code: 'custom', path: [field], message });
+  if (email.templateId !== undefined || email.templateSlug !== undefined) {
+    if (email.templateId !== undefined && email.templateSlug !== undefined) {
+      refuse('templateSlug', 'must not be given together with templateId');
+    }
+    for (const field of ['subject', 'html', 'text'] as const) {
+      if (email[field] !== undefined) refuse(field, 'must be omitted with a template');
+    }
+    return;
+  }
+  if (email.subject === undefined) refuse('subject', 'is required for inline content');
+  if (email.html === undefined && email.text === undefined) {
+    refuse('html', 'inline content needs html or text or both');
+  }
+  if (email.templateData !== undefined) refuse('templateData', 'needs a template');
+}
+
+function boundedAttachments(
+  email: { attachments?: { content: string }[] | undefined },
+  context: z.RefinementCtx,
+): void {
+  const bytes = (email.attachments ?? []).reduce((sum, { content }) => sum + content.length, 0);
+  if (bytes > maxAttachmentsBytes) {
+    context.addIssue({
+      code: 'custom',
+      path: ['attachments'],
+      message: `may take ${maxAttachmentsBytes} bytes in all once encoded; these take ${bytes}`,
+    });
+  }
+}
+
+const metadataValue = z.union([z.string().max(2000), z.number(), z.boolean(), z.null()]);
+
+/** The send payload (specification 4.2, contract 5). */
+export const sendPayload = z
+  .strictObject({
+    channel: z.literal('email'),
+    to: z.array(recipientEntry).min(1, 'needs at least one recipient'),
+    cc: z.array(recipientEntry).optional(),
+    bcc: z.array(recipientEntry).optional(),
+    from: z
+      .strictObject({ email: emailAddress, name: headerText(200).optional() })
+      .optional()
+      .meta({ description: 'A verified sender, or any address of a verified domain' }),
+    email: emailContent,
+    conversationId: z
+      .string()
+      .regex(idPattern('conversation'), 'is not a conversation id')
+      .optional(),
+    tags: z.array(z.string().min(1).max(100)).max(10).optional(),
+    metadata: z
+      .record(z.string().min(1).max(100), metadataValue)
+      .refine((metadata) => Object.keys(metadata).length <= 50, 'at most 50 keys')
+      .optional(),
+  })
+  .superRefine(({ to, cc = [], bcc = [] }, context) => {
+    if (to.length + cc.length + bcc.length > maxRecipients) {
+      context.addIssue({
+        code: 'custom',
+        path: ['to'],
+        message: `at most ${maxRecipients} recipients over to, cc and bcc`,
+      });
+    }
+  })
+  .meta({ id: 'SendPayload' });
+
+export type SendPayload = z.output<typeof sendPayload>;
+
+const nullableTime = z.iso.datetime().nullable();
+const party = z.object({
+  email: z.string(),
+  name: z.string().nullable(),
+  contactId: z.string().nullable(),
+});
+const recipientKind = z.enum(['to', 'cc', 'bcc']);
+
+const waitReason = z.enum([
+  'rate',
+  'daily-quota',
+  'domain-health',
+  'tenant-health',
+  'provider-unavailable',
+  'retry',
+  'campaign-paused',
+]);
+export type WaitReason = z.output<typeof waitReason>;
+
+const attempt = z
+  .object({
+    number: z.number(),
+    at: z.iso.datetime(),
+    durationMs: z.number(),
+    host: z.string().nullable(),
+    address: z.string().nullable(),
+    tls: z.string().nullable(),
+    outcome: z.enum(['sent', 'deferred', 'bounced', 'failed']),
+    code: z.number().nullable(),
+    enhancedCode: z.string().nullable(),
+    reply: z.string(),
+    verb: z.string(),
+    transcript: z.string().nullable(),
+  })
+  .meta({ id: 'DeliveryAttempt' });
+export type Attempt = z.output<typeof attempt>;
+
+export const delivery = z
+  .object({
+    id: z.string(),
+    messageId: z.string(),
+    recipientId: z.string().nullable(),
+    channel: z.literal('email'),
+    status: messageStatus,
+    attemptCount: z.number(),
+    maxAttempts: z.number(),
+    queuedAt: nullableTime,
+    claimedAt: nullableTime,
+    lastAttemptAt: nullableTime,
+    nextRetryAt: nullableTime,
+    sentAt: nullableTime,
+    deliveredAt: nullableTime,
+    readAt: nullableTime,
+    failedAt: nullableTime,
+    terminalAt: nullableTime,
+    errorCode: z.string().nullable(),
+    errorMessage: z.string().nullable(),
+    errorDetails: z.unknown().nullable(),
+    cost: z.string(),
+    currency: z.string(),
+    idempotencyKey: z.string().nullable(),
+    metadata: z.unknown().nullable(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+    scheduling: z
+      .object({
+        dueAt: nullableTime,
+        expiresAt: nullableTime,
+        waitReason: waitReason.nullable(),
+      })
+      .nullable(),
+    attempts: z.array(attempt).meta({ description: 'The latest attempts, oldest first' }),
+  })
+  .meta({ id: 'Delivery' });
+export type Delivery = z.output<typeof delivery>;
+
+export const message = z
+  .object({
+    id: z.string(),
+    organizationId: z.string(),
+    channel: z.literal('email'),
+    direction: z.enum(['outbound', 'inbound']),
+    status: messageStatus,
+    conversationId: z.string().nullable(),
+    campaignRunId: z.string().nullable(),
+    subject: z.string().nullable(),
+    from: z.object({ email: z.string(), name: z.string().nullable() }),
+    replyTo: z.array(z.string()).nullable(),
+    to: z.array(party),
+    cc: z.array(party),
+    bcc: z.array(party),
+    recipients: z.array(
+      party.extend({ id: z.string(), kind: recipientKind, status: messageStatus }),
+    ),
+    deliveries: z.array(delivery),
+    templateId: z.string().nullable(),
+    tags: z.array(z.string()),
+    metadata: z.record(z.string(), metadataValue),
+    tracking: z.object({ opens: z.boolean(), clicks: z.boolean() }),
+    scheduledFor: nullableTime,
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Message' });
+export type Message = z.output<typeof message>;
+
+export const messageEvent = z
+  .object({
+    id: z.string(),
+    messageId: z.string(),
+    eventType: z.string(),
+    status: z.string(),
+    timestamp: z.iso.datetime(),
+    metadata: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'MessageEvent' });
+export type TimelineEvent = z.output<typeof messageEvent>;
+
+const dayMs = 86_400_000;
+
+/** Days and instants as queries give them: ISO 8601; a bare date is its first or last instant. */
+function instant(edge: 'first' | 'last') {
+  return z
+    .union([z.iso.datetime({ offset: true }), z.iso.date()], 'must be an ISO 8601 date or time')
+    .transform((text) => {
+      const isDate = !text.includes('T');
+      return Date.parse(text) + (isDate && edge === 'last' ? dayMs - 1 : 0);
+    });
+}
+
+export const listMessagesQuery = z
+  .strictObject({
+    ...pageQuery,
+    channel: z.literal('email').optional(),
+    direction: z.enum(['outbound', 'inbound']).optional(),
+    status: messageStatus.optional(),
+    conversationId: z
+      .string()
+      .regex(idPattern('conversation'), 'is not a conversation id')
+      .optional(),
+    contactId: z.string().regex(idPattern('contact'), 'is not a contact id').optional(),
+    startDate: instant('first').optional().meta({ description: 'Created at or after' }),
+    endDate: instant('last')
+      .optional()
+      .meta({ description: 'Created at or before; a bare date includes that whole day' }),
+  })
+  .meta({ id: 'ListMessagesQuery' });
+export type ListMessagesQuery = z.output<typeof listMessagesQuery>;
+
+const verdict = z
+  .enum(['pass', 'fail', 'softfail', 'neutral', 'none', 'policy', 'temperror', 'permerror'])
+  .nullable();
+
+export const emailQuery = z.strictObject({
+  includeStorageUrls: z.stringbool().optional(),
+  urlExpiresIn: wholeNumber(60, 604_800)
+    .optional()
+    .meta({ description: 'Seconds that the storage URLs work, 60 to 604800, default 3600' }),
+});
+export type EmailQuery = z.output<typeof emailQuery>;
+
+export const emailProjection = z
+  .object({
+    deliveries: z.array(delivery),
+    id: z.string(),
+    organizationId: z.string(),
+    conversationId: z.string().nullable(),
+    status: messageStatus,
+    channel: z.literal('email'),
+    direction: z.enum(['outbound', 'inbound']),
+    subject: z.string().nullable(),
+    fromEmail: z.string(),
+    fromName: z.string().nullable(),
+    toEmails: z.array(z.string()),
+    ccEmails: z.array(z.string()).nullable(),
+    bccEmails: z.array(z.string()).nullable(),
+    replyToEmails: z.array(z.string()).nullable(),
+    messageIdHeader: z.string(),
+    inReplyTo: z.string().nullable(),
+    references: z.array(z.string()).nullable(),
+    threadPosition: z.int().min(0).nullable(),
+    newContent: z.string().nullable(),
+    quotedContent: z.string().nullable(),
+    hasQuotedContent: z.boolean(),
+    dkimVerdict: verdict,
+    spfVerdict: verdict,
+    dmarcVerdict: verdict,
+    isAutoReply: z.boolean(),
+    autoReplyReason: z
+      .enum(['out-of-office', 'auto-response', 'delivery-status', 'read-receipt'])
+      .nullable(),
+    listUnsubscribeUrl: z.string().nullable(),
+    listUnsubscribeEmail: z.string().nullable(),
+    priority: z.enum(['high', 'normal', 'low']).nullable(),
+    parsingErrors: z
+      .array(
+        z.object({
+          code: z.string(),
+          message: z.string(),
+          part: z.string().optional().meta({ description: 'The MIME part, as IMAP numbers it' }),
+        }),
+      )
+      .nullable(),
+    html: z.string().nullable(),
+    text: z.string().nullable(),
+    attachments: z.array(
+      z.object({
+        filename: z.string().nullable(),
+        contentType: z.string(),
+        contentId: z.string().nullable(),
+        size: z.number(),
+      }),
+    ),
+    storageUrls: z
+      .object({
+        raw: z.string(),
+        html: z.string().nullable(),
+        text: z.string().nullable(),
+        expiresAt: z.iso.datetime(),
+      })
+      .optional(),
+  })
+  .meta({ id: 'EmailProjection' });
+export type EmailProjection = z.output<typeof emailProjection>;

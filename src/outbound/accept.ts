@@ -1,0 +1,211 @@
+// Accepting sends: everything that makes a 201 true happens here, in one transaction for all
+// requests that arrived together. Refusals are found by checks before any insert, so that a bad
+// request never spoils its neighbours. Specification 4.2; architecture.md "Send".
+import type { App } from '../app.ts';
+import {
+  ForbiddenError,
+  InternalError,
+  ResourceNotFoundError,
+  type ServiceError,
+} from '../errors.ts';
+import { type MessageEvent, recordEvents } from '../events/events.ts';
+import { isLocalAddress } from '../mailboxes/mailboxes.ts';
+import { insertDeliveries } from '../messages/delivery-queries.ts';
+import {
+  claimName,
+  findMessageRows,
+  insertBlobs,
+  insertContents,
+  insertMessages,
+  insertRecipients,
+  type MessageRow,
+} from '../messages/queries.ts';
+import type { Message, SendPayload } from '../messages/schema.ts';
+import type { Caller } from '../route.ts';
+import { resolveSenders } from '../senders/senders.ts';
+import type { Db } from '../store/db.ts';
+import { answerClaim, type Claim, claimRow, knownClaims, nameOf, stakeClaims } from './claims.ts';
+import { type Draft, draftMessage } from './draft.ts';
+import type { RecentContents } from './recent-contents.ts';
+import { simulatedOutcome } from './simulator.ts';
+
+/** One send, validated. */
+export interface AcceptRequest {
+  caller: Caller;
+  payload: SendPayload;
+  claim: Claim | null;
+}
+
+export type AcceptResult = { message: Message; replayed: boolean } | { error: ServiceError };
+
+/** Accepts a batch inside the caller's write transaction; one result per request, in order. */
+export async function acceptAll(
+  app: App,
+  trx: Db,
+  recent: RecentContents,
+  requests: readonly AcceptRequest[],
+): Promise<AcceptResult[]> {
+  const results: (AcceptResult | undefined)[] = requests.map(() => undefined);
+  const made = await knownClaims(
+    trx,
+    requests.flatMap(({ claim }) => claim ?? []),
+  );
+  requests.forEach(({ claim }, index) => {
+    const known = claim && made.get(nameOf(claim));
+    if (known) results[index] = answerClaim(claim, known);
+  });
+  const drafts = await draftAll(app, trx, recent, requests, results);
+  const claims = [...drafts].flatMap(([index, { presented, message }]) => {
+    const claim = requests[index]?.claim;
+    return claim ? [claimRow(claim, presented, message.created_at)] : [];
+  });
+  const lost = await stakeClaims(trx, claims);
+  for (const index of [...drafts.keys()]) {
+    const claim = requests[index]?.claim;
+    const known = claim && lost.get(nameOf(claim));
+    if (!known) continue;
+    results[index] = answerClaim(claim, known);
+    drafts.delete(index);
+  }
+  await insertDrafts(app, trx, [...drafts.values()]);
+  for (const [index, { presented }] of drafts) {
+    results[index] = { message: presented, replayed: false };
+  }
+  // What is left repeats a key of this very batch, which may have gone to another daemon.
+  const own = new Map(claims.map((row) => [claimName(row.organization_id, row.claim_key), row]));
+  return requests.map(({ claim }, index) => {
+    const repeated = claim && (lost.get(nameOf(claim)) ?? own.get(nameOf(claim)));
+    return results[index] ?? (repeated ? answerClaim(claim, repeated) : unanswered());
+  });
+}
+
+function unanswered(): AcceptResult {
+  return { error: new InternalError('The send was left without an answer') };
+}
+
+/**
+ * The rows of every request that may go on. Of several with one key the first that passes the
+ * checks is drafted; the others wait for what becomes of it.
+ */
+async function draftAll(
+  app: App,
+  trx: Db,
+  recent: RecentContents,
+  requests: readonly AcceptRequest[],
+  results: (AcceptResult | undefined)[],
+): Promise<Map<number, Draft>> {
+  const senders = await resolveSenders(
+    trx,
+    requests.map(({ caller, payload }) => ({
+      organizationId: caller.organizationId,
+      from: payload.from,
+    })),
+  );
+  const parents = await findParents(trx, requests);
+  const drafts = new Map<number, Draft>();
+  const drafted = new Set<string>();
+  for (const [index, request] of requests.entries()) {
+    const { claim } = request;
+    if (results[index] || (claim && drafted.has(nameOf(claim)))) continue;
+    const sender = senders[index];
+    const parent = parents.get(request.payload.email.inReplyToMessageId ?? '');
+    const error =
+      missingResource(request, parent) ??
+      (sender instanceof ForbiddenError ? sender : await beyondTestKey(trx, request));
+    if (error || !sender || sender instanceof ForbiddenError) {
+      results[index] = error ? { error } : unanswered();
+      continue;
+    }
+    drafts.set(index, await draftMessage(app, recent, request, sender, parent));
+    if (claim) drafted.add(nameOf(claim));
+  }
+  return drafts;
+}
+
+async function findParents(
+  trx: Db,
+  requests: readonly AcceptRequest[],
+): Promise<Map<string, MessageRow>> {
+  const ids = requests.flatMap(({ payload }) => payload.email.inReplyToMessageId ?? []);
+  if (ids.length === 0) return new Map();
+  return new Map((await findMessageRows(trx, ids)).map((row) => [row.id, row]));
+}
+
+/** What the payload names and does not exist: asked before whether it may be sent (contract 4). */
+function missingResource(
+  { caller, payload }: AcceptRequest,
+  parent: MessageRow | undefined,
+): ResourceNotFoundError | null {
+  const { email, conversationId } = payload;
+  const missing = (resource: string, id: string) => new ResourceNotFoundError(resource, id);
+  const contactId = everyEntry(payload).find((entry) => entry.contactId)?.contactId;
+  if (contactId) return missing('contact', contactId);
+  if (email.templateId) return missing('template', email.templateId);
+  if (email.templateSlug) return missing('template', email.templateSlug);
+  if (conversationId) return missing('conversation', conversationId);
+  if (email.unsubscribeGroupId) return missing('unsubscribe-group', email.unsubscribeGroupId);
+  if (email.inReplyToMessageId && parent?.organization_id !== caller.organizationId) {
+    return missing('message', email.inReplyToMessageId);
+  }
+  return null;
+}
+
+/** A test key reaches only simulator addresses and local mailboxes (contract 3). */
+async function beyondTestKey(
+  trx: Db,
+  { caller, payload }: AcceptRequest,
+): Promise<ForbiddenError | null> {
+  if (!caller.isTest) return null;
+  for (const { email } of everyEntry(payload)) {
+    if (email === undefined || (await isReachedByTestKey(trx, email))) continue;
+    return new ForbiddenError(
+      `A test key sends only to local mailboxes and @simulator.test; ${email} needs a live key`,
+    );
+  }
+  return null;
+}
+
+function everyEntry({ to, cc = [], bcc = [] }: SendPayload) {
+  return [...to, ...cc, ...bcc];
+}
+
+async function isReachedByTestKey(trx: Db, address: string): Promise<boolean> {
+  return simulatedOutcome(address) !== null || (await isLocalAddress(trx, address));
+}
+
+async function insertDrafts(app: App, trx: Db, drafts: readonly Draft[]): Promise<void> {
+  if (drafts.length === 0) return;
+  await insertBlobs(
+    trx,
+    drafts.flatMap(({ blobs }) => blobs),
+  );
+  await insertContents(
+    trx,
+    drafts.flatMap(({ content }) => content ?? []),
+  );
+  await insertMessages(
+    trx,
+    drafts.map(({ message }) => message),
+  );
+  await insertRecipients(
+    trx,
+    drafts.flatMap(({ recipients }) => recipients),
+  );
+  await insertDeliveries(
+    trx,
+    drafts.flatMap(({ deliveries }) => deliveries),
+  );
+  await recordEvents(app, trx, drafts.map(acceptedEvent));
+}
+
+function acceptedEvent({ message }: Draft): MessageEvent {
+  return {
+    organizationId: message.organization_id,
+    messageId: message.id,
+    recipientId: null,
+    eventType: 'accepted',
+    status: message.status,
+    timestamp: message.created_at,
+    metadata: null,
+  };
+}

@@ -1,0 +1,183 @@
+// One attempt for the claimed deliveries of a message: choose the route of each recipient, prepare
+// the bytes once, hand those that share a destination to the transport together, and say what became
+// of each. Never rejects: an unexpected fault of ours defers, so that nothing is lost by it.
+import type { App } from '../app.ts';
+import { listLocalAddresses } from '../mailboxes/mailboxes.ts';
+import type { DeliveryRow } from '../messages/delivery-queries.ts';
+import type { ClaimedMessage } from './claim.ts';
+import type { AttemptTrace, Outcome, RemoteReply } from './outcome.ts';
+import { type PreparedMessage, prepareMessage } from './prepare.ts';
+import { type ChooseRoute, createRouter, type Route, routeKey } from './route.ts';
+import type { Settlement } from './settle.ts';
+import { createSigner } from './sign.ts';
+import { type SimulatedOutcome, simulatedOutcome } from './simulator.ts';
+import { createTransport } from './transport.ts';
+
+/** Attempts claimed messages; holds the SMTP connections. */
+export interface Attempter {
+  attempt(claimed: ClaimedMessage): Promise<Settlement[]>;
+  close(): Promise<void>;
+}
+
+/** What happens to a delivery, before it is written down. */
+type Ending = Pick<Settlement, 'outcome' | 'sentIsDelivered' | 'aftermath' | 'routeKind'>;
+
+/** The attempter of one daemon; `listener` is where mail for local mailboxes goes. */
+export function createAttempter(app: App, listener: { host: string; port: number }): Attempter {
+  const chooseRoute = createRouter(app.config.delivery, listener);
+  const signer = createSigner();
+  const transport = createTransport(app);
+
+  const attemptGroup = async (
+    claimed: ClaimedMessage,
+    route: Route,
+    deliveries: readonly DeliveryRow[],
+    prepared: () => Promise<PreparedMessage>,
+  ): Promise<Ending[]> => {
+    if (route.kind === 'simulator') {
+      return deliveries.map((delivery) => simulate(app, delivery));
+    }
+    if (route.kind === 'capture') return deliveries.map(() => captured(app));
+    const outcomes = await transport.deliver({
+      route,
+      from: claimed.message.from_email,
+      recipients: deliveries.map((delivery) => delivery.email),
+      ...(await prepared()),
+    });
+    return outcomes.map((outcome) => ({
+      outcome,
+      sentIsDelivered: route.kind !== 'relay',
+      aftermath: null,
+      routeKind: route.kind,
+    }));
+  };
+
+  return {
+    async attempt(claimed) {
+      const settlements: Settlement[] = [];
+      let preparing: Promise<PreparedMessage> | null = null;
+      const prepared = () => {
+        preparing ??= prepareMessage(app, signer, claimed);
+        return preparing;
+      };
+      const groups = await groupByDestination(app, claimed, chooseRoute);
+      await Promise.all(
+        groups.map(async ({ route, deliveries }) => {
+          const endings = await attemptGroup(claimed, route, deliveries, prepared).catch(
+            (error: unknown) => {
+              app.log.error({ err: error, messageId: claimed.message.id }, 'an attempt failed');
+              return deliveries.map(() => ourFault(app, route.kind));
+            },
+          );
+          deliveries.forEach((delivery, index) => {
+            const ending = endings[index] ?? ourFault(app, route.kind);
+            const isSole = claimed.message.delivery_count === 1;
+            settlements.push({ delivery, isSole, ...ending });
+          });
+        }),
+      );
+      return settlements;
+    },
+    close: () => transport.close(),
+  };
+}
+
+interface Group {
+  route: Route;
+  deliveries: DeliveryRow[];
+}
+
+/**
+ * Recipients of one domain and route share a transaction. A blind copy has one of its own: no
+ * server may see it beside the others.
+ */
+async function groupByDestination(
+  app: App,
+  { deliveries, recipients }: ClaimedMessage,
+  chooseRoute: ChooseRoute,
+): Promise<Group[]> {
+  const emails = deliveries.map(({ email }) => email);
+  const local = await listLocalAddresses(app.store.db, emails);
+  const blind = new Set(recipients.filter(({ kind }) => kind === 'bcc').map(({ id }) => id));
+  const groups = new Map<string, Group>();
+  for (const delivery of deliveries) {
+    const route = chooseRoute(delivery.email, local.has(delivery.email));
+    const isOwn = route.kind === 'simulator' || blind.has(delivery.recipient_id);
+    const key = isOwn ? delivery.id : `${routeKey(route)} ${delivery.domain}`;
+    const group = groups.get(key);
+    if (group) group.deliveries.push(delivery);
+    else groups.set(key, { route, deliveries: [delivery] });
+  }
+  return [...groups.values()];
+}
+
+function traceOf(app: App, host: string | null): AttemptTrace {
+  return {
+    host,
+    address: null,
+    tls: null,
+    startedAt: app.clock.now(),
+    durationMs: 0,
+    transcript: '',
+  };
+}
+
+function reply(
+  code: number | null,
+  enhancedCode: string | null,
+  text: string,
+  verb: string,
+): RemoteReply {
+  return { code, enhancedCode, text, verb };
+}
+
+/** Capture mode: stored, marked delivered, never on the wire. */
+function captured(app: App): Ending {
+  const outcome: Outcome = {
+    kind: 'sent',
+    reply: reply(250, '2.0.0', 'captured: delivery.mode keeps this mail on the machine', 'dot'),
+    trace: traceOf(app, null),
+  };
+  return { outcome, sentIsDelivered: true, aftermath: null, routeKind: 'capture' };
+}
+
+/** An unexpected fault of ours: tried again later, told apart from what a server said. */
+function ourFault(app: App, routeKind: string): Ending {
+  const outcome: Outcome = {
+    kind: 'deferred',
+    errorCode: 'unknown',
+    reply: reply(
+      null,
+      null,
+      'an internal fault interrupted the attempt; it is in the log',
+      'connect',
+    ),
+    trace: traceOf(app, null),
+  };
+  return { outcome, sentIsDelivered: false, aftermath: null, routeKind };
+}
+
+/** Plays the outcome a simulator address asks for. */
+function simulate(app: App, delivery: DeliveryRow): Ending {
+  const wanted: SimulatedOutcome = simulatedOutcome(delivery.email) ?? 'delivered';
+  const base = { sentIsDelivered: true, aftermath: null, routeKind: 'simulator' } as const;
+  const trace = traceOf(app, 'simulator.test');
+  if (wanted === 'bounced') {
+    const words = reply(550, '5.1.1', 'simulated: user unknown', 'RCPT');
+    return {
+      ...base,
+      outcome: { kind: 'bounced', errorCode: 'invalid-recipient', reply: words, trace },
+    };
+  }
+  if (wanted === 'deferred' && delivery.attempt_count === 1) {
+    const words = reply(451, '4.7.1', 'simulated: try again later', 'RCPT');
+    return { ...base, outcome: { kind: 'deferred', errorCode: 'policy', reply: words, trace } };
+  }
+  const outcome: Outcome = {
+    kind: 'sent',
+    reply: reply(250, '2.0.0', 'simulated: accepted', 'dot'),
+    trace,
+  };
+  const aftermath = wanted === 'opened' || wanted === 'complained' ? wanted : null;
+  return { ...base, outcome, aftermath };
+}

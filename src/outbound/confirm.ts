@@ -1,0 +1,54 @@
+// Relay mode: a smarthost's 250 is not a delivery. What has not bounced within
+// `delivery.relay.assumeDeliveredAfterMinutes` counts as delivered (contract 5).
+import type { App } from '../app.ts';
+import { recordEvents } from '../events/events.ts';
+import {
+  confirmSent,
+  type DeliveryRow,
+  findDeliveryStatuses,
+  oldestSentAt,
+} from '../messages/delivery-queries.ts';
+import { updateMessageStatus } from '../messages/queries.ts';
+import { overallStatus } from '../messages/status.ts';
+import type { Db } from '../store/db.ts';
+
+const batch = 500;
+
+/** Confirms what waited long enough; cheap when there is nothing. */
+export async function confirmDelivered(app: App): Promise<void> {
+  const sentAt = await oldestSentAt(app.store.db);
+  const waitMs = app.config.delivery.relay.assumeDeliveredAfterMinutes * 60_000;
+  const sentBefore = app.clock.now() - waitMs;
+  if (sentAt === null || sentAt > sentBefore) return;
+  await app.store.write(async (trx) => {
+    const now = app.clock.now();
+    const rows = await confirmSent(trx, sentBefore, now, batch);
+    if (rows.length > 0) await tellDelivered(app, trx, rows, now);
+  });
+}
+
+async function tellDelivered(
+  app: App,
+  trx: Db,
+  rows: readonly DeliveryRow[],
+  now: number,
+): Promise<void> {
+  const ids = [...new Set(rows.map((row) => row.message_id))];
+  const byMessage = Map.groupBy(await findDeliveryStatuses(trx, ids), (row) => row.message_id);
+  const statusOf = (messageId: string) =>
+    overallStatus((byMessage.get(messageId) ?? []).map((row) => row.status));
+  for (const id of ids) await updateMessageStatus(trx, id, statusOf(id), now);
+  await recordEvents(
+    app,
+    trx,
+    rows.map((row) => ({
+      organizationId: row.organization_id,
+      messageId: row.message_id,
+      recipientId: row.recipient_id,
+      eventType: 'delivered',
+      status: statusOf(row.message_id),
+      timestamp: now,
+      metadata: { recipient: row.email, deliveryId: row.id, assumed: true },
+    })),
+  );
+}

@@ -1,0 +1,19 @@
+// The fingerprint that tells an idempotent repeat from another request under the same key: SHA-256
+// over method, path and the canonical JSON of the validated body (contract 4).
+import { createHash } from 'node:crypto';
+
+/** JSON with the keys of every object sorted; what is undefined is left out. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+/** Hex SHA-256 of one request. */
+export function fingerprint(method: string, path: string, body: unknown): string {
+  return createHash('sha256')
+    .update(`${method} ${path}\n${canonicalJson(body)}`)
+    .digest('hex');
+}

@@ -1,0 +1,181 @@
+// The engine of delivery: claims what is due, attempts it, settles it, and sleeps until the next due
+// row or a change in the store. Knows no SQL and no SMTP: claim, attempt and settle do.
+import type { App } from '../app.ts';
+import {
+  nextDueAt,
+  oldestSentAt,
+  releaseClaims,
+  renewLeases,
+} from '../messages/delivery-queries.ts';
+import { groupWrites } from '../store/group.ts';
+import { type ClaimedMessage, claimMessages } from './claim.ts';
+import { confirmDelivered } from './confirm.ts';
+import { type Settlement, settleAll } from './settle.ts';
+
+const claimBatch = 100;
+/** Claimed and not settled at once: enough to keep every connection busy, little to redo. */
+const mostInFlight = 400;
+const settleBatch = 128;
+/** A lease is renewed three times before it runs out; after a crash it delays by at most this. */
+const leaseMs = 60_000;
+const renewMs = 20_000;
+/** Where neither a due row nor a change wakes the loop. */
+const longestSleepMs = 60_000;
+const troublePauseMs = 1_000;
+
+/** Attempts all claimed deliveries of one message; one settlement each, never rejects. */
+export type AttemptMessage = (claimed: ClaimedMessage) => Promise<Settlement[]>;
+
+export interface Pipeline {
+  /** Hands back what a dead daemon had claimed (SQLite: there is only one daemon) and starts. */
+  start(): Promise<void>;
+  /** Claims nothing more, waits up to `graceMs` for what is in flight, hands the rest back. */
+  stop(graceMs: number): Promise<void>;
+  isRunning(): boolean;
+  /** Resolves when nothing is due and nothing in flight at this moment; for tests and `--once`. */
+  idle(): Promise<void>;
+}
+
+/** The pipeline of one daemon; `worker` names its claims. */
+export function createPipeline(app: App, worker: string, attempt: AttemptMessage): Pipeline {
+  const inFlight = new Set<Promise<void>>();
+  let load = 0;
+  let isRunning = false;
+  let stopped = false;
+  let wake: () => void = () => {};
+  let isAwake = false;
+  let loop: Promise<void> = Promise.resolve();
+  let unsubscribe: () => void = () => {};
+  let cancelRenewal: () => void = () => {};
+  const idleWaiters = new Set<() => void>();
+
+  const settle = groupWrites(app.store, settleBatch, async (trx, items: Settlement[]) => {
+    await settleAll(app, trx, worker, items);
+    return items.map(() => undefined);
+  });
+
+  const wakeUp = () => {
+    isAwake = true;
+    wake();
+  };
+
+  const work = async (claimed: ClaimedMessage): Promise<void> => {
+    try {
+      const settlements = await attempt(claimed);
+      await Promise.all(settlements.map(settle));
+      for (const { outcome, routeKind } of settlements) {
+        app.metrics.attempts.inc({ outcome: outcome.kind, route: routeKind });
+      }
+    } catch (error) {
+      // The lease stays and runs out: nothing is lost, the attempt is made again.
+      app.log.error({ err: error, messageId: claimed.message.id }, 'an attempt was not settled');
+    }
+  };
+
+  const launch = (claimed: ClaimedMessage) => {
+    load += claimed.deliveries.length;
+    app.metrics.inFlight.set(load);
+    const done = work(claimed).finally(() => {
+      inFlight.delete(done);
+      load -= claimed.deliveries.length;
+      app.metrics.inFlight.set(load);
+      wakeUp();
+    });
+    inFlight.add(done);
+  };
+
+  /** Claims once; returns until when to sleep afterwards, 0 for not at all. */
+  const step = async (): Promise<number> => {
+    const room = Math.min(claimBatch, mostInFlight - load);
+    if (room <= mostInFlight / 8) return app.clock.now() + longestSleepMs;
+    await confirmDelivered(app);
+    const dueAt = await nextDueAt(app.store.db);
+    if (dueAt === null || dueAt > app.clock.now()) return nextAttention(app, dueAt);
+    const claimed = await claimMessages(app, { worker, leaseMs, limit: room });
+    for (const one of claimed) launch(one);
+    return 0;
+  };
+
+  const run = async (): Promise<void> => {
+    while (!stopped) {
+      isAwake = false;
+      const sleepUntil = await step().catch((error: unknown) => {
+        app.log.error({ err: error }, 'the queue cannot be read: trying again');
+        return app.clock.now() + troublePauseMs;
+      });
+      if (sleepUntil === 0) continue;
+      if (load === 0 && !isAwake) for (const resolve of idleWaiters) resolve();
+      if (!isAwake && !stopped) await pause(sleepUntil);
+    }
+  };
+
+  const pause = (until: number) =>
+    new Promise<void>((resolve) => {
+      const cancel = app.clock.after(until - app.clock.now(), resolve);
+      wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+
+  const renew = () => {
+    cancelRenewal = app.clock.after(renewMs, renew);
+    if (load === 0) return;
+    const leaseUntil = app.clock.now() + leaseMs;
+    app.store
+      .write((trx) => renewLeases(trx, worker, leaseUntil))
+      .catch((error: unknown) => app.log.error({ err: error }, 'leases were not renewed'));
+  };
+
+  return {
+    async start() {
+      if (app.store.kind === 'sqlite') {
+        const released = await app.store.write((trx) => releaseClaims(trx, null, app.clock.now()));
+        if (released > 0) app.log.info({ released }, 'took up what an earlier daemon left');
+      }
+      unsubscribe = app.store.onChange(wakeUp);
+      cancelRenewal = app.clock.after(renewMs, renew);
+      isRunning = true;
+      loop = run();
+    },
+    async stop(graceMs) {
+      stopped = true;
+      isRunning = false;
+      unsubscribe();
+      wakeUp();
+      await loop;
+      await waitAtMost(app, Promise.all(inFlight), graceMs);
+      cancelRenewal();
+      await app.store.write((trx) => releaseClaims(trx, worker, app.clock.now()));
+    },
+    isRunning: () => isRunning,
+    idle: () =>
+      new Promise((resolve) => {
+        const waiter = () => {
+          idleWaiters.delete(waiter);
+          resolve();
+        };
+        idleWaiters.add(waiter);
+        wakeUp();
+      }),
+  };
+}
+
+/** When the loop has something to do next, if nothing wakes it before. */
+async function nextAttention(app: App, dueAt: number | null): Promise<number> {
+  const confirmAfterMs = app.config.delivery.relay.assumeDeliveredAfterMinutes * 60_000;
+  const sentAt = await oldestSentAt(app.store.db);
+  const confirmAt = sentAt === null ? Infinity : sentAt + confirmAfterMs;
+  return Math.min(dueAt ?? Infinity, confirmAt, app.clock.now() + longestSleepMs);
+}
+
+async function waitAtMost(app: App, work: Promise<unknown>, ms: number): Promise<void> {
+  if (ms <= 0) return;
+  await new Promise<void>((resolve) => {
+    const cancel = app.clock.after(ms, resolve);
+    void work.finally(() => {
+      cancel();
+      resolve();
+    });
+  });
+}

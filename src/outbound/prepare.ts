@@ -1,0 +1,88 @@
+// From rows to signed bytes: compose and sign, with no store but for attachments and keys. The same
+// message gives the same composed bytes at every attempt and in every download; only the DKIM
+// timestamp differs.
+import type { App } from '../app.ts';
+import { signingKeysOf } from '../domains/signing-keys.ts';
+import type { StoredAttachment } from '../messages/email-projection.ts';
+import {
+  type ContentRow,
+  findBlob,
+  type MessageRow,
+  type RecipientRow,
+} from '../messages/queries.ts';
+import { fromJson } from '../store/db.ts';
+import { compose } from './compose.ts';
+import type { ComposeAttachment, ComposeInput } from './compose-input.ts';
+import type { Signer } from './sign.ts';
+
+/** A message as it goes on the wire. */
+export interface PreparedMessage {
+  /** Signatures, header, body: CRLF line ends, not yet dot-stuffed. */
+  data: Buffer[];
+  size: number;
+  smtpUtf8: boolean;
+  eightBit: boolean;
+}
+
+/** What composing needs of the rows. */
+export interface MessageParts {
+  message: MessageRow;
+  content: ContentRow | null;
+  recipients: readonly RecipientRow[];
+}
+
+/** Composes and signs. Throws ComposeError where the input cannot be written (a fault of ours). */
+export async function prepareMessage(
+  app: App,
+  signer: Signer,
+  parts: MessageParts,
+): Promise<PreparedMessage> {
+  const { message } = parts;
+  const composed = await compose(await composeInput(app, parts));
+  const keys = message.sender_domain_id ? await signingKeysOf(app, message.sender_domain_id) : [];
+  const timestampSeconds = Math.floor(app.clock.now() / 1000);
+  const signatures = await signer.sign(composed, keys, { timestampSeconds });
+  const data = [signatures, composed.header, composed.body].filter((part) => part.length > 0);
+  return {
+    data,
+    size: data.reduce((sum, part) => sum + part.length, 0),
+    smtpUtf8: composed.smtpUtf8,
+    eightBit: composed.eightBit,
+  };
+}
+
+async function composeInput(
+  app: App,
+  { message, content, recipients }: MessageParts,
+): Promise<ComposeInput> {
+  const mailboxesOf = (kind: RecipientRow['kind']) =>
+    recipients.filter((one) => one.kind === kind).map(({ email, name }) => ({ email, name }));
+  return {
+    messageIdHeader: message.message_id_header,
+    date: message.created_at,
+    from: { email: message.from_email, name: message.from_name },
+    to: mailboxesOf('to'),
+    cc: mailboxesOf('cc'),
+    replyTo: fromJson<string[]>(message.reply_to) ?? [],
+    subject: message.subject ?? '',
+    html: content?.html ?? null,
+    text: content?.text ?? null,
+    attachments: await loadAttachments(app, content),
+    headers: Object.entries(fromJson<Record<string, string>>(message.headers) ?? {}),
+    inReplyTo: message.in_reply_to,
+    references: fromJson<string[]>(message.message_references),
+    priority: message.priority,
+    boundarySeed: message.id,
+  };
+}
+
+async function loadAttachments(app: App, content: ContentRow | null): Promise<ComposeAttachment[]> {
+  const stored = fromJson<StoredAttachment[]>(content?.attachments ?? null) ?? [];
+  return Promise.all(
+    stored.map(async ({ filename, contentType, contentId, blobId }) => {
+      const bytes = await findBlob(app.store.db, blobId);
+      if (!bytes) throw new Error(`blob ${blobId} of content ${content?.id} is missing`);
+      return { filename, contentType, contentId, content: bytes };
+    }),
+  );
+}

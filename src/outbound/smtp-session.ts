@@ -1,0 +1,286 @@
+// An open SMTP session: one message after another over one connection, an answer per recipient
+// (RFC 5321 3.3, pipelined by RFC 2920). How it was opened is smtp-open.ts; what an answer means for
+// the delivery is transport.ts.
+import type { ErrorCode, RemoteReply } from './outcome.ts';
+import type { Capabilities } from './smtp-capabilities.ts';
+import type { Command, SmtpChannel } from './smtp-channel.ts';
+import { toDataBlock } from './smtp-data.ts';
+import {
+  countBytes,
+  mailLine,
+  rcptLine,
+  refuseMail,
+  refuseRecipient,
+  type SmtpMail,
+} from './smtp-envelope.ts';
+import { type FaultKind, SmtpFault } from './smtp-fault.ts';
+import type { SmtpReply } from './smtp-reply.ts';
+import type { SmtpTimeouts, Verb } from './smtp-timeouts.ts';
+
+/**
+ * What one recipient was told. `replied`: the server's own words, at `reply.verb`; only a 250 at `dot`
+ * means that it took the message. `refused-here`: not even tried, with our reason. `fault`: the
+ * session broke before this recipient had an answer.
+ */
+export type RecipientAnswer =
+  | { kind: 'replied'; reply: RemoteReply }
+  | { kind: 'refused-here'; errorCode: ErrorCode; reply: RemoteReply }
+  | { kind: 'fault'; fault: FaultKind; reply: RemoteReply };
+
+const emptyMessage = [Buffer.from('.\r\n')];
+
+function isAccepted(reply: SmtpReply): boolean {
+  return reply.code >= 250 && reply.code <= 259;
+}
+
+function isRefusal(reply: SmtpReply): boolean {
+  return reply.code >= 400;
+}
+
+/*
+ * isOpen | needsReset | meaning
+ * -------+------------+--------------------------------------------------------------------------
+ * true   | false      | between messages: MAIL may follow
+ * true   | true       | the last transaction was left unfinished: RSET goes before the next MAIL
+ * false  | -          | closed by either side or by a fault; the session is of no further use
+ */
+export class SmtpSession {
+  readonly capabilities: Capabilities;
+  /** TLS version and cipher; null in plain text. */
+  readonly tls: string | null;
+  readonly #channel: SmtpChannel;
+  readonly #timeouts: SmtpTimeouts;
+  #needsReset: boolean = false;
+  #deliveries = 0;
+
+  constructor(
+    channel: SmtpChannel,
+    capabilities: Capabilities,
+    tls: string | null,
+    timeouts: SmtpTimeouts,
+  ) {
+    this.#channel = channel;
+    this.capabilities = capabilities;
+    this.tls = tls;
+    this.#timeouts = timeouts;
+  }
+
+  /** Whether another message can be delivered. Turns false by itself when the server hangs up. */
+  get isOpen(): boolean {
+    return this.#channel.isOpen;
+  }
+
+  /** How many messages were begun. */
+  get deliveries(): number {
+    return this.#deliveries;
+  }
+
+  /** The dialogue since the last message began; for the first one, with the opening. */
+  get transcript(): string {
+    return this.#channel.transcript.text;
+  }
+
+  /** `listener` is called once when the connection has ended, for whatever reason. */
+  onClosed(listener: () => void): void {
+    this.#channel.onClosed = listener;
+  }
+
+  /**
+   * Delivers one message; the answers stand in the order of `mail.recipients`. Not to be called
+   * before the last call has resolved. Never rejects.
+   */
+  async deliver(mail: SmtpMail): Promise<RecipientAnswer[]> {
+    const { transcript } = this.#channel;
+    if (this.#deliveries > 0) {
+      transcript.clear();
+      transcript.note(`message ${this.#deliveries + 1} on an open connection`);
+    }
+    this.#deliveries += 1;
+    this.#channel.limitTotal(this.#timeouts.deliveryMs);
+    const transaction = new Transaction(mail, this.capabilities);
+    try {
+      if (transaction.isWanted) await this.#transact(transaction);
+    } catch (error) {
+      if (!(error instanceof SmtpFault)) throw error;
+      transaction.answerRest({ kind: 'fault', fault: error.kind, reply: error.reply });
+    }
+    return transaction.answers();
+  }
+
+  /** Says goodbye and closes; waits for the farewell 2 seconds at most. Never rejects. */
+  async quit(): Promise<void> {
+    if (!this.isOpen) return;
+    try {
+      this.#channel.limitTotal(this.#timeouts.quitMs);
+      await this.#channel.ask({ verb: 'QUIT', line: 'QUIT' });
+    } catch (error) {
+      if (!(error instanceof SmtpFault)) throw error;
+    }
+    this.abort('closed by us');
+  }
+
+  /** Closes the connection at once; a delivery under way ends with a fault that says `why`. */
+  abort(why: string): void {
+    this.#channel.fail(SmtpFault.of('connection', this.#channel.verb, why));
+  }
+
+  async #transact(transaction: Transaction): Promise<void> {
+    const data = this.capabilities.pipelining
+      ? await this.#sendEnvelopeAtOnce(transaction)
+      : await this.#sendEnvelopeInSteps(transaction);
+    if (!data) return;
+    if (isRefusal(data)) return transaction.answerRest(this.#replied(data, 'DATA'));
+    if (data.code !== 354) throw this.#outOfStep(data, 'DATA');
+    if (!transaction.hasAccepted) return this.#endWithoutMessage();
+    const dot = await this.#channel.sendBlock(
+      toDataBlock(transaction.mail.data),
+      transaction.bytes,
+    );
+    if (dot.code !== 250 && !isRefusal(dot)) throw this.#outOfStep(dot, 'dot');
+    this.#needsReset = isRefusal(dot);
+    transaction.answerRest(this.#replied(dot, 'dot'));
+  }
+
+  /** MAIL, all RCPT and DATA in one write. Returns the reply to DATA. */
+  async #sendEnvelopeAtOnce(transaction: Transaction): Promise<SmtpReply | null> {
+    const reset = this.#takeReset();
+    const replies: SmtpReply[] = [];
+    const commands: Command[] = [
+      ...reset,
+      ...transaction.envelope(),
+      { verb: 'DATA', line: 'DATA' },
+    ];
+    try {
+      await this.#channel.exchange(commands, replies);
+    } finally {
+      // Also when the session broke on the way: a refusal that was said holds.
+      this.#readEnvelope(transaction, commands, replies);
+    }
+    return replies.at(-1) ?? null;
+  }
+
+  /** One command at a time (RFC 5321 4.1.4); no DATA when no recipient was taken. */
+  async #sendEnvelopeInSteps(transaction: Transaction): Promise<SmtpReply | null> {
+    for (const command of [...this.#takeReset(), ...transaction.envelope()]) {
+      const reply = await this.#channel.ask(command);
+      this.#readEnvelope(transaction, [command], [reply]);
+      if (command.verb === 'MAIL' && isRefusal(reply)) return null;
+    }
+    if (!transaction.hasAccepted) return null;
+    return this.#channel.ask({ verb: 'DATA', line: 'DATA' });
+  }
+
+  /** RSET if the last transaction needs it; the one that begins now does until it ends well. */
+  #takeReset(): Command[] {
+    const isNeeded = this.#needsReset;
+    this.#needsReset = true;
+    return isNeeded ? [{ verb: 'RSET', line: 'RSET' }] : [];
+  }
+
+  #readEnvelope(
+    transaction: Transaction,
+    commands: readonly Command[],
+    replies: readonly SmtpReply[],
+  ): void {
+    for (const [index, reply] of replies.entries()) {
+      const verb = commands[index]?.verb ?? 'DATA';
+      if (verb === 'DATA') return;
+      if (isAccepted(reply)) {
+        if (verb === 'RCPT') transaction.accept();
+      } else if (!isRefusal(reply) || verb === 'RSET') {
+        throw this.#outOfStep(reply, verb);
+      } else if (verb === 'MAIL') {
+        transaction.answerRest(this.#replied(reply, 'MAIL'));
+        return;
+      } else {
+        transaction.refuse(this.#replied(reply, 'RCPT'));
+      }
+    }
+  }
+
+  /** 354 although every recipient was refused: a lone dot ends it (RFC 2920 3.1). */
+  async #endWithoutMessage(): Promise<void> {
+    const dot = await this.#channel.sendBlock(emptyMessage, 0);
+    if (!isRefusal(dot)) this.abort('the server took a message without recipients');
+  }
+
+  #replied(reply: SmtpReply, verb: Verb): RecipientAnswer {
+    return { kind: 'replied', reply: this.#channel.toRemote(reply, verb) };
+  }
+
+  #outOfStep(reply: SmtpReply, verb: Verb): SmtpFault {
+    return this.#channel.fail(new SmtpFault('protocol', this.#channel.toRemote(reply, verb)));
+  }
+}
+
+/** One message on its way: who still waits for which answer. */
+class Transaction {
+  readonly mail: SmtpMail;
+  readonly bytes: number;
+  readonly #offered: Capabilities;
+  readonly #answers: (RecipientAnswer | null)[];
+  /** Indices into the recipients, of those that are named to the server, in order. */
+  readonly #named: number[] = [];
+  #rcptReplies = 0;
+  #accepted = 0;
+
+  constructor(mail: SmtpMail, offered: Capabilities) {
+    this.mail = mail;
+    this.bytes = countBytes(mail.data);
+    this.#offered = offered;
+    const refusal = refuseMail(mail, this.bytes, offered);
+    this.#answers = mail.recipients.map((recipient, index) => {
+      const refused = refusal ?? refuseRecipient(recipient);
+      if (refused) return { kind: 'refused-here', ...refused };
+      this.#named.push(index);
+      return null;
+    });
+  }
+
+  /** Whether anyone is left to be named to the server. */
+  get isWanted(): boolean {
+    return this.#named.length > 0;
+  }
+
+  get hasAccepted(): boolean {
+    return this.#accepted > 0;
+  }
+
+  /** MAIL and the RCPTs. */
+  envelope(): Command[] {
+    const commands: Command[] = [
+      { verb: 'MAIL', line: mailLine(this.mail, this.bytes, this.#offered) },
+    ];
+    for (const index of this.#named) {
+      const recipient = this.mail.recipients[index] ?? '';
+      commands.push({ verb: 'RCPT', line: rcptLine(recipient, this.mail, this.#offered) });
+    }
+    return commands;
+  }
+
+  /** The next RCPT was taken. */
+  accept(): void {
+    this.#rcptReplies += 1;
+    this.#accepted += 1;
+  }
+
+  /** The next RCPT was refused. */
+  refuse(answer: RecipientAnswer): void {
+    const index = this.#named[this.#rcptReplies];
+    this.#rcptReplies += 1;
+    if (index !== undefined) this.#answers[index] = answer;
+  }
+
+  /** The answer of everyone who has none yet. */
+  answerRest(answer: RecipientAnswer): void {
+    for (const index of this.#named) this.#answers[index] ??= answer;
+  }
+
+  /** @throws Error when someone was left without an answer, which no path may do */
+  answers(): RecipientAnswer[] {
+    return this.#answers.map((answer) => {
+      if (!answer) throw new Error('a recipient was left without an answer');
+      return answer;
+    });
+  }
+}

@@ -1,0 +1,50 @@
+// Page-based lists (specification 2.3, 8.3): `page` from 1, `limit` default 20 and at most 100; a
+// value out of range is refused, never clamped (contract 4).
+import { z } from 'zod';
+
+const defaultLimit = 20;
+const maxLimit = 100;
+
+/** A whole number as it arrives in a query string, with bounds. */
+export function wholeNumber(min: number, max: number) {
+  return z
+    .union([z.number(), z.string().regex(/^\d{1,9}$/, 'must be a whole number')])
+    .transform(Number)
+    .pipe(z.int().min(min).max(max));
+}
+
+/** `page` and `limit`, as strings on the wire. */
+export const pageQuery = {
+  page: wholeNumber(1, 1_000_000).default(1).meta({ description: 'Page number, from 1' }),
+  limit: wholeNumber(1, maxLimit)
+    .default(defaultLimit)
+    .meta({ description: `Items per page, at most ${maxLimit}` }),
+};
+
+export interface PageRequest {
+  page: number;
+  limit: number;
+}
+
+export interface Page<T> {
+  items: T[];
+  pagination: { page: number; limit: number; total: number; totalPages: number };
+}
+
+/** The schema of a page of `item`. */
+export function pageOf<T extends z.ZodType>(item: T) {
+  return z.object({
+    items: z.array(item),
+    pagination: z.object({
+      page: z.number(),
+      limit: z.number(),
+      total: z.number(),
+      totalPages: z.number(),
+    }),
+  });
+}
+
+/** Wraps the rows of one page. */
+export function toPage<T>(items: T[], total: number, { page, limit }: PageRequest): Page<T> {
+  return { items, pagination: { page, limit, total, totalPages: Math.ceil(total / limit) } };
+}

@@ -1,0 +1,188 @@
+// Sender identities (specification 2.10, 4.7; contract 6): the resource. Who may send is senders.ts.
+// An identity is verified while its domain is, or by itself (`verified_at`); nothing of the domain
+// is copied here, so what happens to the domain holds at once.
+
+import { foldAddress } from '../address.ts';
+import type { App } from '../app.ts';
+import { isoTime } from '../clock.ts';
+import { selectDomainsNamed } from '../domains/queries.ts';
+import { ConflictError, ResourceNotFoundError } from '../errors.ts';
+import { lockOrganization } from '../organizations/queries.ts';
+import { type Page, toPage } from '../pagination.ts';
+import type { Caller } from '../route.ts';
+import { type Db, fromJson, toJson } from '../store/db.ts';
+import { parseWith } from '../validate.ts';
+import * as queries from './queries.ts';
+import {
+  type CreateSender,
+  createSenderInput,
+  type ListSenders,
+  type Sender,
+  type UpdateSender,
+} from './schema.ts';
+
+const seriesDays = 14;
+
+type SenderDomain = Awaited<ReturnType<typeof selectDomainsNamed>>[number];
+
+function toSender(row: queries.SenderRow, domain: SenderDomain | undefined): Sender {
+  const domainVerifiedAt = domain?.status === 'verified' ? domain.verified_at : null;
+  // Verified with its domain: since both were there.
+  const byDomain = domainVerifiedAt === null ? null : Math.max(domainVerifiedAt, row.created_at);
+  const verifiedAt = row.verified_at ?? byDomain;
+  const isVerified = verifiedAt !== null;
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    email: row.email,
+    name: row.name,
+    domainId: domain?.id ?? null,
+    verificationStatus: isVerified ? 'verified' : 'pending',
+    verifiedAt: isoTime(verifiedAt),
+    verificationToken: null,
+    providerLifecycle: isVerified ? 'active' : 'provisioning',
+    providerFailureCode: null,
+    isDefault: row.is_default === 1,
+    replyToEmails: fromJson<string[]>(row.reply_to_emails),
+    deliverability: { bounceRate: 0, complaintRate: 0, windowSends: 0, sendingStatus: 'enabled' },
+    series: Array.from({ length: seriesDays }, () => 0),
+    isActive: row.is_active === 1,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}
+
+async function present(
+  db: Db,
+  organizationId: string,
+  rows: readonly queries.SenderRow[],
+): Promise<Sender[]> {
+  const names = [...new Set(rows.map((row) => row.domain))];
+  const domains = await selectDomainsNamed(db, organizationId, names);
+  const byName = new Map(domains.map((domain) => [domain.domain, domain]));
+  return rows.map((row) => toSender(row, byName.get(row.domain)));
+}
+
+async function getRow(db: Db, caller: Caller, id: string): Promise<queries.SenderRow> {
+  const row = await queries.findSender(db, caller.organizationId, id);
+  if (!row) throw new ResourceNotFoundError('sender', id);
+  return row;
+}
+
+async function presentOne(db: Db, caller: Caller, id: string): Promise<Sender> {
+  const [sender] = await present(db, caller.organizationId, [await getRow(db, caller, id)]);
+  if (!sender) throw new ResourceNotFoundError('sender', id);
+  return sender;
+}
+
+/** The row of a new sender, not yet the default. @throws ValidationError. */
+export function newSenderRow(
+  app: App,
+  organizationId: string,
+  input: CreateSender,
+): queries.SenderRow {
+  const { email, name, replyToEmails } = parseWith(createSenderInput, input, 'body');
+  const now = app.clock.now();
+  return {
+    id: app.newId('sender'),
+    organization_id: organizationId,
+    email,
+    folded_email: foldAddress(email),
+    domain: email.slice(email.lastIndexOf('@') + 1),
+    name: name ?? null,
+    verified_at: null,
+    verification_token_hash: null,
+    is_default: 0,
+    reply_to_emails: toJson(replyToEmails),
+    is_active: 1,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+/**
+ * Makes a sender identity, verified at once on a verified domain. The first of an organization is
+ * its default unless `isDefault` says otherwise.
+ * @throws ValidationError; ConflictError when the address is a sender already.
+ */
+export async function createSender(app: App, caller: Caller, input: CreateSender): Promise<Sender> {
+  const { organizationId } = caller;
+  const row = newSenderRow(app, organizationId, input);
+  return app.store.write(async (trx) => {
+    // One default per organization, also when two are made at once.
+    await lockOrganization(trx, organizationId, row.created_at);
+    const isDefault =
+      input.isDefault ?? (await queries.countSenders(trx, organizationId, {})) === 0;
+    if (!(await queries.insertSender(trx, row))) {
+      throw new ConflictError('sender', `${row.email} is a sender of this organization already`);
+    }
+    if (isDefault) await makeDefault(trx, row, row.created_at);
+    return presentOne(trx, caller, row.id);
+  });
+}
+
+async function makeDefault(trx: Db, row: queries.SenderRow, now: number): Promise<void> {
+  await queries.clearDefaultSender(trx, row.organization_id, now);
+  await queries.updateSender(trx, row.id, { is_default: 1, updated_at: now });
+}
+
+/** A page of the organization's senders, newest first. */
+export async function listSenders(
+  app: App,
+  caller: Caller,
+  query: ListSenders,
+): Promise<Page<Sender>> {
+  const { db } = app.store;
+  const range = { limit: query.limit, offset: (query.page - 1) * query.limit };
+  const [rows, total] = await Promise.all([
+    queries.selectSenders(db, caller.organizationId, query, range),
+    queries.countSenders(db, caller.organizationId, query),
+  ]);
+  return toPage(await present(db, caller.organizationId, rows), total, query);
+}
+
+/** @throws ResourceNotFoundError. */
+export function getSender(app: App, caller: Caller, id: string): Promise<Sender> {
+  return presentOne(app.store.db, caller, id);
+}
+
+/** Changes what is given; a new default takes the place of the old. @throws ResourceNotFoundError. */
+export async function updateSender(
+  app: App,
+  caller: Caller,
+  id: string,
+  input: UpdateSender,
+): Promise<Sender> {
+  const { name, isDefault, replyToEmails, isActive } = input;
+  return app.store.write(async (trx) => {
+    const now = app.clock.now();
+    await lockOrganization(trx, caller.organizationId, now);
+    const row = await getRow(trx, caller, id);
+    await queries.updateSender(trx, id, {
+      ...(name !== undefined && { name }),
+      ...(replyToEmails !== undefined && { reply_to_emails: toJson(replyToEmails) }),
+      ...(isActive !== undefined && { is_active: isActive ? 1 : 0 }),
+      ...(isDefault === false && { is_default: 0 }),
+      updated_at: now,
+    });
+    if (isDefault) await makeDefault(trx, row, now);
+    return presentOne(trx, caller, id);
+  });
+}
+
+/**
+ * Deletes a sender identity. On a verified domain its address may go on sending; a deleted default
+ * has no successor.
+ * @throws ResourceNotFoundError.
+ */
+export async function deleteSender(
+  app: App,
+  caller: Caller,
+  id: string,
+): Promise<{ success: boolean; message: string }> {
+  const deleted = await app.store.write((trx) =>
+    queries.deleteSenderRow(trx, caller.organizationId, id),
+  );
+  if (!deleted) throw new ResourceNotFoundError('sender', id);
+  return { success: true, message: `Sender ${id} is deleted` };
+}

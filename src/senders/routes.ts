@@ -1,0 +1,80 @@
+// The HTTP operations on sender identities (specification 4.7; contract 6).
+import { type Route, route } from '../route.ts';
+import { createSender, deleteSender, getSender, listSenders, updateSender } from './identities.ts';
+import {
+  createSenderInput,
+  listSendersQuery,
+  senderDeleted,
+  senderOutput,
+  senderPage,
+  senderPath,
+  updateSenderInput,
+} from './schema.ts';
+
+const area = 'senders';
+
+export const senderRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/v1/email/senders',
+    name: 'listSenders',
+    summary: 'List sender identities, newest first',
+    area,
+    permission: 'senders:read',
+    query: listSendersQuery,
+    status: 200,
+    output: senderPage,
+    run: (app, { caller, query }) => listSenders(app, caller, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/email/senders',
+    name: 'createSender',
+    summary: 'Create a sender identity',
+    description: 'Verified at once when its domain is a verified domain, otherwise pending.',
+    area,
+    permission: 'senders:write',
+    body: createSenderInput,
+    status: 201,
+    output: senderOutput,
+    errors: [409],
+    run: (app, { caller, body }) => createSender(app, caller, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/email/senders/{id}',
+    name: 'getSender',
+    summary: 'Show a sender identity',
+    area,
+    permission: 'senders:read',
+    params: senderPath,
+    status: 200,
+    output: senderOutput,
+    run: (app, { caller, params }) => getSender(app, caller, params.id),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/email/senders/{id}',
+    name: 'updateSender',
+    summary: 'Change a sender identity',
+    area,
+    permission: 'senders:write',
+    params: senderPath,
+    body: updateSenderInput,
+    status: 200,
+    output: senderOutput,
+    run: (app, { caller, params, body }) => updateSender(app, caller, params.id, body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/email/senders/{id}',
+    name: 'deleteSender',
+    summary: 'Delete a sender identity',
+    area,
+    permission: 'senders:delete',
+    params: senderPath,
+    status: 200,
+    output: senderDeleted,
+    run: (app, { caller, params }) => deleteSender(app, caller, params.id),
+  }),
+];

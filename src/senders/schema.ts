@@ -1,0 +1,82 @@
+// Shapes of sender identities, in and out (specification 2.10, 4.7; contract 6).
+import { z } from 'zod';
+import { emailAddress, headerText } from '../address-schema.ts';
+import { idPattern } from '../ids.ts';
+import { pageOf, pageQuery } from '../pagination.ts';
+
+const longestName = 200;
+const mostReplyTos = 10;
+
+const name = headerText(longestName).min(1);
+
+const replyToEmails = z
+  .array(emailAddress)
+  .max(mostReplyTos)
+  .meta({ description: 'Reply-To of mail that names none itself' });
+
+const flag = z
+  .union([z.boolean(), z.enum(['true', 'false'], 'must be true or false')])
+  .transform((value) => value === true || value === 'true');
+
+export const senderPath = z.strictObject({
+  id: z.string().regex(idPattern('sender'), 'is not a sender id'),
+});
+
+export const listSendersQuery = z.strictObject({
+  ...pageQuery,
+  verificationStatus: z.enum(['pending', 'verified']).optional(),
+  isActive: flag.optional(),
+  isDefault: flag.optional(),
+});
+
+export const createSenderInput = z.strictObject({
+  email: emailAddress,
+  name: name.nullish(),
+  isDefault: z.boolean().optional().meta({
+    description: 'Mail without `from` comes from the default; left out, the first sender is it',
+  }),
+  replyToEmails: replyToEmails.nullish(),
+});
+
+export const updateSenderInput = z.strictObject({
+  name: name.nullable().optional(),
+  isDefault: z.boolean().optional(),
+  replyToEmails: replyToEmails.nullable().optional(),
+  isActive: z.boolean().optional().meta({ description: 'An inactive sender may not send' }),
+});
+
+export const senderOutput = z
+  .object({
+    id: z.string(),
+    organizationId: z.string(),
+    email: z.string(),
+    name: z.string().nullable(),
+    domainId: z.string().nullable(),
+    verificationStatus: z.enum(['pending', 'verified']),
+    verifiedAt: z.string().nullable(),
+    verificationToken: z.null().meta({ description: 'Never shown: it is mailed to the address' }),
+    providerLifecycle: z.enum(['provisioning', 'active']),
+    providerFailureCode: z.string().nullable(),
+    isDefault: z.boolean(),
+    replyToEmails: z.array(z.string()).nullable(),
+    deliverability: z.object({
+      bounceRate: z.number(),
+      complaintRate: z.number(),
+      windowSends: z.number(),
+      sendingStatus: z.enum(['enabled', 'paused']),
+    }),
+    series: z.array(z.number()).meta({ description: 'Daily sends of 14 days, oldest first' }),
+    isActive: z.boolean(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'Sender', description: 'An address that mail may come from' });
+
+export const senderPage = pageOf(senderOutput);
+
+export const senderDeleted = z.object({ success: z.boolean(), message: z.string() });
+
+export type ListSenders = z.output<typeof listSendersQuery>;
+export type CreateSender = z.input<typeof createSenderInput>;
+export type UpdateSender = z.output<typeof updateSenderInput>;
+export type Sender = z.output<typeof senderOutput>;

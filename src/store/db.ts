@@ -1,0 +1,133 @@
+// The store as the areas see it: a Kysely without tables (each area's queries.ts names only its
+// own), reads on `db`, writes through `write`. Which engine serves is known in src/store alone.
+import { type CompiledQuery, type Kysely, PostgresAdapter } from 'kysely';
+
+/** A connection for queries; functions take it as their first parameter. */
+export type Db = Kysely<unknown>;
+
+export type StoreKind = 'sqlite' | 'postgres';
+
+export interface Store {
+  readonly kind: StoreKind;
+  /** For reads outside a write: sees what is committed. */
+  readonly db: Db;
+  /**
+   * Runs `work` in a write transaction (`begin immediate`) and resolves after the durable commit.
+   * On SQLite, writes that arrive together share one transaction and one fsync, each in its own
+   * savepoint, so that one that throws never spoils its neighbours. `work` must not await the
+   * network. Throws what `work` throws, or CapacityError where the store cannot write.
+   */
+  write<T>(work: (trx: Db) => Promise<T>): Promise<T>;
+  /** Calls `listener` after commits, by this process and by others; returns the unsubscription. */
+  onChange(listener: () => void): () => void;
+  /** Whether a write can be made now; for /readyz. */
+  isWritable(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** The same connection, typed with an area's own tables. */
+export function tables<T>(db: Db): Kysely<T> {
+  return db as unknown as Kysely<T>;
+}
+
+/** Which engine a connection speaks to; only statements kept per engine and migrations ask. */
+export function engineOf(db: Db): StoreKind {
+  return db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite';
+}
+
+/** Stands for a value in a statement that is compiled once; see `statement`. */
+class Parameter {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+interface Compilable<R> {
+  compile(): CompiledQuery<R>;
+}
+
+/** Gives the placeholder for a value of a `statement`. */
+export type ParameterOf<P> = <K extends keyof P & string>(name: K) => P[K];
+
+/**
+ * A hot statement: built and compiled once per engine, then only bound and run. Kysely compiling
+ * each query costs 40 % of the accept rate (architecture.md, "Speed").
+ */
+export function statement<T, P extends object, R>(
+  build: (db: Kysely<T>, parameter: ParameterOf<P>) => Compilable<R>,
+): (db: Db, values: P) => Promise<R[]> {
+  const compiled = new Map<string, CompiledQuery<R>>();
+  return async (db, values) => {
+    const engine = engineOf(db);
+    let query = compiled.get(engine);
+    if (!query) {
+      const parameter = ((name: string) => new Parameter(name)) as unknown as ParameterOf<P>;
+      query = build(tables<T>(db), parameter).compile();
+      compiled.set(engine, query);
+    }
+    const bound = query.parameters.map((value) =>
+      value instanceof Parameter ? (values as Record<string, unknown>)[value.name] : value,
+    );
+    return (await db.executeQuery<R>({ ...query, parameters: bound })).rows;
+  };
+}
+
+const largestChunk = 64;
+/** PostgreSQL takes at most 65,535 parameters a statement; SQLite 32,766. */
+const mostParameters = 32_000;
+
+/**
+ * Inserts many rows with few distinct statements: chunks of powers of two, each compiled once per
+ * engine and table, so that their prepared statements stay warm. All rows have the same columns.
+ */
+export function bulkInsert<T>(table: keyof T & string, columns: readonly string[]) {
+  const compiled = new Map<string, CompiledQuery>();
+  return async (db: Db, rows: readonly object[]): Promise<void> => {
+    let done = 0;
+    while (done < rows.length) {
+      const size = chunkSize(rows.length - done, columns.length);
+      const key = `${engineOf(db)}:${size}`;
+      let query = compiled.get(key);
+      if (!query) {
+        query = compileInsert(db, table, columns, size);
+        compiled.set(key, query);
+      }
+      const parameters: unknown[] = [];
+      for (let i = done; i < done + size; i++) {
+        const row = rows[i] as Record<string, unknown>;
+        for (const column of columns) parameters.push(row[column] ?? null);
+      }
+      await db.executeQuery({ ...query, parameters });
+      done += size;
+    }
+  };
+}
+
+function chunkSize(left: number, columns: number): number {
+  let size = largestChunk;
+  while (size > left || size * columns > mostParameters) size /= 2;
+  return size;
+}
+
+function compileInsert(db: Db, table: string, columns: readonly string[], size: number) {
+  const row = Object.fromEntries(columns.map((column) => [column, new Parameter(column)]));
+  const untyped = db as unknown as Kysely<Record<string, Record<string, unknown>>>;
+  return untyped
+    .insertInto(table)
+    .columns([...columns])
+    .values(Array.from({ length: size }, () => row))
+    .compile() as CompiledQuery;
+}
+
+/** JSON as the store keeps it: text, or null for null and undefined. */
+export function toJson(value: unknown): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(value);
+}
+
+/** What `toJson` stored. The caller knows the shape: only our own code writes these columns. */
+export function fromJson<T>(text: string): T;
+export function fromJson<T>(text: string | null): T | null;
+export function fromJson<T>(text: string | null): T | null {
+  return text === null ? null : (JSON.parse(text) as T);
+}

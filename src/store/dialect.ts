@@ -1,0 +1,60 @@
+// What both engines share below Kysely: a dialect over connections that we hand out ourselves.
+// Transactions are not Kysely's here: the store begins and commits them on its own connection.
+import {
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import type { Db, StoreKind } from './db.ts';
+
+/** Where a Kysely takes its connections from; `release` gives one back. */
+export interface ConnectionSource {
+  acquire(): Promise<DatabaseConnection>;
+  release(connection: DatabaseConnection): Promise<void>;
+}
+
+function driverOver(source: ConnectionSource): Driver {
+  const refuse = async () => {
+    throw new Error('transactions go through Store.write');
+  };
+  return {
+    init: async () => {},
+    acquireConnection: () => source.acquire(),
+    releaseConnection: (connection) => source.release(connection),
+    beginTransaction: refuse,
+    commitTransaction: refuse,
+    rollbackTransaction: refuse,
+    destroy: async () => {},
+  };
+}
+
+/** A Kysely of this engine's dialect whose queries run on the source's connections. */
+export function kyselyOver(kind: StoreKind, source: ConnectionSource): Db {
+  const postgres = kind === 'postgres';
+  const dialect: Dialect = {
+    createDriver: () => driverOver(source),
+    createAdapter: () => (postgres ? new PostgresAdapter() : new SqliteAdapter()),
+    createQueryCompiler: () => (postgres ? new PostgresQueryCompiler() : new SqliteQueryCompiler()),
+    createIntrospector: (db) =>
+      postgres ? new PostgresIntrospector(db) : new SqliteIntrospector(db),
+  };
+  return new Kysely<unknown>({ dialect });
+}
+
+/** A source that always gives the one connection. */
+export function fixedConnection(connection: DatabaseConnection): ConnectionSource {
+  return { acquire: async () => connection, release: async () => {} };
+}
+
+/** Streaming is not used: results are paged instead, so that no cursor outlives a transaction. */
+export async function* noStreaming(): AsyncIterableIterator<never> {
+  yield* [];
+  throw new Error('streaming queries are not supported by this store');
+}

@@ -1,0 +1,82 @@
+// Migrations: forward only, in order, one process at a time, each all or nothing. Kysely's Migrator
+// takes no lock on SQLite, and a command may start beside a daemon, so the loop is ours.
+import { sql } from 'kysely';
+import type { Clock } from '../clock.ts';
+import { UnreachableError } from '../errors.ts';
+import { type Db, engineOf, type Store } from './db.ts';
+import { initial } from './migrations/0001-initial.ts';
+
+export interface Migration {
+  name: string;
+  /** The statements, in this engine's words. */
+  statements(engine: Store['kind']): string[];
+}
+
+export const migrations: readonly Migration[] = [initial];
+
+export interface MigrationStatus {
+  name: string;
+  appliedAt: number | null;
+}
+
+/** Any constant will do: it names our lock among the server's advisory locks. */
+const advisoryLock = 7_304_025;
+
+async function appliedMigrations(db: Db): Promise<Map<string, number>> {
+  const exists =
+    engineOf(db) === 'sqlite'
+      ? sql<{ n: number }>`select count(*) as n from sqlite_master where name = 'migrations'`
+      : sql<{
+          n: number;
+        }>`select count(*)::int as n from pg_class where oid = to_regclass('migrations')`;
+  if (((await exists.execute(db)).rows[0]?.n ?? 0) === 0) return new Map();
+  const { rows } = await sql<{ name: string; applied_at: number }>`
+    select name, applied_at from migrations`.execute(db);
+  return new Map(rows.map((row) => [row.name, row.applied_at]));
+}
+
+/** Every migration this version knows, with when it ran; then those a newer version ran. */
+export async function migrationStatus(db: Db): Promise<MigrationStatus[]> {
+  const applied = await appliedMigrations(db);
+  const known = migrations.map(({ name }) => ({ name, appliedAt: applied.get(name) ?? null }));
+  const unknown = [...applied].filter(([name]) => !migrations.some((m) => m.name === name));
+  return [...known, ...unknown.map(([name, appliedAt]) => ({ name, appliedAt }))];
+}
+
+/**
+ * Brings the schema up to date; `beforeChange` runs first when there is something to do and the
+ * store is not empty (the SQLite snapshot).
+ * @returns the names that were applied now.
+ * @throws UnreachableError when the store was written by a newer version.
+ */
+export async function migrate(
+  store: Store,
+  clock: Clock,
+  beforeChange: () => Promise<void>,
+): Promise<string[]> {
+  const applied = await appliedMigrations(store.db);
+  const newer = [...applied.keys()].filter((name) => !migrations.some((m) => m.name === name));
+  if (newer.length > 0) {
+    throw new UnreachableError(
+      `The store was written by a newer version of svc (migration ${newer.join(', ')}): start that version`,
+    );
+  }
+  if (migrations.every(({ name }) => applied.has(name))) return [];
+  if (applied.size > 0) await beforeChange();
+  return store.write(async (trx) => {
+    if (engineOf(trx) === 'postgres')
+      await sql`select pg_advisory_xact_lock(${advisoryLock})`.execute(trx);
+    // Read again under the lock: another process may have been first.
+    const done = await appliedMigrations(trx);
+    const run: string[] = [];
+    for (const migration of migrations) {
+      if (done.has(migration.name)) continue;
+      for (const text of migration.statements(engineOf(trx))) await sql.raw(text).execute(trx);
+      await sql`insert into migrations (name, applied_at) values (${migration.name}, ${clock.now()})`.execute(
+        trx,
+      );
+      run.push(migration.name);
+    }
+    return run;
+  });
+}

@@ -1,0 +1,102 @@
+// Opens the store that `database.url` names, migrates it, and keeps a second daemon off the same
+// SQLite file. Also the online backup of SQLite, which the migration snapshot uses too.
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import Database from 'better-sqlite3';
+import type { Clock } from '../clock.ts';
+import { UnreachableError } from '../errors.ts';
+import type { Store } from './db.ts';
+import { migrate } from './migrate.ts';
+import { openPostgres } from './postgres.ts';
+import { openSqlite } from './sqlite.ts';
+
+/** Where the store is: a file, or a server. */
+export type StoreLocation = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: string };
+
+/** Reads `database.url`; a relative SQLite file lies under `dataDir`. */
+export function storeLocation(databaseUrl: string, dataDir: string): StoreLocation {
+  if (!databaseUrl.startsWith('sqlite:')) return { kind: 'postgres', url: databaseUrl };
+  const path = databaseUrl.slice('sqlite:'.length);
+  return { kind: 'sqlite', file: isAbsolute(path) ? path : join(dataDir, path) };
+}
+
+/**
+ * Opens and migrates the store; on SQLite an upgrade leaves `<file>.before-<migration>` behind.
+ * @throws UnreachableError when it cannot be opened or belongs to a newer version.
+ */
+export async function openStore(
+  databaseUrl: string,
+  dataDir: string,
+  clock: Clock,
+): Promise<Store> {
+  const location = storeLocation(databaseUrl, dataDir);
+  if (location.kind === 'sqlite') mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const store =
+    location.kind === 'sqlite' ? openSqlite(location.file) : await openPostgres(location.url);
+  try {
+    await migrate(store, clock, async () => {
+      if (location.kind === 'sqlite')
+        await backupSqlite(location.file, snapshotName(location.file, clock));
+    });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  if (location.kind === 'sqlite') chmodSync(location.file, 0o600);
+  return store;
+}
+
+function snapshotName(file: string, clock: Clock): string {
+  return `${file}.before-migration-${new Date(clock.now()).toISOString().replaceAll(':', '')}`;
+}
+
+/** Copies a live SQLite store with its online backup API: readers and writers go on meanwhile. */
+export async function backupSqlite(
+  file: string,
+  target: string,
+  onProgress?: (done: number, total: number) => void,
+): Promise<void> {
+  const source = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    await source.backup(target, {
+      progress: ({ totalPages, remainingPages }) => {
+        onProgress?.(totalPages - remainingPages, totalPages);
+        return 2_000;
+      },
+    });
+    chmodSync(target, 0o600);
+  } finally {
+    source.close();
+  }
+}
+
+/**
+ * Holds the right to be the daemon of a SQLite store until `release` or the end of the process: a
+ * lock of the operating system on `<file>.daemon`, so a crash leaves nothing stale behind.
+ * @throws UnreachableError naming the process that holds it.
+ */
+export function lockDaemon(location: StoreLocation): { release(): void } {
+  if (location.kind === 'postgres') return { release: () => {} };
+  const lockFile = `${location.file}.daemon`;
+  const pidFile = `${lockFile}.pid`;
+  const lock = new Database(lockFile, { timeout: 0 });
+  try {
+    lock.pragma('journal_mode = DELETE');
+    lock.exec('begin exclusive');
+  } catch (error) {
+    lock.close();
+    const pid = existsSync(pidFile) ? ` (pid ${readFileSync(pidFile, 'utf8').trim()})` : '';
+    throw new UnreachableError(
+      `Another svc daemon${pid} already runs on ${location.file}: stop it first, or use another dataDir`,
+      { cause: error },
+    );
+  }
+  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  return {
+    release() {
+      rmSync(pidFile, { force: true });
+      lock.exec('rollback');
+      lock.close();
+    },
+  };
+}

@@ -1,0 +1,162 @@
+// svc backup and restore: a round trip, and what they refuse so that nothing is lost.
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+
+let cli: CliWorkspace;
+let store: string;
+let backup: string;
+
+beforeEach(async () => {
+  cli = cliWorkspace();
+  store = join(cli.directory, 'data/svc.db');
+  backup = join(cli.directory, 'backup.db');
+  await cli.json(['orgs', 'create', '--name', 'before', '--plan', 'free']);
+});
+afterEach(() => cli.close());
+
+async function organizations(): Promise<string[]> {
+  const { items } = await cli.json<{ items: { name: string }[] }>(['orgs', 'list']);
+  return items.map(({ name }) => name);
+}
+
+test('what was backed up is back after a restore, and the store it replaced is kept', async () => {
+  const made = await cli.json<{ file: string; bytes: number }>(['backup', 'backup.db']);
+  expect(made).toMatchObject({ success: true, file: backup, bytes: statSync(backup).size });
+  expect(statSync(backup).mode & 0o777).toBe(0o600);
+  await cli.json(['orgs', 'create', '--name', 'after', '--plan', 'free']);
+
+  const restored = await cli.json<{ keptAs: string }>(['restore', 'backup.db', '--yes']);
+  expect(await organizations()).toEqual(['default', 'before']);
+  const kept = new Database(restored.keptAs, { readonly: true });
+  expect(kept.prepare('select name from organizations order by id').pluck().all()).toEqual([
+    'default',
+    'before',
+    'after',
+  ]);
+  kept.close();
+  expect(readdirSync(join(cli.directory, 'data')).filter((name) => /restor/.test(name))).toEqual([
+    expect.stringMatching(/^svc\.db\.before-restore-[-\dT.Z]+$/),
+  ]);
+});
+
+test('a backup works on a store that is being written, and leaves no part file', async () => {
+  const writers = ['a', 'b', 'c'].map((name) =>
+    cli.json(['orgs', 'create', '--name', name, '--plan', 'free']),
+  );
+  const result = await cli.run(['backup', 'backup.db']);
+  await Promise.all(writers);
+  expect(result).toMatchObject({ code: 0, stderr: 'copied 100 %\n' });
+  expect(readdirSync(cli.directory).filter((name) => name.startsWith('backup'))).toEqual([
+    'backup.db',
+  ]);
+  const copy = new Database(backup, { readonly: true });
+  expect(copy.pragma('integrity_check', { simple: true })).toBe('ok');
+  copy.close();
+});
+
+test('a backup replaces a file only when told', async () => {
+  writeFileSync(backup, 'precious');
+  expect((await cli.run(['backup', 'backup.db'])).code).toBe(5);
+  expect(readFileSync(backup, 'utf8')).toBe('precious');
+  expect((await cli.run(['backup', 'backup.db', '--overwrite'])).code).toBe(0);
+  expect(statSync(backup).size).toBeGreaterThan(100_000);
+});
+
+test('a restore into an empty data directory makes the store', async () => {
+  await cli.run(['backup', 'backup.db']);
+  const env = { SVC_DATA_DIR: join(cli.directory, 'new') };
+  expect(await cli.json(['restore', 'backup.db', '--yes'], { env })).toMatchObject({
+    keptAs: null,
+  });
+  expect(await cli.json(['orgs', 'show', 'before'], { env })).toMatchObject({ name: 'before' });
+});
+
+test('a damaged store can be replaced', async () => {
+  await cli.run(['backup', 'backup.db']);
+  writeFileSync(store, 'no database at all\n'.repeat(1_000));
+  expect((await cli.run(['orgs', 'list'])).code).toBe(7);
+  expect((await cli.run(['restore', 'backup.db', '--yes'])).code).toBe(0);
+  expect(await organizations()).toEqual(['default', 'before']);
+});
+
+const unsound: [string, (file: string) => void, RegExp][] = [
+  ['is no database', (file) => writeFileSync(file, 'text\n'.repeat(9_000)), /cannot be read/],
+  [
+    'is another program’s',
+    (file) => new Database(file).exec('create table t (a)').close(),
+    /no store of svc/,
+  ],
+  [
+    'is damaged',
+    (file) => {
+      copyFileSync(store, file);
+      const bytes = readFileSync(file);
+      bytes.fill(0xff, 3 * 8192, 20 * 8192);
+      writeFileSync(file, bytes);
+    },
+    /is damaged|cannot be read/,
+  ],
+  [
+    'is of a newer version',
+    (file) => {
+      copyFileSync(store, file);
+      const database = new Database(file);
+      database.exec("insert into migrations values ('9999-future', 1)");
+      database.close();
+    },
+    /newer version/,
+  ],
+];
+
+test.each(unsound)(
+  'a file that %s is not restored, and nothing is changed',
+  async (_, make, why) => {
+    make(backup);
+    const { code, stderr } = await cli.run(['restore', 'backup.db', '--yes']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(why);
+    expect(await organizations()).toEqual(['default', 'before']);
+    expect(existsSync(`${store}.restoring`)).toBe(false);
+  },
+);
+
+test('a restore is refused while another command uses the store', async () => {
+  await cli.run(['backup', 'backup.db']);
+  const other = new Database(store);
+  other.prepare('select count(*) from organizations').get();
+  const { code, stderr } = await cli.run(['restore', 'backup.db', '--yes']);
+  other.close();
+  expect(code).toBe(5);
+  expect(stderr).toContain('Another command uses');
+  expect(await organizations()).toEqual(['default', 'before']);
+});
+
+test('on PostgreSQL both say what to use instead', async () => {
+  const env = { SVC_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d' };
+  const backedUp = await cli.run(['backup', 'backup.db'], { env });
+  expect(backedUp.code).toBe(2);
+  expect(backedUp.stderr).toContain('pg_dump');
+  const restored = await cli.run(['restore', 'backup.db', '--yes'], { env });
+  expect(restored.code).toBe(2);
+  expect(restored.stderr).toContain('pg_restore');
+});
+
+test('migrate status tells what the store has had, and makes none where there is none', async () => {
+  const { items } = await cli.json<{ items: { appliedAt: string }[] }>(['migrate', 'status']);
+  expect(items[0]).toEqual({ name: '0001-initial', appliedAt: expect.stringMatching(/Z$/) });
+  const env = { SVC_DATA_DIR: join(cli.directory, 'none') };
+  expect(await cli.json(['migrate', 'status'], { env })).toMatchObject({
+    items: [{ name: '0001-initial', appliedAt: null }],
+  });
+  expect(existsSync(join(cli.directory, 'none'))).toBe(false);
+});

@@ -1,0 +1,127 @@
+// Bodies on the command line: --data in its three forms, and flags laid over it.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sendPayloadFrom } from '../../commands/base/send-payload.ts';
+import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+
+const message = {
+  channel: 'email',
+  to: [{ email: 'ada@example.com', name: 'Ada' }],
+  email: { subject: 'From the body', text: 'Hello' },
+};
+
+let cli: CliWorkspace;
+beforeAll(() => {
+  cli = cliWorkspace();
+  writeFileSync(join(cli.directory, 'message.json'), JSON.stringify(message));
+  writeFileSync(join(cli.directory, 'page.html'), '<p>Grüße</p>');
+});
+afterAll(() => cli.close());
+
+describe('--data', () => {
+  test.each([
+    ['a file', '@message.json', ''],
+    ['standard input', '-', JSON.stringify(message)],
+    ['the flag itself', JSON.stringify(message), ''],
+  ])('is read from %s', async (_, data, input) => {
+    const sent = await cli.json(['messages', 'send', '--data', data], { input });
+    expect(sent).toMatchObject({
+      subject: 'From the body',
+      to: [{ email: 'ada@example.com', name: 'Ada' }],
+    });
+  });
+
+  test('gives way to flags, part by part', async () => {
+    const flags = ['--subject', 'From the flag', '--to', 'bob@example.com'];
+    const args = ['messages', 'send', '--data', '@message.json', ...flags];
+    const { id } = await cli.json<{ id: string }>(args);
+    expect(await cli.json(['messages', 'show', id, '--email'])).toMatchObject({
+      subject: 'From the flag',
+      toEmails: ['bob@example.com'],
+      text: 'Hello',
+    });
+  });
+
+  test.each([
+    ['{"name": }', /--data: not valid JSON/],
+    ['[]', /--data: must be a JSON object/],
+    ['@nowhere.json', /nowhere\.json: cannot be read/],
+    ['{"nmae": "ci"}', /^svc: nmae: unknown field$/m],
+  ])('%s is refused with 2, naming the fault', async (data, text) => {
+    const { code, stderr } = await cli.run(['keys', 'create', '--data', data]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(text);
+  });
+
+  test('every problem is listed when there are several', async () => {
+    const { stderr } = await cli.run(['messages', 'send', '--to', 'nobody', '--text', 'x']);
+    expect(stderr).toContain('\n  to.0.email: is not a valid email address');
+    expect(stderr).toContain('\n  email.subject: is required for inline content');
+  });
+});
+
+describe('the flags of messages send', () => {
+  test('make the payload that HTTP takes', async () => {
+    const page = join(cli.directory, 'page.html');
+    const payload = await sendPayloadFrom(
+      {},
+      {
+        to: ['Ada <ada@example.com>', '"Doe, Jo" <jo@example.com>', 'plain@example.com'],
+        bcc: ['<b@example.com>'],
+        from: 'Shop <shop@example.com>',
+        'reply-to': ['office@example.com'],
+        subject: 'S',
+        html: `@${page}`,
+        attach: [page],
+        header: ['X-Campaign: spring: one'],
+        tag: ['a', 'b'],
+        metadata: ['order=7=7'],
+      },
+    );
+    expect(payload).toEqual({
+      channel: 'email',
+      to: [
+        { email: 'ada@example.com', name: 'Ada' },
+        { email: 'jo@example.com', name: 'Doe, Jo' },
+        { email: 'plain@example.com' },
+      ],
+      bcc: [{ email: 'b@example.com' }],
+      from: { email: 'shop@example.com', name: 'Shop' },
+      email: {
+        subject: 'S',
+        html: '<p>Grüße</p>',
+        replyTo: ['office@example.com'],
+        headers: { 'X-Campaign': 'spring: one' },
+        attachments: [
+          { filename: 'page.html', content: Buffer.from('<p>Grüße</p>').toString('base64') },
+        ],
+      },
+      tags: ['a', 'b'],
+      metadata: { order: '7=7' },
+    });
+  });
+
+  test('repeat with an idempotency key without a second message', async () => {
+    const args = ['messages', 'send', '--data', '@message.json', '--idempotency-key', 'k1'];
+    const first = await cli.json<{ id: string }>(args);
+    expect(await cli.json(args)).toEqual(first);
+    expect((await cli.run([...args, '--subject', 'Other'])).code).toBe(5);
+  });
+
+  test.each([
+    [['--header', 'X-Campaign'], /--header X-Campaign: expected NAME:VALUE/],
+    [['--attach', 'nowhere.pdf'], /nowhere\.pdf: cannot be read/],
+    [['--timeout', 'soon'], /--timeout soon: expected seconds/],
+  ])('%j is refused with 2', async (flags, text) => {
+    const { code, stderr } = await cli.run([
+      'messages',
+      'send',
+      '--data',
+      '@message.json',
+      ...flags,
+    ]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(text);
+  });
+});

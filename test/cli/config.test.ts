@@ -1,0 +1,66 @@
+// svc config: what would be used, where it comes from, and whether it can be.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type CliWorkspace, cliWorkspace, repository } from '../support/cli.ts';
+
+let cli: CliWorkspace;
+beforeAll(() => {
+  cli = cliWorkspace({ SVC_DELIVERY_RELAY_PASSWORD: 'hunter2' });
+  const file = 'delivery:\n  mode: relay\n  relay:\n    host: smtp.example.com\n    username: u\n';
+  writeFileSync(join(cli.directory, 'config.yaml'), file);
+});
+afterAll(() => cli.close());
+
+test('config show prints every value, secrets hidden', async () => {
+  const shown = await cli.run(['config', 'show']);
+  expect(shown.code).toBe(0);
+  expect(shown.stdout).toMatch(/^delivery\.mode +relay$/m);
+  expect(shown.stdout).toMatch(/^delivery\.relay\.password +\*\*\*$/m);
+  expect(shown.stdout).not.toContain('hunter2');
+});
+
+test('config show --json is a tree as in the file', async () => {
+  expect(await cli.json(['config', 'show'])).toMatchObject({
+    http: { host: '127.0.0.1', port: 0 },
+    delivery: { mode: 'relay', relay: { host: 'smtp.example.com', password: '***' } },
+  });
+});
+
+test('config show --origin says where each value comes from', async () => {
+  const { stdout } = await cli.run(['config', 'show', '--origin']);
+  expect(stdout).toMatch(/^delivery\.mode +relay +config\.yaml:2$/m);
+  expect(stdout).toMatch(/^http\.port +0 +env SVC_HTTP_PORT$/m);
+  expect(stdout).toMatch(/^http\.host +127\.0\.0\.1 +default$/m);
+  const { items } = await cli.json<{ items: object[] }>(['config', 'show', '--origin']);
+  expect(items).toContainEqual({
+    key: 'delivery.mode',
+    value: 'relay',
+    origin: 'config.yaml:2',
+  });
+});
+
+test('config check names the file that can be used, and doubts about it', async () => {
+  const { code, stdout } = await cli.run(['config', 'check']);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`${join(cli.directory, 'config.yaml')} can be used.`);
+  expect(await cli.json(['config', 'check'])).toMatchObject({
+    valid: true,
+    warnings: [expect.stringContaining('delivery.relay.requireTls')],
+  });
+});
+
+test('config check stops at a mistake in the environment with 2', async () => {
+  const env = { SVC_HTTP_PORT: 'x' };
+  const { code, stderr } = await cli.run(['config', 'check', '--json'], { env });
+  expect(code).toBe(2);
+  expect(JSON.parse(stderr)).toEqual({
+    _tag: 'ConfigError',
+    message: expect.stringMatching(/^SVC_HTTP_PORT: http\.port: found "x", expected /),
+  });
+});
+
+test('config example prints config.example.yaml', async () => {
+  const { stdout } = await cli.run(['config', 'example']);
+  expect(stdout).toBe(readFileSync(join(repository, 'config.example.yaml'), 'utf8'));
+});

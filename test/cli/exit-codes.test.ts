@@ -1,0 +1,126 @@
+// The exit codes of contract 2, with and without --json, and where errors are written.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exitCodeOf } from '../../commands/base/failure.ts';
+import * as errors from '../../src/errors.ts';
+import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+
+const noKey = 'key_06dq2k0qz8h3v5m1r9t4w7xy';
+
+let cli: CliWorkspace;
+beforeAll(async () => {
+  cli = cliWorkspace();
+  await cli.run(['orgs', 'list']);
+});
+afterAll(() => cli.close());
+
+const refusals: [string, number, string[], string][] = [
+  ['an unknown command', 2, ['keys', 'crate'], 'ValidationError'],
+  ['an unknown flag', 2, ['keys', 'list', '--colour'], 'ValidationError'],
+  ['a missing argument', 2, ['keys', 'show'], 'ValidationError'],
+  ['an argument too many', 2, ['keys', 'list', 'all'], 'ValidationError'],
+  ['a value that the schema refuses', 2, ['keys', 'list', '--limit', '101'], 'ValidationError'],
+  ['a malformed id', 2, ['keys', 'show', 'key_1'], 'ValidationError'],
+  ['a body that is no JSON', 2, ['keys', 'create', '--data', '{'], 'ValidationError'],
+  ['a destructive command without --yes', 2, ['restore', 'x.db'], 'ValidationError'],
+  ['a configuration that is missing', 2, ['orgs', 'list', '--config', 'no.yaml'], 'ConfigError'],
+  ['something that is not there', 3, ['keys', 'show', noKey], 'ResourceNotFoundError'],
+  ['an organization that is not there', 3, ['keys', 'list', '--org', 'x'], 'ResourceNotFoundError'],
+  [
+    'a name that is taken',
+    5,
+    ['orgs', 'create', '--name', 'default', '--plan', 'free'],
+    'ConflictError',
+  ],
+];
+
+describe.each(refusals)('%s ends with %i', (_, code, args, tag) => {
+  test('and text on standard error', async () => {
+    const result = await cli.run(args);
+    expect(result).toMatchObject({ code, stdout: '' });
+    expect(result.stderr).toMatch(/^svc: \S/);
+    expect(result.stderr).not.toContain('    at ');
+  });
+
+  test('and with --json the flat error object, alone', async () => {
+    const result = await cli.run([...args, '--json']);
+    expect(result).toMatchObject({ code, stdout: '' });
+    expect(JSON.parse(result.stderr)).toMatchObject({ _tag: tag });
+  });
+});
+
+describe('the store cannot be reached: 7', () => {
+  const unreachable: [string, (directory: string) => Record<string, string>][] = [
+    ['a store in no directory', () => ({ SVC_DATABASE_URL: 'sqlite:/nowhere/svc.db' })],
+    [
+      'a store that is no database',
+      (directory) => {
+        mkdirSync(join(directory, 'garbage'), { mode: 0o700 });
+        writeFileSync(join(directory, 'garbage/svc.db'), 'no database at all\n'.repeat(1_000));
+        return { SVC_DATA_DIR: join(directory, 'garbage') };
+      },
+    ],
+    [
+      'a PostgreSQL that does not answer',
+      () => ({ SVC_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d' }),
+    ],
+  ];
+
+  test.each(unreachable)('%s', async (_, prepare) => {
+    const env = prepare(cli.directory);
+    const text = await cli.run(['orgs', 'list'], { env });
+    expect(text).toMatchObject({ code: 7, stdout: '' });
+    expect(text.stderr).toMatch(/^svc: \S/);
+    const json = await cli.run(['orgs', 'list', '--json'], { env });
+    expect(json).toMatchObject({ code: 7, stdout: '' });
+    expect(JSON.parse(json.stderr)).toMatchObject({ _tag: 'UnreachableError' });
+  });
+});
+
+test('every class of errors has its code', () => {
+  const usage = { resource: 'daily-emails', currentUsage: 1, limit: 1, operation: 'send' };
+  const codes: [Error, number][] = [
+    [new errors.ValidationError('x'), 2],
+    [new errors.MalformedRequestError('x', 413), 2],
+    [new errors.ConfigError('x'), 2],
+    [new errors.ResourceNotFoundError('message', 'x'), 3],
+    [new errors.UnauthorizedError('x'), 4],
+    [new errors.ForbiddenError('x'), 4],
+    [new errors.ConflictError('message', 'x'), 5],
+    [new errors.PaymentRequiredError(usage), 6],
+    [new errors.RateLimitedError('send', 1), 6],
+    [new errors.UnreachableError('x'), 7],
+    [new errors.InternalError('x'), 1],
+    [new errors.CapacityError('x'), 1],
+    [new errors.TimeoutError('x'), 1],
+    [new TypeError('x'), 1],
+  ];
+  for (const [error, code] of codes) expect(exitCodeOf(error), error.constructor.name).toBe(code);
+});
+
+test('a mistake in the configuration names the key, the line and what was expected', async () => {
+  writeFileSync(join(cli.directory, 'bad.yaml'), 'log:\n  level: loud\n');
+  const { code, stderr } = await cli.run(['config', 'check', '--config', 'bad.yaml']);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^svc: bad\.yaml:2:10: log\.level: found "loud", expected /);
+});
+
+test('a closed pipe is no fault', async () => {
+  const child = cli.start(['openapi']);
+  child.stdout?.once('data', () => child.stdout?.destroy());
+  let stderr = '';
+  child.stderr?.on('data', (text) => {
+    stderr += text;
+  });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+});
+
+test('Ctrl-C ends a waiting command with 130', async () => {
+  const message = ['--to', 'inbox@sandbox.test', '--subject', 'x', '--text', 'x'];
+  const child = cli.start(['messages', 'send', ...message, '--wait', '--timeout', '0']);
+  // No daemon runs, so after its first line it waits for ever.
+  child.stdout?.once('data', () => child.kill('SIGINT'));
+  expect(await new Promise((resolve) => child.on('close', resolve))).toBe(130);
+});

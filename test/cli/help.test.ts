@@ -1,0 +1,96 @@
+// The help of every command: what it does and examples that would be understood as they stand.
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Parser } from '@oclif/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BaseCommand } from '../../commands/base/command.ts';
+import { commandsFolder, interpret, listCommandIds } from '../../commands/base/typed.ts';
+import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+
+const ids = listCommandIds();
+
+async function commandClass(id: string): Promise<typeof BaseCommand> {
+  const file = pathToFileURL(join(commandsFolder, `${id.replaceAll(':', '/')}.ts`));
+  const loaded: { default: typeof BaseCommand } = await import(file.href);
+  return loaded.default;
+}
+
+interface Example {
+  description: string;
+  command: string;
+}
+
+/** Words as a shell would split them, up to the first pipe or redirection. */
+function shellWords(line: string): string[] {
+  const words = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, plain]) => double ?? single ?? plain ?? '',
+  );
+  const end = words.findIndex((word) => ['|', '>', '<'].includes(word));
+  return end < 0 ? words : words.slice(0, end);
+}
+
+describe.each(ids)('svc %s', (id) => {
+  test('says in one line what it does', async () => {
+    const { summary } = await commandClass(id);
+    expect(summary).toMatch(/^[A-Z][^\n]{10,90}[^.]$/);
+  });
+
+  test('shows examples that parse as they stand', async () => {
+    const Command = await commandClass(id);
+    const flags = { ...BaseCommand.baseFlags, ...Command.flags };
+    const commands: string[] = [];
+    for (const { command } of Command.examples as Example[]) {
+      const [svc, ...words] = shellWords(command.replaceAll(/\$\([^)]*\)/g, 'X'));
+      expect(svc).toBe('svc');
+      const typed = interpret(words, ids);
+      if (typed.kind !== 'command') throw new Error(`${command} is no command`);
+      commands.push(typed.id);
+      if (typed.id !== id) continue;
+      await expect(Parser.parse(typed.rest, { args: Command.args, flags })).resolves.toBeDefined();
+    }
+    expect(commands).toContain(id);
+  });
+
+  test('takes the common flags', async () => {
+    const Command = await commandClass(id);
+    expect(Object.keys(Command.baseFlags)).toEqual(['config', 'org', 'json']);
+  });
+});
+
+describe('help as printed', () => {
+  let cli: CliWorkspace;
+  beforeAll(() => {
+    cli = cliWorkspace();
+  });
+  afterAll(() => cli.close());
+
+  test('svc help lists every topic and command', async () => {
+    const { code, stdout } = await cli.run(['help']);
+    expect(code).toBe(0);
+    for (const id of ids) expect(stdout).toMatch(new RegExp(`^  ${id.split(':')[0]} +\\S`, 'm'));
+  });
+
+  test('svc keys --help lists its commands', async () => {
+    const { code, stdout } = await cli.run(['keys', '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^API keys and what they may do$/m);
+    for (const id of ids.filter((each) => each.startsWith('keys:'))) {
+      expect(stdout).toContain(`  ${id.replace(':', ' ')} `);
+    }
+  });
+
+  test('the help of a command has its flags, the common ones and its examples', async () => {
+    const { code, stdout } = await cli.run(['help', 'domains', 'verify']);
+    expect(code).toBe(0);
+    for (const part of ['--force', 'GLOBAL FLAGS', '--config=FILE', '--org=ORG', '--json']) {
+      expect(stdout).toContain(part);
+    }
+    expect(stdout).toContain('$ svc domains verify example.com');
+    expect(stdout).not.toContain('\u001b[');
+  });
+
+  test('works in a shell that is set up for development', async () => {
+    const help = await cli.run(['keys', 'list', '--help'], { env: { NODE_ENV: 'development' } });
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+  });
+});

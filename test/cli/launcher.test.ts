@@ -1,0 +1,102 @@
+// bin/svc and bin/run.js: the right Node is found, a wrong one is turned away in plain words.
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { finished, repository, svc } from '../support/cli.ts';
+
+const versionLine = /^svc\/\d+\.\d+\.\d+ \S+ node-v24\.\d+\.\d+\n$/;
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'svc-launcher-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** A directory to put first on the PATH, with a `node` that says it is of this version. */
+function fakeNode(version: string): string {
+  const folder = join(directory, version);
+  mkdirSync(folder, { recursive: true });
+  const script = `#!/bin/sh
+case "$1" in
+  -e) exec "${process.execPath}" -e "Object.defineProperty(process.versions, 'node', {value: '${version}'}); $2" ;;
+  --version) echo v${version} ;;
+  *) echo "started $*" ;;
+esac
+`;
+  writeFileSync(join(folder, 'node'), script);
+  chmodSync(join(folder, 'node'), 0o755);
+  return folder;
+}
+
+/** A clone without node_modules. */
+function bareClone(): string {
+  const clone = join(directory, 'clone');
+  cpSync(join(repository, 'bin'), join(clone, 'bin'), { recursive: true });
+  return join(clone, 'bin/svc');
+}
+
+test('works through symbolic links, absolute and relative, from anywhere', async () => {
+  const folder = join(directory, 'links');
+  mkdirSync(folder);
+  symlinkSync(svc, join(folder, 'absolute'));
+  symlinkSync('absolute', join(folder, 'svc'));
+  const child = spawn(join(folder, 'svc'), ['--version'], {
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin', HOME: directory },
+  });
+  const { code, stdout } = await finished(child);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(versionLine);
+});
+
+test('without installed packages it takes a system Node that is new enough', async () => {
+  const env = { PATH: `${fakeNode('22.19.0')}:/usr/bin:/bin` };
+  const { stdout } = await finished(spawn(bareClone(), ['keys', 'list'], { env }));
+  expect(stdout).toMatch(
+    /^started --disable-warning=ExperimentalWarning \S+\/run\.js keys list\n$/,
+  );
+});
+
+test.each(['20.20.2', '22.18.0'])(
+  'a system Node %s is turned away, with a way out',
+  async (version) => {
+    const env = { PATH: `${fakeNode(version)}:/usr/bin:/bin` };
+    const { code, stdout, stderr } = await finished(spawn(bareClone(), ['keys', 'list'], { env }));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`needs Node\\.js 22\\.19 or newer, found v${version}`));
+    expect(stderr).toContain('npm ci');
+  },
+);
+
+test('run.js turns an old Node away by itself too', async () => {
+  const pretend = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });";
+  const code = `${pretend} await import(${JSON.stringify(join(repository, 'bin/run.js'))})`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code]);
+  const result = await finished(child);
+  expect(result.code).toBe(1);
+  expect(result.stderr).toContain('needs Node.js 22.19 or newer, found 20.20.2');
+});
+
+test('svc --version answers at once', async () => {
+  const times: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    const startedAt = performance.now();
+    const { stdout } = await finished(spawn(svc, ['--version']));
+    times.push(Math.round(performance.now() - startedAt));
+    expect(stdout).toMatch(versionLine);
+  }
+  const best = Math.min(...times);
+  console.info(`svc --version: best ${best} ms of ${times.join(', ')}`);
+  // The contract says 500 ms; other tests run beside this one.
+  expect(best).toBeLessThan(500);
+});

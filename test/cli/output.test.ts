@@ -1,0 +1,186 @@
+// What commands print: the API's object with --json, text that is safe and plain otherwise.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { card, inWords, plainText, table } from '../../commands/base/format.ts';
+import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+
+interface Item {
+  id: string;
+  [field: string]: unknown;
+}
+
+let cli: CliWorkspace;
+beforeAll(() => {
+  cli = cliWorkspace();
+});
+afterAll(() => cli.close());
+
+describe('an empty data directory', () => {
+  test('is ready for commands before any daemon ran', async () => {
+    const { items } = await cli.json<{ items: Item[] }>(['senders', 'list']);
+    expect(items.map(({ email }) => email)).toEqual(['hello@sandbox.test']);
+    expect(await cli.json(['keys', 'list'])).toMatchObject({ items: [] });
+  });
+});
+
+describe('--json', () => {
+  test('prints the object of the API and nothing else', async () => {
+    const result = await cli.run(['orgs', 'show', 'default', '--json']);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(Object.keys(JSON.parse(result.stdout))).toEqual([
+      'id',
+      'name',
+      'plan',
+      'paymentMethodOnFile',
+      'timezone',
+      'sendingStatus',
+      'pausedAt',
+      'pauseReason',
+      'onboarding',
+      'createdAt',
+    ]);
+  });
+
+  test('prints lists as items and pagination, events as the array that they are', async () => {
+    expect(await cli.json(['domains', 'list', '--limit', '5'])).toMatchObject({
+      items: [{ domain: 'sandbox.test', status: 'verified' }],
+      pagination: { page: 1, limit: 5, total: 1, totalPages: 1 },
+    });
+    const args = ['--to', 'a@example.com', '--subject', 'Hi', '--text', 'Hi'];
+    const { id } = await cli.json<Item>(['messages', 'send', ...args]);
+    const events = await cli.json<Item[]>(['messages', 'events', id]);
+    expect(events[0]).toMatchObject({ messageId: id, eventType: 'accepted' });
+    expect(await cli.json(['messages', 'deliveries', id])).toHaveLength(1);
+  });
+});
+
+describe('the fixed forms', () => {
+  test('orgs create, keys create and senders create answer with what was made', async () => {
+    const organization = await cli.json<Item>([
+      ...['orgs', 'create', '--name', 'acme', '--plan', 'free', '--payment-method'],
+      ...['--created-at', '2025-01-02T03:04:05Z'],
+    ]);
+    expect(organization).toMatchObject({
+      name: 'acme',
+      plan: 'free',
+      paymentMethodOnFile: true,
+      createdAt: '2025-01-02T03:04:05.000Z',
+    });
+    const key = await cli.json<Item>([
+      ...['keys', 'create', '--org', 'acme', '--name', 'ci', '--owner', 'person'],
+      ...['--permission', 'messages:send', '--permission', 'messages:read', '--permission'],
+      ...['domains:read', '--expires-at', '2036-01-01T00:00:00Z'],
+    ]);
+    expect(key).toMatchObject({
+      name: 'ci',
+      key: expect.stringMatching(/^svc_live_[0-9A-Za-z]{38}$/),
+      permissions: { messages: ['send', 'read'], domains: ['read'] },
+      owner: 'person',
+      expiresAt: '2036-01-01T00:00:00.000Z',
+    });
+    const sender = ['--email', 'a@sandbox.test', '--name', 'A', '--default'];
+    expect(await cli.json(['senders', 'create', ...sender])).toMatchObject({
+      email: 'a@sandbox.test',
+      name: 'A',
+      isDefault: true,
+    });
+  });
+
+  test('a key is shown, renamed, rotated and revoked by its id', async () => {
+    const made = await cli.json<Item>(['keys', 'create', '--name', 'x', '--role', 'viewer']);
+    expect(await cli.json(['keys', 'update', made.id, '--name', 'y'])).toMatchObject({
+      name: 'y',
+      key: null,
+    });
+    const rotated = await cli.json<Item>(['keys', 'rotate', made.id]);
+    expect(rotated).toMatchObject({ name: 'y', roleName: 'viewer', key: expect.any(String) });
+    expect(await cli.json(['keys', 'show', made.id])).toMatchObject({ isActive: false });
+    const revoked = await cli.json(['keys', 'revoke', rotated.id, '--yes']);
+    expect(revoked).toMatchObject({ success: true });
+    expect((await cli.run(['keys', 'rotate', rotated.id])).code).toBe(5);
+  });
+
+  test('a domain is added, shown by name, verified by force and deleted', async () => {
+    const domain = await cli.json<Item>(['domains', 'add', 'Example.COM', '--dkim', 'ed25519']);
+    expect(domain).toMatchObject({ domain: 'example.com', status: 'pending' });
+    const dns = await cli.json<{ items: Item[] }>(['domains', 'dns', domain.id]);
+    expect(dns.items.map(({ purpose }) => purpose)).toContain('dkim');
+    expect(await cli.json(['domains', 'show', 'example.com'])).toMatchObject({ id: domain.id });
+    const verified = await cli.json(['domains', 'verify', domain.id, '--force']);
+    expect(verified).toMatchObject({ status: 'verified' });
+    expect((await cli.run(['domains', 'delete', 'example.com'])).code).toBe(2);
+    await cli.json(['domains', 'delete', 'example.com', '--yes']);
+    expect((await cli.run(['domains', 'show', 'example.com'])).code).toBe(3);
+  });
+
+  test('a domain that is not verified after the look-up ends with 8, and is printed', async () => {
+    const env = { SVC_DNS_SERVERS: '["127.0.0.1:1"]' };
+    await cli.json(['domains', 'add', 'example.org', '--dkim', 'ed25519']);
+    const result = await cli.run(['domains', 'verify', 'example.org', '--json'], { env });
+    expect(result.code).toBe(8);
+    expect(JSON.parse(result.stdout)).toMatchObject({ domain: 'example.org' });
+    expect(JSON.parse(result.stderr)).toMatchObject({ _tag: 'ExpectationError' });
+  });
+
+  test('a message is shown with and without what it says, and deleted', async () => {
+    const args = ['--to', 'Ada <ada@example.com>', '--cc', 'b@example.com', '--subject', 'Hä?'];
+    const { id } = await cli.json<Item>(['messages', 'send', ...args, '--text', 'Body\nof two']);
+    const shown = await cli.run(['messages', 'show', id]);
+    expect(shown.stdout).toMatch(/^to +Ada <ada@example\.com>$/m);
+    expect(shown.stdout).toMatch(/^cc +b@example\.com +pending$/m);
+    const email = await cli.run(['messages', 'show', id, '--email']);
+    expect(email.stdout).toMatch(/^subject +Hä\?$/m);
+    expect(email.stdout).toContain('\n\nBody\nof two\n');
+    await cli.json(['messages', 'delete', id, '--yes']);
+    expect((await cli.run(['messages', 'show', id])).code).toBe(3);
+  });
+});
+
+describe('text for people', () => {
+  test('is a table with the names of the API, without colours in a pipe', async () => {
+    const { stdout } = await cli.run(['senders', 'list']);
+    const [head] = stdout.split('\n');
+    expect(head?.split(/ +/)).toEqual([
+      'id',
+      'email',
+      'name',
+      'verificationStatus',
+      'isDefault',
+      'createdAt',
+    ]);
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  test('says how to get the first item of an empty list', async () => {
+    await cli.run(['orgs', 'create', '--name', 'empty', '--plan', 'free']);
+    const { stdout } = await cli.run(['keys', 'list', '--org', 'empty']);
+    expect(stdout).toBe('No keys yet: svc keys create --name NAME\n');
+  });
+
+  test('counts the pages when there are several', async () => {
+    const { stdout } = await cli.run(['orgs', 'list', '--limit', '1', '--page', '2']);
+    expect(stdout).toMatch(/\n\nPage 2 of \d+, \d+ in all\.\n$/);
+  });
+
+  test('never lets a value steer the terminal', () => {
+    const hostile = 'a\u001b]0;x\u0007b\u009b31mc\u202Ed\r\ne';
+    expect(inWords(hostile)).toBe('a\uFFFD]0;x\uFFFDb\uFFFD31mc\uFFFDd\uFFFD\uFFFDe');
+    expect(plainText(hostile)).toBe('a\uFFFD]0;x\uFFFDb\uFFFD31mc\uFFFDd\ne');
+    const rows = [{ subject: hostile, tags: [hostile], metadata: { [hostile]: hostile } }];
+    const fields = ['subject', 'tags', 'metadata'];
+    for (const text of [table(rows, fields), card(rows[0] ?? {}, fields)]) {
+      expect([...text].filter((each) => '\u001b\u0007\u009b\u202E\r'.includes(each))).toEqual([]);
+    }
+  });
+
+  test('writes nothing, lists, maps and people in one line', () => {
+    expect([null, '', [], undefined].map(inWords)).toEqual(['-', '-', '-', '-']);
+    expect(inWords(['a', 'b'])).toBe('a, b');
+    expect(inWords({ messages: ['send', 'read'], order: 7 })).toBe(
+      'messages:send, messages:read, order:7',
+    );
+    expect(inWords({ email: 'a@b.test', name: 'Ada', contactId: null })).toBe('Ada <a@b.test>');
+    expect(card({ from: { email: 'a@b.test' } }, ['from.email', 'to'])).toBe(
+      'from.email  a@b.test',
+    );
+  });
+});

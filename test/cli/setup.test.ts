@@ -1,0 +1,93 @@
+// bin/setup.js: installs when something is missing, says why, and is silent when nothing is.
+import { spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { finished, repository } from '../support/cli.ts';
+
+const entry = (version: string, more: object = {}) => ({
+  version,
+  integrity: `sha512-${version}`,
+  ...more,
+});
+
+const lock = {
+  '': { name: 'svc' },
+  'node_modules/a': entry('1.0.0'),
+  'node_modules/tool': entry('2.0.0', { dev: true }),
+  'node_modules/other-platform': entry('3.0.0', { optional: true }),
+};
+
+let clone: string;
+beforeEach(() => {
+  clone = mkdtempSync(join(tmpdir(), 'svc-setup-'));
+  cpSync(join(repository, 'bin'), join(clone, 'bin'), { recursive: true });
+  writeFileSync(join(clone, 'package.json'), '{"type": "module"}');
+  writeFileSync(join(clone, 'package-lock.json'), JSON.stringify({ packages: lock }));
+  // Stands for npm: writes down how it was called.
+  const npm =
+    "require('node:fs').writeFileSync('called', process.argv.slice(2).join(' ')); process.exit(+process.env.NPM_CODE)";
+  mkdirSync(join(clone, 'npm'));
+  writeFileSync(join(clone, 'npm/package.json'), '{"type": "commonjs"}');
+  writeFileSync(join(clone, 'npm/npm-cli.js'), npm);
+});
+afterEach(() => rmSync(clone, { recursive: true, force: true }));
+
+function install(packages: object): void {
+  mkdirSync(join(clone, 'node_modules'), { recursive: true });
+  writeFileSync(join(clone, 'node_modules/.package-lock.json'), JSON.stringify({ packages }));
+}
+
+async function setup(args: readonly string[] = [], npmCode = 0) {
+  const env = {
+    PATH: process.env.PATH,
+    npm_execpath: join(clone, 'npm/npm-cli.js'),
+    npm_node_execpath: process.execPath,
+    NPM_CODE: String(npmCode),
+  };
+  const child = spawn(process.execPath, [join(clone, 'bin/setup.js'), ...args], {
+    cwd: clone,
+    env,
+  });
+  const result = await finished(child);
+  let called: string | null = null;
+  try {
+    called = readFileSync(join(clone, 'called'), 'utf8');
+  } catch {}
+  return { ...result, called };
+}
+
+test('a fresh clone gets its packages', async () => {
+  const { code, stdout, stderr, called } = await setup();
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+  expect(stderr).toContain('(no packages are installed yet)');
+  expect(called).toMatch(/^ci --include=dev /);
+});
+
+test('nothing is done, and nothing said, when all is there', async () => {
+  install({
+    'node_modules/a': lock['node_modules/a'],
+    'node_modules/tool': lock['node_modules/tool'],
+  });
+  expect(await setup(['--dev'])).toEqual({ code: 0, stdout: '', stderr: '', called: null });
+});
+
+test('a package of another version is named', async () => {
+  install({ ...lock, 'node_modules/a': entry('0.9.0') });
+  const { stderr, called } = await setup();
+  expect(stderr).toContain('(package-lock.json wants a 1.0.0)');
+  expect(called).not.toBeNull();
+});
+
+test('the tools of development are needed with --dev only', async () => {
+  install({ 'node_modules/a': lock['node_modules/a'] });
+  expect((await setup()).called).toBeNull();
+  expect((await setup(['--dev'])).stderr).toContain('wants tool 2.0.0');
+});
+
+test('a failed installation stops what would come next', async () => {
+  const { code, stderr } = await setup([], 7);
+  expect(code).toBe(1);
+  expect(stderr).toContain('npm ci failed');
+});

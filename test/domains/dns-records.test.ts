@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { type ExpectedRecord, recordsOf } from '../../src/domains/dns-records.ts';
+import type { DomainKeyRow, DomainRow } from '../../src/domains/queries.ts';
+
+const domain: DomainRow = {
+  id: 'dom_1',
+  organization_id: 'org_1',
+  domain: 'acme.example',
+  status: 'pending',
+  return_path: 'bounce.acme.example',
+  is_local: 0,
+  record_checks: null,
+  verified_at: null,
+  last_checked_at: null,
+  next_check_at: null,
+  failing_since: null,
+  created_at: 0,
+  updated_at: 0,
+};
+
+const key: DomainKeyRow = {
+  id: 'dkim_1',
+  domain_id: 'dom_1',
+  selector: 'svc1rsa',
+  algorithm: 'rsa-sha256',
+  generation: 1,
+  public_key: 'abc',
+  private_key: 'secret',
+  is_active: 1,
+  is_published: 0,
+  created_at: 0,
+};
+
+function record(purpose: ExpectedRecord['purpose'], type: ExpectedRecord['type']): ExpectedRecord {
+  const found = recordsOf(domain, [key], 'mail.host.example').find(
+    (one) => one.purpose === purpose && one.type === type,
+  );
+  if (!found) throw new Error(`no ${purpose} record`);
+  return found;
+}
+
+const cases: [
+  ExpectedRecord['purpose'],
+  ExpectedRecord['type'],
+  string[],
+  string,
+  string | RegExp,
+][] = [
+  ['dkim', 'TXT', [], 'missing', ''],
+  ['dkim', 'TXT', ['v=DKIM1; k=rsa; p=abc'], 'valid', ''],
+  ['dkim', 'TXT', ['v=DKIM1; k=rsa; p=old', 'v=DKIM1; k=rsa; p=abc'], 'valid', ''],
+  ['dkim', 'TXT', ['v=DKIM1; k=rsa; p=old'], 'invalid', 'the record publishes another key'],
+  ['return-path', 'MX', ['10 mail.host.example'], 'valid', ''],
+  ['return-path', 'MX', ['20 other.example', '5 MAIL.host.example.'], 'valid', ''],
+  ['return-path', 'MX', ['10 other.example'], 'invalid', /elsewhere than to mail.host.example/],
+  ['return-path', 'MX', [], 'missing', ''],
+  ['mx', 'MX', ['10 notmail.host.example'], 'invalid', /elsewhere/],
+  ['spf', 'TXT', ['v=spf1 a:mail.host.example ~all'], 'valid', ''],
+  ['spf', 'TXT', ['V=SPF1 +A:Mail.Host.example -all'], 'valid', ''],
+  ['spf', 'TXT', ['google-site-verification=1'], 'missing', ''],
+  ['spf', 'TXT', ['v=spf10 a:mail.host.example'], 'missing', ''],
+  ['spf', 'TXT', ['v=spf1 -a:mail.host.example all'], 'invalid', /does not name/],
+  ['spf', 'TXT', ['v=spf1 include:other.example -all'], 'invalid', /does not name/],
+  ['spf', 'TXT', ['v=spf1 a:mail.host.example ~all', 'v=spf1 -all'], 'invalid', /more than one/],
+  ['return-path', 'TXT', ['v=spf1 a:mail.host.example -all'], 'valid', ''],
+  ['dmarc', 'TXT', ['v=DMARC1; p=reject; rua=mailto:a@b.example'], 'valid', ''],
+  ['dmarc', 'TXT', ['v=DMARC1;p=none'], 'valid', ''],
+  ['dmarc', 'TXT', ['v=DMARC1; sp=none'], 'invalid', /no p= tag/],
+  ['dmarc', 'TXT', ['v=DMARC1; p=none', 'v=DMARC1; p=none'], 'invalid', /more than one/],
+  ['dmarc', 'TXT', ['something else'], 'missing', ''],
+];
+
+describe('a published record', () => {
+  it.each(cases)('%s %s %j is %s', (purpose, type, values, status, error) => {
+    const check = record(purpose, type).judge(values);
+    expect(check.status).toBe(status);
+    if (error === '') expect(check.error).toBeNull();
+    else expect(check.error).toMatch(error);
+  });
+
+  it('of SPF is found among the other texts of the domain', () => {
+    const texts = ['google-site-verification=1', 'v=spf1 a:mail.host.example ~all', 'MS=ms1'];
+    expect(record('spf', 'TXT').judge(texts).found).toEqual(['v=spf1 a:mail.host.example ~all']);
+  });
+});
+
+describe('the records of a domain', () => {
+  it('are none for a local one', () => {
+    expect(recordsOf({ ...domain, is_local: 1 }, [key], 'mail.host.example')).toEqual([]);
+  });
+
+  it('have a name and type of their own each', () => {
+    const names = recordsOf(domain, [key], 'mail.host.example').map(
+      ({ type, name }) => `${type} ${name}`,
+    );
+    expect(new Set(names).size).toBe(names.length);
+  });
+});

@@ -1,0 +1,65 @@
+// A DNS server on loopback with the records of the domains under test: TXT and MX that a test sets
+// as it goes, NXDOMAIN for all else, SERVFAIL while it is `down`.
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Packet } from 'dns-packet';
+
+const longestString = 255;
+const serverFailure = 2;
+const nameError = 3;
+
+export interface Zone {
+  /** For `dns.servers`. */
+  server: string;
+  /** By `TXT name` or `MX name`; MX values are `10 host`. */
+  records: Map<string, string[]>;
+  /** Names that are answered with SERVFAIL; `*` is all. */
+  down: Set<string>;
+  close(): Promise<void>;
+}
+
+function answers(name: string, type: string, values: readonly string[]): Answer[] {
+  return values.map((value) => {
+    if (type === 'TXT') {
+      const strings = value.match(new RegExp(`.{1,${longestString}}`, 'gs')) ?? [''];
+      return { name, type: 'TXT', ttl: 0, data: strings };
+    }
+    const [preference, exchange = ''] = value.split(' ');
+    return { name, type: 'MX', ttl: 0, data: { preference: Number(preference), exchange } };
+  });
+}
+
+function respond(query: Packet, zone: Pick<Zone, 'records' | 'down'>): Packet {
+  const question = query.questions?.[0];
+  const name = question?.name.toLowerCase() ?? '';
+  const type = question?.type ?? 'TXT';
+  const isDown = zone.down.has(name) || zone.down.has('*');
+  const exists = [...zone.records.keys()].some((key) => key.endsWith(` ${name}`));
+  const rcode = isDown ? serverFailure : exists ? 0 : nameError;
+  const found = isDown ? [] : (zone.records.get(`${type} ${name}`) ?? []);
+  return {
+    type: 'response',
+    id: query.id ?? 0,
+    flags: AUTHORITATIVE_ANSWER | rcode,
+    questions: query.questions ?? [],
+    answers: answers(name, type, found),
+  };
+}
+
+/** Starts the server. */
+export async function startZone(): Promise<Zone> {
+  const socket = createSocket('udp4');
+  const records = new Map<string, string[]>();
+  const down = new Set<string>();
+  socket.on('message', (bytes, { address, port }) => {
+    socket.send(encode(respond(decode(bytes), { records, down })), port, address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return {
+    server: `127.0.0.1:${socket.address().port}`,
+    records,
+    down,
+    close: () => new Promise((resolve) => socket.close(() => resolve())),
+  };
+}

@@ -1,0 +1,93 @@
+// The route table fails closed: written over the list, so that a new route is covered when it is
+// mounted.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { areas } from '../../daemon/http/areas.ts';
+import { routes } from '../../daemon/http/routes.ts';
+import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
+import { createAuthenticator } from '../../src/keys/authenticator.ts';
+import { createKey } from '../../src/keys/keys.ts';
+import { permissionMapOf } from '../../src/keys/roles.ts';
+import { createKeyInput } from '../../src/keys/schema.ts';
+import { everyPermission, type Permission } from '../../src/permission.ts';
+import type { Route } from '../../src/route.ts';
+import { openApiCheck } from '../support/openapi-check.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+
+let service: TestApp;
+let http: HttpServer;
+const check = openApiCheck(routes);
+const keys = new Map<string, string>();
+
+beforeAll(async () => {
+  service = await testApp();
+  const authenticator = createAuthenticator(service.app);
+  http = createHttpServer(service.app, {
+    routes,
+    authenticate: (plaintext) => authenticator.authenticate(plaintext),
+    isQueueRunning: () => true,
+    onResponse: check.onResponse,
+  });
+});
+
+afterAll(async () => {
+  await http.close();
+  await service.close();
+});
+
+/** A real key with exactly these permissions. */
+async function keyWith(permissions: readonly Permission[]): Promise<string> {
+  const name = permissions.join(' ');
+  const known = keys.get(name);
+  if (known) return known;
+  const input = createKeyInput.parse({ permissions: permissionMapOf(permissions) });
+  const { key } = await createKey(service.app, service.operator, input);
+  if (key === null) throw new Error('a new key has no plaintext');
+  keys.set(name, key);
+  return key;
+}
+
+async function call({ method, path }: Route, key: string | null) {
+  const response = await http.inject({
+    method,
+    url: path.replaceAll(/\{\w+\}/g, 'x'),
+    headers: {
+      ...(key !== null && { 'x-api-key': key }),
+      ...(method !== 'GET' && { 'content-type': 'application/json' }),
+    },
+    ...(method !== 'GET' && { payload: '{"unknownField":1}' }),
+  });
+  return { status: response.statusCode, body: response.json() };
+}
+
+describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
+  '%s',
+  (_name, route) => {
+    it('answers 401 without a key', async () => {
+      const { status, body } = await call(route, null);
+      expect([status, body._tag]).toEqual([401, 'UnauthorizedError']);
+    });
+
+    it('answers 403 to a key that may do everything else', async () => {
+      const others = everyPermission().filter((permission) => permission !== route.permission);
+      const { status, body } = await call(route, await keyWith(others));
+      expect([status, body]).toEqual([
+        403,
+        { _tag: 'ForbiddenError', message: `This key lacks the permission ${route.permission}` },
+      ]);
+    });
+
+    it('lets a key through that may do nothing else', async () => {
+      const { status, body } = await call(route, await keyWith([route.permission]));
+      expect(String(body.message)).not.toContain('lacks the permission');
+      expect([400, 401, 500, 503]).not.toContain(status);
+    });
+
+    it('belongs to an area that says what it is about', () => {
+      expect(areas[route.area]).toBeDefined();
+    });
+  },
+);
+
+it('every answer above fits the OpenAPI document', () => {
+  expect(check.faults).toEqual([]);
+});

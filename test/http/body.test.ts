@@ -1,0 +1,52 @@
+// Parsing a body: the same as JSON.parse for whatever is within the bounds, and 400 for the rest.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseJson } from '../../daemon/http/body.ts';
+import { MalformedRequestError } from '../../src/errors.ts';
+
+const parse = (text: string) => parseJson(Buffer.from(text));
+
+describe('parseJson', () => {
+  it('agrees with JSON.parse', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 20, stringUnit: 'binary' }), (text) => {
+        fc.pre(!/__proto__|constructor/.test(text));
+        expect(parse(text)).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it.each(['"\\\\"', '"\\""', '"[[[["', '"\\\\\\"[{"', '[" \\u005b"]', '"é [\\" 😀"'])(
+    'reads %s, where brackets and quotes stand inside a text',
+    (text) => expect(parse(text)).toEqual(JSON.parse(text)),
+  );
+
+  it('reads 64 levels and refuses 65', () => {
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+    expect(JSON.stringify(parse(nested(64)))).toBe(nested(64));
+    expect(() => parse(nested(65))).toThrow(MalformedRequestError);
+    expect(() => parse(`[${'{"a":'.repeat(65)}1${'}'.repeat(65)}]`)).toThrow(/nested deeper/);
+  });
+
+  it('refuses more values than it would be safe to allocate', () => {
+    expect(() => parse(`[${'[],'.repeat(300_000)}1]`)).toThrow(/more than 500000 values/);
+    expect(parse(`[${'1,'.repeat(100_000)}1]`)).toHaveLength(100_001);
+  });
+
+  it.each(['{', '{"a"}', '"', '"\\', '[1,]', 'undefined', "{'a':1}", '1 2', '\ufeff{}', ']', '\0'])(
+    'refuses %j',
+    (text) => expect(() => parse(text)).toThrow(MalformedRequestError),
+  );
+
+  it('takes the last of duplicate keys', () => {
+    expect(parse('{"a":1,"a":2}')).toEqual({ a: 2 });
+  });
+
+  it('finds a forbidden key however it is written', () => {
+    expect(() => parse('[{"\\u005f_proto__":1}]')).toThrow(/forbidden key/);
+    expect(parse('{"constructor":"Acme Builders"}')).toEqual({ constructor: 'Acme Builders' });
+  });
+
+  it('is undefined for no bytes at all', () => expect(parse('')).toBeUndefined());
+});

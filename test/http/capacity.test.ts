@@ -1,0 +1,200 @@
+// What the face does under load and to work that hangs: 503 before any code ran, 504 by the clock,
+// while health still answers; and how it closes.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Route } from '../../src/route.ts';
+import {
+  authenticateWord,
+  echo,
+  getRoute,
+  goodEcho,
+  type HttpService,
+  httpService,
+  ownerKey,
+} from './http-service.ts';
+import { rawConnection } from './raw-socket.ts';
+
+let service: HttpService | undefined;
+
+afterEach(async () => {
+  await service?.close();
+  service = undefined;
+});
+
+/** A route whose runs wait until the test ends them. */
+function waitingRoute() {
+  const runs: {
+    resolve: (value: unknown) => void;
+    reject: (error: unknown) => void;
+    signal: AbortSignal;
+  }[] = [];
+  const run: Route['run'] = (_app, { signal }) =>
+    new Promise((resolve, reject) => runs.push({ resolve, reject, signal }));
+  return { route: getRoute('/v1/wait', run), runs };
+}
+
+const wait = { url: '/v1/wait', headers: { 'x-api-key': ownerKey } };
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 1000 && !condition(); turn++) await nextTurn();
+  expect(condition()).toBe(true);
+}
+
+describe('load shedding', () => {
+  it('answers 503 beyond http.maxInFlight before any code ran, and takes requests again later', async () => {
+    const { route, runs } = waitingRoute();
+    const asked: string[] = [];
+    service = await httpService({
+      routes: [route, echo],
+      config: { maxInFlight: 3 },
+      authenticate: async (key) => {
+        asked.push(key);
+        return authenticateWord(key);
+      },
+    });
+    const { http } = service;
+    const waiting = [1, 2, 3].map(() => http.inject(wait));
+    await until(() => runs.length === 3);
+    asked.length = 0;
+
+    const shed = await http.inject(goodEcho);
+    expect(shed.statusCode).toBe(503);
+    expect(shed.json()).toEqual({
+      _tag: 'CapacityError',
+      message: 'More than 3 requests are in work',
+      retryAfterSeconds: 1,
+    });
+    expect(shed.headers['retry-after']).toBe('1');
+    expect(asked).toEqual([]);
+
+    for (const url of ['/healthz', '/readyz', '/metrics', '/v1/openapi.json', '/docs']) {
+      expect((await http.inject({ url })).statusCode).toBe(200);
+    }
+
+    for (const { resolve } of runs) resolve('done');
+    for (const response of await Promise.all(waiting)) expect(response.statusCode).toBe(200);
+    expect((await http.inject(goodEcho)).statusCode).toBe(201);
+  });
+
+  it('frees its place when a route fails', async () => {
+    const fail = getRoute('/v1/fail', () => Promise.reject(new Error('no')));
+    service = await httpService({ routes: [fail], config: { maxInFlight: 1 } });
+    for (let i = 0; i < 3; i++) {
+      const response = await service.http.inject({ ...wait, url: '/v1/fail' });
+      expect(response.statusCode).toBe(500);
+    }
+  });
+});
+
+describe('the time limit', () => {
+  it('answers 504 by the clock and aborts the signal; the place stays taken until the work ends', async () => {
+    const { route, runs } = waitingRoute();
+    service = await httpService({
+      routes: [route],
+      config: { requestTimeoutSeconds: 5, maxInFlight: 1 },
+    });
+    const answer = service.http.inject(wait);
+    await until(() => runs.length === 1);
+    await service.clock.advance(4_999);
+    expect(runs[0]?.signal.aborted).toBe(false);
+    await service.clock.advance(1);
+    const response = await answer;
+    expect(response.statusCode).toBe(504);
+    expect(response.json()).toEqual({
+      _tag: 'TimeoutError',
+      message: 'The request took longer than 5 s',
+      retryAfterSeconds: 1,
+    });
+    expect(response.headers['retry-after']).toBe('1');
+    expect(response.headers['x-service-error-layer']).toBe('timeout');
+    expect(runs[0]?.signal.aborted).toBe(true);
+
+    expect((await service.http.inject(wait)).statusCode).toBe(503);
+    runs[0]?.resolve(null);
+    await nextTurn();
+    const next = service.http.inject(wait);
+    await until(() => runs.length === 2);
+    runs[1]?.resolve('on time');
+    expect((await next).json()).toBe('on time');
+  });
+
+  it('covers a key that cannot be looked up', async () => {
+    service = await httpService({ authenticate: () => new Promise(() => {}) });
+    const answer = service.http.inject(goodEcho);
+    await nextTurn();
+    await service.clock.advance(30_000);
+    expect((await answer).statusCode).toBe(504);
+  });
+
+  it('logs a failure that comes after the answer, once', async () => {
+    const { route, runs } = waitingRoute();
+    service = await httpService({ routes: [route] });
+    const answer = service.http.inject(wait);
+    await until(() => runs.length === 1);
+    await service.clock.advance(30_000);
+    await answer;
+    service.logged();
+    runs[0]?.reject(new Error('the disk came off'));
+    await nextTurn();
+    expect(service.logged()).toMatchObject([
+      { msg: 'A timed-out request failed later', err: { message: 'the disk came off' } },
+    ]);
+  });
+
+  it('leaves no timer behind a request that ended', async () => {
+    service = await httpService();
+    await service.http.inject(goodEcho);
+    expect(service.clock.nextTimerAt()).toBeUndefined();
+  });
+});
+
+describe('closing', () => {
+  it('lets a request in work end first', async () => {
+    const { route, runs } = waitingRoute();
+    service = await httpService({ routes: [route] });
+    const { url } = await service.http.listen();
+    const answer = fetch(`${url}/v1/wait`, { headers: wait.headers });
+    await until(() => runs.length === 1);
+    const closed = service.http.close();
+    runs[0]?.resolve('in time');
+    expect(await (await answer).json()).toBe('in time');
+    await closed;
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
+
+  it('does not wait for connections on which nothing was ever said', async () => {
+    service = await httpService();
+    const { url } = await service.http.listen();
+    const silent = rawConnection(url);
+    const idle = rawConnection(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    await idle.untilReceived('{"status":"ok"}');
+    await service.http.close();
+    expect(await silent.untilClosed()).toBe('');
+    await idle.untilClosed();
+  });
+
+  it('cuts the rest off when the grace is over', async () => {
+    const { route, runs } = waitingRoute();
+    service = await httpService({ routes: [route], shutdownGraceSeconds: 10 });
+    const { url } = await service.http.listen();
+    const answer = fetch(`${url}/v1/wait`, { headers: wait.headers }).catch(() => 'cut off');
+    await until(() => runs.length === 1);
+    const closed = service.http.close();
+    await nextTurn();
+    await service.clock.advance(10_000);
+    await closed;
+    expect(await answer).toBe('cut off');
+  });
+});
+
+describe('listening', () => {
+  it('says plainly that the port is taken', async () => {
+    service = await httpService();
+    const { url } = await service.http.listen();
+    const second = await httpService({ config: { port: Number(new URL(url).port) } });
+    await expect(second.http.listen()).rejects.toThrow(
+      /Cannot listen for HTTP on 127.0.0.1:\d+: another/,
+    );
+    await second.close();
+  });
+});

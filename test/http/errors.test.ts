@@ -1,0 +1,248 @@
+// The error answers of specification 7 and contract 4: flat objects, their headers, and what the log
+// keeps of a fault.
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { errorHeaders } from '../../daemon/http/errors.ts';
+import { errorSchemas } from '../../daemon/http/openapi-errors.ts';
+import {
+  CapacityError,
+  ConflictError,
+  ForbiddenError,
+  InternalError,
+  MalformedRequestError,
+  PaymentRequiredError,
+  RateLimitedError,
+  ResourceNotFoundError,
+  type ServiceError,
+  TimeoutError,
+  UnauthorizedError,
+  ValidationError,
+} from '../../src/errors.ts';
+import { type Route, route } from '../../src/route.ts';
+import { getRoute, type HttpService, httpService, ownerKey } from './http-service.ts';
+
+let service: HttpService | undefined;
+
+afterEach(async () => {
+  await service?.close();
+  service = undefined;
+});
+
+/** What the face answers when a route throws this. */
+async function answerTo(thrown: unknown, headers: Record<string, string> = {}) {
+  const fail = getRoute('/v1/fail', () => Promise.reject(thrown));
+  service = await httpService({ routes: [fail] });
+  const response = await service.http.inject({
+    url: '/v1/fail?',
+    headers: { 'x-api-key': ownerKey, ...headers },
+  });
+  expect(service.check.faults).toEqual([]);
+  return { status: response.statusCode, headers: response.headers, body: response.json() };
+}
+
+const oneOfEach: ServiceError[] = [
+  new MalformedRequestError('no'),
+  new ValidationError('no', { 'email.subject': ['is required'] }),
+  new ResourceNotFoundError('message', 'msg_1'),
+  new UnauthorizedError('no'),
+  new PaymentRequiredError({
+    resource: 'daily-emails',
+    currentUsage: 2,
+    limit: 1,
+    operation: 'send',
+  }),
+  new ForbiddenError('no'),
+  new ConflictError('message', 'no'),
+  new RateLimitedError('send', 7),
+  new InternalError('no'),
+  new CapacityError('no', 2),
+  new TimeoutError('no', 3),
+];
+
+describe('an error of the service', () => {
+  it.each(oneOfEach.map((error) => [error._tag, error] as const))(
+    '%s is answered flat, with its own status and the fields that the document declares',
+    async (tag, error) => {
+      const answer = await answerTo(error);
+      expect(answer.status).toBe(error.status);
+      expect(answer.body).toEqual({ _tag: tag, ...error.fields() });
+      const declared = errorSchemas[tag]?.properties as Record<string, unknown>;
+      expect(Object.keys(answer.body)).toEqual(Object.keys(declared));
+    },
+  );
+
+  it.each([
+    [
+      new RateLimitedError('send', 7),
+      { 'retry-after': '7', 'x-service-throttle-source': 'service_admission' },
+    ],
+    [new CapacityError('no', 2), { 'retry-after': '2' }],
+    [new TimeoutError('no', 3), { 'retry-after': '3', 'x-service-error-layer': 'timeout' }],
+    [new InternalError('no'), { 'x-service-error-layer': 'api' }],
+    [new InternalError('no', 'store'), { 'x-service-error-layer': 'store' }],
+    [new InternalError('no', 'webhooks'), { 'x-service-error-layer': 'webhooks' }],
+    [new ConflictError('message', 'no'), {}],
+  ])('%s carries its headers and no others', async (error, headers) => {
+    expect(errorHeaders(error)).toEqual(headers);
+    const answer = await answerTo(error);
+    expect(answer.headers).toMatchObject(headers);
+  });
+});
+
+describe('a fault that nobody foresaw', () => {
+  it('is answered in neutral words and logged once with the request id, without key and body', async () => {
+    const fault = new Error('no such column: secret_sauce');
+    const answer = await answerTo(fault, { 'x-request-id': 'trace:7' });
+    expect(answer.status).toBe(500);
+    expect(answer.headers['x-service-error-layer']).toBe('api');
+    expect(answer.headers['x-request-id']).toBe('trace:7');
+    expect(answer.body).toEqual({
+      _tag: 'InternalError',
+      message: expect.not.stringContaining('secret_sauce'),
+    });
+    const lines = service?.logged() ?? [];
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({
+      level: 'error',
+      requestId: 'trace:7',
+      method: 'GET',
+      route: '/v1/fail',
+      err: { message: 'no such column: secret_sauce', stack: expect.stringContaining('Error') },
+    });
+    expect(JSON.stringify(lines)).not.toContain(ownerKey);
+  });
+
+  it.each([
+    ['a text', 'oops'],
+    ['nothing', undefined],
+    ['null', null],
+  ])('is answered when it is %s', async (_what, thrown) => {
+    expect((await answerTo(thrown)).status).toBe(500);
+  });
+
+  it('is a 500 too when the answer cannot be written as JSON', async () => {
+    service = await httpService({ routes: [getRoute('/v1/big', async () => ({ big: 1n }))] });
+    const response = await service.http.inject({
+      url: '/v1/big',
+      headers: { 'x-api-key': ownerKey },
+    });
+    expect(response.statusCode).toBe(500);
+  });
+
+  it('leaves a line when the store cannot write, and none when load is shed', async () => {
+    await answerTo(
+      new CapacityError('The store cannot write now', 1, { cause: new Error('full') }),
+    );
+    expect(service?.logged()).toMatchObject([{ level: 'warn', err: { message: 'full' } }]);
+    await service?.close();
+    await answerTo(new CapacityError('More than 3 requests are in work'));
+    expect(service?.logged()).toEqual([]);
+  });
+});
+
+describe('the request id', () => {
+  it.each(['abc-1.2:3_4', 'x'.repeat(128)])(
+    'is the caller’s own when it is sane: %s',
+    async (id) => {
+      const answer = await answerTo(new ConflictError('message', 'no'), { 'x-request-id': id });
+      expect(answer.headers['x-request-id']).toBe(id);
+    },
+  );
+
+  it.each(['', 'a b', 'x'.repeat(129), '<script>', 'a\tb'])('is ours instead of %j', async (id) => {
+    const answer = await answerTo(new ConflictError('message', 'no'), { 'x-request-id': id });
+    expect(answer.headers['x-request-id']).toMatch(/^req_[0-9a-f]{24}$/);
+  });
+
+  it.each([
+    '/healthz',
+    '/readyz',
+    '/metrics',
+    '/docs',
+    '/v1/openapi.json',
+    '/nope',
+    '/%zz',
+    '/v1/fail',
+  ])('is on %s', async (url) => {
+    service = await httpService({ routes: [getRoute('/v1/fail', async () => null)] });
+    const response = await service.http.inject({ url, headers: { 'x-request-id': 'mine' } });
+    expect(response.headers['x-request-id']).toBe('mine');
+    expect(response.headers['x-content-type-options']).toBe('nosniff');
+  });
+});
+
+it('an URL that cannot be decoded is a 400', async () => {
+  service = await httpService();
+  const response = await service.http.inject({ url: '/v1/things/%zz/echo' });
+  expect(response.statusCode).toBe(400);
+  expect(response.json()._tag).toBe('MalformedRequestError');
+});
+
+it('refusals are counted by tag, requests by route and status', async () => {
+  await answerTo(new ConflictError('message', 'no'));
+  const text = (await service?.http.inject({ url: '/metrics' }))?.body;
+  expect(text).toContain('svc_requests_refused_total{reason="ConflictError"} 1');
+  expect(text).toContain(
+    'svc_http_request_seconds_count{method="GET",route="/v1/fail",status="409"} 1',
+  );
+});
+
+describe('the check that all HTTP tests use', () => {
+  const answering = (value: unknown): Route => {
+    const declared = route({
+      method: 'GET',
+      path: '/v1/thing',
+      name: 'getThing',
+      summary: 'Get it',
+      area: 'messages',
+      permission: 'messages:read',
+      status: 200,
+      output: z.object({ at: z.iso.datetime(), size: z.number().nullable() }),
+      run: async () => ({ at: '', size: null }),
+    });
+    return { ...declared, run: async () => value };
+  };
+  const at = '2026-01-01T00:00:00.000Z';
+
+  it.each([
+    ['a missing field', { at }, "must have required property 'size'"],
+    ['a wrong type', { at, size: 'big' }, '/size must be number,null'],
+    ['a wrong format', { at: 'today', size: 1 }, '/at must match format "date-time"'],
+    [
+      'an undocumented field',
+      { at, size: 1, colour: 'red' },
+      'fields that the schema does not name',
+    ],
+  ])('finds %s', async (_what, value, text) => {
+    service = await httpService({ routes: [answering(value)] });
+    const response = await service.http.inject({
+      url: '/v1/thing',
+      headers: { 'x-api-key': ownerKey },
+    });
+    expect(response.statusCode).toBe(500);
+    expect(response.json().message).toContain(text);
+    expect(service.check.faults).toHaveLength(1);
+  });
+
+  it('finds a status that the route does not declare', async () => {
+    const thrower = {
+      ...answering(null),
+      run: () => Promise.reject(new ConflictError('thing', 'no')),
+    };
+    service = await httpService({ routes: [thrower] });
+    const response = await service.http.inject({
+      url: '/v1/thing',
+      headers: { 'x-api-key': ownerKey },
+    });
+    expect(response.json().message).toContain('does not declare this status');
+  });
+
+  it('is content with what is declared', async () => {
+    service = await httpService({ routes: [answering({ at, size: 1 })] });
+    const response = await service.http.inject({
+      url: '/v1/thing',
+      headers: { 'x-api-key': ownerKey },
+    });
+    expect(response.statusCode).toBe(200);
+  });
+});

@@ -1,0 +1,50 @@
+// /healthz, /readyz and /metrics (contract 1): no key, and honest.
+import { afterEach, expect, it } from 'vitest';
+import { type HttpService, httpService } from './http-service.ts';
+
+let service: HttpService | undefined;
+
+afterEach(async () => {
+  await service?.close();
+});
+
+it('/healthz says that the process lives', async () => {
+  service = await httpService({ isQueueRunning: () => false });
+  const response = await service.http.inject({ url: '/healthz' });
+  expect([response.statusCode, response.json()]).toEqual([200, { status: 'ok' }]);
+});
+
+it.each([
+  ['ready', true, true, 200],
+  ['not ready', false, true, 503],
+  ['not ready', true, false, 503],
+] as const)('/readyz is %s with store %s and queue %s', async (status, store, queue, code) => {
+  service = await httpService({
+    isQueueRunning: () => queue,
+    store: { isWritable: async () => store },
+  });
+  const response = await service.http.inject({ url: '/readyz' });
+  expect([response.statusCode, response.json()]).toEqual([code, { status, store, queue }]);
+});
+
+it('/readyz asks the real store', async () => {
+  service = await httpService();
+  const response = await service.http.inject({ url: '/readyz' });
+  expect(response.json()).toEqual({ status: 'ready', store: true, queue: true });
+});
+
+it('/readyz is 503, with a line in the log, when the store fails', async () => {
+  service = await httpService({
+    store: { isWritable: () => Promise.reject(new Error('the disk came off')) },
+  });
+  const response = await service.http.inject({ url: '/readyz' });
+  expect([response.statusCode, response.json().store]).toEqual([503, false]);
+  expect(service.logged()).toMatchObject([{ err: { message: 'the disk came off' } }]);
+});
+
+it('/metrics is Prometheus text', async () => {
+  service = await httpService();
+  const response = await service.http.inject({ url: '/metrics' });
+  expect(response.headers['content-type']).toContain('text/plain');
+  expect(response.body).toContain('# TYPE svc_messages_accepted_total counter');
+});

@@ -1,0 +1,209 @@
+// The OpenAPI document and the reference page: complete, free of faults, served without a key, and
+// self-contained. That answers fit the document is what openapi-check.ts holds in all HTTP tests.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core';
+import spectralRulesets from '@stoplight/spectral-rulesets';
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { docsPage } from '../../daemon/http/docs.ts';
+import {
+  type OpenApiDocument,
+  type Operation,
+  openApiDocument,
+} from '../../daemon/http/openapi.ts';
+import { errorSchemas } from '../../daemon/http/openapi-errors.ts';
+import { routes } from '../../daemon/http/routes.ts';
+import { type Route, route } from '../../src/route.ts';
+import { echo, type HttpService, httpService } from './http-service.ts';
+
+const run = promisify(execFile);
+const document = openApiDocument(routes, 'https://mail.acme.test');
+
+/** The operation of a document, which must be there. */
+function operationOf({ paths }: OpenApiDocument, method: string, path: string): Operation {
+  const methods = new Map(Object.entries(paths)).get(path) ?? {};
+  const operation = new Map(Object.entries(methods)).get(method.toLowerCase());
+  if (!operation) throw new Error(`the document lacks ${method} ${path}`);
+  return operation;
+}
+
+let service: HttpService | undefined;
+
+afterEach(async () => {
+  await service?.close();
+  service = undefined;
+});
+
+describe('the document of all routes', () => {
+  it('passes redocly without error or warning', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-openapi-'));
+    writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
+    const cli = createRequire(import.meta.url).resolve('@redocly/cli/bin/cli.js');
+    const flags = ['--extends=recommended', '--format=json'];
+    const { stdout } = await run(process.execPath, [cli, 'lint', 'openapi.json', ...flags], {
+      cwd: folder,
+      env: {
+        PATH: process.env.PATH,
+        REDOCLY_TELEMETRY: 'off',
+        REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+        HTTPS_PROXY: 'http://127.0.0.1:1',
+      },
+    });
+    rmSync(folder, { recursive: true });
+    const report = JSON.parse(stdout) as { problems: unknown[] };
+    expect(report.problems).toEqual([]);
+  });
+
+  it('passes spectral’s rules for OpenAPI without error or warning', async () => {
+    const spectral = new spectralCore.Spectral();
+    const oas = spectralRulesets.oas as unknown as RulesetDefinition;
+    spectral.setRuleset({ extends: [oas], rules: { 'info-contact': 'off' } });
+    expect(await spectral.run(JSON.parse(JSON.stringify(document)))).toEqual([]);
+  });
+
+  it('says what the specification demands of it', () => {
+    expect(document.openapi).toBe('3.1.0');
+    expect(document.info.version).toBe('1.0.0');
+    expect(document.security).toEqual([{ ApiKeyAuth: [] }]);
+    expect(document.components.securitySchemes).toMatchObject({
+      ApiKeyAuth: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+    });
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining([...Object.keys(errorSchemas), 'Message', 'Delivery', 'SendPayload']),
+    );
+  });
+
+  it.each(routes.map((entry) => [`${entry.method} ${entry.path}`, entry] as const))(
+    'describes %s',
+    (_name, { method, path, name, permission, status, errors = [] }) => {
+      const { operationId, description, responses } = operationOf(document, method, path);
+      expect(operationId).toBe(name);
+      expect(description).toContain(permission);
+      const statuses = [status, 400, 401, 403, 404, 422, 429, 500, 503, 504, ...errors];
+      expect(Object.keys(responses)).toEqual(expect.arrayContaining(statuses.map(String)));
+    },
+  );
+
+  it('declares for a send what the specification declares (4.1)', () => {
+    const { responses } = operationOf(document, 'POST', '/v1/messages');
+    const statuses = [201, 401, 402, 403, 404, 409, 422, 429, 500, 502];
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(statuses.map(String)));
+    expect(responses['403']).toEqual({ $ref: '#/components/responses/SendForbidden' });
+    expect(responses['500']).toEqual({ $ref: '#/components/responses/SendFailed' });
+    expect(JSON.stringify(document.components.responses.SendForbidden)).toContain('FlagDisabled');
+    expect(JSON.stringify(document.components.responses.SendFailed)).toContain('WebhookEnqueue');
+  });
+});
+
+describe('a schema', () => {
+  const withBody = (body: z.ZodType): Route => ({ ...echo, body });
+
+  it('shows a query parameter as what it means, not as the text on the wire', () => {
+    const { parameters = [] } = operationOf(document, 'GET', '/v1/messages');
+    expect(parameters.find(({ name }) => name === 'limit')?.schema).toEqual({
+      type: 'integer',
+      minimum: 1,
+      maximum: 100,
+      default: 20,
+    });
+  });
+
+  it('shows a path parameter with its pattern, a header by its usual name', () => {
+    const { parameters } = operationOf(openApiDocument([echo], '/'), 'POST', echo.path);
+    expect(parameters).toMatchObject([
+      { name: 'id', in: 'path', required: true, schema: { pattern: '^thing_[0-9]{4}$' } },
+      { name: 'loud', in: 'query', required: false, schema: { type: 'boolean' } },
+      { name: 'Idempotency-Key', in: 'header', required: false },
+    ]);
+  });
+
+  it('is one component however often it is used', () => {
+    const party = z.object({ name: z.string() }).meta({ id: 'TestParty' });
+    const made = openApiDocument(
+      [withBody(z.array(party)), { ...echo, path: '/v1/b', output: party }],
+      '/',
+    );
+    expect(made.components.schemas.TestParty).toMatchObject({ type: 'object' });
+    expect(operationOf(made, 'POST', '/v1/b').responses['201']).toMatchObject({
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/TestParty' } } },
+    });
+  });
+
+  it('that cannot be expressed stops the document', () => {
+    expect(() => openApiDocument([withBody(z.date())], '/')).toThrow(/cannot be represented/);
+  });
+
+  it('may not declare an error that the specification does not know', () => {
+    expect(() => openApiDocument([{ ...echo, errors: [418] }], '/')).toThrow(/418/);
+  });
+});
+
+describe('/v1/openapi.json', () => {
+  it('is served without a key, with the address that the service listens on', async () => {
+    service = await httpService();
+    const { url } = await service.http.listen();
+    const response = await fetch(`${url}/v1/openapi.json`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toContain('application/json');
+    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openApiDocument([echo], url))));
+  });
+
+  it('names the public address where one is configured', async () => {
+    service = await httpService({ config: { publicUrl: 'https://mail.acme.test' } });
+    const response = await service.http.inject({ url: '/v1/openapi.json' });
+    expect(response.json().servers[0].url).toBe('https://mail.acme.test');
+  });
+});
+
+describe('/docs', () => {
+  it('needs nothing from elsewhere and forbids it', async () => {
+    service = await httpService();
+    const response = await service.http.inject({ url: '/docs' });
+    expect(response.statusCode).toBe(200);
+    expect(response.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(response.body).not.toMatch(/<script|<link[^>]+href="http|src=|@import|url\(/i);
+    const style = /<style>([\s\S]*?)<\/style>/.exec(response.body)?.[1] ?? '';
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(response.headers['content-security-policy']).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
+  });
+
+  it('shows every operation and every schema, and each link leads somewhere', () => {
+    const page = docsPage(document);
+    for (const { name, summary, path } of routes) {
+      expect(page).toContain(`<section id="${name}">`);
+      expect(page).toContain(path);
+      expect(page).toContain(summary);
+    }
+    const targets = new Set([...page.matchAll(/id="([^"]+)"/g)].map(([, id]) => id));
+    const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+    expect(links.length).toBeGreaterThan(routes.length);
+    expect(links.filter((link) => !targets.has(link))).toEqual([]);
+  });
+
+  it('shows nested fields by their dotted paths', () => {
+    const page = docsPage(document);
+    for (const field of ['email.subject', 'email.attachments.0.filename', 'to.0.email']) {
+      expect(page).toContain(`<code>${field}</code>`);
+    }
+  });
+
+  it('takes nothing in the document for markup', () => {
+    const hostile = route({
+      ...echo,
+      summary: '<img src=x onerror=alert(1)>',
+      description: '`</code><script>`',
+      body: z.strictObject({ '<b>': z.enum(['"><i>']).meta({ description: '<u>' }) }),
+      run: async () => ({ id: '', text: '', key: null }),
+    });
+    const page = docsPage(openApiDocument([hostile], 'http://x/"><s>'));
+    expect(page).not.toMatch(/<(img|script|b|i|u|s)[ >]/);
+  });
+});

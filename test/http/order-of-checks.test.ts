@@ -1,0 +1,316 @@
+// The order of contract 4: route, key, permission, rate limit, malformed body, fields, then the route.
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import {
+  ConflictError,
+  PaymentRequiredError,
+  RateLimitedError,
+  ResourceNotFoundError,
+} from '../../src/errors.ts';
+import { type Route, route } from '../../src/route.ts';
+import {
+  echo,
+  getRoute,
+  goodEcho,
+  type HttpService,
+  httpService,
+  ownerKey,
+} from './http-service.ts';
+
+let service: HttpService;
+let admitted: string[];
+let refuseAdmission: boolean;
+
+const touch = route({
+  method: 'POST',
+  path: '/v1/touch',
+  name: 'touch',
+  summary: 'Touch it',
+  area: 'messages',
+  permission: 'messages:write',
+  status: 200,
+  output: z.object({ touched: z.boolean() }),
+  run: async () => ({ touched: true }),
+});
+
+const tune = route({
+  method: 'PATCH',
+  path: '/v1/tune',
+  name: 'tune',
+  summary: 'Tune it',
+  area: 'messages',
+  permission: 'messages:write',
+  body: z.strictObject({ pitch: z.number().optional() }),
+  bodyOptional: true,
+  status: 200,
+  output: z.object({ pitch: z.number().nullable() }),
+  run: async (_app, { body }) => ({ pitch: body.pitch ?? null }),
+});
+
+const refusals: Route[] = [
+  getRoute('/v1/missing', async () => {
+    throw new ResourceNotFoundError('message', 'msg_1');
+  }),
+  getRoute('/v1/conflict', async () => {
+    throw new ConflictError('message', 'It was sent already');
+  }),
+  getRoute('/v1/unpaid', async () => {
+    throw new PaymentRequiredError({
+      resource: 'daily-emails',
+      currentUsage: 100,
+      limit: 100,
+      operation: 'send',
+    });
+  }),
+];
+
+beforeEach(async () => {
+  admitted = [];
+  refuseAdmission = false;
+  service = await httpService({
+    routes: [echo, touch, tune, ...refusals],
+    admit: async (caller, { name }) => {
+      if (refuseAdmission) throw new RateLimitedError('send', 3);
+      admitted.push(`${caller.roleName} ${name}`);
+    },
+  });
+});
+
+afterEach(async () => {
+  expect(service.check.faults).toEqual([]);
+  await service.close();
+});
+
+/** Sends the good request with changes; header values of null are left out. */
+async function send(change: {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+  url?: string;
+  headers?: Record<string, string | null>;
+  payload?: string | Buffer;
+}) {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ ...goodEcho.headers, ...change.headers })) {
+    if (value !== null) headers[name] = value;
+  }
+  const response = await service.http.inject({ ...goodEcho, ...change, headers });
+  return { status: response.statusCode, headers: response.headers, body: response.json() };
+}
+
+describe('the route comes first', () => {
+  it.each([
+    ['an unknown path', 'GET', '/v1/nope'],
+    ['a known path with another method', 'PUT', '/v1/touch'],
+    ['a trailing slash', 'POST', '/v1/touch/'],
+    ['another letter case', 'POST', '/v1/Touch'],
+    ['a doubled slash', 'POST', '//v1/touch'],
+    ['OPTIONS', 'OPTIONS', '/v1/touch'],
+    ['the root', 'GET', '/'],
+  ] as const)('answers %s with 404, without looking at the key', async (_what, method, url) => {
+    const answer = await send({ method, url: `${url}?a=1`, headers: { 'x-api-key': null } });
+    expect(answer.status).toBe(404);
+    expect(answer.body).toEqual({
+      _tag: 'ResourceNotFoundError',
+      resource: 'route',
+      id: `${method} ${url}`,
+    });
+  });
+
+  it('does not take a path parameter of the wrong form for an unknown path', async () => {
+    const answer = await send({ url: `/v1/things/${'x'.repeat(3000)}/echo` });
+    expect(answer.status).toBe(422);
+    expect(answer.body.fields).toEqual({ id: ['is not a thing id'] });
+  });
+});
+
+describe('then the key', () => {
+  const broken = '{not json';
+
+  it.each([null, ''])(
+    'answers a missing key (%j) with 401 before it reads the body',
+    async (key) => {
+      const answer = await send({ headers: { 'x-api-key': key }, payload: broken });
+      expect(answer.status).toBe(401);
+      expect(answer.body).toEqual({
+        _tag: 'UnauthorizedError',
+        message: 'An API key is missing: send it in the X-API-Key header',
+      });
+      expect(answer.headers['www-authenticate']).toContain('X-API-Key');
+    },
+  );
+
+  it.each(['wrong', 'owner ', 'o'.repeat(5000), 'käy'])(
+    'answers every key that is not valid alike (%s)',
+    async (key) => {
+      const answer = await send({ headers: { 'x-api-key': key }, payload: broken });
+      expect(answer.status).toBe(401);
+      expect(answer.body.message).toBe('The API key is not valid');
+    },
+  );
+});
+
+describe('then the permission', () => {
+  it('is named in a 403, before the rate limit is drawn on', async () => {
+    const answer = await send({ headers: { 'x-api-key': 'reader' }, payload: '{not json' });
+    expect(answer.status).toBe(403);
+    expect(answer.body).toEqual({
+      _tag: 'ForbiddenError',
+      message: 'This key lacks the permission messages:send',
+    });
+    expect(admitted).toEqual([]);
+  });
+});
+
+describe('then the rate limit', () => {
+  it('refuses before the body is looked at', async () => {
+    refuseAdmission = true;
+    const answer = await send({ payload: '{not json' });
+    expect(answer.status).toBe(429);
+    expect(answer.body).toEqual({
+      _tag: 'RateLimitedError',
+      retryAfterSeconds: 3,
+      operation: 'send',
+    });
+    expect(answer.headers['retry-after']).toBe('3');
+    expect(answer.headers['x-service-throttle-source']).toBe('service_admission');
+  });
+
+  it('is drawn on once by a request that goes through', async () => {
+    expect((await send({})).status).toBe(201);
+    expect(admitted).toEqual(['custom echoThing']);
+  });
+});
+
+describe('then whether the body can be read', () => {
+  it.each([
+    ['broken JSON', '{"text":"a"', {}, 400, 'not valid JSON'],
+    ['an empty body', '', {}, 400, 'JSON is expected'],
+    ['bytes that are not UTF-8', Buffer.from('{"text":"\xff"}', 'latin1'), {}, 400, 'UTF-8'],
+    ['a form', 'text=a', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'json'],
+    ['no content type', '{}', { 'content-type': null }, 415, 'json'],
+    ['a content type that is none', '{}', { 'content-type': 'nonsense' }, 415, 'json'],
+    ['another charset', '{}', { 'content-type': 'application/json; charset=latin1' }, 415, 'UTF-8'],
+    ['a compressed body', '{}', { 'content-encoding': 'gzip' }, 415, 'compressed'],
+  ] as const)('refuses %s before any field', async (_what, payload, headers, status, text) => {
+    const answer = await send({ url: '/v1/things/bad/echo?nope=1', payload, headers });
+    expect(answer.status).toBe(status);
+    expect(answer.body).toEqual({
+      _tag: 'MalformedRequestError',
+      message: expect.stringContaining(text),
+    });
+  });
+
+  it.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON;charset="UTF-8"',
+  ])('reads %s', async (type) => {
+    expect((await send({ headers: { 'content-type': type } })).status).toBe(201);
+  });
+
+  it('lets an optional body be left out, or be empty', async () => {
+    for (const payload of ['', '{}']) {
+      const answer = await send({ method: 'PATCH', url: '/v1/tune', payload });
+      expect([answer.status, answer.body]).toEqual([200, { pitch: null }]);
+    }
+    const answer = await send({ method: 'PATCH', url: '/v1/tune', payload: '{"pitch":440}' });
+    expect(answer.body).toEqual({ pitch: 440 });
+  });
+
+  it('takes no body, or an empty object, where none is declared', async () => {
+    expect((await send({ url: '/v1/touch', payload: '' })).status).toBe(200);
+    expect((await send({ url: '/v1/touch', payload: '{}' })).status).toBe(200);
+    const answer = await send({ url: '/v1/touch', payload: '{"force":true}' });
+    expect([answer.status, answer.body.fields]).toEqual([422, { force: ['unknown field'] }]);
+  });
+});
+
+describe('then the fields', () => {
+  it('names everything that is wrong in path, query, headers and body in one 422', async () => {
+    const answer = await send({
+      url: '/v1/things/thing_1/echo?loud=perhaps&volume=11',
+      headers: { 'idempotency-key': 'far-too-long' },
+      payload: '{"text":1,"to":[{"email":"a@b.example","nmae":"A"},{"email":"nobody"}],"x":{}}',
+    });
+    expect(answer.status).toBe(422);
+    expect(answer.body._tag).toBe('ValidationError');
+    expect(Object.keys(answer.body.fields).toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
+      'id',
+      'idempotency-key',
+      'loud',
+      'text',
+      'to.0.nmae',
+      'to.1.email',
+      'volume',
+      'x',
+    ]);
+    expect(answer.body.fields.x).toEqual(['unknown field']);
+    expect(answer.body.fields.volume).toEqual(['unknown field']);
+  });
+
+  it('refuses a query parameter that is given twice', async () => {
+    const answer = await send({ url: `${goodEcho.url}?loud=true&loud=false` });
+    expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, ['loud']]);
+  });
+
+  it.each(['__proto__', 'constructor', 'toString'])(
+    'names an unknown field that is called %s',
+    async (name) => {
+      const inQuery = await send({ url: `${goodEcho.url}?${name}=1` });
+      expect([inQuery.status, Object.keys(inQuery.body.fields)]).toEqual([422, [name]]);
+    },
+  );
+
+  it('refuses any query where none is declared', async () => {
+    const answer = await send({ url: '/v1/touch?force=1', payload: '' });
+    expect([answer.status, answer.body.fields]).toEqual([422, { force: ['unknown field'] }]);
+  });
+
+  it('bounds the answer to a body with thousands of unknown fields', async () => {
+    const fields = Array.from({ length: 20_000 }, (_, index) => `"f${index}":1`);
+    const answer = await send({ payload: `{${fields.join()}}` });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(answer.body.fields).length).toBeLessThan(100);
+  });
+});
+
+describe('then the route itself', () => {
+  it.each([
+    ['/v1/missing', 404],
+    ['/v1/conflict', 409],
+    ['/v1/unpaid', 402],
+  ])('answers %s with %i', async (url, status) => {
+    const response = await service.http.inject({ url, headers: { 'x-api-key': ownerKey } });
+    expect(response.statusCode).toBe(status);
+  });
+
+  it('gets what the schemas made of the request', async () => {
+    const answer = await send({ headers: { 'idempotency-key': 'k1' } });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({ id: 'thing_0001', text: 'hello', key: 'k1' });
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  });
+
+  it('serves HEAD where there is GET', async () => {
+    const response = await service.http.inject({
+      method: 'HEAD',
+      url: '/v1/missing',
+      headers: { 'x-api-key': ownerKey },
+    });
+    expect([response.statusCode, response.body]).toEqual([404, '']);
+  });
+});
+
+describe('a route that cannot be served safely', () => {
+  it('is not mounted without a known permission', async () => {
+    const open = { ...touch, permission: undefined } as unknown as Route;
+    await expect(httpService({ routes: [open] })).rejects.toThrow(
+      'POST /v1/touch: unknown permission',
+    );
+  });
+
+  it('is not mounted when its path and its schema differ', async () => {
+    const loose: Route = { ...touch, path: '/v1/touch/{id}' };
+    await expect(httpService({ routes: [loose] })).rejects.toThrow('different parameters');
+  });
+});

@@ -1,0 +1,62 @@
+// A bare TCP connection to the face: for requests that no HTTP client would send.
+import { connect, type Socket } from 'node:net';
+
+export interface RawConnection {
+  socket: Socket;
+  /** Everything received until the service closes the connection. */
+  untilClosed(): Promise<string>;
+  /** Everything received once it contains the text. */
+  untilReceived(text: string): Promise<string>;
+}
+
+/** Opens a connection and writes the first bytes. */
+export function rawConnection(url: string, bytes: string | Buffer = ''): RawConnection {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  let received = '';
+  let isClosed = false;
+  const watchers = new Set<() => void>();
+  const changed = () => {
+    for (const watcher of [...watchers]) watcher();
+  };
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1');
+    changed();
+  });
+  socket.on('error', () => {});
+  socket.on('end', () => socket.end());
+  socket.on('close', () => {
+    isClosed = true;
+    changed();
+  });
+  socket.write(bytes);
+  const until = (condition: () => boolean) =>
+    new Promise<string>((resolve, reject) => {
+      const watcher = () => {
+        if (!condition() && !isClosed) return;
+        watchers.delete(watcher);
+        if (condition()) resolve(received);
+        else reject(new Error(`closed after: ${received}`));
+      };
+      watchers.add(watcher);
+      watcher();
+    });
+  return {
+    socket,
+    untilClosed: () => until(() => isClosed),
+    untilReceived: (text) => until(() => received.includes(text)),
+  };
+}
+
+/** Status, headers in lower case and body of the first answer in these bytes. */
+export function parseAnswer(text: string) {
+  const [head = '', ...rest] = text.split('\r\n\r\n');
+  const [line = '', ...fields] = head.split('\r\n');
+  const headers = Object.fromEntries(
+    fields.map((field) => {
+      const [name = '', ...value] = field.split(': ');
+      return [name.toLowerCase(), value.join(': ')];
+    }),
+  );
+  return { status: Number(line.split(' ')[1]), headers, body: rest.join('\r\n\r\n') };
+}

@@ -1,0 +1,159 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { App } from '../../src/app.ts';
+import { type Authenticator, createAuthenticator } from '../../src/keys/authenticator.ts';
+import { makeKey } from '../../src/keys/key-format.ts';
+import { createKey, getKey, revokeKey, rotateKey } from '../../src/keys/keys.ts';
+import { operatorOf } from '../../src/keys/roles.ts';
+import type { CreateKey } from '../../src/keys/schema.ts';
+import { seededRandom } from '../../src/random.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+
+describe.each(stores)('authentication on %s', (store) => {
+  let test: TestApp;
+  let authenticator: Authenticator;
+  beforeEach(async () => {
+    test = await testApp({ store });
+    authenticator = createAuthenticator(test.app);
+  });
+  afterEach(() => test.close());
+
+  async function makeKeyOf(input: CreateKey) {
+    const made = await createKey(test.app, test.operator, input);
+    return { ...made, key: made.key ?? '' };
+  }
+
+  /** The same service, its reads of the store counted. */
+  function countingApp(): { app: App; reads: () => number } {
+    let count = 0;
+    const { store } = test.app;
+    const counting = {
+      ...store,
+      get db() {
+        count++;
+        return store.db;
+      },
+    };
+    return { app: { ...test.app, store: counting }, reads: () => count };
+  }
+
+  it('says who asks', async () => {
+    const made = await makeKeyOf({ role: 'sender', owner: 'person', mode: 'test' });
+    expect(await authenticator.authenticate(made.key)).toEqual({
+      organizationId: test.caller.organizationId,
+      keyId: made.id,
+      permissions: { messages: ['send', 'read'], templates: ['read'] },
+      roleName: 'sender',
+      owner: 'person',
+      isTest: true,
+    });
+  });
+
+  it('is null for unknown, malformed, revoked and expired keys alike', async () => {
+    const revoked = await makeKeyOf({});
+    await revokeKey(test.app, test.operator, revoked.id);
+    const expired = await makeKeyOf({ expiresAt: '2026-01-05T12:00:10Z' });
+    expect(await authenticator.authenticate(expired.key)).not.toBeNull();
+    await test.clock.advance(10_000);
+    const unknown = makeKey(seededRandom(99), 'live').plaintext;
+    for (const text of [revoked.key, expired.key, unknown, 'nonsense', '', `${revoked.key}x`]) {
+      expect(await authenticator.authenticate(text)).toBeNull();
+    }
+  });
+
+  it('does not ask the store about what was never a key', async () => {
+    const { app, reads } = countingApp();
+    const counted = createAuthenticator(app);
+    expect(await counted.authenticate('svc_live_nonsense')).toBeNull();
+    expect(await counted.authenticate(`svc_live_${'A'.repeat(38)}`)).toBeNull();
+    expect(reads()).toBe(0);
+    const unknown = makeKey(seededRandom(99), 'live').plaintext;
+    expect(await counted.authenticate(unknown)).toBeNull();
+    expect(reads()).toBeGreaterThan(0);
+  });
+
+  it('answers for a key it knows without the store', async () => {
+    const made = await makeKeyOf({});
+    const { app, reads } = countingApp();
+    const counted = createAuthenticator(app);
+    const caller = await counted.authenticate(made.key);
+    const before = reads();
+    for (let i = 0; i < 10; i++) expect(await counted.authenticate(made.key)).toBe(caller);
+    expect(reads()).toBe(before);
+  });
+
+  it('refuses a key that this process revoked or rotated from the next request on', async () => {
+    const revoked = await makeKeyOf({});
+    const rotated = await makeKeyOf({});
+    expect(await authenticator.authenticate(revoked.key)).not.toBeNull();
+    expect(await authenticator.authenticate(rotated.key)).not.toBeNull();
+    await revokeKey(test.app, test.caller, revoked.id);
+    await rotateKey(test.app, test.caller, rotated.id);
+    expect(await authenticator.authenticate(revoked.key)).toBeNull();
+    expect(await authenticator.authenticate(rotated.key)).toBeNull();
+  });
+
+  it('refuses a key that another process revoked within a second', async () => {
+    const made = await makeKeyOf({});
+    expect(await authenticator.authenticate(made.key)).not.toBeNull();
+    const command = await test.another();
+    await revokeKey(command, operatorOf(test.caller.organizationId), made.id);
+    await test.clock.advance(999);
+    expect(await authenticator.authenticate(made.key)).toBeNull();
+  });
+
+  it('knows a key that another process has just made', async () => {
+    const command = await test.another();
+    const made = await createKey(command, test.operator, {});
+    expect(await authenticator.authenticate(made.key ?? '')).toMatchObject({ keyId: made.id });
+  });
+
+  it('a clock that was set back keeps no revoked key alive', async () => {
+    const made = await makeKeyOf({});
+    expect(await authenticator.authenticate(made.key)).not.toBeNull();
+    const command = await test.another();
+    await revokeKey(command, operatorOf(test.caller.organizationId), made.id);
+    test.clock.set(test.clock.now() - 3_600_000);
+    expect(await authenticator.authenticate(made.key)).toBeNull();
+  });
+
+  describe('the last use', () => {
+    const lastUse = async (id: string) => (await getKey(test.app, test.caller, id)).lastUsedAt;
+
+    it('is written by the flush, not by the request', async () => {
+      const made = await makeKeyOf({});
+      await authenticator.authenticate(made.key);
+      expect(await lastUse(made.id)).toBeNull();
+      await authenticator.flushLastUsed();
+      expect(await lastUse(made.id)).toBe('2026-01-05T12:00:00.000Z');
+    });
+
+    it('is the latest of those since the last flush, and written at close too', async () => {
+      const made = await makeKeyOf({});
+      for (let i = 0; i < 3; i++) {
+        await authenticator.authenticate(made.key);
+        await test.clock.advance(1_000);
+      }
+      await authenticator.close();
+      expect(await lastUse(made.id)).toBe('2026-01-05T12:00:02.000Z');
+    });
+
+    it('never goes back, in whatever order daemons flush', async () => {
+      const made = await makeKeyOf({});
+      const other = createAuthenticator(await test.another());
+      await authenticator.authenticate(made.key);
+      await test.clock.advance(1_000);
+      await other.authenticate(made.key);
+      await other.flushLastUsed();
+      await authenticator.flushLastUsed();
+      expect(await lastUse(made.id)).toBe('2026-01-05T12:00:01.000Z');
+    });
+
+    it('is not touched by a refused key', async () => {
+      const made = await makeKeyOf({ expiresAt: '2026-01-05T12:00:10Z' });
+      await test.clock.advance(10_000);
+      await authenticator.authenticate(made.key);
+      await authenticator.flushLastUsed();
+      expect(await lastUse(made.id)).toBeNull();
+    });
+  });
+});

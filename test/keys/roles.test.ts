@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import {
+  covers,
+  permissionMapOf,
+  type Role,
+  rolePermissions,
+  roles,
+} from '../../src/keys/roles.ts';
+import { allows, everyPermission } from '../../src/permission.ts';
+
+const allowed: Record<Role, (resource: string, action: string) => boolean> = {
+  owner: () => true,
+  admin: () => true,
+  developer: (resource) => resource !== 'keys' && resource !== 'organization',
+  sender: (resource, action) =>
+    (resource === 'messages' && ['send', 'read'].includes(action)) ||
+    (resource === 'templates' && action === 'read'),
+  viewer: (_, action) => action === 'read',
+};
+
+describe('roles', () => {
+  it.each(roles)('%s may do what contract 3 says, and nothing else', (role) => {
+    for (const permission of everyPermission()) {
+      const [resource = '', action = ''] = permission.split(':');
+      expect([permission, allows(rolePermissions(role), permission)]).toEqual([
+        permission,
+        allowed[role](resource, action),
+      ]);
+    }
+  });
+
+  it('a name that is no role may do nothing', () => {
+    expect(rolePermissions('custom')).toEqual({});
+    expect(rolePermissions('constructor')).toEqual({});
+  });
+});
+
+describe('one map of permissions covers another', () => {
+  it.each<[Role, Role, boolean]>([
+    ['owner', 'owner', true],
+    ['admin', 'owner', true],
+    ['admin', 'viewer', true],
+    ['developer', 'sender', true],
+    ['developer', 'viewer', false],
+    ['developer', 'admin', false],
+    ['viewer', 'sender', false],
+    ['sender', 'sender', true],
+  ])('%s and %s: %s', (holder, wanted, expected) => {
+    expect(covers(rolePermissions(holder), rolePermissions(wanted))).toBe(expected);
+  });
+
+  it('a wildcard is covered by a wildcard only: it grants what is yet to come', () => {
+    const all = { messages: ['read', 'write', 'delete', 'send'] };
+    expect(covers(all, { messages: ['*'] })).toBe(false);
+    expect(covers({ messages: ['*'] }, all)).toBe(true);
+    expect(covers({ messages: ['*'] }, { '*': ['read'] })).toBe(false);
+    expect(covers({ '*': ['read'] }, { messages: ['read'], keys: ['read'] })).toBe(true);
+  });
+});
+
+describe('permissions of the command line', () => {
+  it('become a map, each action once', () => {
+    expect(
+      permissionMapOf(['messages:send', 'messages:read', 'messages:send', 'keys:read']),
+    ).toEqual({ messages: ['send', 'read'], keys: ['read'] });
+    expect(permissionMapOf(['*:*'])).toEqual({ '*': ['*'] });
+  });
+});

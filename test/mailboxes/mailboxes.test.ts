@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { operatorOf } from '../../src/keys/roles.ts';
+import {
+  createMailbox,
+  findMailboxByAddress,
+  isLocalAddress,
+  listLocalAddresses,
+} from '../../src/mailboxes/mailboxes.ts';
+import { createOrganization } from '../../src/organizations/organizations.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+
+describe.each(stores)('mailboxes on %s', (store) => {
+  let test: TestApp;
+  beforeEach(async () => {
+    test = await testApp({ store });
+  });
+  afterEach(() => test.close());
+
+  const make = (slug: string, address: string) =>
+    createMailbox(test.app, test.caller, { slug, displayName: null, address });
+
+  it('are found by their address, in any case of letters', async () => {
+    const made = await make('help', 'Help@Sandbox.test');
+    const { db } = test.app.store;
+    expect(await findMailboxByAddress(db, 'HELP@sandbox.TEST')).toEqual(made);
+    expect(await isLocalAddress(db, 'help@sandbox.test')).toBe(true);
+    expect(await isLocalAddress(db, 'nobody@sandbox.test')).toBe(false);
+    expect(await findMailboxByAddress(db, 'nobody@sandbox.test')).toBeUndefined();
+  });
+
+  it('tell which of many addresses are local, as they were given', async () => {
+    const addresses = ['INBOX@sandbox.test', 'inbox@sandbox.test', 'a@b.example'];
+    expect(await listLocalAddresses(test.app.store.db, addresses)).toEqual(
+      new Set(['INBOX@sandbox.test', 'inbox@sandbox.test']),
+    );
+    expect(await listLocalAddresses(test.app.store.db, [])).toEqual(new Set());
+  });
+
+  it('have a slug and an address each', async () => {
+    await make('help', 'help@sandbox.test');
+    const conflict = { _tag: 'ConflictError', resource: 'mailbox' };
+    await expect(make('help', 'other@sandbox.test')).rejects.toMatchObject(conflict);
+    await expect(make('other', 'HELP@sandbox.test')).rejects.toMatchObject(conflict);
+    expect(await isLocalAddress(test.app.store.db, 'other@sandbox.test')).toBe(false);
+    await expect(make('other', 'other@sandbox.test')).resolves.toBeDefined();
+  });
+
+  it('need a slug, an address and a domain of the organization', async () => {
+    const refused = (field: string) => ({ fieldErrors: { [field]: [expect.any(String)] } });
+    await expect(make('No Slug', 'a@sandbox.test')).rejects.toMatchObject(refused('slug'));
+    await expect(make('a', 'nonsense')).rejects.toMatchObject(refused('address'));
+    await expect(make('a', 'a@elsewhere.example')).rejects.toMatchObject(refused('address'));
+    const { id } = await createOrganization(test.app, { name: 'acme', plan: 'free' });
+    const mailbox = { slug: 'a', displayName: null, address: 'a@sandbox.test' };
+    await expect(createMailbox(test.app, operatorOf(id), mailbox)).rejects.toMatchObject(
+      refused('address'),
+    );
+  });
+});

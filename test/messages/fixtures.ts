@@ -1,0 +1,94 @@
+// What the message tests share: a payload, another organization, and what is in the store.
+import { sql } from 'kysely';
+import type { App } from '../../src/app.ts';
+import { createKey } from '../../src/keys/keys.ts';
+import { operatorOf } from '../../src/keys/roles.ts';
+import type { Message, TimelineEvent } from '../../src/messages/schema.ts';
+import { createOrganization } from '../../src/organizations/organizations.ts';
+import type { Caller } from '../../src/route.ts';
+import type { HttpApi } from '../support/http-client.ts';
+
+export const recipient = 'ada@example.com';
+
+/** A send payload; `email` is laid over the content, the rest over the top level. */
+export function payload(
+  email: Record<string, unknown> = {},
+  top: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return {
+    channel: 'email',
+    to: [{ email: recipient }],
+    email: { subject: 'Hello', text: 'It works.', ...email },
+    ...top,
+  };
+}
+
+/** Sends and expects it to be accepted. */
+export async function send(
+  api: HttpApi,
+  body: unknown = payload(),
+  headers: Record<string, string> = {},
+): Promise<Message> {
+  const { status, body: answer } = await api.post<Message>('/v1/messages', body, { headers });
+  if (status !== 201) throw new Error(`${status} ${JSON.stringify(answer)}`);
+  return answer;
+}
+
+/** The timeline of a message in short, oldest first. */
+export async function timeline(api: HttpApi, id: string): Promise<string[]> {
+  const { body } = await api.get<TimelineEvent[]>(`/v1/messages/${id}/events`);
+  return body.map(({ eventType, status }) => `${eventType} ${status}`);
+}
+
+/** An organization with a key, and nothing else: no domain, no sender. */
+export async function otherOrganization(
+  app: App,
+  name = 'acme',
+): Promise<{ caller: Caller; apiKey: string }> {
+  const { id } = await createOrganization(app, { name, plan: 'self-hosted' });
+  const caller = operatorOf(id);
+  const { key } = await createKey(app, caller, { role: 'admin' });
+  if (key === null) throw new Error('a new key came without its plaintext');
+  return { caller, apiKey: key };
+}
+
+const sendTables = [
+  'messages',
+  'contents',
+  'blobs',
+  'recipients',
+  'deliveries',
+  'events',
+  'idempotency_claims',
+] as const;
+
+export type RowCounts = Record<(typeof sendTables)[number], number>;
+
+/** How many rows each table has that a send writes to. */
+export async function rowCounts({ store }: App): Promise<RowCounts> {
+  const counts = sendTables.map(async (table) => {
+    const query = sql<{ n: number }>`select count(*) as n from ${sql.table(table)}`;
+    return [table, Number((await query.execute(store.db)).rows[0]?.n)];
+  });
+  return Object.fromEntries(await Promise.all(counts));
+}
+
+export const noRows: RowCounts = {
+  messages: 0,
+  contents: 0,
+  blobs: 0,
+  recipients: 0,
+  deliveries: 0,
+  events: 0,
+  idempotency_claims: 0,
+};
+
+/** The rows of one message to one recipient, without attachment or idempotency key. */
+export const oneMessage: RowCounts = {
+  ...noRows,
+  messages: 1,
+  contents: 1,
+  recipients: 1,
+  deliveries: 1,
+  events: 1,
+};

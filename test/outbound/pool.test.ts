@@ -1,0 +1,263 @@
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Lease, type PoolOptions, SmtpPool } from '../../src/outbound/pool.ts';
+import { openSession } from '../../src/outbound/smtp-open.ts';
+import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
+import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
+import { mailOf, until } from './smtp-session-dialogue.ts';
+
+let sink: SmtpSink;
+let clock: VirtualClock;
+let pool: SmtpPool;
+
+beforeEach(async () => {
+  sink = await startSmtpSink({ tls: false });
+  clock = virtualClock();
+  poolOf({});
+});
+
+afterEach(async () => {
+  await sink.close();
+});
+
+function poolOf(options: Partial<PoolOptions>) {
+  pool = new SmtpPool({ clock, maxConnections: 10, maxConnectionsPerLane: 5, ...options });
+}
+
+const peer = { host: 'sink.test', address: '127.0.0.1' };
+
+async function openSink() {
+  const opening = await openSession({
+    ...peer,
+    port: sink.port,
+    helloName: 'client.test',
+    tls: 'none',
+    verifyCertificate: false,
+    allowClearAuth: false,
+    clock,
+    connector: connect,
+  });
+  return { opening, peer };
+}
+
+async function acquire(lane = 'lane', keys = ['host'], isFresh = false): Promise<Lease> {
+  const lease = await pool.acquire({ lane, keys, isFresh, open: openSink });
+  if (lease && 'session' in lease) return lease;
+  throw new Error('no session');
+}
+
+/** Whether `promise` is still open after sockets had their chance. */
+async function isPending(promise: Promise<unknown>): Promise<boolean> {
+  let isOpen = true;
+  void promise.finally(() => {
+    isOpen = false;
+  });
+  await clock.advance(0);
+  return isOpen;
+}
+
+describe('a session that is given back', () => {
+  it('carries the next message of its lane and key', async () => {
+    const first = await acquire();
+    expect(first.isReused).toBe(false);
+    first.release();
+    const second = await acquire();
+    expect(second).toMatchObject({ isReused: true, session: first.session, peer });
+    second.release();
+    const other = await acquire('lane', ['other host']);
+    const elsewhere = await acquire('other lane');
+    const fresh = await acquire('lane', ['host'], true);
+    expect([other, elsewhere, fresh].map(({ isReused }) => isReused)).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect(sink.connections.total).toBe(4);
+  });
+
+  it('serves any of several keys', async () => {
+    (await acquire('lane', ['two'])).release();
+    expect((await acquire('lane', ['one', 'two'])).isReused).toBe(true);
+  });
+
+  it('is closed by QUIT after 10 idle seconds', async () => {
+    (await acquire()).release();
+    await clock.advance(9_999);
+    expect(pool.connections).toBe(1);
+    await clock.advance(1);
+    expect(pool.connections).toBe(0);
+    await until(() => sink.connections.now === 0);
+    expect(sink.commands.at(-1)?.line).toBe('QUIT');
+  });
+
+  it('is closed after 100 messages', async () => {
+    poolOf({ maxMessagesPerConnection: 3 });
+    for (let count = 0; count < 7; count += 1) {
+      const lease = await acquire();
+      await lease.session.deliver(mailOf());
+      lease.release();
+    }
+    expect(sink.connections.total).toBe(3);
+  });
+
+  it('is forgotten when the server hangs up meanwhile', async () => {
+    (await acquire()).release();
+    await sink.close();
+    await until(() => pool.connections === 0);
+    expect(clock.nextTimerAt()).toBeUndefined();
+  });
+
+  it('is closed when it is broken, and given back only once', async () => {
+    const lease = await acquire();
+    lease.session.abort('broken');
+    lease.release();
+    lease.release();
+    expect(pool.connections).toBe(0);
+  });
+});
+
+describe('the limits', () => {
+  it('of a lane make the next wait, first come first served', async () => {
+    poolOf({ maxConnectionsPerLane: 2 });
+    const held = [await acquire(), await acquire()];
+    const order: string[] = [];
+    const waiting = ['a', 'b', 'c'].map(async (name) => {
+      const lease = await acquire();
+      order.push(name);
+      lease.release();
+    });
+    expect(await isPending(Promise.race(waiting))).toBe(true);
+    expect((await acquire('other lane')).isReused).toBe(false);
+    held[0]?.release();
+    await Promise.all(waiting);
+    expect(order).toEqual(['a', 'b', 'c']);
+    expect(sink.connections.total).toBe(3);
+  });
+
+  it('in all close an idle session of another lane', async () => {
+    poolOf({ maxConnections: 2 });
+    (await acquire('one')).release();
+    (await acquire('two')).release();
+    await acquire('three');
+    expect(pool.connections).toBe(2);
+    expect((await acquire('two')).isReused).toBe(true);
+  });
+
+  it('in all make the next wait across lanes, first come first served', async () => {
+    poolOf({ maxConnections: 1 });
+    const held = await acquire('one');
+    const order: string[] = [];
+    const waiting = ['two', 'one', 'three'].map(async (lane) => {
+      const lease = await acquire(lane);
+      order.push(lane);
+      lease.release();
+    });
+    held.release();
+    await Promise.all(waiting);
+    expect(order).toEqual(['one', 'two', 'three']);
+    expect(sink.connections.peak).toBeLessThanOrEqual(2);
+    expect(pool.connections).toBe(1);
+  });
+
+  it('pass a slot on when opening fails', async () => {
+    poolOf({ maxConnections: 1 });
+    const failing = pool.acquire({
+      lane: 'one',
+      keys: ['host'],
+      isFresh: false,
+      open: async () => ({ failure: true }),
+    });
+    const waiting = acquire('two');
+    expect(await failing).toEqual({ failure: true });
+    (await waiting).release();
+    expect(pool.connections).toBe(1);
+  });
+
+  it('pass a slot on when opening throws', async () => {
+    poolOf({ maxConnections: 1 });
+    const failing = pool.acquire({
+      lane: 'one',
+      keys: ['host'],
+      isFresh: false,
+      open: () => Promise.reject(new Error('a bug')),
+    });
+    const waiting = acquire('two');
+    await expect(failing).rejects.toThrow('a bug');
+    (await waiting).release();
+  });
+
+  it('hold for a lane whose sessions lead to other hosts', async () => {
+    poolOf({ maxConnectionsPerLane: 1 });
+    (await acquire('lane', ['one'])).release();
+    const lease = await acquire('lane', ['two']);
+    expect(lease.isReused).toBe(false);
+    expect(pool.connections).toBe(1);
+    const waiting = acquire('lane', ['one']);
+    lease.release();
+    expect((await waiting).isReused).toBe(false);
+    expect(pool.connections).toBe(1);
+  });
+
+  it('are kept over 500 messages of five lanes by 60 at a time', async () => {
+    poolOf({ maxConnections: 6, maxConnectionsPerLane: 2 });
+    let left = 500;
+    let most = 0;
+    const work = async (worker: number) => {
+      while (left > 0) {
+        left -= 1;
+        const lease = await acquire(`lane ${(worker + left) % 5}`);
+        most = Math.max(most, pool.connections);
+        await lease.session.deliver(mailOf());
+        lease.release();
+      }
+    };
+    await Promise.all(Array.from({ length: 60 }, (_, worker) => work(worker)));
+    expect(sink.received).toBe(500);
+    expect(most).toBe(6);
+    await pool.close();
+    expect(pool.connections).toBe(0);
+  });
+});
+
+describe('closing', () => {
+  it('says goodbye on idle sessions, waits for busy ones and refuses the rest', async () => {
+    poolOf({ maxConnectionsPerLane: 2 });
+    const busy = await acquire();
+    (await acquire()).release();
+    const other = await acquire();
+    const waiting = pool.acquire({ lane: 'lane', keys: ['host'], isFresh: false, open: openSink });
+    other.release();
+    const granted = await waiting;
+    const closing = pool.close();
+    const late = pool.acquire({ lane: 'lane', keys: ['host'], isFresh: false, open: openSink });
+    expect(await late).toBeNull();
+    expect(await isPending(closing)).toBe(true);
+    if (granted && 'session' in granted) granted.release();
+    expect(await isPending(closing)).toBe(true);
+    busy.release();
+    await closing;
+    await until(() => sink.connections.now === 0);
+    expect(sink.commands.filter(({ line }) => line === 'QUIT')).toHaveLength(2);
+  });
+
+  it('refuses who waits', async () => {
+    poolOf({ maxConnections: 1 });
+    const busy = await acquire();
+    const waiting = pool.acquire({ lane: 'two', keys: ['host'], isFresh: false, open: openSink });
+    const closing = pool.close();
+    expect(await waiting).toBeNull();
+    busy.release();
+    await closing;
+  });
+
+  it('can cut the busy ones', async () => {
+    const busy = await acquire();
+    sink.on({ verb: 'dot' }, { hang: true });
+    const delivering = busy.session.deliver(mailOf());
+    const closing = pool.close();
+    pool.abort();
+    expect((await delivering)[0]?.kind).toBe('fault');
+    busy.release();
+    await closing;
+  });
+});

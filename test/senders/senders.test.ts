@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addDomain, deleteDomain } from '../../src/domains/domains.ts';
+import { verifyDomain } from '../../src/domains/verification.ts';
+import { ForbiddenError } from '../../src/errors.ts';
+import { operatorOf } from '../../src/keys/roles.ts';
+import { createOrganization } from '../../src/organizations/organizations.ts';
+import type { Caller } from '../../src/route.ts';
+import { createSender, updateSender } from '../../src/senders/identities.ts';
+import { type FromAddress, resolveSender, resolveSenders } from '../../src/senders/senders.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+
+describe.each(stores)('who may send, on %s', (store) => {
+  let test: TestApp;
+  let caller: Caller;
+  beforeEach(async () => {
+    test = await testApp({ store });
+    const { id } = await createOrganization(test.app, { name: 'acme', plan: 'free' });
+    caller = operatorOf(id);
+  });
+  afterEach(() => test.close());
+
+  const resolve = (from?: FromAddress) =>
+    resolveSender(test.app.store.db, caller.organizationId, from);
+
+  async function verifiedDomain(domain = 'acme.example') {
+    const { id } = await addDomain(test.app, caller, { domain, dkim: 'ed25519' });
+    return verifyDomain(test.app, caller, id, { force: true });
+  }
+
+  it('every address of a verified domain may', async () => {
+    const domain = await verifiedDomain();
+    expect(await resolve({ email: 'anyone@acme.example', name: 'Any One' })).toEqual({
+      email: 'anyone@acme.example',
+      name: 'Any One',
+      domainId: domain.id,
+      replyToEmails: null,
+    });
+    await expect(resolve({ email: 'a@mail.acme.example' })).rejects.toThrow(ForbiddenError);
+  });
+
+  it('a sender lends its name and Reply-To to mail that names none, in any case of letters', async () => {
+    const domain = await verifiedDomain();
+    await createSender(test.app, caller, {
+      email: 'News@acme.example',
+      name: 'Acme News',
+      replyToEmails: ['help@acme.example'],
+    });
+    expect(await resolve({ email: 'news@acme.example' })).toEqual({
+      email: 'news@acme.example',
+      name: 'Acme News',
+      domainId: domain.id,
+      replyToEmails: ['help@acme.example'],
+    });
+    expect(await resolve({ email: 'news@acme.example', name: 'Other' })).toMatchObject({
+      name: 'Other',
+    });
+  });
+
+  it('without from the default sender does', async () => {
+    await verifiedDomain();
+    await createSender(test.app, caller, { email: 'a@acme.example' });
+    await createSender(test.app, caller, { email: 'b@acme.example', name: 'B', isDefault: true });
+    expect(await resolve()).toMatchObject({ email: 'b@acme.example', name: 'B' });
+  });
+
+  it('without from and without a default sender, the refusal says how to get one', async () => {
+    await expect(resolve()).rejects.toThrow(/no default sender.*svc senders create/);
+  });
+
+  it('an address of an unverified domain may not; the refusal names both and what to do', async () => {
+    const { id } = await addDomain(test.app, caller, { domain: 'acme.example', dkim: 'ed25519' });
+    await createSender(test.app, caller, { email: 'a@acme.example' });
+    const refusal = expect.objectContaining({
+      _tag: 'ForbiddenError',
+      message: `a@acme.example may not send: its domain acme.example is not verified (pending). Publish its records (\`svc domains dns ${id}\`), then run \`svc domains verify ${id}\``,
+    });
+    await expect(resolve({ email: 'a@acme.example' })).rejects.toEqual(refusal);
+    await expect(resolve()).rejects.toEqual(refusal);
+  });
+
+  it('an address of a strange domain may not, nor one of another organization', async () => {
+    await expect(resolve({ email: 'a@elsewhere.example' })).rejects.toThrow(
+      /^a@elsewhere.example may not send: elsewhere.example is not a domain of this organization.*svc domains add elsewhere.example/,
+    );
+    await expect(resolve({ email: 'hello@sandbox.test' })).rejects.toThrow(ForbiddenError);
+  });
+
+  it('an inactive sender may not, though its domain may', async () => {
+    await verifiedDomain();
+    const { id } = await createSender(test.app, caller, { email: 'a@acme.example' });
+    await updateSender(test.app, caller, id, { isActive: false });
+    await expect(resolve({ email: 'A@acme.example' })).rejects.toThrow(/is inactive.*isActive/);
+    await expect(resolve()).rejects.toThrow(/is inactive/);
+  });
+
+  it('nobody may once the domain is deleted', async () => {
+    const { id } = await verifiedDomain();
+    await createSender(test.app, caller, { email: 'a@acme.example' });
+    await deleteDomain(test.app, caller, id);
+    await expect(resolve()).rejects.toThrow(/not a domain of this organization/);
+  });
+
+  it('a batch is answered in order, a refusal as a value', async () => {
+    await verifiedDomain();
+    const { organizationId } = caller;
+    const good = { organizationId, from: { email: 'a@acme.example' } };
+    const bad = { organizationId, from: { email: 'a@elsewhere.example' } };
+    const home = { organizationId: test.caller.organizationId, from: undefined };
+    const answers = await resolveSenders(test.app.store.db, [good, bad, home, good]);
+    expect(answers.map((one) => (one instanceof ForbiddenError ? 'refused' : one.email))).toEqual([
+      'a@acme.example',
+      'refused',
+      'hello@sandbox.test',
+      'a@acme.example',
+    ]);
+  });
+});

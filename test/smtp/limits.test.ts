@@ -1,0 +1,259 @@
+// Clients that are slow, many or hungry, a store in trouble, and the stop: over real sockets with a
+// virtual clock.
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, describe, expect, it } from 'vitest';
+import { smtpDialogue } from '../support/smtp-dialogue.ts';
+import {
+  addMailbox,
+  deliver,
+  envelope,
+  idIn,
+  inbound,
+  type SmtpService,
+  smtpService,
+} from './smtp-service.ts';
+
+let service: SmtpService;
+afterEach(() => service.close());
+
+const minute = 60_000;
+const message = 'Subject: hi\r\n\r\nhi\r\n';
+
+describe('a client that is slow', () => {
+  it('is sent away after five minutes of silence, wherever it stopped', async () => {
+    service = await smtpService();
+    const silent = await service.session();
+    const inTransaction = await service.session();
+    await envelope(inTransaction, 'inbox@sandbox.test');
+    const inData = await service.session();
+    await envelope(inData, 'inbox@sandbox.test');
+    await inData.say('DATA');
+    inData.write('Subject: half');
+    await service.clock.advance(6 * minute);
+    const idle = '421 4.4.2 Nothing came for too long, closing the connection';
+    expect(await silent.reply()).toBe(idle);
+    expect(await inTransaction.reply()).toBe(idle);
+    expect(await inData.reply()).toBe(idle);
+    expect(await inData.closed()).toBe('');
+    expect(await inbound(service.app, service.caller)).toEqual([]);
+  });
+
+  it('is sent away when it drips: a message is due every fifteen minutes', async () => {
+    service = await smtpService();
+    const drips = await service.session();
+    await envelope(drips, 'inbox@sandbox.test');
+    await drips.say('DATA');
+    const chats = await service.session();
+    const works = await service.session();
+    for (let i = 0; i < 14; i++) {
+      drips.write('x\r\n');
+      await chats.say('NOOP');
+      expect(await deliver(works, 'inbox@sandbox.test', message)).toMatch(/^250 /);
+      await service.clock.advance(minute);
+    }
+    drips.write('x\r\n');
+    await chats.say('NOOP');
+    await service.clock.advance(2 * minute);
+    const tooSlow = '421 4.4.2 No message was finished in time, closing the connection';
+    expect(await drips.reply()).toBe(tooSlow);
+    expect(await chats.reply()).toBe(tooSlow);
+    expect(await works.say('NOOP')).toMatch(/^250 /);
+  });
+
+  it('leaves no timer behind when the last one is gone', async () => {
+    service = await smtpService();
+    const before = service.clock.nextTimerAt();
+    const dialogue = await service.session();
+    expect(service.clock.nextTimerAt()).toBeDefined();
+    await dialogue.say('QUIT');
+    await dialogue.closed();
+    await service.clock.advance(minute);
+    expect(service.clock.nextTimerAt()).toBe(before);
+  });
+});
+
+describe('connections', () => {
+  it('beyond smtp.inbound.maxConnections are turned away, and admitted when one is free', async () => {
+    service = await smtpService({ config: { smtp: { inbound: { maxConnections: 3 } } } });
+    const [first] = [await service.session(), await service.session(), await service.session()];
+    const fourth = await smtpDialogue(service.port);
+    expect(await fourth.reply()).toBe('421 4.7.0 Too many connections, try again in a moment');
+    expect(await fourth.closed()).toBe('');
+    await first.say('QUIT');
+    await first.closed();
+    expect(await deliver(await service.session(), 'inbox@sandbox.test', message)).toMatch(/^250 /);
+  });
+});
+
+describe('memory', () => {
+  it('for messages on their way in is bounded over all sessions', async () => {
+    const config = { smtp: { inbound: { maxMessageBytes: 1_000_000 } } };
+    service = await smtpService({ config }, { bufferedBytes: 1_000_000 });
+    const noMemory = '452 4.3.1 Too much mail is on its way in, try again in a moment';
+    const large = `${'x'.repeat(498)}\r\n`.repeat(1_000);
+    const hungry = await service.session();
+    await envelope(hungry, 'inbox@sandbox.test');
+    await hungry.say('DATA');
+    hungry.write(large);
+    const other = await service.session();
+    // The next command is answered once the bytes before it were taken: two sessions, one loop.
+    await expect
+      .poll(async () => {
+        const reply = await other.say('MAIL FROM:<a@example.com> SIZE=999999');
+        await other.say('RSET');
+        return reply;
+      })
+      .toBe(noMemory);
+    expect(await deliver(other, 'inbox@sandbox.test', large)).toBe(noMemory);
+    hungry.write('.\r\n');
+    expect(await hungry.reply()).toMatch(/^250 /);
+    expect(await deliver(other, 'inbox@sandbox.test', message)).toMatch(/^250 /);
+  });
+
+  it('is given back by clients that leave in the middle', async () => {
+    const config = { smtp: { inbound: { maxMessageBytes: 1_000_000 } } };
+    service = await smtpService({ config }, { bufferedBytes: 1_000_000 });
+    for (let round = 0; round < 10; round++) {
+      const leaves = await service.session();
+      await envelope(leaves, 'inbox@sandbox.test');
+      await leaves.say('DATA');
+      leaves.write('x'.repeat(200_000));
+      leaves.end();
+    }
+    const stays = await service.session();
+    const almostAll = 'MAIL FROM:<a@example.com> SIZE=999999';
+    await expect
+      .poll(async () => {
+        const reply = await stays.say(almostAll);
+        await stays.say('RSET');
+        return reply;
+      })
+      .toMatch(/^250 /);
+  });
+
+  it('and disk: a large message goes to fewer mailboxes at once', async () => {
+    const config = { smtp: { inbound: { maxMessageBytes: 100_000 } } };
+    service = await smtpService({ config }, { copiedBytes: 200_000 });
+    const { app, caller } = service;
+    const names = ['a@sandbox.test', 'b@sandbox.test', 'c@sandbox.test'];
+    for (const name of names) await addMailbox(app, caller, name);
+    const dialogue = await service.session();
+    await dialogue.say('MAIL FROM:<a@example.com> SIZE=80000');
+    const replies = [];
+    for (const name of names) replies.push(await dialogue.say(`RCPT TO:<${name}>`));
+    const accepted = '250 2.1.5 Accepted';
+    const tooMany = '452 4.5.3 Too many recipients for a message of this size';
+    expect(replies).toEqual([accepted, accepted, tooMany]);
+    await dialogue.say('RSET');
+    const large = `${'x'.repeat(79_998)}\r\n`;
+    expect(await deliver(dialogue, names, large)).toMatch(/^552 5\.3\.4 /);
+    expect(await deliver(dialogue, names.slice(1), large)).toMatch(/^250 /);
+    expect(await inbound(app, caller)).toHaveLength(2);
+  });
+});
+
+describe('a store in trouble', () => {
+  it('is answered with 451, acknowledges nothing, and the next try succeeds', async () => {
+    service = await smtpService();
+    const { app, caller } = service;
+    const dialogue = await service.session();
+    await envelope(dialogue, 'inbox@sandbox.test');
+    await dialogue.say('DATA');
+    const other = new Database(join(app.config.dataDir, 'svc.db'));
+    other.exec('begin immediate');
+    dialogue.write(`${message}.\r\n`);
+    expect(await dialogue.reply()).toBe(
+      '451 4.3.0 The message cannot be stored now, try again later',
+    );
+    other.exec('rollback');
+    other.close();
+    expect(await inbound(app, caller)).toEqual([]);
+    expect(await deliver(dialogue, 'inbox@sandbox.test', message)).toMatch(/^250 /);
+    expect(await inbound(app, caller)).toHaveLength(1);
+  });
+
+  it('is answered with 451 to RCPT too', async () => {
+    service = await smtpService();
+    const dialogue = await service.session();
+    await service.app.store.close();
+    expect(await envelope(dialogue, 'inbox@sandbox.test')).toEqual([
+      '451 4.3.0 The message cannot be stored now, try again later',
+    ]);
+  });
+});
+
+describe('the stop', () => {
+  const closing = '421 4.3.2 The service is stopping, try again in a moment';
+
+  it('finishes a message on its way in, and sends the others away at once', async () => {
+    service = await smtpService();
+    const idle = await service.session();
+    const inTransaction = await service.session();
+    await envelope(inTransaction, 'inbox@sandbox.test');
+    const inData = await service.session();
+    await envelope(inData, 'inbox@sandbox.test');
+    await inData.say('DATA');
+    inData.write('Subject: last\r\n\r\n');
+    const stopped = service.stop(10_000);
+    expect(await idle.reply()).toBe(closing);
+    expect(await inTransaction.reply()).toBe(closing);
+    await expect(smtpDialogue(service.port)).rejects.toThrow('ECONNREFUSED');
+    inData.write('hi\r\n.\r\n');
+    const id = idIn(await inData.reply());
+    expect(await inData.reply()).toBe(closing);
+    await stopped;
+    expect((await inbound(service.app, service.caller)).map((one) => one.id)).toEqual([id]);
+  });
+
+  it('answers a message that is being stored before it hangs up', async () => {
+    service = await smtpService();
+    const dialogue = await service.session();
+    await envelope(dialogue, 'inbox@sandbox.test');
+    await dialogue.say('DATA');
+    dialogue.write(`${message}.\r\nNOOP\r\n`);
+    const answered = dialogue.reply();
+    await service.stop(10_000);
+    idIn(await answered);
+    expect(await inbound(service.app, service.caller)).toHaveLength(1);
+  });
+
+  it('cuts what is not finished when the grace is over', async () => {
+    service = await smtpService();
+    const dialogue = await service.session();
+    await envelope(dialogue, 'inbox@sandbox.test');
+    await dialogue.say('DATA');
+    dialogue.write('Subject: half');
+    const stopped = service.stop(10_000);
+    await service.clock.advance(10_000);
+    await stopped;
+    expect(await dialogue.closed()).toMatch(/^$|^reset$/);
+    expect(await inbound(service.app, service.caller)).toEqual([]);
+  });
+});
+
+describe('the greeting', () => {
+  it('of a client on this machine does not wait', async () => {
+    service = await smtpService();
+    const begun = performance.now();
+    for (let i = 0; i < 20; i++) await service.greeted();
+    expect(performance.now() - begun).toBeLessThan(20 * 100);
+  });
+
+  it('comes once', async () => {
+    service = await smtpService();
+    const dialogue = await service.session();
+    // The library's own timer, 100 ms after the connection: real time.
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(await dialogue.say('NOOP')).toBe('250 2.0.0 OK');
+  });
+});
+
+it('another program on the port is told in one line', async () => {
+  service = await smtpService();
+  const { port } = service;
+  const config = { smtp: { inbound: { port } } };
+  await expect(smtpService({ config })).rejects.toThrow(
+    `Cannot listen for SMTP on 127.0.0.1:${port}: another program listens there`,
+  );
+});

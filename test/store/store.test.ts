@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { bulkInsert, type Db, type Store, statement, tables } from '../../src/store/db.ts';
+import { groupWrites } from '../../src/store/group.ts';
+import { migrationStatus } from '../../src/store/migrate.ts';
+import { openStore } from '../../src/store/open.ts';
+import { postgresSchema } from '../support/postgres.ts';
+
+interface ProbeTables {
+  things: { id: string; note: string | null };
+}
+
+const insertThings = bulkInsert<ProbeTables>('things', ['id', 'note']);
+
+async function thingIds(db: Db): Promise<string[]> {
+  const rows = await tables<ProbeTables>(db)
+    .selectFrom('things')
+    .select('id')
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
+  let store: Store;
+  let cleanUp: () => Promise<void>;
+  let url: string;
+  let dataDir: string;
+
+  beforeEach(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'svc-store-'));
+    const schema = kind === 'postgres' ? await postgresSchema(inject('postgresUrl')) : null;
+    url = schema?.url ?? 'sqlite:svc.db';
+    store = await openStore(url, dataDir, systemClock);
+    await store.write(async (trx) => {
+      await sql`create table things (id text primary key, note text)`.execute(trx);
+    });
+    cleanUp = async () => {
+      await store.close();
+      await schema?.drop();
+      rmSync(dataDir, { recursive: true });
+    };
+  });
+  afterEach(() => cleanUp());
+
+  it('keeps what a write committed, and shows it to readers', async () => {
+    await store.write((trx) => insertThings(trx, [{ id: 'a', note: 'x' }]));
+    expect(await thingIds(store.db)).toEqual(['a']);
+  });
+
+  it('a write that throws leaves nothing and spoils no neighbour of its group', async () => {
+    const outcomes = await Promise.allSettled([
+      store.write((trx) => insertThings(trx, [{ id: 'a', note: null }])),
+      store.write(async (trx) => {
+        await insertThings(trx, [{ id: 'b', note: null }]);
+        throw new Error('refused');
+      }),
+      store.write((trx) => insertThings(trx, [{ id: 'c', note: null }])),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await thingIds(store.db)).toEqual(['a', 'c']);
+  });
+
+  it('a broken constraint rejects its own write only', async () => {
+    const outcomes = await Promise.allSettled(
+      ['a', 'a', 'b'].map((id) => store.write((trx) => insertThings(trx, [{ id, note: null }]))),
+    );
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    expect(await thingIds(store.db)).toEqual(['a', 'b']);
+  });
+
+  it.each([1, 2, 63, 64, 65, 130])('inserts %i rows in bulk', async (count) => {
+    const rows = Array.from({ length: count }, (_, i) => ({ id: `t${i}`, note: `n${i}` }));
+    await store.write((trx) => insertThings(trx, rows));
+    expect(await thingIds(store.db)).toHaveLength(count);
+  });
+
+  it('a compiled statement binds new values each time', async () => {
+    const find = statement<ProbeTables, { id: string }, { note: string | null }>((db, parameter) =>
+      db.selectFrom('things').select('note').where('id', '=', parameter('id')),
+    );
+    await store.write((trx) =>
+      insertThings(trx, [
+        { id: 'a', note: '1' },
+        { id: 'b', note: '2' },
+      ]),
+    );
+    expect(await find(store.db, { id: 'a' })).toEqual([{ note: '1' }]);
+    expect(await find(store.db, { id: 'b' })).toEqual([{ note: '2' }]);
+  });
+
+  it('tells of commits, its own and those of another process', async () => {
+    const other = await openStore(url, dataDir, systemClock);
+    try {
+      for (const writer of [store, other]) {
+        const told = new Promise<void>((resolve) => {
+          const stop = store.onChange(() => {
+            stop();
+            resolve();
+          });
+        });
+        await writer.write((trx) =>
+          insertThings(trx, [{ id: writer === store ? 'a' : 'b', note: null }]),
+        );
+        await told;
+      }
+      expect(await thingIds(store.db)).toEqual(['a', 'b']);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('opens again without migrating twice', async () => {
+    const before = await migrationStatus(store.db);
+    expect(before.every(({ appliedAt }) => appliedAt !== null)).toBe(true);
+    const again = await openStore(url, dataDir, systemClock);
+    expect(await migrationStatus(again.db)).toEqual(before);
+    await again.close();
+  });
+
+  it('refuses a store that a newer version migrated', async () => {
+    await store.write(async (trx) => {
+      await sql`insert into migrations (name, applied_at) values ('9999-future', 1)`.execute(trx);
+    });
+    await expect(openStore(url, dataDir, systemClock)).rejects.toThrow(
+      /newer version.*9999-future/,
+    );
+  });
+
+  it('can tell that it is writable', async () => {
+    expect(await store.isWritable()).toBe(true);
+  });
+
+  it('a group gives each item its result, and a bad item fails alone', async () => {
+    const insert = groupWrites(store, 10, async (trx, ids: string[]) => {
+      await insertThings(
+        trx,
+        ids.map((id) => ({ id, note: null })),
+      );
+      return ids.map((id) => `did ${id}`);
+    });
+    expect(await Promise.all(['a', 'b'].map(insert))).toEqual(['did a', 'did b']);
+    const outcomes = await Promise.allSettled(['c', 'b', 'd'].map(insert));
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await thingIds(store.db)).toEqual(['a', 'b', 'c', 'd']);
+  });
+});

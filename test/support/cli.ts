@@ -1,0 +1,92 @@
+// The real ./bin/svc in a directory of its own, as a person or a script starts it: an environment
+// without anything of ours, no terminal. Tests look at exit code and both outputs.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const repository = join(import.meta.dirname, '../..');
+export const svc = join(repository, 'bin/svc');
+
+export interface CliResult {
+  /** Null when a signal ended it. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  env?: Record<string, string>;
+  /** Standard input; closed at once when left out. */
+  input?: string;
+}
+
+export interface CliWorkspace {
+  /** Working directory and home; data lies in `data` below it. */
+  readonly directory: string;
+  readonly env: Readonly<Record<string, string>>;
+  run(args: readonly string[], options?: RunOptions): Promise<CliResult>;
+  /** Runs with `--json` and returns the object printed. @throws Error on any other exit code than 0. */
+  json<T>(args: readonly string[], options?: RunOptions): Promise<T>;
+  /** Starts it and leaves it running; ended by `close` at the latest. */
+  start(args: readonly string[]): ChildProcess;
+  close(): void;
+}
+
+/** Waits for the end of a process, collecting what it writes. */
+export function finished(child: ChildProcess): Promise<CliResult> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+/** A fresh directory to run svc in. */
+export function cliWorkspace(env: Record<string, string> = {}): CliWorkspace {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-cli-'));
+  const started = new Set<ChildProcess>();
+  const ownEnv = {
+    PATH: process.env.PATH ?? '',
+    HOME: directory,
+    SVC_DATA_DIR: join(directory, 'data'),
+    SVC_HTTP_PORT: '0',
+    SVC_SMTP_INBOUND_PORT: '0',
+    ...env,
+  };
+  const start = (args: readonly string[], extra: Record<string, string> = {}) => {
+    const child = spawn(svc, args, { cwd: directory, env: { ...ownEnv, ...extra } });
+    started.add(child);
+    child.on('close', () => started.delete(child));
+    return child;
+  };
+  const run: CliWorkspace['run'] = (args, { env: extra, input = '' } = {}) => {
+    const child = start(args, extra);
+    const result = finished(child);
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(input);
+    return result;
+  };
+  return {
+    directory,
+    env: ownEnv,
+    run,
+    async json<T>(args: readonly string[], options?: RunOptions) {
+      const { code, stdout, stderr } = await run([...args, '--json'], options);
+      if (code !== 0) throw new Error(`svc ${args.join(' ')} ended with ${code}: ${stderr}`);
+      return JSON.parse(stdout) as T;
+    },
+    start,
+    close() {
+      for (const child of started) child.kill('SIGKILL');
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,66 @@
+// A running pipeline over a test app, and the shortest ways to send and to look.
+import type { App } from '../../src/app.ts';
+import { getMessage, listMessageEvents } from '../../src/messages/messages.ts';
+import { type Message, type SendPayload, sendPayload } from '../../src/messages/schema.ts';
+import { createAttempter } from '../../src/outbound/attempt.ts';
+import { createPipeline, type Pipeline } from '../../src/outbound/pipeline.ts';
+import { sendMessage } from '../../src/outbound/send.ts';
+import type { Caller } from '../../src/route.ts';
+
+export interface RunningPipeline extends Pipeline {
+  close(): Promise<void>;
+}
+
+/** Starts delivery; local mail goes to `localPort` on loopback. */
+export async function startPipeline(
+  app: App,
+  { worker = 'wrk_test', localPort = 1 } = {},
+): Promise<RunningPipeline> {
+  const attempter = createAttempter(app, { host: '127.0.0.1', port: localPort });
+  const pipeline = createPipeline(app, worker, attempter.attempt);
+  await pipeline.start();
+  return {
+    ...pipeline,
+    async close() {
+      await pipeline.stop(0);
+      await attempter.close();
+    },
+  };
+}
+
+/** A valid payload with what differs. */
+export function payloadFor(
+  to: string | readonly string[],
+  more: Partial<SendPayload> & { email?: Partial<SendPayload['email']> } = {},
+): SendPayload {
+  const { email, ...rest } = more;
+  return sendPayload.parse({
+    channel: 'email',
+    to: [to].flat().map((one) => ({ email: one })),
+    email: { subject: 'Hello', text: 'It works.\n', ...email },
+    ...rest,
+  });
+}
+
+/** Sends as the caller. */
+export function send(
+  app: App,
+  caller: Caller,
+  to: string | readonly string[],
+  more: Parameters<typeof payloadFor>[1] = {},
+): Promise<Message> {
+  return sendMessage(app, caller, payloadFor(to, more), null);
+}
+
+/** `eventType:status` of the timeline, in order. */
+export async function timeline(app: App, caller: Caller, id: string): Promise<string[]> {
+  const events = await listMessageEvents(app, caller, id);
+  return events.map(({ eventType, status }) => `${eventType}:${status}`);
+}
+
+/** The first delivery of a message. */
+export async function firstDelivery(app: App, caller: Caller, id: string) {
+  const [delivery] = (await getMessage(app, caller, id)).deliveries;
+  if (!delivery) throw new Error(`${id} has no delivery`);
+  return delivery;
+}

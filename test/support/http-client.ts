@@ -1,0 +1,84 @@
+// The HTTP face of a test app, without a socket: the real routes, the real authenticator, and every
+// answer held to its route's schema and to the OpenAPI document. An answer that does not fit throws
+// here, whatever the test asserts.
+
+import { routes } from '../../daemon/http/routes.ts';
+import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
+import type { App } from '../../src/app.ts';
+import { createAuthenticator } from '../../src/keys/authenticator.ts';
+import type { Method } from '../../src/route.ts';
+import { openApiCheck } from './openapi-check.ts';
+
+/** An answer: `body` is the parsed JSON, a test knows its shape. */
+export interface Answer<Body = Record<string, unknown>> {
+  status: number;
+  headers: Record<string, unknown>;
+  body: Body;
+}
+
+export interface RequestOptions {
+  /** Sent as JSON; a string goes out as it is. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Another key than the api's own; null sends none. */
+  apiKey?: string | null;
+}
+
+export interface HttpApi {
+  request<Body>(method: Method, url: string, options?: RequestOptions): Promise<Answer<Body>>;
+  get<Body>(url: string, options?: RequestOptions): Promise<Answer<Body>>;
+  post<Body>(url: string, body: unknown, options?: RequestOptions): Promise<Answer<Body>>;
+  delete<Body>(url: string, options?: RequestOptions): Promise<Answer<Body>>;
+  /** The same face for another key. */
+  as(apiKey: string): HttpApi;
+  /** Closes the face, not the app. */
+  close(): Promise<void>;
+}
+
+/** The API over an app, asked with `apiKey` unless a request says otherwise. */
+export function httpApi({ app, apiKey }: { app: App; apiKey: string }): HttpApi {
+  const authenticator = createAuthenticator(app);
+  const check = openApiCheck(routes);
+  const server = createHttpServer(app, {
+    routes,
+    authenticate: (plaintext) => authenticator.authenticate(plaintext),
+    isQueueRunning: () => true,
+    onResponse: check.onResponse,
+  });
+  return clientOf(server, check.faults, apiKey);
+}
+
+function clientOf(server: HttpServer, faults: readonly string[], ownKey: string): HttpApi {
+  async function request<Body>(
+    method: Method,
+    url: string,
+    { body, headers = {}, apiKey = ownKey }: RequestOptions = {},
+  ): Promise<Answer<Body>> {
+    const response = await server.inject({
+      method,
+      url,
+      headers: {
+        ...(apiKey !== null && { 'x-api-key': apiKey }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && {
+        payload: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    });
+    if (faults.length > 0) throw new Error(faults.join('\n'));
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      body: response.json() as Body,
+    };
+  }
+  return {
+    request,
+    get: (url, options) => request('GET', url, options),
+    post: (url, body, options) => request('POST', url, { ...options, body }),
+    delete: (url, options) => request('DELETE', url, options),
+    as: (apiKey) => clientOf(server, faults, apiKey),
+    close: () => server.close(),
+  };
+}

@@ -1,0 +1,89 @@
+// Holds every answer of the HTTP face to its route's schema and to the OpenAPI document. Pass
+// `onResponse` to createHttpServer: an answer that does not fit leaves as a 500 that says why.
+import { isDeepStrictEqual } from 'node:util';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { type OpenApiDocument, openApiDocument } from '../../daemon/http/openapi.ts';
+import type { Exchange } from '../../daemon/http/server.ts';
+import { InternalError } from '../../src/errors.ts';
+import type { Route } from '../../src/route.ts';
+
+export interface OpenApiCheck {
+  /** Throws InternalError naming the route, the status and what does not fit. */
+  onResponse(exchange: Exchange): void;
+  /** Every fault found, so that a test can also assert that there was none. */
+  readonly faults: string[];
+}
+
+const documentId = 'openapi';
+
+/** A check against the document of these routes. */
+export function openApiCheck(routes: readonly Route[]): OpenApiCheck {
+  const document = openApiDocument(routes, '/');
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addSchema({ $id: documentId, ...document });
+  const faults: string[] = [];
+  return {
+    faults,
+    onResponse(exchange) {
+      if (exchange.method === 'HEAD') return;
+      const found = faultOf(exchange, document, ajv);
+      if (found === null) return;
+      const fault = `${exchange.method} ${exchange.url} ${exchange.status}: ${found}`;
+      faults.push(fault);
+      throw new InternalError(fault);
+    },
+  };
+}
+
+function faultOf(exchange: Exchange, document: OpenApiDocument, ajv: Ajv2020): string | null {
+  const { route, status, headers, body } = exchange;
+  if (typeof headers['x-request-id'] !== 'string') return 'X-Request-Id is missing';
+  if (!route) return status >= 400 && isJson(headers) ? tagFault(JSON.parse(body), ajv) : null;
+  const schema = schemaPointer(document, route, status);
+  if (schema === null) return 'the document does not declare this status';
+  const value: unknown = JSON.parse(body);
+  const validate = ajv.getSchema(schema);
+  if (!validate) throw new Error(`no schema at ${schema}`);
+  return ajvFault(validate, value) ?? (status === route.status ? outputFault(route, value) : null);
+}
+
+function isJson(headers: Exchange['headers']): boolean {
+  return String(headers['content-type']).startsWith('application/json');
+}
+
+/** An error outside of any route: its `_tag` says which schema. */
+function tagFault(value: unknown, ajv: Ajv2020): string | null {
+  const { _tag: tag } = value as { _tag?: unknown };
+  // `/readyz` answers 503 with a state, not an error.
+  if (tag === undefined && 'store' in (value as object)) return null;
+  const validate = ajv.getSchema(`${documentId}#/components/schemas/${String(tag)}`);
+  return validate ? ajvFault(validate, value) : `unknown error tag ${String(tag)}`;
+}
+
+function ajvFault(validate: ValidateFunction, value: unknown): string | null {
+  if (validate(value)) return null;
+  const texts = (validate.errors ?? []).map(({ instancePath, message }) => {
+    return `${instancePath || '(body)'} ${message}`;
+  });
+  return `differs from the document: ${texts.slice(0, 5).join('; ')}`;
+}
+
+/** The route's own schema, which must leave the answer as it is: a field it drops is undocumented. */
+function outputFault(route: Route, value: unknown): string | null {
+  const result = route.output.safeParse(value);
+  if (!result.success) return `differs from the route's schema: ${result.error.message}`;
+  return isDeepStrictEqual(result.data, value)
+    ? null
+    : `has fields that the schema does not name: ${JSON.stringify(value)}`;
+}
+
+function schemaPointer(document: OpenApiDocument, route: Route, status: number): string | null {
+  const method = route.method.toLowerCase();
+  const response = document.paths[route.path]?.[method]?.responses[status];
+  if (!response) return null;
+  const inPath = route.path.replaceAll('~', '~0').replaceAll('/', '~1');
+  const place = response.$ref?.slice(1) ?? `/paths/${inPath}/${method}/responses/${status}`;
+  return `${documentId}#${encodeURI(`${place}/content/application~1json/schema`)}`;
+}

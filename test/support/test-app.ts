@@ -1,0 +1,110 @@
+// The service under test: a real store (SQLite in a temporary directory, or a schema of PostgreSQL),
+// a virtual clock, seeded randomness, first-started like a daemon's. Starts nothing that listens.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { type App, type Connector, openApp } from '../../src/app.ts';
+import { type ConfigInput, loadConfig } from '../../src/config.ts';
+import { firstStart } from '../../src/first-start.ts';
+import { createAuthenticator } from '../../src/keys/authenticator.ts';
+import { operatorOf } from '../../src/keys/roles.ts';
+import { createLogger } from '../../src/log.ts';
+import { seededRandom } from '../../src/random.ts';
+import type { Caller } from '../../src/route.ts';
+import { postgresSchema } from './postgres.ts';
+import { type VirtualClock, virtualClock } from './virtual-clock.ts';
+
+/** For `describe.each(stores)('… on %s', (store) => …)`. */
+export const stores = ['sqlite', 'postgres'] as const;
+export type TestStore = (typeof stores)[number];
+
+export interface TestAppOptions {
+  store?: TestStore;
+  /** Laid over the defaults of tests: port 0 for all listeners, no system resolver. */
+  config?: ConfigInput;
+  /** Milliseconds since 1970; `testStart` when left out. */
+  start?: number;
+  /** Of ids, keys and jitter. Two apps on one store need two. */
+  seed?: number;
+  connect?: Connector;
+}
+
+/** A service over a store that nobody has started yet. */
+export interface EmptyTestApp {
+  app: App;
+  clock: VirtualClock;
+  /** Another process on the same store, with the same clock; closed by `close` too. */
+  another(): Promise<App>;
+  /** Closes every App of this store and removes the store. */
+  close(): Promise<void>;
+}
+
+export interface TestApp extends EmptyTestApp {
+  /** The owner key of the organization `default`. */
+  caller: Caller;
+  /** The person at the command line, in the organization `default`. */
+  operator: Caller;
+  /** The plaintext of the owner key. */
+  apiKey: string;
+}
+
+/** 2026-01-05T12:00:00Z, a Monday. */
+export const testStart = Date.UTC(2026, 0, 5, 12);
+
+/** An address that refuses at once: a test that needs DNS names its own server. */
+const noDnsServer = '127.0.0.1:1';
+
+function testConfig(config: ConfigInput, dataDir: string, url: string) {
+  return loadConfig({
+    env: {},
+    cwd: dataDir,
+    overrides: {
+      dns: { servers: [noDnsServer] },
+      ...config,
+      dataDir,
+      database: { url },
+      http: { port: 0, ...config.http },
+      smtp: { ...config.smtp, inbound: { port: 0, ...config.smtp?.inbound } },
+    },
+  }).config;
+}
+
+/** A service whose store is empty. */
+export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyTestApp> {
+  const { seed = 1 } = options;
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-test-'));
+  const schema =
+    options.store === 'postgres' ? await postgresSchema(inject('postgresUrl')) : undefined;
+  const config = testConfig(options.config ?? {}, dataDir, schema?.url ?? 'sqlite:svc.db');
+  const log = await createLogger({ level: 'silent', pretty: false });
+  const clock = virtualClock(options.start ?? testStart);
+  const opened: App[] = [];
+  const open = async () => {
+    const random = seededRandom(seed + 1_000_000 * opened.length);
+    const { connect } = options;
+    const app = await openApp(config, log, { clock, random, ...(connect && { connect }) });
+    opened.push(app);
+    return app;
+  };
+  return {
+    app: await open(),
+    clock,
+    another: open,
+    async close() {
+      for (const app of opened.reverse()) await app.close();
+      await schema?.drop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A service after its first start. */
+export async function testApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const empty = await emptyTestApp(options);
+  const first = await firstStart(empty.app);
+  if (!first) throw new Error('the store of a new test app was not empty');
+  const caller = await createAuthenticator(empty.app).authenticate(first.apiKey);
+  if (!caller) throw new Error('the key of the first start was refused');
+  return { ...empty, caller, operator: operatorOf(caller.organizationId), apiKey: first.apiKey };
+}

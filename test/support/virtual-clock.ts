@@ -1,0 +1,71 @@
+// A clock that stands still until a test moves it: 72 hours of retries pass in milliseconds.
+// As on a real machine, a jump of the wall clock (`set`) leaves running timers alone.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../../src/clock.ts';
+
+export interface VirtualClock extends Clock {
+  /** Lets `ms` pass: fires what falls due, in order, and lets promises and I/O settle in between. */
+  advance(ms: number): Promise<void>;
+  /** Sets the wall clock, forwards or backwards; timers keep their remaining delay. */
+  set(ms: number): void;
+  /** When the next timer falls due, in the terms of `now()`; undefined without one. */
+  nextTimerAt(): number | undefined;
+}
+
+interface Timer {
+  dueMs: number;
+  run: () => void;
+}
+
+const defaultStartMs = Date.UTC(2026, 0, 12, 12);
+/** Turns of the event loop after each firing: enough for chains of promises and loopback reads. */
+const settleTurns = 4;
+/** More firings than this at one instant is a timer that re-arms itself without delay. */
+const maxFiringsAtOnce = 10_000;
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < settleTurns; turn++) await nextTurn();
+}
+
+/** A Clock at `startMs` (ms since 1970; by default Monday 2026-01-12 12:00 UTC). */
+export function virtualClock(startMs = defaultStartMs): VirtualClock {
+  // `elapsedMs` is the steady clock that timers obey; the wall clock is `offsetMs` ahead of it.
+  let elapsedMs = 0;
+  let offsetMs = startMs;
+  const timers: Timer[] = [];
+
+  function after(delayMs: number, run: () => void): () => void {
+    const timer = { dueMs: elapsedMs + Math.max(0, delayMs), run };
+    const at = timers.findLastIndex((other) => other.dueMs <= timer.dueMs) + 1;
+    timers.splice(at, 0, timer);
+    return () => {
+      const index = timers.indexOf(timer);
+      if (index >= 0) timers.splice(index, 1);
+    };
+  }
+
+  async function advance(ms: number): Promise<void> {
+    const targetMs = elapsedMs + ms;
+    await settle();
+    let firingsAtOnce = 0;
+    for (let next = timers[0]; next && next.dueMs <= targetMs; next = timers[0]) {
+      firingsAtOnce = next.dueMs > elapsedMs ? 1 : firingsAtOnce + 1;
+      if (firingsAtOnce > maxFiringsAtOnce) throw new Error('a timer re-arms itself without delay');
+      timers.shift();
+      elapsedMs = Math.max(elapsedMs, next.dueMs);
+      next.run();
+      await settle();
+    }
+    elapsedMs = Math.max(elapsedMs, targetMs);
+  }
+
+  return {
+    now: () => elapsedMs + offsetMs,
+    after,
+    advance,
+    set(ms) {
+      offsetMs = ms - elapsedMs;
+    },
+    nextTimerAt: () => timers[0] && timers[0].dueMs + offsetMs,
+  };
+}

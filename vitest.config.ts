@@ -1,0 +1,15 @@
+// How the tests run: every test/**/*.test.ts, one process per file, two at a time.
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['**/node_modules/**', 'test/bench/**'],
+    globalSetup: ['test/support/postgres.ts'],
+    // Processes, not threads: native modules, signals and the working directory are per process.
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+  },
+});
