@@ -1,3 +1,4 @@
+// `svc backup` (contract 2). How the copy is made: src/store/restore.ts.
 import { resolve } from 'node:path';
 import { Args, Flags } from '@oclif/core';
 import { ValidationError } from '../src/errors.ts';

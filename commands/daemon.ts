@@ -1,8 +1,13 @@
+// `svc daemon` (contract 1, "ready", "stop", "logs"). What runs and in which order:
+// daemon/daemon.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from './base/command.ts';
 import { writeLine } from './base/output.ts';
 import { asUnreachable, readConfig } from './base/session.ts';
 import { firstStopSignal } from './base/signals.ts';
+
+/** On top of shutdownGraceSeconds, for what is left when nothing is in flight any more. */
+const closingMs = 5_000;
 
 export default class Daemon extends BaseCommand {
   static override summary = 'Run the service: HTTP API, inbound SMTP, queue and scheduled jobs';
@@ -31,7 +36,7 @@ export default class Daemon extends BaseCommand {
     const { flags } = await this.parse(Daemon);
     const stopSignal = firstStopSignal();
     const { config, warnings } = await readConfig(flags);
-    const [{ openApp }, { createLogger }, { startDaemon }] = await Promise.all([
+    const [{ openApp }, { createLogger, logFatal }, { startDaemon }] = await Promise.all([
       import('../src/app.ts'),
       import('../src/log.ts'),
       import('../daemon/daemon.ts'),
@@ -39,6 +44,11 @@ export default class Daemon extends BaseCommand {
     const pretty = process.stderr.isTTY && !flags.json;
     const log = await createLogger({ level: config.log.level, pretty });
     for (const warning of warnings) log.warn(warning);
+    // A fault that nobody caught leaves a state that nobody knows: the next start recovers from it.
+    process.on('uncaughtException', (error) => {
+      logFatal(log, error);
+      process.exit(1);
+    });
     const app = await openApp(config, log).catch((error: unknown) => {
       throw asUnreachable(error);
     });
@@ -49,6 +59,14 @@ export default class Daemon extends BaseCommand {
       });
       const signal = await stopSignal;
       log.info({ signal }, 'stopping');
+      const latest = setTimeout(
+        () => {
+          log.fatal('could not stop in time');
+          process.exit(1);
+        },
+        config.shutdownGraceSeconds * 1000 + closingMs,
+      );
+      latest.unref();
       await daemon.close();
     } finally {
       await app.close();

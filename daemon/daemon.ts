@@ -1,6 +1,6 @@
 // The composition root of the long-running service: starts the faces in order (store lock, inbound
 // SMTP, queue, HTTP), says `ready`, and stops them in the opposite order. Tests use it too.
-import { rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { App } from '../src/app.ts';
 import { checkDueDomains } from '../src/domains/domain-checks.ts';
 import { firstStart, firstStartText } from '../src/first-start.ts';
@@ -79,7 +79,9 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     app.log.info(fields, msg);
     const { readyFile } = options;
     if (readyFile) {
-      writeFileSync(readyFile, `${JSON.stringify(ready)}\n`);
+      // Whole or not there: whoever waits for the file reads it at once.
+      writeFileSync(`${readyFile}.partial`, `${JSON.stringify(ready)}\n`);
+      renameSync(`${readyFile}.partial`, readyFile);
       stops.push(() => rmSync(readyFile, { force: true }));
     }
     if (first) options.announce?.(firstStartText(httpUrl, first.apiKey));

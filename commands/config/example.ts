@@ -1,3 +1,5 @@
+// `svc config example` (contract 1). Reading and checking is src/config.ts, showing
+// src/config-show.ts.
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';
 

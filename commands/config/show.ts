@@ -1,3 +1,5 @@
+// `svc config show` (contract 1). Reading and checking is src/config.ts, showing
+// src/config-show.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';

@@ -1,3 +1,5 @@
+// `svc domains add` (contract 6). Keys and records: src/domains/domains.ts; looking them up:
+// verification.ts there.
 import { Args, Flags } from '@oclif/core';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';

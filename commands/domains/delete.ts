@@ -1,3 +1,5 @@
+// `svc domains delete` (contract 6). Keys and records: src/domains/domains.ts; looking them up:
+// verification.ts there.
 import { Args } from '@oclif/core';
 import { BaseCommand, yesFlag } from '../base/command.ts';
 import { confirmed } from '../base/confirm.ts';

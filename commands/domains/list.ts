@@ -1,3 +1,5 @@
+// `svc domains list` (contract 6). Keys and records: src/domains/domains.ts; looking them up:
+// verification.ts there.
 import { given } from '../base/body.ts';
 import { BaseCommand, pageFlags } from '../base/command.ts';
 import { domainColumns } from '../base/fields.ts';

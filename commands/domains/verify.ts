@@ -1,3 +1,5 @@
+// `svc domains verify` (contract 6). Keys and records: src/domains/domains.ts; looking them up:
+// verification.ts there.
 import { Args, Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { domainId } from '../base/domain-id.ts';

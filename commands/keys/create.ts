@@ -1,3 +1,4 @@
+// `svc keys create` (contract 3). What a key may do and who may make it: src/keys/keys.ts.
 import { Flags } from '@oclif/core';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';
@@ -36,7 +37,6 @@ export default class KeysCreate extends BaseCommand {
     permission: Flags.string({
       description: 'One permission, such as messages:send; may be repeated',
       multiple: true,
-      multipleNonGreedy: true,
       helpValue: 'RESOURCE:ACTION',
     }),
     owner: Flags.string({ description: 'Who holds it: person or service (default)' }),

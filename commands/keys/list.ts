@@ -1,3 +1,4 @@
+// `svc keys list` (contract 3). What a key may do and who may make it: src/keys/keys.ts.
 import { given } from '../base/body.ts';
 import { BaseCommand, pageFlags } from '../base/command.ts';
 import { keyColumns } from '../base/fields.ts';

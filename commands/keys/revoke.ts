@@ -1,3 +1,4 @@
+// `svc keys revoke` (contract 3). What a key may do and who may make it: src/keys/keys.ts.
 import { Args } from '@oclif/core';
 import { BaseCommand, yesFlag } from '../base/command.ts';
 import { confirmed } from '../base/confirm.ts';

@@ -1,3 +1,4 @@
+// `svc keys rotate` (contract 3). What a key may do and who may make it: src/keys/keys.ts.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { keyCard } from '../base/fields.ts';

@@ -1,3 +1,4 @@
+// `svc keys update` (contract 3). What a key may do and who may make it: src/keys/keys.ts.
 import { Args, Flags } from '@oclif/core';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';

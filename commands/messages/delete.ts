@@ -1,3 +1,5 @@
+// `svc messages delete` (specification 4.1). Messages themselves: src/messages/; their way out:
+// src/outbound/.
 import { Args } from '@oclif/core';
 import { BaseCommand, yesFlag } from '../base/command.ts';
 import { confirmed } from '../base/confirm.ts';

@@ -1,3 +1,5 @@
+// `svc messages events` (specification 4.1). Messages themselves: src/messages/; their way out:
+// src/outbound/.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { eventColumns } from '../base/fields.ts';

@@ -1,3 +1,5 @@
+// `svc messages list` (specification 4.1). Messages themselves: src/messages/; their way out:
+// src/outbound/.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand, pageFlags } from '../base/command.ts';

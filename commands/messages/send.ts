@@ -1,3 +1,5 @@
+// `svc messages send` (specification 4.1). Messages themselves: src/messages/; their way out:
+// src/outbound/.
 import { Flags } from '@oclif/core';
 import type { App } from '../../src/app.ts';
 import type { Message } from '../../src/messages/schema.ts';
@@ -10,7 +12,7 @@ import { printCard, writeLine } from '../base/output.ts';
 import { sendPayloadFrom } from '../base/send-payload.ts';
 import { withCaller } from '../base/session.ts';
 
-const several = { multiple: true, multipleNonGreedy: true } as const;
+const several = { multiple: true } as const;
 const goodEnds = ['sent', 'delivered', 'read'];
 
 export default class MessagesSend extends BaseCommand {

@@ -1,3 +1,5 @@
+// `svc messages show` (specification 4.1). Messages themselves: src/messages/; their way out:
+// src/outbound/.
 import { Args, Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { messageCard, recipientColumns } from '../base/fields.ts';

@@ -1,3 +1,4 @@
+// `svc migrate status` (contract 2). Migrations themselves: src/store/migrate.ts.
 import { BaseCommand } from '../base/command.ts';
 import { printList } from '../base/output.ts';
 import { asUnreachable, readConfig } from '../base/session.ts';

@@ -1,3 +1,4 @@
+// `svc senders create` (contract 6). When a sender is verified: src/senders/identities.ts.
 import { Flags } from '@oclif/core';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';
@@ -30,7 +31,6 @@ export default class SendersCreate extends BaseCommand {
     'reply-to': Flags.string({
       description: 'Where answers go; may be repeated',
       multiple: true,
-      multipleNonGreedy: true,
     }),
     ...dataFlag,
   };

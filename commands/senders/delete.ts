@@ -1,3 +1,4 @@
+// `svc senders delete` (contract 6). When a sender is verified: src/senders/identities.ts.
 import { Args } from '@oclif/core';
 import { BaseCommand, yesFlag } from '../base/command.ts';
 import { confirmed } from '../base/confirm.ts';

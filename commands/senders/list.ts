@@ -1,3 +1,4 @@
+// `svc senders list` (contract 6). When a sender is verified: src/senders/identities.ts.
 import { given } from '../base/body.ts';
 import { BaseCommand, pageFlags } from '../base/command.ts';
 import { senderColumns } from '../base/fields.ts';

@@ -1,3 +1,4 @@
+// `svc senders show` (contract 6). When a sender is verified: src/senders/identities.ts.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { senderCard } from '../base/fields.ts';

@@ -1,3 +1,4 @@
+// `svc senders update` (contract 6). When a sender is verified: src/senders/identities.ts.
 import { Args, Flags } from '@oclif/core';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';

@@ -84,15 +84,3 @@ export function findMailboxByAddress(
 export async function isLocalAddress(db: Db, address: string): Promise<boolean> {
   return (await findMailboxByAddress(db, address)) !== undefined;
 }
-
-/** Those of the addresses that a mailbox has, as they were given. */
-export async function listLocalAddresses(
-  db: Db,
-  addresses: readonly string[],
-): Promise<Set<string>> {
-  const folded = addresses.map((address) => [address, foldAddress(address)] as const);
-  const local = new Set(
-    await queries.selectMailboxAddresses(db, [...new Set(folded.map(([, fold]) => fold))]),
-  );
-  return new Set(folded.filter(([, fold]) => local.has(fold)).map(([address]) => address));
-}

@@ -42,22 +42,6 @@ export async function findMailbox(db: Db, address: string): Promise<MailboxRow |
   return (await byAddress(db, { address }))[0];
 }
 
-/** Those of the folded addresses that a mailbox has. */
-export async function selectMailboxAddresses(
-  db: Db,
-  addresses: readonly string[],
-): Promise<string[]> {
-  if (addresses.length === 0) return [];
-  const rows = await tables<MailboxTables>(db)
-    .selectFrom('mailbox_addresses')
-    .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
-    .select('mailbox_addresses.address')
-    .where('mailbox_addresses.address', 'in', addresses)
-    .where('mailboxes.status', '!=', 'deleted')
-    .execute();
-  return rows.map((row) => row.address);
-}
-
 /** False when the organization uses the slug already. */
 export async function insertMailbox(db: Db, row: MailboxRow): Promise<boolean> {
   const inserted = await tables<MailboxTables>(db)

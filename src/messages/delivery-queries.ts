@@ -1,7 +1,16 @@
 // All SQL on `deliveries`. The row is the queue entry: `due_at` is when it wants attention next,
 // which for a claimed one is the end of its lease, and null once it is ended.
 import type { Kysely } from 'kysely';
-import { bulkInsert, type Db, engineOf, type ParameterOf, statement, tables } from '../store/db.ts';
+import {
+  bulkInsert,
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../store/db.ts';
 import type { WaitReason } from './schema.ts';
 import type { MessageStatus } from './status.ts';
 
@@ -71,25 +80,33 @@ const deliveryColumns = [
 
 export const insertDeliveries = bulkInsert<DeliveryTables>('deliveries', deliveryColumns);
 
-export function findDeliveries(db: Db, messageIds: readonly string[]): Promise<DeliveryRow[]> {
-  return tables<DeliveryTables>(db)
+type IdList = { ids: unknown };
+
+const selectDeliveries = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+  db
     .selectFrom('deliveries')
     .selectAll()
-    .where('message_id', 'in', messageIds)
-    .orderBy('id')
-    .execute();
+    .where(isOneOf(db, 'message_id', parameter('ids')))
+    .orderBy('id'),
+);
+
+export function findDeliveries(db: Db, messageIds: readonly string[]): Promise<DeliveryRow[]> {
+  return selectDeliveries(db, { ids: idList(db, messageIds) });
 }
+
+const selectStatuses = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('deliveries')
+    .select(['id', 'message_id', 'status'])
+    .where(isOneOf(db, 'message_id', parameter('ids'))),
+);
 
 /** The statuses of all deliveries of these messages. */
 export function findDeliveryStatuses(
   db: Db,
   messageIds: readonly string[],
 ): Promise<Pick<DeliveryRow, 'id' | 'message_id' | 'status'>[]> {
-  return tables<DeliveryTables>(db)
-    .selectFrom('deliveries')
-    .select(['id', 'message_id', 'status'])
-    .where('message_id', 'in', messageIds)
-    .execute();
+  return selectStatuses(db, { ids: idList(db, messageIds) });
 }
 
 /** When the next delivery wants attention, or null with an empty queue. A read of one index entry. */
@@ -113,34 +130,35 @@ export interface ClaimRequest {
   limit: number;
 }
 
+const claim = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<ClaimRequest>) => {
+  const due = db
+    .selectFrom('deliveries')
+    .select('id')
+    .where('due_at', '<=', parameter('now'))
+    .orderBy('due_at')
+    .limit(parameter('limit'));
+  return db
+    .updateTable('deliveries')
+    .set((set) => ({
+      status: 'processing' as const,
+      claimed_by: parameter('worker'),
+      claimed_at: parameter('now'),
+      last_attempt_at: parameter('now'),
+      attempt_count: set('attempt_count', '+', 1),
+      due_at: parameter('leaseUntil'),
+      wait_reason: null,
+      updated_at: parameter('now'),
+    }))
+    .where('id', 'in', engineOf(db) === 'postgres' ? due.forUpdate().skipLocked() : due)
+    .returningAll();
+});
+
 /**
  * Takes up to `limit` due deliveries for `worker` until `leaseUntil`. A lease that ran out is due
  * again by itself. Other daemons' rows are skipped on PostgreSQL, not waited for.
  */
-export async function claimDue(db: Db, request: ClaimRequest): Promise<DeliveryRow[]> {
-  const q = tables<DeliveryTables>(db);
-  let due = q
-    .selectFrom('deliveries')
-    .select('id')
-    .where('due_at', '<=', request.now)
-    .orderBy('due_at')
-    .limit(request.limit);
-  if (engineOf(db) === 'postgres') due = due.forUpdate().skipLocked();
-  return q
-    .updateTable('deliveries')
-    .set((set) => ({
-      status: 'processing' as const,
-      claimed_by: request.worker,
-      claimed_at: request.now,
-      last_attempt_at: request.now,
-      attempt_count: set('attempt_count', '+', 1),
-      due_at: request.leaseUntil,
-      wait_reason: null,
-      updated_at: request.now,
-    }))
-    .where('id', 'in', due)
-    .returningAll()
-    .execute();
+export function claimDue(db: Db, request: ClaimRequest): Promise<DeliveryRow[]> {
+  return claim(db, request);
 }
 
 /** Prolongs all leases of a worker that is alive. */

@@ -106,8 +106,8 @@ export async function deleteMessage(
 ): Promise<{ success: boolean; message: string }> {
   await app.store.write(async (trx) => {
     const row = await getMessageRow(trx, caller.organizationId, id);
+    if (!(await deleteMessageRow(trx, row))) throw new ResourceNotFoundError('message', id);
     await deleteEventRows(trx, id);
-    await deleteMessageRow(trx, row);
     await forgetClaimResponse(trx, row.organization_id, id);
   });
   return { success: true, message: `Message ${id} was deleted` };

@@ -1,7 +1,16 @@
 // All SQL on `messages`, `contents`, `blobs`, `recipients` and `idempotency_claims`; deliveries have
 // delivery-queries.ts. Rows only, no decisions.
 import type { Kysely } from 'kysely';
-import { bulkInsert, type Db, type ParameterOf, statement, tables } from '../store/db.ts';
+import {
+  bulkInsert,
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../store/db.ts';
 import type { MessageStatus } from './status.ts';
 
 export interface MessageRow {
@@ -149,30 +158,45 @@ export async function findMessageRow(db: Db, id: string): Promise<MessageRow | u
   return (await selectMessage(db, { id }))[0];
 }
 
-export function findMessageRows(db: Db, ids: readonly string[]): Promise<MessageRow[]> {
-  return tables<MessageTables>(db)
+type IdList = { ids: unknown };
+
+const selectMessages = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
+  db
     .selectFrom('messages')
     .selectAll()
-    .where('id', 'in', ids)
-    .execute();
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+export function findMessageRows(db: Db, ids: readonly string[]): Promise<MessageRow[]> {
+  return selectMessages(db, { ids: idList(db, ids) });
 }
 
-export function findContents(db: Db, ids: readonly string[]): Promise<ContentRow[]> {
-  return tables<MessageTables>(db)
+const selectContents = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
+  db
     .selectFrom('contents')
     .selectAll()
-    .where('id', 'in', ids)
-    .execute();
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+export function findContents(db: Db, ids: readonly string[]): Promise<ContentRow[]> {
+  return selectContents(db, { ids: idList(db, ids) });
 }
 
-/** Whether a content row still exists. */
-export async function contentExists(db: Db, id: string): Promise<boolean> {
-  return (await selectContentId(db, { id })).length > 0;
+/**
+ * Whether a content row is there, and stays until the transaction ends: on PostgreSQL a deletion
+ * at the same time is waited for, or waits.
+ */
+export async function contentStays(db: Db, id: string): Promise<boolean> {
+  return (await shareContent(db, { id })).length > 0;
 }
 
-const selectContentId = statement(
+const shareContent = statement(
   (db: Kysely<MessageTables>, parameter: ParameterOf<{ id: string }>) =>
-    db.selectFrom('contents').select('id').where('id', '=', parameter('id')),
+    db
+      .selectFrom('contents')
+      .select('id')
+      .where('id', '=', parameter('id'))
+      .$if(engineOf(db) === 'postgres', (q) => q.forKeyShare()),
 );
 
 export async function findBlob(db: Db, id: string): Promise<Buffer | undefined> {
@@ -184,13 +208,17 @@ export async function findBlob(db: Db, id: string): Promise<Buffer | undefined> 
   return row?.data;
 }
 
-export function findRecipients(db: Db, messageIds: readonly string[]): Promise<RecipientRow[]> {
-  return tables<MessageTables>(db)
+const selectRecipients = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
+  db
     .selectFrom('recipients')
     .selectAll()
-    .where('message_id', 'in', messageIds)
-    .orderBy('position')
-    .execute();
+    .where(isOneOf(db, 'message_id', parameter('ids')))
+    .orderBy('position'),
+);
+
+/** The recipients of these messages, each message's in their order. */
+export function findRecipients(db: Db, messageIds: readonly string[]): Promise<RecipientRow[]> {
+  return selectRecipients(db, { ids: idList(db, messageIds) });
 }
 
 export interface MessageFilter {
@@ -264,38 +292,54 @@ export async function updateMessageStatus(
   await setStatus(db, { id, status, at });
 }
 
+const startProcessing = statement(
+  (db: Kysely<MessageTables>, parameter: ParameterOf<IdList & { at: number }>) =>
+    db
+      .updateTable('messages')
+      .set({ status: 'processing', updated_at: parameter('at') })
+      .where(isOneOf(db, 'id', parameter('ids')))
+      .where('status', 'in', ['pending', 'scheduled', 'queued'])
+      .returning(['id', 'organization_id']),
+);
+
 /** The first attempt of a message begins; returns those that it was the first for. */
 export function markProcessing(
   db: Db,
   ids: readonly string[],
   at: number,
 ): Promise<Pick<MessageRow, 'id' | 'organization_id'>[]> {
-  return tables<MessageTables>(db)
-    .updateTable('messages')
-    .set({ status: 'processing', updated_at: at })
-    .where('id', 'in', ids)
-    .where('status', 'in', ['pending', 'scheduled', 'queued'])
-    .returning(['id', 'organization_id'])
-    .execute();
+  return startProcessing(db, { ids: idList(db, ids), at });
 }
 
-/** Removes the message and all that hangs on it; content and blobs that nothing else uses too. */
-export async function deleteMessageRow(db: Db, row: MessageRow): Promise<void> {
+/**
+ * Removes the message and all that hangs on it; content and blobs that nothing else uses too.
+ * False where another transaction has removed it already.
+ */
+export async function deleteMessageRow(db: Db, row: MessageRow): Promise<boolean> {
   const q = tables<MessageTables>(db);
-  await q.deleteFrom('messages').where('id', '=', row.id).execute();
+  const deleted = await q.deleteFrom('messages').where('id', '=', row.id).executeTakeFirst();
+  if (Number(deleted.numDeletedRows) === 0) return false;
   if (row.raw_blob_id) await q.deleteFrom('blobs').where('id', '=', row.raw_blob_id).execute();
-  if (!row.content_id) return;
-  const contentId = row.content_id;
-  const other = await q
+  if (row.content_id) await deleteUnusedContent(db, row.content_id);
+  return true;
+}
+
+/** On PostgreSQL the row is locked first: of two last users that go at once, the second sees it. */
+async function deleteUnusedContent(db: Db, id: string): Promise<void> {
+  const q = tables<MessageTables>(db);
+  if (engineOf(db) === 'postgres') {
+    await q.selectFrom('contents').select('id').where('id', '=', id).forUpdate().execute();
+  }
+  const user = await q
     .selectFrom('messages')
     .select('id')
-    .where('content_id', '=', contentId)
+    .where('content_id', '=', id)
     .limit(1)
     .executeTakeFirst();
-  if (other) return;
+  if (user) return;
   const [content] = await q
     .deleteFrom('contents')
-    .where('id', '=', contentId)
+    .where('id', '=', id)
     .returning('attachments')
     .execute();
   const attachments = JSON.parse(content?.attachments ?? '[]') as { blobId: string }[];

@@ -7,14 +7,11 @@ import { type Verdict, worstVerdict } from './destination.ts';
 import type { AttemptTrace, ErrorCode, Outcome, RemoteReply } from './outcome.ts';
 import type { Peer } from './pool.ts';
 import type { SmtpFault } from './smtp-fault.ts';
-import type { RecipientAnswer } from './smtp-session.ts';
+import type { RecipientAnswer } from './smtp-transaction.ts';
 import { joinTranscripts } from './smtp-transcript.ts';
 
-type Conclusion = Outcome extends infer One
-  ? One extends Outcome
-    ? Omit<One, 'trace'>
-    : never
-  : never;
+/** An Outcome without the trace. */
+type Conclusion = { kind: 'sent'; reply: RemoteReply } | Verdict;
 type Fault = Pick<SmtpFault, 'kind' | 'reply'>;
 
 /** Replies that speak of our credentials (RFC 4954 6). */
@@ -55,7 +52,7 @@ export class AttemptRecord {
   readonly #outcomes: (Outcome | null)[];
   /** Indices of the recipients without an outcome. */
   #pending: number[];
-  #startedAt: number;
+  #startedAt: number | null = null;
   #peer: { host: string | null; address: string | null } = { host: null, address: null };
   #fault: Fault | null = null;
   readonly #verdicts: Verdict[] = [];
@@ -66,7 +63,6 @@ export class AttemptRecord {
     this.#isRelay = isRelay;
     this.#outcomes = new Array<Outcome | null>(recipients).fill(null);
     this.#pending = this.#outcomes.map((_, index) => index);
-    this.#startedAt = clock.now();
   }
 
   /** Indices of the recipients that a further host may be tried for. */
@@ -74,13 +70,9 @@ export class AttemptRecord {
     return this.#pending;
   }
 
-  get elapsedMs(): number {
-    return this.#clock.now() - this.#startedAt;
-  }
-
-  /** The attempt begins now: waiting for a free connection is none of its time. */
-  restart(): void {
-    this.#startedAt = this.#clock.now();
+  /** The first host is turned to: waiting for a free connection before that is none of its time. */
+  begin(): void {
+    this.#startedAt ??= this.#clock.now();
   }
 
   /** A host could not be used, by what the DNS says of it. */
@@ -148,11 +140,13 @@ export class AttemptRecord {
   }
 
   #trace(tls: string | null): AttemptTrace {
+    const now = this.#clock.now();
+    const startedAt = this.#startedAt ?? now;
     return {
       ...this.#peer,
       tls,
-      startedAt: this.#startedAt,
-      durationMs: this.elapsedMs,
+      startedAt,
+      durationMs: now - startedAt,
       transcript: joinTranscripts(this.#transcripts),
     };
   }

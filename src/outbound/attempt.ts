@@ -2,7 +2,7 @@
 // the bytes once, hand those that share a destination to the transport together, and say what became
 // of each. Never rejects: an unexpected fault of ours defers, so that nothing is lost by it.
 import type { App } from '../app.ts';
-import { listLocalAddresses } from '../mailboxes/mailboxes.ts';
+import { isLocalAddress } from '../mailboxes/mailboxes.ts';
 import type { DeliveryRow } from '../messages/delivery-queries.ts';
 import type { ClaimedMessage } from './claim.ts';
 import type { AttemptTrace, Outcome, RemoteReply } from './outcome.ts';
@@ -96,12 +96,14 @@ async function groupByDestination(
   { deliveries, recipients }: ClaimedMessage,
   chooseRoute: ChooseRoute,
 ): Promise<Group[]> {
-  const emails = deliveries.map(({ email }) => email);
-  const local = await listLocalAddresses(app.store.db, emails);
   const blind = new Set(recipients.filter(({ kind }) => kind === 'bcc').map(({ id }) => id));
   const groups = new Map<string, Group>();
   for (const delivery of deliveries) {
-    const route = chooseRoute(delivery.email, local.has(delivery.email));
+    let route = chooseRoute(delivery.email, false);
+    // Only what would be captured can be for a mailbox of ours: a look-up that others need not pay.
+    if (route.kind === 'capture') {
+      route = chooseRoute(delivery.email, await isLocalAddress(app.store.db, delivery.email));
+    }
     const isOwn = route.kind === 'simulator' || blind.has(delivery.recipient_id);
     const key = isOwn ? delivery.id : `${routeKey(route)} ${delivery.domain}`;
     const group = groups.get(key);

@@ -52,7 +52,7 @@ export async function claimMessages(
       })),
     );
     return claimed;
-  });
+  }, 'soon');
   return deliveries.length === 0 ? [] : withContent(app, deliveries);
 }
 

@@ -20,11 +20,13 @@ export interface MailHost {
 }
 
 export type MailHosts = { hosts: readonly MailHost[]; verdict: null } | { verdict: Verdict };
-export type HostAddresses = { addresses: readonly string[]; verdict: null } | { verdict: Verdict };
+/** Never none: that is a verdict. */
+export type Addresses = readonly [string, ...string[]];
+export type HostAddresses = { addresses: Addresses; verdict: null } | { verdict: Verdict };
 
 /** More hosts, or addresses of one host, are not looked at: nobody needs them, but for attacks. */
 const maxHosts = 10;
-export const maxAddressesPerHost = 6;
+const maxAddressesPerHost = 6;
 
 function verdict(
   kind: Verdict['kind'],
@@ -110,9 +112,9 @@ export async function findAddresses(
   try {
     const { ipv4, ipv6 } = await dns.addresses(host);
     const found = [...shuffle(ipv4, random), ...shuffle(ipv6, random)];
-    const usable = found.filter((address) => isUsable(address, allowPrivate));
-    if (usable.length > 0) {
-      return { addresses: usable.slice(0, maxAddressesPerHost), verdict: null };
+    const [first, ...more] = found.filter((address) => isUsable(address, allowPrivate));
+    if (first !== undefined) {
+      return { addresses: [first, ...more.slice(0, maxAddressesPerHost - 1)], verdict: null };
     }
     const text = `${host} resolves to a private address (${found[0]}), where no mail is delivered`;
     return verdict('failed', 'policy', '5.7.1', text);
@@ -123,7 +125,11 @@ export async function findAddresses(
 }
 
 /** The addresses of a host that the configuration names: it may be anywhere. */
-export async function findNamedAddresses(dns: Dns, random: Random, host: string) {
+export async function findNamedAddresses(
+  dns: Dns,
+  random: Random,
+  host: string,
+): Promise<HostAddresses> {
   if (isIP(host) !== 0) return { addresses: [host], verdict: null };
   if (host === 'localhost') return { addresses: ['127.0.0.1', '::1'], verdict: null };
   const found = await findAddresses(dns, random, host, true);

@@ -7,6 +7,7 @@ import {
   releaseClaims,
   renewLeases,
 } from '../messages/delivery-queries.ts';
+import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
 import { type ClaimedMessage, claimMessages } from './claim.ts';
 import { confirmDelivered } from './confirm.ts';
@@ -49,10 +50,12 @@ export function createPipeline(app: App, worker: string, attempt: AttemptMessage
   let cancelRenewal: () => void = () => {};
   const idleWaiters = new Set<() => void>();
 
-  const settle = groupWrites(app.store, settleBatch, async (trx, items: Settlement[]) => {
+  const settleThese = async (trx: Db, items: Settlement[]) => {
     await settleAll(app, trx, worker, items);
     return items.map(() => undefined);
-  });
+  };
+  // A settlement that a power failure takes is an attempt made again: at least once on the wire.
+  const settle = groupWrites(app.store, settleBatch, settleThese, 'soon');
 
   const wakeUp = () => {
     isAwake = true;

@@ -2,7 +2,7 @@
 // memory rather than by a unique index on a digest: random index keys halve the accept rate
 // (architecture.md, "Speed"). What a restart forgets is stored once more, nothing else.
 import { LRUCache } from 'lru-cache';
-import { contentExists } from '../messages/queries.ts';
+import { contentStays } from '../messages/queries.ts';
 import type { Db } from '../store/db.ts';
 
 const mostRemembered = 20_000;
@@ -24,7 +24,7 @@ export function recentContents(): (trx: Db) => RecentContents {
       async find(digest) {
         const id = ids.get(digest);
         if (!id) return null;
-        if (own.has(id) || (await contentExists(trx, id))) return id;
+        if (own.has(id) || (await contentStays(trx, id))) return id;
         ids.delete(digest);
         return null;
       },

@@ -163,7 +163,8 @@ export class SmtpChannel {
   /** The reply as outcomes keep it, without credentials that the server may have echoed. */
   toRemote(reply: SmtpReply, verb: Verb): RemoteReply {
     const remote = toRemoteReply(reply, verb);
-    return { ...remote, text: this.transcript.redact(remote.text) };
+    remote.text = this.transcript.redact(remote.text);
+    return remote;
   }
 
   #listen(socket: Socket): void {
@@ -213,12 +214,13 @@ export class SmtpChannel {
 
   #read(chunk: Buffer): void {
     const replies = this.#parser.push(chunk);
-    for (const [index, reply] of replies.entries()) {
-      if (this.#take(reply, replies.slice(index + 1))) return;
+    const hasReplies = replies.length > 0;
+    for (let next = replies.shift(); next; next = replies.shift()) {
+      if (this.#take(next, replies)) return;
     }
     const { problem } = this.#parser;
     if (problem) this.fail(SmtpFault.of('protocol', this.#verb, `the server sent ${problem}`));
-    else if (replies.length > 0) this.#arm();
+    else if (hasReplies) this.#arm();
   }
 
   /** Gives the reply to the command that waits for it; true when none waits any more. */

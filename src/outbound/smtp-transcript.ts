@@ -41,6 +41,7 @@ export class Transcript {
   }
 
   redact(text: string): string {
+    if (this.#secrets.length === 0) return text;
     return this.#secrets.reduce((cut, secret) => cut.replaceAll(secret, '(hidden)'), text);
   }
 
@@ -52,8 +53,7 @@ export class Transcript {
 
   #add(mark: string, line: string): void {
     if (this.#room === 0) return;
-    const safe = this.#secrets.length === 0 ? line : this.redact(line);
-    const added = `${mark}${printable(safe.slice(0, maxLineLength))}\n`;
+    const added = `${mark}${printable(this.redact(line).slice(0, maxLineLength))}\n`;
     const fits = added.length <= this.#room;
     this.#text += fits ? added : cutMark;
     this.#room = fits ? this.#room - added.length : 0;

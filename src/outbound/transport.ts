@@ -6,14 +6,14 @@ import type { Clock } from '../clock.ts';
 import type { Dns } from '../dns.ts';
 import type { Random } from '../random.ts';
 import { AttemptRecord } from './attempt-record.ts';
-import { type MailHost, maxAddressesPerHost, type Verdict } from './destination.ts';
+import type { MailHost } from './destination.ts';
 import type { Outcome } from './outcome.ts';
 import { closingFault, type Peer, SmtpPool } from './pool.ts';
 import type { NetworkRoute } from './route.ts';
 import type { SmtpMail } from './smtp-envelope.ts';
 import { type Opening, openSession } from './smtp-open.ts';
-import type { RecipientAnswer } from './smtp-session.ts';
 import type { SmtpTimeouts } from './smtp-timeouts.ts';
+import type { RecipientAnswer } from './smtp-transaction.ts';
 import { findWay, type Way } from './way.ts';
 
 /** The part of `config.delivery` that the transport needs. */
@@ -102,22 +102,24 @@ export function createTransport(options: TransportOptions): Transport {
   /** The first address of the host that lets us in, or how the last one did not. */
   async function openHost(attempt: Attempt, host: string) {
     const { way, record } = attempt;
-    record.restart();
+    record.begin();
     const found = await way.addressesOf(host);
     if (found.verdict) return found;
-    const addresses = found.addresses.slice(
-      0,
-      Math.min(maxAddressesPerHost, attempt.addressesLeft),
-    );
-    attempt.addressesLeft -= addresses.length;
-    for (const [index, address] of addresses.entries()) {
+    const openOne = async (address: string) => {
+      attempt.addressesLeft -= 1;
       const peer = { host, address };
-      const opening = await openAt(way, peer);
-      const isLast = index === addresses.length - 1 || shutdown.signal.aborted;
-      if (opening.session || isLast || opening.fault.kind === 'auth') return { opening, peer };
+      return { opening: await openAt(way, peer), peer };
+    };
+    const [first, ...others] = found.addresses;
+    let tried = await openOne(first);
+    for (const address of others) {
+      const { opening, peer } = tried;
+      if (opening.session || opening.fault.kind === 'auth') break;
+      if (attempt.addressesLeft <= 0 || shutdown.signal.aborted) break;
       record.addFault(peer, opening.fault, opening.transcript);
+      tried = await openOne(address);
     }
-    return { verdict: nothingLeft(host) };
+    return tried;
   }
 
   async function tryHost(attempt: Attempt, index: number, isFresh: boolean): Promise<void> {
@@ -135,7 +137,7 @@ export function createTransport(options: TransportOptions): Transport {
       return record.addFault(lease.peer, lease.opening.fault, lease.opening.transcript);
     }
     const { session, peer, isReused } = lease;
-    if (isReused) record.restart();
+    record.begin();
     const answers = await session.deliver(mailFor(job, record.pending));
     const { tls, transcript } = session;
     lease.release();
@@ -167,11 +169,14 @@ export function createTransport(options: TransportOptions): Transport {
       return pool.connections;
     },
     async close(graceMs = 0) {
-      const cancel = clock.after(graceMs, () => {
+      const cut = () => {
         shutdown.abort();
         pool.abort();
-      });
-      await pool.close();
+      };
+      const closed = pool.close();
+      if (graceMs <= 0) cut();
+      const cancel = clock.after(graceMs, cut);
+      await closed;
       cancel();
     },
   };
@@ -180,13 +185,4 @@ export function createTransport(options: TransportOptions): Transport {
 function mailFor(job: TransportJob, pending: readonly number[]): SmtpMail {
   if (pending.length === job.recipients.length) return job;
   return { ...job, recipients: pending.map((index) => job.recipients[index] ?? '') };
-}
-
-function nothingLeft(host: string): Verdict {
-  const text = `${host} was not tried: too many addresses did not answer`;
-  return {
-    kind: 'deferred',
-    errorCode: 'connection',
-    reply: { code: null, enhancedCode: '4.4.1', text, verb: 'connect' },
-  };
 }

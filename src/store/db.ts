@@ -1,11 +1,26 @@
 // The store as the areas see it: a Kysely without tables (each area's queries.ts names only its
 // own), reads on `db`, writes through `write`. Which engine serves is known in src/store alone.
-import { type CompiledQuery, type Kysely, PostgresAdapter } from 'kysely';
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Kysely,
+  PostgresAdapter,
+  type RawBuilder,
+  type SqlBool,
+  sql,
+} from 'kysely';
 
 /** A connection for queries; functions take it as their first parameter. */
 export type Db = Kysely<unknown>;
 
 export type StoreKind = 'sqlite' | 'postgres';
+
+/**
+ * `now`: survives a power failure once `write` resolved; what an answer to anybody rests on.
+ * `soon`: survives the end of the process at once, a power failure after a quarter of a second. For
+ * what is done again if it is lost: claims, and outcomes that a retry would find again.
+ */
+export type Durability = 'now' | 'soon';
 
 export interface Store {
   readonly kind: StoreKind;
@@ -17,7 +32,7 @@ export interface Store {
    * savepoint, so that one that throws never spoils its neighbours. `work` must not await the
    * network. Throws what `work` throws, or CapacityError where the store cannot write.
    */
-  write<T>(work: (trx: Db) => Promise<T>): Promise<T>;
+  write<T>(work: (trx: Db) => Promise<T>, durability?: Durability): Promise<T>;
   /** Calls `listener` after commits, by this process and by others; returns the unsubscription. */
   onChange(listener: () => void): () => void;
   /** Whether a write can be made now; for /readyz. */
@@ -31,8 +46,41 @@ export function tables<T>(db: Db): Kysely<T> {
 }
 
 /** Which engine a connection speaks to; only statements kept per engine and migrations ask. */
-export function engineOf(db: Db): StoreKind {
+export function engineOf(db: Pick<Kysely<unknown>, 'getExecutor'>): StoreKind {
   return db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite';
+}
+
+/** The connections of those Kyselys that have just one. */
+const directConnections = new WeakMap<Db, DatabaseConnection>();
+
+/** Lets hot statements of `db` run on `connection` without Kysely's way to it (8 µs each). */
+export function setDirectConnection(db: Db, connection: DatabaseConnection): void {
+  directConnections.set(db, connection);
+}
+
+async function run<R>(db: Db, query: CompiledQuery<R>): Promise<R[]> {
+  const direct = directConnections.get(db);
+  const { rows } = await (direct ? direct.executeQuery<R>(query) : db.executeQuery<R>(query));
+  return rows;
+}
+
+/**
+ * `column` is one of the ids that `idList` packed: one text and one prepared statement for lists of
+ * every length, on both engines.
+ */
+export function isOneOf(
+  db: Pick<Kysely<unknown>, 'getExecutor'>,
+  column: string,
+  packed: unknown,
+): RawBuilder<SqlBool> {
+  return engineOf(db) === 'postgres'
+    ? sql<SqlBool>`${sql.ref(column)} = any(${packed})`
+    : sql<SqlBool>`${sql.ref(column)} in (select value from json_each(${packed}))`;
+}
+
+/** The list for `isOneOf`, as the engine takes it. */
+export function idList(db: Db, ids: readonly string[]): unknown {
+  return engineOf(db) === 'postgres' ? ids : JSON.stringify(ids);
 }
 
 /** Stands for a value in a statement that is compiled once; see `statement`. */
@@ -69,7 +117,7 @@ export function statement<T, P extends object, R>(
     const bound = query.parameters.map((value) =>
       value instanceof Parameter ? (values as Record<string, unknown>)[value.name] : value,
     );
-    return (await db.executeQuery<R>({ ...query, parameters: bound })).rows;
+    return run(db, { ...query, parameters: bound });
   };
 }
 
@@ -98,7 +146,7 @@ export function bulkInsert<T>(table: keyof T & string, columns: readonly string[
         const row = rows[i] as Record<string, unknown>;
         for (const column of columns) parameters.push(row[column] ?? null);
       }
-      await db.executeQuery({ ...query, parameters });
+      await run(db, { ...query, parameters });
       done += size;
     }
   };

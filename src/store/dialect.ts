@@ -12,7 +12,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { Db, StoreKind } from './db.ts';
+import { type Db, type StoreKind, setDirectConnection } from './db.ts';
 
 /** Where a Kysely takes its connections from; `release` gives one back. */
 export interface ConnectionSource {
@@ -48,9 +48,11 @@ export function kyselyOver(kind: StoreKind, source: ConnectionSource): Db {
   return new Kysely<unknown>({ dialect });
 }
 
-/** A source that always gives the one connection. */
-export function fixedConnection(connection: DatabaseConnection): ConnectionSource {
-  return { acquire: async () => connection, release: async () => {} };
+/** A Kysely that always runs on the one connection, which hot statements reach directly. */
+export function kyselyOn(kind: StoreKind, connection: DatabaseConnection): Db {
+  const db = kyselyOver(kind, { acquire: async () => connection, release: async () => {} });
+  setDirectConnection(db, connection);
+  return db;
 }
 
 /** Streaming is not used: results are paged instead, so that no cursor outlives a transaction. */

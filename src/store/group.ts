@@ -1,7 +1,7 @@
 // Group commit for one kind of work: requests that arrive while a transaction runs share the next
 // one. The work gets the whole batch, so that a server far away is asked in few round trips.
 import { CapacityError } from '../errors.ts';
-import type { Db, Store } from './db.ts';
+import type { Db, Durability, Store } from './db.ts';
 
 interface Waiting<Item, Result> {
   item: Item;
@@ -18,18 +18,15 @@ export function groupWrites<Item, Result>(
   store: Store,
   mostPerBatch: number,
   work: (trx: Db, items: Item[]) => Promise<Result[]>,
+  durability: Durability = 'now',
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
   let scheduled = false;
 
   const runBatch = async (batch: Waiting<Item, Result>[]): Promise<void> => {
     try {
-      const results = await store.write((trx) =>
-        work(
-          trx,
-          batch.map(({ item }) => item),
-        ),
-      );
+      const items = batch.map(({ item }) => item);
+      const results = await store.write((trx) => work(trx, items), durability);
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       const blameless = error instanceof CapacityError;

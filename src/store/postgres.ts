@@ -5,7 +5,7 @@ import pg from 'pg';
 import { sleep, systemClock } from '../clock.ts';
 import { CapacityError, UnreachableError } from '../errors.ts';
 import type { Db, Store } from './db.ts';
-import { fixedConnection, kyselyOver, noStreaming } from './dialect.ts';
+import { kyselyOn, kyselyOver, noStreaming } from './dialect.ts';
 
 const poolSize = 12;
 const connectTimeoutMs = 5_000;
@@ -85,7 +85,7 @@ export async function openPostgres(url: string): Promise<Store> {
     let known = connections.get(client);
     if (!known) {
       const connection = connectionOver(client, nameOf);
-      known = { connection, trx: kyselyOver('postgres', fixedConnection(connection)) };
+      known = { connection, trx: kyselyOn('postgres', connection) };
       connections.set(client, known);
       clients.set(connection, client);
     }
@@ -98,13 +98,14 @@ export async function openPostgres(url: string): Promise<Store> {
       acquire: async () => (await acquire()).connection,
       release: async (connection) => clients.get(connection)?.release(),
     }),
-    async write(work) {
+    async write(work, durability = 'now') {
       const { client, trx } = await acquire().catch((error: unknown) => {
         throw storeError(error);
       });
       let broken: Error | undefined;
       try {
         await client.query('begin');
+        if (durability === 'soon') await client.query('set local synchronous_commit = off');
         const value = await work(trx);
         await client.query(`notify ${channel}`);
         await client.query('commit');

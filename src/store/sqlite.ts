@@ -3,17 +3,20 @@
 // event loop; a commit costs about 0.3 ms of fsync. Changes by other processes are seen through
 // `PRAGMA data_version` (15 µs a poll), in real time even where a test's clock is virtual: other
 // processes do not share it.
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { systemClock } from '../clock.ts';
 import { CapacityError, UnreachableError } from '../errors.ts';
-import type { Db, Store } from './db.ts';
-import { fixedConnection, kyselyOver, noStreaming } from './dialect.ts';
+import type { Db, Durability, Store } from './db.ts';
+import { kyselyOn, noStreaming } from './dialect.ts';
 
 const preparedStatements = 500;
 const mostWritesPerCommit = 128;
 const changePollMs = 50;
+const durableSoonMs = 250;
+const gatherMs = 2;
 /** Another process holds the write lock: commands keep transactions to milliseconds. */
 const busyTimeoutMs = 2_000;
 
@@ -51,6 +54,7 @@ function open(file: string, readonly: boolean): Database.Database {
 }
 
 interface PendingWrite {
+  durability: Durability;
   work: (trx: Db) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
@@ -76,13 +80,23 @@ class GroupCommit {
   readonly #database: Database.Database;
   readonly #trx: Db;
   readonly #afterCommit: () => void;
+  readonly #begin: Database.Statement;
+  readonly #end: Database.Statement;
+  readonly #save: Database.Statement;
+  readonly #release: Database.Statement;
   #queue: PendingWrite[] = [];
   #running = false;
+  #synchronous: 'FULL' | 'NORMAL' = 'FULL';
+  #cancelSync: (() => void) | null = null;
 
   constructor(database: Database.Database, trx: Db, afterCommit: () => void) {
     this.#database = database;
     this.#trx = trx;
     this.#afterCommit = afterCommit;
+    this.#begin = database.prepare('begin immediate');
+    this.#end = database.prepare('commit');
+    this.#save = database.prepare('savepoint one');
+    this.#release = database.prepare('release one');
   }
 
   add(write: PendingWrite): void {
@@ -92,17 +106,46 @@ class GroupCommit {
     setImmediate(() => void this.#drain());
   }
 
+  /**
+   * Without FULL a commit is not followed by an fsync. The log is written in order, so the next
+   * commit with FULL makes all earlier ones durable too; if none comes, one is made.
+   */
+  #setSynchronous(group: readonly PendingWrite[]): void {
+    const wanted = group.some(({ durability }) => durability === 'now') ? 'FULL' : 'NORMAL';
+    if (wanted !== this.#synchronous) this.#database.pragma(`synchronous = ${wanted}`);
+    this.#synchronous = wanted;
+    if (wanted === 'FULL') {
+      this.#cancelSync?.();
+      this.#cancelSync = null;
+    } else {
+      this.#cancelSync ??= systemClock.after(durableSoonMs, () => this.#sync());
+    }
+  }
+
+  #sync(): void {
+    this.#cancelSync = null;
+    const done = () => {};
+    this.add({
+      durability: 'now',
+      work: async () => touch(this.#database),
+      resolve: done,
+      reject: done,
+    });
+  }
+
   /** Resolves when every write that waited has been answered. */
   async idle(): Promise<void> {
-    while (this.#running) await new Promise<void>((resolve) => setImmediate(resolve));
+    while (this.#running) await nextTurn();
   }
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
       const group = this.#queue.splice(0, mostWritesPerCommit);
       await this.#commit(group);
-      // One turn of the event loop between groups: timers and sockets are served, more writes join.
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      // Sockets are served between groups, and more writes join. Under load a pause makes fewer and
+      // larger groups: each commit writes whole pages and waits for the disk.
+      // Not on the clock's timers: those let a command end while its writes still wait here.
+      await (group.length > 1 ? pause(gatherMs) : nextTurn());
     }
     this.#running = false;
   }
@@ -110,9 +153,10 @@ class GroupCommit {
   async #commit(group: PendingWrite[]): Promise<void> {
     const answers: (() => void)[] = [];
     try {
-      this.#database.exec('begin immediate');
+      this.#setSynchronous(group);
+      this.#begin.run();
       for (const write of group) answers.push(await this.#runOne(write, group.length > 1));
-      this.#database.exec('commit');
+      this.#end.run();
     } catch (error) {
       if (this.#database.inTransaction) this.#database.exec('rollback');
       for (const write of group) write.reject(storeError(error));
@@ -127,16 +171,16 @@ class GroupCommit {
       const value = await write.work(this.#trx);
       return () => write.resolve(value);
     }
-    this.#database.exec('savepoint one');
+    this.#save.run();
     try {
       const value = await write.work(this.#trx);
-      this.#database.exec('release one');
+      this.#release.run();
       return () => write.resolve(value);
     } catch (error) {
       // A full disk or a damaged file ends the whole transaction: nothing of the group is kept.
       if (isStoreTrouble(error) || !this.#database.inTransaction) throw error;
       this.#database.exec('rollback to one');
-      this.#database.exec('release one');
+      this.#release.run();
       return () => write.reject(storeError(error));
     }
   }
@@ -160,7 +204,7 @@ export function openSqlite(file: string): Store {
   const notify = () => {
     for (const listener of listeners) listener();
   };
-  const trx = kyselyOver('sqlite', fixedConnection(connectionOver(writer)));
+  const trx = kyselyOn('sqlite', connectionOver(writer));
   const commits = new GroupCommit(writer, trx, notify);
   let stopPolling: (() => void) | null = null;
   let seenVersion = dataVersion(writer);
@@ -172,10 +216,10 @@ export function openSqlite(file: string): Store {
   };
   return {
     kind: 'sqlite',
-    db: kyselyOver('sqlite', fixedConnection(connectionOver(reader))),
-    write: <T>(work: (trx: Db) => Promise<T>) =>
+    db: kyselyOn('sqlite', connectionOver(reader)),
+    write: <T>(work: (trx: Db) => Promise<T>, durability: Durability = 'now') =>
       new Promise<T>((resolve, reject) => {
-        commits.add({ work, resolve: resolve as (value: unknown) => void, reject });
+        commits.add({ durability, work, resolve: resolve as (value: unknown) => void, reject });
       }),
     onChange(listener) {
       listeners.add(listener);
@@ -202,10 +246,17 @@ function dataVersion(database: Database.Database): number {
   return database.pragma('data_version', { simple: true }) as number;
 }
 
+/** A write that changes nothing that matters. */
+function touch(database: Database.Database): void {
+  database.exec('update probe set counter = counter + 1');
+}
+
 async function probeWrite(database: Database.Database): Promise<boolean> {
   if (database.inTransaction) return true;
   try {
-    database.exec('begin immediate; update probe set counter = counter + 1; commit');
+    database.exec('begin immediate');
+    touch(database);
+    database.exec('commit');
     return true;
   } catch {
     if (database.inTransaction) database.exec('rollback');

@@ -1,7 +1,7 @@
 // The receiving side of the benchmark in a process of its own: counts messages, tells its parent.
 import { startSmtpSink } from '../support/smtp-sink.ts';
 
-const sink = await startSmtpSink({ keep: false });
+const sink = await startSmtpSink({ keep: false, tls: false });
 process.send?.({ port: sink.port });
 process.on('message', (wanted: { count: number }) => {
   void sink.waitFor(wanted.count, 600_000).then(

@@ -1,7 +1,7 @@
 // svc daemon as a process, and the commands that work beside it through the store alone.
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
@@ -48,12 +48,12 @@ describe('the process', () => {
   test('writes the ready file, stops in order at SIGTERM with 0 and removes it', async () => {
     const file = join(cli.directory, 'ready.json');
     const { child, ready, ended, output } = await startDaemon(['--ready-file', 'ready.json']);
+    expect((await fetch(`${ready.httpUrl}/readyz`)).status).toBe(200);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
       msg: 'ready',
       httpUrl: ready.httpUrl,
       smtpPort: ready.smtpPort,
     });
-    expect((await fetch(`${ready.httpUrl}/readyz`)).status).toBe(200);
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
     expect(existsSync(file)).toBe(false);
@@ -65,6 +65,25 @@ describe('the process', () => {
     child.kill('SIGINT');
     child.kill('SIGINT');
     expect(await ended).toBe(0);
+  });
+
+  test('ends at once at a second signal, whatever is in flight', async () => {
+    const { child, ready, ended, output } = await startDaemon();
+    const { hostname, port } = new URL(ready.httpUrl);
+    const client = connect(Number(port), hostname);
+    client.on('error', () => {});
+    // A request whose body never ends.
+    client.write('POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{');
+    await new Promise<void>((resolve) => client.once('connect', resolve));
+    await fetch(`${ready.httpUrl}/healthz`);
+    child.kill('SIGTERM');
+    while (!output.stderr.includes('stopping')) {
+      await new Promise((resolve) => child.stderr?.once('data', resolve));
+    }
+    const again = setInterval(() => child.kill('SIGTERM'), 50);
+    expect(await ended).toBe(130);
+    clearInterval(again);
+    client.destroy();
   });
 
   test('prints the first key once, and never logs it', async () => {

@@ -67,8 +67,8 @@ describe('the fixed forms', () => {
     });
     const key = await cli.json<Item>([
       ...['keys', 'create', '--org', 'acme', '--name', 'ci', '--owner', 'person'],
-      ...['--permission', 'messages:send', '--permission', 'messages:read', '--permission'],
-      ...['domains:read', '--expires-at', '2036-01-01T00:00:00Z'],
+      ...['--permission', 'messages:send', 'messages:read', '--permission', 'domains:read'],
+      ...['--expires-at', '2036-01-01T00:00:00Z'],
     ]);
     expect(key).toMatchObject({
       name: 'ci',

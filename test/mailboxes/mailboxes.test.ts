@@ -4,7 +4,6 @@ import {
   createMailbox,
   findMailboxByAddress,
   isLocalAddress,
-  listLocalAddresses,
 } from '../../src/mailboxes/mailboxes.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
@@ -26,14 +25,6 @@ describe.each(stores)('mailboxes on %s', (store) => {
     expect(await isLocalAddress(db, 'help@sandbox.test')).toBe(true);
     expect(await isLocalAddress(db, 'nobody@sandbox.test')).toBe(false);
     expect(await findMailboxByAddress(db, 'nobody@sandbox.test')).toBeUndefined();
-  });
-
-  it('tell which of many addresses are local, as they were given', async () => {
-    const addresses = ['INBOX@sandbox.test', 'inbox@sandbox.test', 'a@b.example'];
-    expect(await listLocalAddresses(test.app.store.db, addresses)).toEqual(
-      new Set(['INBOX@sandbox.test', 'inbox@sandbox.test']),
-    );
-    expect(await listLocalAddresses(test.app.store.db, [])).toEqual(new Set());
   });
 
   it('have a slug and an address each', async () => {

@@ -3,9 +3,10 @@ import { sql } from 'kysely';
 import type { App } from '../../src/app.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
-import type { Message, TimelineEvent } from '../../src/messages/schema.ts';
+import type { EmailProjection, Message, TimelineEvent } from '../../src/messages/schema.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
 import type { Caller } from '../../src/route.ts';
+import type { Db } from '../../src/store/db.ts';
 import type { HttpApi } from '../support/http-client.ts';
 
 export const recipient = 'ada@example.com';
@@ -40,6 +41,16 @@ export async function timeline(api: HttpApi, id: string): Promise<string[]> {
   return body.map(({ eventType, status }) => `${eventType} ${status}`);
 }
 
+/** The bytes of a message as they go on the wire, by way of its signed link. */
+export async function rawMail(api: HttpApi, id: string): Promise<Buffer> {
+  const url = `/v1/messages/${id}/email?includeStorageUrls=true`;
+  const { storageUrls } = (await api.get<EmailProjection>(url)).body;
+  if (!storageUrls) throw new Error('the projection came without storage URLs');
+  const { status, body } = await api.download(storageUrls.raw);
+  if (status !== 200) throw new Error(`${status} ${body.toString()}`);
+  return body;
+}
+
 /** An organization with a key, and nothing else: no domain, no sender. */
 export async function otherOrganization(
   app: App,
@@ -71,6 +82,34 @@ export async function rowCounts({ store }: App): Promise<RowCounts> {
     return [table, Number((await query.execute(store.db)).rows[0]?.n)];
   });
   return Object.fromEntries(await Promise.all(counts));
+}
+
+/** On PostgreSQL: a transaction of `app` that does `work` and commits when it is told to. */
+export async function heldWrite(
+  { store }: App,
+  work: (trx: Db) => Promise<unknown>,
+): Promise<{ commit(): Promise<void> }> {
+  const done = Promise.withResolvers<void>();
+  const mayCommit = Promise.withResolvers<void>();
+  const written = store.write(async (trx) => {
+    await work(trx);
+    done.resolve();
+    await mayCommit.promise;
+  });
+  await Promise.race([done.promise, written]);
+  return {
+    commit() {
+      mayCommit.resolve();
+      return written;
+    },
+  };
+}
+
+/** On PostgreSQL: resolves when a transaction that uses the table waits for another one. */
+export async function someoneWaits({ store }: App, table: string): Promise<void> {
+  const waiting = sql<{ n: number }>`select count(*) as n from pg_locks
+    where not granted and pid in (select pid from pg_locks where relation = ${table}::regclass)`;
+  while (Number((await waiting.execute(store.db)).rows[0]?.n) === 0);
 }
 
 export const noRows: RowCounts = {

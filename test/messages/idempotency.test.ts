@@ -12,12 +12,14 @@ import { createSender } from '../../src/senders/identities.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import {
+  heldWrite,
   noRows,
   oneMessage,
   otherOrganization,
   payload,
   rowCounts,
   send,
+  someoneWaits,
   timeline,
 } from './fixtures.ts';
 
@@ -268,27 +270,15 @@ describe('idempotent sends of two daemons on postgres', () => {
   });
   afterEach(() => test.close());
 
-  /** Resolves when a transaction waits for another one's row. */
-  async function someoneWaits(app: App): Promise<void> {
-    const waiting = sql<{ n: number }>`select count(*) as n from pg_locks where not granted
-      and pid in (select pid from pg_stat_activity where query like '%idempotency_claims%')`;
-    while (Number((await waiting.execute(app.store.db)).rows[0]?.n) === 0);
-  }
-
   it('rule 5: a batch that loses its key to another daemon replays that one to all who asked', async () => {
     const other = await test.another();
     const { app, caller } = test;
     const original = await sendMessage(other, caller, parsed(), 'first');
     // The other daemon stakes the key in a transaction that has not committed yet.
-    const staked = Promise.withResolvers<void>();
-    const mayCommit = Promise.withResolvers<void>();
-    const theirs = other.store.write(async (trx) => {
-      await sql`insert into idempotency_claims select organization_id, 'k', fingerprint,
-        message_id, response, created_at from idempotency_claims`.execute(trx);
-      staked.resolve();
-      await mayCommit.promise;
-    });
-    await staked.promise;
+    const theirs = await heldWrite(other, (trx) =>
+      sql`insert into idempotency_claims select organization_id, 'k', fingerprint,
+        message_id, response, created_at from idempotency_claims`.execute(trx),
+    );
     // Asked in one turn of the event loop, so that one batch takes them all.
     const ours = Promise.allSettled([
       sendMessage(app, caller, parsed(), 'k'),
@@ -296,9 +286,8 @@ describe('idempotent sends of two daemons on postgres', () => {
       sendMessage(app, caller, parsed({ subject: 'Other' }), 'k'),
       sendMessage(app, caller, parsed({ text: 'Mine' }), null),
     ]);
-    await someoneWaits(other);
-    mayCommit.resolve();
-    await theirs;
+    await someoneWaits(other, 'idempotency_claims');
+    await theirs.commit();
     const answers = await ours;
     expect(answers).toEqual([
       { status: 'fulfilled', value: original },

@@ -21,13 +21,22 @@ export interface SmtpService extends TestApp {
   session(): Promise<Dialogue>;
 }
 
+async function startListener(test: TestApp, limits: Partial<SmtpLimits>) {
+  try {
+    const listener = createSmtpListener(test.app, limits);
+    return { listener, ...(await listener.listen()) };
+  } catch (error) {
+    await test.close();
+    throw error;
+  }
+}
+
 export async function smtpService(
   options: TestAppOptions = {},
   limits: Partial<SmtpLimits> = {},
 ): Promise<SmtpService> {
   const test = await testApp({ start: Date.UTC(2026, 0, 12, 12), ...options });
-  const listener = createSmtpListener(test.app, limits);
-  const { port } = await listener.listen();
+  const { listener, port } = await startListener(test, limits);
   const dialogues: Dialogue[] = [];
   let stopped: Promise<void> | null = null;
   const stop = (graceMs: number) => {

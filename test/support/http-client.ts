@@ -29,6 +29,8 @@ export interface HttpApi {
   get<Body>(url: string, options?: RequestOptions): Promise<Answer<Body>>;
   post<Body>(url: string, body: unknown, options?: RequestOptions): Promise<Answer<Body>>;
   delete<Body>(url: string, options?: RequestOptions): Promise<Answer<Body>>;
+  /** What a link gives, without a key; only the path of `url` counts. */
+  download(url: string): Promise<Answer<Buffer>>;
   /** The same face for another key. */
   as(apiKey: string): HttpApi;
   /** Closes the face, not the app. */
@@ -78,6 +80,12 @@ function clientOf(server: HttpServer, faults: readonly string[], ownKey: string)
     get: (url, options) => request('GET', url, options),
     post: (url, body, options) => request('POST', url, { ...options, body }),
     delete: (url, options) => request('DELETE', url, options),
+    async download(url) {
+      const response = await server.inject({ method: 'GET', url: new URL(url).pathname });
+      if (faults.length > 0) throw new Error(faults.join('\n'));
+      const { statusCode: status, headers, rawPayload: body } = response;
+      return { status, headers, body };
+    },
     as: (apiKey) => clientOf(server, faults, apiKey),
     close: () => server.close(),
   };

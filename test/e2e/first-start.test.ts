@@ -1,0 +1,151 @@
+// The first minute: an empty home and data directory, the line that the daemon prints pasted into a
+// shell, and the message that comes out at the other end (contract 1, "First start").
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EmailProjection, Message } from '../../src/messages/schema.ts';
+import {
+  type DaemonHome,
+  type DaemonProcess,
+  daemonHome,
+  until,
+} from '../support/daemon-process.ts';
+
+const run = promisify(execFile);
+
+interface Page<Item> {
+  items: Item[];
+  pagination: { total: number };
+}
+
+interface Domain {
+  domain: string;
+  dkimKeys: { selector: string; algorithm: string; publicKey: string }[];
+}
+
+let home: DaemonHome;
+let daemon: DaemonProcess;
+let delivered: Message;
+let inbound: Message;
+let readyToDeliveredMs: number;
+
+beforeAll(async () => {
+  home = daemonHome();
+  daemon = await home.start();
+  const readyAt = performance.now();
+  const { stdout } = await run('sh', ['-c', home.curl]);
+  const { id } = JSON.parse(stdout) as Message;
+  delivered = await until(async () => {
+    const { body } = await daemon.request<Message>('GET', `/v1/messages/${id}`);
+    return body.status === 'delivered' && body;
+  }, 'the message of the curl line is delivered');
+  readyToDeliveredMs = performance.now() - readyAt;
+  const list = await daemon.request<Page<Message>>('GET', '/v1/messages?direction=inbound');
+  const [first] = list.body.items;
+  if (!first) throw new Error('the inbox is empty');
+  inbound = first;
+});
+afterAll(() => home.close());
+
+describe('the printed curl line', () => {
+  test('ends in `delivered`, within 5 s of the ready line (goal: 1 s)', () => {
+    console.log(`from ready to delivered: ${Math.round(readyToDeliveredMs)} ms`);
+    expect(delivered).toMatchObject({
+      status: 'delivered',
+      from: { email: 'hello@sandbox.test' },
+      deliveries: [{ attemptCount: 1, attempts: [{ host: '127.0.0.1', code: 250, verb: 'dot' }] }],
+    });
+    expect(readyToDeliveredMs).toBeLessThan(5_000);
+  });
+
+  test('tells its way in events', async () => {
+    const { body } = await daemon.request<{ eventType: string; status: string }[]>(
+      'GET',
+      `/v1/messages/${delivered.id}/events`,
+    );
+    expect(body.map(({ eventType, status }) => `${eventType}:${status}`)).toEqual([
+      'accepted:pending',
+      'processing:processing',
+      'sent:sent',
+      'delivered:delivered',
+    ]);
+  });
+
+  test('puts the message into the inbox: one, with the text that was sent', async () => {
+    const list = await daemon.request<Page<Message>>('GET', '/v1/messages?direction=inbound');
+    expect(list.body.pagination.total).toBe(1);
+    const sent = await daemon.request<EmailProjection>('GET', `/v1/messages/${delivered.id}/email`);
+    const got = await daemon.request<EmailProjection>('GET', `/v1/messages/${inbound.id}/email`);
+    expect(got.body).toMatchObject({
+      direction: 'inbound',
+      subject: 'Hello',
+      fromEmail: 'hello@sandbox.test',
+      toEmails: ['inbox@sandbox.test'],
+      messageIdHeader: sent.body.messageIdHeader,
+      parsingErrors: null,
+    });
+    expect(got.body.text?.trimEnd()).toBe('It works.');
+    expect(got.body.newContent?.trimEnd()).toBe('It works.');
+  });
+
+  test('signs with the keys that the domain publishes, RSA and Ed25519', async () => {
+    const { body: domains } = await daemon.request<Page<Domain>>('GET', '/v1/email/domains');
+    const raw = await rawOf(inbound.id);
+    const resolver = dkimResolver(domains.items);
+    const { results } = await dkimVerify(raw, { resolver, strict: true });
+    const verdicts = results.map(({ algo, signingDomain, status }) =>
+      [algo, signingDomain, status.result].join(' '),
+    );
+    expect(new Set(verdicts)).toEqual(
+      new Set(['rsa-sha256 sandbox.test pass', 'ed25519-sha256 sandbox.test pass']),
+    );
+    expect(verdicts).toHaveLength(2);
+  });
+});
+
+/** The stored bytes as received, through the signed URL and without a key. */
+async function rawOf(id: string): Promise<Buffer> {
+  const { body } = await daemon.request<EmailProjection>(
+    'GET',
+    `/v1/messages/${id}/email?includeStorageUrls=true`,
+  );
+  const response = await fetch(body.storageUrls?.raw ?? '');
+  expect(response.status).toBe(200);
+  return Buffer.from(await response.arrayBuffer());
+}
+
+/** Answers as if each domain had published the public keys that the API shows. */
+function dkimResolver(domains: readonly Domain[]) {
+  const records = new Map<string, string>(
+    domains.flatMap(({ domain, dkimKeys }) =>
+      dkimKeys.map(({ selector, algorithm, publicKey }) => {
+        const text = `v=DKIM1; k=${algorithm.split('-')[0]}; p=${publicKey}`;
+        return [`${selector}._domainkey.${domain}`, text] as const;
+      }),
+    ),
+  );
+  return async (name: string): Promise<string[][]> => {
+    const text = records.get(name);
+    if (text === undefined) throw Object.assign(new Error(name), { code: 'ENOTFOUND' });
+    return [text.match(/.{1,255}/g) ?? []];
+  };
+}
+
+describe('what a first start leaves', () => {
+  test('a key printed once, and shown nowhere again', async () => {
+    expect(daemon.output.stdout.split(home.apiKey)).toHaveLength(3);
+    const { body } = await daemon.request<Page<{ key: string | null }>>('GET', '/v1/api-keys');
+    expect(body.items.map(({ key }) => key)).toEqual([null]);
+  });
+
+  test('a second start that prints nothing, and finds everything there', async () => {
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+    daemon = await home.start();
+    const { body } = await daemon.request<Message>('GET', `/v1/messages/${delivered.id}`);
+    expect(body.status).toBe('delivered');
+    await daemon.stop();
+    expect(daemon.output.stdout).toBe('');
+    expect(daemon.log().map(({ msg }) => msg)).toEqual(['ready', 'stopping', 'stopped']);
+  });
+});

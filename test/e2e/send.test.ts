@@ -1,0 +1,225 @@
+// Sending through a running daemon, by HTTP and by command, to a real SMTP server: what arrives, what
+// the timeline tells, and how the daemon stops (contract 1 "stop", 2, 5).
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Message, TimelineEvent } from '../../src/messages/schema.ts';
+import { finished } from '../support/cli.ts';
+import {
+  type DaemonHome,
+  type DaemonProcess,
+  daemonHome,
+  until,
+} from '../support/daemon-process.ts';
+import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
+
+function relayTo(sink: SmtpSink): Record<string, string> {
+  return {
+    SVC_DELIVERY_MODE: 'relay',
+    SVC_DELIVERY_RELAY_HOST: sink.host,
+    SVC_DELIVERY_RELAY_PORT: String(sink.port),
+  };
+}
+
+function payload(to: string, subject = 'Hello') {
+  return { channel: 'email', to: [{ email: to }], email: { subject, text: 'It works.\n' } };
+}
+
+const toAda = ['--to', 'ada@example.com', '--subject', 'By command', '--text', 'It works.'];
+
+describe('in relay mode', () => {
+  let sink: SmtpSink;
+  let home: DaemonHome;
+  let daemon: DaemonProcess;
+  beforeAll(async () => {
+    sink = await startSmtpSink();
+    home = daemonHome(relayTo(sink));
+    daemon = await home.start();
+  });
+  afterAll(async () => {
+    await home.close();
+    await sink.close();
+  });
+
+  /** The message that came for this address. */
+  const arrived = (address: string) =>
+    until(
+      () => sink.messages.find(({ recipients }) => recipients.includes(address)),
+      `mail for ${address}`,
+    );
+
+  test('a message sent over HTTP arrives, and its events tell how', async () => {
+    const sent = await daemon.request<Message>('POST', '/v1/messages', {
+      body: payload('grace@example.com'),
+    });
+    expect(sent.status).toBe(201);
+    expect(sent.body.status).toBe('pending');
+    const { raw } = await arrived('grace@example.com');
+    expect(raw.toString()).toMatch(/^Subject: Hello\r$/m);
+
+    const { id } = sent.body;
+    await until(async () => {
+      const { body } = await daemon.request<Message>('GET', `/v1/messages/${id}`);
+      return body.status === 'sent';
+    }, 'the message is sent');
+    const events = await daemon.request<TimelineEvent[]>('GET', `/v1/messages/${id}/events`);
+    expect(events.body.map(({ eventType }) => eventType)).toEqual([
+      'accepted',
+      'processing',
+      'sent',
+    ]);
+    expect(events.body.at(-1)?.metadata).toMatchObject({
+      recipient: 'grace@example.com',
+      attempt: 1,
+      code: 250,
+      host: sink.host,
+    });
+    const byCommand = await home.cli.json<TimelineEvent[]>(['messages', 'events', id]);
+    expect(byCommand).toEqual(events.body);
+  });
+
+  test('`messages send --wait` follows a message to the end: 0 when it was sent', async () => {
+    const { code, stdout } = await home.cli.run(['messages', 'send', ...toAda, '--wait']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ *\d+\.\d s {2}sent$/m);
+    expect((await arrived('ada@example.com')).raw.toString()).toMatch(/^Subject: By command\r$/m);
+  });
+
+  test('… and 8 when it bounced, with the words of the server', async () => {
+    sink.on({ verb: 'RCPT', match: 'nobody@example.com' }, '550 5.1.1 no such user here');
+    const args = ['--to', 'nobody@example.com', '--subject', 'x', '--text', 'x', '--wait'];
+    const { code, stdout, stderr } = await home.cli.run(['messages', 'send', ...args, '--json']);
+    expect(code).toBe(8);
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: 'bounced',
+      deliveries: [{ errorCode: 'invalid-recipient' }],
+    });
+    expect(JSON.parse(stderr)).toMatchObject({
+      _tag: 'ExpectationError',
+      message: expect.stringContaining('no such user here'),
+    });
+  });
+
+  test('a second daemon on the same data is refused with 7 and the pid of the first', async () => {
+    const { code, stdout, stderr } = await home.cli.run(['daemon']);
+    expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`^svc: .*\\(pid ${daemon.pid}\\).*svc\\.db`, 'm'));
+    expect(stderr).not.toContain('    at ');
+    expect((await daemon.request('GET', '/readyz')).status).toBe(200);
+  });
+});
+
+describe('without a daemon', () => {
+  let sink: SmtpSink;
+  let home: DaemonHome;
+  beforeEach(async () => {
+    sink = await startSmtpSink();
+    home = daemonHome(relayTo(sink));
+  });
+  afterEach(async () => {
+    await home.close();
+    await sink.close();
+  });
+
+  test('`messages send` stores the message; the next daemon sends it', async () => {
+    const { id, status } = await home.cli.json<Message>(['messages', 'send', ...toAda]);
+    expect(status).toBe('pending');
+    expect(sink.connections.total).toBe(0);
+    const daemon = await home.start();
+    await sink.waitFor(1);
+    const { body } = await daemon.request<Message>('GET', `/v1/messages/${id}`);
+    expect(body.deliveries).toMatchObject([{ attemptCount: 1 }]);
+  });
+
+  test('`--wait` waits for a daemon that is yet to come', async () => {
+    const child = home.cli.start(['messages', 'send', ...toAda, '--wait']);
+    const ended = finished(child);
+    child.stdin?.end();
+    await new Promise((resolve) => child.stdout?.once('data', resolve));
+    await home.start();
+    expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining('sent') });
+  });
+});
+
+describe('stopping', () => {
+  let sink: SmtpSink;
+  let home: DaemonHome;
+  beforeEach(async () => {
+    sink = await startSmtpSink();
+  });
+  afterEach(async () => {
+    await home.close();
+    await sink.close();
+  });
+
+  /** A daemon with one message at a server that takes it and never answers. */
+  async function stuck(graceSeconds: number): Promise<{ daemon: DaemonProcess; id: string }> {
+    home = daemonHome({ ...relayTo(sink), SVC_SHUTDOWN_GRACE_SECONDS: String(graceSeconds) });
+    const daemon = await home.start();
+    sink.on({ verb: 'dot', times: 1 }, { hang: true });
+    const { body } = await daemon.request<Message>('POST', '/v1/messages', {
+      body: payload('ada@example.com'),
+    });
+    await until(
+      () => sink.commands.some(({ line }) => line === 'DATA'),
+      'the message is under way',
+    );
+    return { daemon, id: body.id };
+  }
+
+  test('SIGTERM with nothing to do: exit 0 at once', async () => {
+    home = daemonHome(relayTo(sink));
+    const daemon = await home.start();
+    const startedAt = performance.now();
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
+  test('SIGTERM with mail under way: exit 0 when the grace is over, and it is handed back', async () => {
+    const { daemon, id } = await stuck(1);
+    const startedAt = performance.now();
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+    const tookMs = performance.now() - startedAt;
+    expect(tookMs).toBeGreaterThan(900);
+    expect(tookMs).toBeLessThan(5_000);
+    const [delivery] = await home.cli.json<Message['deliveries']>(['messages', 'deliveries', id]);
+    // Due now, not when a lease runs out in a minute.
+    expect(Date.parse(delivery?.scheduling?.dueAt ?? '')).toBeLessThanOrEqual(Date.now());
+    await home.start();
+    await sink.waitFor(1);
+  });
+
+  test('SIGTERM lets mail under way end that can', async () => {
+    home = daemonHome(relayTo(sink));
+    const daemon = await home.start();
+    sink.on({ verb: 'dot', times: 1 }, { dripMsPerByte: 20, text: '250 2.0.0 taken\r\n' });
+    const { body } = await daemon.request<Message>('POST', '/v1/messages', {
+      body: payload('ada@example.com'),
+    });
+    await until(
+      () => sink.commands.some(({ line }) => line === 'DATA'),
+      'the message is under way',
+    );
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+    expect(sink.received).toBe(1);
+    expect(await home.cli.json(['messages', 'show', body.id])).toMatchObject({ status: 'sent' });
+  });
+
+  test('a second signal ends it at once, and loses nothing', async () => {
+    const { daemon } = await stuck(60);
+    daemon.signal('SIGTERM');
+    await until(() => daemon.log().some(({ msg }) => msg === 'stopping'), 'it is stopping');
+    const startedAt = performance.now();
+    let hasEnded = false;
+    void daemon.exited.then(() => {
+      hasEnded = true;
+    });
+    // One signal sent twice within a quarter of a second counts as one (npm and the terminal).
+    await until(() => {
+      daemon.signal('SIGINT');
+      return hasEnded;
+    }, 'the daemon ends');
+    expect(await daemon.exited).toEqual({ code: 130, signal: null });
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    await home.start();
+    await sink.waitFor(1);
+  });
+});

@@ -1,0 +1,287 @@
+// One message: get, delete, events, deliveries (specification 4.1; contract 4 and 5), and that no other
+// organization reaches it.
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createKey } from '../../src/keys/keys.ts';
+import { claimDue, settleDelivery } from '../../src/messages/delivery-queries.ts';
+import { getMessageRow } from '../../src/messages/messages.ts';
+import { deleteMessageRow } from '../../src/messages/queries.ts';
+import { type Delivery, type Message, sendPayload } from '../../src/messages/schema.ts';
+import { sendMessage } from '../../src/outbound/send.ts';
+import type { Method } from '../../src/route.ts';
+import { type HttpApi, httpApi } from '../support/http-client.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import {
+  heldWrite,
+  noRows,
+  otherOrganization,
+  payload,
+  rowCounts,
+  send,
+  someoneWaits,
+  timeline,
+} from './fixtures.ts';
+
+const now = '2026-01-05T12:00:00.000Z';
+const unknownId = 'msg_0123456789abcdefghjkmnpq';
+const notFound = (id: string) => ({ _tag: 'ResourceNotFoundError', resource: 'message', id });
+
+/** Every operation on one message. */
+const operations: [method: Method, path: string][] = [
+  ['GET', ''],
+  ['DELETE', ''],
+  ['GET', '/email'],
+  ['GET', '/events'],
+  ['GET', '/deliveries'],
+];
+
+describe.each(stores)('one message on %s', (store) => {
+  let test: TestApp;
+  let api: HttpApi;
+  beforeEach(async () => {
+    test = await testApp({ store });
+    api = httpApi(test);
+  });
+  afterEach(async () => {
+    await api.close();
+    await test.close();
+  });
+
+  describe.each(operations)('%s /v1/messages/{id}%s', (method, path) => {
+    const ask = (id: string, face = api) => face.request(method, `/v1/messages/${id}${path}`);
+
+    it("is a 404 for a message that is not there, or is another organization's", async () => {
+      const { id } = await send(api);
+      const before = await rowCounts(test.app);
+      const other = api.as((await otherOrganization(test.app)).apiKey);
+      for (const [asked, face] of [
+        [unknownId, api],
+        [id, other],
+      ] as const) {
+        const { status, body } = await ask(asked, face);
+        expect([status, body]).toEqual([404, notFound(asked)]);
+      }
+      expect(await rowCounts(test.app)).toEqual(before);
+    });
+
+    it.each(['x', 'msg_1', 'MSG_0123456789abcdefghjk', 'contact_0123456789abcdefghjk', 'msg_%00'])(
+      'is a 422 for the id %s',
+      async (id) => {
+        const { status, body } = await ask(id);
+        expect([status, body]).toEqual([
+          422,
+          {
+            _tag: 'ValidationError',
+            message: 'Invalid path: id: is not a message id',
+            fields: { id: ['is not a message id'] },
+          },
+        ]);
+      },
+    );
+
+    it('is a 401 without a key and a 403 without the permission', async () => {
+      const { id } = await send(api);
+      const { key } = await createKey(test.app, test.operator, {
+        permissions: { messages: ['send'] },
+      });
+      const url = `/v1/messages/${id}${path}`;
+      expect((await api.request(method, url, { apiKey: null })).status).toBe(401);
+      const { status, body } = await api.request(method, url, { apiKey: key });
+      const permission = method === 'DELETE' ? 'messages:delete' : 'messages:read';
+      expect([status, body]).toEqual([
+        403,
+        { _tag: 'ForbiddenError', message: `This key lacks the permission ${permission}` },
+      ]);
+      expect((await rowCounts(test.app)).messages).toBe(1);
+    });
+  });
+
+  it('is got as it was answered when it was sent', async () => {
+    const sent = await send(api, payload({}, { cc: [{ email: 'bob@example.com' }] }));
+    const { status, headers, body } = await api.get(`/v1/messages/${sent.id}`);
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+    });
+    expect(body).toEqual(sent);
+  });
+
+  it('has a timeline that begins when it was accepted', async () => {
+    const { id } = await send(api);
+    const { status, body } = await api.get(`/v1/messages/${id}/events`);
+    expect([status, body]).toEqual([
+      200,
+      [
+        {
+          id: expect.stringMatching(/^evt_[0-9a-hjkmnp-tv-z]{24}$/),
+          messageId: id,
+          eventType: 'accepted',
+          status: 'pending',
+          timestamp: now,
+          metadata: {},
+        },
+      ],
+    ]);
+  });
+
+  it('has a delivery for each recipient, in their order', async () => {
+    const people = Array.from({ length: 12 }, (_, i) => ({ email: `p${i}@example.com` }));
+    const sent = await send(api, payload({}, { to: people }));
+    const { status, body } = await api.get<Delivery[]>(`/v1/messages/${sent.id}/deliveries`);
+    expect(status).toBe(200);
+    expect(body).toEqual(sent.deliveries);
+    expect(body.map(({ recipientId }) => recipientId)).toEqual(sent.recipients.map(({ id }) => id));
+  });
+
+  describe('deleted', () => {
+    const remove = (id: string) => api.delete(`/v1/messages/${id}`);
+
+    it('is gone with all that hangs on it', async () => {
+      const attachments = [{ filename: 'a.txt', content: 'aGk=' }];
+      const { id } = await send(
+        api,
+        payload({ attachments }, { cc: [{ email: 'bob@example.com' }] }),
+      );
+      const { status, body } = await remove(id);
+      expect([status, body]).toEqual([
+        200,
+        { success: true, message: `Message ${id} was deleted` },
+      ]);
+      expect(await rowCounts(test.app)).toEqual(noRows);
+      for (const [method, path] of operations) {
+        expect((await api.request(method, `/v1/messages/${id}${path}`)).body).toEqual(notFound(id));
+      }
+      expect((await api.get('/v1/messages')).body).toMatchObject({ items: [] });
+    });
+
+    it('leaves the body to other messages that share it, and the last one takes it along', async () => {
+      const body = payload({ attachments: [{ filename: 'a.txt', content: 'aGk=' }] });
+      const [first, second] = [await send(api, body), await send(api, body)];
+      await remove(first.id);
+      expect(await rowCounts(test.app)).toMatchObject({ messages: 1, contents: 1, blobs: 1 });
+      expect((await api.get(`/v1/messages/${second.id}/email`)).body).toMatchObject({
+        text: 'It works.',
+        attachments: [{ filename: 'a.txt', size: 2 }],
+      });
+      await remove(second.id);
+      expect(await rowCounts(test.app)).toEqual(noRows);
+    });
+
+    it('leaves other messages alone', async () => {
+      const kept = await send(api, payload({ subject: 'Kept', text: 'Kept.' }));
+      const { id } = await send(api);
+      await remove(id);
+      expect((await api.get(`/v1/messages/${kept.id}`)).body).toEqual(kept);
+      expect(await timeline(api, kept.id)).toEqual(['accepted pending']);
+    });
+
+    it('a body that was deleted is stored again by the next message with it', async () => {
+      const { id } = await send(api);
+      await remove(id);
+      const again = await send(api);
+      expect((await api.get(`/v1/messages/${again.id}/email`)).body).toMatchObject({
+        text: 'It works.',
+      });
+    });
+
+    it('while the same body is sent again: each request is answered, no message loses its body', async () => {
+      for (let round = 0; round < 20; round++) {
+        const { id } = await send(api);
+        const [removed, sent] = await Promise.all([
+          remove(id),
+          api.post<Message>('/v1/messages', payload()),
+        ]);
+        expect([removed.status, sent.status]).toEqual([200, 201]);
+        expect((await api.get(`/v1/messages/${sent.body.id}/email`)).body).toMatchObject({
+          text: 'It works.',
+        });
+      }
+    });
+
+    it('twice at once: one deletes, the other finds nothing', async () => {
+      const { id } = await send(api);
+      const answers = await Promise.all([remove(id), remove(id)]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 404]);
+    });
+
+    it('is not sent any more, and an attempt that is under way settles nothing', async () => {
+      const { id } = await send(api);
+      const at = test.clock.now();
+      const claim = { worker: 'wrk_1', now: at, leaseUntil: at + 60_000, limit: 10 };
+      const [claimed] = await test.app.store.write((trx) => claimDue(trx, claim));
+      if (!claimed) throw new Error('nothing was due');
+      await remove(id);
+      const change = { ...claimed, status: 'delivered' as const, due_at: null };
+      const { store: db } = test.app;
+      expect(await db.write((trx) => settleDelivery(trx, claimed.id, 'wrk_1', change))).toBe(false);
+      expect(await db.write((trx) => claimDue(trx, { ...claim, now: at + 90_000 }))).toEqual([]);
+      expect(await rowCounts(test.app)).toEqual(noRows);
+    });
+
+    it('with its raw mail when it came in', async () => {
+      const { id } = await sendMessage(test.app, test.caller, sendPayload.parse(payload()), null);
+      await test.app.store.write(async (trx) => {
+        await sql`insert into blobs (id, organization_id, size, data, created_at)
+          select 'blob_raw', organization_id, 2, ${Buffer.from('hi')}, created_at
+          from messages`.execute(trx);
+        await sql`update messages set direction = 'inbound', raw_blob_id = 'blob_raw'`.execute(trx);
+      });
+      expect((await rowCounts(test.app)).blobs).toBe(1);
+      await remove(id);
+      expect(await rowCounts(test.app)).toEqual(noRows);
+    });
+  });
+});
+
+describe('deleting on two daemons of one postgres', () => {
+  let test: TestApp;
+  let api: HttpApi;
+  beforeEach(async () => {
+    test = await testApp({ store: 'postgres' });
+    api = httpApi(test);
+  });
+  afterEach(async () => {
+    await api.close();
+    await test.close();
+  });
+
+  /** The other daemon deletes the message, in a transaction that has not committed yet. */
+  async function deletedElsewhere(id: string) {
+    return heldWrite(await test.another(), async (trx) =>
+      deleteMessageRow(trx, await getMessageRow(trx, test.caller.organizationId, id)),
+    );
+  }
+
+  it('the last two messages with a body leave no body behind', async () => {
+    const body = payload({ attachments: [{ filename: 'a.txt', content: 'aGk=' }] });
+    const [first, second] = [await send(api, body), await send(api, body)];
+    const theirs = await deletedElsewhere(first.id);
+    const ours = api.delete(`/v1/messages/${second.id}`);
+    await someoneWaits(test.app, 'contents');
+    await theirs.commit();
+    expect((await ours).status).toBe(200);
+    expect(await rowCounts(test.app)).toMatchObject({ messages: 0, contents: 0, blobs: 0 });
+  });
+
+  it('a message deleted elsewhere is not found here', async () => {
+    const { id } = await send(api);
+    const theirs = await deletedElsewhere(id);
+    const ours = api.delete(`/v1/messages/${id}`);
+    await someoneWaits(test.app, 'messages');
+    await theirs.commit();
+    expect([(await ours).status, (await ours).body]).toEqual([404, notFound(id)]);
+  });
+
+  it('a body deleted elsewhere is stored again for the message that comes meanwhile', async () => {
+    const { id } = await send(api);
+    const theirs = await deletedElsewhere(id);
+    const ours = send(api);
+    await someoneWaits(test.app, 'contents');
+    await theirs.commit();
+    const again = await ours;
+    expect((await api.get(`/v1/messages/${again.id}/email`)).body).toMatchObject({
+      text: 'It works.',
+    });
+  });
+});

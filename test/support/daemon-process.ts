@@ -1,0 +1,210 @@
+// The real `./bin/svc daemon` as a process of its own, started in a directory of its own (cli.ts),
+// asked over real sockets, stopped in order or killed. Tests look at exits, outputs and answers.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type CliWorkspace, cliWorkspace, svc } from './cli.ts';
+
+/** How a process ended: one of the two is null. */
+export interface ProcessExit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface DaemonAnswer<Body> {
+  status: number;
+  headers: Headers;
+  body: Body;
+}
+
+export interface DaemonRequest {
+  /** The owner key of the home unless given; null sends none. */
+  apiKey?: string | null;
+  headers?: Record<string, string>;
+  /** Sent as JSON; a string goes out as it is. */
+  body?: unknown;
+}
+
+/** A daemon that listens. */
+export interface DaemonProcess {
+  readonly pid: number;
+  readonly httpUrl: string;
+  readonly smtpPort: number;
+  readonly exited: Promise<ProcessExit>;
+  readonly output: { readonly stdout: string; readonly stderr: string };
+  /** The lines of the log, parsed. */
+  log(): Record<string, unknown>[];
+  request<Body>(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    options?: DaemonRequest,
+  ): Promise<DaemonAnswer<Body>>;
+  signal(signal: NodeJS.Signals): void;
+  /** SIGTERM, then waits for the end. */
+  stop(): Promise<ProcessExit>;
+  /** SIGKILL, then waits for the end. */
+  kill(): Promise<ProcessExit>;
+}
+
+export interface StartOptions {
+  /** Laid over the environment of the home. */
+  env?: Record<string, string>;
+  /** A command that ends by becoming the one it is given, such as `prlimit --fsize=…`. */
+  under?: readonly string[];
+}
+
+/** A directory with a configuration by environment, where daemons and commands run. */
+export interface DaemonHome {
+  readonly cli: CliWorkspace;
+  /** The owner key that the first start printed; '' before it. */
+  readonly apiKey: string;
+  /** The `curl` line that the first start printed. */
+  readonly curl: string;
+  /** Starts a daemon; resolves when it is ready. @throws Error with its output when it ends before. */
+  start(options?: StartOptions): Promise<DaemonProcess>;
+  /** Ends by SIGKILL what still runs and removes the directory. */
+  close(): Promise<void>;
+}
+
+const startDeadlineMs = 15_000;
+const pollMs = 5;
+
+/** Looks again and again until there is something (not false, null or undefined); resolves with it. */
+export async function until<T>(
+  look: () => T | Promise<T>,
+  what: string,
+  deadlineMs = 10_000,
+): Promise<Exclude<T, false | null | undefined>> {
+  const endAt = performance.now() + deadlineMs;
+  for (;;) {
+    const found = await look();
+    if (found !== false && found !== null && found !== undefined) {
+      return found as Exclude<T, false | null | undefined>;
+    }
+    if (performance.now() > endAt) throw new Error(`not within ${deadlineMs} ms: ${what}`);
+    await wait(pollMs);
+  }
+}
+
+/** A home that no daemon has run in. */
+export function daemonHome(env: Record<string, string> = {}): DaemonHome {
+  const cli = cliWorkspace(env);
+  const running = new Map<ChildProcess, Promise<ProcessExit>>();
+  const first = { apiKey: '', curl: '' };
+  let starts = 0;
+
+  const launch = (readyFile: string, { env: extra, under = [] }: StartOptions) => {
+    const [command = svc, ...args] = [...under, svc, 'daemon', '--ready-file', readyFile];
+    const child = spawn(command, args, {
+      cwd: cli.directory,
+      env: { ...cli.env, ...extra },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const exited = new Promise<ProcessExit>((resolve, reject) => {
+      child.on('error', reject);
+      child.on('close', (code, signal) => resolve({ code, signal }));
+    });
+    running.set(child, exited);
+    child.on('close', () => running.delete(child));
+    return { child, exited, output: collectOutput(child) };
+  };
+
+  return {
+    cli,
+    get apiKey() {
+      return first.apiKey;
+    },
+    get curl() {
+      return first.curl;
+    },
+    async start(options = {}) {
+      starts += 1;
+      const readyFile = join(cli.directory, `ready-${starts}.json`);
+      const { child, exited, output } = launch(readyFile, options);
+      const ready = await until(
+        () => {
+          if (!running.has(child)) throw new Error(`the daemon ended: ${output.stderr}`);
+          return readReady(readyFile);
+        },
+        'a daemon that is ready',
+        startDeadlineMs,
+      );
+      if (!first.apiKey) {
+        const look = () => firstStartIn(output.stdout);
+        Object.assign(first, await until(look, 'the key of the first start', startDeadlineMs));
+      }
+      const endBy = (signal: NodeJS.Signals) => {
+        child.kill(signal);
+        return exited;
+      };
+      return {
+        ...ready,
+        exited,
+        output,
+        log: () => parseLog(output.stderr),
+        request: (method, path, { apiKey = first.apiKey, ...request } = {}) =>
+          ask(`${ready.httpUrl}${path}`, method, { apiKey, ...request }),
+        signal: (signal) => void child.kill(signal),
+        stop: () => endBy('SIGTERM'),
+        kill: () => endBy('SIGKILL'),
+      };
+    },
+    async close() {
+      for (const child of running.keys()) child.kill('SIGKILL');
+      await Promise.all(running.values());
+      cli.close();
+    },
+  };
+}
+
+function collectOutput(child: ChildProcess): { stdout: string; stderr: string } {
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+    });
+  }
+  return output;
+}
+
+function readReady(file: string): { pid: number; httpUrl: string; smtpPort: number } | null {
+  if (!existsSync(file)) return null;
+  const { pid, httpUrl, smtpPort } = JSON.parse(readFileSync(file, 'utf8'));
+  return { pid, httpUrl, smtpPort };
+}
+
+function firstStartIn(stdout: string): { apiKey: string; curl: string } | null {
+  const apiKey = /^ +(svc_live_\w+)$/m.exec(stdout)?.[1];
+  const curl = /^ +(curl .+)\n/m.exec(stdout)?.[1];
+  return apiKey && curl ? { apiKey, curl } : null;
+}
+
+function parseLog(stderr: string): Record<string, unknown>[] {
+  const whole = stderr.slice(0, stderr.lastIndexOf('\n') + 1);
+  return whole
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
+
+async function ask<Body>(
+  url: string,
+  method: string,
+  { apiKey, headers, body }: DaemonRequest,
+): Promise<DaemonAnswer<Body>> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(apiKey && { 'x-api-key': apiKey }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (await response.json()) as Body,
+  };
+}
