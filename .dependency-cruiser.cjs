@@ -26,6 +26,7 @@ const doorways = {
   'cli-progress': '^commands/base/progress',
   'cli-table3': '^commands/base/format',
   croner: '^daemon/scheduler/',
+  'csv-parse': '^src/blocks/read-csv',
   'dns-packet': '^src/dns',
   'email-reply-parser': '^src/inbound/',
   fastify: '^daemon/http/',

@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['**/node_modules/**', 'test/bench/**'],
+    reporters: ['default', './test/support/summary-reporter.ts'],
     globalSetup: ['test/support/postgres.ts'],
     // Processes, not threads: native modules, signals and the working directory are per process.
     pool: 'forks',

@@ -5,6 +5,7 @@ import type { App } from '../src/app.ts';
 import { checkDueDomains } from '../src/domains/domain-checks.ts';
 import { firstStart, firstStartText } from '../src/first-start.ts';
 import { createAuthenticator } from '../src/keys/authenticator.ts';
+import { addProcessMetrics } from '../src/metrics.ts';
 import { createAttempter } from '../src/outbound/attempt.ts';
 import { createPipeline } from '../src/outbound/pipeline.ts';
 import { sweepClaims } from '../src/outbound/send.ts';
@@ -41,6 +42,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
   try {
     const lock = lockDaemon(storeLocation(config.database.url, config.dataDir));
     stops.push(() => lock.release());
+    addProcessMetrics(app.metrics);
     const first = await firstStart(app);
     const graceMs = config.shutdownGraceSeconds * 1000;
 
@@ -74,16 +76,15 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     stops.push(() => http.close());
     if (config.http.publicUrl === null) app.publicUrl.current = httpUrl;
 
-    const ready = { msg: 'ready', httpUrl, smtpPort, mode: config.delivery.mode, pid: process.pid };
-    const { msg, ...fields } = ready;
-    app.log.info(fields, msg);
+    const ready = { httpUrl, smtpPort, mode: config.delivery.mode, pid: process.pid };
     const { readyFile } = options;
     if (readyFile) {
       // Whole or not there: whoever waits for the file reads it at once.
-      writeFileSync(`${readyFile}.partial`, `${JSON.stringify(ready)}\n`);
+      writeFileSync(`${readyFile}.partial`, `${JSON.stringify({ msg: 'ready', ...ready })}\n`);
       renameSync(`${readyFile}.partial`, readyFile);
       stops.push(() => rmSync(readyFile, { force: true }));
     }
+    app.log.info(ready, 'ready');
     if (first) options.announce?.(firstStartText(httpUrl, first.apiKey));
     return { httpUrl, smtpPort, close };
   } catch (error) {

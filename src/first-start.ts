@@ -17,7 +17,7 @@ import { newSenderRow } from './senders/identities.ts';
 import { insertSender } from './senders/queries.ts';
 import type { Db } from './store/db.ts';
 
-export const defaultOrganization = 'default';
+const defaultOrganization = 'default';
 const sandboxDomain = 'sandbox.test';
 const sandboxSender = `hello@${sandboxDomain}`;
 const sandboxMailbox = `inbox@${sandboxDomain}`;

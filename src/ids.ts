@@ -22,6 +22,7 @@ export const idPrefixes = {
   domain: 'dom',
   domainKey: 'dkim',
   sender: 'snd',
+  block: 'blk',
   mailbox: 'mbx',
   mailboxAddress: 'mba',
   contact: 'contact',

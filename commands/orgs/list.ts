@@ -19,10 +19,10 @@ export default class OrgsList extends BaseCommand {
     const { flags } = await this.parse(OrgsList);
     await withApp(flags, async (app) => {
       const { listOrganizations } = await import('../../src/organizations/organizations.ts');
-      const { listKeysQuery: pageOnly } = await import('../../src/keys/schema.ts');
+      const { listOrganizationsQuery } = await import('../../src/organizations/schema.ts');
       const { parseWith } = await import('../../src/validate.ts');
       const { page, limit } = flags;
-      const query = parseWith(pageOnly, given({ page, limit }), 'query');
+      const query = parseWith(listOrganizationsQuery, given({ page, limit }), 'query');
       const organizations = await listOrganizations(app, query);
       await printList(flags, organizations, organizationColumns, 'No organizations.');
     });

@@ -1,5 +1,6 @@
 // The list of areas that the HTTP face serves; their routes are data in src/<area>/routes.ts.
 // What each area is about is areas.ts; mounting them is dispatch.ts.
+import { blockRoutes } from '../../src/blocks/routes.ts';
 import { domainRoutes } from '../../src/domains/routes.ts';
 import { keyRoutes } from '../../src/keys/routes.ts';
 import { messageRoutes } from '../../src/messages/routes.ts';
@@ -13,5 +14,6 @@ export const routes: readonly Route[] = [
   ...messageRoutes,
   ...domainRoutes,
   ...senderRoutes,
+  ...blockRoutes,
   ...keyRoutes,
 ];

@@ -33,7 +33,7 @@ export function permissionsOf(row: queries.KeyRow): PermissionMap {
 }
 
 /** The object of the API; `plaintext` only at creation and rotation. */
-export function toApiKey(row: queries.KeyRow, plaintext: string | null = null): ApiKey {
+function toApiKey(row: queries.KeyRow, plaintext: string | null = null): ApiKey {
   const permissions = Object.entries(permissionsOf(row));
   return {
     id: row.id,

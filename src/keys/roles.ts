@@ -28,7 +28,7 @@ const permissionsOfRole: Readonly<Record<Role, PermissionMap>> = {
   viewer: { '*': ['read'] },
 };
 
-export function isRole(name: string): name is Role {
+function isRole(name: string): name is Role {
   return (roles as readonly string[]).includes(name);
 }
 

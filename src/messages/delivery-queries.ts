@@ -268,16 +268,3 @@ export async function oldestSentAt(db: Db): Promise<number | null> {
     .executeTakeFirst();
   return row?.sent_at ?? null;
 }
-
-/** Ends a delivery outside an attempt: opened, complained, a late bounce. */
-export async function updateDelivery(
-  db: Db,
-  id: string,
-  change: Partial<DeliveryRow>,
-): Promise<void> {
-  await tables<DeliveryTables>(db)
-    .updateTable('deliveries')
-    .set(change)
-    .where('id', '=', id)
-    .execute();
-}

@@ -8,14 +8,14 @@ import { pageQuery, wholeNumber } from '../pagination.ts';
 import { isRefusedHeader } from './protocol-headers.ts';
 import { messageStatuses } from './status.ts';
 
-export const maxRecipients = 50;
+const maxRecipients = 50;
 const maxAttachmentsBytes = 40 * 1024 * 1024;
 const maxAttachments = 100;
 const maxBodyCharacters = 20 * 1024 * 1024;
 const maxHeaderValue = 998;
 
 export const messageId = z.string().regex(idPattern('message'), 'is not a message id');
-export const messageStatus = z.enum(messageStatuses);
+const messageStatus = z.enum(messageStatuses);
 
 const recipientEntry = z
   .strictObject({

@@ -29,14 +29,6 @@ export const messageStatuses = [
 
 export type MessageStatus = (typeof messageStatuses)[number];
 
-const endOfWork: ReadonlySet<MessageStatus> = new Set([
-  'delivered',
-  'read',
-  'failed',
-  'bounced',
-  'complained',
-]);
-
 /** From the least to the most advanced live status. */
 const liveOrder: readonly MessageStatus[] = [
   'pending',
@@ -47,11 +39,6 @@ const liveOrder: readonly MessageStatus[] = [
 ];
 /** From the best to the worst end. */
 const endOrder: readonly MessageStatus[] = ['read', 'delivered', 'failed', 'bounced', 'complained'];
-
-/** Whether nothing more will be attempted for a delivery of this status. */
-export function isEnded(status: MessageStatus): boolean {
-  return endOfWork.has(status);
-}
 
 /** The least advanced live status; with all ended, the worst end (contract 5). */
 export function overallStatus(statuses: readonly MessageStatus[]): MessageStatus {

@@ -9,7 +9,7 @@ import * as queries from './queries.ts';
 import { type CreateOrganization, createOrganizationInput, type Organization } from './schema.ts';
 
 /** The object of the API and of `--json`. */
-export function toOrganization(row: queries.OrganizationRow): Organization {
+function toOrganization(row: queries.OrganizationRow): Organization {
   return {
     id: row.id,
     name: row.name,

@@ -1,6 +1,7 @@
 // Shapes of organizations, in and out (contract 3). They are made and listed at the command line
 // only; which plans exist is the configuration's.
 import { z } from 'zod';
+import { pageQuery } from '../pagination.ts';
 
 const longestName = 100;
 
@@ -28,6 +29,8 @@ export const createOrganizationInput = z.strictObject({
   timezone: z.string().max(64).refine(isTimezone, 'is not an IANA time zone').default('UTC'),
   createdAt: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' }).optional(),
 });
+
+export const listOrganizationsQuery = z.strictObject(pageQuery);
 
 export const organizationOutput = z
   .object({

@@ -2,6 +2,7 @@
 // requests that arrived together. Refusals are found by checks before any insert, so that a bad
 // request never spoils its neighbours. Specification 4.2; architecture.md "Send".
 import type { App } from '../app.ts';
+import { findBlockedOf } from '../blocks/suppression.ts';
 import {
   ForbiddenError,
   InternalError,
@@ -21,9 +22,10 @@ import {
   type MessageRow,
 } from '../messages/queries.ts';
 import type { Message, SendPayload } from '../messages/schema.ts';
+import { type MessageStatus, overallStatus } from '../messages/status.ts';
 import type { Caller } from '../route.ts';
 import { resolveSenders } from '../senders/senders.ts';
-import type { Db } from '../store/db.ts';
+import { type Db, fromJson } from '../store/db.ts';
 import { answerClaim, type Claim, claimRow, knownClaims, nameOf, stakeClaims } from './claims.ts';
 import { type Draft, draftMessage } from './draft.ts';
 import type { RecentContents } from './recent-contents.ts';
@@ -102,6 +104,7 @@ async function draftAll(
     })),
   );
   const parents = await findParents(trx, requests);
+  const blocked = await findBlockedOf(trx, requests.map(addressesOf));
   const drafts = new Map<number, Draft>();
   const drafted = new Set<string>();
   for (const [index, request] of requests.entries()) {
@@ -116,7 +119,8 @@ async function draftAll(
       results[index] = error ? { error } : unanswered();
       continue;
     }
-    drafts.set(index, await draftMessage(app, recent, request, sender, parent));
+    const blocks = blocked.get(request.caller.organizationId) ?? new Map();
+    drafts.set(index, await draftMessage(app, recent, request, sender, parent, blocks));
     if (claim) drafted.add(nameOf(claim));
   }
   return drafts;
@@ -165,6 +169,11 @@ async function beyondTestKey(
   return null;
 }
 
+function addressesOf({ caller, payload }: AcceptRequest) {
+  const addresses = everyEntry(payload).flatMap(({ email }) => email ?? []);
+  return { organizationId: caller.organizationId, addresses };
+}
+
 function everyEntry({ to, cc = [], bcc = [] }: SendPayload) {
   return [...to, ...cc, ...bcc];
 }
@@ -195,17 +204,42 @@ async function insertDrafts(app: App, trx: Db, drafts: readonly Draft[]): Promis
     trx,
     drafts.flatMap(({ deliveries }) => deliveries),
   );
-  await recordEvents(app, trx, drafts.map(acceptedEvent));
+  await recordEvents(app, trx, drafts.flatMap(firstEvents));
 }
 
-function acceptedEvent({ message }: Draft): MessageEvent {
-  return {
+/** The message was accepted; then what was suppressed at once, in the order of the recipients. */
+function firstEvents({ message, deliveries }: Draft): MessageEvent[] {
+  const event = {
     organizationId: message.organization_id,
     messageId: message.id,
+    timestamp: message.created_at,
+  };
+  const statuses = deliveries.map((): MessageStatus => 'pending');
+  const accepted: MessageEvent = {
+    ...event,
     recipientId: null,
     eventType: 'accepted',
-    status: message.status,
-    timestamp: message.created_at,
+    status: overallStatus(statuses),
     metadata: null,
   };
+  const failed = deliveries.flatMap((delivery, index): MessageEvent[] => {
+    if (delivery.status !== 'failed') return [];
+    statuses[index] = 'failed';
+    const { id, email, recipient_id, error_code, error_details } = delivery;
+    return [
+      {
+        ...event,
+        recipientId: recipient_id,
+        eventType: 'failed',
+        status: overallStatus(statuses),
+        metadata: {
+          recipient: email,
+          deliveryId: id,
+          errorCode: error_code,
+          ...fromJson<Record<string, unknown>>(error_details),
+        },
+      },
+    ];
+  });
+  return [accepted, ...failed];
 }

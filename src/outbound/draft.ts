@@ -3,14 +3,17 @@
 import { createHash } from 'node:crypto';
 import { foldAddress } from '../address.ts';
 import type { App } from '../app.ts';
+import { type ActiveBlocks, suppressedBy } from '../blocks/suppression.ts';
 import type { DeliveryRow } from '../messages/delivery-queries.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
 import { presentMessage } from '../messages/present.ts';
 import type { BlobRow, ContentRow, MessageRow, RecipientRow } from '../messages/queries.ts';
 import type { Message, SendPayload } from '../messages/schema.ts';
+import { overallStatus } from '../messages/status.ts';
 import type { Caller } from '../route.ts';
 import type { ResolvedSender } from '../senders/senders.ts';
 import { fromJson, toJson } from '../store/db.ts';
+import { isMessageId } from './header-encoding.ts';
 import type { RecentContents } from './recent-contents.ts';
 import { expiryOf, maxAttempts } from './retry.ts';
 
@@ -26,34 +29,42 @@ export interface Draft {
   presented: Message;
 }
 
-/** Drafts a message; `parent` is the one it replies to. Reads the store only to share contents. */
+/**
+ * Drafts a message; `parent` is the one it replies to. A delivery to a blocked address ends here, and
+ * where all do, so does the message: its 201 says `failed`, not `pending`, as nothing is left to
+ * send. Reads the store only to share contents.
+ */
 export async function draftMessage(
   app: App,
   recent: RecentContents,
   { caller, payload }: { caller: Caller; payload: SendPayload },
   sender: ResolvedSender,
   parent: MessageRow | undefined,
+  blocks: ActiveBlocks,
 ): Promise<Draft> {
   const now = app.clock.now();
   const id = app.newId('message');
   const { contentId, content, blobs } = await draftContent(app, recent, caller, payload);
   const recipients = draftRecipients(app, id, payload);
-  const deliveries = recipients.map((recipient) =>
-    draftDelivery(app, caller.organizationId, recipient, now),
-  );
+  const deliveries = recipients.map((recipient) => {
+    const delivery = draftDelivery(app, caller.organizationId, recipient, now);
+    const block = blocks.get(foldAddress(recipient.email));
+    return block ? { ...delivery, ...suppressedBy(block, recipient.email, now) } : delivery;
+  });
+  const threading = parent ? referencesTo(parent) : [];
   const replyTo = payload.email.replyTo ?? sender.replyToEmails ?? [];
   const message: MessageRow = {
     id,
     organization_id: caller.organizationId,
     direction: 'outbound',
-    status: 'pending',
+    status: overallStatus(deliveries.map(({ status }) => status)),
     subject: payload.email.subject ?? null,
     from_email: sender.email,
     from_name: payload.from?.name ?? sender.name,
     reply_to: replyTo.length > 0 ? toJson(replyTo) : null,
     message_id_header: `<${id}@${domainOf(sender.email)}>`,
-    in_reply_to: parent?.message_id_header ?? null,
-    message_references: parent ? toJson(referencesTo(parent)) : null,
+    in_reply_to: threading.at(-1) ?? null,
+    message_references: threading.length > 0 ? toJson(threading) : null,
     priority: payload.email.priority ?? null,
     headers: toJson(payload.email.headers),
     content_id: contentId,
@@ -79,14 +90,18 @@ export async function draftMessage(
 }
 
 /** The part after the last at sign. */
-export function domainOf(email: string): string {
+function domainOf(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1);
 }
 
-/** RFC 5322 3.6.4: the parent's references, then the parent. */
+/**
+ * RFC 5322 3.6.4: the parent's references, then the parent. Empty where the parent came in with a
+ * Message-ID that cannot be written into a header.
+ */
 function referencesTo(parent: MessageRow): string[] {
+  if (!isMessageId(parent.message_id_header)) return [];
   const references = fromJson<string[]>(parent.message_references) ?? [];
-  return [...references, parent.message_id_header].slice(-mostReferences);
+  return [...references.filter(isMessageId), parent.message_id_header].slice(-mostReferences);
 }
 
 /** The content row, or the id of an equal one that is stored already. */

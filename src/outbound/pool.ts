@@ -167,7 +167,6 @@ export class SmtpPool {
 
   /** Counts a slot for the lane, closing an idle session for it where a limit needs that. */
   #takeSlot(lane: Lane): boolean {
-    if (lane.waiters.length > 0) return false;
     if (lane.open >= this.#maxPerLane && !this.#evict(lane)) return false;
     if (this.#open >= this.#maxConnections && !this.#evict(this.#laneWithOldestIdle())) {
       return false;

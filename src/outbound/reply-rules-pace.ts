@@ -109,11 +109,7 @@ const pace = rateRules('policy', [
 ]);
 
 const waits = wordRules('policy', [
-  [
-    'any',
-    /too many (?:recipients|rcpts?)\b/i,
-    '452 4.5.3 Too many recipients',
-  ],
+  ['any', /too many (?:recipients|rcpts?)\b/i, '452 4.5.3 Too many recipients'],
   [
     'any',
     /gr[ae]y-?list|postgrey|milter-greylist|please retry in \d|deferred for (?:\d+ )?(?:sec|min)|first time (?:sender|contact)|try again in \d+ (?:sec|min)/i,

@@ -16,25 +16,27 @@ const exceptions: readonly ReplyRule[] = [
     errorCode: 'mailbox-full',
     source: 'orange',
     words: /OFR\w?_?417|boite du destinataire pleine/i,
-    example:
-      '552 5.1.1 Boite du destinataire pleine. Recipient overquota. OFR_417 [417]',
+    example: '552 5.1.1 Boite du destinataire pleine. Recipient overquota. OFR_417 [417]',
   },
   {
     errorCode: 'policy',
     source: 'exim',
-    words: /sender (?:address )?(?:verification|verify|callout)|verification failed for @|could not verify sender/i,
+    words:
+      /sender (?:address )?(?:verification|verify|callout)|verification failed for @|could not verify sender/i,
     example: '550-Verification failed for <alice@example.com> 550 Sender verify failed',
   },
   {
     errorCode: 'policy',
     source: 'postfix',
-    words: /sender address rejected|(?:helo|ehlo) command rejected|client host rejected: (?:cannot find|access)/i,
+    words:
+      /sender address rejected|(?:helo|ehlo) command rejected|client host rejected: (?:cannot find|access)/i,
     example: '450 4.1.8 <alice@example.com>: Sender address rejected: Domain not found',
   },
   {
     errorCode: 'policy',
     source: 'sendmail',
-    words: /domain of sender|sender(?:'s)? (?:domain|host|e?-?mail|address|mailbox|user|from)(?: (?:name|address))? .{0,40}(?:not|n't|unknown|invalid|no mx|unresolv|denied|reject)|(?:invalid|unknown|bad|unrout(?:e)?able|null|unresolvable) sender|\breverse (?:dns|lookup|hostname)|\bPTR\b|no (?:r?dns|reverse)|reverse-?dns/i,
+    words:
+      /domain of sender|sender(?:'s)? (?:domain|host|e?-?mail|address|mailbox|user|from)(?: (?:name|address))? .{0,40}(?:not|n't|unknown|invalid|no mx|unresolv|denied|reject)|(?:invalid|unknown|bad|unrout(?:e)?able|null|unresolvable) sender|\breverse (?:dns|lookup|hostname)|\bPTR\b|no (?:r?dns|reverse)|reverse-?dns/i,
     example:
       '553 5.1.8 <alice@example.com>... Domain of sender address alice@example.com does not exist',
   },
@@ -79,7 +81,7 @@ const blocked = wordRules('blocked', [
   [
     'ironport',
     /(?:poor|bad|low|negative|untrusted|insufficient|no) (?:\w+ )?reputation|reputation (?:of|is|too|score|based|filter|service)|due to .{0,40}reputation/i,
-    '554 Your access to this mail system has been rejected due to the sending MTA\'s poor reputation. If you believe that this failure is in error, please contact the intended recipient via alternate means.',
+    "554 Your access to this mail system has been rejected due to the sending MTA's poor reputation. If you believe that this failure is in error, please contact the intended recipient via alternate means.",
   ],
   [
     'microsoft',
@@ -91,7 +93,11 @@ const blocked = wordRules('blocked', [
     /\[(?:BL|DU|GL|IP)\d\d?\]|not accept(?:ed|ing) connections? from your/i,
     '553 5.7.1 [BL21] Connections not accepted from IP addresses on Spamhaus PBL; see https://postmaster.example.com/550-bl23.html',
   ],
-  ['aol', /\(RTR:(?:BL|BB|BG|DU|GE|RD|SC)\)|\((?:HVU|CON):B\d/, '554 - (RTR:BL) https://postmaster.example.com/errors/554rtrbl.html'],
+  [
+    'aol',
+    /\(RTR:(?:BL|BB|BG|DU|GE|RD|SC)\)|\((?:HVU|CON):B\d/,
+    '554 - (RTR:BL) https://postmaster.example.com/errors/554rtrbl.html',
+  ],
   [
     'comcast',
     /comcast block|#BL\d{6}/i,
@@ -145,18 +151,18 @@ const spam = wordRules('spam', [
     /spam message (?:rejected|discarded)|under suspicion of spam/i,
     '550 spam message rejected. Please visit http://help.example.ru/notspam-support/id?c=abc or report details to abuse@example.ru. Error code: 1B2C',
   ],
-  [
-    'orange',
-    /mail rejete|OFR\w?_?506/i,
-    '550 5.2.0 Mail rejete. Mail rejected. OFR_506 [506]',
-  ],
+  ['orange', /mail rejete|OFR\w?_?506/i, '550 5.2.0 Mail rejete. Mail rejected. OFR_506 [506]'],
   [
     'icloud',
     /\[(?:HM|CS)\d\d\]|rejected due to local policy/i,
     '554 5.7.1 [HM08] Message rejected due to local policy. Please visit https://support.apple.com/en-us/HT204137',
   ],
   ['netease', /\b(?:DT:SP[MB]?|MI:SPB|SPAM_)\b/, '554 DT:SPM 163 mx1,PMmowAA3xYc1.S2 1700000000'],
-  ['qq', /mail content denied|content denied/i, '550 Mail content denied. https://service.example.com/detail/0/49'],
+  [
+    'qq',
+    /mail content denied|content denied/i,
+    '550 Mail content denied. https://service.example.com/detail/0/49',
+  ],
   [
     'any',
     /(?<![\w.@-])(?:spam|spammy|junk ?mail|bulk ?e?-?mail|phish(?:ing)?|virus(?:es)?|malware|trojan|UBE|UCE|viagra)(?![\w-]*\.[a-z])\b/i,
@@ -208,8 +214,8 @@ const authentication: readonly ReplyRule[] = [
 /** In the order in which they are tried. */
 export const reputationRules: readonly ReplyRule[] = [
   ...exceptions,
-  ...authentication.slice(0, 2),
+  // Before the rest: "blocked because the sender is unauthenticated".
+  ...authentication,
   ...blocked,
   ...spam,
-  ...authentication.slice(2),
 ];

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import { UnreachableError } from '../errors.ts';
 import { type Db, engineOf, type Store } from './db.ts';
 import { initial } from './migrations/0001-initial.ts';
+import { blocks } from './migrations/0002-blocks.ts';
 
 export interface Migration {
   name: string;
@@ -12,7 +13,7 @@ export interface Migration {
   statements(engine: Store['kind']): string[];
 }
 
-export const migrations: readonly Migration[] = [initial];
+export const migrations: readonly Migration[] = [initial, blocks];
 
 export interface MigrationStatus {
   name: string;

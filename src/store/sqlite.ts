@@ -61,7 +61,7 @@ interface PendingWrite {
 }
 
 /** Errors of the engine that mean "not now" or "not any more", not a fault in the query. */
-export function isStoreTrouble(error: unknown): boolean {
+function isStoreTrouble(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return (
     typeof code === 'string' &&

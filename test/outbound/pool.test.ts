@@ -159,6 +159,19 @@ describe('the limits', () => {
     expect(pool.connections).toBe(1);
   });
 
+  it('in all pass over a lane that is at its own', async () => {
+    poolOf({ maxConnections: 2, maxConnectionsPerLane: 1 });
+    const full = await acquire('full');
+    const other = await acquire('other');
+    const behind = acquire('full');
+    const third = acquire('third');
+    other.release();
+    (await third).release();
+    expect(await isPending(behind)).toBe(true);
+    full.release();
+    expect((await behind).isReused).toBe(true);
+  });
+
   it('pass a slot on when opening fails', async () => {
     poolOf({ maxConnections: 1 });
     const failing = pool.acquire({

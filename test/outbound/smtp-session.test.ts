@@ -52,6 +52,14 @@ describe('a delivered message', () => {
     expect(message?.raw.toString()).toBe('Subject: x\r\n\r\nno end\r\n');
   });
 
+  it('is ended as it is when its last line break came in two chunks', async () => {
+    const open = await connected();
+    const chunks = ['Subject: x\r\n\r\nend\r', '\n'];
+    await open.deliver(mailOf({ data: chunks.map((chunk) => Buffer.from(chunk)) }));
+    const [message] = await sink.waitFor(1);
+    expect(message?.raw.toString()).toBe(chunks.join(''));
+  });
+
   it('may be empty', async () => {
     const open = await connected();
     const [answer] = await open.deliver(mailOf({ data: [] }));

@@ -1,0 +1,108 @@
+// Blocks, the resource (contract 6; specification 4.9 "remove a block entry"). What a block does to a
+// send is suppression.ts; many at once come and go by import.ts and export.ts.
+import { foldAddress } from '../address.ts';
+import type { App } from '../app.ts';
+import { isoTime } from '../clock.ts';
+import { ConflictError, ResourceNotFoundError } from '../errors.ts';
+import { type Page, toPage } from '../pagination.ts';
+import type { Caller } from '../route.ts';
+import { parseWith } from '../validate.ts';
+import * as queries from './queries.ts';
+import { type Block, blockPath, type CreateBlock, type ListBlocks } from './schema.ts';
+
+/** A row as the API shows it. */
+export function presentBlock(row: queries.BlockRow): Block {
+  return {
+    id: row.id,
+    address: row.address,
+    reason: row.reason,
+    unsubscribeGroupId: row.unsubscribe_group_id,
+    messageId: row.message_id,
+    createdAt: isoTime(row.created_at),
+  };
+}
+
+/** The row of a new block of all mail; `address` in the normal form of src/address.ts. */
+export function newBlockRow(
+  app: App,
+  organizationId: string,
+  { address, reason, messageId }: Pick<Block, 'address' | 'reason' | 'messageId'>,
+): queries.BlockRow {
+  return {
+    id: app.newId('block'),
+    organization_id: organizationId,
+    address,
+    folded_address: foldAddress(address),
+    reason,
+    unsubscribe_group_id: null,
+    message_id: messageId,
+    created_at: app.clock.now(),
+  };
+}
+
+/** Blocks an address. @throws ConflictError when it is blocked already: which one, and why. */
+export function createBlock(app: App, caller: Caller, input: CreateBlock): Promise<Block> {
+  const row = newBlockRow(app, caller.organizationId, { ...input, messageId: null });
+  return app.store.write(async (trx) => {
+    const inserted = await queries.insertBlocks(trx, [row]);
+    if (inserted.length > 0) return presentBlock(row);
+    const [known] = await queries.findActiveBlocks(trx, row.organization_id, [row.folded_address]);
+    const which = known ? ` by ${known.id} (${known.reason})` : '';
+    throw new ConflictError('block', `${row.address} is blocked already${which}`);
+  });
+}
+
+/** A page of the organization's blocks, the latest made first. */
+export async function listBlocks(
+  app: App,
+  caller: Caller,
+  query: ListBlocks,
+): Promise<Page<Block>> {
+  const { db } = app.store;
+  const { page, limit, reason, address } = query;
+  const filter = { reason, foldedAddress: address && foldAddress(address) };
+  const range = { limit, offset: (page - 1) * limit };
+  const [rows, total] = await Promise.all([
+    queries.selectBlocks(db, caller.organizationId, filter, range),
+    queries.countBlocks(db, caller.organizationId, filter),
+  ]);
+  return toPage(rows.map(presentBlock), total, query);
+}
+
+/** @throws ResourceNotFoundError. */
+export async function getBlock(app: App, caller: Caller, id: string): Promise<Block> {
+  const row = await queries.findBlock(app.store.db, caller.organizationId, id);
+  if (!row) throw new ResourceNotFoundError('block', id);
+  return presentBlock(row);
+}
+
+/**
+ * The block meant by an id or, as people name it, by its address.
+ * @throws ValidationError for what is neither; ResourceNotFoundError.
+ */
+export async function getBlockNamed(
+  app: App,
+  caller: Caller,
+  idOrAddress: string,
+): Promise<Block> {
+  if (!idOrAddress.includes('@')) {
+    return getBlock(app, caller, parseWith(blockPath, { id: idOrAddress }, 'path').id);
+  }
+  const folded = [foldAddress(idOrAddress)];
+  const [known] = await queries.findActiveBlocks(app.store.db, caller.organizationId, folded);
+  if (!known) throw new ResourceNotFoundError('block', idOrAddress);
+  return getBlock(app, caller, known.id);
+}
+
+/** Lifts a block: the address gets mail again from now on. @throws ResourceNotFoundError. */
+export async function deleteBlock(
+  app: App,
+  caller: Caller,
+  id: string,
+): Promise<{ success: boolean; message: string }> {
+  const deleted = await app.store.write((trx) =>
+    queries.deleteBlockRow(trx, caller.organizationId, id),
+  );
+  if (!deleted) throw new ResourceNotFoundError('block', id);
+  return { success: true, message: `Block ${id} is deleted` };
+}

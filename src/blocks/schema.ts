@@ -1,0 +1,45 @@
+// Shapes of blocks, in and out (contract 6).
+import { z } from 'zod';
+import { emailAddress } from '../address-schema.ts';
+import { idPattern } from '../ids.ts';
+import { pageOf, pageQuery } from '../pagination.ts';
+
+export const blockReasons = ['bounce', 'complaint', 'unsubscribe', 'manual'] as const;
+
+export type BlockReason = (typeof blockReasons)[number];
+
+const reason = z.enum(blockReasons);
+
+export const blockPath = z.strictObject({
+  id: z.string().regex(idPattern('block'), 'is not a block id'),
+});
+
+export const listBlocksQuery = z.strictObject({
+  ...pageQuery,
+  reason: reason.optional(),
+  address: emailAddress.optional().meta({ description: 'Of this address, in any case of letters' }),
+});
+
+export const createBlockInput = z.strictObject({
+  address: emailAddress,
+  reason: reason.default('manual'),
+});
+
+export const blockOutput = z
+  .object({
+    id: z.string(),
+    address: z.string(),
+    reason,
+    unsubscribeGroupId: z.string().nullable().meta({ description: 'Null: no mail at all' }),
+    messageId: z.string().nullable().meta({ description: 'What bounced or was complained of' }),
+    createdAt: z.string(),
+  })
+  .meta({ id: 'Block', description: 'An address that gets no mail' });
+
+export const blockPage = pageOf(blockOutput);
+
+export const blockDeleted = z.object({ success: z.boolean(), message: z.string() });
+
+export type ListBlocks = z.output<typeof listBlocksQuery>;
+export type CreateBlock = z.output<typeof createBlockInput>;
+export type Block = z.output<typeof blockOutput>;
