@@ -53,7 +53,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const listener = { host: config.smtp.inbound.host, port: smtpPort };
     const attempter = createAttempter(app, listener);
     stops.push(() => attempter.close());
-    const pipeline = createPipeline(app, app.newId('worker'), attempter.attempt);
+    const pipeline = createPipeline(app, { worker: app.newId('worker'), ...attempter });
     await pipeline.start();
     stops.push(() => pipeline.stop(graceMs));
 

@@ -61,6 +61,10 @@ export const delivery = z.strictObject(
     maxConnectionsPerDomain: wholeNumber(1, 10_000)
       .default(10)
       .describe('Of these, at most so many to one recipient domain'),
+    providersFile: lineOfText('the path of a YAML file')
+      .nullable()
+      .default(null)
+      .describe('Rules for providers, laid over those of src/outbound/providers.yaml'),
     retry: z
       .strictObject(
         {

@@ -144,9 +144,11 @@ function withAbsolutePaths(config: Config, cwd: string): Config {
     certFile: certFile && resolve(cwd, certFile),
     keyFile: keyFile && resolve(cwd, keyFile),
   };
+  const { providersFile } = config.delivery;
   return {
     ...config,
     dataDir: resolve(cwd, config.dataDir),
+    delivery: { ...config.delivery, providersFile: providersFile && resolve(cwd, providersFile) },
     smtp: { ...config.smtp, inbound: { ...config.smtp.inbound, tls } },
   };
 }

@@ -5,6 +5,7 @@ export const areas: Readonly<Record<string, string>> = {
   messages: 'Sending messages and following them: statuses, deliveries, timelines',
   domains: 'Sending domains, their DNS records and verification',
   senders: 'Addresses that messages may come from',
-  blocks: 'Addresses that get no mail: they bounced, complained, unsubscribed or were blocked by hand',
+  blocks:
+    'Addresses that get no mail: they bounced, complained, unsubscribed or were blocked by hand',
   'API keys': 'Keys and what they may do',
 };

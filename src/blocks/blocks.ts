@@ -80,11 +80,7 @@ export async function getBlock(app: App, caller: Caller, id: string): Promise<Bl
  * The block meant by an id or, as people name it, by its address.
  * @throws ValidationError for what is neither; ResourceNotFoundError.
  */
-export async function getBlockNamed(
-  app: App,
-  caller: Caller,
-  idOrAddress: string,
-): Promise<Block> {
+export async function getBlockNamed(app: App, caller: Caller, idOrAddress: string): Promise<Block> {
   if (!idOrAddress.includes('@')) {
     return getBlock(app, caller, parseWith(blockPath, { id: idOrAddress }, 'path').id);
   }

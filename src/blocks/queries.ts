@@ -1,13 +1,6 @@
 // All SQL on `blocks`. Rows only, no decisions.
 import type { Kysely } from 'kysely';
-import {
-  type Db,
-  idList,
-  isOneOf,
-  type ParameterOf,
-  statement,
-  tables,
-} from '../store/db.ts';
+import { type Db, idList, isOneOf, type ParameterOf, statement, tables } from '../store/db.ts';
 import type { BlockReason } from './schema.ts';
 
 export interface BlockRow {

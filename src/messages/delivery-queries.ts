@@ -1,5 +1,12 @@
-// All SQL on `deliveries`. The row is the queue entry: `due_at` is when it wants attention next,
-// which for a claimed one is the end of its lease, and null once it is ended.
+// All SQL on `deliveries`. The row is the queue entry:
+//
+// | state   | turn | due_at       | claimed_by | lane | what it waits for                        |
+// |---------|------|--------------|------------|------|------------------------------------------|
+// | ready   | set  | past         | null       | null | a claim, in the order of turns           |
+// | waiting | null | its time     | null       | null | its time (retry, schedule)               |
+// | in lane | null | its estimate | null       | set  | room in its lane, at the latest its time |
+// | claimed | null | lease's end  | worker     | null | the end of its attempt                   |
+// | ended   | null | null         | null       | null | nothing                                  |
 import type { Kysely } from 'kysely';
 import {
   bulkInsert,
@@ -19,8 +26,14 @@ export interface DeliveryRow {
   message_id: string;
   recipient_id: string;
   organization_id: string;
+  /** Domain of the From address: who shares the organization's turns. */
+  sender_domain: string;
   email: string;
   domain: string;
+  /** The lane it waits for, as long as it does. */
+  lane: string | null;
+  /** Its place among those that may go now (src/outbound/turns.ts); null for all others. */
+  turn: number | null;
   status: MessageStatus;
   attempt_count: number;
   max_attempts: number;
@@ -53,8 +66,11 @@ const deliveryColumns = [
   'message_id',
   'recipient_id',
   'organization_id',
+  'sender_domain',
   'email',
   'domain',
+  'lane',
+  'turn',
   'status',
   'attempt_count',
   'max_attempts',
@@ -109,35 +125,134 @@ export function findDeliveryStatuses(
   return selectStatuses(db, { ids: idList(db, messageIds) });
 }
 
-/** When the next delivery wants attention, or null with an empty queue. A read of one index entry. */
-export async function nextDueAt(db: Db): Promise<number | null> {
-  return (await selectNextDue(db, {}))[0]?.due_at ?? null;
+const selectFirstTurn = statement((db: Kysely<DeliveryTables>) =>
+  db.selectFrom('deliveries').select('turn').where('turn', 'is not', null).orderBy('turn').limit(1),
+);
+
+/** The earliest turn that waits for a claim, or null. A read of one index entry. */
+export async function firstTurn(db: Db): Promise<number | null> {
+  return (await selectFirstTurn(db, {}))[0]?.turn ?? null;
 }
 
 const selectNextDue = statement((db: Kysely<DeliveryTables>) =>
   db
     .selectFrom('deliveries')
     .select('due_at')
+    .where('turn', 'is', null)
     .where('due_at', 'is not', null)
     .orderBy('due_at')
     .limit(1),
 );
 
-export interface ClaimRequest {
-  worker: string;
-  now: number;
-  leaseUntil: number;
-  limit: number;
+/** When the next delivery without a turn wants attention, or null. */
+export async function nextDueAt(db: Db): Promise<number | null> {
+  return (await selectNextDue(db, {}))[0]?.due_at ?? null;
 }
 
-const claim = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<ClaimRequest>) => {
+type DueRequest = { now: number; limit: number };
+
+const selectDue = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<DueRequest>) => {
   const due = db
     .selectFrom('deliveries')
-    .select('id')
+    .selectAll()
+    .where('turn', 'is', null)
     .where('due_at', '<=', parameter('now'))
     .orderBy('due_at')
     .limit(parameter('limit'));
-  return db
+  return engineOf(db) === 'postgres' ? due.forUpdate().skipLocked() : due;
+});
+
+/** Those whose time has come (a lease that ran out among them), earliest first. */
+export function findDue(db: Db, now: number, limit: number): Promise<DeliveryRow[]> {
+  return selectDue(db, { now, limit });
+}
+
+type LaneRequest = { lane: string; limit: number };
+
+const selectInLane = statement(
+  (db: Kysely<DeliveryTables>, parameter: ParameterOf<LaneRequest>) => {
+    const waiting = db
+      .selectFrom('deliveries')
+      .selectAll()
+      .where('lane', '=', parameter('lane'))
+      .orderBy('due_at')
+      .limit(parameter('limit'));
+    return engineOf(db) === 'postgres' ? waiting.forUpdate().skipLocked() : waiting;
+  },
+);
+
+/** Those that wait for this lane, in the order in which they were put off. */
+export function findInLane(db: Db, lane: string, limit: number): Promise<DeliveryRow[]> {
+  return selectInLane(db, { lane, limit });
+}
+
+const selectReady = statement(
+  (db: Kysely<DeliveryTables>, parameter: ParameterOf<{ limit: number }>) => {
+    const ready = db
+      .selectFrom('deliveries')
+      .selectAll()
+      .where('turn', 'is not', null)
+      .orderBy('turn')
+      .limit(parameter('limit'));
+    return engineOf(db) === 'postgres' ? ready.forUpdate().skipLocked() : ready;
+  },
+);
+
+/** Those that may go now, by turn. On PostgreSQL what another daemon looks at is passed over. */
+export function findReady(db: Db, limit: number): Promise<DeliveryRow[]> {
+  return selectReady(db, { limit });
+}
+
+type TurnChange = { id: string; turn: number };
+
+const setTurn = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<TurnChange>) =>
+  db
+    .updateTable('deliveries')
+    .set({ turn: parameter('turn'), claimed_by: null, lane: null, wait_reason: null })
+    .where('id', '=', parameter('id')),
+);
+
+/** The delivery may go now, at its turn. */
+export async function makeReady(db: Db, id: string, turn: number): Promise<void> {
+  await setTurn(db, { id, turn });
+}
+
+export interface Postponement {
+  id: string;
+  lane: string;
+  dueAt: number;
+  waitReason: WaitReason;
+}
+
+const setLane = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<Postponement>) =>
+  db
+    .updateTable('deliveries')
+    .set({
+      turn: null,
+      claimed_by: null,
+      lane: parameter('lane'),
+      due_at: parameter('dueAt'),
+      wait_reason: parameter('waitReason'),
+    })
+    .where('id', '=', parameter('id')),
+);
+
+/** The delivery waits for its lane, at the latest until `dueAt`. No attempt is counted. */
+export async function postpone(db: Db, postponement: Postponement): Promise<void> {
+  await setLane(db, postponement);
+}
+
+export interface ClaimRequest {
+  ids: readonly string[];
+  worker: string;
+  now: number;
+  leaseUntil: number;
+}
+
+type ClaimValues = Omit<ClaimRequest, 'ids'> & { ids: unknown };
+
+const claim = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<ClaimValues>) =>
+  db
     .updateTable('deliveries')
     .set((set) => ({
       status: 'processing' as const,
@@ -146,19 +261,17 @@ const claim = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<Clai
       last_attempt_at: parameter('now'),
       attempt_count: set('attempt_count', '+', 1),
       due_at: parameter('leaseUntil'),
+      turn: null,
+      lane: null,
       wait_reason: null,
       updated_at: parameter('now'),
     }))
-    .where('id', 'in', engineOf(db) === 'postgres' ? due.forUpdate().skipLocked() : due)
-    .returningAll();
-});
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
 
-/**
- * Takes up to `limit` due deliveries for `worker` until `leaseUntil`. A lease that ran out is due
- * again by itself. Other daemons' rows are skipped on PostgreSQL, not waited for.
- */
-export function claimDue(db: Db, request: ClaimRequest): Promise<DeliveryRow[]> {
-  return claim(db, request);
+/** Begins an attempt of these deliveries for `worker`, leased until `leaseUntil`. */
+export async function claimDeliveries(db: Db, request: ClaimRequest): Promise<void> {
+  await claim(db, { ...request, ids: idList(db, request.ids) });
 }
 
 /** Prolongs all leases of a worker that is alive. */

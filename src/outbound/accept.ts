@@ -11,7 +11,7 @@ import {
 } from '../errors.ts';
 import { type MessageEvent, recordEvents } from '../events/events.ts';
 import { isLocalAddress } from '../mailboxes/mailboxes.ts';
-import { insertDeliveries } from '../messages/delivery-queries.ts';
+import { type DeliveryRow, firstTurn, insertDeliveries } from '../messages/delivery-queries.ts';
 import {
   claimName,
   findMessageRows,
@@ -30,6 +30,7 @@ import { answerClaim, type Claim, claimRow, knownClaims, nameOf, stakeClaims } f
 import { type Draft, draftMessage } from './draft.ts';
 import type { RecentContents } from './recent-contents.ts';
 import { simulatedOutcome } from './simulator.ts';
+import { turnsOf } from './turns.ts';
 
 /** One send, validated. */
 export interface AcceptRequest {
@@ -200,11 +201,21 @@ async function insertDrafts(app: App, trx: Db, drafts: readonly Draft[]): Promis
     trx,
     drafts.flatMap(({ recipients }) => recipients),
   );
-  await insertDeliveries(
-    trx,
-    drafts.flatMap(({ deliveries }) => deliveries),
-  );
+  await insertDeliveries(trx, await withTurns(app, trx, drafts));
   await recordEvents(app, trx, drafts.flatMap(firstEvents));
+}
+
+/** The deliveries of the drafts; those that may go at once get their turns. */
+async function withTurns(app: App, trx: Db, drafts: readonly Draft[]): Promise<DeliveryRow[]> {
+  const turns = turnsOf(app);
+  const first = await firstTurn(trx);
+  return drafts.flatMap(({ deliveries }) =>
+    deliveries.map((row) =>
+      row.status === 'pending'
+        ? { ...row, turn: turns.next(row.organization_id, row.sender_domain, first) }
+        : row,
+    ),
+  );
 }
 
 /** The message was accepted; then what was suppressed at once, in the order of the recipients. */

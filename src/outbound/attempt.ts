@@ -4,9 +4,12 @@
 import type { App } from '../app.ts';
 import { isLocalAddress } from '../mailboxes/mailboxes.ts';
 import type { DeliveryRow } from '../messages/delivery-queries.ts';
-import type { ClaimedMessage } from './claim.ts';
+import type { ClaimedMessage, LaneChoice } from './claim.ts';
+import { classifyReply } from './classify-reply.ts';
+import { type LaneSignal, Lanes } from './lanes.ts';
 import type { AttemptTrace, Outcome, RemoteReply } from './outcome.ts';
 import { type PreparedMessage, prepareMessage } from './prepare.ts';
+import { loadProviders } from './providers.ts';
 import { type ChooseRoute, createRouter, type Route, routeKey } from './route.ts';
 import type { Settlement } from './settle.ts';
 import { createSigner } from './sign.ts';
@@ -16,6 +19,8 @@ import { createTransport } from './transport.ts';
 /** Attempts claimed messages; holds the SMTP connections. */
 export interface Attempter {
   attempt(claimed: ClaimedMessage): Promise<Settlement[]>;
+  /** The lanes that its attempts are counted in. */
+  choice: LaneChoice;
   close(): Promise<void>;
 }
 
@@ -26,7 +31,15 @@ type Ending = Pick<Settlement, 'outcome' | 'sentIsDelivered' | 'aftermath' | 'ro
 export function createAttempter(app: App, listener: { host: string; port: number }): Attempter {
   const chooseRoute = createRouter(app.config.delivery, listener);
   const signer = createSigner();
-  const transport = createTransport(app);
+  const { providersFile, maxConnectionsPerDomain } = app.config.delivery;
+  const providers = loadProviders(providersFile, maxConnectionsPerDomain);
+  const lanes = new Lanes(app.clock, app.random, providers);
+  const transport = createTransport({ ...app, lanes });
+  const laneOf = (email: string): string | null => {
+    const route = chooseRoute(email, true);
+    if (route.kind === 'direct') return lanes.ofDomain(route.domain);
+    return route.kind === 'relay' || route.kind === 'local' ? routeKey(route) : null;
+  };
 
   const attemptGroup = async (
     claimed: ClaimedMessage,
@@ -69,17 +82,28 @@ export function createAttempter(app: App, listener: { host: string; port: number
               return deliveries.map(() => ourFault(app, route.kind));
             },
           );
-          deliveries.forEach((delivery, index) => {
+          for (const [index, delivery] of deliveries.entries()) {
             const ending = endings[index] ?? ourFault(app, route.kind);
             const isSole = claimed.message.delivery_count === 1;
             settlements.push({ delivery, isSole, ...ending });
-          });
+            const lane = laneOf(delivery.email);
+            if (lane !== null) lanes.ended(lane, delivery.id, signalOf(ending.outcome));
+          }
         }),
       );
       return settlements;
     },
+    choice: { lanes, laneOf },
     close: () => transport.close(),
   };
+}
+
+/** What an outcome tells of the lane: rate words and silence slow it, everything else is an answer. */
+function signalOf(outcome: Outcome): LaneSignal {
+  if (outcome.kind === 'sent') return 'taken';
+  if (outcome.kind !== 'deferred') return 'refused';
+  if (outcome.reply.code !== null && classifyReply(outcome.reply).isRateLimited) return 'slowed';
+  return outcome.errorCode === 'connection' ? 'unreachable' : 'refused';
 }
 
 interface Group {

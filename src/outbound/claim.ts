@@ -1,8 +1,18 @@
-// Claims due deliveries: a short transaction that leases them and begins the attempt in the
-// timeline; then, outside of it, reads what the attempt needs.
+// Claims: a short transaction that gives turns to what became due, asks the lanes for each delivery
+// in the order of turns, leases those that go and puts off those that must wait. What the attempts
+// need is read afterwards, outside of it.
 import type { App } from '../app.ts';
 import { recordEvents } from '../events/events.ts';
-import { claimDue, type DeliveryRow } from '../messages/delivery-queries.ts';
+import {
+  claimDeliveries,
+  type DeliveryRow,
+  findDue,
+  findInLane,
+  findReady,
+  firstTurn,
+  makeReady,
+  postpone,
+} from '../messages/delivery-queries.ts';
 import {
   type ContentRow,
   findContents,
@@ -12,6 +22,9 @@ import {
   markProcessing,
   type RecipientRow,
 } from '../messages/queries.ts';
+import type { Db } from '../store/db.ts';
+import type { Lanes } from './lanes.ts';
+import { turnsOf } from './turns.ts';
 
 /** A message with the deliveries of it that were claimed together. */
 export interface ClaimedMessage {
@@ -27,33 +40,146 @@ export interface ClaimOptions {
   limit: number;
 }
 
-/** Takes up to `limit` due deliveries, grouped by message; empty when nothing is due. */
+/** The lanes as claims and attempts see them: null for routes that have no limits. */
+export interface LaneChoice {
+  lanes: Lanes;
+  laneOf(email: string): string | null;
+}
+
+export interface Claimed {
+  messages: ClaimedMessage[];
+  /** Something was moved, so that there may be more at once. */
+  progressed: boolean;
+}
+
+/** Takes up to `limit` deliveries that may go now, grouped by message. */
 export async function claimMessages(
   app: App,
+  choice: LaneChoice,
+  options: ClaimOptions,
+): Promise<Claimed> {
+  const begunIds: string[] = [];
+  const claimIn = (trx: Db) => claimInTransaction(app, trx, choice, options, begunIds);
+  const { claimed, moved } = await app.store.write(claimIn, 'soon').catch((error: unknown) => {
+    for (const id of begunIds) choice.lanes.released(id);
+    throw error;
+  });
+  const messages = claimed.length === 0 ? [] : await withContent(app, claimed);
+  return { messages, progressed: claimed.length + moved > 0 };
+}
+
+async function claimInTransaction(
+  app: App,
+  trx: Db,
+  choice: LaneChoice,
   { worker, leaseMs, limit }: ClaimOptions,
-): Promise<ClaimedMessage[]> {
-  const deliveries = await app.store.write(async (trx) => {
-    const now = app.clock.now();
-    const claimed = await claimDue(trx, { worker, now, leaseUntil: now + leaseMs, limit });
-    if (claimed.length === 0) return claimed;
-    const ids = [...new Set(claimed.map((row) => row.message_id))];
-    const started = await markProcessing(trx, ids, now);
-    await recordEvents(
-      app,
-      trx,
-      started.map((row) => ({
-        organizationId: row.organization_id,
-        messageId: row.id,
-        recipientId: null,
-        eventType: 'processing',
-        status: 'processing',
-        timestamp: now,
-        metadata: null,
-      })),
-    );
-    return claimed;
-  }, 'soon');
-  return deliveries.length === 0 ? [] : withContent(app, deliveries);
+  begunIds: string[],
+): Promise<{ claimed: DeliveryRow[]; moved: number }> {
+  const now = app.clock.now();
+  const fromLanes = await takeFromLanes(trx, choice.lanes, limit);
+  const promoted = await giveTurns(app, trx, now, limit);
+  const ready = await findReady(trx, limit - fromLanes.length);
+  turnsOf(app).served(ready.at(-1)?.turn ?? 0);
+  const claimed: DeliveryRow[] = [];
+  let postponed = 0;
+  for (const row of [...fromLanes, ...ready]) {
+    if (await goesNow(trx, choice, row, now)) {
+      claimed.push(begun(row, worker, now, now + leaseMs));
+      begunIds.push(row.id);
+    } else {
+      postponed++;
+    }
+  }
+  if (claimed.length > 0) {
+    const ids = claimed.map((row) => row.id);
+    await claimDeliveries(trx, { ids, worker, now, leaseUntil: now + leaseMs });
+    await tellProcessing(app, trx, claimed, now);
+  }
+  return { claimed, moved: promoted + postponed };
+}
+
+/** What waits for lanes that have room again, before anything new goes there. */
+async function takeFromLanes(trx: Db, lanes: Lanes, limit: number): Promise<DeliveryRow[]> {
+  const taken: DeliveryRow[] = [];
+  for (const { lane, room } of lanes.withRoom()) {
+    const wanted = Math.min(room, limit - taken.length);
+    if (wanted <= 0) break;
+    const waiting = await findInLane(trx, lane, wanted);
+    if (waiting.length < wanted) lanes.drained(lane);
+    taken.push(...waiting);
+  }
+  return taken;
+}
+
+/** Retries, and leases that ran out: they queue up behind nobody of another organization. */
+async function giveTurns(app: App, trx: Db, now: number, limit: number): Promise<number> {
+  const due = await findDue(trx, now, limit);
+  if (due.length === 0) return 0;
+  const turns = turnsOf(app);
+  const first = await firstTurn(trx);
+  for (const row of due) {
+    await makeReady(trx, row.id, turns.next(row.organization_id, row.sender_domain, first));
+  }
+  return due.length;
+}
+
+/** Asks the lane; a delivery that is over its age goes without asking, for its last attempt. */
+async function goesNow(
+  trx: Db,
+  { lanes, laneOf }: LaneChoice,
+  row: DeliveryRow,
+  now: number,
+): Promise<boolean> {
+  const lane = laneOf(row.email);
+  if (lane === null) return true;
+  const admission = lanes.admit(lane, row.organization_id);
+  if (admission.goes || now >= row.expires_at) {
+    lanes.begun(lane, row.id);
+    return true;
+  }
+  const { until, waitReason } = admission;
+  await postpone(trx, { id: row.id, lane, dueAt: until, waitReason });
+  return false;
+}
+
+/** The row as `claimDeliveries` leaves it. */
+function begun(row: DeliveryRow, worker: string, now: number, leaseUntil: number): DeliveryRow {
+  return {
+    ...row,
+    status: 'processing',
+    claimed_by: worker,
+    claimed_at: now,
+    last_attempt_at: now,
+    attempt_count: row.attempt_count + 1,
+    due_at: leaseUntil,
+    turn: null,
+    lane: null,
+    wait_reason: null,
+    updated_at: now,
+  };
+}
+
+async function tellProcessing(
+  app: App,
+  trx: Db,
+  claimed: readonly DeliveryRow[],
+  now: number,
+): Promise<void> {
+  const ids = [...new Set(claimed.map((row) => row.message_id))];
+  const started = await markProcessing(trx, ids, now);
+  await recordEvents(
+    app,
+    trx,
+    started.map((row) => ({
+      organizationId: row.organization_id,
+      messageId: row.id,
+      recipientId: null,
+      eventType: 'processing',
+      status: 'processing',
+      timestamp: now,
+      metadata: null,
+    })),
+  );
 }
 
 async function withContent(app: App, deliveries: DeliveryRow[]): Promise<ClaimedMessage[]> {

@@ -46,8 +46,9 @@ export async function draftMessage(
   const id = app.newId('message');
   const { contentId, content, blobs } = await draftContent(app, recent, caller, payload);
   const recipients = draftRecipients(app, id, payload);
+  const senderDomain = domainOf(sender.email);
   const deliveries = recipients.map((recipient) => {
-    const delivery = draftDelivery(app, caller.organizationId, recipient, now);
+    const delivery = draftDelivery(app, caller.organizationId, senderDomain, recipient, now);
     const block = blocks.get(foldAddress(recipient.email));
     return block ? { ...delivery, ...suppressedBy(block, recipient.email, now) } : delivery;
   });
@@ -62,7 +63,7 @@ export async function draftMessage(
     from_email: sender.email,
     from_name: payload.from?.name ?? sender.name,
     reply_to: replyTo.length > 0 ? toJson(replyTo) : null,
-    message_id_header: `<${id}@${domainOf(sender.email)}>`,
+    message_id_header: `<${id}@${senderDomain}>`,
     in_reply_to: threading.at(-1) ?? null,
     message_references: threading.length > 0 ? toJson(threading) : null,
     priority: payload.email.priority ?? null,
@@ -173,6 +174,7 @@ function draftRecipients(app: App, messageId: string, payload: SendPayload): Rec
 function draftDelivery(
   app: App,
   organizationId: string,
+  senderDomain: string,
   recipient: RecipientRow,
   now: number,
 ): DeliveryRow {
@@ -182,8 +184,11 @@ function draftDelivery(
     message_id: recipient.message_id,
     recipient_id: recipient.id,
     organization_id: organizationId,
+    sender_domain: senderDomain,
     email: recipient.email,
     domain: domainOf(recipient.email),
+    lane: null,
+    turn: null,
     status: 'pending',
     attempt_count: 0,
     max_attempts: maxAttempts(schedule),

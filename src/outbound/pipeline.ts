@@ -2,6 +2,7 @@
 // row or a change in the store. Knows no SQL and no SMTP: claim, attempt and settle do.
 import type { App } from '../app.ts';
 import {
+  firstTurn,
   nextDueAt,
   oldestSentAt,
   releaseClaims,
@@ -9,8 +10,9 @@ import {
 } from '../messages/delivery-queries.ts';
 import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
-import { type ClaimedMessage, claimMessages } from './claim.ts';
+import { type ClaimedMessage, claimMessages, type LaneChoice } from './claim.ts';
 import { confirmDelivered } from './confirm.ts';
+import type { Lanes } from './lanes.ts';
 import { type Settlement, settleAll } from './settle.ts';
 
 const claimBatch = 100;
@@ -27,6 +29,14 @@ const troublePauseMs = 1_000;
 /** Attempts all claimed deliveries of one message; one settlement each, never rejects. */
 export type AttemptMessage = (claimed: ClaimedMessage) => Promise<Settlement[]>;
 
+/** What a pipeline drives. */
+export interface PipelineParts {
+  /** Names its claims. */
+  worker: string;
+  choice: LaneChoice;
+  attempt: AttemptMessage;
+}
+
 export interface Pipeline {
   /** Hands back what a dead daemon had claimed (SQLite: there is only one daemon) and starts. */
   start(): Promise<void>;
@@ -37,8 +47,8 @@ export interface Pipeline {
   idle(): Promise<void>;
 }
 
-/** The pipeline of one daemon; `worker` names its claims. */
-export function createPipeline(app: App, worker: string, attempt: AttemptMessage): Pipeline {
+/** The pipeline of one daemon. */
+export function createPipeline(app: App, { worker, choice, attempt }: PipelineParts): Pipeline {
   const inFlight = new Set<Promise<void>>();
   let load = 0;
   let isRunning = false;
@@ -80,6 +90,7 @@ export function createPipeline(app: App, worker: string, attempt: AttemptMessage
     app.metrics.inFlight.set(load);
     const done = work(claimed).finally(() => {
       inFlight.delete(done);
+      for (const { id } of claimed.deliveries) choice.lanes.released(id);
       load -= claimed.deliveries.length;
       app.metrics.inFlight.set(load);
       wakeUp();
@@ -92,11 +103,10 @@ export function createPipeline(app: App, worker: string, attempt: AttemptMessage
     const room = Math.min(claimBatch, mostInFlight - load);
     if (room <= mostInFlight / 8) return app.clock.now() + longestSleepMs;
     await confirmDelivered(app);
-    const dueAt = await nextDueAt(app.store.db);
-    if (dueAt === null || dueAt > app.clock.now()) return nextAttention(app, dueAt);
-    const claimed = await claimMessages(app, { worker, leaseMs, limit: room });
-    for (const one of claimed) launch(one);
-    return 0;
+    if (!(await hasWork(app, choice.lanes))) return nextAttention(app, choice.lanes);
+    const claimed = await claimMessages(app, choice, { worker, leaseMs, limit: room });
+    for (const one of claimed.messages) launch(one);
+    return claimed.progressed ? 0 : nextAttention(app, choice.lanes);
   };
 
   const run = async (): Promise<void> => {
@@ -164,12 +174,21 @@ export function createPipeline(app: App, worker: string, attempt: AttemptMessage
   };
 }
 
+/** Whether a claim would find anything: reads of index entries, no transaction. */
+async function hasWork(app: App, lanes: Lanes): Promise<boolean> {
+  if ((await firstTurn(app.store.db)) !== null) return true;
+  const dueAt = await nextDueAt(app.store.db);
+  return (dueAt !== null && dueAt <= app.clock.now()) || lanes.withRoom().length > 0;
+}
+
 /** When the loop has something to do next, if nothing wakes it before. */
-async function nextAttention(app: App, dueAt: number | null): Promise<number> {
+async function nextAttention(app: App, lanes: Lanes): Promise<number> {
   const confirmAfterMs = app.config.delivery.relay.assumeDeliveredAfterMinutes * 60_000;
   const sentAt = await oldestSentAt(app.store.db);
   const confirmAt = sentAt === null ? Infinity : sentAt + confirmAfterMs;
-  return Math.min(dueAt ?? Infinity, confirmAt, app.clock.now() + longestSleepMs);
+  const dueAt = (await nextDueAt(app.store.db)) ?? Infinity;
+  const roomAt = lanes.nextRoomAt() ?? Infinity;
+  return Math.min(dueAt, confirmAt, roomAt, app.clock.now() + longestSleepMs);
 }
 
 async function waitAtMost(app: App, work: Promise<unknown>, ms: number): Promise<void> {

@@ -14,6 +14,11 @@ const relaying: readonly ReplyRule[] = [
   ...wordRules('connection', [
     [
       'any',
+      /host not found, try again|temporary (?:lookup|name|dns)|cname lookup failed temporarily|dns (?:query|lookup|server|problem|error|failure|timeout)|(?:domain|name) lookup failed|server failure|servfail/i,
+      'DSN: Name service error for name=example.net type=MX: Host not found, try again',
+    ],
+    [
+      'any',
       /loops? back to|mail (?:\w+ )?loop|too many (?:hops|received)|hop count exceeded|routing loop|is looping|loop detected|not in my control\/locals|isn't in my control\/locals/i,
       '554 5.4.6 Too many hops 26 (25 max): from <alice@example.com> via mx.example.net',
     ],
@@ -42,11 +47,6 @@ const wayThere = wordRules('connection', [
   ],
   [
     'any',
-    /host not found, try again|temporary (?:lookup|name|dns)|cname lookup failed temporarily|dns (?:query|lookup|server|problem|error|failure|timeout)|(?:domain|name) lookup failed|server failure|servfail/i,
-    'DSN: Name service error for name=example.net type=MX: Host not found, try again',
-  ],
-  [
-    'any',
     /(?:tls|ssl) (?:\w+ ){0,3}(?:failed|failure|error|not available|unavailable|required|handshake)|starttls (?:is )?required|certificate/i,
     '454 4.7.0 TLS not available due to local problem',
   ],
@@ -55,20 +55,15 @@ const wayThere = wordRules('connection', [
 const expired = wordRules('expired', [
   [
     'any',
-    /(?:message|mail|delivery time|delivery|queue (?:life)?time) (?:\w+ ){0,2}(?:expired|too old)|in the queue too long|retry (?:time )?limit exceeded|(?:gave|giving) up (?:after|on)|maximum (?:queue )?lifetime|delivery attempts? .{0,40}exceeded/i,
+    /(?:message|mail|delivery time|delivery|queue (?:life)?time) (?:\w+ ){0,2}(?:expired|too old)|in the queue too long|retry (?:time )?limit exceeded|(?:gave|giving) up after|maximum (?:queue )?lifetime|delivery attempts? .{0,40}exceeded/i,
     "DSN: I'm not going to try again; this message has been in the queue too long.",
   ],
 ]);
 
 const rules = wordRules('policy', [
   [
-    'microsoft',
-    /notauthorized|notauthenticated|sendernotauthenticated|restricted to|only accepts? (?:mail|messages|e-?mail) from|not allowed to send|permission to send/i,
-    '550 5.7.133 RESOLVER.RST.SenderNotAuthenticatedForGroup; authentication required; Delivery restriction check failed because the sender was not authenticated when sending to this group',
-  ],
-  [
     'any',
-    /policy|not (?:allowed|permitted|authori[sz]ed|accept(?:ed|ing)?|wanted)|access (?:is )?(?:denied|restricted)|prohibit|administrative(?:ly)?|rejected by (?:recipient|user|the)|customer rule|security reasons/i,
+    /polic(?:y|ies)\b|restricted to|only accepts? (?:mail|messages|e-?mail) from|permission to send|not (?:allowed|permitted|authori[sz]ed|accept(?:ed|ing)?|wanted)|access (?:is )?(?:denied|restricted)|prohibit|administrative(?:ly)?|rejected by (?:recipient|user|the)|customer rule|security reasons/i,
     '554 5.7.9 Message not accepted for policy reasons. See https://postmaster.example.com/error-codes',
   ],
 ]);
@@ -95,7 +90,7 @@ const fallbacks: readonly Fallback[] = [
   [/^4\.\d{1,3}$/, 'connection', '451 4.4.1 Nope'],
   [/^5\.3$/, 'policy', '452 4.5.3 Nope'],
   [/^[56]\.\d{1,3}$/, 'protocol', '550 5.6.7 Nope'],
-  [/^7\.(?:[89]|1[1-5]|2[0-46]|29|515)$/, 'auth-failed', '550 5.7.26 Nope'],
+  [/^7\.(?:8|1[1-5]|2[0-46]|29|515)$/, 'auth-failed', '550 5.7.26 Nope'],
   [/^7\.(?:28|511|6(?:0[6-9]|[1-4]\d))$/, 'blocked', '550 5.7.607 Nope'],
   [/^7\.\d{1,3}$/, 'policy', '550 5.7.1 Nope'],
 ];

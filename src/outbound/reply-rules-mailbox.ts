@@ -11,7 +11,7 @@ const full = wordRules('mailbox-full', [
   [
     'any',
     /(?:mail ?box|inbox|mail ?dir|mail ?folder|account|mail ?drop|mailfolder)(?: for @| of @| @)? (?:is |has been |was )?(?:too |over |already |currently |temporarily )?(?:full|too large|exceeded|overflow)|full mail ?box|mail ?box(?:es)? .{0,30}(?:\bfull\b|size limit|exceed)/i,
-    "552 RCPT TO:<joe@example.net> Mailbox disk quota exceeded: recipient's mailbox is full",
+    '552 5.2.2 <joe@example.net>: the mailbox is full',
   ],
   [
     'any',
@@ -41,7 +41,7 @@ const domain = wordRules('invalid-domain', [
   ],
   [
     'sendmail',
-    /\bhost unknown\b|unknown host\b|name server: .{1,120}: host not found/i,
+    /(?<!\b(?:client|your|sending|sender|helo|remote) )(?:\bhost unknown|\bunknown host)\b|name server: .{1,120}: host not found/i,
     '550 5.1.2 <joe@nowhere.example.net>... Host unknown (Name server: nowhere.example.net: host not found)',
   ],
   [
@@ -56,7 +56,7 @@ const domain = wordRules('invalid-domain', [
   ],
   [
     'any',
-    /(?:no such|non-?existent|unknown|invalid) (?:recipient(?:'s)? |destination |mail |e-?mail )?domain\b(?! of)|(?:recipient(?:'s)? |destination |mail |e-?mail )?domain (?:name )?(?:@ |\S{1,255} )?(?:is )?(?:not found|unknown|does not exist|doesn't exist|nxdomain|could not be found|couldn't be found)|\bnxdomain\b|null mx\b|an? mx (?:or srv )?record indicated no smtp service|because the domain \S{1,255} couldn't be found/i,
+    /(?<!\b(?:sender|sending|from|your|helo|client) )(?:(?:no such|non-?existent|unknown|invalid) (?:recipient(?:'s)? |destination |mail |e-?mail )?domain\b(?! of)|(?:recipient(?:'s)? |destination |mail |e-?mail )?domain (?:name )?(?:@ |\S{1,255} )?(?:is )?(?:not found|unknown|does not exist|doesn't exist|nxdomain|could not be found|couldn't be found))|\bnxdomain\b|null mx\b|an? mx (?:or srv )?record indicated no smtp service|because the domain \S{1,255} couldn't be found/i,
     '550 5.1.2 The recipient domain nowhere.example.net does not exist',
   ],
   [
@@ -119,12 +119,12 @@ const recipient = wordRules('invalid-recipient', [
   ],
   [
     'any',
-    /(?:user|recipients?|mail ?box|account|address(?:ee)?|person|customer|alias|username|maildrop|e-?mail)(?:'s)?(?: (?:e-?mail|address|account|name|mail ?box|you (?:tried|are trying|entered|were trying) .{0,30}|[@"'([]{1,2}\S{0,80}))? ?(?:[@:;,.-]{1,2} ?)?(?:(?:is|was|has been|are|does|could|can) )?(?:currently )?(?:unknown|not (?:be )?(?:found|known|exist|valid|recogni[sz]ed|listed|registered|a (?:known|valid))|invalid\b|inactive|disabled|deactivated|de-?activated|closed\b|terminated|expired|no longer|doesn't exist|doesnt exist|not existing|nonexist|removed|deleted|cancelled)/i,
+    /(?<!\b(?:ip|sender|sending|from|source|return|client|your|reply) )\b(?:user|recipients?|mail ?box|account|address(?:ee)?|person|customer|alias|username|maildrop|e-?mail (?:address|account))(?:'s)?(?: (?:e-?mail|address|account|name|mail ?box|you (?:tried|are trying|entered|were trying) .{0,30}|[@"'([]{1,2}\S{0,80}))? ?(?:[@:;,.-]{1,2} ?)?(?:(?:is|was|has been|are|does|could|can) )?(?:currently )?(?:unknown|not (?:be )?(?:found|known|exist|valid|recogni[sz]ed|listed|registered|a (?:known|valid))|invalid\b|inactive|disabled|deactivated|de-?activated|closed\b|terminated|expired|no longer|doesn't exist|doesnt exist|not existing|nonexist|removed|deleted|cancelled)/i,
     '550 5.1.1 joe@example.net: mailbox not found',
   ],
   [
     'any',
-    /unrout(?:e)?able (?:mail )?(?:address|domain)|no (?:valid )?(?:such )?(?:person|recipients?) (?:at|here|found)|not a (?:valid|known|local) (?:mail ?box|recipient|user|address|account)|(?:doesn't|does not|do not|don't) (?:have (?:a|an|any) (?:user|account|mailbox)|know|recogni[sz]e) (?:the |that |this |such )?(?:user|recipient|address|account|mailbox)?|address (?:\S{1,3} )?(?:rejected: undeliverable|is not deliverable)|no longer (?:valid|available|active|in use|exists?|with|accepts?|works?|employed|monitored|on server)|is not a (?:valid )?(?:user|mail ?box|recipient)|has moved(?: to)?;|recipient (?:does )?not exist/i,
+    /unrout(?:e)?able (?:mail )?(?:address|domain)|no (?:valid )?(?:such )?(?:person|recipients?) (?:at|here|found)|not a (?:valid|known|local) (?:mail ?box|recipient|user)\b|(?:doesn't|does not|do not|don't) (?:have|know|recogni[sz]e) (?:the |that |this |such |any |an? )?(?:user|recipient|account|mail ?box)\b|address (?:\S{1,3} )?(?:rejected: undeliverable|is not deliverable)|@ (?:is )?no longer|no longer (?:with|employed|works?|on server)\b|recipient (?:does )?not exist/i,
     '550 Unrouteable address',
   ],
   [
@@ -139,7 +139,7 @@ const recipient = wordRules('invalid-recipient', [
   ],
   [
     'localized',
-    /empf[aä]nger(?:adresse)? .{0,60}(?:existiert nicht|unbekannt|nicht (?:gefunden|vorhanden))|(?:unbekannter? (?:empf[aä]nger|benutzer))|(?:adresse|e-?mail-?adresse) .{0,60}(?:existiert nicht|wurde nicht gefunden|konnte nicht gefunden werden)|(?:utilisateur|destinataire|adresse|compte) .{0,60}(?:inconnue?\b|introuvable|n'existe pas|n'a pas [eé]t[eé] trouv)|(?:usuario|destinatario|direcci[oó]n|cuenta|buz[oó]n) .{0,60}(?:desconocid|no existe|no se (?:ha )?encontr)|(?:utente|destinatario|indirizzo|casella) .{0,60}(?:sconosciut|inesistente|non (?:esiste|[eè] (?:stat[oa] )?trovat))/i,
+    /empf[aä]nger(?:adresse)? .{0,60}(?:existiert nicht|unbekannt|nicht (?:gefunden|vorhanden))|(?:unbekannter? (?:empf[aä]nger|benutzer))|(?<!absender)adresse .{0,60}(?:existiert nicht|wurde nicht gefunden|konnte nicht gefunden werden)|(?:utilisateur|destinataire|adresse|compte) .{0,60}(?:inconnue?\b|introuvable|n'existe pas|n'a pas [eé]t[eé] trouv)|(?:usuario|destinatario|direcci[oó]n|cuenta|buz[oó]n) .{0,60}(?:desconocid|no existe|no se (?:ha )?encontr)|(?:utente|destinatario|indirizzo|casella) .{0,60}(?:sconosciut|inesistente|non (?:esiste|[eè] (?:stat[oa] )?trovat))/i,
     'DSN: Empfänger joe@example.net existiert nicht',
   ],
   [

@@ -5,17 +5,22 @@ import { type ReplyRule, rateRules, wordRules } from './reply-rule.ts';
 const reputationPace = rateRules('blocked', [
   [
     'gmail',
-    /unusual rate of (?:unsolicited|suspicious)|rate limited due to (?:\w+ ){0,3}reputation/i,
+    /unusual rate of (?:unsolicited|suspicious)/i,
     '421 4.7.28 Our system has detected an unusual rate of unsolicited mail originating from your IP address [192.0.2.1 15]. To protect our users from spam, mail sent from your IP address has been temporarily rate limited.',
   ],
   [
     'microsoft',
-    /temporarily rate limited due to|\(S77[56]\)/i,
+    /rate limited due to (?:\w+ ){0,3}reputation|\(S77[56]\)/i,
     '451 4.7.650 The mail server [192.0.2.1] has been temporarily rate limited due to IP reputation. For e-mail delivery information, see https://postmaster.live.com (S775)',
   ],
 ]);
 
 const pace = rateRules('policy', [
+  [
+    'orange',
+    /trop de (?:connexions|connections|messages)|OFR\w?_?\d*_?104|LPN\w*_?105/i,
+    '421 mwinf5c04 ME Trop de connexions, veuillez verifier votre configuration. Too many connections, slow down. OFR004_104 [104]',
+  ],
   [
     'any',
     /too many (?:\w+ ){0,3}(?:connections?|sessions|requests|e-?mails|mails|messages|deliveries|transactions|auth)\b/i,
@@ -52,6 +57,11 @@ const pace = rateRules('policy', [
     '450 4.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages from being delivered.',
   ],
   [
+    'cpanel',
+    /exceeded the max(?:imum)? (?:emails|messages|defers)|per hour \(/i,
+    '550 Domain example.com has exceeded the max emails per hour (105/100 (105%)) allowed. Message discarded.',
+  ],
+  [
     'gmail',
     /(?:daily|hourly|mail|message|user|email)(?: user| sending| send| e-?mail)* (?:sending |send )?(?:quota|limit)s? (?:has been |was |is )?exceed|exceeded (?:the |your |its )?(?:max(?:imum)? |allowed )?(?:number of )?(?:emails?|messages?|connections?)? ?(?:per|daily|hourly|sending)/i,
     '550 5.4.5 Daily user sending limit exceeded. For more information on Gmail sending limits go to https://support.example.com/a/answer/166852',
@@ -72,11 +82,6 @@ const pace = rateRules('policy', [
     '421 4.7.1 : (DYN:T1) http://postmaster.example.com/errors/421dynt1.html',
   ],
   [
-    'orange',
-    /trop de (?:connexions|connections|messages)|OFR\w?_?\d*_?104|LPN\w*_?105/i,
-    '421 mwinf5c04 ME Trop de connexions, veuillez verifier votre configuration. Too many connections, slow down. OFR004_104 [104]',
-  ],
-  [
     'qq',
     /frequency (?:is )?limited/i,
     '550 Ip frequency limited [MXABCDEF]. https://service.example.com/detail/0/21',
@@ -92,13 +97,8 @@ const pace = rateRules('policy', [
     '421 mx.example.net maximum number of concurrent connections reached, try again later AUP#Conn',
   ],
   [
-    'cpanel',
-    /exceeded the max(?:imum)? (?:emails|messages|defers)|per hour \(/i,
-    '550 Domain example.com has exceeded the max emails per hour (105/100 (105%)) allowed. Message discarded.',
-  ],
-  [
     'any',
-    /(?:server|system|host|site) (?:is )?(?:too )?(?:busy|overloaded|congested)|(?:high|heavy|excessive) (?:system )?load|load (?:average )?(?:is )?too high|mail system congestion|resources? temporarily unavailable/i,
+    /(?:server|system|host|site) (?:is )?(?:too )?(?:busy|overloaded|congested)|(?:high|heavy|excessive) (?:system )?load|load (?:average )?(?:is )?too high|mail system congestion|resources? (?:are |is )?temporarily unavailable/i,
     '421 4.4.5 Server is too busy, please try later',
   ],
   [

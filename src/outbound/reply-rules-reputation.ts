@@ -6,6 +6,13 @@ import { type ReplyRule, wordRules } from './reply-rule.ts';
 /** Lines that the words of later tables would misread. */
 const exceptions: readonly ReplyRule[] = [
   {
+    errorCode: 'policy',
+    source: 'microsoft',
+    words: /resolver\.rst\.(?:notauthorized|sendernotauthenticated)|delivery restriction/i,
+    example:
+      '550 5.7.133 RESOLVER.RST.SenderNotAuthenticatedForGroup; authentication required; Delivery restriction check failed because the sender was not authenticated when sending to this group',
+  },
+  {
     errorCode: 'unknown',
     source: 'cpanel',
     words: /may not exist, they may be blacklisted/i,
@@ -91,7 +98,7 @@ const blocked = wordRules('blocked', [
   [
     'yahoo',
     /\[(?:BL|DU|GL|IP)\d\d?\]|not accept(?:ed|ing) connections? from your/i,
-    '553 5.7.1 [BL21] Connections not accepted from IP addresses on Spamhaus PBL; see https://postmaster.example.com/550-bl23.html',
+    '553 5.7.1 [BL21] Connections not accepted from your IP address; see https://postmaster.example.com/550-bl23.html',
   ],
   [
     'aol',
@@ -111,12 +118,7 @@ const blocked = wordRules('blocked', [
   [
     'gmx',
     /no smtp service|nemesis esmtp service not available/i,
-    'connect: 554 gmx.example (mxgmx115) Nemesis ESMTP Service not available No SMTP service IP address is black listed.',
-  ],
-  [
-    'mimecast',
-    /csi\.mimecast|poor reputation sender/i,
-    '550 csi.mimecast.org Poor Reputation Sender. - https://community.mimecast.com/docs/DOC-1369#550',
+    'connect: 554 gmx.example (mxgmx115) Nemesis ESMTP Service not available No SMTP service',
   ],
   [
     'qq',
@@ -135,7 +137,7 @@ const blocked = wordRules('blocked', [
   ],
   [
     'orange',
-    /service refuse[.d,]|OFR\w?_?(?:102|103|105|108|109|403|405|50[126])|LPN\w*_(?:102|510)/i,
+    /service refuse[.d,]|OFR\w?_?(?:102|103|105|108|109|403|405|50[12])|LPN\w*_(?:102|510)/i,
     '550 5.7.1 Service refuse. Veuillez essayer plus tard. Service refused, please try later. OFR_403',
   ],
 ]);
@@ -189,7 +191,7 @@ const authentication: readonly ReplyRule[] = [
     ],
     [
       'gmail',
-      /unauthenticated (?:e?-?mail|sender)|(?:is|not) (?:un)?authenticated|required authentication level|email authentication/i,
+      /unauthenticated (?:e?-?mail|sender)|(?:message|mail|sender|domain) is (?:not |un)authenticated|required authentication level|email authentication/i,
       '550 5.7.515 Access denied, sending domain example.com does not meet the required authentication level.',
     ],
     [

@@ -24,6 +24,17 @@ export interface TransportConfig {
   maxConnectionsPerDomain: number;
 }
 
+/** Limits of destinations, as src/outbound/lanes.ts knows them. */
+export interface LaneRules {
+  ruleFor(hosts: readonly MailHost[]): {
+    lane: string;
+    connections: number;
+    messagesPerConnection: number;
+    requireTls: boolean;
+  } | null;
+  learn(domain: string, lane: string): void;
+}
+
 /** What the transport takes of the App. */
 export interface TransportOptions {
   dns: Dns;
@@ -33,6 +44,8 @@ export interface TransportOptions {
   connect: Connector | undefined;
   config: { delivery: TransportConfig };
   timeouts?: Partial<SmtpTimeouts>;
+  /** Which lane hosts belong to and what it may do; without it each set of hosts is its own. */
+  lanes?: LaneRules;
 }
 
 /** One message for recipients that share a route; in direct mode, those of one domain. */

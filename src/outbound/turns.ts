@@ -2,6 +2,7 @@
 // turn. An organization's next message stands one round after its last one, so one tenant's million
 // never stands before another's single message. Within an organization the sending domains share.
 import { LRUCache } from 'lru-cache';
+import type { App } from '../app.ts';
 
 const mostFlows = 100_000;
 /** A domain that has queued nothing for so many rounds no longer counts as sharing. */
@@ -17,7 +18,7 @@ interface Flow {
  * Gives turns to what one process accepts. Only the order matters, so that several processes need no
  * agreement: `firstTurn` is the earliest turn still waiting in the store, null for none.
  */
-export class Turns {
+class Turns {
   readonly #flows = new LRUCache<string, Flow>({ max: mostFlows });
   readonly #domains = new LRUCache<string, Map<string, number>>({ max: mostFlows });
   #served = 0;
@@ -41,7 +42,10 @@ export class Turns {
   /** How many sending domains of the organization have something queued, this one included. */
   #sharing(organizationId: string, senderDomain: string, present: number): number {
     const domains = this.#domains.get(organizationId) ?? new Map<string, number>();
-    domains.set(senderDomain, this.#flows.get(`${organizationId} ${senderDomain}`)?.last ?? present);
+    domains.set(
+      senderDomain,
+      this.#flows.get(`${organizationId} ${senderDomain}`)?.last ?? present,
+    );
     for (const [domain, last] of domains) {
       if (domain !== senderDomain && last < present - forgottenAfterRounds * round) {
         domains.delete(domain);
@@ -52,4 +56,16 @@ export class Turns {
     for (const [domain, last] of domains) if (domain !== senderDomain && last >= present) active++;
     return active;
   }
+}
+
+const turnsByApp = new WeakMap<App, Turns>();
+
+/** The turns of one process: what it accepts and what it makes ready again share them. */
+export function turnsOf(app: App): Turns {
+  let turns = turnsByApp.get(app);
+  if (!turns) {
+    turns = new Turns();
+    turnsByApp.set(app, turns);
+  }
+  return turns;
 }

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/keys/keys.ts';
-import { claimDue, settleDelivery } from '../../src/messages/delivery-queries.ts';
+import { claimDeliveries, findDue, findReady, settleDelivery } from '../../src/messages/delivery-queries.ts';
 import { getMessageRow } from '../../src/messages/messages.ts';
 import { deleteMessageRow } from '../../src/messages/queries.ts';
 import { type Delivery, type Message, sendPayload } from '../../src/messages/schema.ts';
@@ -208,14 +208,15 @@ describe.each(stores)('one message on %s', (store) => {
     it('is not sent any more, and an attempt that is under way settles nothing', async () => {
       const { id } = await send(api);
       const at = test.clock.now();
-      const claim = { worker: 'wrk_1', now: at, leaseUntil: at + 60_000, limit: 10 };
-      const [claimed] = await test.app.store.write((trx) => claimDue(trx, claim));
-      if (!claimed) throw new Error('nothing was due');
+      const [claimed] = await findReady(test.app.store.db, 10);
+      if (!claimed) throw new Error('nothing was ready');
+      const lease = { ids: [claimed.id], worker: 'wrk_1', now: at, leaseUntil: at + 60_000 };
+      await test.app.store.write((trx) => claimDeliveries(trx, lease));
       await remove(id);
       const change = { ...claimed, status: 'delivered' as const, due_at: null };
       const { store: db } = test.app;
       expect(await db.write((trx) => settleDelivery(trx, claimed.id, 'wrk_1', change))).toBe(false);
-      expect(await db.write((trx) => claimDue(trx, { ...claim, now: at + 90_000 }))).toEqual([]);
+      expect(await findDue(db.db, at + 90_000, 10)).toEqual([]);
       expect(await rowCounts(test.app)).toEqual(noRows);
     });
 

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { App } from '../../src/app.ts';
 import { deleteMessage, getMessage } from '../../src/messages/messages.ts';
-import { claimMessages } from '../../src/outbound/claim.ts';
+import { claimMessages, type LaneChoice } from '../../src/outbound/claim.ts';
+import { Lanes } from '../../src/outbound/lanes.ts';
 import { createPipeline } from '../../src/outbound/pipeline.ts';
+import { loadProviders } from '../../src/outbound/providers.ts';
 import {
   firstDelivery,
   type RunningPipeline,
@@ -14,6 +17,12 @@ import { stores, type TestApp, testApp } from '../support/test-app.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
+
+/** Lanes that nobody takes. */
+function noLimits(app: App): LaneChoice {
+  const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
+  return { lanes, laneOf: () => null };
+}
 
 describe.each(stores)('delivery on %s', (store) => {
   let sink: SmtpSink;
@@ -192,7 +201,7 @@ describe.each(stores)('delivery on %s', (store) => {
     const { app, caller, clock, another } = await relaying();
     const { id } = await send(app, caller, 'ada@example.com');
     // Claimed and never heard of again.
-    await claimMessages(app, { worker: 'wrk_dead', leaseMs: 60_000, limit: 10 });
+    await claimMessages(app, noLimits(app), { worker: 'wrk_dead', leaseMs: 60_000, limit: 10 });
     const heir = await another();
     pipeline = await startPipeline(heir, { worker: 'wrk_heir' });
     // On PostgreSQL the other daemon may be alive: its lease must run out first.
@@ -206,7 +215,11 @@ describe.each(stores)('delivery on %s', (store) => {
   it('a stopping daemon hands back what it had claimed', async () => {
     const { app, caller } = await relaying();
     const { id } = await send(app, caller, 'ada@example.com');
-    const stopping = createPipeline(app, 'wrk_a', () => new Promise(() => {}));
+    const stopping = createPipeline(app, {
+      worker: 'wrk_a',
+      choice: noLimits(app),
+      attempt: () => new Promise(() => {}),
+    });
     await stopping.start();
     await expect.poll(async () => (await getMessage(app, caller, id)).status).toBe('processing');
     await stopping.stop(0);

@@ -17,7 +17,7 @@ export async function startPipeline(
   { worker = 'wrk_test', localPort = 1 } = {},
 ): Promise<RunningPipeline> {
   const attempter = createAttempter(app, { host: '127.0.0.1', port: localPort });
-  const pipeline = createPipeline(app, worker, attempter.attempt);
+  const pipeline = createPipeline(app, { worker, ...attempter });
   await pipeline.start();
   return {
     ...pipeline,

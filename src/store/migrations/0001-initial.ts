@@ -99,16 +99,19 @@ export const initial: Migration = {
       `create table deliveries (
         id text primary key, message_id text not null references messages on delete cascade,
         recipient_id text not null references recipients on delete cascade,
-        organization_id text not null, email text not null, domain text not null,
-        status text not null, attempt_count integer not null, max_attempts integer not null,
+        organization_id text not null, sender_domain text not null,
+        email text not null, domain text not null, lane text, turn bigint, status text not null, attempt_count integer not null, max_attempts integer not null,
         due_at bigint, claimed_by text, wait_reason text, queued_at bigint, claimed_at bigint,
         last_attempt_at bigint, sent_at bigint, delivered_at bigint, read_at bigint,
         failed_at bigint, terminal_at bigint, expires_at bigint not null, error_code text,
         error_message text, error_details text, attempts text,
         created_at bigint not null, updated_at bigint not null) ${compact}`,
       'create index deliveries_of_message on deliveries (message_id)',
-      // The queue: a row with due_at waits for its time, or for its lease to run out.
-      'create index deliveries_due on deliveries (due_at) where due_at is not null',
+      // The queue: who may go now holds a turn; others wait for their time (or the end of a lease).
+      'create index deliveries_ready on deliveries (turn) where turn is not null',
+      'create index deliveries_due on deliveries (due_at) where turn is null and due_at is not null',
+      // Those that wait for their lane, so that it can take them as soon as it has room.
+      'create index deliveries_of_lane on deliveries (lane, due_at) where lane is not null',
       "create index deliveries_unconfirmed on deliveries (sent_at) where status = 'sent'",
       'create index deliveries_claimed on deliveries (claimed_by) where claimed_by is not null',
 

@@ -1,0 +1,59 @@
+// Blocks leave as CSV or as JSON Lines, page by page, so that millions need no memory. What `svc
+// blocks import` reads back is the same; what a spreadsheet would take for a formula is guarded.
+import type { App } from '../app.ts';
+import type { Caller } from '../route.ts';
+import { presentBlock } from './blocks.ts';
+import { selectBlocksAfter } from './queries.ts';
+import type { Block, BlockReason } from './schema.ts';
+
+const rowsPerPage = 1_000;
+
+export const exportFormats = ['csv', 'ndjson'] as const;
+
+export interface ExportOptions {
+  format: (typeof exportFormats)[number];
+  /** Only the blocks with this reason. */
+  reason?: BlockReason | undefined;
+}
+
+const columns = [
+  'id',
+  'address',
+  'reason',
+  'unsubscribeGroupId',
+  'messageId',
+  'createdAt',
+] as const satisfies readonly (keyof Block)[];
+
+/** Read as the start of a formula by spreadsheets; an apostrophe too, so that it can be undone. */
+const formulaStart = /^[=+\-@\t\r']/;
+
+function csvValue(value: string | null): string {
+  const text = value ?? '';
+  const guarded = formulaStart.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
+}
+
+function csvLine(block: Block): string {
+  return `${columns.map((column) => csvValue(block[column])).join(',')}\n`;
+}
+
+/** The text of the export, in pieces; the oldest first. */
+export async function* exportBlocks(
+  app: App,
+  caller: Caller,
+  { format, reason }: ExportOptions,
+): AsyncGenerator<{ text: string; blocks: number }> {
+  if (format === 'csv') yield { text: `${columns.join(',')}\n`, blocks: 0 };
+  const lineOf = format === 'csv' ? csvLine : (block: Block) => `${JSON.stringify(block)}\n`;
+  let afterId = '';
+  for (;;) {
+    const { db } = app.store;
+    const { organizationId } = caller;
+    const rows = await selectBlocksAfter(db, organizationId, { reason }, afterId, rowsPerPage);
+    const last = rows.at(-1);
+    if (!last) return;
+    yield { text: rows.map((row) => lineOf(presentBlock(row))).join(''), blocks: rows.length };
+    afterId = last.id;
+  }
+}

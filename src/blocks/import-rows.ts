@@ -1,0 +1,145 @@
+// From the bytes of a file to rows with named fields: CSV with or without a header, or JSON Lines.
+// Hostile until proven otherwise: rows are bounded, what is no UTF-8 text is refused. What the
+// fields mean is import-formats.ts.
+import { parseAddress } from '../address.ts';
+import { ValidationError } from '../errors.ts';
+import { csvRows } from './read-csv.ts';
+import { jsonRows } from './read-json-lines.ts';
+
+/** More than any export's longest diagnostic text; characters, or bytes of JSON. */
+const longestRow = 65_536;
+const mostNamesShown = 10;
+
+/** One row; `field` gives the trimmed text under a column, or '' where there is none. */
+export interface ImportRow {
+  line: number;
+  /** Null where the line could not be read as a row. */
+  field: ((column: string) => string) | null;
+}
+
+export interface ImportTable {
+  /** The columns as the file names them; null where it has no header. */
+  header: readonly string[] | null;
+  rows: AsyncIterable<ImportRow>;
+}
+
+/** `CreatedAt`, `created_at` and `Created at` are one column. */
+export function columnKey(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+}
+
+/** The columns of a list without a header. */
+export const bareColumns = ['email', 'reason'] as const;
+
+/** Spreadsheets take these for formulas; export.ts and others put an apostrophe before them. */
+const guarded = /^'(?=[=+\-@\t\r'])/;
+
+async function* asText(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    if (chunk.includes(0)) {
+      throw new ValidationError(
+        'This is no UTF-8 text, it holds NUL bytes: save it as CSV in UTF-8 (it may be UTF-16 or a spreadsheet)',
+      );
+    }
+    yield chunk;
+  }
+}
+
+/** The beginning, at least the first line that is not empty, and everything from there on. */
+async function peek(
+  chunks: AsyncGenerator<Buffer>,
+): Promise<{ head: string; all: AsyncIterable<Buffer> }> {
+  let read = Buffer.alloc(0);
+  let head = '';
+  while (!head.includes('\n') && read.length <= longestRow) {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    read = Buffer.concat([read, value]);
+    head = read.toString('utf8').trimStart();
+  }
+  const all = (async function* () {
+    yield read;
+    yield* chunks;
+  })();
+  return { head, all };
+}
+
+/** The separator that the first line has most of. */
+function delimiterOf(head: string): string {
+  const [line = ''] = head.split(/[\r\n]/, 1);
+  const count = (delimiter: string) => line.split(delimiter).length;
+  return [',', ';', '\t'].reduce((best, one) => (count(one) > count(best) ? one : best));
+}
+
+function fieldReader(
+  columns: readonly string[],
+): (values: readonly string[]) => ImportRow['field'] {
+  const places = new Map<string, number>();
+  for (const [place, name] of columns.entries()) {
+    const key = columnKey(name);
+    if (!places.has(key)) places.set(key, place);
+  }
+  return (values) => (column) => {
+    const value = values[places.get(columnKey(column)) ?? -1] ?? '';
+    return value.replace(guarded, '').trim();
+  };
+}
+
+async function csvTable(all: AsyncIterable<Buffer>, delimiter: string): Promise<ImportTable> {
+  const records = csvRows(all, delimiter, longestRow);
+  const first = await records.next();
+  if (first.done) throw new ValidationError('The file is empty');
+  const [start = ''] = first.value.values;
+  const isBare = parseAddress(start.trim()) !== null;
+  const header = isBare ? null : first.value.values.map((name) => name.trim());
+  const fieldsOf = fieldReader(header ?? bareColumns);
+  const rows = (async function* (): AsyncGenerator<ImportRow> {
+    if (isBare) yield { line: first.value.line, field: fieldsOf(first.value.values) };
+    for await (const { line, values } of records) yield { line, field: fieldsOf(values) };
+  })();
+  return { header, rows };
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value.trim();
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+}
+
+function objectFields(object: Readonly<Record<string, unknown>>): ImportRow['field'] {
+  const values = new Map(Object.entries(object).map(([name, value]) => [columnKey(name), value]));
+  return (column) => textOf(values.get(columnKey(column)));
+}
+
+async function jsonTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
+  const objects = jsonRows(all, longestRow);
+  const first = await objects.next();
+  if (first.done || first.value.object === null) {
+    throw new ValidationError(
+      'This is a JSON document, and what is read is JSON Lines, one object on each line: ' +
+        "jq -c '.[]' makes them of an array (jq -c '.Suppressions[]' of a list with a name)",
+    );
+  }
+  const { line, object } = first.value;
+  const rows = (async function* (): AsyncGenerator<ImportRow> {
+    yield { line, field: objectFields(object) };
+    for await (const row of objects) {
+      yield { line: row.line, field: row.object && objectFields(row.object) };
+    }
+  })();
+  return { header: Object.keys(object), rows };
+}
+
+/**
+ * Reads the header, and the rows as they are asked for.
+ * @throws ValidationError for what is neither CSV nor JSON Lines; the rows throw it too, with a line.
+ */
+export async function readTable(source: AsyncIterable<Buffer>): Promise<ImportTable> {
+  const { head, all } = await peek(asText(source));
+  return /^[{[]/.test(head) ? jsonTable(all) : csvTable(all, delimiterOf(head));
+}
+
+/** The columns for a message, cut where somebody sends thousands of them. */
+export function columnsInWords(header: readonly string[]): string {
+  const names = header.slice(0, mostNamesShown).map((name) => name.slice(0, 40));
+  return header.length > mostNamesShown ? `${names.join(', ')}, …` : names.join(', ');
+}

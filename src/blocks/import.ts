@@ -1,0 +1,208 @@
+// Blocks from another service's export (issue 3, 6): a dry run says what would change, the real run
+// does it, 500 addresses to a transaction, so that sends go on beside it. Running it again changes
+// nothing more. Reading is import-rows.ts, meaning import-formats.ts.
+import { parseAddress } from '../address.ts';
+import type { App } from '../app.ts';
+import { ValidationError } from '../errors.ts';
+import { idPattern } from '../ids.ts';
+import type { Caller } from '../route.ts';
+import { addressSet } from './address-set.ts';
+import { newBlockRow } from './blocks.ts';
+import {
+  addressIn,
+  type Field,
+  formatOf,
+  type ImportFormat,
+  madeAtIn,
+  type Verdict,
+} from './import-formats.ts';
+import { type ImportRow, readTable } from './import-rows.ts';
+import { type BlockRow, findActiveBlocks, insertBlocks } from './queries.ts';
+import { type BlockReason, blockReasons } from './schema.ts';
+
+const mostRows = 5_000_000;
+const rowsPerTransaction = 500;
+const rowsShown = 100;
+const longestAddressShown = 100;
+
+export interface ImportOptions {
+  /** A name of import-formats.ts; left out, the header decides. */
+  format?: string | undefined;
+  /** For rows of plain lists that give none. */
+  reason: BlockReason;
+  /** Tell what would change, change nothing. */
+  dryRun: boolean;
+}
+
+/** One row of the file in a report. */
+export interface ReportedRow {
+  line: number;
+  address: string;
+  /** The block's reason, or why there is none. */
+  reason: string;
+}
+
+/** How many rows went one way, and the first of them. */
+export interface RowGroup {
+  count: number;
+  first: ReportedRow[];
+}
+
+export interface ImportReport {
+  format: string;
+  title: string;
+  dryRun: boolean;
+  rows: number;
+  /** In a dry run what would be added. */
+  added: RowGroup & { reasons: Record<BlockReason, number> };
+  /** Blocked already, or further up in the file. */
+  existing: RowGroup;
+  /** Say that the address is not blocked. */
+  skipped: RowGroup;
+  rejected: RowGroup;
+}
+
+interface Candidate {
+  line: number;
+  row: BlockRow;
+}
+
+const messageIds = idPattern('message');
+
+function newReport({ name, title }: ImportFormat, dryRun: boolean): ImportReport {
+  const group = (): RowGroup => ({ count: 0, first: [] });
+  const reasons = Object.fromEntries(blockReasons.map((reason) => [reason, 0]));
+  return {
+    format: name,
+    title,
+    dryRun,
+    rows: 0,
+    added: { ...group(), reasons: reasons as Record<BlockReason, number> },
+    existing: group(),
+    skipped: group(),
+    rejected: group(),
+  };
+}
+
+function count(group: RowGroup, line: number, address: string, reason: string): void {
+  group.count++;
+  if (group.first.length >= rowsShown) return;
+  group.first.push({ line, address: address.slice(0, longestAddressShown), reason });
+}
+
+function countCandidate(group: RowGroup, { line, row }: Candidate): void {
+  count(group, line, row.address, row.reason);
+}
+
+/** The block that a row asks for; null, and counted, where it asks for none. */
+function candidateOf(
+  app: App,
+  caller: Caller,
+  { line, field }: ImportRow,
+  verdictOf: (field: Field) => Verdict,
+  report: ImportReport,
+): Candidate | null {
+  if (!field) {
+    count(report.rejected, line, '', 'is not a JSON object');
+    return null;
+  }
+  const text = addressIn(field);
+  // U+FFFD stands where the bytes were no UTF-8.
+  const address = text.includes('\uFFFD') ? null : parseAddress(text);
+  const verdict = verdictOf(field);
+  if ('skip' in verdict) count(report.skipped, line, text, verdict.skip);
+  else if (!address) count(report.rejected, line, text, 'is not a valid email address');
+  else if ('reject' in verdict) count(report.rejected, line, text, verdict.reject);
+  else {
+    const named = field('messageId');
+    const messageId = messageIds.test(named) ? named : null;
+    const block = { address: address.email, reason: verdict.reason, messageId };
+    const row = newBlockRow(app, caller.organizationId, block);
+    return { line, row: { ...row, created_at: madeAtIn(field, row.created_at) } };
+  }
+  return null;
+}
+
+/** Which of these, no two with one address, are new: adds them, or only finds out. */
+type Take = (candidates: readonly Candidate[]) => Promise<ReadonlySet<string>>;
+
+function adding(app: App): Take {
+  const byAddress = (a: BlockRow, b: BlockRow) => (a.folded_address < b.folded_address ? -1 : 1);
+  return async (candidates) => {
+    const rows = candidates.map(({ row }) => row).sort(byAddress);
+    return new Set(await app.store.write((trx) => insertBlocks(trx, rows)));
+  };
+}
+
+function comparing(app: App, caller: Caller): Take {
+  const seen = addressSet();
+  return async (candidates) => {
+    const addresses = candidates.map(({ row }) => row.folded_address);
+    const known = await findActiveBlocks(app.store.db, caller.organizationId, addresses);
+    const blocked = new Set(known.map((row) => row.folded_address));
+    // Every address is remembered, so that its next mention is not counted again.
+    return new Set(addresses.filter((address) => seen.add(address) && !blocked.has(address)));
+  };
+}
+
+/** Takes a batch and counts it; an address that it repeats exists from its first mention on. */
+async function settle(batch: readonly Candidate[], take: Take, report: ImportReport) {
+  const first = new Map<string, Candidate>();
+  for (const one of batch) {
+    if (!first.has(one.row.folded_address)) first.set(one.row.folded_address, one);
+  }
+  const taken = first.size === 0 ? new Set() : await take([...first.values()]);
+  for (const one of batch) {
+    const address = one.row.folded_address;
+    const isNew = taken.has(address) && first.get(address) === one;
+    countCandidate(isNew ? report.added : report.existing, one);
+    if (isNew) report.added.reasons[one.row.reason]++;
+  }
+}
+
+/**
+ * Reads `source` (CSV or JSON Lines) and blocks what it lists, or with `dryRun` tells what it would.
+ * A row that cannot be understood is reported with its line and stops nothing.
+ * @throws ValidationError for a file that cannot be read on; what was added before stays.
+ */
+export async function importBlocks(
+  app: App,
+  caller: Caller,
+  source: AsyncIterable<Buffer>,
+  { format: name, reason, dryRun }: ImportOptions,
+): Promise<ImportReport> {
+  const { header, rows } = await readTable(source);
+  const format = formatOf(header, name);
+  const report = newReport(format, dryRun);
+  const take = dryRun ? comparing(app, caller) : adding(app);
+  const verdictOf = (field: Field) => format.judge(field, reason);
+  let batch: Candidate[] = [];
+  try {
+    for await (const row of rows) {
+      if (++report.rows > mostRows) throw tooManyRows();
+      const candidate = candidateOf(app, caller, row, verdictOf, report);
+      if (candidate) batch.push(candidate);
+      if (batch.length < rowsPerTransaction) continue;
+      await settle(batch, take, report);
+      batch = [];
+    }
+    await settle(batch, take, report);
+  } catch (error) {
+    throw withProgress(error, report);
+  }
+  return report;
+}
+
+function tooManyRows(): ValidationError {
+  return new ValidationError(
+    `The file has more than ${mostRows.toLocaleString('en')} rows: split it`,
+  );
+}
+
+/** What went wrong, and what had been done by then. */
+function withProgress(error: unknown, { dryRun, added }: ImportReport): unknown {
+  if (dryRun || added.count === 0 || !(error instanceof ValidationError)) return error;
+  return new ValidationError(
+    `${error.message}. ${added.count} addresses before it were added; importing the corrected file adds the rest`,
+  );
+}

@@ -1,0 +1,143 @@
+// Reads bounces (contract 8, issue "Outbound delivery", 5): RFC 3464 reports and the many notices that
+// are prose. Pure; whose bounce it is (token, Message-ID) and what follows from it is the caller's.
+import type { ParsedMail, ReportPart } from '../parsed-mail.ts';
+import type { BouncedRecipient } from './bounced-recipient.ts';
+import { readDeliveryStatus } from './delivery-status.ts';
+import { type Notice, readNotice, readNoticeRecipients, readPreamble } from './notice.ts';
+import {
+  daemonLocalPart,
+  daemonName,
+  delayOpening,
+  failureOpening,
+  noticeSubject,
+  otherNotice,
+  otherNoticeText,
+} from './notice-words.ts';
+import { readReportAddress } from './report-fields.ts';
+import { readReturnedMessage } from './returned-message.ts';
+
+export interface BounceReport {
+  /** `report`: machine-readable fields. `notice`: read out of prose. */
+  source: 'report' | 'notice';
+  /** The system that reports, as it names itself. */
+  reportingMta: string | null;
+  /** At least one, at most 100. */
+  recipients: BouncedRecipient[];
+  /** Message-ID of the message that bounced, with angle brackets. */
+  originalMessageId: string | null;
+  /** `bounce+<token>@` and `unsub+<token>@` addresses that the returned copy shows. */
+  tokenAddresses: string[];
+}
+
+const statusTypes = ['message/delivery-status', 'message/global-delivery-status'];
+const flatReport = /^[ \t>]{0,4}Final-Recipient[ \t]{0,4}:/im;
+
+function headerOf(mail: ParsedMail, name: string): string | null {
+  return mail.headers.find((field) => field.name.toLowerCase() === name)?.value ?? null;
+}
+
+function isOfDaemon({ from }: ParsedMail): boolean {
+  if (from === null) return false;
+  const localPart = from.email.slice(0, from.email.lastIndexOf('@'));
+  return daemonLocalPart.test(localPart) || daemonName.test(from.name ?? '');
+}
+
+/** Mail of machines that may speak of delivery and yet is no bounce. */
+function isOtherNotice(mail: ParsedMail, notice: Notice): boolean {
+  if (mail.autoReplyReason === 'out-of-office' || mail.autoReplyReason === 'read-receipt')
+    return true;
+  const isOwnReport = mail.reportType !== null && mail.reportType !== 'delivery-status';
+  return (
+    isOwnReport ||
+    headerOf(mail, 'list-id') !== null ||
+    otherNotice.test((mail.subject ?? '').trim()) ||
+    otherNoticeText.test(readPreamble(notice))
+  );
+}
+
+/** Prose counts only from a mail system that says both in subject or text that it gave up or waits. */
+function isNotice(mail: ParsedMail, notice: Notice): boolean {
+  if (isOtherNotice(mail, notice)) return false;
+  if (headerOf(mail, 'x-failed-recipients') !== null) return true;
+  const isSubject = noticeSubject.test(mail.subject ?? '');
+  const isFromSystem = isOfDaemon(mail) || (isSubject && headerOf(mail, 'return-path') === '<>');
+  const opening = notice.lines.join(' ').slice(0, 4096);
+  const isOpening = failureOpening.test(opening) || delayOpening.test(opening);
+  return isFromSystem && isOpening && (isSubject || mail.autoReplyReason === 'delivery-status');
+}
+
+function isReport(mail: ParsedMail): boolean {
+  return (
+    mail.reportType === 'delivery-status' ||
+    mail.autoReplyReason === 'delivery-status' ||
+    isOfDaemon(mail)
+  );
+}
+
+/** Known not to be cut: another part follows, or the multipart is closed. */
+function isWhole(mail: ParsedMail, part: ReportPart): boolean {
+  const isCut = mail.parsingErrors.some(
+    (fault) =>
+      ['unclosed-multipart', 'too-many-parts', 'part-header-too-large'].includes(fault.code) ||
+      (fault.code === 'report-truncated' && fault.part === part.partNumber),
+  );
+  return !isCut || mail.reports.at(-1) !== part;
+}
+
+function readFailedHeader(mail: ParsedMail): string[] {
+  const addresses = (headerOf(mail, 'x-failed-recipients') ?? '').split(',').slice(0, 100);
+  return addresses.map((one) => readReportAddress(one)).filter((one) => one !== null);
+}
+
+/** Prose may name the reason where the fields do not (`Status: 5.0.0` and nothing else). */
+function enrich(recipient: BouncedRecipient, fromNotice: BouncedRecipient[]): BouncedRecipient {
+  if (recipient.text !== '' || recipient.errorCode === null) return recipient;
+  const same = fromNotice.find((one) => one.email === recipient.email || fromNotice.length === 1);
+  if (!same || same.text === '') return recipient;
+  const isSilent = recipient.errorCode === 'unknown' && recipient.action === same.action;
+  const { code, text, errorCode } = same;
+  return isSilent ? { ...recipient, code, text, errorCode } : { ...recipient, code, text };
+}
+
+/**
+ * Reads a bounce or a delay notice, or null where a mail is none: answers of people and their
+ * machines, receipts, challenges. Never throws. What is not understood is `unknown` and soft;
+ * `isHard` is set only on unmistakable words or codes of a whole report. Success reports come with
+ * `delivered`, `relayed` or `expanded`.
+ */
+export function readBounce(mail: ParsedMail): BounceReport | null {
+  const notice = readNotice(mail);
+  const part = mail.reports.find(({ contentType }) => statusTypes.includes(contentType));
+  const isProse = isNotice(mail, notice);
+  const returned = readReturnedMessage(mail, notice.quoted);
+  const ends = { originalMessageId: returned.messageId, tokenAddresses: returned.tokenAddresses };
+  const readProse = () => {
+    const own = [...mail.to, ...mail.cc, ...(mail.from ? [mail.from] : [])];
+    const others = new Set(own.map(({ email }) => email.toLowerCase()));
+    if (returned.from !== null) others.add(returned.from);
+    return readNoticeRecipients(notice, {
+      subject: mail.subject ?? '',
+      others,
+      failed: readFailedHeader(mail),
+    });
+  };
+  const fields = part && isReport(mail) ? readDeliveryStatus(part.text, isWhole(mail, part)) : null;
+  if (fields && fields.recipients.length > 0) {
+    const prose = isProse ? readProse() : [];
+    const recipients = fields.recipients.map((one) => enrich(one, prose));
+    return { source: 'report', reportingMta: fields.reportingMta, recipients, ...ends };
+  }
+  if (!isProse) return null;
+  const text = notice.lines.join('\n');
+  // Gateways that flatten a report into one text leave its fields readable.
+  const flat = flatReport.test(text) ? readDeliveryStatus(text, false) : null;
+  if (flat && flat.recipients.length > 0) {
+    return {
+      source: 'notice',
+      reportingMta: flat.reportingMta,
+      recipients: flat.recipients,
+      ...ends,
+    };
+  }
+  return { source: 'notice', reportingMta: null, recipients: readProse(), ...ends };
+}

@@ -1,0 +1,87 @@
+// Delivery status notifications (RFC 3464, RFC 6533) and their bent relatives: fields without a
+// type, recipients without an empty line between, several addresses in one Diagnostic-Code.
+import { readDate } from '../header-values.ts';
+import {
+  type BounceAction,
+  type BouncedRecipient,
+  toBouncedRecipient,
+} from './bounced-recipient.ts';
+import { readDiagnostic } from './diagnostic.ts';
+import {
+  type ReportBlock,
+  readReportAddress,
+  readReportBlocks,
+  withoutType,
+} from './report-fields.ts';
+
+export interface DeliveryStatus {
+  reportingMta: string | null;
+  recipients: BouncedRecipient[];
+}
+
+const maxRecipients = 100;
+const openers = ['final-recipient', 'original-recipient', 'action'];
+const actions: readonly (readonly [RegExp, BounceAction])[] = [
+  [/^fail/i, 'failed'],
+  [/^delay/i, 'delayed'],
+  [/^deliver/i, 'delivered'],
+  [/^relay/i, 'relayed'],
+  [/^expand/i, 'expanded'],
+];
+
+function readStatus(block: ReportBlock): string | null {
+  return (
+    /(?:^|[\s#(])([245]\.\d{1,3}\.\d{1,3})(?!\d)/.exec(block.first('status') ?? '')?.[1] ?? null
+  );
+}
+
+/** Without a readable Action the class of Status tells whether it is final, but never for good. */
+function readAction(block: ReportBlock, status: string | null): BounceAction {
+  const value = block.first('action') ?? '';
+  const known = actions.find(([form]) => form.test(value))?.[1];
+  return (
+    known ??
+    (status?.startsWith('5') ? 'failed' : status?.startsWith('2') ? 'delivered' : 'delayed')
+  );
+}
+
+function readName(value: string | null): string | null {
+  return value === null ? null : withoutType(value).slice(0, 255) || null;
+}
+
+function readRecipient(block: ReportBlock, isWhole: boolean): BouncedRecipient {
+  const status = readStatus(block);
+  const finalEmail = readReportAddress(block.first('final-recipient'));
+  const originalEmail = readReportAddress(block.first('original-recipient'));
+  const diagnostic = block.first('diagnostic-code');
+  const action = readAction(block, status);
+  return toBouncedRecipient({
+    email: finalEmail ?? originalEmail ?? readReportAddress(block.first('x-actual-recipient')),
+    originalEmail,
+    action,
+    reply: readDiagnostic(diagnostic === null ? '' : withoutType(diagnostic)),
+    status,
+    isCertain: isWhole && status !== null && /^fail/i.test(block.first('action') ?? ''),
+    remoteMta: readName(block.first('remote-mta')),
+    lastAttemptAt: readDate(block.first('last-attempt-date')),
+  });
+}
+
+const namesRecipient = (block: ReportBlock) =>
+  block.has('final-recipient') || block.has('original-recipient') || block.has('action');
+
+/**
+ * Reads the text of a message/delivery-status part; the first 100 recipients count. `isWhole`:
+ * the part is known not to be cut, else nothing in it is hard.
+ */
+export function readDeliveryStatus(text: string, isWhole: boolean): DeliveryStatus {
+  const blocks = readReportBlocks(text, openers);
+  const mta = blocks.find((block) => block.has('reporting-mta'));
+  return {
+    reportingMta: readName(mta?.first('reporting-mta') ?? null),
+    recipients: blocks
+      .filter(namesRecipient)
+      .slice(0, maxRecipients)
+      .map((block) => readRecipient(block, isWhole)),
+  };
+}

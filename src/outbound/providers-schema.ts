@@ -1,0 +1,16 @@
+// The shape of a provider file (src/outbound/providers.yaml).
+import { z } from 'zod';
+
+const provider = z.strictObject({
+  name: z.string().regex(/^[a-z0-9-]{1,40}$/, 'may hold lower-case letters, digits and dashes'),
+  mx: z.array(z.string().regex(/^[a-z0-9.-]+$/, 'is not the end of a host name')),
+  connections: z.int().min(1).max(1_000),
+  messagesPerConnection: z.int().min(1).max(10_000),
+  perMinute: z.number().positive().nullable(),
+  requireTls: z.boolean(),
+});
+
+export const providerFile = z.array(provider);
+
+/** The rules of one provider. */
+export type Provider = z.output<typeof provider>;

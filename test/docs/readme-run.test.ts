@@ -1,0 +1,160 @@
+// What README.md tells to do is done: every block marked "sh run" is typed as printed, in order, in one
+// home with a daemon ("sh run stopped": after the daemon was stopped). The ids that a reader would fill
+// in are filled in. What it says is not there yet is asked for, too.
+import { execFile } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { repository } from '../support/cli.ts';
+import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
+import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { codeSpans, type Fence, readMarkdown, section, tableRows } from './markdown.ts';
+
+const readme = readMarkdown('README.md');
+const shownUrl = 'http://127.0.0.1:4025';
+const shownKey = 'svc_live_…';
+
+interface Item {
+  id: string;
+  name?: string;
+}
+
+let dns: DnsServer;
+let home: DaemonHome;
+let daemon: DaemonProcess;
+let isRunning = false;
+/** Of the first message, as the reader has it from the answer to the line of the first start. */
+let messageId: string;
+/** What the reader's shell has been told by now. */
+const exports: string[] = [];
+
+beforeAll(async () => {
+  dns = await startDnsServer();
+  home = daemonHome({ SVC_DNS_SERVERS: JSON.stringify([dns.address]) });
+  symlinkSync(join(repository, 'bin'), join(home.cli.directory, 'bin'));
+  daemon = await home.start();
+  isRunning = true;
+  messageId = (JSON.parse(await sh(home.curl)) as Item).id;
+});
+afterAll(async () => {
+  await home.close();
+  await dns.close();
+});
+
+async function sh(script: string): Promise<string> {
+  const { directory, env } = home.cli;
+  const options = { cwd: directory, env: { ...env } };
+  return (await promisify(execFile)('sh', ['-eu', '-c', script], options)).stdout;
+}
+
+async function keyNamed(wanted: string): Promise<string> {
+  const { items } = await home.cli.json<{ items: Item[] }>(['keys', 'list']);
+  const key = items.find(({ name }) => name === wanted);
+  if (!key) throw new Error(`there is no key ${wanted}`);
+  return key.id;
+}
+
+/** The line as this reader types it. */
+async function typed(line: string): Promise<string> {
+  const keyId = line.includes('KEY_ID') ? await keyNamed('shop') : '';
+  return line
+    .replaceAll('MESSAGE_ID', messageId)
+    .replaceAll('KEY_ID', keyId)
+    .replaceAll(shownUrl, daemon.httpUrl)
+    .replaceAll(shownKey, home.apiKey);
+}
+
+async function run(text: string): Promise<void> {
+  for (const line of text.split('\n')) {
+    const command = await typed(line);
+    await sh([...exports, command].join('\n'));
+    if (command.startsWith('export ')) exports.push(command);
+  }
+}
+
+/** Does what the owner of the domain does after `svc domains dns`. */
+async function publish(domain: string): Promise<void> {
+  const { items } = await home.cli.json<{
+    items: { type: 'TXT' | 'MX'; name: string; value: string }[];
+  }>(['domains', 'dns', domain]);
+  for (const { type, name, value } of items) {
+    if (type === 'TXT') dns.set(name, 'TXT', [value]);
+    else dns.set(name, 'MX', [{ preference: 10, exchange: value.replace(/^10 /, '') }]);
+  }
+}
+
+const blocks = readme.fences.filter(({ marks }) => marks.includes('run'));
+const shown = ({ line, text }: Fence) => `line ${line}: ${text.split('\n')[0]}`;
+test.each(blocks.map((block) => [shown(block), block] as const))(
+  '%s',
+  async (_shown, { text, marks }) => {
+    if (marks.includes('stopped') && isRunning) {
+      isRunning = false;
+      expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+    }
+    await run(text);
+    const added = /^svc domains add (\S+)$/m.exec(text)?.[1];
+    if (added) await publish(added);
+  },
+  60_000,
+);
+
+test('the paths that need no key answer, with the metrics named', async () => {
+  if (!isRunning) daemon = await home.start();
+  isRunning = true;
+  const rows = tableRows(section(readme, 'Health and metrics'));
+  for (const path of rows.flatMap(([cell]) => /GET (\S+)`/.exec(cell ?? '')?.[1] ?? [])) {
+    const response = await fetch(daemon.httpUrl + path);
+    expect([path, response.status]).toEqual([path, 200]);
+  }
+  const metrics = await (await fetch(`${daemon.httpUrl}/metrics`)).text();
+  const named = rows.flatMap(([, cell = '']) => codeSpans([cell]));
+  expect(named.length).toBeGreaterThan(3);
+  for (const name of named) expect(metrics).toContain(`# TYPE ${name} `);
+  for (const path of ['/docs', '/v1/openapi.json']) {
+    expect((await fetch(daemon.httpUrl + path)).status).toBe(200);
+  }
+});
+
+test('what is not there yet is answered as said', async () => {
+  const spans = codeSpans(section(readme, 'Not there yet'));
+  const paths = spans.filter((span) => /^(GET|POST) \/v1\//.test(span));
+  expect(paths.length).toBeGreaterThan(10);
+  for (const span of paths) {
+    const path = span.replace('DOMAIN_ID', 'dom_06dq2k0qz8h3v5m1r9t4w7xy');
+    const [method = '', url = ''] = path.split(' ');
+    const answer = await daemon.request<unknown>(
+      method as 'GET' | 'POST',
+      url,
+      method === 'POST' ? { body: {} } : {},
+    );
+    expect(answer).toMatchObject({ status: 404, body: { resource: 'route', id: path } });
+  }
+});
+
+const lacking = {
+  contactId: { to: [{ contactId: 'contact_06dq2k0qz8h3v5m1r9t4w7xy' }] },
+  templateId: { email: { templateId: 'tmpl_06dq2k0qz8h3v5m1r9t4w7xy' } },
+  templateSlug: { email: { templateSlug: 'welcome' } },
+  conversationId: { conversationId: 'conv_06dq2k0qz8h3v5m1r9t4w7xy' },
+  unsubscribeGroupId: { email: { subject: 'S', text: 'T', unsubscribeGroupId: 'usg_1' } },
+  tracking: { email: { subject: 'S', text: 'T', tracking: { opens: true } } },
+  footer: { email: { subject: 'S', text: 'T', footer: { enabled: true } } },
+  scheduledFor: { scheduledFor: '2040-01-01T00:00:00Z' },
+};
+const refusals = tableRows(section(readme, 'Not there yet')).flatMap(([fields = '', said = '']) =>
+  codeSpans([fields]).map((field) => [field, Number(said.slice(0, 3))] as const),
+);
+test.each(refusals)('a send with %s is answered with %d', async (field, status) => {
+  const plain = {
+    channel: 'email',
+    to: [{ email: 'inbox@sandbox.test' }],
+    email: { subject: 'S', text: 'T' },
+  };
+  const body = { ...plain, ...lacking[field as keyof typeof lacking] };
+  expect(body).not.toEqual(plain);
+  expect(await daemon.request<unknown>('POST', '/v1/messages', { body })).toMatchObject({
+    status,
+  });
+});

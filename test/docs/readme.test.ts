@@ -1,0 +1,190 @@
+// README.md is held to the program: every command, flag, key, variable, path and script that it names
+// exists, and every configuration in it loads. What it tells to do is done in readme-run.test.ts.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Parser } from '@oclif/core';
+import { expect, test } from 'vitest';
+import { BaseCommand } from '../../commands/base/command.ts';
+import {
+  ExpectationError,
+  exitCodeOf,
+  interruptedCode,
+  UsageError,
+} from '../../commands/base/failure.ts';
+import { commandsFolder, interpret, listCommandIds } from '../../commands/base/typed.ts';
+import { openApiDocument } from '../../daemon/http/openapi.ts';
+import { routes } from '../../daemon/http/routes.ts';
+import { loadConfig } from '../../src/config.ts';
+import { configKeys, configTree } from '../../src/config-keys.ts';
+import { reservedKeys } from '../../src/config-schema.ts';
+import { firstStartText } from '../../src/first-start.ts';
+import { repository } from '../support/cli.ts';
+import { codeSpans, readMarkdown, section, tableRows } from './markdown.ts';
+
+const readme = readMarkdown('README.md');
+const spans = codeSpans(readme.prose);
+const everything = `${readme.text}\n`;
+const ids = listCommandIds();
+const shownUrl = 'http://127.0.0.1:4025';
+const shownKey = 'svc_live_…';
+
+async function commandClass(id: string): Promise<typeof BaseCommand> {
+  const file = pathToFileURL(join(commandsFolder, `${id.replaceAll(':', '/')}.ts`));
+  const loaded: { default: typeof BaseCommand } = await import(file.href);
+  return loaded.default;
+}
+
+/** Words as a shell would split them, without a redirection. */
+function shellWords(line: string): string[] {
+  const words = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, plain]) => double ?? single ?? plain ?? '',
+  );
+  const end = words.findIndex((word) => ['|', '>', '<'].includes(word));
+  return end < 0 ? words : words.slice(0, end);
+}
+
+const shellLines = readme.fences
+  .filter(({ language }) => language === 'sh')
+  .flatMap(({ text }) => text.split('\n'));
+
+test('lines are at most 120 characters, but for what a program printed', () => {
+  const code = readme.fences.filter(({ language }) => language !== 'text');
+  const lines = [...readme.prose, ...code.flatMap(({ text }) => text.split('\n'))];
+  expect(lines.filter((line) => [...line].length > 120)).toEqual([]);
+});
+
+test('the table of commands is the list of commands, in the words of their help', async () => {
+  const expected = await Promise.all(
+    ids.map(async (id) => {
+      const { args, summary } = await commandClass(id);
+      const names = Object.entries(args).map(([name, { required }]) =>
+        required ? name.toUpperCase() : `[${name.toUpperCase()}]`,
+      );
+      return [`\`${['svc', ...id.split(':'), ...names].join(' ')}\``, summary];
+    }),
+  );
+  expect(tableRows(section(readme, 'Commands'))).toEqual(expected);
+});
+
+const commandLines = shellLines.filter(
+  (line) => line.startsWith('svc ') && line !== 'svc --version',
+);
+test.each(commandLines)('%s', async (line) => {
+  const typed = interpret(shellWords(line).slice(1), ids);
+  if (typed.kind !== 'command') throw new Error('no command');
+  const Command = await commandClass(typed.id);
+  const flags = { ...BaseCommand.baseFlags, ...Command.flags };
+  await expect(Parser.parse(typed.rest, { args: Command.args, flags })).resolves.toBeDefined();
+});
+
+const named = [...new Set(spans.filter((span) => span.startsWith('svc ')))];
+test.each(named)('%s in a sentence', async (span) => {
+  const typed = interpret(shellWords(span).slice(1), ids);
+  if (typed.kind !== 'command') return;
+  const Command = await commandClass(typed.id);
+  const known = Object.keys({ ...BaseCommand.baseFlags, ...Command.flags, help: null });
+  const given = typed.rest.filter((word) => word.startsWith('--')).map((word) => word.slice(2));
+  expect(known).toEqual(expect.arrayContaining(given));
+});
+
+test('flags alone belong to some command', async () => {
+  const classes = await Promise.all(ids.map(commandClass));
+  const known = classes.flatMap(({ flags }) => Object.keys(flags ?? {}));
+  const given = spans.flatMap((span) => /^--([a-z-]+)/.exec(span)?.[1] ?? []);
+  expect(given.length).toBeGreaterThan(5);
+  const foreign = ['omit'];
+  expect([...known, ...Object.keys(BaseCommand.baseFlags), ...foreign]).toEqual(
+    expect.arrayContaining(given),
+  );
+});
+
+test('keys of the configuration', () => {
+  const sections = (tree: typeof configTree): string[] => [
+    tree.path,
+    ...tree.entries.flatMap((entry) => ('entries' in entry ? sections(entry) : [])),
+  ];
+  const known = [...configKeys.map(({ path }) => path), ...sections(configTree)];
+  const roots = configTree.entries.map(({ path }) => path);
+  const given = spans.filter(
+    (span) => /^[a-z]\w*(\.\w+)+$/.test(span) && roots.includes(span.split('.')[0] ?? ''),
+  );
+  expect(given.length).toBeGreaterThan(10);
+  expect(given.filter((key) => !known.includes(key) && !existsSync(join(repository, key)))).toEqual(
+    [],
+  );
+  expect(section(readme, 'Not there yet').join(' ')).toContain(
+    reservedKeys
+      .map((key) => `\`${key}\``)
+      .slice(0, -1)
+      .join(', '),
+  );
+});
+
+test('the defaults of the table', () => {
+  for (const [keys = '', defaults = ''] of tableRows(section(readme, 'Configuration'))) {
+    const shown = codeSpans([defaults]);
+    for (const [index, path] of codeSpans([keys]).entries()) {
+      const value = configKeys.find((key) => key.path === path)?.defaultValue;
+      const isNothing = value === null || (Array.isArray(value) && value.length === 0);
+      expect([path, isNothing ? undefined : String(value)]).toEqual([path, shown[index]]);
+    }
+  }
+});
+
+test('environment variables', () => {
+  const known = [...configKeys.map(({ variable }) => variable), 'SVC_CONFIG', 'SVC_API_KEY'];
+  const given = [...everything.matchAll(/\bSVC_[A-Z_]+/g)].map(([name]) => name);
+  expect(given.length).toBeGreaterThan(3);
+  expect(known).toEqual(expect.arrayContaining(given));
+});
+
+const yaml = readme.fences.filter(({ language }) => language === 'yaml');
+test.each(yaml.map(({ line, text }) => [line, text] as const))(
+  'the configuration in line %d loads without a warning',
+  (_line, text) => {
+    const directory = mkdtempSync(join(tmpdir(), 'svc-docs-'));
+    writeFileSync(join(directory, 'config.yaml'), text);
+    const secrets = [...text.matchAll(/# .*\b(SVC_[A-Z_]+PASSWORD)/g)].map(([, name = '']) => name);
+    const env = Object.fromEntries(secrets.map((name) => [name, 'secret']));
+    const { file, warnings } = loadConfig({ env, cwd: directory });
+    rmSync(directory, { recursive: true });
+    expect({ file, warnings }).toEqual({ file: join(directory, 'config.yaml'), warnings: [] });
+  },
+);
+
+test('npm scripts', () => {
+  const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
+  const own = [...everything.matchAll(/\bnpm (?:run ([a-z]+)|(start|test)\b)/g)];
+  const given = own.map(([, script, short]) => script ?? short);
+  expect(Object.keys(scripts)).toEqual(expect.arrayContaining(given));
+  expect(new Set(given)).toEqual(new Set(Object.keys(scripts)));
+});
+
+test('linked files', () => {
+  const links = [...everything.matchAll(/\]\(([^)#:]+)\)/g)].map(([, file = '']) => file);
+  expect(links.length).toBeGreaterThan(3);
+  expect(links.filter((file) => !existsSync(join(repository, file)))).toEqual([]);
+});
+
+test('exit codes', () => {
+  const codes = tableRows(section(readme, 'Exit codes')).map(([code]) => Number(code));
+  expect(codes).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, interruptedCode]);
+  expect(exitCodeOf(new UsageError())).toBe(2);
+  expect(exitCodeOf(new ExpectationError())).toBe(8);
+});
+
+test('the text of a first start, as it is printed', () => {
+  const printed = readme.fences.find(({ language }) => language === 'text')?.text;
+  expect(printed).toBe(firstStartText(shownUrl, shownKey).trimEnd());
+});
+
+test('paths of the API that are shown in commands', () => {
+  const paths = Object.keys(openApiDocument(routes, shownUrl).paths);
+  const given = shellLines
+    .flatMap((line) => /127\.0\.0\.1:4025(\/v1\/[^\s'?]+)/.exec(line)?.[1] ?? [])
+    .map((path) => path.replace(/\b[A-Z]+_ID\b/, '{id}'));
+  expect(given.length).toBeGreaterThan(3);
+  expect(paths).toEqual(expect.arrayContaining(given));
+});

@@ -1,0 +1,70 @@
+// The whole pipeline under one tenant's backlog: another's single message does not wait behind it.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addDomain } from '../../src/domains/domains.ts';
+import { verifyDomain } from '../../src/domains/verification.ts';
+import { operatorOf } from '../../src/keys/roles.ts';
+import { getMessage } from '../../src/messages/messages.ts';
+import { createOrganization } from '../../src/organizations/organizations.ts';
+import { firstDelivery, type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
+import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+
+describe.each(stores)('fair turns on %s', (store) => {
+  let sink: SmtpSink;
+  let service: TestApp;
+  let pipeline: RunningPipeline;
+
+  beforeEach(async () => {
+    sink = await startSmtpSink();
+    const relay = { host: sink.host, port: sink.port };
+    service = await testApp({ store, config: { delivery: { mode: 'relay', relay } } });
+  });
+  afterEach(async () => {
+    await pipeline.close();
+    await service.close();
+    await sink.close();
+  });
+
+  it('one message of another organization leaves among the first of a backlog of 2,000', async () => {
+    const { app, caller } = service;
+    const { id } = await createOrganization(app, { name: 'small', plan: 'self-hosted' });
+    const small = operatorOf(id);
+    const domain = await addDomain(app, small, { domain: 'small.example', dkim: 'ed25519' });
+    await verifyDomain(app, small, domain.id, { force: true });
+    await Promise.all(
+      Array.from({ length: 2_000 }, (_, i) => send(app, caller, `user${i}@example.com`)),
+    );
+    const single = await send(app, small, 'one@example.com', {
+      from: { email: 'a@small.example' },
+    });
+    pipeline = await startPipeline(app);
+    await sink.waitFor(2_001, 15_000);
+    await pipeline.idle();
+    const place = sink.messages.findIndex(({ recipients }) => recipients[0] === 'one@example.com');
+    // Behind at most what was claimed with it, not behind the backlog.
+    expect(place).toBeLessThan(200);
+    expect((await getMessage(app, small, single.id)).status).toBe('sent');
+  });
+
+  it('what a lane has no room for waits in it with a reason and a time, then leaves', async () => {
+    const { app, caller } = service;
+    sink.on({ verb: 'RCPT', times: 1 }, '421 4.7.28 rate limit exceeded, slow down');
+    pipeline = await startPipeline(app);
+    await send(app, caller, 'first@example.com');
+    await pipeline.idle();
+    const { id } = await send(app, caller, 'second@example.com');
+    await pipeline.idle();
+    const waiting = await firstDelivery(app, caller, id);
+    expect(waiting).toMatchObject({
+      attemptCount: 0,
+      scheduling: { waitReason: 'provider-unavailable' },
+    });
+    expect(Date.parse(waiting.scheduling?.dueAt ?? '')).toBeGreaterThan(service.clock.now());
+    expect(sink.received).toBe(0);
+    await service.clock.advance(12_000);
+    await sink.waitFor(1);
+    await pipeline.idle();
+    expect(sink.messages[0]?.recipients).toEqual(['second@example.com']);
+    expect((await getMessage(app, caller, id)).status).toBe('sent');
+  });
+});

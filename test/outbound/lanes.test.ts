@@ -1,0 +1,123 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Lanes } from '../../src/outbound/lanes.ts';
+import { loadProviders } from '../../src/outbound/providers.ts';
+import { seededRandom } from '../../src/random.ts';
+import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
+
+describe('lanes', () => {
+  let clock: VirtualClock;
+  let lanes: Lanes;
+  let made = 0;
+  const hosts = (...names: string[]) => names.map((name) => ({ name, preference: 10 }));
+
+  beforeEach(() => {
+    clock = virtualClock();
+    lanes = new Lanes(clock, seededRandom(1), loadProviders(null, 10));
+    made = 0;
+  });
+
+  /** Asks for `count` deliveries; returns the ids of those that go. */
+  function admit(lane: string, count: number, organization = 'org_a'): string[] {
+    const going: string[] = [];
+    for (let i = 0; i < count; i++) {
+      if (!lanes.admit(lane, organization).goes) continue;
+      const id = `dlv_${made++}`;
+      lanes.begun(lane, id);
+      going.push(id);
+    }
+    return going;
+  }
+
+  it('domains at one provider share its lane', () => {
+    const one = lanes.ruleFor(hosts('aspmx.l.google.com', 'alt1.aspmx.l.google.com'));
+    const other = lanes.ruleFor(hosts('aspmx2.googlemail.com'));
+    expect([one.lane, other.lane]).toEqual(['google', 'google']);
+    expect(one).toMatchObject({ requireTls: true, messagesPerConnection: 100 });
+  });
+
+  it('domains with the same hosts share a lane, in any order of the hosts', () => {
+    const one = lanes.ruleFor(hosts('mx2.host.example', 'mx1.host.example'));
+    expect(lanes.ruleFor(hosts('mx1.host.example', 'mx2.host.example')).lane).toBe(one.lane);
+    expect(lanes.ruleFor(hosts('mx1.host.example')).lane).not.toBe(one.lane);
+  });
+
+  it('a host that only looks like a provider’s is not', () => {
+    expect(lanes.ruleFor(hosts('mx.notgoogle.com')).lane).toBe('mx mx.notgoogle.com');
+    expect(lanes.ruleFor(hosts('aspmx.l.google.com', 'mx.own.example')).lane).toMatch(/^mx /);
+  });
+
+  it('a domain is its own lane until its hosts are known', () => {
+    expect(lanes.ofDomain('example.com')).toBe('domain example.com');
+    lanes.learn('example.com', 'google');
+    expect(lanes.ofDomain('example.com')).toBe('google');
+  });
+
+  it('a new lane begins with eight at once and widens with each message taken', () => {
+    const first = admit('domain a.test', 100);
+    expect(first).toHaveLength(8);
+    for (const id of first) lanes.ended('domain a.test', id, 'taken');
+    expect(admit('domain a.test', 100)).toHaveLength(16);
+  });
+
+  it('who is put off is told until when and why, and takes turns with other organizations', () => {
+    admit('domain a.test', 8);
+    const waits = ['org_a', 'org_a', 'org_b'].map((org) => lanes.admit('domain a.test', org));
+    const until = waits.map((wait) => (wait.goes ? 0 : wait.until - clock.now()));
+    expect(waits.every((wait) => !wait.goes && wait.waitReason === 'rate')).toBe(true);
+    expect(until[1]).toBeGreaterThan(until[0] ?? 0);
+    expect(until[2]).toBe(until[0]);
+  });
+
+  it('a rate word closes the lane, halves it, and lets one try when the pause is over', async () => {
+    const [id = ''] = admit('domain a.test', 8);
+    lanes.ended('domain a.test', id, 'slowed');
+    const wait = lanes.admit('domain a.test', 'org_a');
+    expect(wait).toMatchObject({ goes: false, waitReason: 'provider-unavailable' });
+    const [state] = lanes.states();
+    const pauseMs = (state?.closedUntil ?? 0) - clock.now();
+    expect(pauseMs).toBeGreaterThanOrEqual(9_000);
+    expect(pauseMs).toBeLessThanOrEqual(11_000);
+    for (const left of [1, 2, 3, 4, 5, 6, 7]) lanes.released(`dlv_${left}`);
+    await clock.advance(pauseMs + 1);
+    expect(lanes.withRoom()).toEqual([{ lane: 'domain a.test', room: 1 }]);
+    expect(admit('domain a.test', 5)).toHaveLength(1);
+  });
+
+  it('the pause doubles while the provider keeps slowing us, up to 15 minutes', async () => {
+    const pauses: number[] = [];
+    for (let strike = 0; strike < 12; strike++) {
+      const [id = ''] = admit('domain a.test', 1);
+      lanes.ended('domain a.test', id, 'slowed');
+      const pauseMs = (lanes.states()[0]?.closedUntil ?? 0) - clock.now();
+      pauses.push(pauseMs);
+      await clock.advance(pauseMs + 1);
+    }
+    expect(pauses[1]).toBeGreaterThan(1.5 * (pauses[0] ?? 0));
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(15 * 60_000 * 1.1);
+    expect(pauses.at(-1)).toBeGreaterThanOrEqual(15 * 60_000 * 0.9);
+  });
+
+  it('a provider’s rate holds over any minute', async () => {
+    lanes.ruleFor(hosts('mta5.am0.yahoodns.net'));
+    let went = 0;
+    for (let second = 0; second < 60; second++) {
+      for (const id of admit('yahoo', 100)) {
+        lanes.ended('yahoo', id, 'taken');
+        went++;
+      }
+      await clock.advance(1_000);
+    }
+    expect(went).toBeLessThanOrEqual(1_200 + 20);
+    expect(went).toBeGreaterThanOrEqual(1_180);
+  });
+
+  it('a lane nobody waits for asks for no attention', () => {
+    admit('domain a.test', 8);
+    expect(lanes.nextRoomAt()).toBeNull();
+    lanes.admit('domain a.test', 'org_a');
+    lanes.released('dlv_0');
+    expect(lanes.nextRoomAt()).not.toBeNull();
+    lanes.drained('domain a.test');
+    expect(lanes.nextRoomAt()).toBeNull();
+  });
+});
