@@ -73,6 +73,17 @@ export const senderCard = [
   'createdAt',
 ];
 
+export const blockColumns = ['id', 'address', 'reason', 'createdAt'];
+export const blockCard = [
+  'id',
+  'address',
+  'reason',
+  'unsubscribeGroupId',
+  'messageId',
+  'createdAt',
+];
+export const importedColumns = ['line', 'address', 'reason'];
+
 export const messageColumns = [
   'id',
   'direction',

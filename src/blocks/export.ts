@@ -4,17 +4,9 @@ import type { App } from '../app.ts';
 import type { Caller } from '../route.ts';
 import { presentBlock } from './blocks.ts';
 import { selectBlocksAfter } from './queries.ts';
-import type { Block, BlockReason } from './schema.ts';
+import type { Block, ExportOptions } from './schema.ts';
 
 const rowsPerPage = 1_000;
-
-export const exportFormats = ['csv', 'ndjson'] as const;
-
-export interface ExportOptions {
-  format: (typeof exportFormats)[number];
-  /** Only the blocks with this reason. */
-  reason?: BlockReason | undefined;
-}
 
 const columns = [
   'id',

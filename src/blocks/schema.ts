@@ -8,6 +8,8 @@ export const blockReasons = ['bounce', 'complaint', 'unsubscribe', 'manual'] as 
 
 export type BlockReason = (typeof blockReasons)[number];
 
+const exportFormats = ['csv', 'ndjson'] as const;
+
 const reason = z.enum(blockReasons);
 
 export const blockPath = z.strictObject({
@@ -25,6 +27,17 @@ export const createBlockInput = z.strictObject({
   reason: reason.default('manual'),
 });
 
+/** What `svc blocks import` may be told; the formats are data of import-formats.ts. */
+export const importBlocksInput = z.strictObject({
+  format: z.string().max(40).optional(),
+  reason: reason.default('manual'),
+});
+
+export const exportBlocksInput = z.strictObject({
+  format: z.enum(exportFormats).default('csv'),
+  reason: reason.optional(),
+});
+
 export const blockOutput = z
   .object({
     id: z.string(),
@@ -40,6 +53,7 @@ export const blockPage = pageOf(blockOutput);
 
 export const blockDeleted = z.object({ success: z.boolean(), message: z.string() });
 
+export type ExportOptions = z.output<typeof exportBlocksInput>;
 export type ListBlocks = z.output<typeof listBlocksQuery>;
 export type CreateBlock = z.output<typeof createBlockInput>;
 export type Block = z.output<typeof blockOutput>;

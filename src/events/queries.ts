@@ -4,7 +4,8 @@ import { bulkInsert, type Db, tables } from '../store/db.ts';
 export interface EventRow {
   id: string;
   organization_id: string;
-  message_id: string | null;
+  /** Empty for an event of no message. */
+  message_id: string;
   recipient_id: string | null;
   event_type: string;
   status: string;

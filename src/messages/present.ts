@@ -99,7 +99,7 @@ export function presentMessage(
 export function presentEvent(row: EventRow): TimelineEvent {
   return {
     id: row.id,
-    messageId: row.message_id ?? '',
+    messageId: row.message_id,
     eventType: row.event_type,
     status: row.status,
     timestamp: isoTime(row.timestamp),

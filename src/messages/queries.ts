@@ -52,6 +52,8 @@ export interface ContentRow {
   html: string | null;
   text: string | null;
   attachments: string | null;
+  /** How many messages share it; the last one takes it along when it is deleted. */
+  uses: number;
   created_at: number;
 }
 
@@ -130,6 +132,7 @@ export const insertContents = bulkInsert<MessageTables>('contents', [
   'html',
   'text',
   'attachments',
+  'uses',
   'created_at',
 ]);
 export const insertBlobs = bulkInsert<MessageTables>('blobs', [
@@ -160,6 +163,20 @@ export async function findMessageRow(db: Db, id: string): Promise<MessageRow | u
 
 type IdList = { ids: unknown };
 
+const selectForUpdate = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('messages')
+    .select('id')
+    .where(isOneOf(db, 'id', parameter('ids')))
+    .orderBy('id')
+    .forUpdate(),
+);
+
+/** Holds the rows against other transactions, in one order; SQLite has one writer at a time. */
+export async function lockMessages(db: Db, ids: readonly string[]): Promise<void> {
+  if (engineOf(db) === 'postgres') await selectForUpdate(db, { ids: idList(db, ids) });
+}
+
 const selectMessages = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
   db
     .selectFrom('messages')
@@ -182,21 +199,34 @@ export function findContents(db: Db, ids: readonly string[]): Promise<ContentRow
   return selectContents(db, { ids: idList(db, ids) });
 }
 
+type SharedContent = { id: string; uses: number };
+
+const addUses = statement((db: Kysely<MessageTables>, parameter: ParameterOf<SharedContent>) =>
+  db
+    .updateTable('contents')
+    .set((set) => ({ uses: set('uses', '+', parameter('uses')) }))
+    .where('id', '=', parameter('id')),
+);
+
+/** So many more messages share the content. */
+export async function shareContent(db: Db, id: string, uses: number): Promise<void> {
+  await addUses(db, { id, uses });
+}
+
 /**
  * Whether a content row is there, and stays until the transaction ends: on PostgreSQL a deletion
  * at the same time is waited for, or waits.
  */
 export async function contentStays(db: Db, id: string): Promise<boolean> {
-  return (await shareContent(db, { id })).length > 0;
+  return (await keepContent(db, { id })).length > 0;
 }
 
-const shareContent = statement(
-  (db: Kysely<MessageTables>, parameter: ParameterOf<{ id: string }>) =>
-    db
-      .selectFrom('contents')
-      .select('id')
-      .where('id', '=', parameter('id'))
-      .$if(engineOf(db) === 'postgres', (q) => q.forKeyShare()),
+const keepContent = statement((db: Kysely<MessageTables>, parameter: ParameterOf<{ id: string }>) =>
+  db
+    .selectFrom('contents')
+    .select('id')
+    .where('id', '=', parameter('id'))
+    .$if(engineOf(db) === 'postgres', (q) => q.forNoKeyUpdate()),
 );
 
 export async function findBlob(db: Db, id: string): Promise<Buffer | undefined> {
@@ -324,25 +354,18 @@ export async function deleteMessageRow(db: Db, row: MessageRow): Promise<boolean
   return true;
 }
 
-/** On PostgreSQL the row is locked first: of two last users that go at once, the second sees it. */
+/** The update locks the row: of two last users that go at once, the second sees none left. */
 async function deleteUnusedContent(db: Db, id: string): Promise<void> {
   const q = tables<MessageTables>(db);
-  if (engineOf(db) === 'postgres') {
-    await q.selectFrom('contents').select('id').where('id', '=', id).forUpdate().execute();
-  }
-  const user = await q
-    .selectFrom('messages')
-    .select('id')
-    .where('content_id', '=', id)
-    .limit(1)
-    .executeTakeFirst();
-  if (user) return;
-  const [content] = await q
-    .deleteFrom('contents')
+  const content = await q
+    .updateTable('contents')
+    .set((set) => ({ uses: set('uses', '-', 1) }))
     .where('id', '=', id)
-    .returning('attachments')
-    .execute();
-  const attachments = JSON.parse(content?.attachments ?? '[]') as { blobId: string }[];
+    .returning(['uses', 'attachments'])
+    .executeTakeFirstOrThrow();
+  if (content.uses > 0) return;
+  await q.deleteFrom('contents').where('id', '=', id).execute();
+  const attachments = JSON.parse(content.attachments ?? '[]') as { blobId: string }[];
   const blobIds = attachments.map(({ blobId }) => blobId);
   if (blobIds.length > 0) await q.deleteFrom('blobs').where('id', 'in', blobIds).execute();
 }

@@ -20,6 +20,7 @@ import {
   insertMessages,
   insertRecipients,
   type MessageRow,
+  shareContent,
 } from '../messages/queries.ts';
 import type { Message, SendPayload } from '../messages/schema.ts';
 import { type MessageStatus, overallStatus } from '../messages/status.ts';
@@ -29,6 +30,7 @@ import { type Db, fromJson } from '../store/db.ts';
 import { answerClaim, type Claim, claimRow, knownClaims, nameOf, stakeClaims } from './claims.ts';
 import { type Draft, draftMessage } from './draft.ts';
 import type { RecentContents } from './recent-contents.ts';
+import type { SendContent } from './send-content.ts';
 import { simulatedOutcome } from './simulator.ts';
 import { turnsOf } from './turns.ts';
 
@@ -36,6 +38,7 @@ import { turnsOf } from './turns.ts';
 export interface AcceptRequest {
   caller: Caller;
   payload: SendPayload;
+  content: SendContent;
   claim: Claim | null;
 }
 
@@ -189,10 +192,7 @@ async function insertDrafts(app: App, trx: Db, drafts: readonly Draft[]): Promis
     trx,
     drafts.flatMap(({ blobs }) => blobs),
   );
-  await insertContents(
-    trx,
-    drafts.flatMap(({ content }) => content ?? []),
-  );
+  await insertUsedContents(trx, drafts);
   await insertMessages(
     trx,
     drafts.map(({ message }) => message),
@@ -203,6 +203,22 @@ async function insertDrafts(app: App, trx: Db, drafts: readonly Draft[]): Promis
   );
   await insertDeliveries(trx, await withTurns(app, trx, drafts));
   await recordEvents(app, trx, drafts.flatMap(firstEvents));
+}
+
+/** New contents with the number of messages that share them, and more shares of stored ones. */
+async function insertUsedContents(trx: Db, drafts: readonly Draft[]): Promise<void> {
+  const uses = new Map<string, number>();
+  for (const { message } of drafts) {
+    const id = message.content_id;
+    if (id !== null) uses.set(id, (uses.get(id) ?? 0) + 1);
+  }
+  const made = drafts.flatMap(({ content }) => content ?? []);
+  await insertContents(
+    trx,
+    made.map((content) => ({ ...content, uses: uses.get(content.id) ?? 0 })),
+  );
+  for (const { id } of made) uses.delete(id);
+  for (const [id, count] of uses) await shareContent(trx, id, count);
 }
 
 /** The deliveries of the drafts; those that may go at once get their turns. */

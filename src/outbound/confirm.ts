@@ -8,7 +8,7 @@ import {
   findDeliveryStatuses,
   oldestSentAt,
 } from '../messages/delivery-queries.ts';
-import { updateMessageStatus } from '../messages/queries.ts';
+import { lockMessages, updateMessageStatus } from '../messages/queries.ts';
 import { overallStatus } from '../messages/status.ts';
 import type { Db } from '../store/db.ts';
 
@@ -34,6 +34,7 @@ async function tellDelivered(
   now: number,
 ): Promise<void> {
   const ids = [...new Set(rows.map((row) => row.message_id))];
+  await lockMessages(trx, ids);
   const byMessage = Map.groupBy(await findDeliveryStatuses(trx, ids), (row) => row.message_id);
   const statusOf = (messageId: string) =>
     overallStatus((byMessage.get(messageId) ?? []).map((row) => row.status));

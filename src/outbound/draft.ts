@@ -1,6 +1,5 @@
 // The rows of one accepted message: message, content, recipients (duplicates folded) and a delivery
 // for each. Decides nothing and writes nothing.
-import { createHash } from 'node:crypto';
 import { foldAddress } from '../address.ts';
 import type { App } from '../app.ts';
 import { type ActiveBlocks, suppressedBy } from '../blocks/suppression.ts';
@@ -16,6 +15,7 @@ import { fromJson, toJson } from '../store/db.ts';
 import { isMessageId } from './header-encoding.ts';
 import type { RecentContents } from './recent-contents.ts';
 import { expiryOf, maxAttempts } from './retry.ts';
+import type { SendContent } from './send-content.ts';
 
 const mostReferences = 50;
 
@@ -37,14 +37,18 @@ export interface Draft {
 export async function draftMessage(
   app: App,
   recent: RecentContents,
-  { caller, payload }: { caller: Caller; payload: SendPayload },
+  { caller, payload, content }: { caller: Caller; payload: SendPayload; content: SendContent },
   sender: ResolvedSender,
   parent: MessageRow | undefined,
   blocks: ActiveBlocks,
 ): Promise<Draft> {
   const now = app.clock.now();
   const id = app.newId('message');
-  const { contentId, content, blobs } = await draftContent(app, recent, caller, payload);
+  const {
+    contentId,
+    content: newContent,
+    blobs,
+  } = await draftContent(app, recent, caller, content);
   const recipients = draftRecipients(app, id, payload);
   const senderDomain = domainOf(sender.email);
   const deliveries = recipients.map((recipient) => {
@@ -87,7 +91,7 @@ export async function draftMessage(
     updated_at: now,
   };
   const presented = presentMessage(message, recipients, deliveries);
-  return { message, content, blobs, recipients, deliveries, presented };
+  return { message, content: newContent, blobs, recipients, deliveries, presented };
 }
 
 /** The part after the last at sign. */
@@ -110,42 +114,25 @@ async function draftContent(
   app: App,
   recent: RecentContents,
   caller: Caller,
-  { email }: SendPayload,
+  { digest, html, text, attachments }: SendContent,
 ): Promise<{ contentId: string; content: ContentRow | null; blobs: BlobRow[] }> {
-  const { html = null, text = null, attachments = [] } = email;
-  const digest = createHash('sha256')
-    .update(JSON.stringify([caller.organizationId, html, text, attachments]))
-    .digest('base64');
   const known = await recent.find(digest);
   if (known) return { contentId: known, content: null, blobs: [] };
-  const now = app.clock.now();
+  const owned = { organization_id: caller.organizationId, created_at: app.clock.now() };
   const contentId = app.newId('content');
   const blobs: BlobRow[] = [];
-  const stored: StoredAttachment[] = attachments.map((attachment) => {
-    const data = Buffer.from(attachment.content, 'base64');
-    const blobId = app.newId('blob');
-    blobs.push({
-      id: blobId,
-      organization_id: caller.organizationId,
-      size: data.length,
-      data,
-      created_at: now,
-    });
-    return {
-      filename: attachment.filename,
-      contentType: attachment.contentType ?? 'application/octet-stream',
-      contentId: attachment.contentId ?? null,
-      size: data.length,
-      blobId,
-    };
+  const stored = attachments.map(({ data, ...attachment }): StoredAttachment => {
+    const id = app.newId('blob');
+    blobs.push({ ...owned, id, size: data.length, data });
+    return { ...attachment, size: data.length, blobId: id };
   });
   const content: ContentRow = {
+    ...owned,
     id: contentId,
-    organization_id: caller.organizationId,
     html,
     text,
     attachments: stored.length > 0 ? toJson(stored) : null,
-    created_at: now,
+    uses: 0,
   };
   recent.remember(digest, contentId);
   return { contentId, content, blobs };

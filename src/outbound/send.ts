@@ -8,6 +8,7 @@ import { groupWrites } from '../store/group.ts';
 import { type AcceptRequest, type AcceptResult, acceptAll } from './accept.ts';
 import { fingerprint } from './fingerprint.ts';
 import { recentContents } from './recent-contents.ts';
+import { readSendContent } from './send-content.ts';
 
 const mostPerTransaction = 64;
 const claimsKeptMs = 48 * 3_600_000;
@@ -50,7 +51,8 @@ export async function sendMessage(
           key: idempotencyKey,
           fingerprint: fingerprint('POST', '/v1/messages', payload),
         };
-  const result = await groupOf(app)({ caller, payload, claim });
+  const content = readSendContent(caller.organizationId, payload);
+  const result = await groupOf(app)({ caller, payload, content, claim });
   if ('error' in result) throw result.error;
   if (!result.replayed) app.metrics.accepted.inc({ direction: 'outbound' });
   return result.message;

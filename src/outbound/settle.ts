@@ -9,7 +9,7 @@ import {
   findDeliveryStatuses,
   settleDelivery,
 } from '../messages/delivery-queries.ts';
-import { updateMessageStatus } from '../messages/queries.ts';
+import { lockMessages, updateMessageStatus } from '../messages/queries.ts';
 import type { Attempt } from '../messages/schema.ts';
 import { type MessageStatus, overallStatus } from '../messages/status.ts';
 import { type Db, fromJson } from '../store/db.ts';
@@ -73,6 +73,8 @@ async function statusesOf(
 ): Promise<Map<string, Map<string, MessageStatus>>> {
   const byMessage = new Map<string, Map<string, MessageStatus>>();
   if (messageIds.length === 0) return byMessage;
+  // Two daemons that settle two recipients of one message must not each miss what the other did.
+  await lockMessages(trx, messageIds);
   for (const row of await findDeliveryStatuses(trx, [...new Set(messageIds)])) {
     const statuses = byMessage.get(row.message_id) ?? new Map<string, MessageStatus>();
     statuses.set(row.id, row.status);

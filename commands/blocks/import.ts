@@ -1,0 +1,122 @@
+// `svc blocks import`: first what would change, with --yes the change. Reading, meaning and storing
+// are src/blocks/import*.ts.
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Args, Flags } from '@oclif/core';
+import type { ImportReport, RowGroup } from '../../src/blocks/import.ts';
+import { BaseCommand } from '../base/command.ts';
+import { UsageError } from '../base/failure.ts';
+import { importedColumns } from '../base/fields.ts';
+import { print } from '../base/output.ts';
+import { type Progress, startProgress } from '../base/progress.ts';
+import { withCaller } from '../base/session.ts';
+
+const rowsPrinted = 10;
+
+/** The bytes of a file, or of standard input for `-`; a pipe has no size to measure progress by. */
+async function* readFile(name: string, progress: Progress): AsyncGenerator<Buffer> {
+  try {
+    const size = name === '-' ? 0 : (await stat(name)).size;
+    let read = 0;
+    for await (const chunk of name === '-' ? process.stdin : createReadStream(name)) {
+      read += chunk.length;
+      if (size > 0) progress.update(read, size);
+      yield chunk;
+    }
+  } catch (error) {
+    throw new UsageError(`${name}: cannot be read (${(error as Error).message})`);
+  }
+}
+
+const number = (value: number) => value.toLocaleString('en');
+
+async function groupText(title: string, { count, first }: RowGroup): Promise<string[]> {
+  if (count === 0) return [];
+  const { emphasize, table } = await import('../base/format.ts');
+  const shown = first.slice(0, rowsPrinted);
+  const more = count - shown.length;
+  const rows = table(shown, importedColumns);
+  return [`${emphasize(title)}\n${more > 0 ? `${rows}\n… and ${number(more)} more` : rows}`];
+}
+
+async function reportText(report: ImportReport): Promise<string> {
+  const { dryRun, title, rows, added, existing, skipped, rejected } = report;
+  const reasons = Object.entries(added.reasons)
+    .filter(([, count]) => count > 0)
+    .map(([reason, count]) => `${number(count)} ${reason}`);
+  const ofWhich = reasons.length > 0 ? ` (${reasons.join(', ')})` : '';
+  const counts = [
+    `${title}: ${number(rows)} rows`,
+    `  ${number(added.count)} ${dryRun ? 'would be added' : 'added'}${ofWhich}`,
+    `  ${number(existing.count)} there already`,
+    `  ${number(skipped.count)} are no blocks`,
+    `  ${number(rejected.count)} rejected`,
+  ];
+  const parts = [
+    counts.join('\n'),
+    ...(dryRun ? await groupText('Would be added', added) : []),
+    ...(await groupText('Are no blocks', skipped)),
+    ...(await groupText('Rejected', rejected)),
+  ];
+  if (dryRun && added.count > 0) parts.push('Nothing was changed. With --yes they are added.');
+  return parts.join('\n\n');
+}
+
+export default class BlocksImport extends BaseCommand {
+  static override summary = "Block the addresses of another service's export";
+
+  static override description =
+    'Reads the CSV exports of SendGrid, Postmark, Mailgun, Amazon SES and Resend, the same as JSON ' +
+    'Lines, what "svc blocks export" wrote, and plain lists of addresses, with a reason after each ' +
+    'or without. The format is known by the header. First it only tells what would change; with ' +
+    '--yes it is done. Importing a file again changes nothing more.';
+
+  static override examples = [
+    { description: 'What would change?', command: 'svc blocks import suppression_bounces.csv' },
+    { description: 'Do it', command: 'svc blocks import suppression_bounces.csv --yes' },
+    {
+      description: 'A list of people who do not want mail',
+      command: 'svc blocks import list.txt --reason unsubscribe --yes',
+    },
+    {
+      description: 'From an API that answers with one JSON document',
+      command: 'svc blocks import - < suppressions.jsonl',
+    },
+  ];
+
+  static override args = {
+    file: Args.string({ description: 'File to read, or - for standard input', required: true }),
+  };
+
+  static override flags = {
+    yes: Flags.boolean({ description: 'Add the addresses, do not only tell' }),
+    format: Flags.string({
+      description:
+        'svc, sendgrid-bounces, sendgrid-invalid-emails, sendgrid-spam-reports, ' +
+        'sendgrid-unsubscribes, postmark-suppressions, postmark-bounces, mailgun-bounces, ' +
+        'mailgun-complaints, mailgun-unsubscribes, ses, resend-suppressions, resend-contacts or ' +
+        'plain; found by the header when left out',
+    }),
+    reason: Flags.string({
+      description: 'Reason of what is on a plain list without one (default: manual)',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(BlocksImport);
+    await withCaller(flags, async (app, caller) => {
+      const { importBlocks } = await import('../../src/blocks/import.ts');
+      const { importBlocksInput } = await import('../../src/blocks/schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const { format, reason } = flags;
+      const options = parseWith(importBlocksInput, { format, reason }, 'body');
+      const progress = await startProgress(flags, 'read');
+      const source = readFile(args.file, progress);
+      const report = await importBlocks(app, caller, source, {
+        ...options,
+        dryRun: !flags.yes,
+      }).finally(progress.stop);
+      await print(flags, report, () => reportText(report));
+    });
+  }
+}
