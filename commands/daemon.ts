@@ -49,14 +49,13 @@ export default class Daemon extends BaseCommand {
       logFatal(log, error);
       process.exit(1);
     });
-    const app = await openApp(config, log).catch((error: unknown) => {
+    const fail = (error: unknown) => {
       throw asUnreachable(error);
-    });
+    };
+    const app = await openApp(config, log).catch(fail);
     try {
-      const daemon = await startDaemon(app, {
-        readyFile: flags['ready-file'],
-        announce: writeLine,
-      });
+      const readyFile = flags['ready-file'];
+      const daemon = await startDaemon(app, { readyFile, announce: writeLine }).catch(fail);
       const signal = await stopSignal;
       log.info({ signal }, 'stopping');
       const latest = setTimeout(
@@ -72,6 +71,8 @@ export default class Daemon extends BaseCommand {
       await app.close();
     }
     log.info('stopped');
+    // Lines are written in the background: one that is still on its way would be overtaken or lost.
+    await new Promise((resolve) => log.flush(resolve));
     // Whatever handle a library still holds must not outlive the stop.
     process.exit(0);
   }

@@ -35,27 +35,28 @@ export interface Daemon {
  */
 export async function startDaemon(app: App, options: DaemonOptions = {}): Promise<Daemon> {
   const { config } = app;
-  const stops: (() => unknown)[] = [];
+  const stops: ((graceMs: number) => unknown)[] = [];
+  /** One grace for all: what one face uses up, the next does not have. */
   const close = async () => {
-    for (const stop of stops.splice(0).reverse()) await stop();
+    const endAt = app.clock.now() + config.shutdownGraceSeconds * 1000;
+    for (const stop of stops.splice(0).reverse()) await stop(Math.max(0, endAt - app.clock.now()));
   };
   try {
     const lock = lockDaemon(storeLocation(config.database.url, config.dataDir));
     stops.push(() => lock.release());
     addProcessMetrics(app.metrics);
     const first = await firstStart(app);
-    const graceMs = config.shutdownGraceSeconds * 1000;
 
     const smtp = createSmtpListener(app);
     const { port: smtpPort } = await smtp.listen();
-    stops.push(() => smtp.close(graceMs));
+    stops.push((graceMs) => smtp.close(graceMs));
 
     const listener = { host: config.smtp.inbound.host, port: smtpPort };
     const attempter = createAttempter(app, listener);
     stops.push(() => attempter.close());
     const pipeline = createPipeline(app, { worker: app.newId('worker'), ...attempter });
     await pipeline.start();
-    stops.push(() => pipeline.stop(graceMs));
+    stops.push((graceMs) => pipeline.stop(graceMs));
 
     const authenticator = createAuthenticator(app);
     stops.push(() => authenticator.close());
@@ -73,7 +74,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
       isQueueRunning: () => pipeline.isRunning(),
     });
     const { url: httpUrl } = await http.listen();
-    stops.push(() => http.close());
+    stops.push((graceMs) => http.close(graceMs));
     if (config.http.publicUrl === null) app.publicUrl.current = httpUrl;
 
     const ready = { httpUrl, smtpPort, mode: config.delivery.mode, pid: process.pid };

@@ -2,7 +2,7 @@
 // the caller in `--org`. Everything heavy is imported here, when a command runs, never before.
 import type { App } from '../../src/app.ts';
 import type { LoadedConfig } from '../../src/config.ts';
-import { ConfigError, UnreachableError } from '../../src/errors.ts';
+import { CapacityError, ConfigError, UnreachableError } from '../../src/errors.ts';
 import type { Caller } from '../../src/route.ts';
 import type { CommonFlags } from './command.ts';
 
@@ -12,8 +12,9 @@ export async function readConfig(flags: CommonFlags): Promise<LoadedConfig> {
   return loadConfig({ file: flags.config, env: process.env, cwd: process.cwd() });
 }
 
-/** A file or directory that the system denies us is a store that cannot be reached. */
+/** What is denied us by the system, or by a store in trouble, is a store that cannot be reached. */
 export function asUnreachable(error: unknown): unknown {
+  if (error instanceof CapacityError) return new UnreachableError(error.message, { cause: error });
   if (!(error instanceof Error && 'syscall' in error) || error instanceof ConfigError) return error;
   return new UnreachableError(`The data directory cannot be used: ${error.message}`, {
     cause: error,

@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Flags } from '@oclif/core';
+import { ConflictError } from '../../src/errors.ts';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { UsageError } from '../base/failure.ts';
@@ -49,16 +50,24 @@ export default class BlocksExport extends BaseCommand {
         }
       };
       if (output === undefined) return writeOut(texts());
-      await pipeline(
-        texts,
-        createWriteStream(output, { flags: overwrite ? 'w' : 'wx', mode: 0o600 }),
-      ).catch((error: Error) => {
-        throw new UsageError(`${output}: cannot be written (${error.message})`);
-      });
+      await writeFile(texts(), output, overwrite);
       const message = `Wrote ${blocks} blocks to ${output}`;
       await print(flags, { success: true, message, file: output, blocks }, () => `${message}.`);
     });
   }
+}
+
+/** @throws ConflictError where there is such a file, UsageError where it cannot be written. */
+async function writeFile(texts: AsyncIterable<string>, name: string, overwrite: boolean) {
+  // People's addresses: for the owner's eyes.
+  const file = createWriteStream(name, { flags: overwrite ? 'w' : 'wx', mode: 0o600 });
+  await pipeline(texts, file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') {
+      throw new ConflictError('file', `${name} exists: give another name, or --overwrite`);
+    }
+    if (error.syscall === undefined) throw error;
+    throw new UsageError(`${name}: cannot be written (${error.message})`);
+  });
 }
 
 /** A reader that has seen enough (`| head`) is no fault. */

@@ -79,8 +79,8 @@ export default class BlocksImport extends BaseCommand {
       command: 'svc blocks import list.txt --reason unsubscribe --yes',
     },
     {
-      description: 'From an API that answers with one JSON document',
-      command: 'svc blocks import - < suppressions.jsonl',
+      description: 'From standard input',
+      command: 'svc blocks import - --format ses < suppressed.jsonl',
     },
   ];
 

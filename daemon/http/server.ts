@@ -54,7 +54,7 @@ export interface HttpServer {
   /** Listens where `http.host` and `http.port` say; throws UnreachableError if that fails. */
   listen(): Promise<{ url: string }>;
   /** Stops accepting, lets requests in work end, and cuts the rest off when the grace is over. */
-  close(): Promise<void>;
+  close(graceMs?: number): Promise<void>;
   /** Answers a request without a socket; for tests. */
   inject: FastifyInstance['inject'];
 }
@@ -102,8 +102,7 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
       listeningUrl = await listen(server, http.host, http.port);
       return { url: listeningUrl };
     },
-    async close() {
-      const graceMs = app.config.shutdownGraceSeconds * 1000;
+    async close(graceMs = app.config.shutdownGraceSeconds * 1000) {
       const cancel = app.clock.after(graceMs, () => server.server.closeAllConnections());
       const closed = server.close();
       closeSilent();

@@ -24,30 +24,25 @@ export interface ImportFormat {
 const addressColumns = ['email', 'address', 'emailaddress'];
 const madeAtColumns = ['createdat', 'created', 'bouncedat', 'lastupdatetime'];
 
-const reasonWords: Readonly<Record<string, BlockReason>> = {
-  bounce: 'bounce',
-  bounced: 'bounce',
-  hardbounce: 'bounce',
-  invalid: 'bounce',
-  complaint: 'complaint',
-  complained: 'complaint',
-  spam: 'complaint',
-  spamcomplaint: 'complaint',
-  spamreport: 'complaint',
-  abuse: 'complaint',
-  unsubscribe: 'unsubscribe',
-  unsubscribed: 'unsubscribe',
-  optout: 'unsubscribe',
-  manual: 'manual',
-};
-
-function reasonOf(word: string): BlockReason | undefined {
-  const key = columnKey(word);
-  return Object.hasOwn(reasonWords, key) ? reasonWords[key] : undefined;
-}
+const reasonWords = new Map<string, BlockReason>([
+  ['bounce', 'bounce'],
+  ['bounced', 'bounce'],
+  ['hardbounce', 'bounce'],
+  ['invalid', 'bounce'],
+  ['complaint', 'complaint'],
+  ['complained', 'complaint'],
+  ['spam', 'complaint'],
+  ['spamcomplaint', 'complaint'],
+  ['spamreport', 'complaint'],
+  ['abuse', 'complaint'],
+  ['unsubscribe', 'unsubscribe'],
+  ['unsubscribed', 'unsubscribe'],
+  ['optout', 'unsubscribe'],
+  ['manual', 'manual'],
+]);
 
 function byReason(word: string, fallback?: BlockReason): Verdict {
-  const reason = word === '' ? fallback : reasonOf(word);
+  const reason = word === '' ? fallback : reasonWords.get(columnKey(word));
   if (reason) return { reason };
   return { reject: word === '' ? 'has no reason' : `has an unknown reason: ${word.slice(0, 60)}` };
 }
@@ -57,17 +52,17 @@ const always =
   () => ({ reason });
 
 /** Postmark counts much as a bounce that says nothing of the address. */
-const postmarkBounceTypes: Readonly<Record<string, BlockReason>> = {
-  hardbounce: 'bounce',
-  bademailaddress: 'bounce',
-  spamcomplaint: 'complaint',
-  unsubscribe: 'unsubscribe',
-  manuallydeactivated: 'manual',
-};
+const postmarkBounceTypes = new Map<string, BlockReason>([
+  ['hardbounce', 'bounce'],
+  ['bademailaddress', 'bounce'],
+  ['spamcomplaint', 'complaint'],
+  ['unsubscribe', 'unsubscribe'],
+  ['manuallydeactivated', 'manual'],
+]);
 
 function judgePostmarkBounce(field: Field): Verdict {
   const type = field('Type');
-  const reason = postmarkBounceTypes[columnKey(type)];
+  const reason = postmarkBounceTypes.get(columnKey(type));
   if (field('Inactive').toLowerCase() === 'false') return { skip: 'is active again at Postmark' };
   return reason ? { reason } : { skip: `${type.slice(0, 60)} is no reason to block an address` };
 }
@@ -129,7 +124,7 @@ export const importFormats: readonly ImportFormat[] = [
     name: 'sendgrid-invalid-emails',
     title: 'SendGrid invalid emails',
     columns: ['email', 'reason', 'created'],
-    judge: (field) => ({ reason: reasonOf(field('reason')) ?? 'bounce' }),
+    judge: (field) => ({ reason: reasonWords.get(columnKey(field('reason'))) ?? 'bounce' }),
   },
   {
     name: 'sendgrid-spam-reports',
@@ -245,6 +240,8 @@ export function madeAtIn(field: Field, now: number): number {
 function readTime(text: string): number {
   if (/^\d{9,10}$/.test(text)) return Number(text) * 1_000;
   if (/^\d{12,13}$/.test(text)) return Number(text);
+  // V8 reads a year into nearly anything: "1" is 2001.
+  if (!/\d{4}/.test(text)) return Number.NaN;
   const isLocal = /^\d{4}-\d\d-\d\d[ T][\d:.]+$/.test(text);
   return Date.parse(isLocal ? `${text.replace(' ', 'T')}Z` : text.slice(0, 60));
 }

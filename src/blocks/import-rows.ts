@@ -102,6 +102,7 @@ async function csvTable(all: AsyncIterable<Buffer>, delimiter: string): Promise<
 
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value.trim();
+  if (Array.isArray(value)) return value.filter((one) => typeof one === 'string').join(', ');
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 

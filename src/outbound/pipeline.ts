@@ -1,6 +1,8 @@
 // The engine of delivery: claims what is due, attempts it, settles it, and sleeps until the next due
 // row or a change in the store. Knows no SQL and no SMTP: claim, attempt and settle do.
 import type { App } from '../app.ts';
+import { sleep } from '../clock.ts';
+import { CapacityError } from '../errors.ts';
 import {
   firstTurn,
   nextDueAt,
@@ -50,7 +52,10 @@ export interface Pipeline {
 /** The pipeline of one daemon. */
 export function createPipeline(app: App, { worker, choice, attempt }: PipelineParts): Pipeline {
   const inFlight = new Set<Promise<void>>();
+  const givingUp = new AbortController();
   let load = 0;
+  /** Outcomes that the store could not take yet. */
+  let unsettled = 0;
   let isRunning = false;
   let stopped = false;
   let wake: () => void = () => {};
@@ -65,7 +70,22 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
     return items.map(() => undefined);
   };
   // A settlement that a power failure takes is an attempt made again: at least once on the wire.
-  const settle = groupWrites(app.store, settleBatch, settleThese, 'soon');
+  const settleOnce = groupWrites(app.store, settleBatch, settleThese, 'soon');
+
+  /** While the store cannot write, the outcome is kept here: nobody else knows it. */
+  const settle = async (settlement: Settlement): Promise<void> => {
+    for (;;) {
+      try {
+        return await settleOnce(settlement);
+      } catch (error) {
+        if (!(error instanceof CapacityError) || givingUp.signal.aborted) throw error;
+        if (unsettled === 0) app.log.warn({ err: error }, 'outcomes wait for the store');
+      }
+      unsettled += 1;
+      await sleep(app.clock, troublePauseMs, givingUp.signal);
+      unsettled -= 1;
+    }
+  };
 
   const wakeUp = () => {
     isAwake = true;
@@ -102,6 +122,8 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
   const step = async (): Promise<number> => {
     const room = Math.min(claimBatch, mostInFlight - load);
     if (room <= mostInFlight / 8) return app.clock.now() + longestSleepMs;
+    // Their leases may have run out meanwhile: what has been sent must not be claimed again.
+    if (unsettled > 0) return app.clock.now() + troublePauseMs;
     await confirmDelivered(app);
     if (!(await hasWork(app, choice.lanes))) return nextAttention(app, choice.lanes);
     const claimed = await claimMessages(app, choice, { worker, leaseMs, limit: room });
@@ -158,8 +180,11 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
       wakeUp();
       await loop;
       await waitAtMost(app, Promise.all(inFlight), graceMs);
+      givingUp.abort();
       cancelRenewal();
-      await app.store.write((trx) => releaseClaims(trx, worker, app.clock.now()));
+      await app.store
+        .write((trx) => releaseClaims(trx, worker, app.clock.now()))
+        .catch((error: unknown) => app.log.error({ err: error }, 'claims were not handed back'));
     },
     isRunning: () => isRunning,
     idle: () =>

@@ -6,6 +6,13 @@ import { type ReplyRule, wordRules } from './reply-rule.ts';
 /** Lines that the words of later tables would misread. */
 const exceptions: readonly ReplyRule[] = [
   {
+    errorCode: 'suppressed',
+    source: 'amazon ses',
+    words: /suppression list|\bsuppressed\b/i,
+    example:
+      'DSN: 5.1.1 Amazon SES did not send the message to this address because it is on the suppression list for your account.',
+  },
+  {
     errorCode: 'policy',
     source: 'microsoft',
     words: /resolver\.rst\.(?:notauthorized|sendernotauthenticated)|delivery restriction/i,

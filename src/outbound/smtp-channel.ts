@@ -23,36 +23,52 @@ interface Settle {
 interface ReplyWait extends Settle {
   commands: readonly { verb: Verb }[];
   replies: SmtpReply[];
+  /** Of the message that the commands belong to. */
+  transcript: Transcript;
+  deadline: Deadline;
+}
+
+interface Deadline {
+  at: number;
+  /** How long it was when it was set, for the words of the fault. */
+  totalMs: number;
 }
 
 /** Bytes handed to the socket at once; each such piece must be taken within `progressMs`. */
 const pieceBytes = 64 * 1024;
-/** Up to so many bytes, one copy is cheaper than a gathered write. */
+/**
+ * Up to so many bytes, one copy is cheaper than a gathered write; and the system takes them at once,
+ * so that the next message may follow in the same write.
+ */
 const copyBytes = 16 * 1024;
 
+const noDeadline: Deadline = { at: Number.POSITIVE_INFINITY, totalMs: 0 };
+
 /*
- * state    | wait       | drain     | what arriving bytes are
+ * state    | waits      | drain     | what arriving bytes are
  * ---------+------------+-----------+--------------------------------------------------------------
  * idle     | none       | none      | unasked: closes the channel
  * asking   | commands   | none      | replies to `commands`, in order; more than that is unasked
+ * ahead    | dot, next  | none      | the reply to the dot, then those to the next envelope
  * sending  | none       | a piece   | unasked: nothing of the message is answered before its dot
  * closed   | none       | none      | ignored; `fault` says why, every call rejects with it
  */
 export class SmtpChannel {
-  readonly transcript: Transcript;
+  /** What is said from now on is written there. */
+  transcript: Transcript;
   /** Called once, when the channel has closed for whatever reason. */
   onClosed: (() => void) | null = null;
   readonly #clock: Clock;
   readonly #timeouts: SmtpTimeouts;
   readonly #parser = new ReplyParser();
   #socket: Socket;
-  #wait: ReplyWait | null = null;
+  /** Oldest first; the second, if any, is the envelope sent behind a dot. */
+  readonly #waits: ReplyWait[] = [];
   #drain: Settle | null = null;
   #fault: SmtpFault | null = null;
   #verb: Verb = 'connect';
   #cancelTimer: (() => void) | null = null;
-  #deadlineAt = Number.POSITIVE_INFINITY;
-  #deadlineMs = 0;
+  #deadline = noDeadline;
 
   constructor(socket: Socket, clock: Clock, timeouts: SmtpTimeouts, transcript: Transcript) {
     this.#socket = socket;
@@ -75,10 +91,9 @@ export class SmtpChannel {
     return this.#fault === null;
   }
 
-  /** Limits everything until the next call: past `totalMs` from now the channel closes. */
+  /** Limits what is begun before the next call: past `totalMs` from now the channel closes. */
   limitTotal(totalMs: number): void {
-    this.#deadlineMs = totalMs;
-    this.#deadlineAt = this.#clock.now() + totalMs;
+    this.#deadline = { at: this.#clock.now() + totalMs, totalMs };
   }
 
   /** Waits for the banner. @throws SmtpFault */
@@ -111,18 +126,28 @@ export class SmtpChannel {
     return replied;
   }
 
-  /** Sends a data block (smtp-data.ts) and returns the reply to its dot. @throws SmtpFault */
-  async sendBlock(block: readonly Buffer[], totalBytes: number): Promise<SmtpReply> {
+  /**
+   * Sends a data block (smtp-data.ts) and returns the reply to its dot. `onTail` is called for a small
+   * one: an `exchange` begun by it, at once or within its promises, leaves in the same write, as
+   * RFC 2920 3.1 allows of the commands behind a message. @throws SmtpFault
+   */
+  async sendBlock(
+    block: readonly Buffer[],
+    totalBytes: number,
+    onTail?: () => void,
+  ): Promise<SmtpReply> {
     this.transcript.client(`(message of ${totalBytes} bytes)`);
     const replies: SmtpReply[] = [];
-    let last = block;
-    if (totalBytes > copyBytes) {
-      const pieces = cutIntoPieces(block);
-      last = pieces.pop() ?? [];
-      for (const piece of pieces) await this.#write(piece);
-    } else {
-      last = [Buffer.concat(block)];
+    if (this.#fault) throw this.#fault;
+    if (totalBytes <= copyBytes) {
+      const replied = this.#expect([{ verb: 'dot' }], replies);
+      this.#writeTogether(Buffer.concat(block), onTail);
+      await replied;
+      return replies[0] as SmtpReply;
     }
+    const pieces = cutIntoPieces(block);
+    const last = pieces.pop() ?? [];
+    for (const piece of pieces) await this.#write(piece);
     if (this.#fault) throw this.#fault;
     const replied = this.#expect([{ verb: 'dot' }], replies);
     this.#gather(last);
@@ -149,13 +174,14 @@ export class SmtpChannel {
   fail(fault: SmtpFault): SmtpFault {
     if (this.#fault) return this.#fault;
     this.#fault = fault;
-    this.transcript.note(fault.message);
+    const [head, ...behind] = this.#waits.splice(0);
+    (head?.transcript ?? this.transcript).note(fault.message);
     this.#disarm();
     this.#socket.destroy();
-    const waiting = this.#wait ?? this.#drain;
-    this.#wait = null;
+    const waiting = head ?? this.#drain;
     this.#drain = null;
     waiting?.reject(fault);
+    for (const wait of behind) wait.reject(unheard(fault, wait));
     this.onClosed?.();
     return fault;
   }
@@ -187,7 +213,7 @@ export class SmtpChannel {
   readonly #onData = (chunk: Buffer): void => {
     if (this.#fault) return;
     const isUnsent = this.#verb === 'dot' && this.#socket.writableLength > 0;
-    if (!this.#wait) this.#refuseUnasked(chunk);
+    if (this.#waits.length === 0) this.#refuseUnasked(chunk);
     else if (isUnsent) this.#judgeLater(chunk);
     else this.#read(chunk);
   };
@@ -225,9 +251,9 @@ export class SmtpChannel {
 
   /** Gives the reply to the command that waits for it; true when none waits any more. */
   #take(reply: SmtpReply, rest: readonly SmtpReply[]): boolean {
-    const wait = this.#wait;
+    const [wait] = this.#waits;
     if (!wait) return true;
-    this.transcript.server(reply);
+    wait.transcript.server(reply);
     if (reply.code === 421 && this.#verb !== 'QUIT') {
       this.fail(new SmtpFault('refused', this.toRemote(reply, this.#verb)));
       return true;
@@ -239,6 +265,14 @@ export class SmtpChannel {
   }
 
   #finish(wait: ReplyWait, reply: SmtpReply, rest: readonly SmtpReply[]): boolean {
+    const behind = this.#waits[1];
+    if (behind) {
+      this.#waits.shift();
+      wait.replies.push(reply);
+      wait.resolve();
+      this.#verb = behind.commands[0]?.verb ?? this.#verb;
+      return false;
+    }
     const isLast = rest.length === 0 && this.#parser.isBetweenReplies;
     // A farewell may follow the reply to the dot in the same packet. Anything else means that the
     // replies are out of step, and that this one perhaps answers an earlier command.
@@ -249,7 +283,7 @@ export class SmtpChannel {
       this.fail(SmtpFault.of('protocol', this.#verb, text));
       return true;
     }
-    this.#wait = null;
+    this.#waits.shift();
     this.#disarm();
     wait.replies.push(reply);
     wait.resolve();
@@ -260,7 +294,9 @@ export class SmtpChannel {
   #expect(commands: readonly { verb: Verb }[], replies: SmtpReply[]): Promise<void> {
     if (this.#fault) return Promise.reject(this.#fault);
     return new Promise((resolve, reject) => {
-      this.#wait = { commands, replies, resolve, reject };
+      const [transcript, deadline] = [this.transcript, this.#deadline];
+      this.#waits.push({ commands, replies, transcript, deadline, resolve, reject });
+      if (this.#waits.length > 1) return;
       this.#verb = commands[0]?.verb ?? this.#verb;
       this.#arm();
     });
@@ -279,6 +315,19 @@ export class SmtpChannel {
         resolve();
       });
     });
+  }
+
+  /** Holds the bytes back until the promises that `onTail` wakes have had their turn. */
+  #writeTogether(bytes: Buffer, onTail: (() => void) | undefined): void {
+    const socket = this.#socket;
+    if (!onTail) {
+      socket.write(bytes);
+      return;
+    }
+    socket.cork();
+    socket.write(bytes);
+    process.nextTick(() => socket.uncork());
+    onTail();
   }
 
   #gather(pieces: readonly Buffer[], onTaken?: () => void): void {
@@ -300,12 +349,13 @@ export class SmtpChannel {
     const stepMs = this.#drain
       ? this.#timeouts.progressMs
       : replyTimeoutMs(this.#timeouts, this.#verb);
-    const leftMs = Math.max(0, this.#deadlineAt - this.#clock.now());
+    const { at, totalMs } = this.#waits[0]?.deadline ?? this.#deadline;
+    const leftMs = Math.max(0, at - this.#clock.now());
     this.#cancelTimer = this.#clock.after(Math.min(stepMs, leftMs), () => {
       const what = this.#drain ? 'the server did not take the message' : 'no reply';
       this.#failConnection(
         leftMs < stepMs
-          ? `not done within ${this.#deadlineMs / 1000} s in all`
+          ? `not done within ${totalMs / 1000} s in all`
           : `${what} within ${stepMs / 1000} s`,
       );
     });
@@ -315,6 +365,11 @@ export class SmtpChannel {
     this.#cancelTimer?.();
     this.#cancelTimer = null;
   }
+}
+
+/** What the end of the session means for commands that were sent ahead: they were not heard. */
+function unheard({ kind, reply }: SmtpFault, { commands }: ReplyWait): SmtpFault {
+  return new SmtpFault(kind, { ...reply, verb: commands[0]?.verb ?? reply.verb });
 }
 
 /** Groups of buffers of about 64 KB, uncopied. */

@@ -9,7 +9,10 @@ import { SmtpFault } from './smtp-fault.ts';
 import type { SmtpReply } from './smtp-reply.ts';
 import type { SmtpTimeouts, Verb } from './smtp-timeouts.ts';
 import { type RecipientAnswer, Transaction } from './smtp-transaction.ts';
+import type { Transcript } from './smtp-transcript.ts';
 
+/** 503: what this server says to MAIL while it still has another transaction open. */
+const badSequence = 503;
 const emptyMessage = [Buffer.from('.\r\n')];
 
 function isAccepted(reply: SmtpReply): boolean {
@@ -19,6 +22,9 @@ function isAccepted(reply: SmtpReply): boolean {
 function isRefusal(reply: SmtpReply): boolean {
   return reply.code >= 400;
 }
+
+/** Called when nothing of the message is left to send: another one may be begun behind it. */
+type OnTail = () => void;
 
 /*
  * isOpen | needsReset | meaning
@@ -35,6 +41,10 @@ export class SmtpSession {
   readonly #timeouts: SmtpTimeouts;
   #needsReset: boolean = false;
   #deliveries = 0;
+  /** The message that has left but for its answer; none once it is answered. */
+  #ahead: Promise<void> | null = null;
+  /** The server took the last message that it was given whole. */
+  #tookLast: boolean = false;
 
   constructor(
     channel: SmtpChannel,
@@ -58,9 +68,9 @@ export class SmtpSession {
     return this.#deliveries;
   }
 
-  /** The dialogue since the last message began; for the first one, with the opening. */
-  get transcript(): string {
-    return this.#channel.transcript.text;
+  /** The dialogue of the message begun last; of the first one, with the opening. */
+  get transcript(): Transcript {
+    return this.#channel.transcript;
   }
 
   /** `listener` is called once when the connection has ended, for whatever reason. */
@@ -69,24 +79,25 @@ export class SmtpSession {
   }
 
   /**
-   * Delivers one message; the answers stand in the order of `mail.recipients`. Not to be called
-   * before the last call has resolved. Never rejects.
+   * Delivers one message; the answers stand in the order of `mail.recipients`. Not to be called again
+   * before the last call has resolved or has called `onTail`, which it does for small messages on
+   * sessions that have proven themselves: their next envelope travels together with the end of this
+   * message. Never rejects.
    */
-  async deliver(mail: SmtpMail): Promise<RecipientAnswer[]> {
-    const { transcript } = this.#channel;
+  async deliver(mail: SmtpMail, onTail?: OnTail): Promise<RecipientAnswer[]> {
+    const channel = this.#channel;
     if (this.#deliveries > 0) {
-      transcript.clear();
-      transcript.note(`message ${this.#deliveries + 1} on an open connection`);
+      channel.transcript = channel.transcript.next();
+      channel.transcript.note(`message ${this.#deliveries + 1} on an open connection`);
     }
     this.#deliveries += 1;
-    this.#channel.limitTotal(this.#timeouts.deliveryMs);
+    channel.limitTotal(this.#timeouts.deliveryMs);
     const transaction = new Transaction(mail, this.capabilities);
-    try {
-      if (transaction.isWanted) await this.#transact(transaction);
-    } catch (error) {
-      if (!(error instanceof SmtpFault)) throw error;
-      transaction.answerRest({ kind: 'fault', fault: error.kind, reply: error.reply });
-    }
+    if (!transaction.isWanted) return transaction.answers();
+    const conducted = this.#conduct(transaction, onTail);
+    this.#ahead = conducted;
+    await conducted;
+    if (this.#ahead === conducted) this.#ahead = null;
     return transaction.answers();
   }
 
@@ -107,25 +118,41 @@ export class SmtpSession {
     this.#channel.fail(SmtpFault.of('connection', this.#channel.verb, why));
   }
 
-  async #transact(transaction: Transaction): Promise<void> {
-    const data = this.capabilities.pipelining
+  async #conduct(transaction: Transaction, onTail: OnTail | undefined): Promise<void> {
+    try {
+      await this.#transact(transaction, onTail);
+    } catch (error) {
+      if (!(error instanceof SmtpFault)) throw error;
+      transaction.answerRest({ kind: 'fault', fault: error.kind, reply: error.reply });
+    }
+  }
+
+  async #transact(transaction: Transaction, onTail: OnTail | undefined): Promise<void> {
+    const { pipelining } = this.capabilities;
+    const ordinal = this.#deliveries;
+    const data = pipelining
       ? await this.#sendEnvelopeAtOnce(transaction)
       : await this.#sendEnvelopeInSteps(transaction);
     if (!data) return;
     if (isRefusal(data)) return transaction.answerRest(this.#replied(data, 'DATA'));
     if (data.code !== 354) throw this.#outOfStep(data, 'DATA');
     if (!transaction.hasAccepted) return this.#endWithoutMessage();
-    const dot = await this.#channel.sendBlock(
-      toDataBlock(transaction.mail.data),
-      transaction.bytes,
-    );
+    // Whatever the reply to the dot, it ends the transaction (RFC 5321 4.1.1.4).
+    this.#needsReset = false;
+    const block = toDataBlock(transaction.mail.data);
+    // Not behind the first message: a server that answers a dot twice is found out by that one.
+    const tail = pipelining && ordinal > 1 ? onTail : undefined;
+    const dot = await this.#channel.sendBlock(block, transaction.bytes, tail);
     if (dot.code !== 250 && !isRefusal(dot)) throw this.#outOfStep(dot, 'dot');
-    this.#needsReset = isRefusal(dot);
+    this.#tookLast = dot.code === 250;
+    // There are servers that keep a refused transaction all the same.
+    if (!this.#tookLast && ordinal === this.#deliveries) this.#needsReset = true;
     transaction.answerRest(this.#replied(dot, 'dot'));
   }
 
   /** MAIL, all RCPT and DATA in one write. Returns the reply to DATA. */
   async #sendEnvelopeAtOnce(transaction: Transaction): Promise<SmtpReply | null> {
+    const ahead = this.#ahead;
     const reset = this.#takeReset();
     const replies: SmtpReply[] = [];
     const commands: Command[] = [
@@ -135,11 +162,28 @@ export class SmtpSession {
     ];
     try {
       await this.#channel.exchange(commands, replies);
-    } finally {
-      // Also when the session broke on the way: a refusal that was said holds.
-      this.#readEnvelope(transaction, commands, replies);
+    } catch (error) {
+      // A refusal that was said before the session broke holds, unless replies were out of step.
+      if (error instanceof SmtpFault && error.kind !== 'protocol') {
+        this.#readEnvelope(transaction, commands, replies);
+      }
+      throw error;
     }
+    if (ahead) {
+      await ahead;
+      this.#checkAhead(replies);
+    }
+    this.#readEnvelope(transaction, commands, replies);
     return replies.at(-1) ?? null;
+  }
+
+  /**
+   * MAIL was sent before the message ahead of it had its answer. A refusal of it counts only where it
+   * can have no other cause than this message; else the message is better tried anew.
+   */
+  #checkAhead([mail]: readonly SmtpReply[]): void {
+    if (!mail || !isRefusal(mail)) return;
+    if (!this.#tookLast || mail.code === badSequence) throw this.#outOfStep(mail, 'MAIL');
   }
 
   /** One command at a time (RFC 5321 4.1.4); no DATA when no recipient was taken. */
@@ -173,6 +217,10 @@ export class SmtpSession {
       } else if (!isRefusal(reply) || verb === 'RSET') {
         throw this.#outOfStep(reply, verb);
       } else if (verb === 'MAIL') {
+        // Who refuses the sender takes no recipient: these replies belong to other commands.
+        if (replies.slice(index + 1).some((later) => !isRefusal(later))) {
+          throw this.#outOfStep(reply, 'MAIL');
+        }
         transaction.answerRest(this.#replied(reply, 'MAIL'));
         return;
       } else {

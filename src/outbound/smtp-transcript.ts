@@ -45,10 +45,11 @@ export class Transcript {
     return this.#secrets.reduce((cut, secret) => cut.replaceAll(secret, '(hidden)'), text);
   }
 
-  /** Forgets what was said: the next message on a session starts its own transcript. */
-  clear(): void {
-    this.#text = '';
-    this.#room = maxLength;
+  /** An empty one that hides the same secrets: for the next message on a session. */
+  next(): Transcript {
+    const next = new Transcript();
+    next.#secrets = this.#secrets;
+    return next;
   }
 
   #add(mark: string, line: string): void {

@@ -19,6 +19,7 @@ const durableSoonMs = 250;
 const gatherMs = 2;
 /** Another process holds the write lock: commands keep transactions to milliseconds. */
 const busyTimeoutMs = 2_000;
+const busyPauseMs = 5;
 
 /** A Kysely connection over better-sqlite3 that keeps its prepared statements. */
 function connectionOver(database: Database.Database): DatabaseConnection {
@@ -35,6 +36,21 @@ function connectionOver(database: Database.Database): DatabaseConnection {
       return { rows: [], numAffectedRows: BigInt(changes) };
     },
     streamQuery: noStreaming,
+  };
+}
+
+/** As `connectionOver`, for reads that stand alone: trouble of the store is a CapacityError. */
+function readingConnectionOver(database: Database.Database): DatabaseConnection {
+  const connection = connectionOver(database);
+  return {
+    ...connection,
+    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+      try {
+        return await connection.executeQuery<R>(query);
+      } catch (error) {
+        throw storeError(error, 'be read');
+      }
+    },
   };
 }
 
@@ -69,10 +85,15 @@ function isStoreTrouble(error: unknown): boolean {
   );
 }
 
-function storeError(error: unknown): unknown {
+function storeError(error: unknown, wish: 'write' | 'be read' = 'write'): unknown {
   if (!isStoreTrouble(error)) return error;
   const { code, message } = error as { code: string; message: string };
-  return new CapacityError(`The store cannot write now (${code}: ${message})`, 1, { cause: error });
+  const text = `The store cannot ${wish} now (${code}: ${message})`;
+  return new CapacityError(text, 1, { cause: error });
+}
+
+function isBusy(error: unknown): boolean {
+  return /^SQLITE_BUSY/.test(String((error as { code?: unknown } | null)?.code));
 }
 
 /** The write queue of one connection: whatever waits when a turn begins shares one commit. */
@@ -133,6 +154,23 @@ class GroupCommit {
     });
   }
 
+  /**
+   * Begins, waiting for another process to end its write. SQLite's own wait (`busy_timeout`, off on
+   * this connection) would stop the event loop.
+   */
+  async #beginWrite(): Promise<void> {
+    const giveUpAt = performance.now() + busyTimeoutMs;
+    for (;;) {
+      try {
+        this.#begin.run();
+        return;
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > giveUpAt) throw error;
+      }
+      await pause(busyPauseMs);
+    }
+  }
+
   /** Resolves when every write that waited has been answered. */
   async idle(): Promise<void> {
     while (this.#running) await nextTurn();
@@ -154,7 +192,7 @@ class GroupCommit {
     const answers: (() => void)[] = [];
     try {
       this.#setSynchronous(group);
-      this.#begin.run();
+      await this.#beginWrite();
       for (const write of group) answers.push(await this.#runOne(write, group.length > 1));
       this.#end.run();
     } catch (error) {
@@ -196,6 +234,7 @@ export function openSqlite(file: string): Store {
   try {
     writer = open(file, false);
     reader = open(file, true);
+    writer.pragma('busy_timeout = 0');
   } catch (error) {
     const reason = (error as Error).message;
     throw new UnreachableError(`The store ${file} cannot be opened: ${reason}`, { cause: error });
@@ -209,18 +248,19 @@ export function openSqlite(file: string): Store {
   let stopPolling: (() => void) | null = null;
   let seenVersion = dataVersion(writer);
   const poll = () => {
-    const version = dataVersion(writer);
+    const version = dataVersion(writer) ?? seenVersion;
     if (version !== seenVersion) notify();
     seenVersion = version;
     stopPolling = systemClock.after(changePollMs, poll);
   };
+  const write = <T>(work: (trx: Db) => Promise<T>, durability: Durability = 'now') =>
+    new Promise<T>((resolve, reject) => {
+      commits.add({ durability, work, resolve: resolve as (value: unknown) => void, reject });
+    });
   return {
     kind: 'sqlite',
-    db: kyselyOn('sqlite', connectionOver(reader)),
-    write: <T>(work: (trx: Db) => Promise<T>, durability: Durability = 'now') =>
-      new Promise<T>((resolve, reject) => {
-        commits.add({ durability, work, resolve: resolve as (value: unknown) => void, reject });
-      }),
+    db: kyselyOn('sqlite', readingConnectionOver(reader)),
+    write,
     onChange(listener) {
       listeners.add(listener);
       if (!stopPolling) stopPolling = systemClock.after(changePollMs, poll);
@@ -231,7 +271,11 @@ export function openSqlite(file: string): Store {
         stopPolling = null;
       };
     },
-    isWritable: () => probeWrite(writer),
+    isWritable: () =>
+      write(async () => touch(writer)).then(
+        () => true,
+        () => false,
+      ),
     async close() {
       stopPolling?.();
       listeners.clear();
@@ -242,24 +286,17 @@ export function openSqlite(file: string): Store {
   };
 }
 
-function dataVersion(database: Database.Database): number {
-  return database.pragma('data_version', { simple: true }) as number;
+/** Null where it cannot be read now: whoever reads or writes next has someone to tell. */
+function dataVersion(database: Database.Database): number | null {
+  try {
+    return database.pragma('data_version', { simple: true }) as number;
+  } catch (error) {
+    if (isStoreTrouble(error)) return null;
+    throw error;
+  }
 }
 
 /** A write that changes nothing that matters. */
 function touch(database: Database.Database): void {
   database.exec('update probe set counter = counter + 1');
-}
-
-async function probeWrite(database: Database.Database): Promise<boolean> {
-  if (database.inTransaction) return true;
-  try {
-    database.exec('begin immediate');
-    touch(database);
-    database.exec('commit');
-    return true;
-  } catch {
-    if (database.inTransaction) database.exec('rollback');
-    return false;
-  }
 }

@@ -52,7 +52,7 @@ describe('opportunistic TLS', () => {
       'STARTTLS',
       'EHLO client.test',
     ]);
-    expect(session.transcript).toContain('* TLSv1.3');
+    expect(session.transcript.text).toContain('* TLSv1.3');
   });
 
   it('carries a large message', async () => {
@@ -82,7 +82,7 @@ describe('opportunistic TLS', () => {
     expect(sink.connections.total).toBe(2);
     const [answer] = await session.deliver(mailOf());
     expect(answer?.reply.code).toBe(250);
-    expect(session.transcript).toContain('once more in plain text');
+    expect(session.transcript.text).toContain('once more in plain text');
   });
 
   it.each([
@@ -99,7 +99,7 @@ describe('opportunistic TLS', () => {
     servers.push(server);
     const session = await open(server.port, { tls: 'opportunistic' });
     expect(session.tls).toBeNull();
-    expect(session.transcript).toContain('TLS failed');
+    expect(session.transcript.text).toContain('TLS failed');
   });
 
   it('goes on in plain text when the handshake hangs for 30 s', async () => {
@@ -190,8 +190,8 @@ describe('AUTH', () => {
     await session.deliver(mailOf());
     expect(sink.messages[0]).toMatchObject({ user: 'user', tls: true });
     expect(sink.commands.some(({ line }) => line.startsWith(`AUTH ${method}`))).toBe(true);
-    for (const secret of secrets) expect(session.transcript).not.toContain(secret);
-    expect(session.transcript).toContain('hidden');
+    for (const secret of secrets) expect(session.transcript.text).not.toContain(secret);
+    expect(session.transcript.text).toContain('hidden');
   });
 
   it('is refused: the fault keeps the words, without credentials that they repeat', async () => {

@@ -373,7 +373,7 @@ describe('the transcript', () => {
   it('shows the dialogue and not the message', async () => {
     const open = await connected({ extensions: ['PIPELINING'], tls: false });
     await open.deliver(mailOf());
-    expect(open.transcript).toBe(
+    expect(open.transcript.text).toBe(
       [
         `* connecting to sink.test [127.0.0.1]:${sink.port}`,
         'S: 220 sink.test ESMTP',
@@ -392,7 +392,7 @@ describe('the transcript', () => {
       ].join('\n'),
     );
     await open.deliver(mailOf());
-    expect(open.transcript).toMatch(/^\* message 2 on an open connection\nC: MAIL/);
+    expect(open.transcript.text).toMatch(/^\* message 2 on an open connection\nC: MAIL/);
   });
 
   it('stays within 4 KB and shows nothing that could steer a terminal', async () => {
@@ -402,8 +402,8 @@ describe('the transcript', () => {
       '550 5.1.1 end',
     ]);
     const [answer] = await open.deliver(mailOf());
-    expect(Buffer.byteLength(open.transcript)).toBeLessThanOrEqual(4096);
-    expect(open.transcript).not.toContain('\u001b');
+    expect(Buffer.byteLength(open.transcript.text)).toBeLessThanOrEqual(4096);
+    expect(open.transcript.text).not.toContain('\u001b');
     expect(answer?.reply.text).not.toContain('\u001b');
     expect(answer?.reply.text.length).toBeLessThanOrEqual(1000);
   });

@@ -3,6 +3,7 @@
 import type { ParsedMail, ReportPart } from '../parsed-mail.ts';
 import type { BouncedRecipient } from './bounced-recipient.ts';
 import { readDeliveryStatus } from './delivery-status.ts';
+import { findHeader } from './mail-header.ts';
 import { type Notice, readNotice, readNoticeRecipients, readPreamble } from './notice.ts';
 import {
   daemonLocalPart,
@@ -32,10 +33,6 @@ export interface BounceReport {
 const statusTypes = ['message/delivery-status', 'message/global-delivery-status'];
 const flatReport = /^[ \t>]{0,4}Final-Recipient[ \t]{0,4}:/im;
 
-function headerOf(mail: ParsedMail, name: string): string | null {
-  return mail.headers.find((field) => field.name.toLowerCase() === name)?.value ?? null;
-}
-
 function isOfDaemon({ from }: ParsedMail): boolean {
   if (from === null) return false;
   const localPart = from.email.slice(0, from.email.lastIndexOf('@'));
@@ -49,18 +46,25 @@ function isOtherNotice(mail: ParsedMail, notice: Notice): boolean {
   const isOwnReport = mail.reportType !== null && mail.reportType !== 'delivery-status';
   return (
     isOwnReport ||
-    headerOf(mail, 'list-id') !== null ||
+    findHeader(mail, 'list-id') !== null ||
     otherNotice.test((mail.subject ?? '').trim()) ||
     otherNoticeText.test(readPreamble(notice))
   );
 }
 
+/** A null return path says so too, unless a person's machine answers with it. */
+function isOfNobody(mail: ParsedMail): boolean {
+  if (findHeader(mail, 'return-path') !== '<>' || mail.autoReplyReason === 'auto-response')
+    return false;
+  return !/^\s*(?:re|aw|antw|sv|tr|r|fwd?|wg)\s*:/i.test(mail.subject ?? '');
+}
+
 /** Prose counts only from a mail system that says both in subject or text that it gave up or waits. */
 function isNotice(mail: ParsedMail, notice: Notice): boolean {
   if (isOtherNotice(mail, notice)) return false;
-  if (headerOf(mail, 'x-failed-recipients') !== null) return true;
+  if (findHeader(mail, 'x-failed-recipients') !== null) return true;
   const isSubject = noticeSubject.test(mail.subject ?? '');
-  const isFromSystem = isOfDaemon(mail) || (isSubject && headerOf(mail, 'return-path') === '<>');
+  const isFromSystem = isOfDaemon(mail) || isOfNobody(mail);
   const opening = notice.lines.join(' ').slice(0, 4096);
   const isOpening = failureOpening.test(opening) || delayOpening.test(opening);
   return isFromSystem && isOpening && (isSubject || mail.autoReplyReason === 'delivery-status');
@@ -85,7 +89,7 @@ function isWhole(mail: ParsedMail, part: ReportPart): boolean {
 }
 
 function readFailedHeader(mail: ParsedMail): string[] {
-  const addresses = (headerOf(mail, 'x-failed-recipients') ?? '').split(',').slice(0, 100);
+  const addresses = (findHeader(mail, 'x-failed-recipients') ?? '').split(',').slice(0, 100);
   return addresses.map((one) => readReportAddress(one)).filter((one) => one !== null);
 }
 
@@ -119,6 +123,7 @@ export function readBounce(mail: ParsedMail): BounceReport | null {
       subject: mail.subject ?? '',
       others,
       failed: readFailedHeader(mail),
+      isCertain: isOfDaemon(mail) || findHeader(mail, 'x-failed-recipients') !== null,
     });
   };
   const fields = part && isReport(mail) ? readDeliveryStatus(part.text, isWhole(mail, part)) : null;

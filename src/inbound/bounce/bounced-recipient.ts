@@ -43,6 +43,11 @@ export interface RecipientFacts {
 const isGeneric = (enhancedCode: string | null) =>
   enhancedCode === null || enhancedCode.endsWith('.0.0');
 
+/** While a system still tries, a code of RFC 3463 X.4.7 only tells that it could not yet. */
+function errorCodeOf(errorCode: ErrorCode, action: BounceAction): ErrorCode {
+  return action === 'delayed' && errorCode === 'expired' ? 'connection' : errorCode;
+}
+
 /** Classifies what is told of one recipient. */
 export function toBouncedRecipient(facts: RecipientFacts): BouncedRecipient {
   const { email, action, reply, status = null, isCertain } = facts;
@@ -58,7 +63,7 @@ export function toBouncedRecipient(facts: RecipientFacts): BouncedRecipient {
     originalEmail: facts.originalEmail ?? null,
     action,
     isHard: isHard && isPermanent && isCertain && action === 'failed',
-    errorCode: isBad ? errorCode : null,
+    errorCode: isBad ? errorCodeOf(errorCode, action) : null,
     code: reply.code,
     enhancedCode,
     text: reply.text,

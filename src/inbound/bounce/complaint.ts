@@ -2,6 +2,7 @@
 // the Hotmail form that is a plain forward. Pure; whose message it is, is the caller's.
 import { readDate } from '../header-values.ts';
 import type { ParsedMail } from '../parsed-mail.ts';
+import { findHeader } from './mail-header.ts';
 import {
   type ReportBlock,
   readReportAddress,
@@ -55,10 +56,6 @@ const maxIncidents = 1_000_000;
 const hidden = /^(?:redacted|undisclosed|hidden|anonymous|x+)@|@(?:redacted|hidden)/i;
 const jmrpSubject = /^complaint about message from\b/i;
 
-function headerOf(mail: ParsedMail, name: string): string | null {
-  return mail.headers.find((field) => field.name.toLowerCase() === name)?.value ?? null;
-}
-
 function readRecipients(values: readonly (string | null)[]): string[] {
   const emails = values
     .slice(0, maxRecipients)
@@ -106,7 +103,7 @@ function readReport(mail: ParsedMail, text: string): Complaint | null {
 
 /** Hotmail's older form: the message attached, the recipient in a field of the outer header. */
 function readForward(mail: ParsedMail): Complaint | null {
-  const recipient = headerOf(mail, 'x-hmxmroriginalrecipient');
+  const recipient = findHeader(mail, 'x-hmxmroriginalrecipient');
   const hasCopy = mail.reports.some(({ contentType }) => contentType === 'message/rfc822');
   if (!hasCopy || (recipient === null && !jmrpSubject.test(mail.subject ?? ''))) return null;
   const returned = readReturnedMessage(mail, '');

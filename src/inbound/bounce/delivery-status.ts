@@ -46,7 +46,8 @@ function readAction(block: ReportBlock, status: string | null): BounceAction {
 }
 
 function readName(value: string | null): string | null {
-  return value === null ? null : withoutType(value).slice(0, 255) || null;
+  const name = /^[^\s;(]{1,255}/.exec(withoutType(value ?? ''))?.[0] ?? '';
+  return name.replace(/\.$/, '') || null;
 }
 
 function readRecipient(block: ReportBlock, isWhole: boolean): BouncedRecipient {

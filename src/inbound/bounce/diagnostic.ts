@@ -4,6 +4,8 @@ import type { RemoteReply } from '../../outbound/outcome.ts';
 import { cleanLine } from '../header-fields.ts';
 
 const maxCharacters = 4096;
+/** What a transcript goes on with after a reply. */
+const afterReply = /\n[^\n]{0,40}(?:-->|>>>|---|giving up on)/i;
 const maxTextCharacters = 1000;
 
 /** Which command the words say was answered; the first that fits. */
@@ -54,10 +56,11 @@ export function readDiagnostic(words: string): RemoteReply {
   const source = words.slice(0, maxCharacters);
   const verb = verbs.find(([pattern]) => pattern.test(source))?.[1] ?? 'DSN';
   const found = code.exec(source);
-  const after = found ? source.slice(found.index + found[0].length) : '';
+  const rest = found ? source.slice(found.index + found[0].length) : '';
+  const after = rest.slice(0, afterReply.exec(rest)?.index);
   const enhancedCode = found?.[2] ?? (enhanced.exec(after) ?? enhanced.exec(source))?.[1] ?? null;
   if (!found) return { code: null, enhancedCode, text: readText(source), verb };
   const said = readText(withoutRepeats(after.replace(/^[\s:-]+/, ' '), found[1] ?? ''));
-  const text = said === '' ? readText(source) : said;
+  const text = /\p{L}{3}/u.test(said) ? said : readText(source);
   return { code: Number(found[1]), enhancedCode, text, verb };
 }

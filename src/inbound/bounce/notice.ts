@@ -2,6 +2,7 @@
 // notice is split from the returned copy, whose words are not the server's, then into a paragraph
 // for each address. The phrases are notice-words.ts.
 import { parseAddress } from '../../address.ts';
+import { classifyReply } from '../../outbound/classify-reply.ts';
 import type { ParsedMail } from '../parsed-mail.ts';
 import { startsHeaderBlock } from '../quoted-header.ts';
 import { type BouncedRecipient, toBouncedRecipient } from './bounced-recipient.ts';
@@ -18,6 +19,8 @@ export interface Notice {
 interface Paragraph {
   email: string;
   lines: string[];
+  /** The address stood first in its line. */
+  isOpened: boolean;
 }
 
 const maxCharacters = 64 * 1024;
@@ -31,7 +34,7 @@ const email = `[^\\s<>()"',;:@\\[\\]]{1,64}@[^\\s<>()"',;:@\\[\\]]{1,255}`;
 const leading = new RegExp(`^[\\s*•>-]{0,16}["'(\\[]?<?(?:mailto:|smtp:|rfc822;)?(${email})`, 'i');
 /** A line that names whom it is about. */
 const labelled = new RegExp(
-  `^[\\s*•-]{0,16}(?:(?:failed|original|final|invalid|the following|e-?mail)? ?(?:recipients?|address(?:es)?|rcpt to|to|for|user|mailbox)|fail\\w* to deliver to|could not deliver (?:message )?to|delivery to|your message to|unknown user|user mailbox exceeds allowed size|undeliverable to|empf[aä]nger(?:adresse)?|an|destinataires?|[aà]|destinatari[oa]s?|para|получател[ья]|адрес|кому|宛先|收件人)\\b? ?[:：<"'\\[(\\s]{1,8}(?:smtp:|mailto:)?["'<]?(${email})`,
+  `^[\\s*•-]{0,16}(?:(?:failed|original|final|invalid|the following|e-?mail)? ?(?:recipients?|address(?:es)?|rcpt to|to|for|user|mailbox)|fail\\w* to deliver to|could not deliver (?:message )?to|delivery to|your message to|unknown user|user mailbox exceeds allowed size|undeliverable to|empf[aä]nger(?:adresse)?|an|destinataires?|[aà]|destinatari[oa]s?|para|получател[ья]|адрес|кому|宛先|收件人) ?[:：<"'\\[(\\s]{1,8}(?:smtp:|mailto:)?["'<]?(${email})`,
   'iu',
 );
 const anywhere = new RegExp(email, 'gi');
@@ -79,10 +82,16 @@ function readParagraphs(lines: string[], isOther: (address: string) => boolean):
   const paragraphs = new Map<string, Paragraph>();
   let current: Paragraph | null = null;
   for (const line of lines) {
-    const named = readEmail((leading.exec(line) ?? labelled.exec(line))?.[1] ?? '');
-    if (named !== null && !isOther(named) && named !== current?.email) {
+    const opened = leading.exec(line)?.[1];
+    const named = readEmail(opened ?? labelled.exec(line)?.[1] ?? '');
+    // `To: joe@…` in a summary of the message comes before the paragraph that `joe@…` opens.
+    const isAgain = named === current?.email && opened === undefined;
+    if (named !== null && !isOther(named) && !isAgain) {
       if (paragraphs.size === maxRecipients) break;
-      current = paragraphs.get(named) ?? { email: named, lines: [] };
+      const known: Paragraph | undefined = paragraphs.get(named);
+      current = known?.isOpened
+        ? known
+        : { email: named, lines: [], isOpened: opened !== undefined };
       paragraphs.set(named, current);
     }
     current?.lines.push(line);
@@ -99,18 +108,22 @@ function findMentioned(lines: string[], isOther: (address: string) => boolean): 
   return null;
 }
 
-function joinLines(lines: readonly string[]): string {
-  return lines.join('\n').slice(0, maxParagraphCharacters).trim();
-}
-
-/** The paragraph in which the reply stands; after it come farewells and transcripts. */
+/** The part that says why; before it come summaries, after it farewells and transcripts. */
 function readWords(lines: string[], ownEmail: string | null): string {
-  const whole = joinLines(lines);
+  const text = lines.join('\n').slice(0, maxParagraphCharacters);
+  const opening = ownEmail === null ? null : leading.exec(text);
+  const whole = text
+    .slice(opening?.[0].length ?? 0)
+    .replace(/^[>"')\]]*[:;.]?/, '')
+    .trim();
   const parts = whole.split(/\n[ \t]*\n/);
-  const isEmpty = (part: string) => ownEmail !== null && part.replace(ownEmail, '').length < 8;
-  const coded = parts.find((part) => readDiagnostic(part).code !== null);
-  const worded = parts.find((part) => readDiagnostic(part).enhancedCode !== null);
-  return coded ?? worded ?? parts.filter((part) => !isEmpty(part)).join('\n');
+  const replies = parts.map((part) => readDiagnostic(part));
+  const telling = [
+    replies.findIndex(({ code }) => code !== null),
+    replies.findIndex(({ enhancedCode }) => enhancedCode !== null),
+    replies.findIndex((reply) => classifyReply(reply).errorCode !== 'unknown'),
+  ].find((at) => at >= 0);
+  return telling === undefined ? whole : (parts[telling] ?? whole);
 }
 
 export interface NoticeSigns {
@@ -119,6 +132,8 @@ export interface NoticeSigns {
   others: ReadonlySet<string>;
   /** Of X-Failed-Recipients. */
   failed: readonly string[];
+  /** False where the sender may be a person: then nothing is hard. */
+  isCertain: boolean;
 }
 
 const roleAddress = /^(?:postmaster|mailer-daemon|abuse|support|helpdesk|noreply|no-reply)@/i;
@@ -131,14 +146,14 @@ export function readNoticeRecipients(notice: Notice, signs: NoticeSigns): Bounce
   const paragraphs = readParagraphs(notice.lines, isOther);
   const named = new Set(paragraphs.map((one) => one.email));
   for (const address of signs.failed) {
-    if (!named.has(address)) paragraphs.push({ email: address, lines: [] });
+    if (!named.has(address)) paragraphs.push({ email: address, lines: [], isOpened: false });
   }
   const build = (address: string | null, words: string) =>
     toBouncedRecipient({
       email: address,
       action: isDelayed ? 'delayed' : 'failed',
       reply: readDiagnostic(words),
-      isCertain: true,
+      isCertain: signs.isCertain,
     });
   if (paragraphs.length > 1) {
     return paragraphs.map(({ email: address, lines }) => build(address, readWords(lines, address)));

@@ -92,9 +92,9 @@ export function withoutType(value: string): string {
 
 /** `\x{…}` of utf-8-addr-xtext (RFC 6533 3). */
 function decodeUnicode(text: string): string {
-  return text.replace(/\\x\{([0-9A-Fa-f]{2,6})\}/g, (escape, digits: string) => {
+  return text.replace(/\\x\{([0-9A-Fa-f]{2,6})\}/g, (whole, digits: string) => {
     const point = Number.parseInt(digits, 16);
-    return point <= 0x10ffff ? String.fromCodePoint(point) : escape;
+    return point <= 0x10ffff ? String.fromCodePoint(point) : whole;
   });
 }
 
