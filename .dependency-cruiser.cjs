@@ -42,7 +42,7 @@ const doorways = {
   'prom-client': '^src/metrics\\.ts$|^daemon/http/',
   'smtp-server': '^daemon/smtp/',
   tldts: '^src/domains/',
-  yaml: '^src/config',
+  yaml: '^src/config|^src/outbound/providers\\.ts$',
   zod:
     '(schema|routes|pagination|validate|route)\\.ts$|^src/config[^/]*\\.ts$|' +
     '^daemon/http/(openapi[^/]*|dispatch)\\.ts$',

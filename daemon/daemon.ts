@@ -4,6 +4,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { App } from '../src/app.ts';
 import { checkDueDomains } from '../src/domains/domain-checks.ts';
 import { firstStart, firstStartText } from '../src/first-start.ts';
+import { createReportReader } from '../src/inbound/reports.ts';
 import { createAuthenticator } from '../src/keys/authenticator.ts';
 import { addProcessMetrics } from '../src/metrics.ts';
 import { createAttempter } from '../src/outbound/attempt.ts';
@@ -57,6 +58,10 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const pipeline = createPipeline(app, { worker: app.newId('worker'), ...attempter });
     await pipeline.start();
     stops.push((graceMs) => pipeline.stop(graceMs));
+
+    const reports = createReportReader(app);
+    reports.start();
+    stops.push(() => reports.stop());
 
     const authenticator = createAuthenticator(app);
     stops.push(() => authenticator.close());

@@ -29,6 +29,8 @@ export const idPrefixes = {
   conversation: 'conv',
   template: 'tmpl',
   worker: 'wrk',
+  inboundReport: 'rep',
+  hold: 'hold',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

@@ -1,5 +1,5 @@
-// What the daemon does by the clock, beside the queue: each job is short, safe to repeat, and run by
-// one daemon at a time where several share a store.
+// What the daemon does by the clock, beside the queue. Each job is short and safe to repeat: where
+// several daemons share a store, each runs it, and what is done already is not done again.
 import { Cron } from 'croner';
 import type { App } from '../../src/app.ts';
 

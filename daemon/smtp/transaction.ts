@@ -36,8 +36,12 @@ function mostBytes({ app, limits }: Reception, mailboxes: number): number {
   return Math.min(maxMessageBytes, Math.floor(perCopy));
 }
 
+/** How many copies are stored: one for each mailbox, and each report. */
 function countMailboxes(destinations: Iterable<Destination>): number {
-  return new Set([...destinations].map(({ mailboxId }) => mailboxId)).size;
+  const owners = [...destinations].map((one) =>
+    one.kind === 'mailbox' ? one.mailboxId : one.address,
+  );
+  return new Set(owners).size;
 }
 
 /** MAIL: any sender may write to us, the null return path too. */

@@ -1,5 +1,6 @@
 // All SQL on `domains` and `domain_keys`. Rows only, no decisions.
-import { type Db, statement, tables } from '../store/db.ts';
+import type { Kysely } from 'kysely';
+import { type Db, type ParameterOf, statement, tables } from '../store/db.ts';
 import type { DkimAlgorithm } from './dkim-key.ts';
 
 export type DomainStatus = 'pending' | 'verified' | 'failed' | 'temporary-failure';
@@ -62,6 +63,30 @@ export async function findSendingDomain(
   domain: string,
 ): Promise<SendingDomain | undefined> {
   return (await sendingDomain(db, { organizationId, domain }))[0];
+}
+
+const returnPathHost = statement(
+  (db: Kysely<DomainTables>, parameter: ParameterOf<{ id: string }>) =>
+    db.selectFrom('domains').select('return_path').where('id', '=', parameter('id')),
+);
+
+/** The host of return paths of a domain; undefined where the domain is gone. */
+export async function findReturnPath(db: Db, id: string): Promise<string | undefined> {
+  return (await returnPathHost(db, { id }))[0]?.return_path;
+}
+
+const returnPathOwners = statement(
+  (db: Kysely<DomainTables>, parameter: ParameterOf<{ host: string }>) =>
+    db
+      .selectFrom('domains')
+      .select('organization_id')
+      .where('return_path', '=', parameter('host'))
+      .limit(100),
+);
+
+/** The organizations that have `host` for return paths: none where it is not ours. */
+export async function findReturnPathOwners(db: Db, host: string): Promise<string[]> {
+  return (await returnPathOwners(db, { host })).map((row) => row.organization_id);
 }
 
 /** The domain names that are verified, as a subquery for areas that join on them. */

@@ -1,18 +1,36 @@
 // Where mail for an address goes (contract 8): decided at RCPT, so that what is not ours is refused
 // before a byte of it arrives. There is no way to relay: an address is a destination here or nothing.
-import { parseAddress } from '../address.ts';
+import { type MailAddress, parseAddress } from '../address.ts';
 import type { App } from '../app.ts';
+import { findReturnPathOwners } from '../domains/queries.ts';
 import { findMailboxByAddress } from '../mailboxes/mailboxes.ts';
+import { findDelivery } from '../messages/delivery-queries.ts';
+import { readReturnPath } from '../outbound/return-path.ts';
+import type { ReportKind } from './queries.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
 
-/** A mailbox and the address it was reached by; catch-alls and return paths become further kinds. */
-export interface Destination {
+/** A mailbox and the address it was reached by. */
+export interface MailboxDestination {
   kind: 'mailbox';
   mailboxId: string;
   organizationId: string;
   /** In the form of src/address.ts. */
   address: string;
 }
+
+/** Where reports on our own sends come back to. */
+export interface ReportDestination {
+  kind: 'report';
+  report: ReportKind;
+  organizationId: string;
+  /** Whom the return path names; null for complaint reports. */
+  deliveryId: string | null;
+  address: string;
+}
+
+export type Destination = MailboxDestination | ReportDestination;
+
+const complaintLocalPart = 'fbl';
 
 /** RFC 5321 4.1.1.3 lets a client leave out the domain of this one. */
 function withDomain(address: string, hostname: string): string {
@@ -27,7 +45,10 @@ export async function resolveDestination(
   const parsed = parseAddress(withDomain(address, app.config.delivery.hostname));
   if (!parsed) return refused(553, '5.1.3', 'This is not an address that mail can be sent to');
   const mailbox = await findMailboxByAddress(app.store.db, parsed.email);
-  if (!mailbox) return refused(550, '5.1.1', 'No mailbox here has this address');
+  if (!mailbox) {
+    const report = await resolveReport(app, parsed);
+    return report ?? refused(550, '5.1.1', 'No mailbox here has this address');
+  }
   if (mailbox.status === 'paused') {
     return refused(450, '4.2.1', 'This mailbox takes no mail at the moment');
   }
@@ -37,4 +58,24 @@ export async function resolveDestination(
     organizationId: mailbox.organization_id,
     address: parsed.email,
   };
+}
+
+/** A return path that we made, or the complaint address at a host of ours; null for all else. */
+async function resolveReport(
+  app: App,
+  { email, localPart, domain }: MailAddress,
+): Promise<ReportDestination | null> {
+  const { db } = app.store;
+  const deliveryId = readReturnPath(app, email);
+  if (deliveryId === null && localPart.toLowerCase() !== complaintLocalPart) return null;
+  const owners = await findReturnPathOwners(db, domain);
+  if (deliveryId === null) {
+    const [organizationId] = owners;
+    if (organizationId === undefined) return null;
+    return { kind: 'report', report: 'complaint', organizationId, deliveryId, address: email };
+  }
+  const delivery = await findDelivery(db, deliveryId);
+  if (!delivery || !owners.includes(delivery.organization_id)) return null;
+  const { organization_id: organizationId } = delivery;
+  return { kind: 'report', report: 'bounce', organizationId, deliveryId, address: email };
 }

@@ -6,7 +6,7 @@ import type { MessageEvent } from '../events/events.ts';
 import type { InboundEnvelope } from '../messages/email-projection.ts';
 import type { BlobRow, MessageRow, RecipientRow } from '../messages/queries.ts';
 import { toJson } from '../store/db.ts';
-import type { Destination } from './destination.ts';
+import type { MailboxDestination } from './destination.ts';
 import type { HeaderAddress, ParsedMail } from './parsed-mail.ts';
 
 /** All that is stored of one message for one mailbox. */
@@ -65,7 +65,7 @@ function draftMessage(
   id: string,
   blobId: string,
   { header, envelope, receivedAt }: InboundMail,
-  to: readonly Destination[],
+  to: readonly MailboxDestination[],
 ): Omit<MessageRow, 'organization_id' | 'mailbox_id'> {
   const recipients = to.map(({ address }) => address);
   return {
@@ -104,8 +104,8 @@ function draftMessage(
 function draftCopy(
   app: App,
   mail: InboundMail,
-  mailbox: Destination,
-  to: readonly Destination[],
+  mailbox: MailboxDestination,
+  to: readonly MailboxDestination[],
 ): InboundCopy {
   const { organizationId, mailboxId } = mailbox;
   const owner = { organization_id: organizationId };
@@ -137,7 +137,7 @@ function draftCopy(
 export function draftCopies(
   app: App,
   mail: InboundMail,
-  destinations: readonly Destination[],
+  destinations: readonly MailboxDestination[],
 ): InboundCopy[] {
   const byMailbox = Map.groupBy(destinations, ({ mailboxId }) => mailboxId);
   return [...byMailbox.values()].flatMap((to) => {

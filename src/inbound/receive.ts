@@ -10,9 +10,10 @@ import { isPublicAddress } from '../network-address.ts';
 import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
 import { type AuthResolver, authenticate } from './authenticate.ts';
-import type { Destination } from './destination.ts';
+import type { Destination, ReportDestination } from './destination.ts';
 import { readHeaderBlock } from './header-fields.ts';
 import { draftCopies, type InboundCopy } from './inbound-copy.ts';
+import { insertReports, type ReportRow } from './queries.ts';
 import { projectHeader } from './read-header.ts';
 import { receivedField } from './received-field.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
@@ -32,6 +33,7 @@ export interface ReceivedEnvelope {
   id: string;
 }
 
+/** `messageIds` of what was stored: messages, and reports that wait to be read. */
 export type ReceiveResult = { kind: 'stored'; messageIds: string[] } | InboundRefusal;
 
 type Verdicts = Pick<InboundEnvelope, 'dkimVerdict' | 'spfVerdict' | 'dmarcVerdict'>;
@@ -44,7 +46,13 @@ const mostHops = 50;
 const authenticationMs = 5_000;
 const mostPerTransaction = 64;
 
-type Store = (copies: InboundCopy[]) => Promise<void>;
+/** What is stored of one mail. */
+interface Stored {
+  copies: InboundCopy[];
+  reports: ReportRow[];
+}
+
+type Store = (mail: Stored) => Promise<void>;
 
 /** One group per app; made at the first mail, gone with the app. */
 const groups = new WeakMap<App, Store>();
@@ -52,8 +60,16 @@ const groups = new WeakMap<App, Store>();
 function storeOf(app: App): Store {
   let store = groups.get(app);
   if (!store) {
-    store = groupWrites(app.store, mostPerTransaction, async (trx, mails: InboundCopy[][]) => {
-      await insertCopies(app, trx, mails.flat());
+    store = groupWrites(app.store, mostPerTransaction, async (trx, mails: Stored[]) => {
+      await insertCopies(
+        app,
+        trx,
+        mails.flatMap(({ copies }) => copies),
+      );
+      await insertReports(
+        trx,
+        mails.flatMap(({ reports }) => reports),
+      );
       return mails.map(() => undefined);
     });
     groups.set(app, store);
@@ -79,6 +95,27 @@ async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): 
     trx,
     copies.map(({ event }) => event),
   );
+}
+
+/** A bounce or complaint as it waits to be read (reports.ts). */
+function reportRow(
+  app: App,
+  { organizationId, report, deliveryId }: ReportDestination,
+  mailFrom: string,
+  raw: Buffer,
+): ReportRow {
+  const now = app.clock.now();
+  return {
+    id: app.newId('inboundReport'),
+    organization_id: organizationId,
+    kind: report,
+    delivery_id: deliveryId,
+    envelope_from: mailFrom,
+    raw,
+    tries: 0,
+    due_at: now,
+    created_at: now,
+  };
 }
 
 /**
@@ -137,17 +174,25 @@ export async function receive(
     forAddress: first && others.length === 0 ? first.address : null,
     receivedAt,
   });
+  const stored = Buffer.concat([Buffer.from(trace), raw]);
   const copies = draftCopies(
     app,
     {
       header: projectHeader(block, { envelopeFrom: mailFrom }),
-      raw: Buffer.concat([Buffer.from(trace), raw]),
+      raw: stored,
       envelope: { mailFrom, remoteAddress, helo, tls, ...verdicts },
       receivedAt,
     },
-    destinations,
+    destinations.filter((one) => one.kind === 'mailbox'),
   );
-  await storeOf(app)(copies);
+  const reports = destinations
+    .filter((one) => one.kind === 'report')
+    .map((one) => reportRow(app, one, mailFrom, stored));
+  await storeOf(app)({ copies, reports });
   app.metrics.accepted.inc({ direction: 'inbound' }, copies.length);
-  return { kind: 'stored', messageIds: copies.map(({ message }) => message.id) };
+  const messageIds = copies.map(({ message }) => message.id);
+  return {
+    kind: 'stored',
+    messageIds: [...messageIds, ...reports.map(({ id: reportId }) => reportId)],
+  };
 }

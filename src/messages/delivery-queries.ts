@@ -381,3 +381,35 @@ export async function oldestSentAt(db: Db): Promise<number | null> {
     .executeTakeFirst();
   return row?.sent_at ?? null;
 }
+
+export function findDelivery(db: Db, id: string): Promise<DeliveryRow | undefined> {
+  return tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** What a report that came after the attempt changes. */
+export type LateChange = Partial<
+  Pick<
+    DeliveryRow,
+    'delivered_at' | 'failed_at' | 'terminal_at' | 'error_code' | 'error_message' | 'error_details'
+  >
+> & { status: MessageStatus; updated_at: number };
+
+/** Moves a delivery on if it still has one of the statuses `from`; false otherwise. */
+export async function moveDelivery(
+  db: Db,
+  id: string,
+  from: readonly MessageStatus[],
+  change: LateChange,
+): Promise<boolean> {
+  const moved = await tables<DeliveryTables>(db)
+    .updateTable('deliveries')
+    .set(change)
+    .where('id', '=', id)
+    .where('status', 'in', from)
+    .executeTakeFirst();
+  return Number(moved.numUpdatedRows) > 0;
+}

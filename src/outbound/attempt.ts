@@ -10,6 +10,7 @@ import { type LaneSignal, Lanes } from './lanes.ts';
 import type { AttemptTrace, Outcome, RemoteReply } from './outcome.ts';
 import { type PreparedMessage, prepareMessage } from './prepare.ts';
 import { loadProviders } from './providers.ts';
+import { returnPathOf } from './return-path.ts';
 import { type ChooseRoute, createRouter, type Route, routeKey } from './route.ts';
 import type { Settlement } from './settle.ts';
 import { createSigner } from './sign.ts';
@@ -53,7 +54,7 @@ export function createAttempter(app: App, listener: { host: string; port: number
     if (route.kind === 'capture') return deliveries.map(() => captured(app));
     const outcomes = await transport.deliver({
       route,
-      from: claimed.message.from_email,
+      from: await returnPathOf(app, claimed.message, deliveries),
       recipients: deliveries.map((delivery) => delivery.email),
       ...(await prepared()),
     });

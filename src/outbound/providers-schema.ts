@@ -10,7 +10,11 @@ const provider = z.strictObject({
   requireTls: z.boolean(),
 });
 
-export const providerFile = z.array(provider);
-
 /** The rules of one provider. */
 export type Provider = z.output<typeof provider>;
+
+/** The entries of a provider file, or what is wrong with them. */
+export function parseProviders(content: unknown): Provider[] | { problem: string } {
+  const result = z.array(provider).safeParse(content);
+  return result.success ? result.data : { problem: z.prettifyError(result.error) };
+}

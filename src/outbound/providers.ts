@@ -1,9 +1,8 @@
 // Provider rules as data: which lane a set of MX hosts belongs to, and what that lane may do.
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { z } from 'zod';
 import { ConfigError } from '../errors.ts';
-import { type Provider, providerFile } from './providers-schema.ts';
+import { type Provider, parseProviders } from './providers-schema.ts';
 
 const shipped = new URL('./providers.yaml', import.meta.url);
 
@@ -47,7 +46,7 @@ function readProviders(file: string | URL): Provider[] {
   } catch (error) {
     throw new ConfigError(`delivery.providersFile: ${file}: ${(error as Error).message}`);
   }
-  const result = providerFile.safeParse(content);
-  if (result.success) return result.data;
-  throw new ConfigError(`delivery.providersFile: ${file}: ${z.prettifyError(result.error)}`);
+  const parsed = parseProviders(content);
+  if (Array.isArray(parsed)) return parsed;
+  throw new ConfigError(`delivery.providersFile: ${file}: ${parsed.problem}`);
 }

@@ -33,14 +33,14 @@ export function expiryOf(schedule: RetrySchedule, acceptedAt: number): number {
   return acceptedAt + schedule.maxAgeHours * hourMs;
 }
 
-/** How many attempts the schedule makes before the age limit, without jitter. */
+/** How many attempts the schedule makes, the one at the age limit included, without jitter. */
 export function maxAttempts(schedule: RetrySchedule): number {
   let attempts = 1;
   let ageMs = 0;
   while (attempts < endlessAttempts) {
     ageMs += baseDelayMs(schedule, attempts);
-    if (ageMs > schedule.maxAgeHours * hourMs) break;
     attempts++;
+    if (ageMs >= schedule.maxAgeHours * hourMs) break;
   }
   return attempts;
 }

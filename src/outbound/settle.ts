@@ -1,6 +1,7 @@
 // The end of an attempt: outcome → status, next retry or end, timeline, message status; one
 // transaction for all attempts that ended together. The state table is in src/messages/status.ts.
 import type { App } from '../app.ts';
+import { blockAddress } from '../blocks/suppression.ts';
 import { isoTime } from '../clock.ts';
 import { type MessageEvent, type MessageEventType, recordEvents } from '../events/events.ts';
 import {
@@ -54,6 +55,7 @@ export async function settleAll(
     const { delivery } = settlement;
     const plan = planOf(app, settlement, now);
     if (!(await settleDelivery(trx, delivery.id, worker, plan.change))) continue;
+    await blockDeadAddress(app, trx, settlement);
     const statuses = siblings.get(delivery.message_id) ?? new Map<string, MessageStatus>();
     for (const step of plan.steps) {
       statuses.set(delivery.id, step.status);
@@ -64,6 +66,22 @@ export async function settleAll(
   }
   for (const [messageId, status] of moved) await updateMessageStatus(trx, messageId, status, now);
   if (events.length > 0) await recordEvents(app, trx, events);
+}
+
+/** Only what proves that the address is dead blocks it (contract 5); simulated ones live on. */
+async function blockDeadAddress(
+  app: App,
+  trx: Db,
+  { delivery, outcome, routeKind }: Settlement,
+): Promise<void> {
+  if (outcome.kind !== 'bounced' || routeKind === 'simulator') return;
+  if (outcome.errorCode !== 'invalid-recipient' && outcome.errorCode !== 'invalid-domain') return;
+  await blockAddress(app, trx, {
+    organizationId: delivery.organization_id,
+    address: delivery.email,
+    reason: 'bounce',
+    messageId: delivery.message_id,
+  });
 }
 
 /** The present statuses of all deliveries of these messages, by message and delivery. */
@@ -151,21 +169,22 @@ function planDeferred(
 ): { change: DeliveryChange; steps: Step[] } {
   const { delivery } = settlement;
   const delayMs = retryDelayMs(app.config.delivery.retry, delivery.attempt_count, app.random);
-  const expires = delivery.expires_at;
-  if (now + delayMs > expires) {
+  if (now >= delivery.expires_at) {
     const error = errorOf(outcome);
     const hours = app.config.delivery.retry.maxAgeHours;
+    const attempts = `${delivery.attempt_count} ${delivery.attempt_count === 1 ? 'attempt' : 'attempts'}`;
     const change = {
       ...ended(settlement, 'failed', now),
       ...error,
-      error_message: `Given up after ${delivery.attempt_count} attempts in ${hours} h: ${error.error_message}`,
+      error_message: `Given up after ${attempts} in ${hours} h: ${error.error_message}`,
     };
     return { change, steps: [{ eventType: 'failed', status: 'failed' }] };
   }
   const change: DeliveryChange = {
     ...ended(settlement, 'processing', now),
     ...errorOf(outcome),
-    due_at: now + delayMs,
+    // The last attempt is made when the age limit is reached, not before.
+    due_at: Math.min(now + delayMs, delivery.expires_at),
     wait_reason: 'retry',
     failed_at: delivery.failed_at,
     terminal_at: null,

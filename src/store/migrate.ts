@@ -6,6 +6,9 @@ import { UnreachableError } from '../errors.ts';
 import { type Db, engineOf, type Store } from './db.ts';
 import { initial } from './migrations/0001-initial.ts';
 import { blocks } from './migrations/0002-blocks.ts';
+import { queue } from './migrations/0003-queue.ts';
+import { admission } from './migrations/0004-admission.ts';
+import { inboundReports } from './migrations/0005-inbound-reports.ts';
 
 export interface Migration {
   name: string;
@@ -13,7 +16,7 @@ export interface Migration {
   statements(engine: Store['kind']): string[];
 }
 
-export const migrations: readonly Migration[] = [initial, blocks];
+export const migrations: readonly Migration[] = [initial, blocks, queue, admission, inboundReports];
 
 export interface MigrationStatus {
   name: string;

@@ -52,10 +52,13 @@ function isOtherNotice(mail: ParsedMail, notice: Notice): boolean {
   );
 }
 
-/** A null return path says so too, unless a person's machine answers with it. */
+/**
+ * Under a null return path a notice may come from any address, unless a person's machine answers
+ * with it. `delivery-status` stands for the null path of the envelope and such a subject.
+ */
 function isOfNobody(mail: ParsedMail): boolean {
-  if (findHeader(mail, 'return-path') !== '<>' || mail.autoReplyReason === 'auto-response')
-    return false;
+  if (mail.autoReplyReason === 'delivery-status') return true;
+  if (findHeader(mail, 'return-path') !== '<>' || mail.autoReplyReason !== null) return false;
   return !/^\s*(?:re|aw|antw|sv|tr|r|fwd?|wg)\s*:/i.test(mail.subject ?? '');
 }
 

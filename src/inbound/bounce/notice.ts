@@ -80,7 +80,7 @@ export function readPreamble({ lines }: Notice): string {
 /** One paragraph for each address that a line names, with the lines after it. */
 function readParagraphs(lines: string[], isOther: (address: string) => boolean): Paragraph[] {
   const paragraphs = new Map<string, Paragraph>();
-  let current: Paragraph | null = null;
+  let current = null as Paragraph | null;
   for (const line of lines) {
     const opened = leading.exec(line)?.[1];
     const named = readEmail(opened ?? labelled.exec(line)?.[1] ?? '');

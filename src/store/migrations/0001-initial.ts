@@ -40,6 +40,7 @@ export const initial: Migration = {
         last_checked_at bigint, next_check_at bigint, failing_since bigint,
         created_at bigint not null, updated_at bigint not null,
         unique (organization_id, domain))`,
+      'create index domains_by_return_path on domains (return_path)',
       'create index domains_to_check on domains (next_check_at) where next_check_at is not null',
 
       `create table domain_keys (

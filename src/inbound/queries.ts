@@ -1,0 +1,65 @@
+// All SQL on `inbound_reports`: bounces and complaints that were taken and wait to be read.
+import { type Db, engineOf, tables } from '../store/db.ts';
+
+export type ReportKind = 'bounce' | 'complaint';
+
+export interface ReportRow {
+  id: string;
+  organization_id: string;
+  kind: ReportKind;
+  /** Whom the return path names. */
+  delivery_id: string | null;
+  envelope_from: string;
+  raw: Buffer;
+  tries: number;
+  due_at: number;
+  created_at: number;
+}
+
+interface InboundTables {
+  inbound_reports: ReportRow;
+}
+
+export async function insertReports(db: Db, rows: readonly ReportRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tables<InboundTables>(db)
+    .insertInto('inbound_reports')
+    .values([...rows])
+    .execute();
+}
+
+/** When the next report may be read, or null. */
+export async function nextReportAt(db: Db): Promise<number | null> {
+  const row = await tables<InboundTables>(db)
+    .selectFrom('inbound_reports')
+    .select('due_at')
+    .orderBy('due_at')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.due_at ?? null;
+}
+
+/** Takes due reports until `leaseUntil`: who dies over one leaves it to the next try. */
+export async function takeReports(
+  db: Db,
+  { now, leaseUntil, limit }: { now: number; leaseUntil: number; limit: number },
+): Promise<ReportRow[]> {
+  const q = tables<InboundTables>(db);
+  let due = q
+    .selectFrom('inbound_reports')
+    .select('id')
+    .where('due_at', '<=', now)
+    .orderBy('due_at')
+    .limit(limit);
+  if (engineOf(db) === 'postgres') due = due.forUpdate().skipLocked();
+  return q
+    .updateTable('inbound_reports')
+    .set((set) => ({ due_at: leaseUntil, tries: set('tries', '+', 1) }))
+    .where('id', 'in', due)
+    .returningAll()
+    .execute();
+}
+
+export async function deleteReport(db: Db, id: string): Promise<void> {
+  await tables<InboundTables>(db).deleteFrom('inbound_reports').where('id', '=', id).execute();
+}

@@ -1,0 +1,283 @@
+// SQL on `deliveries` for looking at the queue and changing it by hand: pages, counts, walks, and
+// changes that leave alone what a daemon works on. The states are those at the head of
+// delivery-queries.ts; a lane named `held <hold id>` is a hold (src/outbound/holds.ts).
+import { type Kysely, type SqlBool, sql } from 'kysely';
+import { type Db, idList, isOneOf, type ParameterOf, statement, tables } from '../store/db.ts';
+import type { DeliveryRow, DeliveryTables } from './delivery-queries.ts';
+import type { WaitReason } from './schema.ts';
+
+export const queueStates = ['ready', 'waiting', 'in-lane', 'held', 'claimed'] as const;
+export type QueueState = (typeof queueStates)[number];
+
+/** Which entries; what is undefined does not matter. */
+export interface QueueFilter {
+  organizationId?: string | undefined;
+  domain?: string | undefined;
+  waitReason?: WaitReason | undefined;
+  lane?: string | undefined;
+}
+
+/** The queue is read in two halves, each in the order of its index: by turn, then by time. */
+export type QueueHalf = 'ready' | 'due';
+
+/** Part of a half: a state, or all of it. */
+export interface QueuePart {
+  half: QueueHalf;
+  state: QueueState | null;
+  /** The lanes that are holds. */
+  heldLanes: readonly string[];
+}
+
+function entriesOf(db: Db, half: QueueHalf) {
+  const q = tables<DeliveryTables>(db).selectFrom('deliveries');
+  return half === 'ready'
+    ? q.where('turn', 'is not', null)
+    : q.where('turn', 'is', null).where('due_at', 'is not', null);
+}
+
+function filtered(db: Db, half: QueueHalf, filter: QueueFilter) {
+  const { organizationId, domain, waitReason, lane } = filter;
+  return entriesOf(db, half)
+    .$if(organizationId !== undefined, (q) => q.where('organization_id', '=', organizationId ?? ''))
+    .$if(domain !== undefined, (q) => q.where('domain', '=', domain ?? ''))
+    .$if(waitReason !== undefined, (q) => q.where('wait_reason', '=', waitReason ?? 'retry'))
+    .$if(lane !== undefined, (q) => q.where('lane', '=', lane ?? ''));
+}
+
+function partOf(db: Db, { half, state, heldLanes }: QueuePart, filter: QueueFilter) {
+  const held = isOneOf(db, 'lane', idList(db, heldLanes));
+  return filtered(db, half, filter)
+    .$if(state === 'waiting', (q) => q.where('lane', 'is', null).where('claimed_by', 'is', null))
+    .$if(state === 'claimed', (q) => q.where('claimed_by', 'is not', null))
+    .$if(state === 'held', (q) => q.where(held))
+    .$if(state === 'in-lane', (q) =>
+      q.where('lane', 'is not', null).where(sql<SqlBool>`not ${held}`),
+    );
+}
+
+/** Some of a part, what goes first first. */
+export function selectQueue(
+  db: Db,
+  part: QueuePart,
+  filter: QueueFilter,
+  range: { limit: number; offset: number },
+): Promise<DeliveryRow[]> {
+  return partOf(db, part, filter)
+    .selectAll()
+    .orderBy(part.half === 'ready' ? 'turn' : 'due_at')
+    .orderBy('id')
+    .limit(range.limit)
+    .offset(range.offset)
+    .execute();
+}
+
+export async function countQueue(db: Db, part: QueuePart, filter: QueueFilter): Promise<number> {
+  const { count } = await partOf(db, part, filter)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** The deliveries with this id, or of the message with this id, ended ones among them. */
+export function findNamedDeliveries(db: Db, id: string): Promise<DeliveryRow[]> {
+  return tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .selectAll()
+    .where(id.startsWith('dlv_') ? 'id' : 'message_id', '=', id)
+    .orderBy('id')
+    .execute();
+}
+
+export interface QueueTotals {
+  ready: number;
+  /** Without a turn: all other states together. */
+  due: number;
+  claimed: number;
+  /** In a lane or held. */
+  inLanes: number;
+  held: number;
+}
+
+/** Counts from the entries of indexes alone, each up to `most`. */
+export async function countTotals(
+  db: Db,
+  heldLanes: readonly string[],
+  most: number,
+): Promise<QueueTotals> {
+  const held = isOneOf(db, 'lane', idList(db, heldLanes));
+  const { rows } = await sql<QueueTotals>`select
+    (select count(*) from (select 1 from deliveries where turn is not null limit ${most}) a) as ready,
+    (select count(*) from (select 1 from deliveries
+      where turn is null and due_at is not null limit ${most}) b) as due,
+    (select count(*) from (select 1 from deliveries
+      where claimed_by is not null limit ${most}) c) as claimed,
+    (select count(*) from (select 1 from deliveries
+      where lane is not null limit ${most}) d) as "inLanes",
+    (select count(*) from (select 1 from deliveries
+      where lane is not null and ${held} limit ${most}) e) as held`.execute(db);
+  const [totals] = rows;
+  return totals ?? { ready: 0, due: 0, claimed: 0, inLanes: 0, held: 0 };
+}
+
+/** How many wait in each of these lanes; a lane that nobody waits in is absent. */
+export async function countInLanes(db: Db, lanes: readonly string[]): Promise<Map<string, number>> {
+  const rows = await tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .select(['lane', ({ fn }) => fn.countAll<number>().as('count')])
+    .where('lane', 'is not', null)
+    .where(isOneOf(db, 'lane', idList(db, lanes)))
+    .groupBy('lane')
+    .execute();
+  return new Map(rows.map(({ lane, count }) => [lane ?? '', count]));
+}
+
+/** How many stand before this turn, counted up to `most`. */
+export async function countBefore(db: Db, turn: number, most: number): Promise<number> {
+  const before = tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .select('id')
+    .where('turn', '<', turn)
+    .limit(most)
+    .as('before');
+  const { count } = await tables<DeliveryTables>(db)
+    .selectFrom(before)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** What turns and events need to know of an entry. */
+export type QueueRow = Pick<
+  DeliveryRow,
+  'id' | 'message_id' | 'recipient_id' | 'organization_id' | 'sender_domain' | 'email'
+>;
+
+/** An entry as a walk sees it; `at` is its turn or its time, whichever its half is ordered by. */
+export interface WalkRow extends QueueRow {
+  at: number;
+}
+
+export interface Walk {
+  half: QueueHalf;
+  filter: QueueFilter;
+  /** Not these lanes. */
+  exceptLanes: readonly string[];
+  /** Also those whose scheduled time is still to come. */
+  withScheduled: boolean;
+  /** The last entry of the batch before. */
+  after: Pick<WalkRow, 'id' | 'at'> | null;
+  /** Entries later than this came after the walk began. */
+  until: number;
+}
+
+/** The next unclaimed entries of a walk over a half of the queue. */
+export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<WalkRow[]> {
+  const { half, filter, exceptLanes, withScheduled, after, until } = walk;
+  const order = half === 'ready' ? 'turn' : 'due_at';
+  const excepted = isOneOf(db, 'lane', idList(db, exceptLanes));
+  const rows = await filtered(db, half, filter)
+    .select(['id', 'message_id', 'recipient_id', 'organization_id', 'sender_domain', 'email'])
+    .select(`${order} as at`)
+    .where('claimed_by', 'is', null)
+    .where(order, '<=', until)
+    .$if(exceptLanes.length > 0, (q) =>
+      q.where((where) => where.or([where('lane', 'is', null), sql<SqlBool>`not ${excepted}`])),
+    )
+    .$if(!withScheduled, (q) => q.where('status', '<>', 'scheduled'))
+    .$if(after !== null, (q) =>
+      q
+        .where(order, '>=', after?.at ?? 0)
+        .where((where) =>
+          where.or([where(order, '>', after?.at ?? 0), where('id', '>', after?.id ?? '')]),
+        ),
+    )
+    .orderBy(order)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ ...row, at: row.at ?? 0 }));
+}
+
+/** The last turn or time of a half, or null when it is empty. A read of one index entry. */
+export async function lastOf(db: Db, half: QueueHalf): Promise<number | null> {
+  const order = half === 'ready' ? 'turn' : 'due_at';
+  const row = await entriesOf(db, half)
+    .select(`${order} as at`)
+    .orderBy(order, 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
+type TurnGift = { id: string; turn: number; now: number };
+
+const giveTurn = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<TurnGift>) =>
+  db
+    .updateTable('deliveries')
+    .set({ turn: parameter('turn'), due_at: parameter('now'), lane: null, wait_reason: null })
+    .where('id', '=', parameter('id'))
+    .where('turn', 'is', null)
+    .where('due_at', 'is not', null)
+    .where('claimed_by', 'is', null)
+    .returning('id'),
+);
+
+/** What waits, in whatever state, may go now. False where it has a turn, is claimed or has ended. */
+export async function makeReadyNow(db: Db, gift: TurnGift): Promise<boolean> {
+  return (await giveTurn(db, gift)).length > 0;
+}
+
+export interface Holding {
+  id: string;
+  lane: string;
+  dueAt: number;
+  waitReason: WaitReason;
+}
+
+const putAside = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<Holding>) =>
+  db
+    .updateTable('deliveries')
+    .set({
+      turn: null,
+      lane: parameter('lane'),
+      due_at: parameter('dueAt'),
+      wait_reason: parameter('waitReason'),
+    })
+    .where('id', '=', parameter('id'))
+    .where('due_at', 'is not', null)
+    .where('claimed_by', 'is', null)
+    .returning('id'),
+);
+
+/** Holds an entry. False where it is claimed or has ended. */
+export async function holdDelivery(db: Db, holding: Holding): Promise<boolean> {
+  return (await putAside(db, holding)).length > 0;
+}
+
+/** The entry ends as failed, cancelled. False where it is claimed or has ended. */
+export async function cancelDelivery(
+  db: Db,
+  id: string,
+  errorMessage: string,
+  now: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tables<DeliveryTables>(db)
+    .updateTable('deliveries')
+    .set({
+      status: 'failed',
+      turn: null,
+      due_at: null,
+      lane: null,
+      wait_reason: null,
+      failed_at: now,
+      terminal_at: now,
+      error_code: 'cancelled',
+      error_message: errorMessage,
+      updated_at: now,
+    })
+    .where('id', '=', id)
+    .where('due_at', 'is not', null)
+    .where('claimed_by', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}

@@ -1,0 +1,18 @@
+// What the operator and the daemons tell each other of the queue: holds (src/outbound/holds.ts) and
+// the lanes at work (src/outbound/lane-report.ts). The queue itself is the table `deliveries`.
+import type { Migration } from '../migrate.ts';
+
+export const queue: Migration = {
+  name: '0003-queue',
+  statements(): string[] {
+    return [
+      // `scope` joins the columns after it, so that one unique index covers those that are null.
+      `create table queue_holds (
+        id text primary key, scope text not null unique, organization_id text, domain text,
+        message_id text, delivery_id text, note text, created_at bigint not null,
+        released_at bigint)`,
+      `create table lane_states (
+        worker text primary key, reported_at bigint not null, lanes text not null)`,
+    ];
+  },
+};
