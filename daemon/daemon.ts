@@ -8,6 +8,7 @@ import { createReportReader } from '../src/inbound/reports.ts';
 import { createAuthenticator } from '../src/keys/authenticator.ts';
 import { addProcessMetrics } from '../src/metrics.ts';
 import { createAttempter } from '../src/outbound/attempt.ts';
+import { startLaneReport } from '../src/outbound/lane-report.ts';
 import { createPipeline } from '../src/outbound/pipeline.ts';
 import { sweepClaims } from '../src/outbound/send.ts';
 import { lockDaemon, storeLocation } from '../src/store/open.ts';
@@ -55,9 +56,11 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const listener = { host: config.smtp.inbound.host, port: smtpPort };
     const attempter = createAttempter(app, listener);
     stops.push(() => attempter.close());
-    const pipeline = createPipeline(app, { worker: app.newId('worker'), ...attempter });
+    const worker = app.newId('worker');
+    const pipeline = createPipeline(app, { worker, ...attempter });
     await pipeline.start();
     stops.push((graceMs) => pipeline.stop(graceMs));
+    stops.push(startLaneReport(app, worker, attempter.choice.lanes));
 
     const reports = createReportReader(app);
     reports.start();

@@ -228,7 +228,6 @@ export const reservedKeys: readonly string[] = [
   'tracking',
   'storage',
   'retention',
-  'plans',
   'console',
 ];
 

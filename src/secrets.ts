@@ -57,6 +57,10 @@ function isErrorOf(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
 
+function reasonOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+}
+
 function syncDirectory(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
@@ -73,7 +77,7 @@ function findKey(path: string): Buffer | undefined {
     descriptor = openSync(path, 'r');
   } catch (error) {
     if (isErrorOf(error, 'ENOENT')) return undefined;
-    throw new ConfigError(`${path} cannot be read`, { cause: error });
+    throw new ConfigError(`${path} cannot be read (${reasonOf(error)})`, { cause: error });
   }
   try {
     const { mode, size } = fstatSync(descriptor);
@@ -120,7 +124,7 @@ function loadMasterKey(dataDir: string, random: Random): Buffer {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     createKey(dataDir, path, random);
   } catch (error) {
-    throw new ConfigError(`${path} cannot be made`, { cause: error });
+    throw new ConfigError(`${path} cannot be made (${reasonOf(error)})`, { cause: error });
   }
   const made = findKey(path);
   if (!made) throw new ConfigError(`${path} vanished while it was made`);

@@ -1,6 +1,12 @@
 // How a command ends when it cannot do what was asked: the exit code (contract 2) and the words, as
 // text or as the API's flat error object. The one place of this face that knows error classes.
-import { ConfigError, ServiceError, UnreachableError, ValidationError } from '../../src/errors.ts';
+import {
+  CapacityError,
+  ConfigError,
+  ServiceError,
+  UnreachableError,
+  ValidationError,
+} from '../../src/errors.ts';
 
 /** The command line itself is wrong: exit code 2. */
 export class UsageError extends Error {}
@@ -71,8 +77,9 @@ function errorText(error: unknown): string {
   if (error instanceof ValidationError) return validationText(error);
   if (isOclifUsage(error)) return `${usageText(error)} ("--help" explains)`;
   if (!(error instanceof Error)) return String(error);
-  // Without a stack a fault of ours could not be reported usefully.
-  return exitCodeOf(error) === 1 ? (error.stack ?? error.message) : error.message;
+  // Without a stack a fault of ours could not be reported usefully; a store in trouble is none.
+  const isOurs = exitCodeOf(error) === 1 && !(error instanceof CapacityError);
+  return isOurs ? (error.stack ?? error.message) : error.message;
 }
 
 /** Whether the words ask for JSON; known even where they could not be parsed. */

@@ -32,6 +32,9 @@ async function loadOclif(pjson: Interfaces.PJSON, typed: Typed) {
   const commands = { strategy: 'pattern', target: './commands', globPatterns: filesFor(typed) };
   const config = await Config.load({
     root,
+    // oclif would load plugins that a package.json names in what it takes for its data directory:
+    // $SVC_DATA_DIR, which is ours.
+    userPlugins: false,
     pjson: { ...pjson, oclif: { ...pjson.oclif, commands } } as Interfaces.PJSON,
   });
   return { config, loadHelpClass };

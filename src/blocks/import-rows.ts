@@ -29,7 +29,7 @@ export function columnKey(name: string): string {
 }
 
 /** The columns of a list without a header. */
-export const bareColumns = ['email', 'reason'] as const;
+const bareColumns = ['email', 'reason'] as const;
 
 /** Spreadsheets take these for formulas; export.ts and others put an apostrophe before them. */
 const guarded = /^'(?=[=+\-@\t\r'])/;

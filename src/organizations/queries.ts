@@ -1,5 +1,5 @@
-// All SQL on `organizations`. Rows only, no decisions.
-import { type Db, statement, tables } from '../store/db.ts';
+// All SQL on `organizations` and `organization_changes`. Rows only, no decisions.
+import { type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
 
 export interface OrganizationRow {
   id: string;
@@ -18,13 +18,34 @@ export interface OrganizationRow {
 
 interface OrganizationTables {
   organizations: OrganizationRow;
+  organization_changes: { counter: number };
+}
+
+const byIds = statement<OrganizationTables, { ids: unknown }, OrganizationRow>((db, parameter) =>
+  db
+    .selectFrom('organizations')
+    .selectAll()
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/** Hot: every send looks at its organization. In no order. */
+export function findOrganizations(db: Db, ids: readonly string[]): Promise<OrganizationRow[]> {
+  return byIds(db, { ids: idList(db, ids) });
+}
+
+const changes = statement<OrganizationTables, object, { counter: number }>((db) =>
+  db.selectFrom('organization_changes').select('counter'),
+);
+
+/** Grows with every change of an organization. */
+export async function countOrganizationChanges(db: Db): Promise<number> {
+  return (await changes(db, {}))[0]?.counter ?? 0;
 }
 
 const byId = statement<OrganizationTables, { id: string }, OrganizationRow>((db, parameter) =>
   db.selectFrom('organizations').selectAll().where('id', '=', parameter('id')),
 );
 
-/** Hot: every send looks at its organization. */
 export async function findOrganization(db: Db, id: string): Promise<OrganizationRow | undefined> {
   return (await byId(db, { id }))[0];
 }
@@ -77,4 +98,43 @@ export async function lockOrganization(db: Db, id: string, now: number): Promise
     .set({ updated_at: now })
     .where('id', '=', id)
     .execute();
+}
+
+export type OrganizationChanges = Partial<
+  Pick<
+    OrganizationRow,
+    | 'plan'
+    | 'payment_method_on_file'
+    | 'timezone'
+    | 'sending_status'
+    | 'paused_at'
+    | 'pause_reason'
+    | 'updated_at'
+  >
+>;
+
+/**
+ * Changes a row and counts the change; undefined, and nothing is done, where there is none or its
+ * sending status is not `whileStatus`.
+ */
+export async function updateOrganization(
+  db: Db,
+  id: string,
+  set: OrganizationChanges,
+  whileStatus?: OrganizationRow['sending_status'],
+): Promise<OrganizationRow | undefined> {
+  const row = await tables<OrganizationTables>(db)
+    .updateTable('organizations')
+    .set(set)
+    .where('id', '=', id)
+    .$if(whileStatus !== undefined, (q) => q.where('sending_status', '=', whileStatus ?? 'enabled'))
+    .returningAll()
+    .executeTakeFirst();
+  if (row) {
+    await tables<OrganizationTables>(db)
+      .updateTable('organization_changes')
+      .set(({ eb }) => ({ counter: eb('counter', '+', 1) }))
+      .execute();
+  }
+  return row;
 }

@@ -75,6 +75,11 @@ export class AttemptRecord {
     this.#startedAt ??= this.#clock.now();
   }
 
+  /** What the attempt history should show besides. */
+  addNotes(notes: readonly string[]): void {
+    for (const note of notes) this.#transcripts.push(`* ${note}\n`);
+  }
+
   /** A host could not be used, by what the DNS says of it. */
   addVerdict(host: string | null, verdict: Verdict): void {
     this.#peer = { host, address: null };

@@ -23,6 +23,7 @@ import {
   type RecipientRow,
 } from '../messages/queries.ts';
 import type { Db } from '../store/db.ts';
+import { type Holds, heldBy, readHolds } from './holds.ts';
 import type { Lanes } from './lanes.ts';
 import { turnsOf } from './turns.ts';
 
@@ -82,8 +83,10 @@ async function claimInTransaction(
   turnsOf(app).served(ready.at(-1)?.turn ?? 0);
   const claimed: DeliveryRow[] = [];
   let postponed = 0;
-  for (const row of [...fromLanes, ...ready]) {
-    if (await goesNow(trx, choice, row, now)) {
+  const candidates = [...fromLanes, ...ready];
+  const holds = candidates.length === 0 ? null : await readHolds(trx);
+  for (const row of candidates) {
+    if (await goesNow(trx, choice, holds, row, now)) {
       claimed.push(begun(row, worker, now, now + leaseMs));
       begunIds.push(row.id);
     } else {
@@ -123,13 +126,19 @@ async function giveTurns(app: App, trx: Db, now: number, limit: number): Promise
   return due.length;
 }
 
-/** Asks the lane; a delivery that is over its age goes without asking, for its last attempt. */
+/** Asks the holds and the lane; one that is over its age goes past the lane, for its last attempt. */
 async function goesNow(
   trx: Db,
   { lanes, laneOf }: LaneChoice,
+  holds: Holds | null,
   row: DeliveryRow,
   now: number,
 ): Promise<boolean> {
+  const hold = holds?.of(row);
+  if (hold) {
+    await postpone(trx, heldBy(hold, row.id, now));
+    return false;
+  }
   const lane = laneOf(row.email);
   if (lane === null) return true;
   const admission = lanes.admit(lane, row.organization_id);

@@ -1,7 +1,7 @@
 // From a recipient domain to the hosts and addresses that take its mail (RFC 5321 5.1, 7505). Asks
 // the DNS and decides; opens no connection.
 import { isIP } from 'node:net';
-import { type Dns, DnsError } from '../dns.ts';
+import { type Dns, DnsError, type MxAnswer } from '../dns.ts';
 import { isPublicAddress } from '../network-address.ts';
 import type { Random } from '../random.ts';
 import type { ErrorCode, RemoteReply } from './outcome.ts';
@@ -19,7 +19,10 @@ export interface MailHost {
   preference: number;
 }
 
-export type MailHosts = { hosts: readonly MailHost[]; verdict: null } | { verdict: Verdict };
+/** `isAuthenticated`: by DNSSEC, as far as the resolver says so. */
+export type MailHosts =
+  | { hosts: readonly MailHost[]; isAuthenticated: boolean; verdict: null }
+  | { verdict: Verdict };
 /** Never none: that is a verdict. */
 export type Addresses = readonly [string, ...string[]];
 export type HostAddresses = { addresses: Addresses; verdict: null } | { verdict: Verdict };
@@ -28,7 +31,8 @@ export type HostAddresses = { addresses: Addresses; verdict: null } | { verdict:
 const maxHosts = 10;
 const maxAddressesPerHost = 6;
 
-function verdict(
+/** A verdict without a server: in the words of `text`, as if the DNS had said them. */
+export function verdict(
   kind: Verdict['kind'],
   errorCode: ErrorCode,
   enhancedCode: string,
@@ -56,13 +60,16 @@ function shuffle<T>(items: readonly T[], random: Random): T[] {
     .map(({ item }) => item);
 }
 
-/** The MX records, none where the name exists without any. */
-async function findMx(dns: Dns, domain: string) {
+/**
+ * The MX records, none where the name exists without any. That is as authenticated as the addresses
+ * of the name: in a signed zone nobody can deny an MX record that there is.
+ */
+async function findMx(dns: Dns, domain: string): Promise<MxAnswer> {
   try {
     return await dns.mx(domain);
   } catch (error) {
     if (error instanceof DnsError && error.kind === 'no-data')
-      return { records: [], nullMx: false };
+      return { records: [], nullMx: false, authenticated: true };
     throw error;
   }
 }
@@ -73,18 +80,20 @@ async function findMx(dns: Dns, domain: string) {
  */
 export async function findMailHosts(dns: Dns, random: Random, domain: string): Promise<MailHosts> {
   try {
-    const { records, nullMx } = await findMx(dns, domain);
+    const { records, nullMx, authenticated: isAuthenticated } = await findMx(dns, domain);
     if (nullMx) {
       const text = `${domain} takes no mail: it publishes a null MX`;
       return verdict('bounced', 'invalid-domain', '5.1.10', text);
     }
-    if (records.length === 0) return { hosts: [{ name: domain, preference: 0 }], verdict: null };
+    if (records.length === 0) {
+      return { hosts: [{ name: domain, preference: 0 }], isAuthenticated, verdict: null };
+    }
     const hosts = shuffle(records, random)
       .sort((a, b) => a.preference - b.preference)
       .map(({ exchange, preference }) => ({ name: exchange.toLowerCase(), preference }));
     const named = new Map(hosts.toReversed().map((host) => [host.name, host]));
     const unique = hosts.filter((host) => named.get(host.name) === host);
-    return { hosts: unique.slice(0, maxHosts), verdict: null };
+    return { hosts: unique.slice(0, maxHosts), isAuthenticated, verdict: null };
   } catch (error) {
     const text = `the domain ${domain} does not exist`;
     return judge(error, verdict('bounced', 'invalid-domain', '5.1.2', text));

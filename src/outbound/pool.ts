@@ -9,11 +9,14 @@ export interface PoolOptions {
   clock: Clock;
   /** Connections in all. */
   maxConnections: number;
-  /** Connections of one lane. */
-  maxConnectionsPerLane: number;
-  maxMessagesPerConnection?: number;
   /** An unused session is closed after so long. */
   idleCloseMs?: number;
+}
+
+/** Both at least 1. They may change from request to request: the latest hold for the lane. */
+export interface LaneLimits {
+  connections: number;
+  messagesPerConnection: number;
 }
 
 /** Where a session leads, as the attempt history shows it. */
@@ -25,6 +28,7 @@ export interface Peer {
 export interface SessionRequest<Failure> {
   /** The destination that the limit holds for; sessions are never shared between lanes. */
   lane: string;
+  limits: LaneLimits;
   /** An idle session with one of these keys will do; an opened one gets the first. */
   keys: readonly string[];
   /** Never take an idle session: one was just found dead. */
@@ -37,6 +41,11 @@ export interface Lease {
   session: SmtpSession;
   peer: Peer;
   isReused: boolean;
+  /**
+   * The message has left but for its answer: whoever waits for this session may begin behind it.
+   * Without anyone who waits, nothing happens.
+   */
+  lendOn(): void;
   release(): void;
 }
 
@@ -45,6 +54,8 @@ interface Entry {
   peer: Peer;
   lane: Lane;
   key: string;
+  /** Leases out: two while the next message begins behind the one before it. */
+  users: number;
   cancelIdle: () => void;
 }
 
@@ -60,6 +71,7 @@ interface Waiter {
 
 interface Lane {
   name: string;
+  limits: LaneLimits;
   /** Connections open or being opened. */
   open: number;
   /** Oldest first. */
@@ -67,21 +79,19 @@ interface Lane {
   waiters: Waiter[];
 }
 
-const defaultMessagesPerConnection = 100;
 const defaultIdleCloseMs = 10_000;
 
 /*
  * a slot of a connection, counted in its lane and in all:
- * free → opening (acquire) → busy (opened) → idle (released, still good, nobody waits)
+ * free → opening (acquire) → busy (opened) → idle (released by all, still good, nobody waits)
  * idle → busy (acquire by the same lane and key)
+ * busy → busy, twice on loan (lendOn, where someone waits for it)
  * opening, busy, idle → free: opening failed, session spent or dead, idle too long, evicted, closed
  * A slot that becomes free goes to the longest waiting request that the limits let through.
  */
 export class SmtpPool {
   readonly #clock: Clock;
   readonly #maxConnections: number;
-  readonly #maxPerLane: number;
-  readonly #maxMessages: number;
   readonly #idleCloseMs: number;
   readonly #lanes = new Map<string, Lane>();
   readonly #busy = new Set<Entry>();
@@ -94,8 +104,6 @@ export class SmtpPool {
   constructor(options: PoolOptions) {
     this.#clock = options.clock;
     this.#maxConnections = options.maxConnections;
-    this.#maxPerLane = options.maxConnectionsPerLane;
-    this.#maxMessages = options.maxMessagesPerConnection ?? defaultMessagesPerConnection;
     this.#idleCloseMs = options.idleCloseMs ?? defaultIdleCloseMs;
   }
 
@@ -113,7 +121,7 @@ export class SmtpPool {
     request: SessionRequest<Failure>,
   ): Promise<Lease | Failure | { opening: Opening & { session: null }; peer: Peer } | null> {
     if (this.#isClosing) return null;
-    const lane = this.#laneOf(request.lane);
+    const lane = this.#laneOf(request.lane, request.limits);
     const idle = this.#takeIdle(lane, request);
     if (idle) return this.#lend(idle, true);
     if (!this.#takeSlot(lane)) {
@@ -147,13 +155,27 @@ export class SmtpPool {
     for (const { session } of this.#busy) session.abort('given up at our shutdown');
   }
 
-  #laneOf(name: string): Lane {
-    let lane = this.#lanes.get(name);
-    if (!lane) {
-      lane = { name, open: 0, idle: [], waiters: [] };
-      this.#lanes.set(name, lane);
+  #laneOf(name: string, limits: LaneLimits): Lane {
+    const known = this.#lanes.get(name);
+    if (known) {
+      known.limits = limits;
+      this.#admit(known);
+      return known;
     }
+    const lane: Lane = { name, limits, open: 0, idle: [], waiters: [] };
+    this.#lanes.set(name, lane);
     return lane;
+  }
+
+  /** Lets those in who wait for nothing any more, after a limit of the lane was raised. */
+  #admit(lane: Lane): void {
+    while (lane.open < lane.limits.connections && this.#open < this.#maxConnections) {
+      const waiter = lane.waiters.shift();
+      if (!waiter) return;
+      lane.open += 1;
+      this.#open += 1;
+      waiter.grant(null);
+    }
   }
 
   #takeIdle(lane: Lane, { keys, isFresh }: { keys: readonly string[]; isFresh: boolean }) {
@@ -167,7 +189,8 @@ export class SmtpPool {
 
   /** Counts a slot for the lane, closing an idle session for it where a limit needs that. */
   #takeSlot(lane: Lane): boolean {
-    if (lane.open >= this.#maxPerLane && !this.#evict(lane)) return false;
+    if (lane.open >= lane.limits.connections && !this.#evict(lane)) return false;
+    if (lane.open >= lane.limits.connections) return false;
     if (this.#open >= this.#maxConnections && !this.#evict(this.#laneWithOldestIdle())) {
       return false;
     }
@@ -218,6 +241,7 @@ export class SmtpPool {
         peer,
         lane,
         key: request.keys[0] ?? '',
+        users: 0,
         cancelIdle: () => {},
       };
       return this.#lend(entry, false);
@@ -228,25 +252,47 @@ export class SmtpPool {
 
   #lend(entry: Entry, isReused: boolean): Lease {
     this.#busy.add(entry);
+    entry.users += 1;
+    let isHeld = true;
     const { session, peer } = entry;
-    return { session, peer, isReused, release: () => this.#release(entry) };
+    return {
+      session,
+      peer,
+      isReused,
+      lendOn: () => this.#lendOn(entry),
+      release: () => {
+        if (isHeld) this.#release(entry);
+        isHeld = false;
+      },
+    };
+  }
+
+  #lendOn(entry: Entry): void {
+    if (this.#canGoOn(entry)) this.#takeWaiter(entry)?.grant(entry);
+  }
+
+  /** The first who waits in the lane, if this session will do. */
+  #takeWaiter({ lane, key }: Entry): Waiter | undefined {
+    const [next] = lane.waiters;
+    return next && !next.isFresh && next.keys.includes(key) ? lane.waiters.shift() : undefined;
+  }
+
+  #canGoOn({ session, lane }: Entry): boolean {
+    const { connections, messagesPerConnection } = lane.limits;
+    const isWanted = session.deliveries < messagesPerConnection && lane.open <= connections;
+    return isWanted && session.isOpen && !this.#isClosing;
   }
 
   #release(entry: Entry): void {
-    if (!this.#busy.delete(entry)) return;
-    const { session, lane } = entry;
-    const isGood = session.isOpen && session.deliveries < this.#maxMessages && !this.#isClosing;
-    const [next] = lane.waiters;
-    if (!isGood) {
-      this.#retire(entry);
-    } else if (next && !next.isFresh && next.keys.includes(entry.key)) {
-      lane.waiters.shift();
-      next.grant(entry);
-    } else if (next || this.#isWaitedForElsewhere()) {
-      this.#retire(entry);
-    } else {
-      this.#keepIdle(entry);
-    }
+    entry.users -= 1;
+    if (entry.users > 0) return;
+    this.#busy.delete(entry);
+    const isGood = this.#canGoOn(entry);
+    const next = isGood ? this.#takeWaiter(entry) : undefined;
+    if (!isGood) this.#retire(entry);
+    else if (next) next.grant(entry);
+    else if (entry.lane.waiters.length > 0 || this.#isWaitedForElsewhere()) this.#retire(entry);
+    else this.#keepIdle(entry);
   }
 
   #keepIdle(entry: Entry): void {
@@ -302,11 +348,13 @@ export class SmtpPool {
   /** The lane whose first waiter has waited longest, of those that a free slot can help. */
   #nextLane(freed: Lane): Lane | null {
     // Below the limit in all, only the lane's own limit held anyone back.
-    if (this.#open + 1 < this.#maxConnections) return freed.waiters.length > 0 ? freed : null;
+    if (this.#open + 1 < this.#maxConnections) {
+      return freed.waiters.length > 0 && hasRoom(freed) ? freed : null;
+    }
     let best: Lane | null = null;
     for (const lane of this.#lanes.values()) {
       const [first] = lane.waiters;
-      if (!first || lane.open >= this.#maxPerLane) continue;
+      if (!first || !hasRoom(lane)) continue;
       if (!best || first.ticket < (best.waiters[0]?.ticket ?? 0)) best = lane;
     }
     return best;
@@ -315,10 +363,14 @@ export class SmtpPool {
   #isWaitedForElsewhere(): boolean {
     if (this.#open < this.#maxConnections) return false;
     for (const lane of this.#lanes.values()) {
-      if (lane.waiters.length > 0 && lane.open < this.#maxPerLane) return true;
+      if (lane.waiters.length > 0 && hasRoom(lane)) return true;
     }
     return false;
   }
+}
+
+function hasRoom({ open, limits }: Lane): boolean {
+  return open < limits.connections;
 }
 
 /** What a closing pool means for a delivery. */

@@ -20,6 +20,8 @@ export interface DirectRoute {
   domain: string;
   port: number;
   allowPrivateAddresses: boolean;
+  /** Over TLS with a certificate that proves the MX, or not at all. */
+  requireTls: boolean;
 }
 
 export interface LocalRoute {
@@ -49,14 +51,18 @@ export interface RouteConfig {
 
 /** `match` is a domain, `*.domain` (its subdomains) or `*`, in lower case. */
 export type RouteRule =
-  | { match: string; via: 'capture' | 'direct' }
+  | { match: string; via: 'capture' }
+  | { match: string; via: 'direct'; requireTls?: boolean }
   | ({ match: string; via: 'relay' } & RelayAccess);
 
 /** `isLocal`: the address belongs to a mailbox of this installation. */
 export type ChooseRoute = (email: string, isLocal: boolean) => Route;
 
 /** The fixed part of a route; what depends on the recipient is filled in per address. */
-type Way = { via: 'capture' } | { via: 'direct' } | { via: 'relay'; route: RelayRoute };
+type Way =
+  | { via: 'capture' }
+  | { via: 'direct'; requireTls: boolean }
+  | { via: 'relay'; route: RelayRoute };
 
 function matchesDomain(pattern: string, domain: string): boolean {
   if (pattern === '*') return true;
@@ -74,14 +80,16 @@ function relayRoute(access: RelayAccess, key: string): RelayRoute {
 }
 
 function wayOf(rule: RouteRule, index: number, relay: RelayAccess): Way {
-  if (rule.via !== 'relay') return { via: rule.via };
+  if (rule.via === 'capture') return { via: 'capture' };
+  if (rule.via === 'direct') return { via: 'direct', requireTls: rule.requireTls ?? false };
   return rule.host === null
     ? { via: 'relay', route: relayRoute(relay, 'delivery.relay') }
     : { via: 'relay', route: relayRoute(rule, `delivery.routes.${index}`) };
 }
 
 function modeWay(config: RouteConfig): Way {
-  if (config.mode !== 'relay') return { via: config.mode };
+  if (config.mode === 'capture') return { via: 'capture' };
+  if (config.mode === 'direct') return { via: 'direct', requireTls: false };
   return { via: 'relay', route: relayRoute(config.relay, 'delivery.relay') };
 }
 
@@ -124,7 +132,10 @@ export function createRouter(
     const rule = rules.find(({ match }) => matchesDomain(match, domain));
     const way: Way = isAllowed(folded, domain) ? (rule?.way ?? defaultWay) : { via: 'capture' };
     if (way.via === 'relay') return way.route;
-    if (way.via === 'direct') return { kind: 'direct', domain, ...config.direct };
+    if (way.via === 'direct') {
+      const { port, allowPrivateAddresses } = config.direct;
+      return { kind: 'direct', domain, port, allowPrivateAddresses, requireTls: way.requireTls };
+    }
     return isLocal ? localRoute : { kind: 'capture' };
   };
 }

@@ -14,6 +14,7 @@ import { lockMessages, updateMessageStatus } from '../messages/queries.ts';
 import type { Attempt } from '../messages/schema.ts';
 import { type MessageStatus, overallStatus } from '../messages/status.ts';
 import { type Db, fromJson } from '../store/db.ts';
+import { classifyReply } from './classify-reply.ts';
 import type { Outcome } from './outcome.ts';
 import { retryDelayMs } from './retry.ts';
 
@@ -75,13 +76,18 @@ async function blockDeadAddress(
   { delivery, outcome, routeKind }: Settlement,
 ): Promise<void> {
   if (outcome.kind !== 'bounced' || routeKind === 'simulator') return;
-  if (outcome.errorCode !== 'invalid-recipient' && outcome.errorCode !== 'invalid-domain') return;
+  if (!classifyReply(outcome.reply).isHard && !isDeadDomain(outcome)) return;
   await blockAddress(app, trx, {
     organizationId: delivery.organization_id,
     address: delivery.email,
     reason: 'bounce',
     messageId: delivery.message_id,
   });
+}
+
+/** Our own finding: the domain does not exist (5.1.2), or takes no mail at all (RFC 7505: 5.1.10). */
+function isDeadDomain({ reply }: Outcome): boolean {
+  return reply.verb === 'dns' && ['5.1.2', '5.1.10'].includes(reply.enhancedCode ?? '');
 }
 
 /** The present statuses of all deliveries of these messages, by message and delivery. */

@@ -1,5 +1,5 @@
 // MAIL and RCPT with the parameters that a server's capabilities allow (RFC 5321, 1870, 6152, 6531,
-// 3461), and what can be refused before a byte is sent. Builds text; sends nothing.
+// 3461, 8689), and what can be refused before a byte is sent. Builds text; sends nothing.
 import type { ErrorCode, RemoteReply } from './outcome.ts';
 import type { Capabilities } from './smtp-capabilities.ts';
 
@@ -24,6 +24,8 @@ export interface SmtpMail {
   eightBit: boolean;
   /** Asked for where the server offers DSN. */
   dsn?: DsnRequest;
+  /** REQUIRETLS (RFC 8689) where the server offers it: the way on must be encrypted too. */
+  requireTls?: boolean;
 }
 
 /** A refusal of ours, before the server saw the message. */
@@ -83,6 +85,7 @@ export function mailLine(mail: SmtpMail, bytes: number, offered: Capabilities): 
   // re-encode would break the signature.
   if (mail.eightBit && offered.eightBitMime) line += ' BODY=8BITMIME';
   if (mail.smtpUtf8) line += ' SMTPUTF8';
+  if (mail.requireTls && offered.requireTls) line += ' REQUIRETLS';
   if (mail.dsn && offered.dsn) {
     const content = mail.dsn.returnContent === 'full' ? 'FULL' : 'HDRS';
     line += ` RET=${content} ENVID=${toXtext(mail.dsn.envelopeId)}`;

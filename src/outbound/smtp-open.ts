@@ -4,14 +4,16 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { Connector } from '../app.ts';
 import type { Clock } from '../clock.ts';
+import type { DaneReference } from './dane.ts';
 import { authenticate, type Credentials } from './smtp-auth.ts';
 import { type Capabilities, noCapabilities, parseCapabilities } from './smtp-capabilities.ts';
 import { SmtpChannel } from './smtp-channel.ts';
+import { dialSocket } from './smtp-dial.ts';
 import { SmtpFault } from './smtp-fault.ts';
 import type { SmtpReply } from './smtp-reply.ts';
 import { SmtpSession } from './smtp-session.ts';
 import { defaultTimeouts, type SmtpTimeouts, type Verb } from './smtp-timeouts.ts';
-import { describeTls, handshake } from './smtp-tls.ts';
+import { describeProof, describeTls, handshake } from './smtp-tls.ts';
 import { Transcript } from './smtp-transcript.ts';
 
 /**
@@ -30,6 +32,8 @@ export interface OpenOptions {
   tls: TlsMode;
   /** Refuse a certificate that does not prove `host`. */
   verifyCertificate: boolean;
+  /** Refuse a certificate that these records do not prove, in place of the above. */
+  dane?: DaneReference;
   auth?: Credentials;
   /** Credentials may travel without TLS (loopback and our own network). */
   allowClearAuth: boolean;
@@ -98,49 +102,17 @@ async function dial(options: OpenOptions, timeoutMs: number, transcript: Transcr
   };
   let socket: Socket;
   try {
-    socket = await connectSocket(options, timeoutMs);
+    socket = await dialSocket({ ...options, timeoutMs });
   } catch (error) {
     throw refuse(error instanceof Error ? error.message : String(error), '4.4.1');
   }
   socket.setNoDelay(true);
   if (options.tls !== 'implicit') return socket;
   try {
-    const { host, verifyCertificate, clock } = options;
-    return await handshake({ socket, host, verifyCertificate, clock, timeoutMs });
+    return await handshake({ ...options, socket, timeoutMs });
   } catch (error) {
     throw refuse(`TLS failed: ${error instanceof Error ? error.message : error}`, '4.7.5');
   }
-}
-
-function connectSocket(options: OpenOptions, timeoutMs: number): Promise<Socket> {
-  const { connector, clock, address, port, signal } = options;
-  return new Promise((resolve, reject) => {
-    const socket = connector({ host: address, port });
-    const cancel = clock.after(timeoutMs, () => {
-      fail(new Error(`no connection within ${timeoutMs / 1000} s`));
-    });
-    const onAbort = () => fail(new Error('given up at our shutdown'));
-    const onClose = () => fail(new Error('the connection was closed'));
-    function release() {
-      cancel();
-      signal?.removeEventListener('abort', onAbort);
-    }
-    function fail(error: Error) {
-      release();
-      socket.destroy();
-      reject(error);
-    }
-    socket.on('error', fail).once('close', onClose);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    if (signal?.aborted) return onAbort();
-    const onConnect = () => {
-      release();
-      socket.off('error', fail).off('close', onClose);
-      resolve(socket);
-    };
-    if (socket.connecting) socket.once('connect', onConnect);
-    else onConnect();
-  });
 }
 
 /** A reply that is neither what we waited for nor a refusal puts the session out of step. */
@@ -187,7 +159,6 @@ async function startTls(
   options: OpenOptions,
   timeoutMs: number,
 ): Promise<string> {
-  const { host, verifyCertificate, clock } = options;
   const refuse = (text: string) => channel.fail(SmtpFault.of('tls', 'STARTTLS', text));
   if (!offered.startTls) throw refuse('TLS is required and the server offers no STARTTLS');
   const reply = await channel.ask({ verb: 'STARTTLS', line: 'STARTTLS' });
@@ -196,11 +167,10 @@ async function startTls(
   }
   channel.stopReading();
   try {
-    const { socket } = channel;
-    const secured = await handshake({ socket, host, verifyCertificate, clock, timeoutMs });
+    const secured = await handshake({ ...options, socket: channel.socket, timeoutMs });
     channel.replaceSocket(secured);
     const tls = describeTls(secured);
-    channel.transcript.note(tls);
+    channel.transcript.note(`${tls}, ${describeProof(secured, options.dane)}`);
     return tls;
   } catch (error) {
     if (error instanceof SmtpFault) throw error;

@@ -169,7 +169,7 @@ export class SmtpSession {
       }
       throw error;
     }
-    if (ahead) {
+    if (ahead !== null) {
       await ahead;
       this.#checkAhead(replies);
     }

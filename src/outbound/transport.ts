@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Dns } from '../dns.ts';
 import type { Random } from '../random.ts';
 import { AttemptRecord } from './attempt-record.ts';
-import type { MailHost } from './destination.ts';
+import { createMtaSts, type StsLog } from './mta-sts.ts';
 import type { Outcome } from './outcome.ts';
 import { closingFault, type Peer, SmtpPool } from './pool.ts';
 import type { NetworkRoute } from './route.ts';
@@ -14,7 +14,8 @@ import type { SmtpMail } from './smtp-envelope.ts';
 import { type Opening, openSession } from './smtp-open.ts';
 import type { SmtpTimeouts } from './smtp-timeouts.ts';
 import type { RecipientAnswer } from './smtp-transaction.ts';
-import { findWay, type Way } from './way.ts';
+import type { HostSecurity } from './tls-policy.ts';
+import { findWay, type LaneRules, type Way } from './way.ts';
 
 /** The part of `config.delivery` that the transport needs. */
 export interface TransportConfig {
@@ -22,17 +23,6 @@ export interface TransportConfig {
   hostname: string;
   maxConnections: number;
   maxConnectionsPerDomain: number;
-}
-
-/** Limits of destinations, as src/outbound/lanes.ts knows them. */
-export interface LaneRules {
-  ruleFor(hosts: readonly MailHost[]): {
-    lane: string;
-    connections: number;
-    messagesPerConnection: number;
-    requireTls: boolean;
-  } | null;
-  learn(domain: string, lane: string): void;
 }
 
 /** What the transport takes of the App. */
@@ -44,7 +34,9 @@ export interface TransportOptions {
   connect: Connector | undefined;
   config: { delivery: TransportConfig };
   timeouts?: Partial<SmtpTimeouts>;
-  /** Which lane hosts belong to and what it may do; without it each set of hosts is its own. */
+  /** Told of MTA-STS policies. */
+  log?: StsLog;
+  /** Without: a lane per set of mail hosts, `maxConnectionsPerDomain` for each. */
   lanes?: LaneRules;
 }
 
@@ -65,6 +57,7 @@ export interface Transport {
 /** Past this no further host is tried; the one under way still has its own limits. */
 const tryHostsMs = 300_000;
 const maxAddresses = 20;
+const messagesPerConnection = 100;
 
 /** One attempt under way. */
 interface Attempt {
@@ -81,11 +74,20 @@ function isStale(answers: readonly RecipientAnswer[]): boolean {
   });
 }
 
-/** Keys of the sessions that will do for the host at `index`: of equals, any that is open. */
-function keysOf(hosts: readonly MailHost[], index: number): string[] {
+/**
+ * Keys of the sessions that will do for the host at `index`: of the equals of the first, any that is
+ * open, as long as it was opened under the same demands as are made now.
+ */
+async function keysOf({ hosts, securityOf }: Way, index: number, own: HostSecurity) {
   const host = hosts[index];
-  const equals = hosts.filter(({ preference }) => index === 0 && preference === host?.preference);
-  return [...new Set([host?.name ?? '', ...equals.map(({ name }) => name)])];
+  const keys = [`${host?.name} ${own.label}`];
+  if (index > 0) return keys;
+  const others = hosts.filter((other) => other.preference === host?.preference && other !== host);
+  for (const { name } of others) {
+    const demanded = await securityOf(name);
+    if (!demanded.verdict) keys.push(`${name} ${demanded.security.label}`);
+  }
+  return keys;
 }
 
 /** A transport with its own pool of sessions. */
@@ -96,13 +98,18 @@ export function createTransport(options: TransportOptions): Transport {
   const pool = new SmtpPool({
     clock,
     maxConnections: config.maxConnections,
-    maxConnectionsPerLane: config.maxConnectionsPerDomain,
   });
+  const sources = {
+    ...options,
+    sts: createMtaSts({ ...options, connector }),
+    lanes: options.lanes,
+    limits: { connections: config.maxConnectionsPerDomain, messagesPerConnection },
+  };
 
-  function openAt(way: Way, peer: Peer): Promise<Opening> {
+  function openAt(way: Way, peer: Peer, security: HostSecurity): Promise<Opening> {
     return openSession({
       ...peer,
-      ...way.protectionAt(peer.address),
+      ...way.protectionAt(peer.address, security),
       port: way.port,
       helloName: config.hostname,
       clock,
@@ -113,7 +120,7 @@ export function createTransport(options: TransportOptions): Transport {
   }
 
   /** The first address of the host that lets us in, or how the last one did not. */
-  async function openHost(attempt: Attempt, host: string) {
+  async function openHost(attempt: Attempt, host: string, security: HostSecurity) {
     const { way, record } = attempt;
     record.begin();
     const found = await way.addressesOf(host);
@@ -121,7 +128,7 @@ export function createTransport(options: TransportOptions): Transport {
     const openOne = async (address: string) => {
       attempt.addressesLeft -= 1;
       const peer = { host, address };
-      return { opening: await openAt(way, peer), peer };
+      return { opening: await openAt(way, peer, security), peer };
     };
     const [first, ...others] = found.addresses;
     let tried = await openOne(first);
@@ -138,11 +145,16 @@ export function createTransport(options: TransportOptions): Transport {
   async function tryHost(attempt: Attempt, index: number, isFresh: boolean): Promise<void> {
     const { job, way, record } = attempt;
     const host = way.hosts[index]?.name ?? '';
+    const demanded = await way.securityOf(host);
+    if (demanded.verdict) return record.addVerdict(host, demanded.verdict);
+    const { security } = demanded;
+    if (!isFresh) record.addNotes(security.notes);
     const lease = await pool.acquire({
       lane: way.lane,
-      keys: keysOf(way.hosts, index),
+      limits: way.limits,
+      keys: await keysOf(way, index, security),
       isFresh,
-      open: () => openHost(attempt, host),
+      open: () => openHost(attempt, host, security),
     });
     if (lease === null) return record.addFault(null, closingFault(), '');
     if ('verdict' in lease) return record.addVerdict(host, lease.verdict);
@@ -151,15 +163,16 @@ export function createTransport(options: TransportOptions): Transport {
     }
     const { session, peer, isReused } = lease;
     record.begin();
-    const answers = await session.deliver(mailFor(job, record.pending));
+    const answering = session.deliver(mailFor(job, way, record.pending), lease.lendOn);
     const { tls, transcript } = session;
+    const answers = await answering;
     lease.release();
     if (isReused && isStale(answers)) return tryHost(attempt, index, true);
-    record.addAnswers(answers, peer, tls, transcript);
+    record.addAnswers(answers, peer, tls, transcript.text);
   }
 
   async function deliver(job: TransportJob): Promise<Outcome[]> {
-    const way = await findWay(job.route, options);
+    const way = await findWay(job.route, sources);
     const isWay = 'lane' in way;
     const record = new AttemptRecord(job.recipients.length, isWay && way.isRelay, clock);
     if (!isWay) {
@@ -184,6 +197,7 @@ export function createTransport(options: TransportOptions): Transport {
     async close(graceMs = 0) {
       const cut = () => {
         shutdown.abort();
+        sources.sts.close();
         pool.abort();
       };
       const closed = pool.close();
@@ -195,7 +209,8 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-function mailFor(job: TransportJob, pending: readonly number[]): SmtpMail {
-  if (pending.length === job.recipients.length) return job;
-  return { ...job, recipients: pending.map((index) => job.recipients[index] ?? '') };
+function mailFor(job: TransportJob, way: Way, pending: readonly number[]): SmtpMail {
+  if (pending.length === job.recipients.length && !way.requireTls) return job;
+  const recipients = pending.map((index) => job.recipients[index] ?? '');
+  return { ...job, recipients, requireTls: way.requireTls };
 }

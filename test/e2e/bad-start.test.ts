@@ -1,12 +1,12 @@
-// What stops a start, and what a running daemon does when its store gives way: one readable line,
-// the right exit code, 503 and never a 201 (contract 1, 2; issue "Bad input").
-import { writeFileSync } from 'node:fs';
+// What stops a start: one readable line on standard error, nothing on standard output, the exit code
+// of contract 2.
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
-
-const noAnswer = '';
+import { canMount, mountDisk } from './small-disk.ts';
 
 describe('a mistake in the configuration ends the start with 2 and one line', () => {
   let cli: CliWorkspace;
@@ -17,19 +17,27 @@ describe('a mistake in the configuration ends the start with 2 and one line', ()
 
   const files: [string, string, RegExp][] = [
     ['an unknown key', 'http:\n  prot: 4025\n', /^svc: bad\.yaml:2:3: http\.prot: .*http\.port/],
-    ['a wrong type', 'http:\n  port: many\n', /^svc: bad\.yaml:2:9: http\.port: found "many", exp/],
+    [
+      'a wrong type',
+      'http:\n  maxInFlight: many\n',
+      /^svc: bad\.yaml:2:16: http\.maxInFlight: found "many", expected /,
+    ],
     [
       'an impossible value',
-      'http:\n  port: 70000\n',
-      /^svc: bad\.yaml:2:9: http\.port: found 70000/,
+      'log:\n  level: loud\n',
+      /^svc: bad\.yaml:2:10: log\.level: found "loud", expected /,
     ],
-    ['no YAML', 'http: [\n', /^svc: bad\.yaml:\d+:\d+: /],
-    ['a relay without a host', 'delivery:\n  mode: relay\n', /^svc: .*delivery\.relay\.host: exp/],
+    ['broken YAML', 'http: [\n', /^svc: bad\.yaml:\d+:\d+: /],
+    [
+      'a relay without a host',
+      'delivery:\n  mode: relay\n',
+      /^svc: bad\.yaml:2:9: delivery\.relay\.host: found nothing, expected a host name/,
+    ],
   ];
   test.each(files)('%s in the file', async (_, text, line) => {
     writeFileSync(join(cli.directory, 'bad.yaml'), text);
     const { code, stdout, stderr } = await cli.run(['daemon', '--config', 'bad.yaml']);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: noAnswer });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(line);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
@@ -41,44 +49,112 @@ describe('a mistake in the configuration ends the start with 2 and one line', ()
   ];
   test.each(variables)('%s among the variables', async (_, env, line) => {
     const { code, stdout, stderr } = await cli.run(['daemon'], { env });
-    expect({ code, stdout }).toEqual({ code: 2, stdout: noAnswer });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(line);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 });
 
-describe('what the machine does not give ends the start with 7 and one line', () => {
+describe('what cannot be had ends the start with 7 and one line', () => {
   let cli: CliWorkspace;
-  let taken: Server;
-  let port: number;
   beforeAll(async () => {
     cli = cliWorkspace();
-    taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    const address = taken.address();
-    port = typeof address === 'object' && address ? address.port : 0;
+    await cli.run(['orgs', 'list']);
   });
-  afterAll(async () => {
-    cli.close();
-    await new Promise((resolve) => taken.close(resolve));
-  });
+  afterAll(() => cli.close());
 
-  async function failingStart(env: Record<string, string>): Promise<string> {
+  async function failingStart(env: Record<string, string>, expectedCode = 7): Promise<string> {
     const { code, stdout, stderr } = await cli.run(['daemon'], { env });
-    expect({ code, stdout }).toEqual({ code: 7, stdout: noAnswer });
+    expect({ code, stdout }, stderr).toEqual({ code: expectedCode, stdout: '' });
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
     return stderr;
   }
 
-  test('a port for HTTP that is in use', async () => {
-    expect(await failingStart({ SVC_HTTP_PORT: String(port) })).toMatch(
-      new RegExp(`^svc: .*HTTP on 127\\.0\\.0\\.1:${port}: another program listens there`),
-    );
+  describe('a port that is in use', () => {
+    let taken: Server;
+    let port: number;
+    beforeAll(async () => {
+      taken = createServer();
+      await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+      const address = taken.address();
+      port = typeof address === 'object' && address ? address.port : 0;
+    });
+    afterAll(() => new Promise((resolve) => taken.close(resolve)));
+
+    test.each([
+      ['HTTP', 'SVC_HTTP_PORT'],
+      ['SMTP', 'SVC_SMTP_INBOUND_PORT'],
+    ])('%s', async (face, variable) => {
+      expect(await failingStart({ [variable]: String(port) })).toMatch(
+        new RegExp(`^svc: .*${face} on 127\\.0\\.0\\.1:${port}: another program listens there`),
+      );
+    });
   });
 
-  test('a port for SMTP that is in use', async () => {
-    expect(await failingStart({ SVC_SMTP_INBOUND_PORT: String(port) })).toMatch(
-      new RegExp(`^svc: .*SMTP on 127\\.0\\.0\\.1:${port}: another program listens there`),
-    );
+  describe('a damaged database', () => {
+    /** A copy of the data directory, its database changed. */
+    function damaged(name: string, change: (database: Buffer) => Buffer): string {
+      const directory = join(cli.directory, name);
+      cpSync(join(cli.directory, 'data'), directory, { recursive: true });
+      const file = join(directory, 'svc.db');
+      writeFileSync(file, change(readFileSync(file)));
+      return directory;
+    }
+
+    const pageBytes = 8_192;
+    const damages: [string, (database: Buffer) => Buffer][] = [
+      ['other bytes', () => Buffer.from('no database at all\n'.repeat(1_000))],
+      ['cut off in the middle', (file) => file.subarray(0, 3 * pageBytes)],
+      ['noise after the first page', (file) => file.fill(0xab, pageBytes)],
+      ['noise in the page that lists the migrations', (file) => noiseAt(file, 'migrations')],
+      ['noise in the page that lists the organizations', (file) => noiseAt(file, 'organizations')],
+    ];
+
+    function noiseAt(file: Buffer, table: string): Buffer {
+      const reader = new Database(join(cli.directory, 'data/svc.db'), { readonly: true });
+      const root = reader
+        .prepare<[string], { rootpage: number }>(
+          'select rootpage from sqlite_master where name = ?',
+        )
+        .get(table);
+      reader.close();
+      const start = ((root?.rootpage ?? 1) - 1) * pageBytes;
+      return file.fill(0xab, start, start + pageBytes);
+    }
+
+    test.each(damages)('%s', async (name, change) => {
+      const directory = damaged(name.replaceAll(' ', '-'), change);
+      const line = await failingStart({ SVC_DATA_DIR: directory });
+      expect(line).toMatch(/^svc: The store .*(malformed|not a database)/);
+    });
+  });
+
+  test('a data directory that cannot be made: 2, for another can be configured', async () => {
+    writeFileSync(join(cli.directory, 'file'), '');
+    const line = await failingStart({ SVC_DATA_DIR: join(cli.directory, 'file/data') }, 2);
+    expect(line).toMatch(/^svc: \S+\/file\/data\/secret\.key cannot be read \(ENOTDIR\)/);
+  });
+
+  test.runIf(canMount)('… or cannot be written', async () => {
+    const disk = mountDisk(join(cli.directory, 'read-only'), 4);
+    disk.makeReadOnly();
+    try {
+      const line = await failingStart({ SVC_DATA_DIR: disk.directory }, 2);
+      expect(line).toMatch(/^svc: \S+\/read-only\/secret\.key cannot be made \(EROFS\)/);
+    } finally {
+      disk.unmount();
+    }
+  });
+
+  test.runIf(canMount)('a store that cannot be written any more', async () => {
+    const disk = mountDisk(join(cli.directory, 'frozen'), 4);
+    const data = join(disk.directory, 'data');
+    cpSync(join(cli.directory, 'data'), data, { recursive: true });
+    disk.makeReadOnly();
+    try {
+      expect(await failingStart({ SVC_DATA_DIR: data })).toMatch(/^svc: .*(read-?only|EROFS)/i);
+    } finally {
+      disk.unmount();
+    }
   });
 });

@@ -45,7 +45,7 @@ describe.each(stores)('sending on %s', (store) => {
     status: 'pending',
     attemptCount: 0,
     // The first, and after 951 minutes of eight retries seven more of 480 within 72 hours.
-    maxAttempts: 16,
+    maxAttempts: 17,
     queuedAt: now,
     claimedAt: null,
     lastAttemptAt: null,

@@ -641,10 +641,17 @@ describe('the tables', () => {
     expect(findReplyRule(readReplyLine(rule.example))).toBe(rule);
   });
 
-  test('no example falls under a hard rule unless it is permanent and of a recipient', () => {
-    for (const { errorCode, example } of replyRules) {
-      const { isHard } = classify(example);
-      expect(isHard && !errorCode.startsWith('invalid-')).toBe(false);
+  test('say nothing hard of a temporary refusal, nor before a recipient was named', () => {
+    const replies = Object.values(lines)
+      .flat()
+      .map(([, , line]) => readReplyLine(line));
+    expect(replies.filter((reply) => classifyReply(reply).isHard).length).toBeGreaterThan(40);
+    for (const reply of replies) {
+      const temporary = { ...reply, code: 450 };
+      expect(classifyReply(temporary).isHard).toBe(false);
+      for (const verb of ['connect', 'EHLO', 'STARTTLS', 'AUTH', 'MAIL']) {
+        expect(classifyReply({ ...reply, verb }).isHard).toBe(false);
+      }
     }
   });
 

@@ -1,6 +1,11 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Lease, type PoolOptions, SmtpPool } from '../../src/outbound/pool.ts';
+import {
+  type LaneLimits,
+  type Lease,
+  type PoolOptions,
+  SmtpPool,
+} from '../../src/outbound/pool.ts';
 import { openSession } from '../../src/outbound/smtp-open.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
@@ -20,8 +25,11 @@ afterEach(async () => {
   await sink.close();
 });
 
-function poolOf(options: Partial<PoolOptions>) {
-  pool = new SmtpPool({ clock, maxConnections: 10, maxConnectionsPerLane: 5, ...options });
+let limits: LaneLimits;
+
+function poolOf(options: Partial<PoolOptions>, lane: Partial<LaneLimits> = {}) {
+  limits = { connections: 5, messagesPerConnection: 100, ...lane };
+  pool = new SmtpPool({ clock, maxConnections: 10, ...options });
 }
 
 const peer = { host: 'sink.test', address: '127.0.0.1' };
@@ -41,7 +49,7 @@ async function openSink() {
 }
 
 async function acquire(lane = 'lane', keys = ['host'], isFresh = false): Promise<Lease> {
-  const lease = await pool.acquire({ lane, keys, isFresh, open: openSink });
+  const lease = await pool.acquire({ lane, limits, keys, isFresh, open: openSink });
   if (lease && 'session' in lease) return lease;
   throw new Error('no session');
 }
@@ -91,7 +99,7 @@ describe('a session that is given back', () => {
   });
 
   it('is closed after 100 messages', async () => {
-    poolOf({ maxMessagesPerConnection: 3 });
+    poolOf({}, { messagesPerConnection: 3 });
     for (let count = 0; count < 7; count += 1) {
       const lease = await acquire();
       await lease.session.deliver(mailOf());
@@ -118,7 +126,7 @@ describe('a session that is given back', () => {
 
 describe('the limits', () => {
   it('of a lane make the next wait, first come first served', async () => {
-    poolOf({ maxConnectionsPerLane: 2 });
+    poolOf({}, { connections: 2 });
     const held = [await acquire(), await acquire()];
     const order: string[] = [];
     const waiting = ['a', 'b', 'c'].map(async (name) => {
@@ -160,7 +168,7 @@ describe('the limits', () => {
   });
 
   it('in all pass over a lane that is at its own', async () => {
-    poolOf({ maxConnections: 2, maxConnectionsPerLane: 1 });
+    poolOf({ maxConnections: 2 }, { connections: 1 });
     const full = await acquire('full');
     const other = await acquire('other');
     const behind = acquire('full');
@@ -176,6 +184,7 @@ describe('the limits', () => {
     poolOf({ maxConnections: 1 });
     const failing = pool.acquire({
       lane: 'one',
+      limits,
       keys: ['host'],
       isFresh: false,
       open: async () => ({ failure: true }),
@@ -190,6 +199,7 @@ describe('the limits', () => {
     poolOf({ maxConnections: 1 });
     const failing = pool.acquire({
       lane: 'one',
+      limits,
       keys: ['host'],
       isFresh: false,
       open: () => Promise.reject(new Error('a bug')),
@@ -200,7 +210,7 @@ describe('the limits', () => {
   });
 
   it('hold for a lane whose sessions lead to other hosts', async () => {
-    poolOf({ maxConnectionsPerLane: 1 });
+    poolOf({}, { connections: 1 });
     (await acquire('lane', ['one'])).release();
     const lease = await acquire('lane', ['two']);
     expect(lease.isReused).toBe(false);
@@ -212,7 +222,7 @@ describe('the limits', () => {
   });
 
   it('are kept over 500 messages of five lanes by 60 at a time', async () => {
-    poolOf({ maxConnections: 6, maxConnectionsPerLane: 2 });
+    poolOf({ maxConnections: 6 }, { connections: 2 });
     let left = 500;
     let most = 0;
     const work = async () => {
@@ -234,15 +244,27 @@ describe('the limits', () => {
 
 describe('closing', () => {
   it('says goodbye on idle sessions, waits for busy ones and refuses the rest', async () => {
-    poolOf({ maxConnectionsPerLane: 2 });
+    poolOf({}, { connections: 2 });
     const busy = await acquire();
     (await acquire()).release();
     const other = await acquire();
-    const waiting = pool.acquire({ lane: 'lane', keys: ['host'], isFresh: false, open: openSink });
+    const waiting = pool.acquire({
+      lane: 'lane',
+      limits,
+      keys: ['host'],
+      isFresh: false,
+      open: openSink,
+    });
     other.release();
     const granted = await waiting;
     const closing = pool.close();
-    const late = pool.acquire({ lane: 'lane', keys: ['host'], isFresh: false, open: openSink });
+    const late = pool.acquire({
+      lane: 'lane',
+      limits,
+      keys: ['host'],
+      isFresh: false,
+      open: openSink,
+    });
     expect(await late).toBeNull();
     expect(await isPending(closing)).toBe(true);
     if (granted && 'session' in granted) granted.release();
@@ -256,7 +278,13 @@ describe('closing', () => {
   it('refuses who waits', async () => {
     poolOf({ maxConnections: 1 });
     const busy = await acquire();
-    const waiting = pool.acquire({ lane: 'two', keys: ['host'], isFresh: false, open: openSink });
+    const waiting = pool.acquire({
+      lane: 'two',
+      limits,
+      keys: ['host'],
+      isFresh: false,
+      open: openSink,
+    });
     const closing = pool.close();
     expect(await waiting).toBeNull();
     busy.release();

@@ -41,6 +41,7 @@ describe('the route of a recipient', () => {
     expect(routeOf({ mode: 'direct' }, 'A@Example.com')).toEqual({
       kind: 'direct',
       domain: 'example.com',
+      requireTls: false,
       port: 25,
       allowPrivateAddresses: false,
     });

@@ -76,7 +76,14 @@ async function startMxHosts(count: number, samePreference = false): Promise<Smtp
 }
 
 function direct(port: number, changes: Partial<DirectRoute> = {}): DirectRoute {
-  return { kind: 'direct', domain: 'example.test', port, allowPrivateAddresses: true, ...changes };
+  return {
+    kind: 'direct',
+    domain: 'example.test',
+    port,
+    allowPrivateAddresses: true,
+    requireTls: false,
+    ...changes,
+  };
 }
 
 function relay(port: number, changes: Partial<RelayRoute> = {}): RelayRoute {

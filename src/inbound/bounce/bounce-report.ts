@@ -1,5 +1,5 @@
-// Reads bounces (contract 8, issue "Outbound delivery", 5): RFC 3464 reports and the many notices that
-// are prose. Pure; whose bounce it is (token, Message-ID) and what follows from it is the caller's.
+// Reads bounces (contract 8): RFC 3464 reports and the many notices that are prose. Pure; whose
+// bounce it is (token, Message-ID) and what follows from it is the caller's.
 import type { ParsedMail, ReportPart } from '../parsed-mail.ts';
 import type { BouncedRecipient } from './bounced-recipient.ts';
 import { readDeliveryStatus } from './delivery-status.ts';
@@ -62,7 +62,7 @@ function isOfNobody(mail: ParsedMail): boolean {
   return !/^\s*(?:re|aw|antw|sv|tr|r|fwd?|wg)\s*:/i.test(mail.subject ?? '');
 }
 
-/** Prose counts only from a mail system that says both in subject or text that it gave up or waits. */
+/** Prose counts only from a mail system whose subject and text say that it gave up or waits. */
 function isNotice(mail: ParsedMail, notice: Notice): boolean {
   if (isOtherNotice(mail, notice)) return false;
   if (findHeader(mail, 'x-failed-recipients') !== null) return true;

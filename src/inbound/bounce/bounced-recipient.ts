@@ -7,7 +7,7 @@ import type { ErrorCode, RemoteReply } from '../../outbound/outcome.ts';
 export type BounceAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';
 
 export interface BouncedRecipient {
-  /** Whom the reporting system could not reach, after its own aliases; null where it does not say. */
+  /** Whom the system could not reach, after its own aliases; null where it does not say. */
   email: string | null;
   /** Whom we wrote to (Original-Recipient), null where it does not say. */
   originalEmail: string | null;

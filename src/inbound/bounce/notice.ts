@@ -7,7 +7,7 @@ import type { ParsedMail } from '../parsed-mail.ts';
 import { startsHeaderBlock } from '../quoted-header.ts';
 import { type BouncedRecipient, toBouncedRecipient } from './bounced-recipient.ts';
 import { readDiagnostic } from './diagnostic.ts';
-import { copyStart, delayOpening } from './notice-words.ts';
+import { copyStart, delayOpening, recipientLabel } from './notice-words.ts';
 
 export interface Notice {
   /** What the system says, before the returned copy. */
@@ -34,7 +34,7 @@ const email = `[^\\s<>()"',;:@\\[\\]]{1,64}@[^\\s<>()"',;:@\\[\\]]{1,255}`;
 const leading = new RegExp(`^[\\s*•>-]{0,16}["'(\\[]?<?(?:mailto:|smtp:|rfc822;)?(${email})`, 'i');
 /** A line that names whom it is about. */
 const labelled = new RegExp(
-  `^[\\s*•-]{0,16}(?:(?:failed|original|final|invalid|the following|e-?mail)? ?(?:recipients?|address(?:es)?|rcpt to|to|for|user|mailbox)|fail\\w* to deliver to|could not deliver (?:message )?to|delivery to|your message to|unknown user|user mailbox exceeds allowed size|undeliverable to|empf[aä]nger(?:adresse)?|an|destinataires?|[aà]|destinatari[oa]s?|para|получател[ья]|адрес|кому|宛先|收件人) ?[:：<"'\\[(\\s]{1,8}(?:smtp:|mailto:)?["'<]?(${email})`,
+  `^[\\s*•-]{0,16}(?:${recipientLabel.source}) ?[:：<"'\\[(\\s]{1,8}(?:smtp:|mailto:)?["'<]?(${email})`,
   'iu',
 );
 const anywhere = new RegExp(email, 'gi');

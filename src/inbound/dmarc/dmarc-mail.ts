@@ -1,5 +1,5 @@
-// Finds the aggregate report in a mail to a `rua` address (RFC 7489 7.2.1.1): which attachment it is,
-// and its bytes, which the projection of the mail does not keep.
+// Finds the aggregate report in a mail to a `rua` address (RFC 7489 7.2.1.1): which attachment it
+// is, and its bytes, which the projection of the mail does not keep.
 import type { MailAttachment, ParsedMail } from '../parsed-mail.ts';
 import { readAttachmentBytes } from './attachment-bytes.ts';
 import { type DmarcReport, dmarcLimits, readDmarcReport } from './dmarc-report.ts';

@@ -1,5 +1,5 @@
-// Reads DMARC aggregate reports (RFC 7489 7.2 and appendix C): what receivers saw of mail in the name
-// of a domain. Bytes in, a bounded value out; every doubt about the form of the whole ends in null.
+// Reads DMARC aggregate reports (RFC 7489 7.2 and appendix C): what receivers saw of mail in the
+// name of a domain. Bytes in, a bounded value out; doubts about the form of the whole end in null.
 import { isUtf8 } from 'node:buffer';
 import { isIP } from 'node:net';
 import { cleanLine } from '../header-fields.ts';
@@ -231,9 +231,9 @@ function unpack(bytes: Buffer): Buffer | null {
 }
 
 /**
- * Reads an aggregate report from the bytes of its attachment: XML, gzip or a zip with one file, told
- * apart by their first bytes. Null where it is none, is malformed, has a DTD, or is larger than 10 MB
- * packed or unpacked. Takes up to 0.5 s for 10 MB: call it off the event loop for what is large.
+ * Reads an aggregate report from the bytes of its attachment: XML, gzip or a zip with one file,
+ * told apart by their first bytes. Null where it is none, is malformed, has a DTD, or is larger
+ * than 10 MB packed or unpacked. 10 MB take up to 1 s: read what is large off the main thread.
  */
 export function readDmarcReport(bytes: Buffer): DmarcReport | null {
   if (bytes.length > dmarcLimits.bytes) return null;

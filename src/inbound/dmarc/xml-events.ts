@@ -57,8 +57,8 @@ function readTag(source: string, start: number): { match: RegExpExecArray; end: 
 }
 
 /**
- * Yields the events of one document in its order, names without their prefix. Throws XmlFault at the
- * first fault of form, at a DTD, at an unknown entity, below 32 levels. Linear in the source.
+ * Yields the events of one document in its order, names without their prefix. Throws XmlFault at
+ * the first fault of form, at a DTD, at an unknown entity, below 32 levels. Linear in the source.
  */
 export function* readXml(source: string): Generator<XmlEvent, void> {
   const open: string[] = [];

@@ -1,0 +1,139 @@
+// What the commands on the queue share: they see all organizations unless `--org` names one, show
+// entries and counts alike, and tell of long work. The queue: src/outbound/queue.ts.
+import { Args, Command, Flags } from '@oclif/core';
+import type { App } from '../../src/app.ts';
+import type { QueueCounts } from '../../src/outbound/queue.ts';
+import type { QueueEntry } from '../../src/outbound/queue-schema.ts';
+import { BaseCommand, type CommonFlags } from './command.ts';
+import { UsageError } from './failure.ts';
+import { startProgress } from './progress.ts';
+import { withApp } from './session.ts';
+
+/** Less than this is done before anybody would wonder. */
+const worthProgress = 2_000;
+const longestWords = 60;
+
+export abstract class QueueCommand extends Command {
+  static override baseFlags = {
+    config: BaseCommand.baseFlags.config,
+    org: Flags.string({
+      description: 'Only what this organization sends, by id or name (default: all)',
+      helpValue: 'ORG',
+      helpGroup: 'GLOBAL',
+    }),
+    json: BaseCommand.baseFlags.json,
+  };
+}
+
+/** The flags of commands that take a part of the queue. */
+export const domainFlag = {
+  domain: Flags.string({ description: 'Only what goes to this domain', helpValue: 'DOMAIN' }),
+};
+
+/** The argument of commands that take deliveries by name. */
+export const idsArg = {
+  ids: Args.string({
+    description: 'Ids of deliveries (dlv_…), or of messages (msg_…) for all of theirs',
+    required: true,
+    multiple: true,
+    ignoreStdin: true,
+  }),
+};
+
+export interface QueueSession {
+  app: App;
+  /** Undefined for all organizations. */
+  organizationId: string | undefined;
+  flags: CommonFlags;
+}
+
+/** Opens the service for one command on the queue, as the operator. */
+export function withQueue<T>(
+  flags: Omit<CommonFlags, 'org'> & { org?: string | undefined },
+  work: (session: QueueSession) => Promise<T>,
+): Promise<T> {
+  const common = { ...flags, org: flags.org ?? '' };
+  return withApp(common, async (app) => {
+    if (flags.org === undefined) return work({ app, organizationId: undefined, flags: common });
+    const { getOrganization } = await import('../../src/organizations/organizations.ts');
+    const { id } = await getOrganization(app, flags.org);
+    return work({ app, organizationId: id, flags: common });
+  });
+}
+
+/** `ready 3  waiting 2  in-lane 0  held 0  claimed 1` */
+export function countsLine(counts: QueueCounts): string {
+  return Object.entries(counts)
+    .map(([state, count]) => `${state} ${count.toLocaleString('en')}`)
+    .join('  ');
+}
+
+const entryColumns = [
+  'messageId',
+  'recipient',
+  'state',
+  'dueAt',
+  'waitReason',
+  'attemptCount',
+  'lastWords',
+];
+
+export const holdColumns = [
+  'id',
+  'organizationId',
+  'domain',
+  'messageId',
+  'deliveryId',
+  'state',
+  'held',
+  'note',
+  'createdAt',
+];
+
+/** Entries as a table; what servers said is cut to fit a line. */
+export async function entriesText(entries: readonly QueueEntry[]): Promise<string> {
+  const { table } = await import('./format.ts');
+  return table(
+    entries.map((entry) => ({ ...entry, lastWords: shortened(entry.lastWords ?? '') })),
+    entryColumns,
+  );
+}
+
+/** At most `most` characters. */
+export function shortened(text: string, most = longestWords): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+/** Does work that walks over the queue, with a progress bar where it is long. */
+export async function walking<T>(
+  { app, flags }: QueueSession,
+  what: string,
+  work: (onProgress: (done: number) => void) => Promise<T>,
+): Promise<T> {
+  const { countStates } = await import('../../src/outbound/queue.ts');
+  const counts = await countStates(app);
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  if (total < worthProgress) return work(() => {});
+  const progress = await startProgress(flags, what);
+  try {
+    return await work((done) => progress.update(done, Math.max(done, total)));
+  } finally {
+    progress.stop();
+  }
+}
+
+/** What `hold` and `release` are about. @throws UsageError unless it is one thing. */
+export async function holdTargetFrom(
+  { organizationId }: QueueSession,
+  id: string | undefined,
+  domain: string | undefined,
+) {
+  const isPart = domain !== undefined || organizationId !== undefined;
+  if ((id === undefined) !== isPart) {
+    throw new UsageError('Say what: an ID, or --domain, or --org, or the last two together');
+  }
+  const { holdTarget } = await import('../../src/outbound/queue-schema.ts');
+  const { parseWith } = await import('../../src/validate.ts');
+  const { given } = await import('./body.ts');
+  return parseWith(holdTarget, given({ id, domain, organizationId }), 'query');
+}

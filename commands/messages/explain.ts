@@ -1,0 +1,82 @@
+// `svc messages explain` (issue 3, insight). The sentences: src/outbound/explain-words.ts.
+import { Args } from '@oclif/core';
+import type { MessageExplanation, RecipientExplanation } from '../../src/outbound/explain.ts';
+import { BaseCommand } from '../base/command.ts';
+import { print } from '../base/output.ts';
+import { withCaller } from '../base/session.ts';
+
+const attemptColumns = ['number', 'at', 'durationMs', 'host', 'tls', 'outcome', 'said'];
+const sparkFrom = 3;
+
+function saidBy({ code, enhancedCode, reply }: RecipientExplanation['attempts'][number]): string {
+  return [code, enhancedCode, reply].filter((part) => part !== null && part !== '').join(' ');
+}
+
+async function recipientText(recipient: RecipientExplanation, now: number): Promise<string> {
+  const { emphasize, inWords, plainText, table } = await import('../base/format.ts');
+  const { sparkline } = await import('../base/sparkline.ts');
+  const { timeInWords } = await import('../../src/outbound/time-words.ts');
+  const { email, kind, status, happened, happenedAt, because, next, help, attempts } = recipient;
+  const who = inWords([email, kind, status].filter((part) => part !== null).join('  '));
+  const lines = [`  ${happened} ${timeInWords(Date.parse(happenedAt), now)}`];
+  if (because) lines.push(`  ${because}`);
+  if (next) lines.push(`  ${next}`);
+  if (help) lines.push(`  ${help.purpose}: ${help.command}`);
+  const last = attempts.at(-1);
+  if (last && saidBy(last) !== '') {
+    const where = [last.host, last.address && `[${last.address}]`, last.verb].filter(Boolean);
+    lines.push(`  In its words: ${saidBy(last)} (${where.join(' ')})`);
+  }
+  const text = `${emphasize(who)}\n${plainText(lines.join('\n'))}`;
+  if (attempts.length === 0) return text;
+  const rows = attempts.map((attempt) => ({ ...attempt, said: saidBy(attempt) }));
+  const history = table(rows, attemptColumns).replaceAll(/^/gm, '  ');
+  const took = attempts.map(({ durationMs }) => durationMs);
+  const spark = attempts.length >= sparkFrom ? `\n  took ${sparkline(took)}` : '';
+  return `${text}\n\n${history}${spark}`;
+}
+
+async function explanationText(explanation: MessageExplanation, now: number): Promise<string> {
+  const { emphasize, inWords } = await import('../base/format.ts');
+  const { messageId, subject, status, summary, recipients } = explanation;
+  const head = `${emphasize(messageId)}  ${inWords(subject)}  ${status}\n${summary}`;
+  return [head, ...(await Promise.all(recipients.map((one) => recipientText(one, now))))].join(
+    '\n\n',
+  );
+}
+
+export default class MessagesExplain extends BaseCommand {
+  static override summary = 'Explain what became of a message, and what happens next';
+
+  static override description =
+    'For each recipient: what happened, what it waits for and until when, what the server said, and ' +
+    'the command that helps.';
+
+  static override examples = [
+    {
+      description: 'Why has it not arrived?',
+      command: 'svc messages explain msg_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
+    {
+      description: 'When is it tried again?',
+      command:
+        "svc messages explain msg_06dq2k0qz8h3v5m1r9t4w7xy --json | jq '.recipients[].nextAt'",
+    },
+  ];
+
+  static override args = {
+    id: Args.string({ description: 'Id of the message (msg_…)', required: true }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(MessagesExplain);
+    await withCaller(flags, async (app, caller) => {
+      const { messageId } = await import('../../src/messages/schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const id = parseWith(messageId, args.id, 'path');
+      const { explainMessage } = await import('../../src/outbound/explain.ts');
+      const explanation = await explainMessage(app, caller, id);
+      await print(flags, explanation, () => explanationText(explanation, app.clock.now()));
+    });
+  }
+}

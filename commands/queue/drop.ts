@@ -1,0 +1,41 @@
+// `svc queue drop` (issue 3, insight). The queue: src/outbound/queue.ts.
+import { yesFlag } from '../base/command.ts';
+import { confirmed } from '../base/confirm.ts';
+import { print } from '../base/output.ts';
+import { entriesText, idsArg, QueueCommand, withQueue } from '../base/queue.ts';
+
+export default class QueueDrop extends QueueCommand {
+  static override summary = 'Take deliveries out of the queue for good, unsent';
+
+  static override description =
+    'They end as failed, with the error code cancelled. An attempt that is under way cannot be ' +
+    'called back: that is a conflict. Asks first on a terminal; elsewhere it needs --yes.';
+
+  static override examples = [
+    {
+      description: 'In a script',
+      command: 'svc queue drop dlv_06dq2k0qz8h3v5m1r9t4w7xy --yes',
+    },
+    {
+      description: 'Every recipient of a message',
+      command: 'svc queue drop msg_06dq2k0qz8h3v5m1r9t4w7xy --yes',
+    },
+  ];
+
+  static override args = idsArg;
+
+  static override flags = { ...yesFlag };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(QueueDrop);
+    await withQueue(flags, async ({ app, organizationId, flags: common }) => {
+      const { dropDeliveries } = await import('../../src/outbound/queue.ts');
+      const { queueIds } = await import('../../src/outbound/queue-schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const ids = parseWith(queueIds, args.ids, 'path');
+      await confirmed(`Drop ${ids.join(', ')} unsent, for good?`, flags.yes);
+      const items = await dropDeliveries(app, ids, organizationId);
+      await print(common, { items }, () => entriesText(items));
+    });
+  }
+}

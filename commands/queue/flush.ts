@@ -1,0 +1,37 @@
+// `svc queue flush` (issue 3, insight). The queue: src/outbound/queue.ts.
+import { given } from '../base/body.ts';
+import { print } from '../base/output.ts';
+import { domainFlag, QueueCommand, walking, withQueue } from '../base/queue.ts';
+
+export default class QueueFlush extends QueueCommand {
+  static override summary = 'Make all that waits due now';
+
+  static override description =
+    'At fair turns, so that no organization stands before another. Not what is held, nor what is ' +
+    'scheduled for later. Lanes keep their limits.';
+
+  static override examples = [
+    { description: 'After our own network was down', command: 'svc queue flush' },
+    {
+      description: 'After the server of a domain was down',
+      command: 'svc queue flush --domain example.com',
+    },
+  ];
+
+  static override flags = { ...domainFlag };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(QueueFlush);
+    await withQueue(flags, async (session) => {
+      const { flushQueue } = await import('../../src/outbound/queue.ts');
+      const { queueScope } = await import('../../src/outbound/queue-schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const { app, organizationId } = session;
+      const scope = parseWith(queueScope, given({ organizationId, domain: flags.domain }), 'query');
+      const result = await walking(session, 'flushed', (tell) => flushQueue(app, scope, tell));
+      await print(session.flags, result, () =>
+        result.flushed === 0 ? 'Nothing waits.' : `Due now: ${result.flushed}`,
+      );
+    });
+  }
+}

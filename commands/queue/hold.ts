@@ -1,0 +1,56 @@
+// `svc queue hold` (issue 3, insight). Holds: src/outbound/holds.ts.
+import { Args, Flags } from '@oclif/core';
+import { printCard } from '../base/output.ts';
+import {
+  domainFlag,
+  holdColumns,
+  holdTargetFrom,
+  QueueCommand,
+  walking,
+  withQueue,
+} from '../base/queue.ts';
+
+export default class QueueHold extends QueueCommand {
+  static override summary = 'Hold deliveries: they wait until they are released';
+
+  static override description =
+    'To a domain, of an organization, both, or one message or delivery; what comes later too. ' +
+    'Attempts that are under way end. What is held grows old: released after its age limit it is ' +
+    'attempted once more.';
+
+  static override examples = [
+    {
+      description: 'While a domain is in trouble',
+      command: 'svc queue hold --domain example.com --note "their disk is full"',
+    },
+    { description: 'Everything an organization sends', command: 'svc queue hold --org acme' },
+    { description: 'One message', command: 'svc queue hold msg_06dq2k0qz8h3v5m1r9t4w7xy' },
+  ];
+
+  static override args = {
+    id: Args.string({
+      description: 'Id of a delivery (dlv_…) or a message (msg_…)',
+      ignoreStdin: true,
+    }),
+  };
+
+  static override flags = {
+    ...domainFlag,
+    note: Flags.string({ description: 'Why, for those who look later' }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(QueueHold);
+    await withQueue(flags, async (session) => {
+      const { holdQueue } = await import('../../src/outbound/holds.ts');
+      const { holdNote } = await import('../../src/outbound/queue-schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const target = await holdTargetFrom(session, args.id, flags.domain);
+      const note = parseWith(holdNote, flags.note, 'body') ?? null;
+      const hold = await walking(session, 'held', (tell) =>
+        holdQueue(session.app, target, note, tell),
+      );
+      await printCard(session.flags, hold, holdColumns);
+    });
+  }
+}

@@ -1,0 +1,61 @@
+// `svc queue list` (issue 3, insight). The queue: src/outbound/queue.ts.
+import { Flags } from '@oclif/core';
+import { given } from '../base/body.ts';
+import { pageFlags } from '../base/command.ts';
+import { print } from '../base/output.ts';
+import { countsLine, domainFlag, entriesText, QueueCommand, withQueue } from '../base/queue.ts';
+
+export default class QueueList extends QueueCommand {
+  static override summary = 'List what waits to be delivered, what goes first first';
+
+  static override description =
+    'Of all organizations, unless --org names one. Above the list stands how many deliveries are ' +
+    'ready, wait for their time, wait for room in a lane, are held, and are being attempted.';
+
+  static override examples = [
+    { description: 'All of it', command: 'svc queue list' },
+    {
+      description: 'What a domain puts off',
+      command: 'svc queue list --domain example.com --wait-reason retry',
+    },
+    {
+      description: 'The messages of what is held',
+      command: "svc queue list --status held --json | jq -r '.items[].messageId'",
+    },
+  ];
+
+  static override flags = {
+    status: Flags.string({ description: 'Only these: ready, waiting, in-lane, held or claimed' }),
+    'wait-reason': Flags.string({ description: 'Only these: rate, retry, …', helpValue: 'REASON' }),
+    lane: Flags.string({ description: 'Only what waits for room in this lane' }),
+    ...domainFlag,
+    ...pageFlags,
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(QueueList);
+    await withQueue(flags, async ({ app, organizationId, flags: common }) => {
+      const { listQueue } = await import('../../src/outbound/queue.ts');
+      const { listQueueQuery } = await import('../../src/outbound/queue-schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const query = given({
+        organizationId,
+        state: flags.status,
+        waitReason: flags['wait-reason'],
+        domain: flags.domain,
+        lane: flags.lane,
+        page: flags.page,
+        limit: flags.limit,
+      });
+      const listed = await listQueue(app, parseWith(listQueueQuery, query, 'query'));
+      await print(common, listed, async () => {
+        const { items, pagination, counts } = listed;
+        const { page, totalPages, total } = pagination;
+        const parts = [countsLine(counts)];
+        if (items.length > 0) parts.push(await entriesText(items));
+        if (totalPages > 1) parts.push(`Page ${page} of ${totalPages}, ${total} in all.`);
+        return parts.join('\n\n');
+      });
+    });
+  }
+}

@@ -1,0 +1,46 @@
+// `svc queue release` (issue 3, insight). Holds: src/outbound/holds.ts.
+import { Args } from '@oclif/core';
+import { print } from '../base/output.ts';
+import { domainFlag, holdTargetFrom, QueueCommand, walking, withQueue } from '../base/queue.ts';
+
+export default class QueueRelease extends QueueCommand {
+  static override summary = 'Release a hold: what it held is due now';
+
+  static override description =
+    'Named by its id, or by what was held, in the words of "svc queue hold". What another hold ' +
+    'holds too stays held.';
+
+  static override examples = [
+    { description: 'By what was held', command: 'svc queue release --domain example.com' },
+    { description: 'By its id', command: 'svc queue release hold_06dq2k0qz8h3v5m1r9t4w7xy' },
+  ];
+
+  static override args = {
+    id: Args.string({
+      description: 'Id of the hold (hold_…), or of the delivery or message that was held',
+      ignoreStdin: true,
+    }),
+  };
+
+  static override flags = { ...domainFlag };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(QueueRelease);
+    await withQueue(flags, async (session) => {
+      const { releaseHold } = await import('../../src/outbound/holds.ts');
+      const { holdId } = await import('../../src/outbound/queue-schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const target = args.id?.startsWith('hold_')
+        ? { holdId: parseWith(holdId, args.id, 'path') }
+        : await holdTargetFrom(session, args.id, flags.domain);
+      const result = await walking(session, 'released', (tell) =>
+        releaseHold(session.app, target, tell),
+      );
+      await print(
+        session.flags,
+        result,
+        () => `${result.id} is released: ${result.released} due now`,
+      );
+    });
+  }
+}

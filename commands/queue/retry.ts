@@ -1,0 +1,36 @@
+// `svc queue retry` (issue 3, insight). The queue: src/outbound/queue.ts.
+import { print } from '../base/output.ts';
+import { entriesText, idsArg, QueueCommand, withQueue } from '../base/queue.ts';
+
+export default class QueueRetry extends QueueCommand {
+  static override summary = 'Make deliveries that wait due now';
+
+  static override description =
+    'All of them or none: what has ended, is held or is scheduled for later is a conflict. A ' +
+    'delivery whose lane is full or closed waits for that again.';
+
+  static override examples = [
+    {
+      description: 'After their server is back',
+      command: 'svc queue retry dlv_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
+    {
+      description: 'All recipients of a message',
+      command: 'svc queue retry msg_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
+  ];
+
+  static override args = idsArg;
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(QueueRetry);
+    await withQueue(flags, async ({ app, organizationId, flags: common }) => {
+      const { retryDeliveries } = await import('../../src/outbound/queue.ts');
+      const { queueIds } = await import('../../src/outbound/queue-schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const ids = parseWith(queueIds, args.ids, 'path');
+      const items = await retryDeliveries(app, ids, organizationId);
+      await print(common, { items }, () => entriesText(items));
+    });
+  }
+}

@@ -1,0 +1,64 @@
+// `svc queue top` (issue 3, insight). What daemons report: src/outbound/lane-report.ts.
+import type { QueueSnapshot } from '../../src/outbound/lane-report.ts';
+import { writeLine } from '../base/output.ts';
+import { countsLine, QueueCommand, shortened, withQueue } from '../base/queue.ts';
+import { liveScreen } from '../base/screen.ts';
+import { sparkline } from '../base/sparkline.ts';
+
+const laneColumns = [
+  'lane',
+  'inFlight',
+  'window',
+  'perMinute',
+  'waiting',
+  'takenPerSecond',
+  'closedUntil',
+  'pace',
+];
+const longestLane = 44;
+
+async function snapshotText(snapshot: QueueSnapshot): Promise<string> {
+  const { emphasize, table } = await import('../base/format.ts');
+  const { at, workers, takenPerSecond, pace, counts, lanes } = snapshot;
+  const daemons = `${workers} daemon${workers === 1 ? '' : 's'} at work`;
+  const head = [
+    `${emphasize('svc queue')}  ${at}  ${daemons}  ${takenPerSecond}/s ${sparkline(pace)}`,
+    countsLine(counts),
+  ].join('\n');
+  if (lanes.length === 0) return `${head}\n\nNo lane is in use.`;
+  const rows = lanes.map((lane) => ({
+    ...lane,
+    lane: shortened(lane.lane, longestLane),
+    pace: sparkline(lane.pace),
+  }));
+  return `${head}\n\n${table(rows, laneColumns)}`;
+}
+
+export default class QueueTop extends QueueCommand {
+  static override summary = 'Watch the queue and its lanes at work';
+
+  static override description =
+    'Redraws every second on a terminal until q or Ctrl-C; elsewhere, and with --json, shows one ' +
+    'moment. A lane is a provider, the servers of a domain, or a relay: how many deliveries are on ' +
+    'their way and may be at once, how many a minute, how many wait for room, how many it takes a ' +
+    'second, and until when it is closed. Lanes are those of all organizations.';
+
+  static override examples = [
+    { description: 'Live', command: 'svc queue top' },
+    {
+      description: 'Lanes that are closed',
+      command: "svc queue top --json | jq '.lanes[] | select(.closedUntil)'",
+    },
+  ];
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(QueueTop);
+    await withQueue(flags, async ({ app }) => {
+      const { queueSnapshot } = await import('../../src/outbound/lane-report.ts');
+      if (flags.json) writeLine(JSON.stringify(await queueSnapshot(app), null, 2));
+      else if (!process.stdout.isTTY) writeLine(await snapshotText(await queueSnapshot(app)));
+      else
+        await liveScreen(async () => `${await snapshotText(await queueSnapshot(app))}\n\nq leaves`);
+    });
+  }
+}

@@ -1,0 +1,128 @@
+// What holds an organization down now, in words (`svc plan show`): its limits, today's usage, the cap
+// that binds and the command that lifts it. Decides nothing.
+import type { App } from '../app.ts';
+import { isoTime } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { getOrganization } from '../organizations/organizations.ts';
+import type { Organization } from '../organizations/schema.ts';
+import { capacity } from './bucket.ts';
+import { type DailyCap, dailyCaps, endOfDay, limitsOf, sendRatesOf, startOfDay } from './plans.ts';
+import { findUsage } from './queries.ts';
+
+/** One cap of a day. */
+export interface CapState {
+  reason: DailyCap['reason'];
+  emails: number;
+  /** When it ends by itself. */
+  endsAt: string | null;
+}
+
+export interface PlanState {
+  organizationId: string;
+  name: string;
+  plan: string;
+  sendingStatus: Organization['sendingStatus'];
+  /** Null: no rate limit. Requests, a batch counts as its entries. */
+  rate: { perSecond: number; burst: number; burstPerKey: number } | null;
+  /** Null: no quota. `caps` has the one that binds first. */
+  daily: {
+    usedEmails: number;
+    limitEmails: number;
+    remainingEmails: number;
+    resetsAt: string;
+    caps: CapState[];
+  } | null;
+  /** What binds, as a sentence. */
+  binds: string;
+  /** The command that lifts what binds; null where none does. */
+  liftedBy: string | null;
+}
+
+type Binding = Pick<PlanState, 'binds' | 'liftedBy'>;
+
+/** Where an organization stands with its plan. @throws ResourceNotFoundError. */
+export async function getPlanState(app: App, idOrName: string): Promise<PlanState> {
+  const organization = await getOrganization(app, idOrName);
+  const now = app.clock.now();
+  const limits = limitsOf(app.config, organization.plan);
+  const rates = sendRatesOf(limits);
+  const caps = dailyCaps(
+    limits,
+    {
+      payment_method_on_file: organization.paymentMethodOnFile ? 1 : 0,
+      created_at: Date.parse(organization.createdAt),
+    },
+    now,
+  );
+  const [usage] = await findUsage(app.store.db, [organization.id], startOfDay(now));
+  const usedEmails = usage?.emails ?? 0;
+  const [tightest] = caps;
+  return {
+    organizationId: organization.id,
+    name: organization.name,
+    plan: organization.plan,
+    sendingStatus: organization.sendingStatus,
+    rate: rates && {
+      perSecond: limits.ratePerSecond ?? 0,
+      burst: capacity(rates.organization),
+      burstPerKey: capacity(rates.key),
+    },
+    daily: tightest
+      ? {
+          usedEmails,
+          limitEmails: tightest.emails,
+          remainingEmails: Math.max(0, tightest.emails - usedEmails),
+          resetsAt: isoTime(endOfDay(now)),
+          caps: caps.map(({ reason, emails, endsAtMs }) => ({
+            reason,
+            emails,
+            endsAt: isoTime(endsAtMs),
+          })),
+        }
+      : null,
+    ...bindingOf(app.config, organization, tightest),
+  };
+}
+
+function bindingOf(config: Config, organization: Organization, cap: DailyCap | undefined): Binding {
+  const { name, plan, sendingStatus, pauseReason } = organization;
+  if (sendingStatus === 'paused') {
+    return {
+      binds: `Sending is paused: ${pauseReason ?? 'it has to be reviewed'}`,
+      liftedBy: `svc orgs resume ${quoted(name)}`,
+    };
+  }
+  if (!cap) return { binds: 'No daily quota holds', liftedBy: null };
+  const emails = `${cap.emails.toLocaleString('en')} emails a day`;
+  if (cap.reason === 'no-payment-method') {
+    return {
+      binds: `${emails}, because no payment method is on file`,
+      liftedBy: `svc orgs update ${quoted(name)} --payment-method`,
+    };
+  }
+  if (cap.reason === 'first-24-hours') {
+    return {
+      binds: `${emails} in the first 24 hours, until ${isoTime(cap.endsAtMs)}`,
+      liftedBy: null,
+    };
+  }
+  const larger = largerPlan(config, cap.emails);
+  return {
+    binds: `${emails}, by the plan ${plan}`,
+    liftedBy: larger && `svc orgs update ${quoted(name)} --plan ${larger}`,
+  };
+}
+
+/** The least plan that allows more a day; one without a quota only where no other does. */
+function largerPlan({ plans }: Config, emails: number): string | null {
+  const larger = Object.entries(plans)
+    .map(([name, { dailyEmails }]) => ({ name, daily: dailyEmails ?? Number.POSITIVE_INFINITY }))
+    .filter(({ daily }) => daily > emails)
+    .sort((a, b) => a.daily - b.daily);
+  return larger[0]?.name ?? null;
+}
+
+/** As a shell takes it. */
+function quoted(name: string): string {
+  return /^[\w.@-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,172 @@
+// All SQL on `daily_usage`, `daemons` and `rate_buckets`. Rows only, no decisions.
+import type { Kysely, OnConflictBuilder } from 'kysely';
+import {
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../store/db.ts';
+
+/** What an organization sent on one day; `day` is its first millisecond (UTC). */
+export interface UsageRow {
+  organization_id: string;
+  day: number;
+  /** Accepted emails: one for each recipient. */
+  emails: number;
+  messages: number;
+}
+
+export interface DaemonRow {
+  id: string;
+  /** Grows with each heartbeat. */
+  beats: number;
+}
+
+export interface BucketRow {
+  id: string;
+  level: number;
+  at: number;
+}
+
+interface AdmissionTables {
+  daily_usage: UsageRow;
+  daemons: DaemonRow;
+  rate_buckets: BucketRow;
+}
+
+type Day = { ids: unknown; day: number };
+
+const usageOfDay = statement((db: Kysely<AdmissionTables>, parameter: ParameterOf<Day>) =>
+  db
+    .selectFrom('daily_usage')
+    .selectAll()
+    .where('day', '=', parameter('day'))
+    .where(isOneOf(db, 'organization_id', parameter('ids'))),
+);
+
+/** The rows of these organizations that exist, in no order. */
+export function findUsage(
+  db: Db,
+  organizationIds: readonly string[],
+  day: number,
+): Promise<UsageRow[]> {
+  return usageOfDay(db, { ids: idList(db, organizationIds), day });
+}
+
+type Conflict = OnConflictBuilder<AdmissionTables, 'daily_usage'>;
+
+/** A row that is there grows by the one that was to be inserted. */
+function growing(conflict: Conflict) {
+  return conflict.columns(['organization_id', 'day']).doUpdateSet((eb) => ({
+    emails: eb('daily_usage.emails', '+', eb.ref('excluded.emails')),
+    messages: eb('daily_usage.messages', '+', eb.ref('excluded.messages')),
+  }));
+}
+
+const addOne = statement((db: Kysely<AdmissionTables>, parameter: ParameterOf<UsageRow>) =>
+  db
+    .insertInto('daily_usage')
+    .values({
+      organization_id: parameter('organization_id'),
+      day: parameter('day'),
+      emails: parameter('emails'),
+      messages: parameter('messages'),
+    })
+    .onConflict(growing)
+    .returningAll(),
+);
+
+/**
+ * Adds to the rows of these days and returns them as they are then; on PostgreSQL they are locked
+ * until the transaction ends. Sorted by the caller, so that two batches cannot deadlock.
+ */
+export async function addUsage(db: Db, rows: readonly UsageRow[]): Promise<UsageRow[]> {
+  const [first] = rows;
+  if (!first) return [];
+  // Most batches are of one organization.
+  if (rows.length === 1) return addOne(db, first);
+  return tables<AdmissionTables>(db)
+    .insertInto('daily_usage')
+    .values([...rows])
+    .onConflict(growing)
+    .returningAll()
+    .execute();
+}
+
+/** As `findUsage`, and nobody else adds to these rows until the transaction ends. */
+export function lockUsage(
+  db: Db,
+  sortedOrganizationIds: readonly string[],
+  day: number,
+): Promise<UsageRow[]> {
+  // SQLite has one writer at a time.
+  if (engineOf(db) === 'sqlite') return findUsage(db, sortedOrganizationIds, day);
+  const nothing = { day, emails: 0, messages: 0 };
+  return addUsage(
+    db,
+    sortedOrganizationIds.map((id) => ({ organization_id: id, ...nothing })),
+  );
+}
+
+/** A heartbeat; returns all daemons of the store. */
+export async function beat(db: Db, id: string): Promise<DaemonRow[]> {
+  const q = tables<AdmissionTables>(db);
+  await q
+    .insertInto('daemons')
+    .values({ id, beats: 1 })
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((eb) => ({ beats: eb('daemons.beats', '+', 1) })),
+    )
+    .execute();
+  return q.selectFrom('daemons').selectAll().execute();
+}
+
+export async function deleteDaemons(db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tables<AdmissionTables>(db)
+    .deleteFrom('daemons')
+    .where('id', 'in', [...ids])
+    .execute();
+}
+
+/** Makes the rows that are not there. Sorted by the caller, so that two cannot deadlock. */
+export async function insertBuckets(db: Db, rows: readonly BucketRow[]): Promise<void> {
+  await tables<AdmissionTables>(db)
+    .insertInto('rate_buckets')
+    .values([...rows])
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+const selectForUpdate = statement(
+  (db: Kysely<AdmissionTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+    db
+      .selectFrom('rate_buckets')
+      .selectAll()
+      .where(isOneOf(db, 'id', parameter('ids')))
+      .orderBy('id')
+      .$if(engineOf(db) === 'postgres', (q) => q.forUpdate()),
+);
+
+/** Those rows that exist, locked in one order until the transaction ends. */
+export function lockBuckets(db: Db, ids: readonly string[]): Promise<BucketRow[]> {
+  return selectForUpdate(db, { ids: idList(db, ids) });
+}
+
+/** Sets rows that are locked. */
+export async function updateBuckets(db: Db, rows: readonly BucketRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tables<AdmissionTables>(db)
+    .insertInto('rate_buckets')
+    .values([...rows])
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((eb) => ({
+        level: eb.ref('excluded.level'),
+        at: eb.ref('excluded.at'),
+      })),
+    )
+    .execute();
+}

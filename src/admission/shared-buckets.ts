@@ -1,0 +1,88 @@
+// Draws of daemons that share a PostgreSQL: the buckets are rows, locked for one short transaction
+// that all draws of a moment share. What is drawn is exact over all daemons. The process's own bucket
+// follows as an upper bound: others only take away from it, so a refusal needs no store.
+import type { App } from '../app.ts';
+import { InternalError } from '../errors.ts';
+import type { Db } from '../store/db.ts';
+import { groupWrites } from '../store/group.ts';
+import { type Bucket, draw, giveBack, levelAt } from './bucket.ts';
+import type { KnownBucket } from './buckets.ts';
+import { insertBuckets, lockBuckets, updateBuckets } from './queries.ts';
+
+const mostPerTransaction = 64;
+
+/** Gives back `returned` tokens, then draws `tokens`, from all of the buckets or from none. */
+export interface SharedDraw {
+  buckets: readonly KnownBucket[];
+  returned: number;
+  tokens: number;
+}
+
+/** Null where a row is missing. */
+type Drawn = { waitMs: number; levels: { level: number; atMs: number }[] } | null;
+
+/** Returns 0, or the milliseconds until the draw would succeed if nobody else draws. */
+export type DrawShared = (wanted: SharedDraw) => Promise<number>;
+
+async function drawTogether(app: App, trx: Db, draws: readonly SharedDraw[]): Promise<Drawn[]> {
+  const now = app.clock.now();
+  const ids = new Set(draws.flatMap(({ buckets }) => buckets.map(({ id }) => id)));
+  const rows = new Map((await lockBuckets(trx, [...ids].sort())).map((row) => [row.id, row]));
+  const stored = new Map<string, Bucket>();
+  for (const own of draws.flatMap(({ buckets }) => buckets)) {
+    const row = rows.get(own.id);
+    if (!row || stored.has(own.id)) continue;
+    const bucket: Bucket = { id: own.id, rate: own.rate, level: row.level, atMs: row.at };
+    if (own.unshared) {
+      bucket.level = Math.min(levelAt(bucket, now), levelAt(own, now));
+      bucket.atMs = Math.max(row.at, now);
+    }
+    stored.set(own.id, bucket);
+  }
+  const drawn = draws.map(({ buckets: own, returned, tokens }): Drawn => {
+    const buckets = own.flatMap(({ id }) => stored.get(id) ?? []);
+    if (buckets.length < own.length) return null;
+    giveBack(buckets, returned, now);
+    const waitMs = draw(buckets, tokens, now);
+    return { waitMs, levels: buckets.map(({ level, atMs }) => ({ level, atMs })) };
+  });
+  await updateBuckets(
+    trx,
+    [...stored.values()].map(({ id, level, atMs }) => ({ id, level, at: atMs })),
+  );
+  return drawn;
+}
+
+/** Makes the rows of buckets that no daemon has shared before. */
+async function shareFirst(app: App, buckets: readonly KnownBucket[]): Promise<void> {
+  const now = app.clock.now();
+  const rows = buckets.map((bucket) => ({
+    id: bucket.id,
+    level: levelAt(bucket, now),
+    at: now,
+  }));
+  rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+  await app.store.write((trx) => insertBuckets(trx, rows), 'soon');
+}
+
+/** The shared draws of one process. @throws CapacityError when the store cannot be written. */
+export function createSharedDraws(app: App): DrawShared {
+  const drawInGroup = groupWrites(
+    app.store,
+    mostPerTransaction,
+    (trx, draws: SharedDraw[]) => drawTogether(app, trx, draws),
+    'soon',
+  );
+  return async (wanted) => {
+    let drawn = await drawInGroup(wanted);
+    if (!drawn) {
+      await shareFirst(app, wanted.buckets);
+      drawn = await drawInGroup(wanted);
+    }
+    if (!drawn) throw new InternalError('A shared rate limit could not be kept', 'store');
+    for (const [index, bucket] of wanted.buckets.entries()) {
+      Object.assign(bucket, drawn.levels[index], { unshared: false });
+    }
+    return drawn.waitMs;
+  };
+}

@@ -1,0 +1,97 @@
+// Walks over the queue that change many entries: a few in each transaction, so that a daemon on the
+// same store never waits long, and each only if no daemon works on it at that moment.
+import type { App } from '../app.ts';
+import { recordEvents } from '../events/events.ts';
+import { firstTurn } from '../messages/delivery-queries.ts';
+import { findMessageRows } from '../messages/queries.ts';
+import {
+  lastOf,
+  makeReadyNow,
+  type QueueRow,
+  type Walk,
+  type WalkRow,
+  walkQueue,
+} from '../messages/queue-queries.ts';
+import type { Db } from '../store/db.ts';
+import { turnsOf } from './turns.ts';
+
+/** About 3 ms of the write lock on SQLite. */
+const batch = 200;
+
+export interface WalkOptions extends Pick<Walk, 'half' | 'filter'> {
+  exceptLanes?: readonly string[];
+  withScheduled?: boolean;
+}
+
+/** Told after every batch how many entries were changed so far. */
+export type OnProgress = (changed: number) => void;
+
+/** Changes a batch inside the caller's transaction; returns how many really changed. */
+type Change = (trx: Db, rows: readonly WalkRow[]) => Promise<number>;
+
+/** Passes over what is there now, once; what comes while it runs is left alone. */
+export async function changeQueue(
+  app: App,
+  options: WalkOptions,
+  change: Change,
+  onProgress: OnProgress = () => {},
+): Promise<number> {
+  const { db } = app.store;
+  const until = await lastOf(db, options.half);
+  if (until === null) return 0;
+  const walk: Walk = { exceptLanes: [], withScheduled: true, ...options, until, after: null };
+  let changed = 0;
+  for (;;) {
+    const rows = await walkQueue(db, walk, batch);
+    if (rows.length === 0) return changed;
+    changed += await app.store.write((trx) => change(trx, rows));
+    onProgress(changed);
+    walk.after = rows.at(-1) ?? null;
+  }
+}
+
+/**
+ * Makes waiting entries ready, at fair turns, and returns those that now are: what is claimed or has
+ * ended since it was read is not among them. For `changeQueue`, or for a few in one transaction.
+ */
+export async function giveTurnsNow<Row extends QueueRow>(
+  app: App,
+  trx: Db,
+  rows: readonly Row[],
+): Promise<Row[]> {
+  const now = app.clock.now();
+  const turns = turnsOf(app);
+  const first = await firstTurn(trx);
+  const given: Row[] = [];
+  for (const row of rows) {
+    const turn = turns.next(row.organization_id, row.sender_domain, first);
+    if (await makeReadyNow(trx, { id: row.id, turn, now })) given.push(row);
+  }
+  return given;
+}
+
+/** Tells the timelines of what a person did to these entries. Statuses are those after it. */
+export async function tellByHand(
+  app: App,
+  trx: Db,
+  rows: readonly QueueRow[],
+  eventType: 'queued' | 'cancelled',
+  metadata: { by: 'operator'; action: 'retry' | 'release' | 'drop' },
+): Promise<void> {
+  if (rows.length === 0) return;
+  const messages = await findMessageRows(trx, [...new Set(rows.map((row) => row.message_id))]);
+  const statuses = new Map(messages.map(({ id, status }) => [id, status]));
+  await recordEvents(
+    app,
+    trx,
+    rows.map((row) => ({
+      organizationId: row.organization_id,
+      messageId: row.message_id,
+      recipientId: row.recipient_id,
+      eventType,
+      status: statuses.get(row.message_id) ?? 'pending',
+      timestamp: app.clock.now(),
+      metadata: { recipient: row.email, deliveryId: row.id, ...metadata },
+    })),
+  );
+}

@@ -1,0 +1,31 @@
+// Times as sentences tell them: the instant in UTC, and how far it is from now.
+
+const steps = [
+  { unit: 'd', ms: 86_400_000 },
+  { unit: 'h', ms: 3_600_000 },
+  { unit: 'min', ms: 60_000 },
+  { unit: 's', ms: 1_000 },
+] as const;
+
+/** A span as its two largest units, the second only where it is not zero: `2 h 5 min`, `40 s`. */
+export function spanInWords(ms: number): string {
+  const first = steps.findIndex((step) => ms >= step.ms);
+  const large = steps[first];
+  if (!large) return 'less than 1 s';
+  const count = Math.floor(ms / large.ms);
+  const small = steps[first + 1];
+  const rest = small ? Math.floor((ms % large.ms) / small.ms) : 0;
+  return `${count} ${large.unit}${small && rest > 0 ? ` ${rest} ${small.unit}` : ''}`;
+}
+
+/** `in 4 min`, `3 h ago`, `now`. */
+export function fromNow(at: number, now: number): string {
+  if (Math.abs(at - now) < 1_000) return 'now';
+  return at > now ? `in ${spanInWords(at - now)}` : `${spanInWords(now - at)} ago`;
+}
+
+/** `2026-01-05 12:04:00 UTC (in 4 min)`. */
+export function timeInWords(at: number, now: number): string {
+  const [day, time] = new Date(at).toISOString().split(/[T.]/);
+  return `${day} ${time} UTC (${fromNow(at, now)})`;
+}

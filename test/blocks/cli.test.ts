@@ -1,0 +1,139 @@
+// svc blocks …: the binary as people and scripts run it.
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import BlocksImport from '../../commands/blocks/import.ts';
+import type { ImportReport } from '../../src/blocks/import.ts';
+import { importFormats } from '../../src/blocks/import-formats.ts';
+import type { Block } from '../../src/blocks/schema.ts';
+import type { Page } from '../../src/pagination.ts';
+import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+
+let cli: CliWorkspace;
+beforeAll(() => {
+  cli = cliWorkspace();
+});
+afterAll(() => cli.close());
+
+const write = (name: string, text: string) => writeFileSync(join(cli.directory, name), text);
+
+test('an address is blocked, found, and let go again', async () => {
+  const made = await cli.json<Block>(['blocks', 'add', 'Ada@example.com', '--reason', 'bounce']);
+  expect(made).toMatchObject({ address: 'Ada@example.com', reason: 'bounce', messageId: null });
+  expect((await cli.run(['blocks', 'add', 'ada@example.com'])).code).toBe(5);
+  expect(await cli.json(['blocks', 'show', 'ada@example.com'])).toEqual(made);
+  expect((await cli.json<Page<Block>>(['blocks', 'list', '--reason', 'bounce'])).items).toEqual([
+    made,
+  ]);
+  const asked = await cli.run(['blocks', 'delete', made.id]);
+  expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('say --yes')]);
+  const deleted = await cli.json(['blocks', 'delete', 'ada@example.com', '--yes']);
+  expect(deleted).toEqual({ success: true, message: `Block ${made.id} is deleted` });
+  expect((await cli.run(['blocks', 'show', made.id])).code).toBe(3);
+});
+
+test('a send to a blocked address says so, and the command it names helps', async () => {
+  const { id } = await cli.json<Block>(['blocks', 'add', 'bob@example.com']);
+  const args = ['messages', 'send', '--to', 'bob@example.com', '--subject', 'Hi', '--text', 'Hi'];
+  const sent = await cli.json<{ deliveries: { errorMessage: string }[] }>(args);
+  const [, command = ''] = /`svc ([^`]*)`/.exec(sent.deliveries[0]?.errorMessage ?? '') ?? [];
+  expect(command).toBe(`blocks delete ${id}`);
+  expect((await cli.run([...command.split(' '), '--yes'])).code).toBe(0);
+  expect(await cli.json(args)).toMatchObject({ status: 'pending' });
+});
+
+test('an import tells first, and does it with --yes', async () => {
+  write('list.csv', 'email,reason\ncy@example.com,bounce\nnobody,bounce\ndi@example.com,spam\n');
+  const told = await cli.run(['blocks', 'import', 'list.csv']);
+  expect(told.code).toBe(0);
+  expect(told.stderr).toBe('read 100 %\n');
+  expect(told.stdout.split('\n').map((line) => line.trimEnd())).toEqual([
+    'List of addresses: 3 rows',
+    '  2 would be added (1 bounce, 1 complaint)',
+    '  0 there already',
+    '  0 are no blocks',
+    '  1 rejected',
+    '',
+    'Would be added',
+    'line  address         reason',
+    '2     cy@example.com  bounce',
+    '4     di@example.com  complaint',
+    '',
+    'Rejected',
+    'line  address  reason',
+    '3     nobody   is not a valid email address',
+    '',
+    'Nothing was changed. With --yes they are added.',
+    '',
+  ]);
+  expect((await cli.run(['blocks', 'show', 'cy@example.com'])).code).toBe(3);
+  const done = await cli.json<ImportReport>(['blocks', 'import', 'list.csv', '--yes']);
+  expect(done).toMatchObject({ dryRun: false, added: { count: 2 }, rejected: { count: 1 } });
+  expect((await cli.run(['blocks', 'show', 'cy@example.com'])).code).toBe(0);
+});
+
+test('an import reads standard input', async () => {
+  const input = '{"emailAddress":"eve@example.com","reason":"COMPLAINT"}\n';
+  const report = await cli.json<ImportReport>(['blocks', 'import', '-'], { input });
+  expect(report).toMatchObject({ format: 'ses', dryRun: true, added: { count: 1 } });
+});
+
+test.each([
+  ['missing.csv', /missing\.csv: cannot be read/],
+  ['.', /cannot be read/],
+  ['utf16.csv', /no UTF-8 text/],
+  ['open.csv', /Line 2: a quotation mark is not closed/],
+])('an import of %s ends with 2 and says why', async (file, text) => {
+  writeFileSync(join(cli.directory, 'utf16.csv'), Buffer.from('email\n', 'utf16le'));
+  write('open.csv', 'email\n"ada@example.com\n');
+  const { code, stdout, stderr } = await cli.run(['blocks', 'import', file, '--yes']);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(text);
+});
+
+test('an address that means to steer the terminal does not', async () => {
+  write('steer.csv', 'email\n"\u001b[31m\u202eevil"\n');
+  const { stdout } = await cli.run(['blocks', 'import', 'steer.csv']);
+  expect(stdout).toContain('\uFFFD[31m\uFFFDevil');
+  expect(stdout).not.toContain('\u001b');
+});
+
+test('an export goes to standard output or to a file of one owner, and comes back', async () => {
+  await cli.run(['blocks', 'import', '-', '--yes'], { input: '=1+1@example.com,manual\n' });
+  const printed = await cli.run(['blocks', 'export', '--reason', 'manual']);
+  expect(printed).toMatchObject({ code: 0, stderr: '' });
+  expect(printed.stdout).toMatch(/^id,address,.*\nblk_\w+,'=1\+1@example\.com,manual,/m);
+  const jsonLines = await cli.run(['blocks', 'export', '--json', '--reason', 'manual']);
+  expect(JSON.parse(jsonLines.stdout)).toMatchObject({ address: '=1+1@example.com' });
+
+  const args = ['blocks', 'export', '--output', 'blocks.csv'];
+  const { blocks } = await cli.json<{ blocks: number }>(args);
+  const file = join(cli.directory, 'blocks.csv');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(blocks + 1);
+  expect((await cli.run(args)).code).toBe(5);
+  expect((await cli.run([...args, '--overwrite'])).code).toBe(0);
+  expect(await cli.json(['blocks', 'import', 'blocks.csv'])).toMatchObject({
+    format: 'svc',
+    added: { count: 0 },
+    existing: { count: blocks },
+  });
+});
+
+test('an export into a pipe that closes early ends quietly', async () => {
+  const input = Array.from({ length: 20_000 }, (_, i) => `p${i}@example.com\n`).join('');
+  await cli.run(['blocks', 'import', '-', '--yes'], { input });
+  const child = cli.start(['blocks', 'export']);
+  let stderr = '';
+  child.stderr?.on('data', (text) => {
+    stderr += text;
+  });
+  child.stdout?.once('data', () => child.stdout?.destroy());
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  expect([code, stderr]).toEqual([0, '']);
+});
+
+test('the help of import names every format', () => {
+  const { description } = BlocksImport.flags.format;
+  for (const { name } of importFormats) expect(description).toContain(name);
+});

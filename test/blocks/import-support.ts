@@ -1,0 +1,37 @@
+// What the tests of imports share: sources of bytes, and what is blocked in the end.
+import { listBlocks } from '../../src/blocks/blocks.ts';
+import { type ImportOptions, type ImportReport, importBlocks } from '../../src/blocks/import.ts';
+import { listBlocksQuery } from '../../src/blocks/schema.ts';
+import type { Caller } from '../../src/route.ts';
+import type { TestApp } from '../support/test-app.ts';
+
+/** When blocks are made whose file does not say: the start of the virtual clock. */
+export const today = '2026-01-05T12:00:00.000Z';
+
+/** In pieces of `size` bytes, as a pipe may deliver it. */
+export async function* pieces(content: string | Buffer, size = 1_000): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(content);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+/** Imports as the owner of the test's organization, for good unless `options` say otherwise. */
+export function importInto(
+  { app, caller }: TestApp,
+  source: AsyncIterable<Buffer> | string | Buffer,
+  options: Partial<ImportOptions> = {},
+): Promise<ImportReport> {
+  const isContent = typeof source === 'string' || Buffer.isBuffer(source);
+  return importBlocks(app, caller, isContent ? pieces(source) : source, {
+    reason: 'manual',
+    dryRun: false,
+    ...options,
+  });
+}
+
+/** What is blocked: address, reason and since when, in alphabetical order. */
+export async function blocked({ app, caller }: { app: TestApp['app']; caller: Caller }) {
+  const { items } = await listBlocks(app, caller, listBlocksQuery.parse({ limit: 100 }));
+  return items
+    .map(({ address, reason, createdAt }) => `${address} ${reason} ${createdAt}`)
+    .sort((a, b) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,140 @@
+// Imports and exports over the store: what changes and what does not, and the way there and back.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createBlock } from '../../src/blocks/blocks.ts';
+import { exportBlocks } from '../../src/blocks/export.ts';
+import { type Block, createBlockInput } from '../../src/blocks/schema.ts';
+import { otherOrganization } from '../messages/fixtures.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { blocked, importInto, today } from './import-support.ts';
+
+let test: TestApp;
+afterEach(() => test.close());
+
+describe.each(stores)('an import on %s', (store) => {
+  beforeEach(async () => {
+    test = await testApp({ store });
+  });
+
+  const list = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, i) => `a${from + i}@example.com\n`).join('');
+
+  it('counts what is there already and what the file repeats, over many batches', async () => {
+    const address = 'A7@example.com';
+    await createBlock(test.app, test.caller, createBlockInput.parse({ address }));
+    const file = `${list(0, 1_300)}${list(600, 700)}A1299@EXAMPLE.com\n`;
+    for (const dryRun of [true, false]) {
+      const report = await importInto(test, file, { dryRun, reason: 'unsubscribe' });
+      expect(report).toMatchObject({
+        dryRun,
+        rows: 1_401,
+        added: { count: 1_299, reasons: { unsubscribe: 1_299, manual: 0 } },
+        existing: { count: 102 },
+        skipped: { count: 0 },
+        rejected: { count: 0 },
+      });
+      expect(report.existing.first).toContainEqual({
+        line: 8,
+        address: 'a7@example.com',
+        reason: 'unsubscribe',
+      });
+      expect(report.added.first).toHaveLength(100);
+    }
+  });
+
+  it('leaves the block that is there as it is', async () => {
+    const address = 'ada@example.com';
+    await createBlock(test.app, test.caller, createBlockInput.parse({ address, reason: 'bounce' }));
+    await importInto(test, 'email,reason\nADA@example.com,unsubscribe\n');
+    expect(await blocked(test)).toEqual([`ada@example.com bounce ${today}`]);
+  });
+
+  it('of another organization is its own', async () => {
+    const { caller } = await otherOrganization(test.app);
+    await importInto(test, 'ada@example.com\n');
+    expect(await blocked({ app: test.app, caller })).toEqual([]);
+  });
+
+  it('beside another of the same addresses adds each once', async () => {
+    const backwards = list(0, 900).trim().split('\n').reverse().join('\n');
+    const reports = await Promise.all([
+      importInto(test, list(0, 900)),
+      importInto(test, backwards),
+    ]);
+    expect(reports.reduce((sum, { added }) => sum + added.count, 0)).toBe(900);
+  });
+
+  async function exported(format: 'csv' | 'ndjson', reason?: Block['reason']): Promise<string> {
+    let text = '';
+    for await (const piece of exportBlocks(test.app, test.caller, { format, reason })) {
+      text += piece.text;
+    }
+    return text;
+  }
+
+  /** Addresses that a spreadsheet, a CSV reader or a query might trip over. */
+  const odd = [
+    "=cmd|'/c'!a0@example.com",
+    '+1-555@example.com',
+    '-x@example.com',
+    "'quoted'@example.com",
+    '"a..b"@example.com',
+    'jörg@xn--mnchen-3ya.example',
+    '{$&*}@example.com',
+  ];
+
+  it.each(['csv', 'ndjson'] as const)('of our own export as %s brings all back', async (format) => {
+    const file = odd.map((email) => JSON.stringify({ email, reason: 'complaint' })).join('\n');
+    expect(await importInto(test, file)).toMatchObject({ added: { count: odd.length } });
+    await importInto(test, list(0, 1_100));
+    const before = await exported(format);
+    const away = await testApp({ store, start: test.clock.now() + 86_400_000, seed: 2 });
+    const home = test;
+    test = away;
+    try {
+      const report = await importInto(test, before);
+      expect(report).toMatchObject({ format: 'svc', added: { count: odd.length + 1_100 } });
+      expect(await importInto(test, before)).toMatchObject({ added: { count: 0 } });
+      const strip = (text: string) =>
+        text
+          .replace(/blk_[0-9a-z]+/g, 'blk')
+          .split('\n')
+          .sort();
+      expect(strip(await exported(format))).toEqual(strip(before));
+    } finally {
+      await away.close();
+      test = home;
+    }
+  });
+
+  it('as CSV leaves no cell that a spreadsheet would run', async () => {
+    await importInto(test, odd.map((email) => JSON.stringify({ email })).join('\n'));
+    const [header, ...lines] = (await exported('csv')).trimEnd().split('\n');
+    expect(header).toBe('id,address,reason,unsubscribeGroupId,messageId,createdAt');
+    const cells = lines.map((line) => line.split(',')[1] ?? '');
+    expect(cells.slice(0, 4)).toEqual([
+      "'=cmd|'/c'!a0@example.com",
+      "'+1-555@example.com",
+      "'-x@example.com",
+      "''quoted'@example.com",
+    ]);
+    expect(cells[4]).toBe('"""a..b""@example.com"');
+    expect(cells.every((cell) => /^[^=+\-@]/.test(cell))).toBe(true);
+  });
+
+  it('is exported oldest first, by reason if asked, and empty as a header alone', async () => {
+    expect(await exported('csv')).toBe(
+      'id,address,reason,unsubscribeGroupId,messageId,createdAt\n',
+    );
+    expect(await exported('ndjson')).toBe('');
+    await importInto(test, 'email,reason\nada@example.com,bounce\nbob@example.com,complaint\n');
+    const [line] = (await exported('ndjson', 'complaint')).split('\n');
+    expect(JSON.parse(line ?? '')).toEqual({
+      id: expect.stringMatching(/^blk_/),
+      address: 'bob@example.com',
+      reason: 'complaint',
+      unsubscribeGroupId: null,
+      messageId: null,
+      createdAt: today,
+    });
+  });
+});

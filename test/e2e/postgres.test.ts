@@ -1,0 +1,149 @@
+// Two real daemons on one PostgreSQL: they share the queue, each message goes out once, and what a
+// killed one had claimed is taken over when its lease runs out (architecture.md, "Two stores").
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { Message } from '../../src/messages/schema.ts';
+import {
+  type DaemonHome,
+  type DaemonProcess,
+  daemonHome,
+  until,
+} from '../support/daemon-process.ts';
+import { type PostgresSchema, postgresSchema } from '../support/postgres.ts';
+import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
+
+const sends = 200;
+const leaseMs = 60_000;
+
+interface Claim {
+  worker: string;
+  count: number;
+  leaseMs: number;
+}
+
+let schema: PostgresSchema;
+let database: pg.Client;
+/** One home: both daemons need the same `secret.key`. */
+let home: DaemonHome;
+let sinks: [SmtpSink, SmtpSink];
+let daemons: [DaemonProcess, DaemonProcess];
+
+beforeAll(async () => {
+  schema = await postgresSchema(inject('postgresUrl'));
+  database = new pg.Client({ connectionString: schema.url });
+  await database.connect();
+  sinks = [await startSmtpSink(), await startSmtpSink()];
+  home = daemonHome({ SVC_DATABASE_URL: schema.url, SVC_DELIVERY_MODE: 'relay' });
+  // Each has a sink of its own, so that what arrives tells who sent it.
+  const start = (sink: SmtpSink) =>
+    home.start({
+      env: {
+        SVC_DELIVERY_RELAY_HOST: sink.host,
+        SVC_DELIVERY_RELAY_PORT: String(sink.port),
+      },
+    });
+  daemons = [await start(sinks[0]), await start(sinks[1])];
+});
+afterAll(async () => {
+  await home.close();
+  await Promise.all(sinks.map((sink) => sink.close()));
+  await database.end();
+  await schema.drop();
+});
+
+/** Sends over these daemons in turn; returns the ids. */
+function sendOver(senders: readonly DaemonProcess[], name: string): Promise<string[]> {
+  return Promise.all(
+    Array.from({ length: sends }, async (_, index) => {
+      const daemon = senders[index % senders.length] ?? daemons[0];
+      const { status, body } = await daemon.request<Message>('POST', '/v1/messages', {
+        body: {
+          channel: 'email',
+          to: [{ email: `user${index}@example.com` }],
+          email: { subject: `${name} ${index}`, text: `${index}\n` },
+        },
+      });
+      expect(status).toBe(201);
+      return body.id;
+    }),
+  );
+}
+
+/** How often the messages of one run arrived, by subject, at both sinks together. */
+function arrivals(name: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { raw } of sinks.flatMap(({ messages }) => [...messages])) {
+    const subject = /^Subject: (.*)\r$/m.exec(raw.toString())?.[1] ?? '';
+    if (subject.startsWith(`${name} `)) counts.set(subject, (counts.get(subject) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function onceEach(name: string): Map<string, number> {
+  return new Map(Array.from({ length: sends }, (_, index) => [`${name} ${index}`, 1]));
+}
+
+async function countWithStatus(daemon: DaemonProcess, status: string): Promise<number> {
+  const { body } = await daemon.request<{ pagination: { total: number } }>(
+    'GET',
+    `/v1/messages?direction=outbound&status=${status}&limit=1`,
+  );
+  return body.pagination.total;
+}
+
+test('200 sends over two daemons are each delivered once', async () => {
+  await sendOver(daemons, 'shared');
+  await until(() => arrivals('shared').size === sends, 'all have arrived');
+  await until(async () => (await countWithStatus(daemons[0], 'sent')) === sends, 'all are settled');
+  expect(arrivals('shared')).toEqual(onceEach('shared'));
+  for (const { received } of sinks) expect(received).toBeGreaterThan(0);
+});
+
+test('what one daemon stores the other shows at once', async () => {
+  const [id] = await sendOver([daemons[0]], 'seen');
+  const { status } = await daemons[1].request('GET', `/v1/messages/${id}`);
+  expect(status).toBe(200);
+});
+
+describe('SIGKILL of one', () => {
+  test('the other takes over when the lease has run out, not before', async () => {
+    const [dying, survivor] = daemons;
+    await until(async () => (await countWithStatus(survivor, 'sent')) === 2 * sends, 'quiet');
+    // Whatever the first daemon claims stays in flight, so that it dies with its hands full.
+    sinks[0].on({ verb: 'dot' }, { hang: true });
+    survivor.signal('SIGSTOP');
+    await sendOver([dying], 'orphaned');
+    await until(async () => (await claims()).length > 0, 'the first daemon holds something');
+    await dying.kill();
+    survivor.signal('SIGCONT');
+    const claim = await until(async () => {
+      const [only, ...others] = await claims();
+      const left = sends - arrivals('orphaned').size;
+      return only?.count === left && others.length === 0 && only;
+    }, 'the second daemon has sent all but what the first held');
+    expect(claim.leaseMs).toBe(leaseMs);
+    // A minute passes for the rows: the leases are over, as the survivor sees them.
+    const { rowCount } = await database.query(
+      'update deliveries set due_at = due_at - $1, claimed_at = claimed_at - $1 where claimed_by = $2',
+      [leaseMs, claim.worker],
+    );
+    expect(rowCount).toBe(claim.count);
+    await database.query('notify svc_changes');
+    await until(() => arrivals('orphaned').size === sends, 'all have arrived');
+    await until(
+      async () => (await countWithStatus(survivor, 'sent')) === 3 * sends,
+      'all are settled',
+    );
+    expect(arrivals('orphaned')).toEqual(onceEach('orphaned'));
+  });
+
+  /** Who holds what, by the store. */
+  async function claims(): Promise<Claim[]> {
+    const { rows } = await database.query(
+      `select claimed_by as worker, count(*)::int as count,
+         max(due_at - claimed_at)::int as "leaseMs"
+       from deliveries where claimed_by is not null group by claimed_by`,
+    );
+    return rows;
+  }
+});

@@ -1,0 +1,268 @@
+// A store that gives way under a running daemon: no room, locked, damaged. What cannot be written is
+// never answered 201 (or 250), nothing is lost or sent twice, and it all passes with the trouble.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Message } from '../../src/messages/schema.ts';
+import {
+  type DaemonHome,
+  type DaemonProcess,
+  daemonHome,
+  until,
+} from '../support/daemon-process.ts';
+import { smtpDialogue } from '../support/smtp-dialogue.ts';
+import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
+import { canMount, mountDisk } from './small-disk.ts';
+
+interface Page {
+  items: Message[];
+  pagination: { total: number };
+}
+
+let sink: SmtpSink;
+let home: DaemonHome;
+beforeEach(async () => {
+  sink = await startSmtpSink();
+});
+afterEach(async () => {
+  await home.close();
+  await sink.close();
+});
+
+function relayHome(env: Record<string, string> = {}): DaemonHome {
+  return daemonHome({
+    SVC_DELIVERY_MODE: 'relay',
+    SVC_DELIVERY_RELAY_HOST: sink.host,
+    SVC_DELIVERY_RELAY_PORT: String(sink.port),
+    ...env,
+  });
+}
+
+function send(daemon: DaemonProcess, subject: string) {
+  return daemon.request<Message & Record<string, unknown>>('POST', '/v1/messages', {
+    body: {
+      channel: 'email',
+      to: [{ email: 'ada@example.com' }],
+      email: { subject, text: `${subject}\n` },
+    },
+  });
+}
+
+/** The reply to the end of a message for the local mailbox. */
+async function inboundReply(daemon: DaemonProcess): Promise<string> {
+  const client = await smtpDialogue(daemon.smtpPort);
+  await client.reply();
+  await client.say('EHLO client.example');
+  await client.say('MAIL FROM:<ada@example.com>');
+  await client.say('RCPT TO:<inbox@sandbox.test>');
+  await client.say('DATA');
+  const answer = await client.say('Subject: x\r\n\r\nx\r\n.');
+  client.end();
+  return answer;
+}
+
+async function expectRefusal(daemon: DaemonProcess): Promise<void> {
+  const { status, headers, body } = await send(daemon, 'refused');
+  expect({ status, _tag: body._tag, retryAfter: headers.get('retry-after') }).toEqual({
+    status: 503,
+    _tag: 'CapacityError',
+    retryAfter: '1',
+  });
+  expect(body).toMatchObject({ message: expect.stringMatching(/^The store cannot /) });
+}
+
+async function expectHealed(daemon: DaemonProcess): Promise<void> {
+  expect((await daemon.request('GET', '/readyz')).status).toBe(200);
+  const { status, body } = await send(daemon, 'after');
+  expect(status).toBe(201);
+  await until(
+    () => sink.messages.some(({ raw }) => raw.includes('Subject: after')),
+    'what is sent after the trouble arrives',
+  );
+  await until(async () => {
+    const { body: message } = await daemon.request<Message>('GET', `/v1/messages/${body.id}`);
+    return message.status === 'sent';
+  }, 'its outcome is written');
+}
+
+/** A way to leave the daemon no room, and to give it back. */
+interface Room {
+  env: Record<string, string>;
+  take(daemon: DaemonProcess): void;
+  giveBack(daemon: DaemonProcess): void;
+  close(): void;
+}
+
+function fullDisk(): Room {
+  const disk = mountDisk(mkdtempSync(join(tmpdir(), 'svc-small-disk-')), 16);
+  return {
+    env: { SVC_DATA_DIR: join(disk.directory, 'data') },
+    take: () => disk.fill(),
+    giveBack: () => disk.empty(),
+    close() {
+      disk.unmount();
+      rmSync(disk.directory, { recursive: true });
+    },
+  };
+}
+
+function limitFileSize({ pid }: DaemonProcess, limit: string): boolean {
+  return spawnSync('prlimit', ['--pid', String(pid), `--fsize=${limit}`]).status === 0;
+}
+
+function fileSizeLimit(): Room {
+  return {
+    env: {},
+    take: (daemon) => expect(limitFileSize(daemon, '4096:unlimited')).toBe(true),
+    giveBack: (daemon) => expect(limitFileSize(daemon, 'unlimited:unlimited')).toBe(true),
+    close: () => {},
+  };
+}
+
+const hasLimits = spawnSync('prlimit', ['--version']).status === 0;
+
+describe.each([
+  ['a full disk', canMount, fullDisk],
+  ['a limit on the size of files', hasLimits, fileSizeLimit],
+] as const)('%s', (_, isPossible, makeRoom) => {
+  let room: Room | undefined;
+  afterEach(() => room?.close());
+
+  test.runIf(isPossible)('refuses with 503, says so in the log, and passes', async () => {
+    room = makeRoom();
+    home = relayHome(room.env);
+    const daemon = await home.start();
+    expect((await send(daemon, 'before')).status).toBe(201);
+    await sink.waitFor(1);
+
+    room.take(daemon);
+    for (let attempt = 0; attempt < 20; attempt++) await expectRefusal(daemon);
+    expect((await daemon.request('GET', '/healthz')).status).toBe(200);
+    expect(await daemon.request('GET', '/readyz')).toMatchObject({
+      status: 503,
+      body: { store: false },
+    });
+    expect((await daemon.request('GET', '/v1/messages')).status).toBe(200);
+    expect(await inboundReply(daemon)).toMatch(/^451 4\.3\.0 /);
+    expect(daemon.log()).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        msg: expect.stringMatching(/^The store cannot write now \(SQLITE_(FULL|IOERR)/),
+        requestId: expect.any(String),
+      }),
+    );
+
+    room.giveBack(daemon);
+    await expectHealed(daemon);
+    const { body } = await daemon.request<Page>('GET', '/v1/messages');
+    expect(body.items.map(({ subject }) => subject)).toEqual(['after', 'before']);
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  test.runIf(isPossible)('keeps the outcome of what was under way, and sends it once', async () => {
+    room = makeRoom();
+    home = relayHome(room.env);
+    const daemon = await home.start();
+    sink.on({ verb: 'dot', times: 1 }, { dripMsPerByte: 20, text: '250 2.0.0 taken\r\n' });
+    const { body } = await send(daemon, 'under way');
+    await until(() => sink.commands.some(({ line }) => line === 'DATA'), 'it is under way');
+    room.take(daemon);
+    await until(
+      () => daemon.log().some(({ msg }) => msg === 'outcomes wait for the store'),
+      'the outcome cannot be written',
+    );
+    room.giveBack(daemon);
+    const message = await until(async () => {
+      const { body: now } = await daemon.request<Message>('GET', `/v1/messages/${body.id}`);
+      return now.status === 'sent' && now;
+    }, 'the outcome is written');
+    expect(message.deliveries).toMatchObject([{ attemptCount: 1 }]);
+    expect(sink.received).toBe(1);
+  });
+
+  test.runIf(isPossible)('does not keep the daemon from stopping in order', async () => {
+    room = makeRoom();
+    home = relayHome(room.env);
+    const daemon = await home.start();
+    room.take(daemon);
+    await expectRefusal(daemon);
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('a locked database', () => {
+  test('refuses with 503 after a while, serves all else meanwhile, and recovers', async () => {
+    home = relayHome();
+    const daemon = await home.start();
+    const other = new Database(join(home.cli.directory, 'data/svc.db'));
+    other.exec('begin exclusive');
+    let longestMs = 0;
+    let isOver = false;
+    const pulse = until(async () => {
+      const askedAt = performance.now();
+      expect((await daemon.request('GET', '/healthz')).status).toBe(200);
+      longestMs = Math.max(longestMs, performance.now() - askedAt);
+      return isOver;
+    }, 'the end of the lock');
+    const inbound = inboundReply(daemon);
+    const command = home.cli.run([
+      ...['messages', 'send', '--to', 'ada@example.com', '--subject', 'refused', '--text', 'x'],
+    ]);
+    await Promise.all([expectRefusal(daemon), expectRefusal(daemon)]);
+    expect(await inbound).toMatch(/^451 4\.3\.0 /);
+    expect(await command).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'svc: The store cannot write now (SQLITE_BUSY: database is locked)\n',
+    });
+    isOver = true;
+    await pulse;
+    // Waiting for the lock on the event loop would have kept these waiting too: 2 s.
+    expect(longestMs).toBeLessThan(1_500);
+    other.exec('rollback');
+    other.close();
+    await expectHealed(daemon);
+  });
+
+  test('for less than the waiting time is not even noticed', async () => {
+    home = relayHome();
+    const daemon = await home.start();
+    const other = new Database(join(home.cli.directory, 'data/svc.db'));
+    other.exec('begin exclusive');
+    const answers = Promise.all([send(daemon, 'one'), send(daemon, 'two')]);
+    await daemon.request('GET', '/healthz');
+    other.exec('rollback');
+    other.close();
+    expect((await answers).map(({ status }) => status)).toEqual([201, 201]);
+    await sink.waitFor(2);
+  });
+});
+
+test('a damaged database refuses reads and writes with 503, and says so in the log', async () => {
+  home = relayHome();
+  await (await home.start()).stop();
+  const file = join(home.cli.directory, 'data/svc.db');
+  const bytes = readFileSync(file);
+  const pages = new Database(file, { readonly: true });
+  const roots = pages
+    .prepare<[], number>("select rootpage from sqlite_master where tbl_name in ('messages')")
+    .pluck()
+    .all();
+  pages.close();
+  for (const page of roots) bytes.fill(0xab, (page - 1) * 8_192, page * 8_192);
+  writeFileSync(file, bytes);
+
+  const daemon = await home.start();
+  await expectRefusal(daemon);
+  const list = await daemon.request<Record<string, unknown>>('GET', '/v1/messages');
+  expect(list).toMatchObject({ status: 503, body: { _tag: 'CapacityError' } });
+  expect(await inboundReply(daemon)).toMatch(/^451 /);
+  expect(daemon.log()).toContainEqual(
+    expect.objectContaining({ msg: expect.stringMatching(/^The store cannot .*SQLITE_CORRUPT/) }),
+  );
+  expect(sink.received).toBe(0);
+  expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+});

@@ -1,0 +1,45 @@
+// A certificate authority of tests, and a P-256 key and certificate of its for mx1.test, mx2.test and
+// mta-sts.example.test, valid 2020 to 2119. Made once with openssl: Node cannot create certificates.
+// Public, for tests only.
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+
+export const authorityCert = `-----BEGIN CERTIFICATE-----
+MIIBbjCCARSgAwIBAgICEAAwCgYIKoZIzj0EAwIwHTEbMBkGA1UEAwwSc3ZjIHRl
+c3QgYXV0aG9yaXR5MCAXDTIwMDEwMTAwMDAwMFoYDzIxMTkxMjMxMDAwMDAwWjAd
+MRswGQYDVQQDDBJzdmMgdGVzdCBhdXRob3JpdHkwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAASZLdVvToFyQ7QC7zOiKdSlgHbS5ZCx+z8wGboe2BdPTtPdAuY+CQiV
+a77bFjY7UIZw56CXSFvDT+zX7xZz+2z/o0IwQDAPBgNVHRMBAf8EBTADAQH/MA4G
+A1UdDwEB/wQEAwIBBjAdBgNVHQ4EFgQUEgcTSJHBi8uuhN8HheIPPeHnHJQwCgYI
+KoZIzj0EAwIDSAAwRQIhAOG0/DJ7sa7WD7PkenOj43a4rAEf99fzoPO5citvRwL9
+AiB3np5sJS5Lm75cixvdvcFJWuhxrLgvhNIhksWztvqKWA==
+-----END CERTIFICATE-----
+`;
+
+const mxKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg0QwdnA7TefXJ5+iy
+a1p1owY0b4UE1JTXjao9IKdE5dChRANCAAQRaqw/yIJiYLuzwyAWSvKpEtltaeDm
+p+O4kM5gi0pK63fFRSUU+WhT3R9Y1maklpwxCHsdL8lZoz65/PkiIS7M
+-----END PRIVATE KEY-----
+`;
+
+export const mxCert = `-----BEGIN CERTIFICATE-----
+MIIBvDCCAWGgAwIBAgICEAEwCgYIKoZIzj0EAwIwHTEbMBkGA1UEAwwSc3ZjIHRl
+c3QgYXV0aG9yaXR5MCAXDTIwMDEwMTAwMDAwMFoYDzIxMTkxMjMxMDAwMDAwWjAT
+MREwDwYDVQQDDAhteDEudGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABBFq
+rD/IgmJgu7PDIBZK8qkS2W1p4Oan47iQzmCLSkrrd8VFJRT5aFPdH1jWZqSWnDEI
+ex0vyVmjPrn8+SIhLsyjgZgwgZUwCQYDVR0TBAIwADAzBgNVHREELDAqgghteDEu
+dGVzdIIIbXgyLnRlc3SCFG10YS1zdHMuZXhhbXBsZS50ZXN0MBMGA1UdJQQMMAoG
+CCsGAQUFBwMBMB0GA1UdDgQWBBQTYebQfhwpREBguDRX2l/xvoqEnTAfBgNVHSME
+GDAWgBQSBxNIkcGLy66E3weF4g894ecclDAKBggqhkjOPQQDAgNJADBGAiEA8FFy
+TmcjESHk19ylcWmjoBDsOsRRHTlpkXWmxsN/aMcCIQCF6rptT3sQfWYRs6Tnq7cb
+TtQyudrcC7nPHlmjy9QWkQ==
+-----END CERTIFICATE-----
+`;
+
+/** For the `tls` of a server: the chain with the authority, as DANE wants it (RFC 7672 3.1.2). */
+export const mxTls = { key: mxKey, cert: mxCert + authorityCert };
+
+/** Lets this process trust the authority, as an operator does by NODE_EXTRA_CA_CERTS. */
+export function trustTestAuthority(): void {
+  setDefaultCACertificates([...getCACertificates('default'), authorityCert]);
+}

@@ -1,0 +1,87 @@
+// What the queue tests share: entries in each state, and a claim as a daemon makes it.
+import { sql } from 'kysely';
+import type { App } from '../../src/app.ts';
+import { operatorOf } from '../../src/keys/roles.ts';
+import { type DeliveryRow, findDeliveries, postpone } from '../../src/messages/delivery-queries.ts';
+import type { WaitReason } from '../../src/messages/schema.ts';
+import { createOrganization } from '../../src/organizations/organizations.ts';
+import { claimMessages } from '../../src/outbound/claim.ts';
+import { Lanes } from '../../src/outbound/lanes.ts';
+import { loadProviders } from '../../src/outbound/providers.ts';
+import type { ListQueueQuery } from '../../src/outbound/queue-schema.ts';
+import { createSender } from '../../src/senders/senders.ts';
+import type { Caller } from '../../src/route.ts';
+import { send } from '../support/delivery.ts';
+
+/** A query for `listQueue` with its defaults. */
+export function query(more: Partial<ListQueueQuery> = {}): ListQueueQuery {
+  return { page: 1, limit: 100, ...more };
+}
+
+/** Claims up to `limit` as a daemon without limits does; returns the recipients, in the order taken. */
+export async function claim(app: App, limit = 100, worker = 'wrk_test'): Promise<string[]> {
+  const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
+  const choice = { lanes, laneOf: () => null };
+  const taken: DeliveryRow[] = [];
+  for (;;) {
+    const options = { worker, leaseMs: 60_000, limit: limit - taken.length };
+    const { messages, progressed } = await claimMessages(app, choice, options);
+    taken.push(...messages.flatMap(({ deliveries }) => deliveries));
+    if (!progressed || taken.length >= limit) return taken.map(({ email }) => email);
+  }
+}
+
+/** The first delivery of a message, as a row. */
+export async function rowOf(app: App, messageId: string): Promise<DeliveryRow> {
+  const [row] = await findDeliveries(app.store.db, [messageId]);
+  if (!row) throw new Error(`${messageId} has no delivery`);
+  return row;
+}
+
+/** Sends one message; returns its delivery. */
+export async function queued(app: App, caller: Caller, to: string): Promise<DeliveryRow> {
+  return rowOf(app, (await send(app, caller, to)).id);
+}
+
+/** A message that waits until `dueAt` for this reason. */
+export async function waiting(
+  app: App,
+  caller: Caller,
+  to: string,
+  dueAt: number,
+  reason: WaitReason = 'retry',
+): Promise<DeliveryRow> {
+  const { id, message_id } = await queued(app, caller, to);
+  await app.store.write((trx) =>
+    sql`update deliveries set turn = null, due_at = ${dueAt}, wait_reason = ${reason},
+      status = 'processing', attempt_count = 1, error_code = 'mailbox-full',
+      error_message = 'RCPT: 452 4.2.2 Mailbox full' where id = ${id}`.execute(trx),
+  );
+  return rowOf(app, message_id);
+}
+
+/** A message that waits for room in a lane. */
+export async function inLane(
+  app: App,
+  caller: Caller,
+  to: string,
+  dueAt: number,
+  lane = 'google',
+): Promise<DeliveryRow> {
+  const { id, message_id } = await queued(app, caller, to);
+  await app.store.write((trx) => postpone(trx, { id, lane, dueAt, waitReason: 'rate' }));
+  return rowOf(app, message_id);
+}
+
+/** Another organization that can send. */
+export async function another(app: App, name: string): Promise<Caller> {
+  const { id } = await createOrganization(app, { name, plan: 'self-hosted' });
+  const caller = operatorOf(id);
+  await app.store.write((trx) =>
+    sql`insert into senders (id, organization_id, email, folded_email, domain, name, verified_at,
+        verification_token_hash, is_default, reply_to_emails, is_active, created_at, updated_at)
+      select 'snd_' || ${id}, ${id}, ${`hi@${name}.test`}, ${`hi@${name}.test`}, ${`${name}.test`},
+        null, 1, null, 1, null, 1, 1, 1`.execute(trx),
+  );
+  return caller;
+}
