@@ -33,7 +33,7 @@ const doorways = {
   'html-to-text': '^src/inbound/',
   kysely: '^src/store/|^src/.*queries\\.ts$',
   libmime: '^src/inbound/',
-  mailauth: '^src/inbound/',
+  mailauth: '^src/inbound/|^src/outbound/mta-sts\\.ts$',
   mailparser: '^src/inbound/',
   nodemailer: '^src/outbound/',
   pg: '^src/store/',

@@ -9,6 +9,8 @@ if (major < 22 || (major === 22 && minor < 19)) {
   console.error('Run "npm ci" in the clone of svc and start bin/svc: it finds the right one.');
   process.exit(1);
 }
+// Whatever the process writes is its owner's alone: the store holds keys and mail.
+process.umask(0o077);
 module.enableCompileCache();
 const { start } = await import('../commands/base/start.ts');
 await start(process.argv.slice(2));

@@ -1,8 +1,10 @@
 // The composition root of the long-running service: starts the faces in order (store lock, inbound
 // SMTP, queue, HTTP), says `ready`, and stops them in the opposite order. Tests use it too.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { admissionOf } from '../src/admission/admission.ts';
 import type { App } from '../src/app.ts';
 import { checkDueDomains } from '../src/domains/domain-checks.ts';
+import { checkSecret } from '../src/domains/signing-keys.ts';
 import { firstStart, firstStartText } from '../src/first-start.ts';
 import { createReportReader } from '../src/inbound/reports.ts';
 import { createAuthenticator } from '../src/keys/authenticator.ts';
@@ -12,6 +14,7 @@ import { startLaneReport } from '../src/outbound/lane-report.ts';
 import { createPipeline } from '../src/outbound/pipeline.ts';
 import { sweepClaims } from '../src/outbound/send.ts';
 import { lockDaemon, storeLocation } from '../src/store/open.ts';
+import { limitsBy } from './http/rate-limits.ts';
 import { routes } from './http/routes.ts';
 import { createHttpServer } from './http/server.ts';
 import { startJobs } from './scheduler/jobs.ts';
@@ -41,12 +44,19 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
   /** One grace for all: what one face uses up, the next does not have. */
   const close = async () => {
     const endAt = app.clock.now() + config.shutdownGraceSeconds * 1000;
-    for (const stop of stops.splice(0).reverse()) await stop(Math.max(0, endAt - app.clock.now()));
+    for (const stop of stops.splice(0).reverse()) {
+      try {
+        await stop(Math.max(0, endAt - app.clock.now()));
+      } catch (error) {
+        app.log.error({ err: error }, 'a part of the daemon did not stop in order');
+      }
+    }
   };
   try {
     const lock = lockDaemon(storeLocation(config.database.url, config.dataDir));
     stops.push(() => lock.release());
     addProcessMetrics(app.metrics);
+    await checkSecret(app);
     const first = await firstStart(app);
 
     const smtp = createSmtpListener(app);
@@ -76,9 +86,14 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
       ]),
     );
 
+    const admission = admissionOf(app);
+    await admission.start();
+    stops.push(() => admission.stop());
+
     const http = createHttpServer(app, {
       routes,
       authenticate: (plaintext) => authenticator.authenticate(plaintext),
+      ...limitsBy(admission),
       isQueueRunning: () => pipeline.isRunning(),
     });
     const { url: httpUrl } = await http.listen();

@@ -18,6 +18,7 @@ export abstract class BaseCommand extends Command {
     org: Flags.string({
       description: 'Organization to work in, by id or name',
       default: 'default',
+      env: 'SVC_ORG',
       helpValue: 'ORG',
       helpGroup: 'GLOBAL',
     }),

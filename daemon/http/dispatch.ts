@@ -25,10 +25,14 @@ export type Authenticate = (plaintext: string) => Promise<Caller | null>;
 /** Draws on the rate limits (specification 8.1); throws RateLimitedError. */
 export type Admit = (caller: Caller, route: Route) => Promise<void>;
 
+/** What an answer says of the rate limits; after `Admit`, and again after the route ran. */
+export type LimitHeaders = (caller: Caller) => Record<string, string>;
+
 export interface Dispatcher {
   app: App;
   authenticate: Authenticate;
   admit: Admit | undefined;
+  limitHeaders: LimitHeaders | undefined;
   workload: Workload;
   bodies: BodyReader;
 }
@@ -106,27 +110,57 @@ function planOf(route: Route): RoutePlan {
 }
 
 async function answer(
-  { app, authenticate, admit, workload, bodies }: Dispatcher,
+  dispatcher: Dispatcher,
   plan: RoutePlan,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<string> {
+  const { app, workload, bodies } = dispatcher;
   const { route } = plan;
-  const caller = await workload.run(async () => {
-    const found = await identify(authenticate, request.headers['x-api-key']);
-    if (!allows(found.permissions, route.permission)) {
-      throw new ForbiddenError(`This key lacks the permission ${route.permission}`);
-    }
-    await admit?.(found, route);
-    return found;
-  });
+  const caller = await workload.run(() => letIn(dispatcher, route, request, reply));
   const bytes = plan.readsBody ? await bodies.read(request.raw, reply.raw) : undefined;
   const output = await workload.run(async (signal) => {
     const body = bytes && bodyOf(plan, bytes);
-    return route.run(app, { caller, ...validate(plan, request, body), signal });
+    const input = validate(plan, request, body);
+    return withLimits(dispatcher, caller, route, reply, () =>
+      route.run(app, { caller, ...input, signal }),
+    );
   });
   reply.code(route.status).header('content-type', jsonContentType);
   return JSON.stringify(output);
+}
+
+/** Key, permission and rate limit: what is asked before the body is read. */
+async function letIn(
+  dispatcher: Dispatcher,
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Caller> {
+  const { authenticate, admit } = dispatcher;
+  const caller = await identify(authenticate, request.headers['x-api-key']);
+  if (!allows(caller.permissions, route.permission)) {
+    throw new ForbiddenError(`This key lacks the permission ${route.permission}`);
+  }
+  if (route.drawsOnSendRate) {
+    await withLimits(dispatcher, caller, route, reply, async () => admit?.(caller, route));
+  }
+  return caller;
+}
+
+/** Whatever comes of `work`, the answer says how much is left of the rate limits after it. */
+async function withLimits<T>(
+  { limitHeaders }: Dispatcher,
+  caller: Caller,
+  { drawsOnSendRate }: Route,
+  reply: FastifyReply,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } finally {
+    if (drawsOnSendRate && limitHeaders) reply.headers(limitHeaders(caller));
+  }
 }
 
 async function identify(

@@ -64,6 +64,19 @@ export const responseHeaders: Readonly<Record<string, JsonSchema>> = {
     type: 'integer',
     minimum: 0,
   }),
+  'RateLimit-Limit': header(
+    'Requests that the tighter bucket, of the organization or of the key, holds when it is full; ' +
+      'plans without a rate limit have none of these headers',
+    { type: 'integer', minimum: 1 },
+  ),
+  'RateLimit-Remaining': header('Requests that would be admitted now', {
+    type: 'integer',
+    minimum: 0,
+  }),
+  'RateLimit-Reset': header(
+    'Seconds until that bucket is full; where nothing remains, until the next request is admitted',
+    { type: 'integer', minimum: 0 },
+  ),
   'X-Service-Throttle-Source': header('Which limit refused the request', {
     type: 'string',
     const: 'service_admission',
@@ -73,6 +86,9 @@ export const responseHeaders: Readonly<Record<string, JsonSchema>> = {
     enum: ['api', 'store', 'provider', 'webhooks', 'timeout'],
   }),
 };
+
+/** On the answers of sends (daemon/http/rate-limits.ts). */
+export const rateLimitHeaders = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
 interface ErrorResponse {
   name: string;
@@ -134,7 +150,7 @@ const responses: Readonly<Record<number, ErrorResponse>> = {
     name: 'RateLimited',
     description: 'The send rate limit refused the request; waiting `Retry-After` is enough',
     tags: ['RateLimitedError'],
-    headers: ['Retry-After', 'X-Service-Throttle-Source'],
+    headers: ['Retry-After', 'X-Service-Throttle-Source', ...rateLimitHeaders],
   },
   500: {
     name: 'Internal',

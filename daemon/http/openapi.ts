@@ -2,7 +2,13 @@
 // and declared errors. Serving it is server.ts; drawing it as a page is docs.ts.
 import type { Route } from '../../src/route.ts';
 import { areas } from './areas.ts';
-import { errorResponse, errorSchemas, headerRefs, responseHeaders } from './openapi-errors.ts';
+import {
+  errorResponse,
+  errorSchemas,
+  headerRefs,
+  rateLimitHeaders,
+  responseHeaders,
+} from './openapi-errors.ts';
 import { type JsonSchema, SchemaBook } from './openapi-schemas.ts';
 
 export interface Parameter {
@@ -154,7 +160,7 @@ function responsesOf(
   const answers: Operation['responses'] = {
     [route.status]: {
       description: route.status === 201 ? 'Created' : 'Done',
-      headers: headerRefs(['X-Request-Id']),
+      headers: headerRefs(['X-Request-Id', ...(route.drawsOnSendRate ? rateLimitHeaders : [])]),
       content: { 'application/json': { schema: book.schemaOf(route.output) } },
     },
   };

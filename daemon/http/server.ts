@@ -11,7 +11,7 @@ import {
 import type { Route } from '../../src/route.ts';
 import { createBodyReader } from './body.ts';
 import { answerClientError } from './client-error.ts';
-import { type Admit, type Authenticate, mountRoute } from './dispatch.ts';
+import { type Admit, type Authenticate, type LimitHeaders, mountRoute } from './dispatch.ts';
 import { mountDocuments } from './documents.ts';
 import { jsonContentType, sendError, toServiceError } from './errors.ts';
 import { mountHealth } from './health.ts';
@@ -44,6 +44,7 @@ export interface HttpServerOptions {
   routes: readonly Route[];
   authenticate: Authenticate;
   admit?: Admit;
+  limitHeaders?: LimitHeaders;
   isQueueRunning: () => boolean;
   socketLimits?: SocketLimits;
   /** Sees every answer before it leaves; what it throws is answered instead, as a 500. For tests. */
@@ -87,6 +88,7 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
     app,
     authenticate: options.authenticate,
     admit: options.admit,
+    limitHeaders: options.limitHeaders,
     bodies: createBodyReader(http.maxBodyBytes),
     workload: createWorkload({
       clock: app.clock,

@@ -8,7 +8,7 @@
 import type { App } from '../app.ts';
 import { RateLimitedError } from '../errors.ts';
 import type { Caller } from '../route.ts';
-import { type Bucket, capacity, draw, giveBack, tokensIn, waitMs } from './bucket.ts';
+import { capacity, draw, giveBack, tokensIn, waitMs } from './bucket.ts';
 import { Buckets, type KnownBucket } from './buckets.ts';
 import { createPeers, type Peers } from './peers.ts';
 import type { SendRates } from './plans.ts';

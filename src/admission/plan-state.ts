@@ -8,6 +8,7 @@ import type { Organization } from '../organizations/schema.ts';
 import { capacity } from './bucket.ts';
 import { type DailyCap, dailyCaps, endOfDay, limitsOf, sendRatesOf, startOfDay } from './plans.ts';
 import { findUsage } from './queries.ts';
+import { pausedText } from './quota.ts';
 
 /** One cap of a day. */
 export interface CapState {
@@ -88,27 +89,27 @@ function bindingOf(config: Config, organization: Organization, cap: DailyCap | u
   const { name, plan, sendingStatus, pauseReason } = organization;
   if (sendingStatus === 'paused') {
     return {
-      binds: `Sending is paused: ${pauseReason ?? 'it has to be reviewed'}`,
+      binds: pausedText(pauseReason),
       liftedBy: `svc orgs resume ${quoted(name)}`,
     };
   }
-  if (!cap) return { binds: 'No daily quota holds', liftedBy: null };
+  if (!cap) return { binds: 'No daily quota holds.', liftedBy: null };
   const emails = `${cap.emails.toLocaleString('en')} emails a day`;
   if (cap.reason === 'no-payment-method') {
     return {
-      binds: `${emails}, because no payment method is on file`,
+      binds: `${emails}, because no payment method is on file.`,
       liftedBy: `svc orgs update ${quoted(name)} --payment-method`,
     };
   }
   if (cap.reason === 'first-24-hours') {
     return {
-      binds: `${emails} in the first 24 hours, until ${isoTime(cap.endsAtMs)}`,
+      binds: `${emails} in the first 24 hours, until ${isoTime(cap.endsAtMs)}.`,
       liftedBy: null,
     };
   }
   const larger = largerPlan(config, cap.emails);
   return {
-    binds: `${emails}, by the plan ${plan}`,
+    binds: `${emails}, by the plan ${plan}.`,
     liftedBy: larger && `svc orgs update ${quoted(name)} --plan ${larger}`,
   };
 }

@@ -9,21 +9,11 @@ import { ForbiddenError, PaymentRequiredError } from '../errors.ts';
 import { findOrganizations, type OrganizationRow } from '../organizations/queries.ts';
 import type { Db } from '../store/db.ts';
 import { dailyCaps, limitsOf, startOfDay } from './plans.ts';
-import { addUsage, lockUsage } from './queries.ts';
+import { addUsage, lockUsage, type UsageRow } from './queries.ts';
 
 /** Resource and operation of a 402 (contract 4). */
 const quotaResource = 'daily-emails';
 const quotaOperation = 'sendMessage';
-
-/** What one organization may still send, as one accept transaction sees it. */
-export interface Allowance {
-  /** The refusal of a paused organization. */
-  readonly paused: ForbiddenError | null;
-  /** Takes so many emails of today's quota, or none of them and returns why. */
-  take(emails: number): PaymentRequiredError | null;
-}
-
-export type Allowances = ReadonlyMap<string, Allowance>;
 
 /** One accepted message. */
 export interface AcceptedMessage {
@@ -31,29 +21,45 @@ export interface AcceptedMessage {
   emails: number;
 }
 
-function pausedError({ sending_status, pause_reason }: OrganizationRow): ForbiddenError | null {
-  if (sending_status === 'enabled') return null;
-  const reason = pause_reason ?? 'it has to be reviewed';
-  return new ForbiddenError(`Sending is paused: ${reason}${/[.!?]$/.test(reason) ? '' : '.'}`);
+/** What organizations may still send, as one accept transaction sees it. */
+export interface Allowances {
+  /** The refusal of a paused organization, or null. */
+  paused(organizationId: string): ForbiddenError | null;
+  /** Takes so many emails of today's quota, or none of them and returns why. */
+  take(organizationId: string, emails: number): PaymentRequiredError | null;
+  /** Counts what was accepted: the last thing the transaction does, as it locks the counters. */
+  count(trx: Db, accepted: readonly AcceptedMessage[]): Promise<void>;
 }
 
-function allowanceOf(row: OrganizationRow, limit: number | null, usedBefore: number): Allowance {
-  let used = usedBefore;
-  return {
-    paused: pausedError(row),
-    take(emails) {
-      if (limit !== null && used + emails > limit) {
-        return new PaymentRequiredError({
-          resource: quotaResource,
-          currentUsage: used,
-          limit,
-          operation: quotaOperation,
-        });
-      }
-      used += emails;
-      return null;
-    },
-  };
+interface Allowance {
+  paused: ForbiddenError | null;
+  /** Null: no quota. */
+  limit: number | null;
+  used: number;
+}
+
+/** What every send of a paused organization is told (contract 6). */
+export function pausedText(reason: string | null): string {
+  const why = reason ?? 'it has to be reviewed';
+  return `Sending is paused: ${why}${/[.!?]$/.test(why) ? '' : '.'}`;
+}
+
+function pausedError({ sending_status, pause_reason }: OrganizationRow): ForbiddenError | null {
+  return sending_status === 'paused' ? new ForbiddenError(pausedText(pause_reason)) : null;
+}
+
+function takeFrom(allowance: Allowance, emails: number): PaymentRequiredError | null {
+  const { limit, used } = allowance;
+  if (limit !== null && used + emails > limit) {
+    return new PaymentRequiredError({
+      resource: quotaResource,
+      currentUsage: used,
+      limit,
+      operation: quotaOperation,
+    });
+  }
+  allowance.used += emails;
+  return null;
 }
 
 /**
@@ -66,46 +72,39 @@ export async function openAllowances(
   organizationIds: Iterable<string>,
 ): Promise<Allowances> {
   const now = app.clock.now();
+  const day = startOfDay(now);
   const rows = await findOrganizations(trx, [...new Set(organizationIds)]);
-  const limits = new Map(
-    rows.flatMap((row) => {
-      const [tightest] = dailyCaps(limitsOf(app.config, row.plan), row, now);
-      return tightest ? [[row.id, tightest.emails]] : [];
-    }),
-  );
-  const used = new Map<string, number>();
-  if (limits.size > 0) {
-    const usage = await lockUsage(trx, [...limits.keys()].sort(), startOfDay(now));
-    for (const { organization_id, emails } of usage) used.set(organization_id, emails);
+  const allowances = new Map<string, Allowance>();
+  for (const row of rows) {
+    const [tightest] = dailyCaps(limitsOf(app.config, row.plan), row, now);
+    allowances.set(row.id, { paused: pausedError(row), limit: tightest?.emails ?? null, used: 0 });
   }
-  return new Map(
-    rows.map((row) => [
-      row.id,
-      allowanceOf(row, limits.get(row.id) ?? null, used.get(row.id) ?? 0),
-    ]),
-  );
+  const limited = rows.flatMap(({ id }) => (allowances.get(id)?.limit === null ? [] : [id]));
+  const usage = limited.length > 0 ? await lockUsage(trx, limited.sort(), day) : [];
+  for (const { organization_id, emails } of usage) {
+    const allowance = allowances.get(organization_id);
+    if (allowance) allowance.used = emails;
+  }
+  return {
+    paused: (id) => allowances.get(id)?.paused ?? null,
+    take(id, emails) {
+      const allowance = allowances.get(id);
+      return allowance ? takeFrom(allowance, emails) : null;
+    },
+    count: async (db, accepted) => {
+      await addUsage(db, sums(accepted, day));
+    },
+  };
 }
 
-/** Counts what a transaction accepted; the last thing it does, as it locks the counters. */
-export async function countAccepted(
-  app: App,
-  trx: Db,
-  accepted: readonly AcceptedMessage[],
-): Promise<void> {
-  const day = startOfDay(app.clock.now());
-  const sums = new Map<string, { emails: number; messages: number }>();
-  for (const { organizationId, emails } of accepted) {
-    const sum = sums.get(organizationId) ?? { emails: 0, messages: 0 };
-    sum.emails += emails;
-    sum.messages++;
-    sums.set(organizationId, sum);
+/** One row for each organization, in the order in which all transactions lock them. */
+function sums(accepted: readonly AcceptedMessage[], day: number): UsageRow[] {
+  const rows = new Map<string, UsageRow>();
+  for (const { organizationId: organization_id, emails } of accepted) {
+    const row = rows.get(organization_id) ?? { organization_id, day, emails: 0, messages: 0 };
+    row.emails += emails;
+    row.messages++;
+    rows.set(organization_id, row);
   }
-  const ids = [...sums.keys()].sort();
-  await addUsage(
-    trx,
-    ids.flatMap((id) => {
-      const sum = sums.get(id);
-      return sum ? [{ organization_id: id, day, ...sum }] : [];
-    }),
-  );
+  return [...rows.values()].sort((a, b) => (a.organization_id < b.organization_id ? -1 : 1));
 }

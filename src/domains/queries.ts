@@ -254,6 +254,15 @@ export function selectSigningKeys(db: Db, domainId: string): Promise<SigningKeyR
   return signingKeys(db, { domainId });
 }
 
+/** Any stored key, to see whether it can be decrypted; undefined where there is none. */
+export function findAnyKey(db: Db): Promise<Pick<DomainKeyRow, 'id' | 'private_key'> | undefined> {
+  return tables<DomainTables>(db)
+    .selectFrom('domain_keys')
+    .select(['id', 'private_key'])
+    .limit(1)
+    .executeTakeFirst();
+}
+
 /** The domains whose check is due, longest first. */
 export function selectDueDomains(db: Db, now: number, limit: number): Promise<DomainRow[]> {
   return tables<DomainTables>(db)

@@ -4,8 +4,9 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
+import { ConfigError } from '../errors.ts';
 import type { DkimAlgorithm } from './dkim-key.ts';
-import { type SigningKeyRow, selectSigningKeys } from './queries.ts';
+import { findAnyKey, type SigningKeyRow, selectSigningKeys } from './queries.ts';
 
 const mostDomains = 5_000;
 const rereadMs = 1_000;
@@ -90,4 +91,21 @@ export function signingKeysOf(app: App, domainId: string): Promise<SigningKey[]>
 /** To be called after the commit of a change to a domain's keys. */
 export function forgetSigningKeys(app: App, domainId: string): void {
   signingKeysFor(app).forget(domainId);
+}
+
+/**
+ * Whether this installation's secret opens the keys of the store: a second machine on one database
+ * needs the first one's `secret.key`. @throws ConfigError that says so.
+ */
+export async function checkSecret(app: App): Promise<void> {
+  const key = await findAnyKey(app.store.db);
+  if (!key) return;
+  try {
+    app.secrets.decrypt(key.private_key, `domainKey:${key.id}`);
+  } catch (error) {
+    throw new ConfigError(
+      `${app.config.dataDir}/secret.key is not the one that this store was made with: copy that file here from the machine that made the store`,
+      { cause: error },
+    );
+  }
 }

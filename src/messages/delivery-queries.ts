@@ -274,12 +274,18 @@ export async function claimDeliveries(db: Db, request: ClaimRequest): Promise<vo
   await claim(db, { ...request, ids: idList(db, request.ids) });
 }
 
-/** Prolongs all leases of a worker that is alive. */
-export async function renewLeases(db: Db, worker: string, leaseUntil: number): Promise<void> {
+/** Prolongs the leases of these, as far as they are the worker's. */
+export async function renewLeases(
+  db: Db,
+  worker: string,
+  ids: readonly string[],
+  leaseUntil: number,
+): Promise<void> {
   await tables<DeliveryTables>(db)
     .updateTable('deliveries')
     .set({ due_at: leaseUntil })
     .where('claimed_by', '=', worker)
+    .where(isOneOf(db, 'id', idList(db, ids)))
     .execute();
 }
 

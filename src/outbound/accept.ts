@@ -1,6 +1,8 @@
 // Accepting sends: everything that makes a 201 true happens here, in one transaction for all
 // requests that arrived together. Refusals are found by checks before any insert, so that a bad
 // request never spoils its neighbours. Specification 4.2; architecture.md "Send".
+import { foldAddress } from '../address.ts';
+import { type Allowances, openAllowances } from '../admission/quota.ts';
 import type { App } from '../app.ts';
 import { findBlockedOf } from '../blocks/suppression.ts';
 import {
@@ -52,6 +54,11 @@ export async function acceptAll(
   requests: readonly AcceptRequest[],
 ): Promise<AcceptResult[]> {
   const results: (AcceptResult | undefined)[] = requests.map(() => undefined);
+  const allowances = await openAllowances(
+    app,
+    trx,
+    requests.map(({ caller }) => caller.organizationId),
+  );
   const made = await knownClaims(
     trx,
     requests.flatMap(({ claim }) => claim ?? []),
@@ -60,7 +67,7 @@ export async function acceptAll(
     const known = claim && made.get(nameOf(claim));
     if (known) results[index] = answerClaim(claim, known);
   });
-  const drafts = await draftAll(app, trx, recent, requests, results);
+  const drafts = await draftAll(app, trx, recent, allowances, requests, results);
   const claims = [...drafts].flatMap(([index, { presented, message }]) => {
     const claim = requests[index]?.claim;
     return claim ? [claimRow(claim, presented, message.created_at)] : [];
@@ -74,6 +81,13 @@ export async function acceptAll(
     drafts.delete(index);
   }
   await insertDrafts(app, trx, [...drafts.values()]);
+  await allowances.count(
+    trx,
+    [...drafts.values()].map(({ message }) => ({
+      organizationId: message.organization_id,
+      emails: message.delivery_count,
+    })),
+  );
   for (const [index, { presented }] of drafts) {
     results[index] = { message: presented, replayed: false };
   }
@@ -97,6 +111,7 @@ async function draftAll(
   app: App,
   trx: Db,
   recent: RecentContents,
+  allowances: Allowances,
   requests: readonly AcceptRequest[],
   results: (AcceptResult | undefined)[],
 ): Promise<Map<number, Draft>> {
@@ -116,14 +131,17 @@ async function draftAll(
     if (results[index] || (claim && drafted.has(nameOf(claim)))) continue;
     const sender = senders[index];
     const parent = parents.get(request.payload.email.inReplyToMessageId ?? '');
+    const { organizationId } = request.caller;
     const error =
       missingResource(request, parent) ??
-      (sender instanceof ForbiddenError ? sender : await beyondTestKey(trx, request));
+      allowances.paused(organizationId) ??
+      (sender instanceof ForbiddenError ? sender : await beyondTestKey(trx, request)) ??
+      allowances.take(organizationId, countRecipients(request));
     if (error || !sender || sender instanceof ForbiddenError) {
       results[index] = error ? { error } : unanswered();
       continue;
     }
-    const blocks = blocked.get(request.caller.organizationId) ?? new Map();
+    const blocks = blocked.get(organizationId) ?? new Map();
     drafts.set(index, await draftMessage(app, recent, request, sender, parent, blocks));
     if (claim) drafted.add(nameOf(claim));
   }
@@ -176,6 +194,11 @@ async function beyondTestKey(
 function addressesOf({ caller, payload }: AcceptRequest) {
   const addresses = everyEntry(payload).flatMap(({ email }) => email ?? []);
   return { organizationId: caller.organizationId, addresses };
+}
+
+/** One email for each address, however often it is named. */
+function countRecipients(request: AcceptRequest): number {
+  return new Set(addressesOf(request).addresses.map(foldAddress)).size;
 }
 
 function everyEntry({ to, cc = [], bcc = [] }: SendPayload) {

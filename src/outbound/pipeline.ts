@@ -54,6 +54,8 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
   const inFlight = new Set<Promise<void>>();
   const givingUp = new AbortController();
   let load = 0;
+  /** Ids of the deliveries in work: their leases are renewed, those of what got lost run out. */
+  const inWork = new Set<string>();
   /** Outcomes that the store could not take yet. */
   let unsettled = 0;
   let isRunning = false;
@@ -107,10 +109,14 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
 
   const launch = (claimed: ClaimedMessage) => {
     load += claimed.deliveries.length;
+    for (const { id } of claimed.deliveries) inWork.add(id);
     app.metrics.inFlight.set(load);
     const done = work(claimed).finally(() => {
       inFlight.delete(done);
-      for (const { id } of claimed.deliveries) choice.lanes.released(id);
+      for (const { id } of claimed.deliveries) {
+        inWork.delete(id);
+        choice.lanes.released(id);
+      }
       load -= claimed.deliveries.length;
       app.metrics.inFlight.set(load);
       wakeUp();
@@ -158,7 +164,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
     if (load === 0) return;
     const leaseUntil = app.clock.now() + leaseMs;
     app.store
-      .write((trx) => renewLeases(trx, worker, leaseUntil))
+      .write((trx) => renewLeases(trx, worker, [...inWork], leaseUntil))
       .catch((error: unknown) => app.log.error({ err: error }, 'leases were not renewed'));
   };
 

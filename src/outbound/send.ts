@@ -34,7 +34,8 @@ function groupOf(app: App): Accept {
 /**
  * Accepts one message; resolves after the durable commit. With an idempotency key, a repeat of the
  * same request gets the original answer.
- * @throws ForbiddenError for an unverified sender; ConflictError for a key used with other content;
+ * @throws ForbiddenError for an unverified sender or a paused organization; PaymentRequiredError
+ * where the daily quota has no room for all its recipients; ConflictError for a key used with other content;
  * ResourceNotFoundError for what the payload names; CapacityError when the store cannot write.
  */
 export async function sendMessage(

@@ -9,6 +9,7 @@ import { blocks } from './migrations/0002-blocks.ts';
 import { queue } from './migrations/0003-queue.ts';
 import { admission } from './migrations/0004-admission.ts';
 import { inboundReports } from './migrations/0005-inbound-reports.ts';
+import { usage } from './migrations/0006-usage.ts';
 
 export interface Migration {
   name: string;
@@ -16,7 +17,14 @@ export interface Migration {
   statements(engine: Store['kind']): string[];
 }
 
-export const migrations: readonly Migration[] = [initial, blocks, queue, admission, inboundReports];
+export const migrations: readonly Migration[] = [
+  initial,
+  blocks,
+  queue,
+  admission,
+  inboundReports,
+  usage,
+];
 
 export interface MigrationStatus {
   name: string;

@@ -14,6 +14,8 @@ import { kyselyOn, noStreaming } from './dialect.ts';
 
 const preparedStatements = 500;
 const mostWritesPerCommit = 128;
+const writerCacheKb = 48_000;
+const readerCacheKb = 16_000;
 const changePollMs = 50;
 const durableSoonMs = 250;
 const gatherMs = 2;
@@ -64,7 +66,7 @@ function open(file: string, readonly: boolean): Database.Database {
     database.pragma('foreign_keys = ON');
     database.pragma('wal_autocheckpoint = 4000');
   }
-  database.pragma('cache_size = -65536');
+  database.pragma(`cache_size = -${readonly ? readerCacheKb : writerCacheKb}`);
   database.pragma('temp_store = MEMORY');
   return database;
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
-import { canMount, mountDisk } from './small-disk.ts';
+import { canMount, mountDisk } from './disk-room.ts';
 
 describe('a mistake in the configuration ends the start with 2 and one line', () => {
   let cli: CliWorkspace;

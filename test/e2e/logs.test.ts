@@ -1,6 +1,5 @@
 // What a daemon writes at its most talkative level, after good and bad requests of every kind: never
 // a key, a secret or the text of a message (contract 1, "logs").
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,6 +12,7 @@ import {
 } from '../support/daemon-process.ts';
 import { smtpDialogue } from '../support/smtp-dialogue.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
+import { limitFileSize } from './disk-room.ts';
 
 const relayPassword = 'relay-Pass-8d1c5b';
 const bodyText = 'body-Text-f3a97e';
@@ -81,12 +81,10 @@ async function badRequests(): Promise<void> {
 
 /** A store that cannot write, so that failures are logged with what caused them. */
 async function failures(): Promise<void> {
-  const limit = (to: string) =>
-    spawnSync('prlimit', ['--pid', String(daemon.pid), `--fsize=${to}`]);
-  if (limit('4096:unlimited').status !== 0) return;
+  if (!limitFileSize(daemon.pid, 4_096)) return;
   expect((await daemon.request('POST', '/v1/messages', { body: good })).status).toBe(503);
   expect(await inbound()).toMatch(/^451/);
-  limit('unlimited:unlimited');
+  limitFileSize(daemon.pid, null);
 }
 
 async function inbound(): Promise<string> {

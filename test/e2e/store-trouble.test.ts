@@ -1,6 +1,5 @@
 // A store that gives way under a running daemon: no room, locked, damaged. What cannot be written is
 // never answered 201 (or 250), nothing is lost or sent twice, and it all passes with the trouble.
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +14,7 @@ import {
 } from '../support/daemon-process.ts';
 import { smtpDialogue } from '../support/smtp-dialogue.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
-import { canMount, mountDisk } from './small-disk.ts';
+import { canLimitFiles, canMount, limitFileSize, mountDisk } from './disk-room.ts';
 
 interface Page {
   items: Message[];
@@ -109,24 +108,18 @@ function fullDisk(): Room {
   };
 }
 
-function limitFileSize({ pid }: DaemonProcess, limit: string): boolean {
-  return spawnSync('prlimit', ['--pid', String(pid), `--fsize=${limit}`]).status === 0;
-}
-
 function fileSizeLimit(): Room {
   return {
     env: {},
-    take: (daemon) => expect(limitFileSize(daemon, '4096:unlimited')).toBe(true),
-    giveBack: (daemon) => expect(limitFileSize(daemon, 'unlimited:unlimited')).toBe(true),
+    take: ({ pid }) => expect(limitFileSize(pid, 4_096)).toBe(true),
+    giveBack: ({ pid }) => expect(limitFileSize(pid, null)).toBe(true),
     close: () => {},
   };
 }
 
-const hasLimits = spawnSync('prlimit', ['--version']).status === 0;
-
 describe.each([
   ['a full disk', canMount, fullDisk],
-  ['a limit on the size of files', hasLimits, fileSizeLimit],
+  ['a limit on the size of files', canLimitFiles, fileSizeLimit],
 ] as const)('%s', (_, isPossible, makeRoom) => {
   let room: Room | undefined;
   afterEach(() => room?.close());

@@ -9,7 +9,7 @@ import type { Caller } from '../../src/route.ts';
 import type { Db } from '../../src/store/db.ts';
 import type { HttpApi } from '../support/http-client.ts';
 
-export const recipient = 'ada@example.com';
+const recipient = 'ada@example.com';
 
 /** A send payload; `email` is laid over the content, the rest over the top level. */
 export function payload(

@@ -36,12 +36,12 @@ const piece = fc.oneof(
 );
 
 /** A body, some with a line of 100,000 characters. */
-export const bodies: fc.Arbitrary<string> = fc
+const bodies: fc.Arbitrary<string> = fc
   .tuple(fc.array(piece, { maxLength: 14 }), fc.constantFrom('', '', '', 'long', 'lông'))
   .map(([pieces, word]) => `${pieces.join('')}${word === '' ? '' : word.repeat(25_000)}`);
 
 /** One line for a header, without control characters and without white space at its ends. */
-export const lines: fc.Arbitrary<string> = fc.array(piece, { maxLength: 8 }).map((pieces) =>
+const lines: fc.Arbitrary<string> = fc.array(piece, { maxLength: 8 }).map((pieces) =>
   pieces
     .join('')
     .replace(/[\p{Cc}\s]+/gu, ' ')

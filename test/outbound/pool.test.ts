@@ -124,7 +124,92 @@ describe('a session that is given back', () => {
   });
 });
 
+describe('a session whose message has left but for its answer', () => {
+  const one = () => poolOf({}, { connections: 1 });
+
+  it('is lent on to who waits for it, and closed or kept when both have given it back', async () => {
+    one();
+    const first = await acquire();
+    const waiting = acquire();
+    const last = acquire();
+    first.lendOn();
+    const second = await waiting;
+    expect(second).toMatchObject({ isReused: true, session: first.session });
+    first.release();
+    expect(await isPending(last)).toBe(true);
+    second.release();
+    expect((await last).session).toBe(first.session);
+    expect(sink.connections.total).toBe(1);
+  });
+
+  it('is lent on once: the next waits until that message has left too', async () => {
+    one();
+    const first = await acquire();
+    const order = [1, 2].map(async (number) => ({ number, lease: await acquire() }));
+    first.lendOn();
+    expect(await order[0]).toMatchObject({ number: 1 });
+    expect(await isPending(order[1] ?? Promise.resolve())).toBe(true);
+  });
+
+  it.each([
+    ['nobody waits', { keys: null, isFresh: false, limits: {} }],
+    ['who waits wants another host', { keys: ['other'], isFresh: false, limits: {} }],
+    ['who waits found the last session dead', { keys: ['host'], isFresh: true, limits: {} }],
+    [
+      'it has carried enough',
+      { keys: ['host'], isFresh: false, limits: { messagesPerConnection: 1 } },
+    ],
+  ])('is not lent on where %s', async (_name, { keys, isFresh, limits: changed }) => {
+    poolOf({}, { connections: 1, ...changed });
+    const first = await acquire();
+    await first.session.deliver(mailOf());
+    const waiting = keys ? acquire('lane', keys, isFresh) : null;
+    first.lendOn();
+    if (waiting !== null) expect(await isPending(waiting)).toBe(true);
+    first.release();
+    expect((await (waiting ?? acquire())).isReused).toBe(waiting === null);
+  });
+
+  it('that breaks is closed, and whoever had it gets a new one', async () => {
+    one();
+    const first = await acquire();
+    const waiting = acquire();
+    first.lendOn();
+    const second = await waiting;
+    first.session.abort('broken');
+    first.release();
+    expect(pool.connections).toBe(1);
+    second.release();
+    expect(pool.connections).toBe(0);
+    expect((await acquire()).isReused).toBe(false);
+  });
+});
+
 describe('the limits', () => {
+  it('of a lane are those of the latest request: lowered ones close sessions', async () => {
+    poolOf({}, { connections: 3 });
+    const held = [await acquire(), await acquire(), await acquire()];
+    limits = { connections: 1, messagesPerConnection: 100 };
+    const waiting = acquire();
+    expect(await isPending(waiting)).toBe(true);
+    held[0]?.release();
+    held[1]?.release();
+    expect(pool.connections).toBe(1);
+    expect(await isPending(waiting)).toBe(true);
+    held[2]?.release();
+    expect(await waiting).toMatchObject({ isReused: true, session: held[2]?.session });
+  });
+
+  it('of a lane that are raised let those in who wait', async () => {
+    poolOf({}, { connections: 1 });
+    await acquire();
+    const waiting = [acquire(), acquire()];
+    expect(await isPending(Promise.race(waiting))).toBe(true);
+    limits = { connections: 4, messagesPerConnection: 100 };
+    await Promise.all([...waiting, acquire()]);
+    expect(pool.connections).toBe(4);
+  });
+
   it('of a lane make the next wait, first come first served', async () => {
     poolOf({}, { connections: 2 });
     const held = [await acquire(), await acquire()];

@@ -251,6 +251,17 @@ describe('a reply that nobody asked for is never an answer', () => {
     }
   });
 
+  it('a refusal out of step is nobody’s: it may be that of another recipient', async () => {
+    const server = await rawServer('220 hi\r\n', (heard, socket) => {
+      if (heard.startsWith('EHLO')) socket.write('250-x\r\n250 PIPELINING\r\n');
+      else socket.write('250 ok\r\n250 ok\r\n550 first\r\n250 second\r\n354 go\r\n');
+    });
+    servers.push(server);
+    const session = await open(server.port);
+    const answers = await session.deliver(mailOf({ recipients: ['one@x.test', 'two@x.test'] }));
+    expect(answers.map(({ kind }) => kind)).toEqual(['fault', 'fault']);
+  });
+
   it('250 while most of a large message is still unsent', async () => {
     let sockets = 0;
     const server = await rawServer('220 hi\r\n', (heard, socket) => {

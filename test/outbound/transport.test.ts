@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createDns, type Dns } from '../../src/dns.ts';
 import type { Outcome } from '../../src/outbound/outcome.ts';
 import type { DirectRoute, RelayRoute } from '../../src/outbound/route.ts';
@@ -9,10 +9,12 @@ import {
   type TransportJob,
   type TransportOptions,
 } from '../../src/outbound/transport.ts';
+import type { LaneRule, LaneRules } from '../../src/outbound/way.ts';
 import { seededRandom } from '../../src/random.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { type SmtpSink, type SmtpSinkOptions, startSmtpSink } from '../support/smtp-sink.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
+import { mxTls, trustTestAuthority } from './smtp-certificates.ts';
 import { mailOf, until } from './smtp-session-dialogue.ts';
 
 let server: DnsServer;
@@ -21,6 +23,8 @@ let clock: VirtualClock;
 let transport: Transport;
 const sinks: SmtpSink[] = [];
 const random = seededRandom(1);
+
+beforeAll(trustTestAuthority);
 
 beforeEach(async () => {
   clock = virtualClock();
@@ -181,6 +185,108 @@ describe('direct delivery', () => {
     const recipients = ['first@example.test', 'second@example.test'];
     const outcomes = await transport.deliver(jobFor(direct(sink?.port ?? 0), recipients));
     expect(outcomes.map(({ kind }) => kind)).toEqual(['sent', 'deferred']);
+  });
+});
+
+describe('lanes', () => {
+  const laneRules = (changes: Partial<LaneRule> = {}) => {
+    const learnt: string[] = [];
+    const rule = { lane: 'big', connections: 1, messagesPerConnection: 3, requireTls: false };
+    const lanes: LaneRules = {
+      ruleFor: (hosts) => (hosts[0]?.name.endsWith('.test') ? { ...rule, ...changes } : null),
+      learn: (domain, lane) => learnt.push(`${domain}: ${lane}`),
+    };
+    return { lanes, learnt };
+  };
+
+  it('put the domains of one provider under one limit, and learn which is where', async () => {
+    const hosts = await startMxHosts(2);
+    const port = hosts[0]?.port ?? 0;
+    server.set('other.test', 'MX', [{ exchange: 'mx2.test', preference: 5 }]);
+    const { lanes, learnt } = laneRules();
+    transport = transportOf({ lanes });
+    const domains = ['example.test', 'other.test'];
+    const jobs = Array.from({ length: 12 }, (_, index) => {
+      return deliverOne(direct(port, { domain: domains[index % 2] ?? '' }));
+    });
+    expect((await Promise.all(jobs)).every(({ kind }) => kind === 'sent')).toBe(true);
+    expect(transport.connections).toBeLessThanOrEqual(1);
+    expect(new Set(learnt)).toEqual(new Set(['example.test: big', 'other.test: big']));
+    for (const { messages } of hosts) {
+      const bySession = Map.groupBy(messages, ({ sessionId }) => sessionId);
+      for (const carried of bySession.values()) expect(carried.length).toBeLessThanOrEqual(3);
+    }
+  });
+
+  it('that require TLS get none in plain text, and take any certificate', async () => {
+    const [sink] = await startMxHosts(1);
+    transport = transportOf({ lanes: laneRules({ requireTls: true }).lanes });
+    const outcome = await deliverOne(direct(sink?.port ?? 0));
+    expect(outcome).toMatchObject({ kind: 'deferred', errorCode: 'policy' });
+    const secure = await startSink({ tls: {} });
+    server.set('secure.test', 'A', ['127.0.0.1']);
+    const sent = await deliverOne(direct(secure.port, { domain: 'secure.test' }));
+    expect(sent).toMatchObject({ kind: 'sent', trace: { tls: expect.stringMatching(/^TLS/) } });
+    expect(sink?.received).toBe(0);
+  });
+
+  it('without a rule are a set of hosts each', async () => {
+    const [sink] = await startMxHosts(1);
+    const learnt: string[] = [];
+    const lanes = { ruleFor: () => null, learn: (...given: string[]) => learnt.push(given.join()) };
+    transport = transportOf({ lanes });
+    await deliverOne(direct(sink?.port ?? 0));
+    expect(learnt).toEqual([`example.test,mx mx1.test ${sink?.port}`]);
+  });
+});
+
+describe('a route that requires TLS', () => {
+  it.each([
+    ['offers none', { tls: false }],
+    ['shows a certificate that proves nothing', { tls: {} }],
+  ] as const)('gives nothing to a host that %s', async (_name, options) => {
+    const sink = await startSink(options);
+    server.set('example.test', 'A', ['127.0.0.1']);
+    const outcome = await deliverOne(direct(sink.port, { requireTls: true }));
+    expect(outcome).toMatchObject({ kind: 'deferred', errorCode: 'policy' });
+    expect(sink.commands.some(({ line }) => line.startsWith('MAIL'))).toBe(false);
+  });
+
+  it('delivers where the certificate proves the host, and says REQUIRETLS where that is known', async () => {
+    for (const keyword of [[], ['REQUIRETLS']]) {
+      const sink = await startSink({ tls: mxTls, extensions: ['PIPELINING', ...keyword] });
+      server.set('mx1.test', 'A', ['127.0.0.1']);
+      server.set('example.test', 'MX', [{ exchange: 'mx1.test', preference: 1 }]);
+      const outcome = await deliverOne(direct(sink.port, { requireTls: true }));
+      expect(outcome).toMatchObject({ kind: 'sent' });
+      expect(sink.messages[0]?.mailParams).toEqual(keyword);
+    }
+  });
+
+  it('says REQUIRETLS to a relay, and nothing of it where TLS is not required', async () => {
+    const sink = await startSink({ tls: {}, extensions: ['REQUIRETLS'] });
+    await deliverOne(relay(sink.port, { requireTls: true }));
+    await deliverOne(relay(sink.port));
+    expect(sink.messages.map(({ mailParams }) => mailParams)).toEqual([['REQUIRETLS'], []]);
+  });
+});
+
+describe('addresses', () => {
+  it('of IPv6 alone are dialled', async () => {
+    const sink = await startSink({ host: '::1' });
+    server.set('mx1.test', 'AAAA', ['::1']);
+    server.set('example.test', 'MX', [{ exchange: 'mx1.test', preference: 1 }]);
+    const outcome = await deliverOne(direct(sink.port));
+    expect(outcome).toMatchObject({ kind: 'sent', trace: { host: 'mx1.test', address: '::1' } });
+  });
+
+  it('of IPv4 come first, those of IPv6 where they fail', async () => {
+    const sink = await startSink({ host: '::1' });
+    server.set('example.test', 'A', ['127.0.0.9']);
+    server.set('example.test', 'AAAA', ['::1']);
+    const outcome = await deliverOne(direct(sink.port));
+    expect(outcome).toMatchObject({ kind: 'sent', trace: { address: '::1' } });
+    expect(outcome.trace.transcript).toMatch(/127\.0\.0\.9[\s\S]*::1/);
   });
 });
 
@@ -509,6 +615,42 @@ describe('open sessions', () => {
     const outcomes = await Promise.all(jobs);
     expect(outcomes.every(({ kind }) => kind === 'sent')).toBe(true);
     expect(sink?.connections.peak).toBe(5);
+  });
+
+  it('carry the next message behind the end of the one before it, where many wait', async () => {
+    const [sink] = await startMxHosts(1);
+    const rule = { lane: 'one', connections: 1, messagesPerConnection: 1000, requireTls: false };
+    transport = transportOf({ lanes: { ruleFor: () => rule, learn: () => {} } });
+    sink?.on({ verb: 'RCPT', match: 'refused' }, '550 5.1.1 no such user');
+    sink?.on({ verb: 'dot', match: 'spam' }, '554 5.7.1 spam');
+    const jobs = Array.from({ length: 60 }, async (_, index) => {
+      const word = ['fine', 'refused', 'fine', 'spam', 'fine'][index % 5] ?? '';
+      const mail = mailOf({
+        recipients: [`${word}@example.test`],
+        data: [Buffer.from(`${word}\r\n`)],
+      });
+      const [outcome] = await transport.deliver({ ...mail, route: direct(sink?.port ?? 0) });
+      return `${word} ${outcome?.kind}`;
+    });
+    const ends = await Promise.all(jobs);
+    expect(new Set(ends)).toEqual(new Set(['fine sent', 'refused bounced', 'spam bounced']));
+    expect([sink?.received, sink?.connections.total]).toEqual([36, 1]);
+  });
+
+  it('that break at a dot take no other message with them', async () => {
+    const [sink] = await startMxHosts(1);
+    const rule = { lane: 'one', connections: 1, messagesPerConnection: 1000, requireTls: false };
+    transport = transportOf({ lanes: { ruleFor: () => rule, learn: () => {} } });
+    sink?.on({ verb: 'dot', match: 'poison' }, { reset: true });
+    const jobs = Array.from({ length: 30 }, async (_, index) => {
+      const word = index % 10 === 5 ? 'poison' : 'fine';
+      const mail = mailOf({ data: [Buffer.from(`Subject: ${word}\r\n\r\n`)] });
+      const [outcome] = await transport.deliver({ ...mail, route: direct(sink?.port ?? 0) });
+      return `${word} ${outcome?.kind} at ${outcome?.reply.verb}`;
+    });
+    const ends = await Promise.all(jobs);
+    expect(new Set(ends)).toEqual(new Set(['fine sent at dot', 'poison deferred at dot']));
+    expect(sink?.received).toBe(27);
   });
 
   it.each([

@@ -9,8 +9,9 @@ import { claimMessages } from '../../src/outbound/claim.ts';
 import { Lanes } from '../../src/outbound/lanes.ts';
 import { loadProviders } from '../../src/outbound/providers.ts';
 import type { ListQueueQuery } from '../../src/outbound/queue-schema.ts';
-import { createSender } from '../../src/senders/senders.ts';
 import type { Caller } from '../../src/route.ts';
+import { newSenderRow } from '../../src/senders/identities.ts';
+import { insertSender } from '../../src/senders/queries.ts';
 import { send } from '../support/delivery.ts';
 
 /** A query for `listQueue` with its defaults. */
@@ -76,12 +77,8 @@ export async function inLane(
 /** Another organization that can send. */
 export async function another(app: App, name: string): Promise<Caller> {
   const { id } = await createOrganization(app, { name, plan: 'self-hosted' });
-  const caller = operatorOf(id);
-  await app.store.write((trx) =>
-    sql`insert into senders (id, organization_id, email, folded_email, domain, name, verified_at,
-        verification_token_hash, is_default, reply_to_emails, is_active, created_at, updated_at)
-      select 'snd_' || ${id}, ${id}, ${`hi@${name}.test`}, ${`hi@${name}.test`}, ${`${name}.test`},
-        null, 1, null, 1, null, 1, 1, 1`.execute(trx),
-  );
-  return caller;
+  const row = newSenderRow(app, id, { email: `hi@${name}.test` });
+  const verified = { ...row, is_default: 1, verified_at: app.clock.now() };
+  await app.store.write((trx) => insertSender(trx, verified));
+  return operatorOf(id);
 }

@@ -1,5 +1,5 @@
-// A file system of a few megabytes that a test can fill, empty and freeze: a tmpfs, so only root can
-// have one, and not in every container.
+// Two ways to leave a daemon no room to write, and to give it back: a file system of a few megabytes
+// (a tmpfs: only root can have one, and not in every container), and a limit on the size of files.
 import { spawnSync } from 'node:child_process';
 import {
   closeSync,
@@ -71,3 +71,11 @@ function tryMount(): boolean {
 
 /** Whether this process may mount. */
 export const canMount = process.getuid?.() === 0 && tryMount();
+
+/** Limits how large the files of a process may grow; null: not at all. False where that fails. */
+export function limitFileSize(pid: number, bytes: number | null): boolean {
+  return run('prlimit', '--pid', String(pid), `--fsize=${bytes ?? 'unlimited'}:unlimited`);
+}
+
+/** Whether `limitFileSize` can be used. */
+export const canLimitFiles = limitFileSize(process.pid, null);

@@ -1,0 +1,40 @@
+// `svc orgs pause` (contract 2, 3). What a pause does: src/organizations/organizations.ts.
+import { Args, Flags } from '@oclif/core';
+import { given } from '../base/body.ts';
+import { BaseCommand } from '../base/command.ts';
+import { organizationCard } from '../base/fields.ts';
+import { printCard } from '../base/output.ts';
+import { withApp } from '../base/session.ts';
+
+export default class OrgsPause extends BaseCommand {
+  static override summary = 'Stop an organization from sending until it is resumed';
+
+  static override description =
+    'Every send is refused with a 403 that says why. What was accepted before is delivered.';
+
+  static override examples = [
+    {
+      description: 'With the reason that its senders will read',
+      command: 'svc orgs pause acme --note "A leaked key sends spam"',
+    },
+    { description: 'Then let it send again', command: 'svc orgs resume acme' },
+  ];
+
+  static override args = {
+    organization: Args.string({ description: 'Id (org_…) or name', required: true }),
+  };
+
+  static override flags = {
+    note: Flags.string({ description: 'Why; every refused send says it' }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(OrgsPause);
+    await withApp(flags, async (app) => {
+      const { pauseOrganization } = await import('../../src/organizations/organizations.ts');
+      const input = given({ note: flags.note });
+      const paused = await pauseOrganization(app, args.organization, input);
+      await printCard(flags, paused, organizationCard);
+    });
+  }
+}

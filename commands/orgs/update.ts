@@ -1,0 +1,53 @@
+// `svc orgs update` (contract 3). What an organization is: src/organizations/organizations.ts.
+import { Args, Flags } from '@oclif/core';
+import { given, readData } from '../base/body.ts';
+import { BaseCommand, dataFlag } from '../base/command.ts';
+import { organizationCard } from '../base/fields.ts';
+import { printCard } from '../base/output.ts';
+import { withApp } from '../base/session.ts';
+
+export default class OrgsUpdate extends BaseCommand {
+  static override summary = 'Change an organization: its plan, payment method or time zone';
+
+  static override description =
+    'The daily quota follows with the next send, the rate limit of every daemon within a second.';
+
+  static override examples = [
+    { description: 'A larger plan', command: 'svc orgs update acme --plan growth' },
+    { description: 'It has paid', command: 'svc orgs update acme --payment-method' },
+  ];
+
+  static override args = {
+    organization: Args.string({ description: 'Id (org_…) or name', required: true }),
+  };
+
+  static override flags = {
+    plan: Flags.string({ description: 'free, starter, growth, scale or self-hosted' }),
+    'payment-method': Flags.boolean({
+      description: 'Whether a payment method is on file',
+      allowNo: true,
+    }),
+    timezone: Flags.string({ description: 'IANA name, such as Europe/Berlin', helpValue: 'ZONE' }),
+    ...dataFlag,
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(OrgsUpdate);
+    const input = {
+      ...(await readData(flags.data)),
+      ...given({
+        plan: flags.plan,
+        paymentMethodOnFile: flags['payment-method'],
+        timezone: flags.timezone,
+      }),
+    };
+    await withApp(flags, async (app) => {
+      const { updateOrganization } = await import('../../src/organizations/organizations.ts');
+      const { updateOrganizationInput } = await import('../../src/organizations/schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const changes = parseWith(updateOrganizationInput, input, 'body');
+      const updated = await updateOrganization(app, args.organization, changes);
+      await printCard(flags, updated, organizationCard);
+    });
+  }
+}

@@ -1,0 +1,40 @@
+// `svc plan show` (specification 8). What binds, and what lifts it: src/admission/plan-state.ts.
+import { BaseCommand } from '../base/command.ts';
+import { printCard } from '../base/output.ts';
+import { withApp } from '../base/session.ts';
+
+const fields = [
+  'name',
+  'plan',
+  'sendingStatus',
+  'rate.perSecond',
+  'rate.burst',
+  'rate.burstPerKey',
+  'daily.usedEmails',
+  'daily.limitEmails',
+  'daily.remainingEmails',
+  'daily.resetsAt',
+];
+
+export default class PlanShow extends BaseCommand {
+  static override summary = 'Show what the plan allows, what binds now and what lifts it';
+
+  static override examples = [
+    { description: 'Of one organization', command: 'svc plan show --org acme' },
+    {
+      description: 'How many emails are left today',
+      command: 'svc plan show --org acme --json | jq .daily.remainingEmails',
+    },
+  ];
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(PlanShow);
+    await withApp(flags, async (app) => {
+      const { getPlanState } = await import('../../src/admission/plan-state.ts');
+      const state = await getPlanState(app, flags.org);
+      const { binds, liftedBy } = state;
+      const note = liftedBy === null ? binds : `${binds}\nLifted by: ${liftedBy}`;
+      await printCard(flags, state, fields, note);
+    });
+  }
+}

@@ -1,0 +1,142 @@
+// What the admission tests share: the organization `default` on a plan of the specification, keys of
+// it, sends at the level of the function, and the HTTP face with its limits.
+import { limitsBy } from '../../daemon/http/rate-limits.ts';
+import { routes } from '../../daemon/http/routes.ts';
+import { createHttpServer } from '../../daemon/http/server.ts';
+import { admissionOf, type Drawer } from '../../src/admission/admission.ts';
+import { startOfDay } from '../../src/admission/plans.ts';
+import { addUsage, findUsage } from '../../src/admission/queries.ts';
+import type { App } from '../../src/app.ts';
+import { RateLimitedError, ServiceError } from '../../src/errors.ts';
+import { createAuthenticator } from '../../src/keys/authenticator.ts';
+import { sendPayload } from '../../src/messages/schema.ts';
+import { updateOrganization } from '../../src/organizations/organizations.ts';
+import { sendMessage } from '../../src/outbound/send.ts';
+import type { Caller, Route } from '../../src/route.ts';
+import { payload } from '../messages/fixtures.ts';
+import { openApiCheck } from '../support/openapi-check.ts';
+import type { TestApp } from '../support/test-app.ts';
+
+/** Specification 8.1 and 8.2, line by line. */
+export const planTable = [
+  { plan: 'free', rate: 5, burst: 10, keyBurst: 5, daily: 1_000 },
+  { plan: 'starter', rate: 10, burst: 20, keyBurst: 10, daily: 5_000 },
+  { plan: 'growth', rate: 25, burst: 50, keyBurst: 25, daily: 20_000 },
+  { plan: 'scale', rate: 50, burst: 100, keyBurst: 50, daily: 100_000 },
+] as const;
+
+export const dayMs = 24 * 3_600_000;
+
+/** The organization `default` on a plan; paid, and older than a day, unless the test says so. */
+export async function onPlan(
+  test: TestApp,
+  plan: string,
+  { paymentMethodOnFile = true, isNew = false } = {},
+): Promise<void> {
+  await updateOrganization(test.app, 'default', { plan, paymentMethodOnFile });
+  if (!isNew) await test.clock.advance(dayMs);
+}
+
+/** So many keys of the organization, as admission sees them. */
+export function drawers(test: TestApp, count: number): Drawer[] {
+  const { organizationId } = test.caller;
+  return Array.from({ length: count }, (_, index) => ({ organizationId, keyId: `key_${index}` }));
+}
+
+/** Null when admitted, else the seconds of Retry-After. */
+export async function ask(app: App, drawer: Drawer): Promise<number | null> {
+  return secondsOf(admissionOf(app).admit(drawer, 'sendMessage'));
+}
+
+/** As the batch operation asks: one before the body, the rest when it runs. */
+export async function askBatch(app: App, drawer: Drawer, count: number): Promise<number | null> {
+  const first = await ask(app, drawer);
+  if (first !== null) return first;
+  return secondsOf(admissionOf(app).admitBatch(drawer, count, 'sendMessageBatch'));
+}
+
+async function secondsOf(admitted: Promise<void>): Promise<number | null> {
+  try {
+    await admitted;
+    return null;
+  } catch (error) {
+    if (error instanceof RateLimitedError) return error.retryAfterSeconds;
+    throw error;
+  }
+}
+
+/** Asks until refused; how often it was admitted. */
+export async function drain(app: App, drawer: Drawer): Promise<number> {
+  let admitted = 0;
+  while ((await ask(app, drawer)) === null) admitted++;
+  return admitted;
+}
+
+/** Sends to so many recipients; the refusal, or null. */
+export async function send(
+  app: App,
+  caller: Caller,
+  { recipients = 1, idempotencyKey = null as string | null, top = {} } = {},
+): Promise<Record<string, unknown> | null> {
+  const to = Array.from({ length: recipients }, (_, index) => ({ email: `r${index}@example.com` }));
+  const body = sendPayload.parse(payload({}, { to, ...top }));
+  try {
+    await sendMessage(app, caller, body, idempotencyKey);
+    return null;
+  } catch (error) {
+    if (error instanceof ServiceError) return error.toJSON();
+    throw error;
+  }
+}
+
+/** The emails and messages counted for the organization today. */
+export async function usedToday({ app, clock, caller }: TestApp) {
+  const [row] = await findUsage(app.store.db, [caller.organizationId], startOfDay(clock.now()));
+  return { emails: row?.emails ?? 0, messages: row?.messages ?? 0 };
+}
+
+/** As if so many emails had been accepted today. */
+export async function useToday({ app, clock, caller }: TestApp, emails: number): Promise<void> {
+  const day = startOfDay(clock.now());
+  const row = { organization_id: caller.organizationId, day, emails, messages: emails };
+  await app.store.write((trx) => addUsage(trx, [row]));
+}
+
+export interface LimitedApi {
+  post(
+    body: unknown,
+    options?: { apiKey?: string; headers?: Record<string, string> },
+  ): Promise<{
+    status: number;
+    headers: Record<string, unknown>;
+    body: Record<string, unknown>;
+  }>;
+  close(): Promise<void>;
+}
+
+/** `POST /v1/messages` as the daemon serves it, every answer held to the OpenAPI document. */
+export function limitedApi({ app, apiKey: ownKey }: TestApp, more: Route[] = []): LimitedApi {
+  const authenticator = createAuthenticator(app);
+  const served = [...routes, ...more];
+  const check = openApiCheck(served);
+  const server = createHttpServer(app, {
+    routes: served,
+    authenticate: (plaintext) => authenticator.authenticate(plaintext),
+    ...limitsBy(admissionOf(app)),
+    isQueueRunning: () => true,
+    onResponse: check.onResponse,
+  });
+  return {
+    async post(body, { apiKey = ownKey, headers = {} } = {}) {
+      const response = await server.inject({
+        method: 'POST',
+        url: more[0]?.path ?? '/v1/messages',
+        headers: { 'x-api-key': apiKey, 'content-type': 'application/json', ...headers },
+        payload: typeof body === 'string' ? body : JSON.stringify(body),
+      });
+      if (check.faults.length > 0) throw new Error(check.faults.join('\n'));
+      return { status: response.statusCode, headers: response.headers, body: response.json() };
+    },
+    close: () => server.close(),
+  };
+}

@@ -1,0 +1,204 @@
+// Specification 8.1, line by line, on the four plans: bursts, sustained rates over a minute, sharing,
+// what draws and what does not. The same buckets on both stores; on PostgreSQL this daemon is alone.
+import { afterEach, describe, expect, it } from 'vitest';
+import { admissionOf, type Drawer } from '../../src/admission/admission.ts';
+import { updateOrganization } from '../../src/organizations/organizations.ts';
+import { stores, type TestApp, type TestStore, testApp } from '../support/test-app.ts';
+import { ask, askBatch, drain, drawers, onPlan, planTable } from './fixtures.ts';
+
+let test: TestApp | undefined;
+
+async function start(plan: string, store: TestStore = 'sqlite'): Promise<TestApp> {
+  test = await testApp({ store });
+  await onPlan(test, plan);
+  await admissionOf(test.app).start();
+  return test;
+}
+
+afterEach(async () => {
+  if (!test) return;
+  await admissionOf(test.app).stop();
+  await test.close();
+});
+
+function keyOf(service: TestApp): Drawer {
+  return { organizationId: service.caller.organizationId, keyId: 'key_0' };
+}
+
+/** Asks with every key again and again for a minute; how often all of them were admitted. */
+async function admittedInAMinute({ app, clock }: TestApp, keys: readonly Drawer[]) {
+  let admitted = 0;
+  for (let passed = 0; passed <= 60_000; passed += 20) {
+    if (passed > 0) clock.set(clock.now() + 20);
+    for (const key of keys) admitted += await drain(app, key);
+  }
+  return admitted;
+}
+
+describe.each(planTable)('8.1 plan $plan', ({ plan, rate, burst, keyBurst }) => {
+  it(`burst per API key: ${keyBurst}, then Retry-After 1`, async () => {
+    const service = await start(plan);
+    const [key] = drawers(service, 1);
+    if (!key) throw new Error('no key');
+    expect(await drain(service.app, key)).toBe(keyBurst);
+    expect(await ask(service.app, key)).toBe(1);
+  });
+
+  it(`burst of the organization: ${burst}, whatever keys ask for it`, async () => {
+    const service = await start(plan);
+    const [first, second, third] = drawers(service, 3);
+    if (!first || !second || !third) throw new Error('no keys');
+    expect(await drain(service.app, first)).toBe(keyBurst);
+    expect(await drain(service.app, second)).toBe(keyBurst);
+    expect(await drain(service.app, third)).toBe(0);
+    expect(keyBurst * 2).toBe(burst);
+  });
+
+  it(`the organization's bucket holds two seconds of ${rate}: it is full again after two`, async () => {
+    const service = await start(plan);
+    const without = { organizationId: service.caller.organizationId, keyId: null };
+    expect(await drain(service.app, without)).toBe(burst);
+    service.clock.set(service.clock.now() + 1_000);
+    expect(await drain(service.app, without)).toBe(rate);
+    service.clock.set(service.clock.now() + 2_000);
+    expect(await drain(service.app, without)).toBe(burst);
+    service.clock.set(service.clock.now() + 60_000);
+    expect(await drain(service.app, without)).toBe(burst);
+  });
+
+  it.each([1, 2, 5])(
+    'sustained over 60 seconds with %i keys, to the exact request',
+    async (keys) => {
+      const service = await start(plan);
+      const admitted = await admittedInAMinute(service, drawers(service, keys));
+      // One key begins with its own burst, several with the organization's.
+      expect(admitted).toBe((keys === 1 ? keyBurst : burst) + 60 * rate);
+    },
+  );
+});
+
+describe.each(stores)('8.1 on %s', (store) => {
+  it('admitted by both buckets, or drawn from neither', async () => {
+    const service = await start('free', store);
+    const [first, second] = drawers(service, 2);
+    if (!first || !second) throw new Error('no keys');
+    await drain(service.app, first);
+    for (let i = 0; i < 50; i++) expect(await ask(service.app, first)).toBe(1);
+    // The organization still has the other half, untouched by the refusals.
+    expect(await drain(service.app, second)).toBe(5);
+  });
+
+  it('one sustained allowance, first come first served, no share reserved per key', async () => {
+    const service = await start('free', store);
+    const keys = drawers(service, 3);
+    for (const key of keys) await drain(service.app, key);
+    const [first, , third] = keys;
+    if (!first || !third) throw new Error('no keys');
+    await service.clock.advance(1_000);
+    expect(await drain(service.app, third)).toBe(5);
+    expect(await drain(service.app, first)).toBe(0);
+  });
+
+  it('Retry-After is enough for the same request, and is whole seconds', async () => {
+    const service = await start('free', store);
+    const [key] = drawers(service, 1);
+    if (!key) throw new Error('no key');
+    await drain(service.app, key);
+    for (let i = 0; i < 10; i++) {
+      const seconds = await ask(service.app, key);
+      if (seconds !== null) await service.clock.advance(seconds * 1_000);
+      expect(await ask(service.app, key)).toBeNull();
+      await drain(service.app, key);
+    }
+  });
+
+  it('a batch draws its entries, each one a request', async () => {
+    const service = await start('free', store);
+    const [key] = drawers(service, 1);
+    if (!key) throw new Error('no key');
+    expect(await askBatch(service.app, key, 4)).toBeNull();
+    expect(await drain(service.app, key)).toBe(1);
+  });
+
+  it('a batch that is refused draws nothing, and its Retry-After is for all of it', async () => {
+    const service = await start('free', store);
+    const [key] = drawers(service, 1);
+    if (!key) throw new Error('no key');
+    expect(await askBatch(service.app, key, 2)).toBeNull();
+    expect(await askBatch(service.app, key, 4)).toBe(1);
+    expect(await drain(service.app, key)).toBe(3);
+    expect(await askBatch(service.app, key, 5)).toBe(1);
+    await service.clock.advance(1_000);
+    expect(await askBatch(service.app, key, 5)).toBeNull();
+  });
+
+  it('a batch beyond the burst needs full buckets and leaves them in debt', async () => {
+    const service = await start('free', store);
+    const [key, other] = drawers(service, 2);
+    if (!key || !other) throw new Error('no keys');
+    await ask(service.app, other);
+    expect(await askBatch(service.app, key, 100)).toBe(1);
+    await service.clock.advance(1_000);
+    expect(await askBatch(service.app, key, 100)).toBeNull();
+    // 100 from a key bucket of 5 at 5 a second: 96 short of the next, 100 short of the next batch.
+    expect(await ask(service.app, key)).toBe(20);
+    expect(await askBatch(service.app, key, 100)).toBe(20);
+    expect(await ask(service.app, other)).toBe(19);
+    await service.clock.advance(20_000);
+    expect(await askBatch(service.app, key, 100)).toBeNull();
+  });
+
+  it('a changed plan holds within a second, changed by another process', async () => {
+    const service = await start('free', store);
+    const command = await service.another();
+    const key = keyOf(service);
+    expect(await drain(service.app, key)).toBe(5);
+    await updateOrganization(command, 'default', { plan: 'growth' });
+    await service.clock.advance(1_000);
+    const [, second] = drawers(service, 2);
+    if (!second) throw new Error('no key');
+    expect(await drain(service.app, second)).toBeGreaterThan(5);
+  });
+
+  it('the plan self-hosted is not limited', async () => {
+    const service = await start('self-hosted', store);
+    const key = keyOf(service);
+    for (let i = 0; i < 1_000; i++) expect(await ask(service.app, key)).toBeNull();
+    expect(await askBatch(service.app, key, 100)).toBeNull();
+    expect(admissionOf(service.app).stateOf(key)).toBeNull();
+  });
+
+  it('what paces itself is told the time to wait, and draws when it may', async () => {
+    const service = await start('free', store);
+    const campaign = { organizationId: service.caller.organizationId, keyId: null };
+    const { tryDraw } = admissionOf(service.app);
+    const draw = tryDraw.bind(admissionOf(service.app));
+    expect(await draw(campaign, 10)).toBe(0);
+    const waitMs = await draw(campaign, 1);
+    expect(waitMs).toBe(200);
+    expect(await ask(service.app, keyOf(service))).toBe(1);
+    await service.clock.advance(waitMs);
+    expect(await draw(campaign, 1)).toBe(0);
+  });
+});
+
+describe('memory and the store', () => {
+  it('alone, admission neither reads nor writes the store once it knows the organization', async () => {
+    const service = await start('scale', 'postgres');
+    const key = keyOf(service);
+    await ask(service.app, key);
+    const { db, write } = service.app.store;
+    const broken = () => {
+      throw new Error('the store was asked');
+    };
+    Object.assign(service.app.store, { write: broken });
+    Object.defineProperty(service.app.store, 'db', { get: broken, configurable: true });
+    try {
+      expect(await drain(service.app, key)).toBe(49);
+      expect(await ask(service.app, key)).toBe(1);
+    } finally {
+      Object.defineProperty(service.app.store, 'db', { value: db });
+      Object.assign(service.app.store, { write });
+    }
+  });
+});

@@ -1,0 +1,184 @@
+// Several daemons on one PostgreSQL: the limits of specification 8.1 hold over all of them, to the
+// request. Two daemons are two Apps on one schema with one virtual clock.
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { admissionOf } from '../../src/admission/admission.ts';
+import type { App } from '../../src/app.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { ask, askBatch, drain, drawers, onPlan, planTable } from './fixtures.ts';
+
+let test: TestApp;
+const started: App[] = [];
+
+async function startDaemon(app: App): Promise<App> {
+  await admissionOf(app).start();
+  started.push(app);
+  return app;
+}
+
+/** Round trips to the server: more than a heartbeat and what follows from it take. */
+const settlingRounds = 25;
+
+/** Until all have seen each other. */
+async function heartbeat(): Promise<void> {
+  await settled(1_000);
+}
+
+/** Advances the clock in steps that leave heartbeats, which are real I/O, their time. */
+async function settled(ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 250) {
+    await test.clock.advance(250);
+    for (let round = 0; round < settlingRounds; round++) {
+      await sql`select 1`.execute(test.app.store.db);
+    }
+  }
+}
+
+beforeEach(async () => {
+  test = await testApp({ store: 'postgres' });
+});
+
+afterEach(async () => {
+  for (const app of started.splice(0)) await admissionOf(app).stop();
+  await test.close();
+});
+
+async function twoDaemons(plan: string): Promise<[App, App]> {
+  await onPlan(test, plan);
+  const first = await startDaemon(test.app);
+  const second = await startDaemon(await test.another());
+  await heartbeat();
+  return [first, second];
+}
+
+describe.each(planTable)('plan $plan over two daemons', ({ plan, rate, burst, keyBurst }) => {
+  it('the bursts of organization and key are shared', async () => {
+    const daemons = await twoDaemons(plan);
+    const keys = drawers(test, 3);
+    const admitted: number[] = [];
+    for (const key of keys) {
+      let sum = 0;
+      // In turns, until neither admits any more.
+      for (let more = true; more; ) {
+        const answers = await Promise.all(daemons.map((daemon) => ask(daemon, key)));
+        more = answers.includes(null);
+        sum += answers.filter((answer) => answer === null).length;
+      }
+      admitted.push(sum);
+    }
+    expect(admitted).toEqual([keyBurst, burst - keyBurst, 0]);
+  });
+
+  it('the sustained rate holds over 20 seconds with 5 keys, to the exact request', async () => {
+    const daemons = await twoDaemons(plan);
+    const keys = drawers(test, 5);
+    let admitted = 0;
+    for (let passed = 0; passed <= 20_000; passed += 100) {
+      if (passed > 0) await test.clock.advance(100);
+      const drains = daemons.flatMap((daemon) => keys.map((key) => drain(daemon, key)));
+      for (const count of await Promise.all(drains)) admitted += count;
+    }
+    expect(admitted).toBe(burst + 20 * rate);
+  });
+});
+
+describe('two daemons on one store', () => {
+  it('waiting Retry-After is enough at the other daemon too', async () => {
+    const [first, second] = await twoDaemons('free');
+    const [key] = drawers(test, 1);
+    if (!key) throw new Error('no key');
+    await drain(first, key);
+    for (let i = 0; i < 8; i++) {
+      const [from, to] = i % 2 === 0 ? [first, second] : [second, first];
+      const seconds = await ask(from, key);
+      if (seconds === null) throw new Error('there was something left');
+      await test.clock.advance(seconds * 1_000);
+      expect(await ask(to, key)).toBeNull();
+      await drain(to, key);
+    }
+  });
+
+  it('what one refuses by its own view costs the store nothing', async () => {
+    const [first] = await twoDaemons('free');
+    const [key] = drawers(test, 1);
+    if (!key) throw new Error('no key');
+    await drain(first, key);
+    const { write } = first.store;
+    let writes = 0;
+    const counting: typeof write = (work, durability) => {
+      writes++;
+      return write(work, durability);
+    };
+    Object.assign(first.store, { write: counting });
+    for (let i = 0; i < 1_000; i++) expect(await ask(first, key)).toBe(1);
+    Object.assign(first.store, { write });
+    expect(writes).toBe(0);
+  });
+
+  it('a batch beyond the burst leaves a debt that both see', async () => {
+    const [first, second] = await twoDaemons('free');
+    const [key] = drawers(test, 1);
+    if (!key) throw new Error('no key');
+    expect(await askBatch(first, key, 100)).toBeNull();
+    expect(await ask(second, key)).toBe(20);
+    expect(await askBatch(second, key, 100)).toBe(20);
+  });
+
+  it('a daemon that was alone tells what it drew when another comes', async () => {
+    await onPlan(test, 'free');
+    const first = await startDaemon(test.app);
+    const [key] = drawers(test, 1);
+    if (!key) throw new Error('no key');
+    expect(await askBatch(first, key, 100)).toBeNull();
+    const second = await startDaemon(await test.another());
+    await heartbeat();
+    expect(await ask(second, key)).toBe(19);
+  });
+
+  it('a daemon whose company has gone is alone again, and the limits go on', async () => {
+    const [first, second] = await twoDaemons('free');
+    const [key] = drawers(test, 1);
+    if (!key) throw new Error('no key');
+    await drain(second, key);
+    await admissionOf(second).stop();
+    started.splice(started.indexOf(second), 1);
+    expect(await ask(first, key)).toBe(1);
+    await settled(2_000);
+    expect(await drain(first, key)).toBe(5);
+  });
+
+  it('a daemon that falls silent is forgotten; when it comes back, it asks the store', async () => {
+    const [first, second] = await twoDaemons('free');
+    const [key] = drawers(test, 1);
+    if (!key) throw new Error('no key');
+    // The second can no longer write: its heartbeats fail.
+    const { write } = second.store;
+    const broken = () => Promise.reject(new Error('cut off'));
+    Object.assign(second.store, { write: broken });
+    await settled(12_000);
+    expect(await drain(first, key)).toBe(5);
+    await expect(ask(second, key)).rejects.toThrow('cut off');
+    Object.assign(second.store, { write });
+    await heartbeat();
+    await heartbeat();
+    await drain(first, key);
+    expect(await ask(second, key)).toBe(1);
+  });
+});
+
+describe.each(stores)('one daemon on %s', (store) => {
+  it('keeps on when it was never joined: a command, or a test', async () => {
+    const service = await testApp({ store });
+    try {
+      await onPlan(service, 'free');
+      const [key] = drawers(service, 1);
+      if (!key) throw new Error('no key');
+      expect(await drain(service.app, key)).toBe(5);
+      expect(await ask(service.app, key)).toBe(1);
+      await service.clock.advance(1_000);
+      expect(await drain(service.app, key)).toBe(5);
+    } finally {
+      await service.close();
+    }
+  });
+});

@@ -1,0 +1,98 @@
+// Servers that treat the recipients of one message differently: each gets the outcome that is its own.
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { SmtpSink } from '../support/smtp-sink.ts';
+import type { SinkReply } from '../support/smtp-sink-script.ts';
+import { type FaultWorld, firstAttemptsMs, retriesMs, startFaultWorld } from './fault-world.ts';
+
+let world: FaultWorld;
+let mx: SmtpSink;
+
+beforeEach(async () => {
+  world = await startFaultWorld();
+  mx = await world.startMx('mx.some.test');
+  world.dns.set('some.test', 'MX', [{ exchange: 'mx.some.test', preference: 1 }]);
+});
+
+afterEach(() => world.close());
+
+const some = (...names: string[]) => names.map((name) => `${name}@some.test`);
+
+async function statuses(messageId: string): Promise<string[]> {
+  return (await world.deliveries(messageId)).map(({ status }) => status);
+}
+
+it('half of the recipients refused: the others get it once, the deferred ones later', async () => {
+  mx.on({ verb: 'RCPT', match: 'gone' }, '550 5.1.1 no such user');
+  mx.on({ verb: 'RCPT', match: 'full', times: 2 }, '452 4.2.2 mailbox full');
+  const to = some('gone1', 'fine1', 'full1', 'gone2', 'fine2', 'full2');
+  const id = await world.send(to);
+  await world.pass(firstAttemptsMs);
+  const [gone, fine, full] = ['bounced', 'delivered', 'processing'];
+  expect(await statuses(id)).toEqual([gone, fine, full, gone, fine, full]);
+  await world.pass(retriesMs);
+  expect(await statuses(id)).toEqual([gone, fine, fine, gone, fine, fine]);
+  for (const email of to) {
+    expect(world.copies(email)).toHaveLength(email.startsWith('gone') ? 0 : 1);
+  }
+});
+
+it('all recipients refused, and DATA answered by 354 all the same: no message, all bounced', async () => {
+  mx.on({ verb: 'RCPT' }, '550 5.1.1 no such user');
+  mx.on({ verb: 'DATA' }, '354 go ahead');
+  mx.on({ verb: 'dot' }, '554 5.5.1 no valid recipients');
+  const id = await world.send(some('a', 'b'));
+  await world.pass(firstAttemptsMs);
+  expect(await statuses(id)).toEqual(['bounced', 'bounced']);
+  expect(mx.received).toBe(0);
+});
+
+it.each([
+  ['452 too many recipients', '452 4.5.3 too many recipients'],
+  ['552 too many recipients', '552 5.5.3 too many recipients'],
+])('%s: nobody is bounced, and everybody gets it in the end', async (_name, line) => {
+  mx.on({ verb: 'RCPT', match: 'late', times: 2 }, line);
+  const id = await world.send(some('early', 'late1', 'late2'));
+  await world.pass(firstAttemptsMs);
+  expect(await statuses(id)).toEqual(['delivered', 'processing', 'processing']);
+  await world.pass(retriesMs);
+  expect(await statuses(id)).toEqual(['delivered', 'delivered', 'delivered']);
+});
+
+const breaks: [string, SinkReply][] = [
+  ['the connection drops', { drop: true }],
+  ['421 is said', '421 4.3.2 busy'],
+  ['the server hangs', { hang: true }],
+];
+
+it.each(breaks)(
+  'a refusal that was said before %s holds, the others are tried again',
+  async (...given) => {
+    const [, reply] = given;
+    mx.on({ verb: 'RCPT', match: 'gone' }, '550 5.1.1 no such user');
+    mx.on({ verb: 'RCPT', match: 'bad', times: 1 }, reply);
+    const id = await world.send(some('gone', 'fine', 'bad', 'other'));
+    await world.pass(firstAttemptsMs);
+    expect(await statuses(id)).toEqual(['bounced', 'processing', 'processing', 'processing']);
+    await world.pass(retriesMs);
+    expect(await statuses(id)).toEqual(['bounced', 'delivered', 'delivered', 'delivered']);
+    for (const email of some('fine', 'bad', 'other')) expect(world.copies(email)).toHaveLength(1);
+  },
+);
+
+it('a message that breaks its session spoils none of the many behind it', async () => {
+  mx.on({ verb: 'dot', match: /ada7[37]@/ }, { reset: true });
+  mx.on({ verb: 'dot', match: /ada[12]0@/ }, '554 5.7.1 spam');
+  const ids: string[] = [];
+  for (let index = 0; index < 100; index += 1) {
+    ids.push(await world.send(some(`ada${index}`)));
+  }
+  await world.pass(firstAttemptsMs);
+  const ends = (await Promise.all(ids.map(statuses))).map(([status]) => status);
+  for (const [index, status] of ends.entries()) {
+    const expected = [10, 20].includes(index) ? 'bounced' : 'delivered';
+    expect([index, status]).toEqual([index, [73, 77].includes(index) ? 'processing' : expected]);
+    expect(world.copies(`ada${index}@some.test`)).toHaveLength(
+      expected === status ? Number(status === 'delivered') : 0,
+    );
+  }
+});

@@ -1,0 +1,127 @@
+// A mail host whose STARTTLS is refused, broken or taken out on the way. Where nobody demands TLS the
+// mail goes on in plain text; where the domain's DANE records demand it, not a byte of it ever does.
+import { createHash, X509Certificate } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SmtpSink, SmtpSinkOptions } from '../support/smtp-sink.ts';
+import type { SinkReply, SinkVerb } from '../support/smtp-sink-script.ts';
+import { testCert } from '../support/test-cert.ts';
+import {
+  type Delivery,
+  type FaultWorld,
+  firstAttemptsMs,
+  retriesMs,
+  startFaultWorld,
+} from './fault-world.ts';
+
+interface Fault {
+  name: string;
+  verb?: SinkVerb;
+  reply?: SinkReply;
+  options?: SmtpSinkOptions;
+  /** Lies that were told before the handshake: not even then in plain text. */
+  isAttack?: true;
+}
+
+const faults: Fault[] = [
+  { name: 'offers none', options: { tls: false } },
+  { name: 'has it taken out of EHLO', verb: 'EHLO', reply: ['250-mx', '250 PIPELINING'] },
+  { name: 'has it masked in EHLO', verb: 'EHLO', reply: ['250-mx', '250 XXXXXXXX'] },
+  { name: 'knows no EHLO', verb: 'EHLO', reply: '502 5.5.1 what?' },
+  { name: 'refuses it for now', verb: 'STARTTLS', reply: '454 4.7.0 not now' },
+  { name: 'refuses it for good', verb: 'STARTTLS', reply: '502 5.5.1 no TLS here' },
+  { name: 'answers it by 421', verb: 'STARTTLS', reply: '421 4.7.0 no' },
+  { name: 'answers it by 250', verb: 'STARTTLS', reply: '250 ok' },
+  { name: 'closes the connection', verb: 'STARTTLS', reply: { drop: true } },
+  { name: 'resets the connection', verb: 'STARTTLS', reply: { reset: true } },
+  { name: 'hangs', verb: 'STARTTLS', reply: { hang: true } },
+  {
+    name: 'breaks in the handshake',
+    options: { tls: { minVersion: 'TLSv1', maxVersion: 'TLSv1.1' } },
+  },
+  {
+    name: 'injects a reply',
+    verb: 'STARTTLS',
+    reply: { raw: '220 go\r\n250 ok\r\n' },
+    isAttack: true,
+  },
+  { name: 'says nonsense', verb: 'STARTTLS', reply: '999 what', isAttack: true },
+  { name: 'floods', verb: 'STARTTLS', reply: { flood: 10_000_000 }, isAttack: true },
+];
+
+const all = faults.map((fault, index) => ({
+  ...fault,
+  plain: `plain${index}.test`,
+  secure: `secure${index}.test`,
+}));
+
+const spki = new X509Certificate(testCert).publicKey.export({ type: 'spki', format: 'der' });
+const certificate = createHash('sha256').update(spki).digest();
+const tlsa = [{ usage: 3, selector: 1, matchingType: 1, certificate }];
+const signed = { authenticated: true };
+
+let world: FaultWorld;
+const sinks = new Map<string, SmtpSink>();
+let first: Map<string, Delivery>;
+let last: Map<string, Delivery>;
+const heardBefore = new Map<string, string[]>();
+
+beforeAll(async () => {
+  world = await startFaultWorld();
+  const healing: (() => void)[] = [];
+  const { dns, port } = world;
+  for (const { verb, reply, options, plain, secure } of all) {
+    for (const domain of [plain, secure]) {
+      const sink = await world.startMx(`mx.${domain}`, { tls: {}, ...options });
+      if (verb && reply) healing.push(sink.on({ verb }, reply));
+      sinks.set(domain, sink);
+    }
+    dns.set(plain, 'MX', [{ exchange: `mx.${plain}`, preference: 1 }]);
+    dns.set(secure, 'MX', [{ exchange: `mx.${secure}`, preference: 1 }], signed);
+    dns.set(`mx.${secure}`, 'A', [sinks.get(secure)?.host ?? ''], signed);
+    dns.set(`_${port}._tcp.mx.${secure}`, 'TLSA', tlsa, signed);
+  }
+  const ids = new Map<string, string>();
+  for (const { plain, secure } of all) {
+    for (const domain of [plain, secure]) ids.set(domain, await world.send(`ada@${domain}`));
+  }
+  await world.pass(firstAttemptsMs);
+  first = await world.firstDeliveries(ids);
+  for (const { secure } of all) {
+    heardBefore.set(secure, sinks.get(secure)?.commands.map(({ line }) => line) ?? []);
+  }
+  for (const heal of healing) heal();
+  await world.pass(retriesMs);
+  last = await world.firstDeliveries(ids);
+}, 60_000);
+
+afterAll(() => world.close());
+
+describe('an MX whose STARTTLS', () => {
+  it.each(all)(
+    '$name gets the mail in plain text, where nobody demands more',
+    ({ plain, isAttack }) => {
+      if (isAttack) {
+        expect(first.get(plain)).toMatchObject({ status: 'processing', errorCode: 'protocol' });
+      } else {
+        expect(first.get(plain)).toMatchObject({ status: 'delivered', attempts: [{ tls: null }] });
+      }
+      expect(last.get(plain)?.status).toBe('delivered');
+      expect(world.copies(`ada@${plain}`)).toHaveLength(1);
+    },
+  );
+
+  it.each(all)('$name gets not a word of the mail, where DANE demands TLS', ({ secure }) => {
+    expect(first.get(secure)).toMatchObject({ status: 'processing', attemptCount: 1 });
+    expect(heardBefore.get(secure)?.filter((line) => /^(?:MAIL|RCPT|DATA)/.test(line))).toEqual([]);
+  });
+
+  it.each(all)('$name gets the mail over TLS once it works', ({ secure, options }) => {
+    const copies = world.copies(`ada@${secure}`);
+    if (options) {
+      expect([last.get(secure)?.status, copies.length]).toEqual(['processing', 0]);
+    } else {
+      expect(last.get(secure)?.status).toBe('delivered');
+      expect(copies).toMatchObject([{ tls: true }]);
+    }
+  });
+});

@@ -1,0 +1,155 @@
+// The world of the fault tests: the whole service in direct mode over a scripted DNS and scripted MX
+// hosts on loopback, under a virtual clock that only moves when nothing else does.
+import { connect, type Socket } from 'node:net';
+import { getMessage } from '../../src/messages/messages.ts';
+import type { Message } from '../../src/messages/schema.ts';
+import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
+import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { type SmtpSink, type SmtpSinkOptions, startSmtpSink } from '../support/smtp-sink.ts';
+import type { SinkMessage } from '../support/smtp-sink-session.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+
+const minuteMs = 60_000;
+/** The first retry stands behind the longest attempt, so that a test sees them apart. */
+const scheduleMinutes = [40, 1];
+/** Turns of the event loop without any change before the clock may move. */
+const quietTurns = 400;
+const maxTurns = 2_000_000;
+
+export type Delivery = Message['deliveries'][number];
+
+export interface FaultWorld {
+  service: TestApp;
+  dns: DnsServer;
+  /** The port of every MX. */
+  port: number;
+  /** Every socket that the service has opened. */
+  sockets: readonly Socket[];
+  /** A server on an address of its own, with an A record for `name`. */
+  startMx(name: string, options?: Omit<SmtpSinkOptions, 'host' | 'port'>): Promise<SmtpSink>;
+  /** Sends one message to these; returns its id. */
+  send(to: string | readonly string[]): Promise<string>;
+  deliveries(messageId: string): Promise<Delivery[]>;
+  /** The first delivery of each of these messages, under the key of its id. */
+  firstDeliveries(ids: ReadonlyMap<string, string>): Promise<Map<string, Delivery>>;
+  /** What any server took for this address, in order. */
+  copies(email: string): SinkMessage[];
+  /** Lets virtual time pass, with everything that falls due. */
+  pass(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts it; `delivery` is laid over the configuration. */
+export async function startFaultWorld(delivery: object = {}): Promise<FaultWorld> {
+  const dns = await startDnsServer();
+  const sinks: SmtpSink[] = [];
+  const sockets: Socket[] = [];
+  let service: TestApp | undefined;
+  const clock = {
+    now: () => service?.clock.now() ?? 0,
+    after: (ms: number, run: () => void) => service?.clock.after(ms, run) ?? (() => {}),
+  };
+  const startMx: FaultWorld['startMx'] = async (name, options = {}) => {
+    const port = sinks[0]?.port ?? 0;
+    const number = sinks.length + 1;
+    const host = `127.0.${1 + Math.floor(number / 200)}.${1 + (number % 200)}`;
+    const sink = await startSmtpSink({ tls: false, clock, ...options, host, port, hostname: name });
+    sinks.push(sink);
+    dns.set(name, 'A', [host]);
+    return sink;
+  };
+  const good = await startMx('mx.good.test');
+  dns.set('good.test', 'MX', [{ exchange: 'mx.good.test', preference: 1 }]);
+  service = await testApp({
+    connect: (target) => {
+      const socket = connect(target);
+      sockets.push(socket);
+      return socket;
+    },
+    config: {
+      dns: { servers: [dns.address] },
+      delivery: {
+        mode: 'direct',
+        direct: { port: good.port, allowPrivateAddresses: true },
+        maxConnections: 500,
+        retry: { scheduleMinutes },
+        ...delivery,
+      },
+    },
+  });
+  const { app, caller } = service;
+  const world = service;
+  const pipeline: RunningPipeline = await startPipeline(app);
+
+  const activity = () => {
+    const counts = [dns.queries.length, world.clock.nextTimerAt(), sockets.length];
+    for (const { commands, connections, received } of sinks) {
+      counts.push(commands.length, connections.now, received);
+    }
+    for (const socket of sockets.slice(-500)) counts.push(socket.bytesRead + socket.bytesWritten);
+    return counts.join();
+  };
+
+  async function quiet(): Promise<void> {
+    let last = activity();
+    for (let turn = 0, still = 0; still < quietTurns; turn += 1) {
+      if (turn > maxTurns) throw new Error('the service does not come to rest');
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      if (still % 20 < 19) {
+        still += 1;
+        continue;
+      }
+      const now = activity();
+      still = now === last ? still + 1 : 0;
+      last = now;
+    }
+  }
+
+  const deliveries = async (id: string) => (await getMessage(app, caller, id)).deliveries;
+
+  return {
+    service,
+    dns,
+    port: good.port,
+    sockets,
+    startMx,
+    send: async (to) => (await send(app, caller, to)).id,
+    deliveries,
+    async firstDeliveries(ids) {
+      const found = new Map<string, Delivery>();
+      for (const [key, id] of ids) {
+        const [delivery] = await deliveries(id);
+        if (delivery) found.set(key, delivery);
+      }
+      return found;
+    },
+    copies: (email) =>
+      sinks.flatMap(({ messages }) => messages.filter((one) => one.recipients.includes(email))),
+    async pass(ms) {
+      const endAt = world.clock.now() + ms;
+      for (;;) {
+        await quiet();
+        const next = world.clock.nextTimerAt();
+        if (next === undefined || next > endAt) break;
+        await world.clock.advance(Math.max(0, next - world.clock.now()));
+      }
+      await world.clock.advance(endAt - world.clock.now());
+    },
+    async close() {
+      await pipeline.close();
+      await world.close();
+      for (const sink of sinks) await sink.close();
+      await dns.close();
+    },
+  };
+}
+
+/** Milliseconds from acceptance to delivery. */
+export function waitedMs(delivery: Delivery | undefined): number {
+  return Date.parse(delivery?.deliveredAt ?? '') - Date.parse(delivery?.createdAt ?? '');
+}
+
+/** Long enough for every first attempt, too short for a retry. */
+export const firstAttemptsMs = 30 * minuteMs;
+/** Long enough for the retries of a deferred delivery, with the pauses of its lane. */
+export const retriesMs = 60 * minuteMs;

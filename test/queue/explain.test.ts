@@ -1,0 +1,323 @@
+// `svc messages explain` as data: the sentences for everything that can become of a recipient.
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { interpret, listCommandIds } from '../../commands/base/typed.ts';
+import { createBlock } from '../../src/blocks/blocks.ts';
+import { ResourceNotFoundError } from '../../src/errors.ts';
+import type { WaitReason } from '../../src/messages/schema.ts';
+import { messageStatuses } from '../../src/messages/status.ts';
+import { explainMessage } from '../../src/outbound/explain.ts';
+import {
+  errorWords,
+  facts,
+  outcomeWords,
+  stateWords,
+  statusWords,
+  waitWords,
+} from '../../src/outbound/explain-words.ts';
+import { holdQueue } from '../../src/outbound/holds.ts';
+import { dropDeliveries } from '../../src/outbound/queue.ts';
+import { fromNow, spanInWords, timeInWords } from '../../src/outbound/time-words.ts';
+import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
+import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { another, claim, queued, waiting } from './entries.ts';
+
+const hourMs = 3_600_000;
+const start = Date.UTC(2026, 0, 5, 12);
+
+/** Every text in the tables, wherever it stands. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return Object.values(value as object).flatMap(textsIn);
+}
+
+describe('the tables of sentences', () => {
+  const tables = { statusWords, outcomeWords, waitWords, stateWords, errorWords };
+  const texts = textsIn(tables);
+
+  it('speak of facts that are known, and of nothing else', () => {
+    const named = texts.flatMap((text) => [...text.matchAll(/\{(\w*)\}/g)].map(([, name]) => name));
+    expect(named.filter((name) => !facts.some((fact) => fact === name))).toEqual([]);
+    expect(facts.filter((fact) => !named.includes(fact))).toEqual([]);
+  });
+
+  it('name commands that there are', () => {
+    const ids = listCommandIds();
+    const commands = texts.filter((text) => text.startsWith('svc '));
+    expect(commands.length).toBeGreaterThan(20);
+    for (const command of commands) {
+      expect(interpret(command.split(' ').slice(1), ids).kind).toBe('command');
+    }
+  });
+});
+
+describe('times in words', () => {
+  it.each([
+    [400, 'less than 1 s'],
+    [59_999, '59 s'],
+    [60_000, '1 min'],
+    [90_000, '1 min 30 s'],
+    [2 * hourMs + 300_000, '2 h 5 min'],
+    [2 * hourMs + 30_000, '2 h'],
+    [71 * hourMs, '2 d 23 h'],
+  ])('%i ms are %s', (ms, words) => {
+    expect(spanInWords(ms)).toBe(words);
+  });
+
+  it('are told from now, in both directions', () => {
+    expect(fromNow(start + 240_000, start)).toBe('in 4 min');
+    expect(fromNow(start - 240_000, start)).toBe('4 min ago');
+    expect(fromNow(start + 999, start)).toBe('now');
+    expect(timeInWords(start + 240_000, start)).toBe('2026-01-05 12:04:00 UTC (in 4 min)');
+  });
+});
+
+describe.each(stores)('explain on %s', (store) => {
+  let service: TestApp;
+  let sink: SmtpSink;
+  let pipeline: RunningPipeline | undefined;
+  beforeEach(async () => {
+    sink = await startSmtpSink();
+    const relay = { mode: 'relay' as const, relay: { host: sink.host, port: sink.port } };
+    service = await testApp({ store, config: { delivery: relay } });
+    pipeline = undefined;
+  });
+  afterEach(async () => {
+    await pipeline?.close();
+    await service.close();
+    await sink.close();
+  });
+
+  /** The explanation of the first recipient. */
+  async function explained(id: string, { app, caller } = service) {
+    const { recipients } = await explainMessage(app, caller, id);
+    if (!recipients[0]) throw new Error('there is no recipient');
+    return recipients[0];
+  }
+
+  /** What became of one message after the daemon took it. */
+  async function attempted(to = 'ada@a.example') {
+    const { app, caller } = service;
+    pipeline ??= await startPipeline(app);
+    const { id } = await send(app, caller, to);
+    await pipeline.idle();
+    return id;
+  }
+
+  it('tells of a message that waits for its turn how many are before it', async () => {
+    const { app, caller } = service;
+    await queued(app, caller, 'first@a.example');
+    await queued(app, caller, 'second@a.example');
+    const { id } = await send(app, caller, 'ada@a.example');
+    expect(await explainMessage(app, caller, id)).toEqual({
+      messageId: id,
+      subject: 'Hello',
+      status: 'pending',
+      createdAt: '2026-01-05T12:00:00.000Z',
+      summary: '1 recipient: 1 pending.',
+      recipients: [
+        {
+          recipientId: expect.stringMatching(/^rcp_/),
+          deliveryId: expect.stringMatching(/^dlv_/),
+          kind: 'to',
+          email: 'ada@a.example',
+          status: 'pending',
+          state: 'ready',
+          happened: 'It was accepted and has not been attempted yet.',
+          happenedAt: '2026-01-05T12:00:00.000Z',
+          because: null,
+          next: expect.stringContaining('when its turn comes; 2 others are before it in the queue'),
+          nextAt: null,
+          help: { purpose: 'To see what goes on', command: 'svc queue top' },
+          errorCode: null,
+          attemptCount: 0,
+          attempts: [],
+        },
+      ],
+    });
+  });
+
+  it('tells of a deferral who said what, and when the next attempt is', async () => {
+    sink.on({ verb: 'RCPT' }, '452 4.2.2 Mailbox full');
+    const told = await explained(await attempted());
+    expect(told).toMatchObject({
+      happened: `Attempt 1 was put off by ${sink.host} at RCPT: the mailbox is full.`,
+      because: 'It waits for its next attempt.',
+      help: { purpose: 'To try it now', command: `svc queue retry ${told.deliveryId}` },
+      errorCode: 'mailbox-full',
+      attempts: [{ number: 1, code: 452, enhancedCode: '4.2.2', reply: 'Mailbox full' }],
+    });
+    const inMs = Date.parse(told.nextAt ?? '') - service.clock.now();
+    expect(inMs).toBeGreaterThan(50_000);
+    expect(inMs).toBeLessThan(70_000);
+    expect(told.next).toMatch(
+      /^Attempt 2 follows 2026-01-05 12:0\d:\d\d UTC \(in .*\); it is given up 2026-01-08 12:00:00 UTC \(in 3 d\)\.$/,
+    );
+  });
+
+  it('tells of a server that cannot be reached', async () => {
+    await sink.close();
+    const told = await explained(await attempted());
+    expect(told.happened).toBe(
+      'Attempt 1 reached no server: no server of a.example could be used.',
+    );
+    sink = await startSmtpSink();
+  });
+
+  it('tells of a bounce what the server meant and what to do', async () => {
+    sink.on({ verb: 'RCPT' }, '550 5.1.1 no such user');
+    expect(await explained(await attempted())).toMatchObject({
+      status: 'bounced',
+      state: 'ended',
+      happened: `${sink.host} refused it for good at RCPT: there is no such mailbox.`,
+      because: null,
+      next: expect.stringContaining('Correct the address'),
+      nextAt: null,
+      help: { command: 'svc blocks show ada@a.example' },
+    });
+  });
+
+  it('tells of what a relay took when it counts as delivered', async () => {
+    const id = await attempted();
+    expect(await explained(id)).toMatchObject({
+      status: 'sent',
+      happened: `${sink.host} took it over.`,
+      next: expect.stringMatching(
+        /^It counts as delivered 2026-01-05 16:00:00 UTC \(in 4 h\), unless/,
+      ),
+      nextAt: '2026-01-05T16:00:00.000Z',
+    });
+    await service.clock.advance(5 * hourMs);
+    await pipeline?.idle();
+    expect(await explained(id)).toMatchObject({
+      status: 'delivered',
+      happened: `${sink.host} took it: it is delivered.`,
+      next: null,
+      help: null,
+    });
+  });
+
+  it('tells of what was given up how often it was tried', async () => {
+    sink.on({ verb: 'RCPT' }, '452 4.2.2 Mailbox full');
+    const id = await attempted();
+    for (let hour = 0; hour < 73; hour++) {
+      await service.clock.advance(hourMs);
+      await pipeline?.idle();
+    }
+    const told = await explained(id);
+    expect(told.happened).toBe(
+      `It was given up after ${told.attemptCount} attempts: the mailbox is full.`,
+    );
+    expect(told.help?.command).toBe('svc messages send --to ada@a.example');
+  });
+
+  it('tells of what was captured that nothing left', async () => {
+    const captured = await testApp({ store });
+    const running = await startPipeline(captured.app);
+    try {
+      const { id } = await send(captured.app, captured.caller, 'ada@a.example');
+      await running.idle();
+      expect((await explained(id, captured)).happened).toBe(outcomeWords.captured);
+    } finally {
+      await running.close();
+      await captured.close();
+    }
+  });
+
+  it('tells of a blocked address how the block is lifted', async () => {
+    const { app, caller } = service;
+    await createBlock(app, caller, { address: 'ada@a.example', reason: 'manual' });
+    const { id } = await send(app, caller, 'ada@a.example');
+    expect(await explained(id)).toMatchObject({
+      happened: 'It was not sent: ada@a.example is blocked.',
+      help: { purpose: 'To lift the block', command: 'svc blocks delete ada@a.example' },
+    });
+  });
+
+  it('tells of what was dropped, claimed and held', async () => {
+    const { app, caller } = service;
+    const dropped = await queued(app, caller, 'dropped@a.example');
+    await dropDeliveries(app, [dropped.id]);
+    expect((await explained(dropped.message_id)).happened).toBe(
+      'It was not sent: it was taken out of the queue.',
+    );
+    const claimed = await queued(app, caller, 'claimed@a.example');
+    await claim(app);
+    expect(await explained(claimed.message_id)).toMatchObject({
+      state: 'claimed',
+      next: 'An attempt is under way since 2026-01-05 12:00:00 UTC (now).',
+    });
+    const later = await waiting(app, caller, 'later@b.example', start + hourMs);
+    const hold = await holdQueue(app, { domain: 'b.example' }, 'disk full');
+    const held = await queued(app, caller, 'held@b.example');
+    for (const row of [held, later]) {
+      expect(await explained(row.message_id)).toMatchObject({
+        next: `It is on hold (${hold.id}: disk full) and is not attempted until that is released.`,
+        nextAt: null,
+        help: { command: `svc queue release ${hold.id}` },
+      });
+    }
+  });
+
+  it.each(Object.keys(waitWords) as WaitReason[])('explains the wait reason %s', async (reason) => {
+    const { app, caller } = service;
+    const row = await waiting(app, caller, 'ada@a.example', start + hourMs, reason);
+    const told = await explained(row.message_id);
+    expect([told.because, told.next, told.help?.command].join(' ')).not.toMatch(/[{}]|undefined/);
+    expect(told).toMatchObject({ state: 'waiting', nextAt: '2026-01-05T13:00:00.000Z' });
+    expect(told.next).toContain('2026-01-05 13:00:00 UTC (in 1 h)');
+  });
+
+  it.each(Object.keys(errorWords))('explains the error code %s', async (code) => {
+    const { app, caller } = service;
+    const { id, message_id } = await queued(app, caller, 'ada@a.example');
+    for (const status of ['failed', 'bounced']) {
+      await app.store.write((trx) =>
+        sql`update deliveries set turn = null, due_at = null, terminal_at = ${start},
+          status = ${status}, error_code = ${code}, attempt_count = 2 where id = ${id}`.execute(
+          trx,
+        ),
+      );
+      const { happened, next, help } = await explained(message_id);
+      expect([happened, next, help?.command].join(' ')).not.toMatch(/[{}]|undefined/);
+      expect(happened).toMatch(/: .+\.$/);
+      expect(next).toMatch(/^[A-Z].+\.$/);
+    }
+  });
+
+  it.each(messageStatuses)('explains the status %s, whatever else is known', async (status) => {
+    const { app, caller } = service;
+    const { id, message_id } = await queued(app, caller, 'ada@a.example');
+    await app.store.write((trx) =>
+      sql`update deliveries set turn = null, due_at = null, status = ${status}
+        where id = ${id}`.execute(trx),
+    );
+    expect((await explained(message_id)).happened).toMatch(
+      /^(It|Its scheduled time|The server of a\.example) .+\.$/,
+    );
+  });
+
+  it('quotes for the shell what a stranger chose', async () => {
+    const { app, caller } = service;
+    const address = "a'$x|b@a.example";
+    await createBlock(app, caller, { address, reason: 'manual' });
+    const { id } = await send(app, caller, address);
+    expect((await explained(id)).help?.command).toBe(`svc blocks delete 'a'\\''$x|b@a.example'`);
+  });
+
+  it("finds no other organization's message, and says of mail that came in that it did", async () => {
+    const { app, caller } = service;
+    const acme = await another(app, 'acme');
+    const { id } = await send(app, caller, 'ada@a.example');
+    await expect(explainMessage(app, acme, id)).rejects.toThrow(ResourceNotFoundError);
+    await app.store.write(async (trx) => {
+      await sql`delete from deliveries`.execute(trx);
+      await sql`update messages set direction = 'inbound'`.execute(trx);
+    });
+    expect(await explainMessage(app, caller, id)).toMatchObject({
+      summary: 'It came in: there is nothing to deliver.',
+      recipients: [],
+    });
+  });
+});

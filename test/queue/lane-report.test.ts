@@ -1,0 +1,150 @@
+// What `svc queue top` shows: the lanes that daemons report, added up (src/outbound/lane-report.ts).
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { App } from '../../src/app.ts';
+import { queueSnapshot, startLaneReport } from '../../src/outbound/lane-report.ts';
+import { Lanes } from '../../src/outbound/lanes.ts';
+import { loadProviders } from '../../src/outbound/providers.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { inLane } from './entries.ts';
+
+describe.each(stores)('the report of lanes on %s', (store) => {
+  let service: TestApp;
+  let stops: (() => Promise<void>)[];
+  beforeEach(async () => {
+    service = await testApp({ store });
+    stops = [];
+  });
+  afterEach(async () => {
+    for (const stop of stops) await stop();
+    await service.close();
+  });
+
+  /** The lanes of a daemon that reports. */
+  function daemon(worker = 'wrk_1', app: App = service.app): Lanes {
+    const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
+    stops.push(startLaneReport(app, worker, lanes));
+    return lanes;
+  }
+
+  /** A second passes, and what is reported then is written. */
+  async function second(): Promise<void> {
+    await service.clock.advance(1_000);
+    // One after the other on SQLite; PostgreSQL has several connections.
+    await new Promise((resolve) => setImmediate(resolve));
+    await service.app.store.write(async () => {});
+  }
+
+  function take(lanes: Lanes, lane: string, count: number): void {
+    for (let n = 0; n < count; n++) {
+      lanes.begun(lane, `dlv_${n}`);
+      lanes.ended(lane, `dlv_${n}`, 'taken');
+    }
+  }
+
+  const snapshot = () => queueSnapshot(service.app);
+  const reports = async () =>
+    Number(
+      (
+        await sql<{ n: number }>`select count(*) as n from lane_states`.execute(
+          service.app.store.db,
+        )
+      ).rows[0]?.n,
+    );
+
+  it('shows what is on its way, the window, and how many a second are taken', async () => {
+    const lanes = daemon();
+    lanes.begun('domain a.example', 'dlv_x');
+    await second();
+    take(lanes, 'domain a.example', 7);
+    await expect.poll(async () => (await snapshot()).lanes.length).toBe(1);
+    await second();
+    await expect.poll(async () => (await snapshot()).takenPerSecond).toBe(7);
+    await inLane(service.app, service.caller, 'ada@a.example', 0, 'domain a.example');
+    expect(await snapshot()).toEqual({
+      at: '2026-01-05T12:00:02.000Z',
+      counts: { ready: 0, waiting: 0, 'in-lane': 1, held: 0, claimed: 0 },
+      workers: 1,
+      takenPerSecond: 7,
+      pace: [0, 7],
+      lanes: [
+        {
+          lane: 'domain a.example',
+          inFlight: 1,
+          window: 15,
+          perMinute: null,
+          waiting: 1,
+          takenPerSecond: 7,
+          pace: [0, 7],
+          closedUntil: null,
+        },
+      ],
+    });
+  });
+
+  it('adds up the daemons of one store', async () => {
+    const [one, two] = [daemon('wrk_1'), daemon('wrk_2', await service.another())];
+    for (const lanes of [one, two]) lanes.begun('google', 'dlv_x');
+    await second();
+    take(one, 'google', 3);
+    take(two, 'google', 4);
+    two.begun('domain b.example', 'dlv_y');
+    await second();
+    await expect.poll(async () => (await snapshot()).takenPerSecond).toBe(7);
+    const { workers, lanes } = await snapshot();
+    expect(workers).toBe(2);
+    expect(lanes).toMatchObject([
+      { lane: 'google', inFlight: 2, takenPerSecond: 7 },
+      { lane: 'domain b.example', inFlight: 1 },
+    ]);
+  });
+
+  it('shows until when a lane is closed', async () => {
+    const lanes = daemon();
+    lanes.begun('domain a.example', 'dlv_x');
+    lanes.ended('domain a.example', 'dlv_x', 'slowed');
+    const closedUntil = lanes.states()[0]?.closedUntil ?? 0;
+    expect(closedUntil).toBeGreaterThan(service.clock.now());
+    await second();
+    await expect
+      .poll(async () => (await snapshot()).lanes[0]?.closedUntil)
+      .toBe(new Date(closedUntil).toISOString());
+  });
+
+  it('writes nothing while nothing goes on, and forgets a lane that is quiet', async () => {
+    const lanes = daemon();
+    await second();
+    await second();
+    expect(await reports()).toBe(0);
+    take(lanes, 'domain a.example', 2);
+    await second();
+    await expect.poll(async () => (await snapshot()).lanes.length).toBe(1);
+    for (let n = 0; n < 25; n++) await second();
+    await expect.poll(async () => (await snapshot()).lanes).toEqual([]);
+  });
+
+  it('passes over daemons that are gone, and the others sweep them away', async () => {
+    await service.app.store.write((trx) =>
+      sql`insert into lane_states (worker, reported_at, lanes) values ('wrk_dead',
+        ${service.clock.now() - 9_000}, '[{"lane":"old","inFlight":1,"window":8,"perMinute":60,
+        "closedUntil":null,"pace":[1]}]')`.execute(trx),
+    );
+    expect((await snapshot()).lanes).toMatchObject([{ lane: 'old', perMinute: 60 }]);
+    const lanes = daemon();
+    lanes.begun('google', 'dlv_x');
+    await second();
+    await second();
+    expect((await snapshot()).lanes).toMatchObject([{ lane: 'google' }]);
+    await expect.poll(reports).toBe(1);
+  });
+
+  it('ends with its daemon', async () => {
+    const lanes = daemon();
+    lanes.begun('google', 'dlv_x');
+    await second();
+    await expect.poll(reports).toBe(1);
+    await stops.pop()?.();
+    expect(await reports()).toBe(0);
+    expect((await snapshot()).workers).toBe(0);
+  });
+});
