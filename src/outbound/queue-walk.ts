@@ -19,8 +19,8 @@ import { turnsOf } from './turns.ts';
 /** About 2 ms of the write lock on SQLite. */
 const batch = 200;
 /**
- * In real time, as the daemon is another process: without it a daemon that wants to write waited up
- * to 106 ms for 500,000 entries to be flushed.
+ * In real time, as the daemon is another process. Without it, while 500,000 entries were flushed, a
+ * write of the daemon waited up to 106 ms; with it, 13 ms.
  */
 const breathMs = 5;
 

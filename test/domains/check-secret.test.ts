@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkSecret } from '../../src/domains/signing-keys.ts';
+import { openSecrets } from '../../src/secrets.ts';
+import { emptyTestApp, testApp } from '../support/test-app.ts';
+
+describe('the secret of an installation', () => {
+  it('opens the keys that it closed, and a store without keys fits any', async () => {
+    for (const service of [await testApp(), await emptyTestApp()]) {
+      await expect(checkSecret(service.app)).resolves.toBeUndefined();
+      await service.close();
+    }
+  });
+
+  it('of another machine stops the start with what to do', async () => {
+    const service = await testApp();
+    const elsewhere = mkdtempSync(join(tmpdir(), 'svc-secret-'));
+    const secrets = openSecrets(elsewhere, service.app.random);
+    await expect(checkSecret({ ...service.app, secrets })).rejects.toThrow(
+      /secret\.key is not the one .* copy that file here/,
+    );
+    await service.close();
+    rmSync(elsewhere, { recursive: true });
+  });
+});

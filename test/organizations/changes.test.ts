@@ -1,0 +1,133 @@
+// Changing an organization, pausing and resuming it, as functions and as commands.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createOrganization,
+  getOrganization,
+  pauseOrganization,
+  resumeOrganization,
+  updateOrganization,
+} from '../../src/organizations/organizations.ts';
+import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { type EmptyTestApp, emptyTestApp, stores } from '../support/test-app.ts';
+
+describe.each(stores)('an organization on %s', (store) => {
+  let test: EmptyTestApp;
+  beforeEach(async () => {
+    test = await emptyTestApp({ store });
+    await createOrganization(test.app, { name: 'acme', plan: 'free' });
+    await createOrganization(test.app, { name: 'other', plan: 'free' });
+  });
+  afterEach(() => test.close());
+
+  it('changes what is named and nothing else', async () => {
+    const before = await getOrganization(test.app, 'acme');
+    const other = await getOrganization(test.app, 'other');
+    const changed = await updateOrganization(test.app, before.id, { plan: 'scale' });
+    expect(changed).toEqual({ ...before, plan: 'scale' });
+    const rest = { paymentMethodOnFile: true, timezone: 'Europe/Berlin' };
+    expect(await updateOrganization(test.app, 'acme', rest)).toEqual({ ...changed, ...rest });
+    expect(await getOrganization(test.app, 'acme')).toEqual({ ...changed, ...rest });
+    expect(await getOrganization(test.app, 'other')).toEqual(other);
+  });
+
+  it.each([
+    [{ plan: 'gold' }, 'plan'],
+    [{ timezone: '+02:00' }, 'timezone'],
+    [{}, 'body'],
+    [{ name: 'new' }, 'name'],
+  ])('refuses to change %j', async (changes, field) => {
+    const refused = updateOrganization(test.app, 'acme', changes);
+    await expect(refused).rejects.toMatchObject({
+      _tag: 'ValidationError',
+      fieldErrors: { [field]: expect.anything() },
+    });
+  });
+
+  it('is paused with its reason and time, and resumed as if nothing had been', async () => {
+    const before = await getOrganization(test.app, 'acme');
+    const paused = await pauseOrganization(test.app, 'acme', { note: 'A leaked key' });
+    expect(paused).toEqual({
+      ...before,
+      sendingStatus: 'paused',
+      pausedAt: '2026-01-05T12:00:00.000Z',
+      pauseReason: 'A leaked key',
+    });
+    expect(await resumeOrganization(test.app, 'acme')).toEqual(before);
+  });
+
+  it('is paused once: of two that try, one is told', async () => {
+    const another = await test.another();
+    const tries = await Promise.allSettled([
+      pauseOrganization(test.app, 'acme', { note: 'one' }),
+      pauseOrganization(another, 'acme', { note: 'two' }),
+    ]);
+    expect(tries.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    await expect(pauseOrganization(test.app, 'acme', {})).rejects.toMatchObject({
+      _tag: 'ConflictError',
+      message: 'Sending of "acme" is paused already',
+    });
+    await resumeOrganization(test.app, 'acme');
+    await expect(resumeOrganization(test.app, 'acme')).rejects.toMatchObject({
+      _tag: 'ConflictError',
+    });
+  });
+
+  it('that is not there is not found', async () => {
+    const notFound = { _tag: 'ResourceNotFoundError', resource: 'organization', id: 'nobody' };
+    const changed = updateOrganization(test.app, 'nobody', { plan: 'free' });
+    await expect(changed).rejects.toMatchObject(notFound);
+    await expect(pauseOrganization(test.app, 'nobody', {})).rejects.toMatchObject(notFound);
+    await expect(resumeOrganization(test.app, 'nobody')).rejects.toMatchObject(notFound);
+  });
+
+  it.each(['', 'two\nlines', 'x'.repeat(501)])('takes no note such as %j', async (note) => {
+    await expect(pauseOrganization(test.app, 'acme', { note })).rejects.toMatchObject({
+      _tag: 'ValidationError',
+      fieldErrors: { note: expect.anything() },
+    });
+  });
+});
+
+describe('at the command line', () => {
+  let cli: CliWorkspace;
+  beforeAll(() => {
+    cli = cliWorkspace();
+  });
+  afterAll(() => cli.close());
+
+  it('an organization is made, changed, shown with its plan, paused and resumed', async () => {
+    await cli.json(['orgs', 'create', '--name', 'acme', '--plan', 'free']);
+    const shown = await cli.run(['plan', 'show', '--org', 'acme']);
+    expect(shown.stdout).toContain('Lifted by: svc orgs update acme --payment-method');
+    expect(await cli.json(['orgs', 'update', 'acme', '--payment-method'])).toMatchObject({
+      paymentMethodOnFile: true,
+    });
+    expect(await cli.json(['plan', 'show', '--org', 'acme'])).toMatchObject({
+      rate: { perSecond: 5, burst: 10, burstPerKey: 5 },
+      daily: { limitEmails: 200 },
+    });
+    const note = 'A leaked key';
+    expect(await cli.json(['orgs', 'pause', 'acme', '--note', note])).toMatchObject({
+      sendingStatus: 'paused',
+      pauseReason: note,
+    });
+    expect((await cli.run(['orgs', 'pause', 'acme'])).code).toBe(5);
+    expect(await cli.json(['orgs', 'resume', 'acme'])).toMatchObject({ sendingStatus: 'enabled' });
+  });
+
+  it('ends with 2 when nothing is named to change, 4 when paused, 6 beyond the quota', async () => {
+    expect((await cli.run(['orgs', 'update', 'default'])).code).toBe(2);
+    const send = ['messages', 'send', '--subject', 'Hi', '--text', 'Hi', '--to'];
+    await cli.json(['orgs', 'pause', 'default']);
+    const paused = await cli.run([...send, 'inbox@sandbox.test']);
+    expect([paused.code, paused.stderr]).toEqual([
+      4,
+      'svc: Sending is paused: the operator stopped it.\n',
+    ]);
+    await cli.json(['orgs', 'resume', 'default']);
+    const env = { SVC_PLANS: '{"none":{"ratePerSecond":1,"dailyEmails":0,"trialCaps":false}}' };
+    await cli.run(['orgs', 'update', 'default', '--plan', 'none'], { env });
+    const refused = await cli.run([...send, 'inbox@sandbox.test'], { env });
+    expect([refused.code, refused.stderr]).toEqual([6, 'svc: daily-emails: 0 of 0 used\n']);
+  });
+});
