@@ -14,6 +14,7 @@ import { startLaneReport } from '../src/outbound/lane-report.ts';
 import { createPipeline } from '../src/outbound/pipeline.ts';
 import { sweepClaims } from '../src/outbound/send.ts';
 import { lockDaemon, storeLocation } from '../src/store/open.ts';
+import { sweepHealth } from '../src/usage/health.ts';
 import { limitsBy } from './http/rate-limits.ts';
 import { routes } from './http/routes.ts';
 import { createHttpServer } from './http/server.ts';
@@ -83,6 +84,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
         { name: 'flush key use', pattern: '* * * * *', run: () => authenticator.flushLastUsed() },
         { name: 'check domains', pattern: '* * * * *', run: () => checkDueDomains(app) },
         { name: 'sweep idempotency claims', pattern: '17 * * * *', run: () => sweepClaims(app) },
+        { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },
       ]),
     );
 

@@ -66,10 +66,12 @@ const health = z.strictObject(
     minimumSends: wholeNumber(1, 1_000_000)
       .default(100)
       .describe('Fewer attempts than this in the window prove nothing'),
-    maxBounceRate: rate().default(0.05).describe('Hard bounces above this pause the organization'),
+    maxBounceRate: rate()
+      .default(0.05)
+      .describe('Hard bounces at this rate or above pause the organization'),
     maxComplaintRate: rate()
       .default(0.003)
-      .describe('Complaints above this pause the organization'),
+      .describe('Complaints at this rate or above pause the organization'),
   },
   mapOfKeys,
 );
@@ -137,6 +139,8 @@ const plan = z.strictObject(
     ratePerSecond: positiveNumber(1_000_000, 'requests per second').nullable(),
     dailyEmails: wholeNumber(0, 1_000_000_000).nullable(),
     trialCaps: onOff,
+    includedEmails: wholeNumber(0, 1_000_000_000).optional(),
+    overagePerThousand: numberFromZero(1_000_000, 'USD').optional(),
   },
   'a map with ratePerSecond, dailyEmails and trialCaps',
 );
@@ -224,7 +228,6 @@ export const configSchema = z.strictObject(
 export const reservedKeys: readonly string[] = [
   'smtp.submission',
   'webhooks',
-  'health',
   'tracking',
   'storage',
   'retention',

@@ -30,6 +30,7 @@ export const idPrefixes = {
   template: 'tmpl',
   worker: 'wrk',
   inboundReport: 'rep',
+  dmarcReport: 'dmr',
   hold: 'hold',
 } as const;
 

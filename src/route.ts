@@ -53,8 +53,8 @@ export interface RouteDefinition<
   body?: Body;
   /** The body may be left out altogether. */
   bodyOptional?: boolean;
-  /** Draws on the send rate limit (specification 8.1); a batch says how much. */
-  drawsOnSendRate?: boolean;
+  /** Draws one on the send rate limit (specification 8.1); a batch draws the rest when it runs. */
+  drawsOnSendRate?: boolean | 'batch';
   status: 200 | 201;
   output: Output;
   /** Error statuses beyond those that every route may answer (401, 403, 404, 422, 429, 5xx). */
@@ -79,7 +79,7 @@ export interface Route {
   readonly headers?: z.ZodType;
   readonly body?: z.ZodType;
   readonly bodyOptional?: boolean;
-  readonly drawsOnSendRate?: boolean;
+  readonly drawsOnSendRate?: boolean | 'batch';
   readonly status: 200 | 201;
   readonly output: z.ZodType;
   readonly errors?: readonly number[];

@@ -2,7 +2,7 @@
 // entries and counts alike, and tell of long work. The queue: src/outbound/queue.ts.
 import { Args, Command, Flags } from '@oclif/core';
 import type { App } from '../../src/app.ts';
-import type { QueueCounts } from '../../src/outbound/queue.ts';
+import type { QueueCounts } from '../../src/messages/queue-queries.ts';
 import type { QueueEntry } from '../../src/outbound/queue-schema.ts';
 import { BaseCommand, type CommonFlags } from './command.ts';
 import { UsageError } from './failure.ts';
@@ -61,10 +61,12 @@ export function withQueue<T>(
   });
 }
 
-/** `ready 3  waiting 2  in-lane 0  held 0  claimed 1` */
-export function countsLine(counts: QueueCounts): string {
+/** `ready 3  waiting 2  in-lane 0  held 0  claimed 1`; a plus where not all were counted. */
+export function countsLine(counts: QueueCounts, countedUpTo = Number.POSITIVE_INFINITY): string {
   return Object.entries(counts)
-    .map(([state, count]) => `${state} ${count.toLocaleString('en')}`)
+    .map(
+      ([state, count]) => `${state} ${count.toLocaleString('en')}${count < countedUpTo ? '' : '+'}`,
+    )
     .join('  ');
 }
 
@@ -110,8 +112,8 @@ export async function walking<T>(
   what: string,
   work: (onProgress: (done: number) => void) => Promise<T>,
 ): Promise<T> {
-  const { countStates } = await import('../../src/outbound/queue.ts');
-  const counts = await countStates(app);
+  const { countQueueStates } = await import('../../src/outbound/queue.ts');
+  const counts = await countQueueStates(app);
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (total < worthProgress) return work(() => {});
   const progress = await startProgress(flags, what);

@@ -1,6 +1,10 @@
 // `svc messages explain` (issue 3, insight). The sentences: src/outbound/explain-words.ts.
 import { Args } from '@oclif/core';
-import type { MessageExplanation, RecipientExplanation } from '../../src/outbound/explain.ts';
+import type {
+  MessageExplanation,
+  RecipientExplanation,
+  ServerWords,
+} from '../../src/outbound/explain.ts';
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
@@ -8,7 +12,9 @@ import { withCaller } from '../base/session.ts';
 const attemptColumns = ['number', 'at', 'durationMs', 'host', 'tls', 'outcome', 'said'];
 const sparkFrom = 3;
 
-function saidBy({ code, enhancedCode, reply }: RecipientExplanation['attempts'][number]): string {
+type SaidParts = 'code' | 'enhancedCode' | 'reply';
+
+function wordsOf({ code, enhancedCode, reply }: Pick<ServerWords, SaidParts>): string {
   return [code, enhancedCode, reply].filter((part) => part !== null && part !== '').join(' ');
 }
 
@@ -16,20 +22,20 @@ async function recipientText(recipient: RecipientExplanation, now: number): Prom
   const { emphasize, inWords, plainText, table } = await import('../base/format.ts');
   const { sparkline } = await import('../base/sparkline.ts');
   const { timeInWords } = await import('../../src/outbound/time-words.ts');
-  const { email, kind, status, happened, happenedAt, because, next, help, attempts } = recipient;
+  const { email, kind, status, happened, happenedAt, because, next, help, said, attempts } =
+    recipient;
   const who = inWords([email, kind, status].filter((part) => part !== null).join('  '));
   const lines = [`  ${happened} ${timeInWords(Date.parse(happenedAt), now)}`];
   if (because) lines.push(`  ${because}`);
   if (next) lines.push(`  ${next}`);
   if (help) lines.push(`  ${help.purpose}: ${help.command}`);
-  const last = attempts.at(-1);
-  if (last && saidBy(last) !== '') {
-    const where = [last.host, last.address && `[${last.address}]`, last.verb].filter(Boolean);
-    lines.push(`  In its words: ${saidBy(last)} (${where.join(' ')})`);
+  if (said && wordsOf(said) !== '') {
+    const where = [said.host, said.address && `[${said.address}]`, said.verb].filter(Boolean);
+    lines.push(`  In its words: ${wordsOf(said)} (${where.join(' ')})`);
   }
   const text = `${emphasize(who)}\n${plainText(lines.join('\n'))}`;
   if (attempts.length === 0) return text;
-  const rows = attempts.map((attempt) => ({ ...attempt, said: saidBy(attempt) }));
+  const rows = attempts.map((attempt) => ({ ...attempt, said: wordsOf(attempt) }));
   const history = table(rows, attemptColumns).replaceAll(/^/gm, '  ');
   const took = attempts.map(({ durationMs }) => durationMs);
   const spark = attempts.length >= sparkFrom ? `\n  took ${sparkline(took)}` : '';

@@ -10,7 +10,7 @@ export default class OrgsPause extends BaseCommand {
   static override summary = 'Stop an organization from sending until it is resumed';
 
   static override description =
-    'Every send is refused with a 403 that says why. What was accepted before is delivered.';
+    'Every send is refused with a 403 that says why. What was accepted before waits.';
 
   static override examples = [
     {

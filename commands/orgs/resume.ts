@@ -1,4 +1,4 @@
-// `svc orgs resume` (contract 2, 3). What a pause does: src/organizations/organizations.ts.
+// `svc orgs resume` (contract 2, 3). What a pause does: src/outbound/pauses.ts.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { organizationCard } from '../base/fields.ts';
@@ -20,8 +20,8 @@ export default class OrgsResume extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(OrgsResume);
     await withApp(flags, async (app) => {
-      const { resumeOrganization } = await import('../../src/organizations/organizations.ts');
-      const resumed = await resumeOrganization(app, args.organization);
+      const { resumeSending } = await import('../../src/outbound/pauses.ts');
+      const resumed = await resumeSending(app, args.organization);
       await printCard(flags, resumed, organizationCard);
     });
   }

@@ -19,11 +19,11 @@ const longestLane = 44;
 
 async function snapshotText(snapshot: QueueSnapshot): Promise<string> {
   const { emphasize, table } = await import('../base/format.ts');
-  const { at, workers, takenPerSecond, pace, counts, lanes } = snapshot;
+  const { at, workers, takenPerSecond, pace, counts, countedUpTo, lanes } = snapshot;
   const daemons = `${workers} daemon${workers === 1 ? '' : 's'} at work`;
   const head = [
     `${emphasize('svc queue')}  ${at}  ${daemons}  ${takenPerSecond}/s ${sparkline(pace)}`,
-    countsLine(counts),
+    countsLine(counts, countedUpTo),
   ].join('\n');
   if (lanes.length === 0) return `${head}\n\nNo lane is in use.`;
   const rows = lanes.map((lane) => ({

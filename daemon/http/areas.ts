@@ -8,4 +8,6 @@ export const areas: Readonly<Record<string, string>> = {
   blocks:
     'Addresses that get no mail: they bounced, complained, unsubscribed or were blocked by hand',
   'API keys': 'Keys and what they may do',
+  usage: 'How much was sent in a month, and what it costs',
+  analytics: 'What became of the mail: rates, by time and by recipient domain',
 };

@@ -12,7 +12,8 @@ export function limitsBy(
   admission: Admission,
 ): Required<Pick<HttpServerOptions, 'admit' | 'limitHeaders'>> {
   return {
-    admit: (caller, route) => admission.admit(caller, route.name),
+    admit: (caller, { name, drawsOnSendRate }) =>
+      admission.admit(caller, name, { isBatch: drawsOnSendRate === 'batch' }),
     limitHeaders(caller) {
       const state = admission.stateOf(caller);
       if (!state) return {};

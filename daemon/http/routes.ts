@@ -2,18 +2,22 @@
 // What each area is about is areas.ts; mounting them is dispatch.ts.
 import { blockRoutes } from '../../src/blocks/routes.ts';
 import { domainRoutes } from '../../src/domains/routes.ts';
+import { inboundRoutes } from '../../src/inbound/routes.ts';
 import { keyRoutes } from '../../src/keys/routes.ts';
 import { messageRoutes } from '../../src/messages/routes.ts';
 import { outboundRoutes } from '../../src/outbound/routes.ts';
 import type { Route } from '../../src/route.ts';
 import { senderRoutes } from '../../src/senders/routes.ts';
+import { usageRoutes } from '../../src/usage/routes.ts';
 
 /** Every route of the API, in the order of the reference. */
 export const routes: readonly Route[] = [
   ...outboundRoutes,
   ...messageRoutes,
   ...domainRoutes,
+  ...inboundRoutes,
   ...senderRoutes,
   ...blockRoutes,
   ...keyRoutes,
+  ...usageRoutes,
 ];

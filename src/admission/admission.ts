@@ -33,10 +33,11 @@ export interface Admission {
   start(): Promise<void>;
   stop(): Promise<void>;
   /**
-   * Draws for one request, or throws and draws nothing.
+   * Draws for one request, or throws and draws nothing. Of a batch the size is not known yet: where
+   * it is refused here, it is told to wait until the buckets are full, which is enough for any.
    * @throws RateLimitedError naming `operation`; CapacityError when the store is needed and away.
    */
-  admit(drawer: Drawer, operation: string): Promise<void>;
+  admit(drawer: Drawer, operation: string, options?: { isBatch: boolean }): Promise<void>;
   /**
    * Draws for a batch of `count` whose request has drawn one: the rest of it, or, where that is
    * refused, nothing, and the one is given back. @throws as `admit`.
@@ -70,8 +71,9 @@ class ProcessAdmission implements Admission {
     return this.#peers.stop();
   }
 
-  async admit(drawer: Drawer, operation: string): Promise<void> {
-    this.#refuse(await this.#draw(drawer, 0, 1), operation);
+  async admit(drawer: Drawer, operation: string, { isBatch } = { isBatch: false }): Promise<void> {
+    const wait = await this.#draw(drawer, 0, 1);
+    this.#refuse(wait > 0 && isBatch ? this.#msUntilFull(drawer) : wait, operation);
   }
 
   async admitBatch(drawer: Drawer, count: number, operation: string): Promise<void> {
@@ -99,6 +101,13 @@ class ProcessAdmission implements Admission {
     };
   }
 
+  #msUntilFull(drawer: Drawer): number {
+    const rates = this.#rates.peek(drawer.organizationId);
+    if (!rates) return 0;
+    const now = this.#app.clock.now();
+    return waitMs(this.#bucketsOf(drawer, rates, now), Number.POSITIVE_INFINITY, now);
+  }
+
   #refuse(waitForMs: number, operation: string): void {
     if (waitForMs > 0) throw new RateLimitedError(operation, Math.ceil(waitForMs / 1_000));
   }
@@ -115,15 +124,18 @@ class ProcessAdmission implements Admission {
     return wait;
   }
 
-  /** Our own view is an upper bound: what it refuses, the store would refuse too. */
+  /**
+   * Our own view is an upper bound, and exact for a bucket without a single token: nobody can have
+   * drawn on that since we looked. So a flood that is refused costs the store nothing.
+   */
   async #drawInCompany(
     buckets: readonly KnownBucket[],
     returned: number,
     tokens: number,
     now: number,
   ): Promise<number> {
-    const wait = returned === 0 ? waitMs(buckets, tokens, now) : 0;
-    return wait > 0 ? wait : this.#drawShared({ buckets, returned, tokens });
+    const isEmpty = returned === 0 && waitMs(buckets, 1, now) > 0;
+    return isEmpty ? waitMs(buckets, tokens, now) : this.#drawShared({ buckets, returned, tokens });
   }
 
   #bucketsOf({ organizationId, keyId }: Drawer, rates: SendRates, now: number): KnownBucket[] {

@@ -108,8 +108,10 @@ function bindingOf(config: Config, organization: Organization, cap: DailyCap | u
     };
   }
   const larger = largerPlan(config, cap.emails);
+  const isKnown = config.plans[plan] !== undefined;
+  const planText = isKnown ? plan : `free, as the configuration knows no plan ${plan}`;
   return {
-    binds: `${emails}, by the plan ${plan}.`,
+    binds: `${emails}, by the plan ${planText}.`,
     liftedBy: larger && `svc orgs update ${quoted(name)} --plan ${larger}`,
   };
 }

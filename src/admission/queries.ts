@@ -1,5 +1,5 @@
 // All SQL on `daily_usage`, `daemons` and `rate_buckets`. Rows only, no decisions.
-import type { Kysely, OnConflictBuilder } from 'kysely';
+import { type Kysely, type OnConflictBuilder, sql } from 'kysely';
 import {
   type Db,
   engineOf,
@@ -54,6 +54,25 @@ export function findUsage(
   day: number,
 ): Promise<UsageRow[]> {
   return usageOfDay(db, { ids: idList(db, organizationIds), day });
+}
+
+/** What was accepted on the days from `from` to before `to`. */
+export function sumUsage(
+  db: Db,
+  organizationId: string,
+  from: number,
+  to: number,
+): Promise<Pick<UsageRow, 'emails' | 'messages'>> {
+  return tables<AdmissionTables>(db)
+    .selectFrom('daily_usage')
+    .select([
+      sql<number>`cast(coalesce(sum(emails), 0) as bigint)`.as('emails'),
+      sql<number>`cast(coalesce(sum(messages), 0) as bigint)`.as('messages'),
+    ])
+    .where('organization_id', '=', organizationId)
+    .where('day', '>=', from)
+    .where('day', '<', to)
+    .executeTakeFirstOrThrow();
 }
 
 type Conflict = OnConflictBuilder<AdmissionTables, 'daily_usage'>;

@@ -81,10 +81,12 @@ const returnPathOwners = statement(
       .selectFrom('domains')
       .select('organization_id')
       .where('return_path', '=', parameter('host'))
+      .orderBy(({ eb }) => eb.case().when('status', '=', 'verified').then(0).else(1).end())
+      .orderBy('id')
       .limit(100),
 );
 
-/** The organizations that have `host` for return paths: none where it is not ours. */
+/** The organizations that have `host` for return paths, who has proven it first; none where it is not ours. */
 export async function findReturnPathOwners(db: Db, host: string): Promise<string[]> {
   return (await returnPathOwners(db, { host })).map((row) => row.organization_id);
 }

@@ -31,6 +31,38 @@ export interface MessageEvent {
   metadata: Record<string, unknown> | null;
 }
 
+/** Kinds of events that are no message's (contract 7). */
+export type WorkspaceEventType = 'workspace.warning' | 'workspace.paused' | 'workspace.resumed';
+
+export interface WorkspaceEvent {
+  organizationId: string;
+  eventType: WorkspaceEventType;
+  /** The organization's sending status after the event. */
+  status: 'enabled' | 'paused';
+  timestamp: number;
+  metadata: Record<string, unknown> | null;
+}
+
+/** Writes what happened to an organization: rows without a message. */
+export async function recordWorkspaceEvent(
+  app: App,
+  trx: Db,
+  event: WorkspaceEvent,
+): Promise<void> {
+  await insertEvents(trx, [
+    {
+      id: app.newId('event'),
+      organization_id: event.organizationId,
+      message_id: '',
+      recipient_id: null,
+      event_type: event.eventType,
+      status: event.status,
+      timestamp: event.timestamp,
+      metadata: toJson(event.metadata),
+    },
+  ]);
+}
+
 /** Writes timeline rows; the order given is the order told. */
 export async function recordEvents(
   app: App,

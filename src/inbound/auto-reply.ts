@@ -1,6 +1,7 @@
 // Decides from the header alone whether a mail was sent by a machine in answer to another, and
 // which kind (contract 8, RFC 3834, RFC 6522, the headers of the large systems). Our own automatic
 // answers never go to such a mail, so a doubt counts only when a second sign supports it.
+import { noticeSubject } from './bounce/notice-words.ts';
 import type { HeaderBlock } from './header-fields.ts';
 import type { AutoReplyReason } from './parsed-mail.ts';
 
@@ -34,8 +35,7 @@ const responderHeaders = [
 ];
 const outOfOfficeSubject =
   /^(?:(?:re|aw|antw|sv|vs|r|res)\s?:\s*)?(?:\[?out of (?:the )?office|automatic reply|auto(?:matic)?[- ]?reply|i am out of|away from (?:the|my) (?:office|mail)|on (?:vacation|holiday|leave)|vacation (?:reply|message|response)|abwesenheit|automatische antwort|abwesend|r[ée]ponse automatique|absence du bureau|absent du bureau|absence\s?:|respuesta autom[áa]tica|fuera de la oficina|ausente|risposta automatica|fuori (?:sede|ufficio)|resposta autom[áa]tica|ausência|fora do escrit[óo]rio|automatisch(?:e)? (?:antwoord|beantwoording)|afwezig|niet aanwezig|autosvar|automatiskt svar|automatisk svar|fr[åa]nvaro|frav[æa]r|automaattinen vastaus|poissa|automatyczna odpowied|autoodpowied|poza biurem|automatick[áaé]|nep[řr][íi]tomn|автоответ|автоматический ответ|自動返信|自动答复|自动回复|자동 회신|不在)/i;
-const bounceSubject =
-  /^(?:(?:mail )?deliver(?:y|ed) (?:status notification|failure|failed|report|problem|has failed|delayed)|mail delivery|mail system error|failure notice|undeliver(?:able|ed)|returned mail|delivery status|message (?:delayed|undeliverable)|nondeliverable|non[- ]?remis|unzustellbar|nicht zugestellt|warning: (?:message|could not send))/i;
+const answerSubject = /^(?:re|aw|antw|sv|vs|r|res)\s?:/i;
 const daemonSender = /^(?:mailer-daemon|postmaster|mail-daemon|mdaemon|bounces?)@/i;
 
 /** The keyword of Auto-Submitted: `auto-replied (vacation)` gives `auto-replied`. */
@@ -58,9 +58,11 @@ function isDeliveryStatus(signs: AutoReplySigns): boolean {
   if (signs.reportType === 'delivery-status') return true;
   if (signs.contentType === 'message/delivery-status') return true;
   if (signs.header.first('x-failed-recipients') !== null) return true;
-  // qmail and older systems send no RFC 3464 report.
+  // qmail and older systems send no RFC 3464 report. Absences quote the subject they answer.
   return (
-    bounceSubject.test(signs.subject) &&
+    noticeSubject.test(signs.subject) &&
+    !answerSubject.test(signs.subject) &&
+    !outOfOfficeSubject.test(signs.subject) &&
     (daemonSender.test(signs.fromEmail) || hasNullReturnPath(signs))
   );
 }

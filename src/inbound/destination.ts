@@ -18,19 +18,23 @@ export interface MailboxDestination {
   address: string;
 }
 
-/** Where reports on our own sends come back to. */
+/** Where reports on our own sends and domains come back to. */
 export interface ReportDestination {
   kind: 'report';
   report: ReportKind;
   organizationId: string;
-  /** Whom the return path names; null for complaint reports. */
+  /** Whom the return path names; null for all but bounces. */
   deliveryId: string | null;
   address: string;
 }
 
 export type Destination = MailboxDestination | ReportDestination;
 
-const complaintLocalPart = 'fbl';
+/** What comes to these at a return-path host of ours. */
+const reportLocalParts: ReadonlyMap<string, ReportKind> = new Map([
+  ['fbl', 'complaint'],
+  ['dmarc', 'dmarc'],
+]);
 
 /** RFC 5321 4.1.1.3 lets a client leave out the domain of this one. */
 function withDomain(address: string, hostname: string): string {
@@ -60,19 +64,20 @@ export async function resolveDestination(
   };
 }
 
-/** A return path that we made, or the complaint address at a host of ours; null for all else. */
+/** A return path that we made, or an address for reports at a host of ours; null for all else. */
 async function resolveReport(
   app: App,
   { email, localPart, domain }: MailAddress,
 ): Promise<ReportDestination | null> {
   const { db } = app.store;
   const deliveryId = readReturnPath(app, email);
-  if (deliveryId === null && localPart.toLowerCase() !== complaintLocalPart) return null;
+  const report = reportLocalParts.get(localPart.toLowerCase());
+  if (deliveryId === null && report === undefined) return null;
   const owners = await findReturnPathOwners(db, domain);
   if (deliveryId === null) {
     const [organizationId] = owners;
-    if (organizationId === undefined) return null;
-    return { kind: 'report', report: 'complaint', organizationId, deliveryId, address: email };
+    if (organizationId === undefined || report === undefined) return null;
+    return { kind: 'report', report, organizationId, deliveryId, address: email };
   }
   const delivery = await findDelivery(db, deliveryId);
   if (!delivery || !owners.includes(delivery.organization_id)) return null;

@@ -1,7 +1,7 @@
-// All SQL on `inbound_reports`: bounces and complaints that were taken and wait to be read.
+// All SQL on `inbound_reports`: bounces, complaints and DMARC reports that wait to be read.
 import { type Db, engineOf, tables } from '../store/db.ts';
 
-export type ReportKind = 'bounce' | 'complaint';
+export type ReportKind = 'bounce' | 'complaint' | 'dmarc';
 
 export interface ReportRow {
   id: string;

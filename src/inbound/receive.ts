@@ -9,6 +9,7 @@ import { insertBlobs, insertMessages, insertRecipients } from '../messages/queri
 import { isPublicAddress } from '../network-address.ts';
 import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
+import { countMail } from '../usage/count.ts';
 import { type AuthResolver, authenticate } from './authenticate.ts';
 import type { Destination, ReportDestination } from './destination.ts';
 import { readHeaderBlock } from './header-fields.ts';
@@ -95,9 +96,19 @@ async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): 
     trx,
     copies.map(({ event }) => event),
   );
+  await countMail(
+    app,
+    trx,
+    copies.map(({ message }) => ({
+      organizationId: message.organization_id,
+      acceptedAt: message.created_at,
+      domain: null,
+      counts: { inbound: 1 },
+    })),
+  );
 }
 
-/** A bounce or complaint as it waits to be read (reports.ts). */
+/** A report as it waits to be read (reports.ts). */
 function reportRow(
   app: App,
   { organizationId, report, deliveryId }: ReportDestination,

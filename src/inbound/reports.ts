@@ -1,5 +1,6 @@
-// Reads the bounces and complaints that came back for our own sends, at our own pace after their 250
-// (contract 8), and hands what they say to src/outbound/late-outcome.ts. A report that names nothing
+// Reads the bounces, complaints and DMARC reports that came back for our own sends, at our own pace
+// after their 250 (contract 8). What they say goes to src/outbound/late-outcome.ts, of DMARC reports
+// to dmarc/dmarc-reports.ts. A report that names nothing
 // of ours, or says nothing that can be read, changes nothing.
 import { foldAddress } from '../address.ts';
 import type { App } from '../app.ts';
@@ -11,6 +12,7 @@ import type { Db } from '../store/db.ts';
 import { readBounce } from './bounce/bounce-report.ts';
 import type { BouncedRecipient } from './bounce/bounced-recipient.ts';
 import { readComplaint } from './bounce/complaint.ts';
+import { storeDmarcReport } from './dmarc/dmarc-reports.ts';
 import type { ParsedMail } from './parsed-mail.ts';
 import { deleteReport, nextReportAt, type ReportRow, takeReports } from './queries.ts';
 
@@ -89,17 +91,34 @@ export function createReportReader(app: App): ReportReader {
 
 async function readReport(app: App, row: ReportRow): Promise<void> {
   try {
-    const mail = await app.mime.parse(row.raw, { envelopeFrom: row.envelope_from });
+    const apply = row.kind === 'dmarc' ? await readDmarc(app, row) : await readLate(app, row);
     await app.store.write(async (trx) => {
-      for (const { delivery, outcome } of await findings(app, trx, row, mail)) {
-        await applyLateOutcome(app, trx, delivery, outcome);
-      }
+      await apply(trx);
       await deleteReport(trx, row.id);
     });
   } catch (error) {
     app.log.error({ err: error, reportId: row.id, tries: row.tries }, 'a report could not be read');
     if (row.tries >= mostTries) await app.store.write((trx) => deleteReport(trx, row.id));
   }
+}
+
+/** What a report changes, once it has been read. */
+type Apply = (trx: Db) => Promise<void>;
+
+async function readDmarc(app: App, { raw, organization_id }: ReportRow): Promise<Apply> {
+  const summary = await app.mime.readDmarc(raw);
+  return async (trx) => {
+    if (summary) await storeDmarcReport(app, trx, organization_id, summary);
+  };
+}
+
+async function readLate(app: App, row: ReportRow): Promise<Apply> {
+  const mail = await app.mime.parse(row.raw, { envelopeFrom: row.envelope_from });
+  return async (trx) => {
+    for (const { delivery, outcome } of await findings(app, trx, row, mail)) {
+      await applyLateOutcome(app, trx, delivery, outcome);
+    }
+  };
 }
 
 function findings(app: App, trx: Db, row: ReportRow, mail: ParsedMail): Promise<Finding[]> {

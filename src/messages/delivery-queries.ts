@@ -368,12 +368,16 @@ export function confirmSent(
     .where('sent_at', '<=', sentBefore)
     .orderBy('sent_at')
     .limit(limit);
-  return q
-    .updateTable('deliveries')
-    .set({ status: 'delivered', delivered_at: now, terminal_at: now, updated_at: now })
-    .where('id', 'in', quiet)
-    .returningAll()
-    .execute();
+  return (
+    q
+      .updateTable('deliveries')
+      .set({ status: 'delivered', delivered_at: now, terminal_at: now, updated_at: now })
+      .where('id', 'in', quiet)
+      // PostgreSQL asks again after it waited: another daemon may have been first.
+      .where('status', '=', 'sent')
+      .returningAll()
+      .execute()
+  );
 }
 
 /** When the oldest unconfirmed `sent` was sent, or null. */
@@ -404,18 +408,18 @@ export type LateChange = Partial<
   >
 > & { status: MessageStatus; updated_at: number };
 
-/** Moves a delivery on if it still has one of the statuses `from`; false otherwise. */
+/** Moves a delivery on if it still has one of the statuses `from`, and returns it as it is then. */
 export async function moveDelivery(
   db: Db,
   id: string,
   from: readonly MessageStatus[],
   change: LateChange,
-): Promise<boolean> {
-  const moved = await tables<DeliveryTables>(db)
+): Promise<DeliveryRow | undefined> {
+  return tables<DeliveryTables>(db)
     .updateTable('deliveries')
     .set(change)
     .where('id', '=', id)
     .where('status', 'in', from)
+    .returningAll()
     .executeTakeFirst();
-  return Number(moved.numUpdatedRows) > 0;
 }

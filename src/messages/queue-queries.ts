@@ -1,7 +1,7 @@
 // SQL on `deliveries` for looking at the queue and changing it by hand: pages, counts, walks, and
 // changes that leave alone what a daemon works on. The states are those at the head of
 // delivery-queries.ts; a lane named `held <hold id>` is a hold (src/outbound/holds.ts).
-import { type Kysely, type SqlBool, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Db, idList, isOneOf, type ParameterOf, statement, tables } from '../store/db.ts';
 import type { DeliveryRow, DeliveryTables } from './delivery-queries.ts';
 import type { WaitReason } from './schema.ts';
@@ -88,35 +88,25 @@ export function findNamedDeliveries(db: Db, id: string): Promise<DeliveryRow[]> 
     .execute();
 }
 
-export interface QueueTotals {
-  ready: number;
-  /** Without a turn: all other states together. */
-  due: number;
-  claimed: number;
-  /** In a lane or held. */
-  inLanes: number;
-  held: number;
-}
+/** How many entries are in each state. */
+export type QueueCounts = Record<QueueState, number>;
 
 /** Counts from the entries of indexes alone, each up to `most`. */
-export async function countTotals(
+export async function countStates(
   db: Db,
   heldLanes: readonly string[],
   most: number,
-): Promise<QueueTotals> {
+): Promise<QueueCounts> {
   const held = isOneOf(db, 'lane', idList(db, heldLanes));
-  const { rows } = await sql<QueueTotals>`select
-    (select count(*) from (select 1 from deliveries where turn is not null limit ${most}) a) as ready,
-    (select count(*) from (select 1 from deliveries
-      where turn is null and due_at is not null limit ${most}) b) as due,
-    (select count(*) from (select 1 from deliveries
-      where claimed_by is not null limit ${most}) c) as claimed,
-    (select count(*) from (select 1 from deliveries
-      where lane is not null limit ${most}) d) as "inLanes",
-    (select count(*) from (select 1 from deliveries
-      where lane is not null and ${held} limit ${most}) e) as held`.execute(db);
-  const [totals] = rows;
-  return totals ?? { ready: 0, due: 0, claimed: 0, inLanes: 0, held: 0 };
+  const upTo = (condition: RawBuilder<SqlBool>) =>
+    sql`(select count(*) from (select 1 from deliveries where ${condition} limit ${most}) a)`;
+  const { rows } = await sql<QueueCounts>`select
+    ${upTo(sql`turn is not null`)} as ready,
+    ${upTo(sql`turn is null and due_at is not null and lane is null and claimed_by is null`)} as waiting,
+    ${upTo(sql`lane is not null and not ${held}`)} as "in-lane",
+    ${upTo(sql`lane is not null and ${held}`)} as held,
+    ${upTo(sql`claimed_by is not null`)} as claimed`.execute(db);
+  return rows[0] ?? { ready: 0, waiting: 0, 'in-lane': 0, held: 0, claimed: 0 };
 }
 
 /** How many wait in each of these lanes; a lane that nobody waits in is absent. */
@@ -193,7 +183,8 @@ export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<Walk
     )
     .orderBy(order)
     .orderBy('id')
-    .limit(limit)
+    // Written out: PostgreSQL plans a limit that it does not know as if it were a tenth of the table.
+    .limit(sql.lit(limit))
     .execute();
   return rows.map((row) => ({ ...row, at: row.at ?? 0 }));
 }

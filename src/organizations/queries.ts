@@ -1,5 +1,5 @@
 // All SQL on `organizations` and `organization_changes`. Rows only, no decisions.
-import { type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
+import { type Db, engineOf, idList, isOneOf, statement, tables } from '../store/db.ts';
 
 export interface OrganizationRow {
   id: string;
@@ -67,6 +67,16 @@ export async function insertOrganization(db: Db, row: OrganizationRow): Promise<
     .returning('id')
     .execute();
   return inserted.length > 0;
+}
+
+const paused = statement<OrganizationTables, object, { id: string }>((db) => {
+  const rows = db.selectFrom('organizations').select('id').where('sending_status', '=', 'paused');
+  return engineOf(db) === 'postgres' ? rows.forShare() : rows;
+});
+
+/** Hot: asked by every claim. On PostgreSQL they stay paused until the transaction ends. */
+export async function lockPausedOrganizations(trx: Db): Promise<string[]> {
+  return (await paused(trx, {})).map(({ id }) => id);
 }
 
 /** In order of creation. */

@@ -31,6 +31,7 @@ import { resolveSenders } from '../senders/senders.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { answerClaim, type Claim, claimRow, knownClaims, nameOf, stakeClaims } from './claims.ts';
 import { type Draft, draftMessage } from './draft.ts';
+import { countAccepted } from './outcome-counts.ts';
 import type { RecentContents } from './recent-contents.ts';
 import type { SendContent } from './send-content.ts';
 import { simulatedOutcome } from './simulator.ts';
@@ -88,6 +89,7 @@ export async function acceptAll(
       emails: message.delivery_count,
     })),
   );
+  await countAccepted(app, trx, [...drafts.values()]);
   for (const [index, { presented }] of drafts) {
     results[index] = { message: presented, replayed: false };
   }

@@ -86,7 +86,8 @@ export function createAttempter(app: App, listener: { host: string; port: number
           for (const [index, delivery] of deliveries.entries()) {
             const ending = endings[index] ?? ourFault(app, route.kind);
             const isSole = claimed.message.delivery_count === 1;
-            settlements.push({ delivery, isSole, ...ending });
+            const fromEmail = claimed.message.from_email;
+            settlements.push({ delivery, isSole, fromEmail, ...ending });
             const lane = laneOf(delivery.email);
             if (lane !== null) lanes.ended(lane, delivery.id, signalOf(ending.outcome));
           }

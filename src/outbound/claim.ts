@@ -25,6 +25,7 @@ import {
 import type { Db } from '../store/db.ts';
 import { type Holds, heldBy, readHolds } from './holds.ts';
 import type { Lanes } from './lanes.ts';
+import { pausedBy, readPaused } from './pauses.ts';
 import { turnsOf } from './turns.ts';
 
 /** A message with the deliveries of it that were claimed together. */
@@ -84,9 +85,9 @@ async function claimInTransaction(
   const claimed: DeliveryRow[] = [];
   let postponed = 0;
   const candidates = [...fromLanes, ...ready];
-  const holds = candidates.length === 0 ? null : await readHolds(trx);
+  const stops = candidates.length === 0 ? null : await readStops(trx);
   for (const row of candidates) {
-    if (await goesNow(trx, choice, holds, row, now)) {
+    if (await goesNow(trx, choice, stops, row, now)) {
       claimed.push(begun(row, worker, now, now + leaseMs));
       begunIds.push(row.id);
     } else {
@@ -126,17 +127,31 @@ async function giveTurns(app: App, trx: Db, now: number, limit: number): Promise
   return due.length;
 }
 
-/** Asks the holds and the lane; one that is over its age goes past the lane, for its last attempt. */
+/** What keeps deliveries back whatever their lanes say. */
+interface Stops {
+  holds: Holds;
+  paused: ReadonlySet<string>;
+}
+
+async function readStops(trx: Db): Promise<Stops> {
+  return { holds: await readHolds(trx), paused: await readPaused(trx) };
+}
+
+/** Asks the holds, the pauses and the lane; one that is over its age goes past the lane, for its last attempt. */
 async function goesNow(
   trx: Db,
   { lanes, laneOf }: LaneChoice,
-  holds: Holds | null,
+  stops: Stops | null,
   row: DeliveryRow,
   now: number,
 ): Promise<boolean> {
-  const hold = holds?.of(row);
+  const hold = stops?.holds.of(row);
   if (hold) {
     await postpone(trx, heldBy(hold, row.id, now));
+    return false;
+  }
+  if (stops?.paused.has(row.organization_id)) {
+    await postpone(trx, pausedBy(row.organization_id, row.id, now));
     return false;
   }
   const lane = laneOf(row.email);

@@ -11,6 +11,7 @@ import {
 import { lockMessages, updateMessageStatus } from '../messages/queries.ts';
 import { overallStatus } from '../messages/status.ts';
 import type { Db } from '../store/db.ts';
+import { countConfirmed } from './outcome-counts.ts';
 
 const batch = 500;
 
@@ -52,4 +53,5 @@ async function tellDelivered(
       metadata: { recipient: row.email, deliveryId: row.id, assumed: true },
     })),
   );
+  await countConfirmed(app, trx, rows);
 }

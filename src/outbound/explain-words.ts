@@ -86,7 +86,7 @@ export const waitWords: Readonly<Record<WaitReason, WaitWords>> = {
   'tenant-health': {
     because: 'Sending is paused for its organization.',
     next: 'It goes on when the pause is lifted; that is looked at again {due}.',
-    help: { purpose: 'To see why', command: 'svc orgs show {organization}' },
+    help: { purpose: 'To lift the pause', command: 'svc orgs resume {organization}' },
   },
   'provider-unavailable': {
     because: 'The servers of {domain} asked for less mail or did not answer: their lane is closed.',

@@ -29,6 +29,16 @@ import { timeInWords } from './time-words.ts';
 
 const mostCountedAhead = 10_000;
 
+/** The words of a server, or of a bounce that came by mail (`verb` `DSN`). */
+export interface ServerWords {
+  code: number | null;
+  enhancedCode: string | null;
+  reply: string;
+  verb: string;
+  host: string | null;
+  address: string | null;
+}
+
 export interface RecipientExplanation {
   recipientId: string;
   deliveryId: string;
@@ -44,6 +54,8 @@ export interface RecipientExplanation {
   next: string | null;
   nextAt: string | null;
   help: Help | null;
+  /** What was said last; null where nobody was asked. */
+  said: ServerWords | null;
   errorCode: string | null;
   attemptCount: number;
   /** The latest attempts with the words of the servers, the oldest first. */
@@ -114,10 +126,22 @@ async function explainDelivery(app: App, row: DeliveryRow): Promise<RecipientExp
     next: plan.next && fill(plan.next, known),
     nextAt: isoTime(nextAtMs),
     help: plan.help && { purpose: plan.help.purpose, command: fillCommand(plan.help, known) },
+    said: saidOf(row, last),
     errorCode: row.error_code,
     attemptCount: row.attempt_count,
     attempts,
   };
+}
+
+function saidOf(row: DeliveryRow, last: Attempt | undefined): ServerWords | null {
+  const details = fromJson<Partial<ServerWords & { mx: string | null }>>(row.error_details);
+  if (details?.reply !== undefined && details.verb !== undefined) {
+    const { code = null, enhancedCode = null, reply, verb, mx = null, address = null } = details;
+    return { code, enhancedCode, reply, verb, host: mx, address };
+  }
+  if (!last) return null;
+  const { code, enhancedCode, reply, verb, host, address } = last;
+  return { code, enhancedCode, reply, verb, host, address };
 }
 
 /** When what comes next comes at the latest; null where that is nobody's to say. */

@@ -52,7 +52,7 @@ function scopeOf({ organization_id, domain, message_id, delivery_id }: Target): 
 }
 
 /** The lane that keeps what a hold holds; no lane of a provider has such a name. */
-export function laneOfHold(holdId: string): string {
+function laneOfHold(holdId: string): string {
   return `held ${holdId}`;
 }
 

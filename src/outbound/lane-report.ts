@@ -2,7 +2,7 @@
 // goes on in them; whoever looks, in another process, adds up what the daemons wrote.
 import type { App } from '../app.ts';
 import { isoTime } from '../clock.ts';
-import { countInLanes } from '../messages/queue-queries.ts';
+import { countInLanes, type QueueCounts } from '../messages/queue-queries.ts';
 import { fromJson } from '../store/db.ts';
 import {
   deleteLaneStatesBefore,
@@ -11,13 +11,15 @@ import {
   upsertLaneStates,
 } from './lane-queries.ts';
 import type { LaneState, Lanes } from './lanes.ts';
-import { countStates, type QueueCounts } from './queue.ts';
+import { countQueueStates } from './queue.ts';
 
 const reportEveryMs = 1_000;
 /** Older reports are those of daemons that are idle or gone. */
 const staleMs = 10_000;
 const mostReported = 100;
 const seconds = 20;
+/** Asked every second: more would cost a daemon beside it too much. */
+const mostCounted = 100_000;
 
 /** A lane of one daemon, with its pace: messages taken per second, the oldest second first. */
 type ReportedLane = Omit<LaneState, 'taken' | 'waiting'> & { pace: number[] };
@@ -39,7 +41,9 @@ export interface LaneView {
 
 export interface QueueSnapshot {
   at: string;
+  /** Each counted up to `countedUpTo`: there may be more. */
   counts: QueueCounts;
+  countedUpTo: number;
   /** Daemons that reported within the last seconds. */
   workers: number;
   /** All lanes together; as in `LaneView`. */
@@ -51,8 +55,9 @@ export interface QueueSnapshot {
 /** Starts reporting the lanes of a daemon; returns the stop, which takes its report away. */
 export function startLaneReport(app: App, worker: string, lanes: Lanes): () => Promise<void> {
   const measure = paceOf();
-  let wasActive = false;
-  let writing: Promise<void> = Promise.resolve();
+  /** The store shows something as under way: an empty report has to follow. */
+  let isShown = false;
+  let writing: Promise<void> | null = null;
   const write = async (reported: readonly ReportedLane[]) => {
     const now = app.clock.now();
     const row = { worker, reported_at: now, lanes: JSON.stringify(reported) };
@@ -60,17 +65,18 @@ export function startLaneReport(app: App, worker: string, lanes: Lanes): () => P
       await upsertLaneStates(trx, row);
       await deleteLaneStatesBefore(trx, now - staleMs);
     }, 'soon');
+    isShown = reported.length > 0;
   };
   const tick = () => {
     cancel = app.clock.after(reportEveryMs, tick);
     const reported = measure(lanes.states(), app.clock.now());
-    // The last report of a busy time says that it is over.
-    if (reported.length > 0 || wasActive) {
-      writing = write(reported).catch((error: unknown) =>
-        app.log.debug({ err: error }, 'the lanes were not reported'),
-      );
-    }
-    wasActive = reported.length > 0;
+    // Of two writes at once the older could come last; what a slow store misses, the next one says.
+    if (writing || (reported.length === 0 && !isShown)) return;
+    writing = write(reported)
+      .catch((error: unknown) => app.log.debug({ err: error }, 'the lanes were not reported'))
+      .finally(() => {
+        writing = null;
+      });
   };
   let cancel = app.clock.after(reportEveryMs, tick);
   return async () => {
@@ -125,7 +131,8 @@ export async function queueSnapshot(app: App): Promise<QueueSnapshot> {
   const pace = sumOf(lanes.map((lane) => lane.pace));
   return {
     at: isoTime(now),
-    counts: await countStates(app),
+    counts: await countQueueStates(app, mostCounted),
+    countedUpTo: mostCounted,
     workers: rows.length,
     takenPerSecond: pace.at(-1) ?? 0,
     pace,

@@ -14,6 +14,7 @@ import { lockMessages, updateMessageStatus } from '../messages/queries.ts';
 import { type MessageStatus, overallStatus } from '../messages/status.ts';
 import type { Db } from '../store/db.ts';
 import type { ErrorCode } from './outcome.ts';
+import { countLate } from './outcome-counts.ts';
 
 /** What a report says of one delivery. */
 export type LateOutcome =
@@ -54,7 +55,8 @@ export async function applyLateOutcome(
   const messageId = delivery.message_id;
   await lockMessages(trx, [messageId]);
   const change = changeOf(outcome, now);
-  if (!(await moveDelivery(trx, delivery.id, follows[outcome.kind], change))) return false;
+  const moved = await moveDelivery(trx, delivery.id, follows[outcome.kind], change);
+  if (!moved) return false;
   const statuses = (await findDeliveryStatuses(trx, [messageId])).map((row) => row.status);
   const status = overallStatus(statuses);
   await updateMessageStatus(trx, messageId, status, now);
@@ -74,6 +76,7 @@ export async function applyLateOutcome(
     const { organization_id: organizationId, email: address } = delivery;
     await blockAddress(app, trx, { organizationId, address, reason, messageId });
   }
+  await countLate(app, trx, moved, outcome);
   return true;
 }
 

@@ -105,7 +105,8 @@ export function createMtaSts(options: MtaStsOptions): MtaSts {
     } catch (error) {
       failedUntil.set(`${domain} ${id}`, clock.now() + retryMs);
       const why = error instanceof Error ? error.message : String(error);
-      if (!stopped.signal.aborted) log?.warn({ domain, id, why }, 'MTA-STS: a policy cannot be had');
+      if (!stopped.signal.aborted)
+        log?.warn({ domain, id, why }, 'MTA-STS: a policy cannot be had');
       return null;
     }
   }

@@ -4,12 +4,13 @@ import type { App } from '../app.ts';
 import { isoTime } from '../clock.ts';
 import { ConflictError, ResourceNotFoundError } from '../errors.ts';
 import { type DeliveryRow, findDeliveryStatuses } from '../messages/delivery-queries.ts';
-import { updateMessageStatus } from '../messages/queries.ts';
+import { lockMessages, updateMessageStatus } from '../messages/queries.ts';
 import {
   cancelDelivery,
   countQueue,
-  countTotals,
+  countStates,
   findNamedDeliveries,
+  type QueueCounts,
   type QueueFilter,
   type QueueHalf,
   type QueueState,
@@ -20,14 +21,12 @@ import { overallStatus } from '../messages/status.ts';
 import { type Page, toPage } from '../pagination.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { type Holds, heldLanes, holdOfLane, readHolds } from './holds.ts';
+import { countDropped } from './outcome-counts.ts';
 import type { ListQueueQuery, QueueEntry, QueueScope } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, tellByHand } from './queue-walk.ts';
 
-/** Counts go up to here, so that they take milliseconds however long the queue is. */
-export const mostCounted = 1_000_000;
-
-/** How many entries are in each state; a count of `mostCounted` means as many or more. */
-export type QueueCounts = Record<QueueState, number>;
+/** Counts end here: on PostgreSQL a million takes a second. */
+const mostCounted = 1_000_000;
 
 /** Dropped by hand, as `errorMessage` tells it. */
 const droppedWords = 'Dropped from the queue by the operator before it was sent';
@@ -67,20 +66,13 @@ function toEntry(row: DeliveryRow): QueueEntry {
   };
 }
 
-/** Of all organizations. Reads of indexes: 0.2 s with a million entries. */
-export async function countStates(app: App): Promise<QueueCounts> {
+/**
+ * How many entries of all organizations are in each state, each counted up to `most`. A million in
+ * all take 0.2 s on SQLite.
+ */
+export async function countQueueStates(app: App, most = mostCounted): Promise<QueueCounts> {
   const { db } = app.store;
-  const totals = await countTotals(db, await heldLanes(db), mostCounted);
-  const { ready, claimed, held, inLanes, due } = totals;
-  // Each was counted at its own moment where a daemon works meanwhile.
-  const rest = (all: number, part: number) => Math.max(0, all - part);
-  return {
-    ready,
-    waiting: rest(due, claimed + inLanes),
-    'in-lane': rest(inLanes, held),
-    held,
-    claimed,
-  };
+  return countStates(db, await heldLanes(db), most);
 }
 
 /** A page of the queue, what goes first first; `counts` are those of the whole queue. */
@@ -105,7 +97,7 @@ export async function listQueue(
     offset = Math.max(0, offset - count);
   }
   const listed = toPage(rows.map(toEntry), total, { page, limit });
-  return { ...listed, counts: await countStates(app) };
+  return { ...listed, counts: await countQueueStates(app) };
 }
 
 function halvesOf(state: QueueState | null): QueueHalf[] {
@@ -233,6 +225,9 @@ export async function dropDeliveries(
 
 async function drop(app: App, trx: Db, id: string, organizationId?: string): Promise<QueueEntry[]> {
   const now = app.clock.now();
+  const [known] = await getNamed(trx, id, organizationId);
+  // What settles another recipient at this moment must see what becomes of this one.
+  if (known) await lockMessages(trx, [known.message_id]);
   const rows = droppable(id, await getNamed(trx, id, organizationId));
   const dropped: DeliveryRow[] = [];
   for (const row of rows) {
@@ -246,6 +241,7 @@ async function drop(app: App, trx: Db, id: string, organizationId?: string): Pro
     const status = overallStatus(siblings.map((sibling) => sibling.status));
     await updateMessageStatus(trx, first.message_id, status, now);
     await tellByHand(app, trx, dropped, 'cancelled', { by: 'operator', action: 'drop' });
+    await countDropped(app, trx, dropped);
   }
   const dropIds = new Set(rows.map((row) => row.id));
   return (await findNamedDeliveries(trx, id)).filter((row) => dropIds.has(row.id)).map(toEntry);

@@ -16,6 +16,7 @@ import { type MessageStatus, overallStatus } from '../messages/status.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { classifyReply } from './classify-reply.ts';
 import type { Outcome } from './outcome.ts';
+import { countEnded, type EndedDelivery } from './outcome-counts.ts';
 import { retryDelayMs } from './retry.ts';
 
 const attemptsKept = 20;
@@ -23,6 +24,8 @@ const attemptsKept = 20;
 /** What became of one claimed delivery. */
 export interface Settlement {
   delivery: DeliveryRow;
+  /** Of the message. */
+  fromEmail: string;
   outcome: Outcome;
   /** Kind of route it took, for the metrics. */
   routeKind: string;
@@ -52,11 +55,13 @@ export async function settleAll(
   const sharing = settlements.filter(({ isSole }) => !isSole).map((one) => one.delivery.message_id);
   const siblings = await statusesOf(trx, sharing);
   const moved = new Map<string, MessageStatus>();
+  const ended: EndedDelivery[] = [];
   for (const settlement of settlements) {
     const { delivery } = settlement;
     const plan = planOf(app, settlement, now);
     if (!(await settleDelivery(trx, delivery.id, worker, plan.change))) continue;
     await blockDeadAddress(app, trx, settlement);
+    ended.push(...endOf(settlement, plan.change));
     const statuses = siblings.get(delivery.message_id) ?? new Map<string, MessageStatus>();
     for (const step of plan.steps) {
       statuses.set(delivery.id, step.status);
@@ -67,6 +72,8 @@ export async function settleAll(
   }
   for (const [messageId, status] of moved) await updateMessageStatus(trx, messageId, status, now);
   if (events.length > 0) await recordEvents(app, trx, events);
+  // Last: the counters are what other transactions wait for.
+  await countEnded(app, trx, ended);
 }
 
 /** Only what proves that the address is dead blocks it (contract 5); simulated ones live on. */
@@ -75,14 +82,38 @@ async function blockDeadAddress(
   trx: Db,
   { delivery, outcome, routeKind }: Settlement,
 ): Promise<void> {
-  if (outcome.kind !== 'bounced' || routeKind === 'simulator') return;
-  if (!classifyReply(outcome.reply).isHard && !isDeadDomain(outcome)) return;
+  if (routeKind === 'simulator' || !isHardBounce(outcome)) return;
   await blockAddress(app, trx, {
     organizationId: delivery.organization_id,
     address: delivery.email,
     reason: 'bounce',
     messageId: delivery.message_id,
   });
+}
+
+function isHardBounce(outcome: Outcome): boolean {
+  if (outcome.kind !== 'bounced') return false;
+  return classifyReply(outcome.reply).isHard || isDeadDomain(outcome);
+}
+
+/** What there is to count, once there is no further attempt. */
+function endOf(
+  { delivery, fromEmail, outcome, aftermath }: Settlement,
+  change: DeliveryChange,
+): EndedDelivery[] {
+  if (change.due_at !== null) return [];
+  const end = outcome.kind === 'deferred' ? 'failed' : outcome.kind;
+  return [
+    {
+      delivery,
+      fromEmail,
+      end,
+      isDelivered: change.delivered_at !== null,
+      isComplaint: aftermath === 'complained' && end === 'sent',
+      isHardBounce: isHardBounce(outcome),
+      isOwnFault: outcome.kind === 'failed',
+    },
+  ];
 }
 
 /** Our own finding: the domain does not exist (5.1.2), or takes no mail at all (RFC 7505: 5.1.10). */

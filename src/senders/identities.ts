@@ -7,10 +7,11 @@ import type { App } from '../app.ts';
 import { isoTime } from '../clock.ts';
 import { selectDomainsNamed } from '../domains/queries.ts';
 import { ConflictError, ResourceNotFoundError } from '../errors.ts';
-import { lockOrganization } from '../organizations/queries.ts';
+import { findOrganizations, lockOrganization } from '../organizations/queries.ts';
 import { type Page, toPage } from '../pagination.ts';
 import type { Caller } from '../route.ts';
 import { type Db, fromJson, toJson } from '../store/db.ts';
+import { type SenderHealth, senderHealth } from '../usage/health.ts';
 import { parseWith } from '../validate.ts';
 import * as queries from './queries.ts';
 import {
@@ -21,11 +22,14 @@ import {
   type UpdateSender,
 } from './schema.ts';
 
-const seriesDays = 14;
-
 type SenderDomain = Awaited<ReturnType<typeof selectDomainsNamed>>[number];
 
-function toSender(row: queries.SenderRow, domain: SenderDomain | undefined): Sender {
+function toSender(
+  row: queries.SenderRow,
+  domain: SenderDomain | undefined,
+  sendingStatus: 'enabled' | 'paused',
+  { series, ...deliverability }: SenderHealth,
+): Sender {
   const domainVerifiedAt = domain?.status === 'verified' ? domain.verified_at : null;
   // Verified with its domain: since both were there.
   const byDomain = domainVerifiedAt === null ? null : Math.max(domainVerifiedAt, row.created_at);
@@ -44,8 +48,8 @@ function toSender(row: queries.SenderRow, domain: SenderDomain | undefined): Sen
     providerFailureCode: null,
     isDefault: row.is_default === 1,
     replyToEmails: fromJson<string[]>(row.reply_to_emails),
-    deliverability: { bounceRate: 0, complaintRate: 0, windowSends: 0, sendingStatus: 'enabled' },
-    series: Array.from({ length: seriesDays }, () => 0),
+    deliverability: { ...deliverability, sendingStatus },
+    series,
     isActive: row.is_active === 1,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
@@ -53,6 +57,7 @@ function toSender(row: queries.SenderRow, domain: SenderDomain | undefined): Sen
 }
 
 async function present(
+  app: App,
   db: Db,
   organizationId: string,
   rows: readonly queries.SenderRow[],
@@ -60,7 +65,13 @@ async function present(
   const names = [...new Set(rows.map((row) => row.domain))];
   const domains = await selectDomainsNamed(db, organizationId, names);
   const byName = new Map(domains.map((domain) => [domain.domain, domain]));
-  return rows.map((row) => toSender(row, byName.get(row.domain)));
+  const [organization] = await findOrganizations(db, [organizationId]);
+  const sendingStatus = organization?.sending_status ?? 'enabled';
+  const addresses = rows.map((row) => row.folded_email);
+  const healthOf = await senderHealth(db, organizationId, addresses, app.clock.now());
+  return rows.map((row) =>
+    toSender(row, byName.get(row.domain), sendingStatus, healthOf(row.folded_email)),
+  );
 }
 
 async function getRow(db: Db, caller: Caller, id: string): Promise<queries.SenderRow> {
@@ -69,8 +80,8 @@ async function getRow(db: Db, caller: Caller, id: string): Promise<queries.Sende
   return row;
 }
 
-async function presentOne(db: Db, caller: Caller, id: string): Promise<Sender> {
-  const [sender] = await present(db, caller.organizationId, [await getRow(db, caller, id)]);
+async function presentOne(app: App, db: Db, caller: Caller, id: string): Promise<Sender> {
+  const [sender] = await present(app, db, caller.organizationId, [await getRow(db, caller, id)]);
   if (!sender) throw new ResourceNotFoundError('sender', id);
   return sender;
 }
@@ -117,7 +128,7 @@ export async function createSender(app: App, caller: Caller, input: CreateSender
       throw new ConflictError('sender', `${row.email} is a sender of this organization already`);
     }
     if (isDefault) await makeDefault(trx, row, row.created_at);
-    return presentOne(trx, caller, row.id);
+    return presentOne(app, trx, caller, row.id);
   });
 }
 
@@ -138,12 +149,12 @@ export async function listSenders(
     queries.selectSenders(db, caller.organizationId, query, range),
     queries.countSenders(db, caller.organizationId, query),
   ]);
-  return toPage(await present(db, caller.organizationId, rows), total, query);
+  return toPage(await present(app, db, caller.organizationId, rows), total, query);
 }
 
 /** @throws ResourceNotFoundError. */
 export function getSender(app: App, caller: Caller, id: string): Promise<Sender> {
-  return presentOne(app.store.db, caller, id);
+  return presentOne(app, app.store.db, caller, id);
 }
 
 /** Changes what is given; a new default takes the place of the old. @throws ResourceNotFoundError. */
@@ -166,7 +177,7 @@ export async function updateSender(
       updated_at: now,
     });
     if (isDefault) await makeDefault(trx, row, now);
-    return presentOne(trx, caller, id);
+    return presentOne(app, trx, caller, id);
   });
 }
 

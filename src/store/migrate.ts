@@ -10,6 +10,7 @@ import { queue } from './migrations/0003-queue.ts';
 import { admission } from './migrations/0004-admission.ts';
 import { inboundReports } from './migrations/0005-inbound-reports.ts';
 import { usage } from './migrations/0006-usage.ts';
+import { dmarcReports } from './migrations/0007-dmarc-reports.ts';
 
 export interface Migration {
   name: string;
@@ -24,6 +25,7 @@ export const migrations: readonly Migration[] = [
   admission,
   inboundReports,
   usage,
+  dmarcReports,
 ];
 
 export interface MigrationStatus {

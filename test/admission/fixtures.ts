@@ -50,9 +50,10 @@ export async function ask(app: App, drawer: Drawer): Promise<number | null> {
 
 /** As the batch operation asks: one before the body, the rest when it runs. */
 export async function askBatch(app: App, drawer: Drawer, count: number): Promise<number | null> {
-  const first = await ask(app, drawer);
+  const admission = admissionOf(app);
+  const first = await secondsOf(admission.admit(drawer, 'sendMessageBatch', { isBatch: true }));
   if (first !== null) return first;
-  return secondsOf(admissionOf(app).admitBatch(drawer, count, 'sendMessageBatch'));
+  return secondsOf(admission.admitBatch(drawer, count, 'sendMessageBatch'));
 }
 
 async function secondsOf(admitted: Promise<void>): Promise<number | null> {

@@ -181,7 +181,7 @@ describe('a batch over HTTP', () => {
     area: 'messages',
     permission: 'messages:send',
     body: z.strictObject({ count: z.int().min(1).max(100) }),
-    drawsOnSendRate: true,
+    drawsOnSendRate: 'batch',
     status: 200,
     output: z.object({ count: z.number() }),
     run: async (app, { caller, body: { count } }) => {
@@ -217,6 +217,14 @@ describe('a batch over HTTP', () => {
     expect(headers).toMatchObject({ ...limited, 'ratelimit-remaining': '5' });
     await test.clock.advance(1_000);
     expect((await api.post({ count: 10 })).status).toBe(200);
+  });
+
+  it('refused before its size is known, it is told to wait for full buckets', async () => {
+    await onPlan(test, 'growth');
+    expect((await api.post({ count: 75 })).status).toBe(200);
+    expect((await api.post({ count: 2 })).headers['retry-after']).toBe('3');
+    await test.clock.advance(3_000);
+    expect((await api.post({ count: 100 })).status).toBe(200);
   });
 
   it('of invalid input draws the one request that it is', async () => {

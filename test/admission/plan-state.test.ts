@@ -87,16 +87,19 @@ describe.each(stores)('the state of a plan on %s', (store) => {
       "svc orgs update 'Ada'\\''s mail' --payment-method",
     ]);
   });
+});
 
-  it('holds those of `free` for a plan that was taken out of the configuration', async () => {
-    const { plans } = test.app.config;
-    Object.assign(plans, { gone: { ratePerSecond: 1, dailyEmails: 7, trialCaps: false } });
-    await onPlan(test, 'gone');
-    expect(await getPlanState(test.app, 'default')).toMatchObject({ daily: { limitEmails: 7 } });
-    Object.assign(plans, { gone: undefined });
-    expect(await getPlanState(test.app, 'default')).toMatchObject({
-      rate: { perSecond: 5, burst: 10, burstPerKey: 5 },
-      daily: { limitEmails: 1_000 },
-    });
+it('of a plan that was taken out of the configuration is that of `free`, and says so', async () => {
+  const gone = { ratePerSecond: 1, dailyEmails: 7, trialCaps: false };
+  const test = await testApp({ config: { plans: { gone } } });
+  await onPlan(test, 'gone');
+  expect(await getPlanState(test.app, 'default')).toMatchObject({ daily: { limitEmails: 7 } });
+  Reflect.deleteProperty(test.app.config.plans, 'gone');
+  expect(await getPlanState(test.app, 'default')).toMatchObject({
+    rate: { perSecond: 5, burst: 10, burstPerKey: 5 },
+    daily: { limitEmails: 1_000 },
+    binds: '1,000 emails a day, by the plan free, as the configuration knows no plan gone.',
+    liftedBy: 'svc orgs update default --plan starter',
   });
+  await test.close();
 });

@@ -23,7 +23,8 @@ function refusal(currentUsage: number, limit: number) {
 describe.each(stores)('8.2 on %s', (store) => {
   let test: TestApp;
   beforeEach(async () => {
-    test = await testApp({ store });
+    const tiny = { ratePerSecond: 1, dailyEmails: 3, trialCaps: true };
+    test = await testApp({ store, config: { plans: { tiny } } });
   });
   afterEach(() => test.close());
 
@@ -64,8 +65,6 @@ describe.each(stores)('8.2 on %s', (store) => {
   });
 
   it('whichever is lower: the plan, where it allows less than the caps', async () => {
-    const { plans } = test.app.config;
-    Object.assign(plans, { tiny: { ratePerSecond: 1, dailyEmails: 3, trialCaps: true } });
     await onPlan(test, 'tiny', { paymentMethodOnFile: false, isNew: true });
     expect(await sendOne({ recipients: 3 })).toBeNull();
     expect(await sendOne()).toEqual(refusal(3, 3));

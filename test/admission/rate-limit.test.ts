@@ -1,5 +1,6 @@
 // Specification 8.1, line by line, on the four plans: bursts, sustained rates over a minute, sharing,
 // what draws and what does not. The same buckets on both stores; on PostgreSQL this daemon is alone.
+import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { admissionOf, type Drawer } from '../../src/admission/admission.ts';
 import { updateOrganization } from '../../src/organizations/organizations.ts';
@@ -179,6 +180,35 @@ describe.each(stores)('8.1 on %s', (store) => {
     expect(await ask(service.app, keyOf(service))).toBe(1);
     await service.clock.advance(waitMs);
     expect(await draw(campaign, 1)).toBe(0);
+  });
+});
+
+describe('7.1 over random schedules', () => {
+  it('a caller that waits what it was told is always admitted, single or batch', async () => {
+    const service = await start('free');
+    const keys = drawers(service, 3);
+    const step = fc.record({
+      passesMs: fc.oneof(fc.integer({ max: 300, min: 0 }), fc.integer({ max: 30_000, min: 0 })),
+      key: fc.constantFrom(...keys),
+      count: fc.oneof(fc.constant(1), fc.integer({ max: 100, min: 2 })),
+    });
+    let refusals = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        for (const { passesMs, key, count } of steps) {
+          service.clock.set(service.clock.now() + passesMs);
+          const asks = () =>
+            count === 1 ? ask(service.app, key) : askBatch(service.app, key, count);
+          const seconds = await asks();
+          if (seconds === null) continue;
+          refusals++;
+          service.clock.set(service.clock.now() + seconds * 1_000);
+          expect(await asks()).toBeNull();
+        }
+      }),
+      { numRuns: 100 },
+    );
+    expect(refusals).toBeGreaterThan(100);
   });
 });
 

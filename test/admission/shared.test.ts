@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { admissionOf } from '../../src/admission/admission.ts';
 import type { App } from '../../src/app.ts';
+import { seededRandom } from '../../src/random.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { ask, askBatch, drain, drawers, onPlan, planTable } from './fixtures.ts';
 
@@ -32,6 +33,11 @@ async function settled(ms: number): Promise<void> {
       await sql`select 1`.execute(test.app.store.db);
     }
   }
+}
+
+async function bucketsInDebt(): Promise<number> {
+  const query = sql<{ n: number }>`select count(*) as n from rate_buckets where level < 0`;
+  return (await query.execute(test.app.store.db)).rows[0]?.n ?? 0;
 }
 
 beforeEach(async () => {
@@ -98,6 +104,27 @@ describe('two daemons on one store', () => {
     }
   });
 
+  it('so it is over a random schedule of single requests and batches at either', async () => {
+    const daemons = await twoDaemons('free');
+    const [key] = drawers(test, 1);
+    if (!key) throw new Error('no key');
+    const random = seededRandom(7);
+    const upTo = (most: number) => (random.bytes(1)[0] ?? 0) % (most + 1);
+    let refusals = 0;
+    for (let step = 0; step < 150; step++) {
+      await test.clock.advance(upTo(3) * 150);
+      const count = upTo(2) === 0 ? 1 + upTo(20) : 1;
+      const [at = test.app, later = test.app] = upTo(1) === 0 ? daemons : daemons.toReversed();
+      const askAt = (app: App) => (count === 1 ? ask(app, key) : askBatch(app, key, count));
+      const seconds = await askAt(at);
+      if (seconds === null) continue;
+      refusals++;
+      await test.clock.advance(seconds * 1_000);
+      expect(await askAt(later)).toBeNull();
+    }
+    expect(refusals).toBeGreaterThan(20);
+  });
+
   it('what one refuses by its own view costs the store nothing', async () => {
     const [first] = await twoDaemons('free');
     const [key] = drawers(test, 1);
@@ -132,6 +159,8 @@ describe('two daemons on one store', () => {
     expect(await askBatch(first, key, 100)).toBeNull();
     const second = await startDaemon(await test.another());
     await heartbeat();
+    // Both buckets, of the organization and of the key.
+    while ((await bucketsInDebt()) < 2);
     expect(await ask(second, key)).toBe(19);
   });
 

@@ -1,33 +1,58 @@
-// Child processes of the benchmark: the sink, the real daemon, and what they cost.
+// Child processes of the benchmark: the sink, the real daemon, commands of the product.
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { cpuMs, memoryMb, threadCpuMs } from './process-cost.ts';
+import { showProgress } from './progress.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const svc = join(root, 'bin', 'svc');
-/** Of /proc/<pid>/stat: Linux counts CPU time in hundredths of a second. */
-const ticksPerSecond = 100;
+const deliveryDeadlineMs = 900_000;
+const readyPollMs = 100;
+/** A large store takes its time. */
+const readyDeadlineMs = 120_000;
+/** A daemon that does not stop by itself must not outlive the bench. */
+const stopDeadlineMs = 60_000;
+
+export interface SinkCount {
+  received: number;
+  signed: number;
+}
 
 export interface BenchSink {
   port: number;
+  pid: number;
   /** Resolves when `count` messages have come since the start. */
-  waitFor(count: number): Promise<void>;
+  waitFor(count: number, label: string): Promise<SinkCount>;
+  /** What has come until now. */
+  count(): Promise<SinkCount>;
   close(): void;
 }
 
 export async function startBenchSink(): Promise<BenchSink> {
   const child = fork(join(import.meta.dirname, 'sink-process.ts'));
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  const ask = async (request: { count: number; deadlineMs: number } | null) => {
+    child.send(request ?? { count: 0, deadlineMs: 0 });
+    const [answer] = (await once(child, 'message')) as [SinkCount & { error?: string }];
+    if (answer.error) throw new Error(answer.error);
+    return answer;
+  };
   return {
     port,
-    async waitFor(count) {
-      child.send({ count });
-      const [{ error }] = (await once(child, 'message')) as [{ error?: string }];
-      if (error) throw new Error(error);
+    pid: child.pid ?? 0,
+    async waitFor(count, label) {
+      const stop = showProgress(label);
+      try {
+        return await ask({ count, deadlineMs: deliveryDeadlineMs });
+      } finally {
+        stop();
+      }
     },
+    count: () => ask(null),
     close: () => child.disconnect(),
   };
 }
@@ -37,8 +62,12 @@ export interface BenchDaemon {
   pid: number;
   /** Core-milliseconds used so far, all threads. */
   cpuMs(): number;
-  /** Resident memory in MB, now. */
-  memoryMb(): number;
+  /** Of these, by name of thread. */
+  threads(): Map<string, number>;
+  /** Resident memory in MB. */
+  memoryMb(which: 'now' | 'peak'): number;
+  /** The longest stall of the event loop in ms since this was last asked. */
+  stallMs(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -49,10 +78,14 @@ export async function startBenchDaemon(env: Record<string, string>): Promise<Ben
     env: { ...process.env, SVC_LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const exited = once(child, 'exit');
-  for (let tries = 0; !existsSync(readyFile); tries++) {
-    if (tries > 300 || child.exitCode !== null) throw new Error('the daemon did not get ready');
-    await wait(100);
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  const exited = once(child, 'exit').finally(() => process.off('exit', kill));
+  const deadline = performance.now() + readyDeadlineMs;
+  while (!existsSync(readyFile)) {
+    const isLate = performance.now() > deadline;
+    if (isLate || child.exitCode !== null) throw new Error('the daemon did not get ready');
+    await wait(readyPollMs);
   }
   const { httpUrl, pid } = JSON.parse(readFileSync(readyFile, 'utf8')) as {
     httpUrl: string;
@@ -62,20 +95,20 @@ export async function startBenchDaemon(env: Record<string, string>): Promise<Ben
     httpPort: Number(new URL(httpUrl).port),
     pid,
     cpuMs: () => cpuMs(pid),
-    memoryMb: () => {
-      const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-      return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+    threads: () => threadCpuMs(pid),
+    memoryMb: (which) => memoryMb(pid, which),
+    async stallMs() {
+      const metrics = await (await fetch(`${httpUrl}/metrics`)).text();
+      const seconds = /^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(metrics)?.[1];
+      return Math.round(Number(seconds ?? Number.NaN) * 1000);
     },
     async stop() {
       child.kill('SIGTERM');
+      const late = setTimeout(kill, stopDeadlineMs);
       await exited;
+      clearTimeout(late);
     },
   };
-}
-
-function cpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond;
 }
 
 /** Runs a command of the product against the same store and returns its JSON. */

@@ -1,11 +1,13 @@
-// `npm run bench`: how fast the real daemon accepts (durable, SQLite FULL) and delivers signed mail
-// to a loopback sink, and what a message costs. Figures are printed, never asserted.
-import { mkdtempSync, rmSync } from 'node:fs';
+// `npm run bench`: reads the options, says what runs where, and starts what was asked for. What each
+// part measures and how to read it: README.md beside this.
 import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { percentile, postAll } from './http-load.ts';
-import { startBenchDaemon, startBenchSink, svcJson } from './processes.ts';
+import { benchBacklog } from './backlog.ts';
+import { benchFairness } from './fairness.ts';
+import { sayLoad, say } from './progress.ts';
+import { benchQuickly } from './quick.ts';
+import { signings, textOf } from './svc-contender.ts';
+import { raceAgainstPostfix } from './versus.ts';
 
 const { values } = parseArgs({
   options: {
@@ -13,91 +15,43 @@ const { values } = parseArgs({
     connections: { type: 'string', default: '32' },
     size: { type: 'string', default: '2048' },
     only: { type: 'string' },
+    profile: { type: 'boolean', default: false },
+    vs: { type: 'string' },
+    rounds: { type: 'string', default: '3' },
+    backlog: { type: 'boolean', default: false },
+    rows: { type: 'string', default: '1000,100000,1000000' },
+    fairness: { type: 'boolean', default: false },
   },
 });
-const total = Number(values.messages);
-const connections = Number(values.connections);
-const text = `${'The quick brown fox jumps over the lazy dog. '.repeat(2)}\n`.repeat(
-  Math.ceil(Number(values.size) / 92),
+
+// The children and their directories go with the bench, however it ends.
+for (const [signal, number] of [['SIGINT', 2], ['SIGTERM', 15]] as const) {
+  process.once(signal, () => process.exit(128 + number));
+}
+
+const only = signings.find((signing) => signing === values.only) ?? null;
+if (values.only !== undefined && !only) fail(`--only is one of ${signings.join(', ')}`);
+if (values.vs !== undefined && values.vs !== 'postfix') fail('--vs knows postfix only');
+const count = (name: 'messages' | 'connections' | 'size' | 'rounds') => {
+  const value = Number(values[name]);
+  return Number.isInteger(value) && value > 0 ? value : fail(`--${name} is a number above 0`);
+};
+const messages = count('messages');
+const mail = { connections: count('connections'), text: textOf(count('size')) };
+const rows = values.rows.split(',').map(Number);
+
+say(
+  `${messages} messages of about ${values.size} bytes over ${values.connections} connections,\n` +
+    `SQLite synchronous=FULL on ${tmpdir()}, ${cpus().length} cores, Node ${process.version}`,
 );
+sayLoad();
+say('');
+if (values.vs) await raceAgainstPostfix({ ...mail, messages, rounds: count('rounds') });
+else if (values.backlog) await benchBacklog({ ...mail, messages, rows });
+else if (values.fairness) await benchFairness(mail);
+else await benchQuickly({ ...mail, messages, only, profile: values.profile });
 
-interface Figures {
-  signing: string;
-  acceptPerSecond: number;
-  p50Ms: number;
-  p99Ms: number;
-  endToEndPerSecond: number;
-  coreMsPerMessage: number;
-  memoryMb: number;
+function fail(problem: string): never {
+  process.stderr.write(`bench: ${problem}\n`);
+  process.exit(2);
 }
-
-/** Signing of the run: the keys of the sending domain. */
-const signings = ['ed25519', 'rsa', 'both'] as const;
-
-async function race(signing: (typeof signings)[number]): Promise<Figures> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-  const sink = await startBenchSink();
-  const env = {
-    SVC_DATA_DIR: dataDir,
-    SVC_HTTP_PORT: '0',
-    SVC_SMTP_INBOUND_PORT: '0',
-    SVC_DELIVERY_MODE: 'relay',
-    SVC_DELIVERY_RELAY_HOST: '127.0.0.1',
-    SVC_DELIVERY_RELAY_PORT: String(sink.port),
-  };
-  const daemon = await startBenchDaemon(env);
-  try {
-    const from = `bench@${await sendingDomain(env, signing)}`;
-    const { key } = await svcJson<{ key: string }>(env, 'keys', 'create', '--name', 'bench');
-    const body = (index: number) =>
-      JSON.stringify({
-        channel: 'email',
-        from: { email: from },
-        to: [{ email: `user${index}@example.com` }],
-        email: { subject: `Message ${index}`, text: `${index}\n${text}` },
-      });
-    const load = { apiKey: key, path: '/v1/messages', connections };
-    const warmUp = Math.min(1_000, total);
-    await postAll(daemon.httpPort, { ...load, total: warmUp }, body);
-    await sink.waitFor(warmUp);
-
-    const cpuBefore = daemon.cpuMs();
-    const started = performance.now();
-    const accepted = await postAll(daemon.httpPort, { ...load, total }, body);
-    if (accepted.refused.size > 0) throw new Error(`refused: ${[...accepted.refused]}`);
-    await sink.waitFor(warmUp + total);
-    const seconds = (performance.now() - started) / 1000;
-    return {
-      signing,
-      acceptPerSecond: Math.round(total / accepted.seconds),
-      p50Ms: Number(percentile(accepted.latenciesMs, 0.5).toFixed(1)),
-      p99Ms: Number(percentile(accepted.latenciesMs, 0.99).toFixed(1)),
-      endToEndPerSecond: Math.round(total / seconds),
-      coreMsPerMessage: Number(((daemon.cpuMs() - cpuBefore) / total).toFixed(3)),
-      memoryMb: daemon.memoryMb(),
-    };
-  } finally {
-    await daemon.stop();
-    sink.close();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
-}
-
-async function sendingDomain(env: Record<string, string>, signing: string): Promise<string> {
-  const domain = `${signing}.bench.example`;
-  const { id } = await svcJson<{ id: string }>(env, 'domains', 'add', domain, '--dkim', signing);
-  await svcJson(env, 'domains', 'verify', id, '--force');
-  return domain;
-}
-
-console.log(`${total} messages of about ${values.size} bytes over ${connections} connections,`);
-console.log(
-  `SQLite synchronous=FULL on ${tmpdir()}, ${cpus().length} cores, Node ${process.version}\n`,
-);
-const figures: Figures[] = [];
-for (const signing of signings) {
-  if (values.only && values.only !== signing) continue;
-  console.log(`racing: signing ${signing} …`);
-  figures.push(await race(signing));
-}
-console.table(figures);

@@ -90,7 +90,7 @@ describe.each(stores)('sending domains on %s', (store) => {
           purpose: 'dmarc',
           type: 'TXT',
           name: '_dmarc.acme.example',
-          value: 'v=DMARC1; p=none',
+          value: 'v=DMARC1; p=none; rua=mailto:dmarc@bounce.acme.example',
           required: false,
           ...unchecked,
         },

@@ -164,9 +164,7 @@ beforeAll(async () => {
     world.dns.set(domain, 'MX', [{ exchange: mx, preference: 1 }]);
     healing.push(breakDns(world.dns, domain, mx));
   }
-  const ids = new Map<string, string>();
-  for (const { domain } of all) ids.set(domain, await world.send(`ada@${domain}`));
-  ids.set('good.test', await world.send('ada@good.test'));
+  const ids = await world.sendToDomains([...all.map(({ domain }) => domain), 'good.test']);
   await world.pass(firstAttemptsMs);
   firstAttempts = await world.firstDeliveries(ids);
   for (const heal of healing) heal();

@@ -130,11 +130,8 @@ beforeAll(async () => {
       { exchange: 'mx.good.test', preference: 2 },
     ]);
   }
-  const ids = new Map<string, string>();
-  for (const { domain, withNext } of all) {
-    for (const name of [domain, withNext]) ids.set(name, await world.send(`ada@${name}`));
-  }
-  ids.set('good.test', await world.send('ada@good.test'));
+  const domains = all.flatMap(({ domain, withNext }) => [domain, withNext]);
+  const ids = await world.sendToDomains([...domains, 'good.test']);
   await world.pass(firstAttemptsMs);
   mostOpen = world.sockets.length;
   firstAttempts = await world.firstDeliveries(ids);

@@ -82,10 +82,8 @@ it.each(breaks)(
 it('a message that breaks its session spoils none of the many behind it', async () => {
   mx.on({ verb: 'dot', match: /ada7[37]@/ }, { reset: true });
   mx.on({ verb: 'dot', match: /ada[12]0@/ }, '554 5.7.1 spam');
-  const ids: string[] = [];
-  for (let index = 0; index < 100; index += 1) {
-    ids.push(await world.send(some(`ada${index}`)));
-  }
+  const names = Array.from({ length: 100 }, (_, index) => `ada${index}`);
+  const ids = await Promise.all(names.map((name) => world.send(some(name))));
   await world.pass(firstAttemptsMs);
   const ends = (await Promise.all(ids.map(statuses))).map(([status]) => status);
   for (const [index, status] of ends.entries()) {

@@ -80,10 +80,7 @@ beforeAll(async () => {
     dns.set(`mx.${secure}`, 'A', [sinks.get(secure)?.host ?? ''], signed);
     dns.set(`_${port}._tcp.mx.${secure}`, 'TLSA', tlsa, signed);
   }
-  const ids = new Map<string, string>();
-  for (const { plain, secure } of all) {
-    for (const domain of [plain, secure]) ids.set(domain, await world.send(`ada@${domain}`));
-  }
+  const ids = await world.sendToDomains(all.flatMap(({ plain, secure }) => [plain, secure]));
   await world.pass(firstAttemptsMs);
   first = await world.firstDeliveries(ids);
   for (const { secure } of all) {

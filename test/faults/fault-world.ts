@@ -11,9 +11,10 @@ import { type TestApp, testApp } from '../support/test-app.ts';
 
 const minuteMs = 60_000;
 /** The first retry stands behind the longest attempt, so that a test sees them apart. */
-const scheduleMinutes = [40, 1];
+const scheduleMinutes = [27, 1];
 /** Turns of the event loop without any change before the clock may move. */
-const quietTurns = 400;
+const quietTurns = 300;
+const idleTurns = 60;
 const maxTurns = 2_000_000;
 
 export type Delivery = Message['deliveries'][number];
@@ -29,6 +30,8 @@ export interface FaultWorld {
   startMx(name: string, options?: Omit<SmtpSinkOptions, 'host' | 'port'>): Promise<SmtpSink>;
   /** Sends one message to these; returns its id. */
   send(to: string | readonly string[]): Promise<string>;
+  /** One message to `ada@` each of these domains; ids by domain. */
+  sendToDomains(domains: readonly string[]): Promise<Map<string, string>>;
   deliveries(messageId: string): Promise<Delivery[]>;
   /** The first delivery of each of these messages, under the key of its id. */
   firstDeliveries(ids: ReadonlyMap<string, string>): Promise<Map<string, Delivery>>;
@@ -90,21 +93,24 @@ export async function startFaultWorld(delivery: object = {}): Promise<FaultWorld
     return counts.join();
   };
 
+  const inFlight = async () => (await app.metrics.inFlight.get()).values[0]?.value ?? 0;
+
+  /** Until nothing has changed for long; for a short time only, while nothing is in flight. */
   async function quiet(): Promise<void> {
     let last = activity();
-    for (let turn = 0, still = 0; still < quietTurns; turn += 1) {
+    for (let turn = 1, still = 0; still < quietTurns; turn += 1) {
       if (turn > maxTurns) throw new Error('the service does not come to rest');
       await new Promise<void>((resolve) => setImmediate(resolve));
-      if (still % 20 < 19) {
-        still += 1;
-        continue;
-      }
+      still += 1;
+      if (turn % 20 > 0) continue;
       const now = activity();
-      still = now === last ? still + 1 : 0;
+      if (now !== last) still = 0;
       last = now;
+      if (still >= idleTurns && (await inFlight()) === 0) return;
     }
   }
 
+  const sendTo: FaultWorld['send'] = async (to) => (await send(app, caller, to)).id;
   const deliveries = async (id: string) => (await getMessage(app, caller, id)).deliveries;
 
   return {
@@ -113,7 +119,11 @@ export async function startFaultWorld(delivery: object = {}): Promise<FaultWorld
     port: good.port,
     sockets,
     startMx,
-    send: async (to) => (await send(app, caller, to)).id,
+    send: sendTo,
+    async sendToDomains(domains) {
+      const sent = domains.map(async (name) => [name, await sendTo(`ada@${name}`)] as const);
+      return new Map(await Promise.all(sent));
+    },
     deliveries,
     async firstDeliveries(ids) {
       const found = new Map<string, Delivery>();
@@ -150,6 +160,6 @@ export function waitedMs(delivery: Delivery | undefined): number {
 }
 
 /** Long enough for every first attempt, too short for a retry. */
-export const firstAttemptsMs = 30 * minuteMs;
+export const firstAttemptsMs = 22 * minuteMs;
 /** Long enough for the retries of a deferred delivery, with the pauses of its lane. */
-export const retriesMs = 60 * minuteMs;
+export const retriesMs = 28 * minuteMs;

@@ -64,6 +64,23 @@ describe('a weak sign needs a second one', () => {
 });
 
 describe('a bounce without a report', () => {
+  test.each([
+    'Unzustellbar: Plan',
+    'Échec de la remise : Plan',
+    'No se puede entregar: Plan',
+    '配信不能: Plan',
+    'Warning: message 1abc delayed 24 hours',
+  ])('is known by %j', async (subject) => {
+    expect(await reasonOf([`Subject: ${subject}`], '')).toBe('delivery-status');
+  });
+
+  test.each([
+    ['Out of Office: Delivery problem', 'out-of-office'],
+    ['Re: Delivery problem', null],
+  ])('is not an answer to one, as %j', async (subject, reason) => {
+    expect(await reasonOf([`Subject: ${subject}`], '')).toBe(reason);
+  });
+
   test('needs the words and the null return path', async () => {
     expect(await reasonOf(['Subject: Undelivered mail'], '')).toBe('delivery-status');
     expect(await reasonOf(['Subject: Undelivered mail'], 'bob@example.net')).toBeNull();

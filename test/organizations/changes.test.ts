@@ -7,6 +7,7 @@ import {
   resumeOrganization,
   updateOrganization,
 } from '../../src/organizations/organizations.ts';
+import type { UpdateOrganization } from '../../src/organizations/schema.ts';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
 import { type EmptyTestApp, emptyTestApp, stores } from '../support/test-app.ts';
 
@@ -35,7 +36,7 @@ describe.each(stores)('an organization on %s', (store) => {
     [{ timezone: '+02:00' }, 'timezone'],
     [{}, 'body'],
     [{ name: 'new' }, 'name'],
-  ])('refuses to change %j', async (changes, field) => {
+  ] as [UpdateOrganization, string][])('refuses to change %j', async (changes, field) => {
     const refused = updateOrganization(test.app, 'acme', changes);
     await expect(refused).rejects.toMatchObject({
       _tag: 'ValidationError',

@@ -36,6 +36,22 @@ TtQyudrcC7nPHlmjy9QWkQ==
 -----END CERTIFICATE-----
 `;
 
+/** As `mxCert`, of another authority that only has the name of ours. */
+const forgedCert = `-----BEGIN CERTIFICATE-----
+MIIBeTCCAR+gAwIBAgICEAQwCgYIKoZIzj0EAwIwHTEbMBkGA1UEAwwSc3ZjIHRl
+c3QgYXV0aG9yaXR5MCAXDTIwMDEwMTAwMDAwMFoYDzIxMTkxMjMxMDAwMDAwWjAT
+MREwDwYDVQQDDAhteDEudGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABBFq
+rD/IgmJgu7PDIBZK8qkS2W1p4Oan47iQzmCLSkrrd8VFJRT5aFPdH1jWZqSWnDEI
+ex0vyVmjPrn8+SIhLsyjVzBVMAkGA1UdEwQCMAAwMwYDVR0RBCwwKoIIbXgxLnRl
+c3SCCG14Mi50ZXN0ghRtdGEtc3RzLmV4YW1wbGUudGVzdDATBgNVHSUEDDAKBggr
+BgEFBQcDATAKBggqhkjOPQQDAgNIADBFAiEA5rAeJ1nN2F73R3oSkQGjSrFml8r9
+oRnxo7cAe/uTq44CIGLZnKdPr6ie26edpgcBDHsUWrrM+ckhy7WsL25b3v5f
+-----END CERTIFICATE-----
+`;
+
+/** What an impostor shows: the authority follows, but did not sign. */
+export const forgedTls = { key: mxKey, cert: forgedCert + authorityCert };
+
 /** For the `tls` of a server: the chain with the authority, as DANE wants it (RFC 7672 3.1.2). */
 export const mxTls = { key: mxKey, cert: mxCert + authorityCert };
 

@@ -138,15 +138,13 @@ describe('the next message on a session', () => {
     const two = named('two', { recipients: ['two@example.com'] });
     if (match) sink.on({ verb, match }, line);
     else if (verb === 'RCPT') sink.on({ verb, match: 'two@' }, line);
-    let dataReplies = 0;
     if (verb === 'DATA') {
+      // The first DATA is that of the message ahead.
       sink.on({ verb, times: 1 }, '354 go');
       sink.on({ verb, times: 1 }, line);
-      dataReplies = 2;
     }
     const { answers, wasAhead } = await deliverTwo(session, named('one'), two);
     expect(wasAhead).toBe(true);
-    expect(dataReplies === 0 || sink.received === 2).toBe(true);
     expect(answers).toMatchObject([saysOk, { kind: 'replied', reply: { verb: at } }]);
   });
 });

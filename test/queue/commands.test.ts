@@ -2,10 +2,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { countsLine } from '../../commands/base/queue.ts';
 import { sparkline } from '../../commands/base/sparkline.ts';
+import type { QueueCounts } from '../../src/messages/queue-queries.ts';
 import type { MessageExplanation } from '../../src/outbound/explain.ts';
 import type { QueueSnapshot } from '../../src/outbound/lane-report.ts';
-import type { QueueCounts } from '../../src/outbound/queue.ts';
 import type { Hold, QueueEntry } from '../../src/outbound/queue-schema.ts';
 import { type CliWorkspace, cliWorkspace, svc } from '../support/cli.ts';
 import { type DaemonHome, daemonHome, until } from '../support/daemon-process.ts';
@@ -138,10 +139,13 @@ describe('without a daemon', () => {
         env: { ...cli.env, TERM: 'xterm' },
       });
       let output = '';
+      let isTyped = false;
       child.stdout.setEncoding('utf8').on('data', (text: string) => {
         output += text;
         // The second drawing has come.
-        if (output.split('q leaves').length === 3) child.stdin.write(key);
+        if (isTyped || output.split('q leaves').length < 3) return;
+        isTyped = true;
+        child.stdin.write(key);
       });
       const code = await new Promise((resolve) => child.on('close', resolve));
       expect(code).toBe(expected);
@@ -149,6 +153,13 @@ describe('without a daemon', () => {
       expect(output.split('\u001b[?1049l')[1]).not.toContain('svc queue');
     });
   });
+});
+
+test('a count that was not taken to the end has a plus', () => {
+  const counts = { ready: 100_000, waiting: 7, 'in-lane': 0, held: 0, claimed: 0 };
+  expect(countsLine(counts, 100_000)).toBe(
+    'ready 100,000+  waiting 7  in-lane 0  held 0  claimed 0',
+  );
 });
 
 test('a sparkline has a bar for each number, the highest for the largest', () => {

@@ -130,6 +130,7 @@ describe.each(stores)('explain on %s', (store) => {
           next: expect.stringContaining('when its turn comes; 2 others are before it in the queue'),
           nextAt: null,
           help: { purpose: 'To see what goes on', command: 'svc queue top' },
+          said: null,
           errorCode: null,
           attemptCount: 0,
           attempts: [],
@@ -146,6 +147,13 @@ describe.each(stores)('explain on %s', (store) => {
       because: 'It waits for its next attempt.',
       help: { purpose: 'To try it now', command: `svc queue retry ${told.deliveryId}` },
       errorCode: 'mailbox-full',
+      said: {
+        code: 452,
+        enhancedCode: '4.2.2',
+        reply: 'Mailbox full',
+        verb: 'RCPT',
+        host: sink.host,
+      },
       attempts: [{ number: 1, code: 452, enhancedCode: '4.2.2', reply: 'Mailbox full' }],
     });
     const inMs = Date.parse(told.nextAt ?? '') - service.clock.now();
@@ -195,6 +203,25 @@ describe.each(stores)('explain on %s', (store) => {
       happened: `${sink.host} took it: it is delivered.`,
       next: null,
       help: null,
+    });
+  });
+
+  it('tells of a bounce that came by mail what it says, not what the server said before', async () => {
+    const id = await attempted();
+    await service.app.store.write((trx) =>
+      sql`update deliveries set status = 'bounced', terminal_at = ${start}, failed_at = ${start},
+        error_code = 'invalid-recipient', error_details = ${JSON.stringify({
+          code: 550,
+          enhancedCode: '5.1.1',
+          reply: 'no such user',
+          verb: 'DSN',
+          mx: 'mx.far.example',
+          address: null,
+        })}`.execute(trx),
+    );
+    expect(await explained(id)).toMatchObject({
+      happened: 'It was taken over, but came back as undeliverable: there is no such mailbox.',
+      said: { code: 550, reply: 'no such user', verb: 'DSN', host: 'mx.far.example' },
     });
   });
 

@@ -5,7 +5,7 @@ import { ConflictError, ResourceNotFoundError } from '../../src/errors.ts';
 import { holdDelivery } from '../../src/messages/queue-queries.ts';
 import { findHold, markReleased } from '../../src/outbound/hold-queries.ts';
 import { heldBy, holdQueue, listHolds, readHolds, releaseHold } from '../../src/outbound/holds.ts';
-import { countStates, dropDeliveries, listQueue } from '../../src/outbound/queue.ts';
+import { countQueueStates, dropDeliveries, listQueue } from '../../src/outbound/queue.ts';
 import { heldWrite, someoneWaits } from '../messages/fixtures.ts';
 import { firstDelivery, send, startPipeline, timeline } from '../support/delivery.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
@@ -44,12 +44,17 @@ describe.each(stores)('holds on %s', (store) => {
       held: 3,
       createdAt: '2026-01-05T12:00:00.000Z',
     });
-    expect(await countStates(app)).toMatchObject({ ready: 1, waiting: 0, 'in-lane': 0, held: 3 });
+    expect(await countQueueStates(app)).toMatchObject({
+      ready: 1,
+      waiting: 0,
+      'in-lane': 0,
+      held: 3,
+    });
     expect(await claim(app)).toEqual(['free@a.example']);
     await clock.advance(50 * hourMs);
     // Leases of the claim above ran out meanwhile.
     expect(await claim(app)).toEqual(['free@a.example']);
-    expect(await countStates(app)).toMatchObject({ held: 3 });
+    expect(await countQueueStates(app)).toMatchObject({ held: 3 });
   });
 
   it('hold what comes later when its turn comes, new or tried before', async () => {

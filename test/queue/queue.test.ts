@@ -5,7 +5,7 @@ import { ConflictError, ResourceNotFoundError } from '../../src/errors.ts';
 import { getMessage, listMessageEvents } from '../../src/messages/messages.ts';
 import { holdQueue } from '../../src/outbound/holds.ts';
 import {
-  countStates,
+  countQueueStates,
   dropDeliveries,
   flushQueue,
   listQueue,
@@ -206,7 +206,7 @@ describe.each(stores)('the queue on %s', (store) => {
         sql`update deliveries set status = 'scheduled' where id = ${scheduled.id}`.execute(trx),
       );
       expect(await flushQueue(app, {})).toEqual({ flushed: 2 });
-      expect(await countStates(app)).toEqual({
+      expect(await countQueueStates(app)).toEqual({
         ready: 3,
         waiting: 1,
         'in-lane': 0,
@@ -252,7 +252,7 @@ describe.each(stores)('the queue on %s', (store) => {
       const told: number[] = [];
       expect(await flushQueue(app, {}, (changed) => told.push(changed))).toEqual({ flushed: 450 });
       expect(told).toEqual([200, 400, 450]);
-      expect(await countStates(app)).toMatchObject({ ready: 450, waiting: 0 });
+      expect(await countQueueStates(app)).toMatchObject({ ready: 450, waiting: 0 });
     });
   });
 
@@ -281,7 +281,7 @@ describe.each(stores)('the queue on %s', (store) => {
       const { app } = service;
       const { ready, held, laned } = await oneOfEach();
       await dropDeliveries(app, [ready.id, held.message_id, laned.id]);
-      expect(await countStates(app)).toEqual({
+      expect(await countQueueStates(app)).toEqual({
         ready: 0,
         waiting: 1,
         'in-lane': 0,
@@ -331,7 +331,7 @@ describe.each(stores)('the queue on %s', (store) => {
       const { id } = await queued(app, caller, 'ada@a.example');
       const unknown = 'dlv_0123456789abcdefghjkmnpq';
       await expect(dropDeliveries(app, [id, unknown])).rejects.toThrow(ResourceNotFoundError);
-      expect(await countStates(app)).toMatchObject({ ready: 1 });
+      expect(await countQueueStates(app)).toMatchObject({ ready: 1 });
     });
   });
 });

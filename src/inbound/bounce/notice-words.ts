@@ -25,7 +25,7 @@ export const noticeSubject = anyOf([
   /fail(?:ed|ure)?.{0,40}deliver|failure notice|mail failure/,
   /returned (?:mail|to sender)|(?:returning|return) (?:of )?(?:message|mail) to sender/,
   /mail (?:system )?error|message (?:delayed|undeliverable|bounced)/,
-  /could not (?:send|deliver)|not delivered|delayed mail|unzustellbar|nicht zugestellt/,
+  /could not (?:send|deliver)|warning: message|not delivered|delayed mail|unzustellbar|nicht zugestellt/,
   /zustell(?:ung|fehler).{0,30}|non[- ]?remis/,
   /[ée]chec d[e'].{0,20}(?:remise|livraison|distribution|envoi)|non distribu/,
   /no entregad|no se (?:pudo|puede|ha podido) entregar|error de entrega/,

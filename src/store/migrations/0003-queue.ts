@@ -13,6 +13,10 @@ export const queue: Migration = {
         released_at bigint)`,
       `create table lane_states (
         worker text primary key, reported_at bigint not null, lanes text not null)`,
+      // What waits for its time alone, so that it can be counted and listed among a million others.
+      // Only retries enter it: what goes out at the first attempt never does.
+      `create index deliveries_waiting on deliveries (due_at)
+        where turn is null and due_at is not null and lane is null and claimed_by is null`,
     ];
   },
 };

@@ -1,0 +1,94 @@
+// `svc domains reports`. Storing and listing them: src/inbound/dmarc/dmarc-reports.ts.
+import { Args, Flags } from '@oclif/core';
+import type { DmarcReportPage } from '../../src/inbound/dmarc/dmarc-schema.ts';
+import { given } from '../base/body.ts';
+import { BaseCommand, pageFlags } from '../base/command.ts';
+import { domainId } from '../base/domain-id.ts';
+import { print } from '../base/output.ts';
+import { withCaller } from '../base/session.ts';
+
+type Report = DmarcReportPage['items'][number];
+
+const columns = ['day', 'reporter', 'messages', 'passed', 'failing'];
+const shownSources = 3;
+
+function percent(passed: number, messages: number): string {
+  return messages === 0 ? '-' : `${(Math.floor((passed / messages) * 1000) / 10).toFixed(1)}%`;
+}
+
+async function failingSources({ sources }: Report): Promise<string> {
+  const { hasPassed } = await import('../../src/inbound/dmarc/dmarc-summary.ts');
+  const failing = sources.filter((source) => !hasPassed(source));
+  const shown = failing.slice(0, shownSources).map(({ ip, count }) => `${ip} (${count})`);
+  const more = failing.length - shown.length;
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
+}
+
+async function reportsText({ items, daily, pagination }: DmarcReportPage): Promise<string> {
+  const { table } = await import('../base/format.ts');
+  const { sparkline } = await import('../base/sparkline.ts');
+  const messages = daily.reduce((sum, day) => sum + day.messages, 0);
+  const passed = daily.reduce((sum, day) => sum + day.passed, 0);
+  const busy = daily.filter((day) => day.messages > 0);
+  const rates = busy.map((day) => day.passed / day.messages);
+  const spark = busy.length > 0 ? `  ${busy[0]?.day} ${sparkline(rates)} ${busy.at(-1)?.day}` : '';
+  const head = `${percent(passed, messages)} of ${messages} messages passed${spark}`;
+  const rows = await Promise.all(
+    items.map(async (report) => ({
+      day: report.beginsAt.slice(0, 10),
+      reporter: report.reporter,
+      messages: report.messages,
+      passed: percent(report.passed, report.messages),
+      failing: await failingSources(report),
+    })),
+  );
+  const parts = [head, ...(rows.length > 0 ? [table(rows, columns)] : [])];
+  const { page, totalPages, total } = pagination;
+  if (totalPages > 1) parts.push(`Page ${page} of ${totalPages}, ${total} in all.`);
+  return parts.join('\n\n');
+}
+
+export default class DomainsReports extends BaseCommand {
+  static override summary = 'Show what receivers saw of mail in the name of a domain (DMARC)';
+
+  static override description =
+    'Receivers send these reports once a day to the rua address of the DMARC record; "svc domains ' +
+    'dns" shows it. The bars are the rate of mail that passed, by day. Failing are the addresses ' +
+    'that sent mail without an aligned DKIM signature or SPF.';
+
+  static override examples = [
+    { description: 'The last 30 days', command: 'svc domains reports example.com' },
+    {
+      description: 'Who sends in its name and fails',
+      command:
+        'svc domains reports example.com --days 7 --json | jq \'.items[].sources[] | select(.dkim == "fail" and .spf == "fail")\'',
+    },
+  ];
+
+  static override args = {
+    domain: Args.string({ description: 'Id (dom_…) or name', required: true }),
+  };
+
+  static override flags = {
+    days: Flags.string({ description: 'How many days back: 30, at most 90', helpValue: 'N' }),
+    ...pageFlags,
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(DomainsReports);
+    await withCaller(flags, async (app, caller) => {
+      const { listDmarcReports } = await import('../../src/inbound/dmarc/dmarc-reports.ts');
+      const { listDmarcReportsQuery } = await import('../../src/inbound/dmarc/dmarc-schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const { days, page, limit } = flags;
+      const query = parseWith(listDmarcReportsQuery, given({ days, page, limit }), 'query');
+      const id = await domainId(app, caller, args.domain);
+      const reports = await listDmarcReports(app, caller, id, query);
+      await print(flags, reports, () =>
+        reports.pagination.total === 0
+          ? `No reports in ${query.days} days. They come to the rua address of the DMARC record: svc domains dns`
+          : reportsText(reports),
+      );
+    });
+  }
+}

@@ -1,0 +1,76 @@
+// `svc stats` (specification 2.16; contract 13). What is counted, and the rates: src/usage/stats.ts.
+import { Flags } from '@oclif/core';
+import { given } from './base/body.ts';
+import { BaseCommand, type CommonFlags } from './base/command.ts';
+import { print, printList } from './base/output.ts';
+import { withCaller } from './base/session.ts';
+import { sparkline } from './base/sparkline.ts';
+
+const rates = ['email.sent', 'email.deliveryRate', 'email.bounceRate'];
+const engagement = ['email.uniqueMessageOpenRate', 'email.uniqueMessageClickRate'];
+const counts = ['emails', 'attempted', 'sent', 'delivered', 'bounced', 'failed', 'complained'];
+const nothing = 'Nothing was sent in this time.';
+
+export default class Stats extends BaseCommand {
+  static override summary = 'Show what became of the mail: rates, by day, hour or recipient domain';
+
+  static override description =
+    'Mail belongs to the day of its acceptance, whenever its outcome came. Rates are over what was ' +
+    'attempted: a message that still waits neither helps nor hurts them.';
+
+  static override examples = [
+    { description: 'The last 30 days', command: 'svc stats' },
+    {
+      description: 'A month, day by day',
+      command: 'svc stats --start 2026-01-01 --end 2026-01-31 --by day',
+    },
+    { description: 'Where it went', command: 'svc stats --by domain' },
+  ];
+
+  static override flags = {
+    by: Flags.string({ description: 'A line for each: day, hour or domain' }),
+    start: Flags.string({ description: 'First day (YYYY-MM-DD) or an instant' }),
+    end: Flags.string({ description: 'Last day, which counts whole, or an instant' }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Stats);
+    await withCaller(flags, async (app, caller) => {
+      const { channelStats, domainStats, timeseries } = await import('../src/usage/stats.ts');
+      const schema = await import('../src/usage/schema.ts');
+      const { parseWith } = await import('../src/validate.ts');
+      const dates = given({ startDate: flags.start, endDate: flags.end });
+      if (flags.by === 'domain') {
+        const query = parseWith(schema.domainStatsQuery, dates, 'query');
+        const found = await domainStats(app, caller, query);
+        return printList(flags, found, ['domain', ...counts], nothing);
+      }
+      const wanted = { ...dates, ...given({ interval: flags.by }) };
+      const series = parseWith(schema.timeseriesQuery, wanted, 'query');
+      const byTime = await timeseries(app, caller, series);
+      if (flags.by !== undefined) return printSeries(flags, byTime);
+      const stats = await channelStats(
+        app,
+        caller,
+        parseWith(schema.channelStatsQuery, dates, 'query'),
+      );
+      await print(flags, stats, async () => {
+        const { card } = await import('./base/format.ts');
+        const line = sparkline(byTime.items.map(({ emails }) => emails));
+        return `${card(stats, [...rates, ...engagement])}\n\n${line}  emails by day`;
+      });
+    });
+  }
+}
+
+/** A table under a line of bars. */
+function printSeries(
+  flags: CommonFlags,
+  series: { items: readonly { emails: number }[] },
+): Promise<void> {
+  return print(flags, series, async () => {
+    const { table } = await import('./base/format.ts');
+    const line = sparkline(series.items.map(({ emails }) => emails));
+    return `${line}\n\n${table(series.items, ['start', ...counts])}`;
+  });
+}

@@ -1,0 +1,45 @@
+// `svc usage` (specification 2.16). What is counted and what it costs: src/usage/usage.ts.
+import { Flags } from '@oclif/core';
+import { given } from './base/body.ts';
+import { BaseCommand } from './base/command.ts';
+import { printCard } from './base/output.ts';
+import { withCaller } from './base/session.ts';
+
+const fields = [
+  'usage.periodStart',
+  'usage.periodEnd',
+  'usage.emailCount',
+  'usage.totalMessages',
+  'billing.planName',
+  'billing.includedEmails',
+  'billing.overageEmails',
+  'billing.overageCost',
+  'billing.currency',
+];
+
+export default class Usage extends BaseCommand {
+  static override summary = 'Show what was sent in a month, and what it costs';
+
+  static override examples = [
+    { description: 'This month until now', command: 'svc usage' },
+    {
+      description: 'A month of another organization',
+      command: 'svc usage --org acme --period 2026-01',
+    },
+  ];
+
+  static override flags = {
+    period: Flags.string({ description: 'A month (UTC) as YYYY-MM; without it the current one' }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Usage);
+    await withCaller(flags, async (app, caller) => {
+      const { getUsage } = await import('../src/usage/usage.ts');
+      const { usageQuery } = await import('../src/usage/schema.ts');
+      const { parseWith } = await import('../src/validate.ts');
+      const query = parseWith(usageQuery, given({ period: flags.period }), 'query');
+      await printCard(flags, await getUsage(app, caller, query), fields);
+    });
+  }
+}

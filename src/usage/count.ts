@@ -1,0 +1,111 @@
+// Counting mail as things happen, in the transaction in which they do (contract 13): one upsert for
+// each distinct counter of a batch, never a scan. What an outcome counts as is src/outbound.
+import type { App } from '../app.ts';
+import type { Db } from '../store/db.ts';
+import { addTo, dayOf, emptyTally, hourOf, type Tally } from './metrics.ts';
+import {
+  addCounters,
+  addDomainCounters,
+  type CounterRow,
+  type DomainCounterRow,
+  selectCountedDomains,
+} from './queries.ts';
+
+/**
+ * Recipient domains with a counter of their own, by organization and day; the first to come have
+ * them. With several daemons at most so many each.
+ */
+const mostDomains = 200;
+/** All other domains of the day. */
+export const otherDomains = '*';
+/** Organizations and days whose domains are remembered. */
+const mostRemembered = 256;
+
+/** Something that happened to mail. */
+export interface Observation {
+  organizationId: string;
+  /** When the message was accepted or came in, ms since 1970: an outcome belongs to that hour. */
+  acceptedAt: number;
+  /** Of the recipient; null for what is counted of a message. */
+  domain: string | null;
+  counts: Readonly<Partial<Tally>>;
+}
+
+/** Domains counted by themselves, by organization and day; one per app. */
+const remembered = new WeakMap<App, Map<string, Set<string>>>();
+
+/** Counts a batch inside the caller's transaction. To be called late: it locks the counters. */
+export async function countMail(
+  app: App,
+  trx: Db,
+  observations: readonly Observation[],
+): Promise<void> {
+  const totals = new Map<string, CounterRow>();
+  const domains = new Map<string, DomainCounterRow>();
+  for (const { organizationId, acceptedAt, domain, counts } of observations) {
+    const hour = hourOf(acceptedAt);
+    const total = `${organizationId} ${hour}`;
+    addTo(
+      rowOf(totals, total, () => newRow(organizationId, hour)),
+      counts,
+    );
+    if (domain === null) continue;
+    const day = dayOf(acceptedAt);
+    const known = rememberedDomains(app, organizationId, day);
+    // No await where nothing is to be waited for: it costs more than the counting.
+    const counted = countedDomain(
+      known ?? (await readDomains(app, trx, organizationId, day)),
+      domain,
+    );
+    const create = () => ({ ...newRow(organizationId, day), domain: counted });
+    addTo(rowOf(domains, `${organizationId} ${day} ${counted}`, create), counts);
+  }
+  await addCounters(trx, sorted(totals));
+  await addDomainCounters(trx, sorted(domains));
+}
+
+function newRow(organizationId: string, start: number): CounterRow {
+  return { organization_id: organizationId, bucket_start: start, ...emptyTally() };
+}
+
+function rowOf<Row>(rows: Map<string, Row>, key: string, create: () => Row): Row {
+  let row = rows.get(key);
+  if (!row) {
+    row = create();
+    rows.set(key, row);
+  }
+  return row;
+}
+
+/** In the order in which all transactions lock them. */
+function sorted<Row>(rows: ReadonlyMap<string, Row>): Row[] {
+  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+}
+
+/** The domain, or `*` where the day has enough of them. */
+function countedDomain(known: Set<string>, domain: string): string {
+  if (known.has(domain)) return domain;
+  if (known.size >= mostDomains) return otherDomains;
+  known.add(domain);
+  return domain;
+}
+
+function rememberedDomains(app: App, organizationId: string, day: number): Set<string> | undefined {
+  return remembered.get(app)?.get(`${organizationId} ${day}`);
+}
+
+async function readDomains(
+  app: App,
+  trx: Db,
+  organizationId: string,
+  day: number,
+): Promise<Set<string>> {
+  const all = remembered.get(app) ?? new Map<string, Set<string>>();
+  remembered.set(app, all);
+  const domains = new Set(await selectCountedDomains(trx, organizationId, day, mostDomains + 1));
+  domains.delete(otherDomains);
+  const [oldest] = all.keys();
+  if (all.size >= mostRemembered && oldest !== undefined) all.delete(oldest);
+  all.set(`${organizationId} ${day}`, domains);
+  return domains;
+}

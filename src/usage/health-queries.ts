@@ -1,0 +1,140 @@
+// All SQL on `health_counters` and `health_reviews`. Rows only, no decisions.
+import { type Kysely, sql } from 'kysely';
+import { type Db, idList, isOneOf, type ParameterOf, statement, tables } from '../store/db.ts';
+import { dayMs } from './metrics.ts';
+
+/** What the health of a scope is judged by. */
+export interface HealthTally {
+  attempted: number;
+  hard_bounced: number;
+  complained: number;
+}
+
+export interface HealthRow extends HealthTally {
+  organization_id: string;
+  /** '' for all, `sender:ADDRESS`, `from:DOMAIN`. */
+  scope: string;
+  bucket_start: number;
+}
+
+export interface ReviewRow {
+  organization_id: string;
+  /** Nothing before it counts. */
+  since: number;
+  /** Set as long as a warning stands. */
+  warned_at: number | null;
+}
+
+interface HealthTables {
+  health_counters: HealthRow;
+  health_reviews: ReviewRow;
+}
+
+const add = statement((db: Kysely<HealthTables>, parameter: ParameterOf<HealthRow>) =>
+  db
+    .insertInto('health_counters')
+    .values({
+      organization_id: parameter('organization_id'),
+      scope: parameter('scope'),
+      bucket_start: parameter('bucket_start'),
+      attempted: parameter('attempted'),
+      hard_bounced: parameter('hard_bounced'),
+      complained: parameter('complained'),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'scope', 'bucket_start']).doUpdateSet((eb) => ({
+        attempted: eb('health_counters.attempted', '+', eb.ref('excluded.attempted')),
+        hard_bounced: eb('health_counters.hard_bounced', '+', eb.ref('excluded.hard_bounced')),
+        complained: eb('health_counters.complained', '+', eb.ref('excluded.complained')),
+      })),
+    ),
+);
+
+/** Hot. Sorted by the caller, so that two transactions cannot deadlock. */
+export async function addHealth(db: Db, rows: readonly HealthRow[]): Promise<void> {
+  for (const row of rows) await add(db, row);
+}
+
+function summed(column: keyof HealthTally) {
+  return sql<number>`cast(coalesce(sum(${sql.ref(column)}), 0) as bigint)`.as(column);
+}
+
+type Window = { organizationId: string; scope: string; from: number };
+
+const sumWindow = statement((db: Kysely<HealthTables>, parameter: ParameterOf<Window>) =>
+  db
+    .selectFrom('health_counters')
+    .select([summed('attempted'), summed('hard_bounced'), summed('complained')])
+    .where('organization_id', '=', parameter('organizationId'))
+    .where('scope', '=', parameter('scope'))
+    .where('bucket_start', '>=', parameter('from')),
+);
+
+/** Hot: what was counted from `from` on. */
+export async function sumHealth(db: Db, window: Window): Promise<HealthTally> {
+  const [sums] = await sumWindow(db, window);
+  return sums ?? { attempted: 0, hard_bounced: 0, complained: 0 };
+}
+
+/** The same for many scopes; one that has nothing is absent. */
+export function sumHealthOf(
+  db: Db,
+  organizationId: string,
+  scopes: readonly string[],
+  from: number,
+): Promise<(HealthTally & { scope: string })[]> {
+  return tables<HealthTables>(db)
+    .selectFrom('health_counters')
+    .select(['scope', summed('attempted'), summed('hard_bounced'), summed('complained')])
+    .where('organization_id', '=', organizationId)
+    .where(isOneOf(db, 'scope', idList(db, scopes)))
+    .where('bucket_start', '>=', from)
+    .groupBy('scope')
+    .execute();
+}
+
+/** Attempted mail by scope and day (UTC) since 1970. */
+export function sumAttemptedByDay(
+  db: Db,
+  organizationId: string,
+  scopes: readonly string[],
+  from: number,
+): Promise<{ scope: string; day: number; attempted: number }[]> {
+  const day = sql<number>`bucket_start / ${sql.lit(dayMs)}`;
+  return tables<HealthTables>(db)
+    .selectFrom('health_counters')
+    .select(['scope', day.as('day'), summed('attempted')])
+    .where('organization_id', '=', organizationId)
+    .where(isOneOf(db, 'scope', idList(db, scopes)))
+    .where('bucket_start', '>=', from)
+    .groupBy(['scope', day])
+    .execute();
+}
+
+const byIds = statement((db: Kysely<HealthTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+  db
+    .selectFrom('health_reviews')
+    .selectAll()
+    .where(isOneOf(db, 'organization_id', parameter('ids'))),
+);
+
+/** Hot. In no order; an organization that nothing ever happened to has none. */
+export function findReviews(db: Db, organizationIds: readonly string[]): Promise<ReviewRow[]> {
+  return byIds(db, { ids: idList(db, organizationIds) });
+}
+
+export async function upsertReview(db: Db, row: ReviewRow): Promise<void> {
+  const { since, warned_at } = row;
+  await tables<HealthTables>(db)
+    .insertInto('health_reviews')
+    .values(row)
+    .onConflict((conflict) => conflict.column('organization_id').doUpdateSet({ since, warned_at }))
+    .execute();
+}
+
+export async function deleteHealthBefore(db: Db, before: number): Promise<void> {
+  await tables<HealthTables>(db)
+    .deleteFrom('health_counters')
+    .where('bucket_start', '<', before)
+    .execute();
+}

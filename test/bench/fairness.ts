@@ -1,0 +1,1 @@
+export async function benchFairness(_: unknown) {}

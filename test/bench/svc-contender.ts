@@ -1,0 +1,110 @@
+// This program as a contender: one real daemon in relay mode before the sink, one sending domain for
+// each kind of signature.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Contender } from './contender.ts';
+import { postAll } from './http-load.ts';
+import { type BenchDaemon, startBenchDaemon, svcJson } from './processes.ts';
+
+export const signings = ['ed25519', 'rsa', 'both'] as const;
+export type Signing = (typeof signings)[number];
+
+/** What everybody sends. */
+export interface BenchMail {
+  connections: number;
+  text: string;
+}
+
+/** About `bytes` bytes of plain text. */
+export function textOf(bytes: number): string {
+  const line = `${'The quick brown fox jumps over the lazy dog. '.repeat(2)}\n`;
+  return line.repeat(Math.ceil(bytes / line.length));
+}
+
+/** Settings of a daemon that relays to the sink, on a store under `dataDir`. */
+export function relayEnv(dataDir: string, sinkPort: number): Record<string, string> {
+  return {
+    SVC_DATA_DIR: dataDir,
+    SVC_HTTP_PORT: '0',
+    SVC_SMTP_INBOUND_PORT: '0',
+    SVC_DELIVERY_MODE: 'relay',
+    SVC_DELIVERY_RELAY_HOST: '127.0.0.1',
+    SVC_DELIVERY_RELAY_PORT: String(sinkPort),
+  };
+}
+
+export interface BenchService {
+  env: Record<string, string>;
+  dataDir: string;
+  daemon: BenchDaemon;
+  apiKey: string;
+  contender(signing: Signing, mail: BenchMail): Promise<Contender>;
+  /** Stops the daemon and starts it again on the same store, with `work` in between. */
+  restart(work: () => Promise<void>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a daemon on a new store; `extraEnv` is for the daemon alone. */
+export async function startBenchService(
+  sinkPort: number,
+  extraEnv: Record<string, string> = {},
+): Promise<BenchService> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+  const remove = () => rmSync(dataDir, { recursive: true, force: true });
+  process.once('exit', remove);
+  const env = relayEnv(dataDir, sinkPort);
+  const start = () => startBenchDaemon({ ...env, ...extraEnv });
+  let daemon = await start();
+  const { key } = await svcJson<{ key: string }>(env, 'keys', 'create', '--name', 'bench');
+  return {
+    env,
+    dataDir,
+    get daemon() {
+      return daemon;
+    },
+    apiKey: key,
+    async contender(signing, mail) {
+      const from = `bench@${await sendingDomain(env, signing)}`;
+      const body = bodyOf(from, mail.text);
+      const { connections } = mail;
+      return {
+        name: `svc ${signing}`,
+        isSigned: true,
+        submit: (total) =>
+          postAll(daemon.httpPort, { apiKey: key, path: '/v1/messages', connections, total }, body),
+        cpuMs: () => daemon.cpuMs(),
+        memoryMb: () => daemon.memoryMb('peak'),
+        stallMs: () => daemon.stallMs(),
+      };
+    },
+    async restart(work) {
+      await daemon.stop();
+      await work();
+      daemon = await start();
+    },
+    async stop() {
+      await daemon.stop();
+      process.off('exit', remove);
+      remove();
+    },
+  };
+}
+
+/** The payload of the message with this number. */
+export function bodyOf(from: string, text: string): (index: number) => string {
+  return (index) =>
+    JSON.stringify({
+      channel: 'email',
+      from: { email: from },
+      to: [{ email: `user${index}@example.com` }],
+      email: { subject: `Message ${index}`, text: `${index}\n${text}` },
+    });
+}
+
+async function sendingDomain(env: Record<string, string>, signing: Signing): Promise<string> {
+  const domain = `${signing}.bench.example`;
+  const { id } = await svcJson<{ id: string }>(env, 'domains', 'add', domain, '--dkim', signing);
+  await svcJson(env, 'domains', 'verify', id, '--force');
+  return domain;
+}

@@ -1,0 +1,98 @@
+// `npm run bench -- --vs postfix`: this program and the local Postfix in turns, on one sink and with
+// one message, and what the ratios are against the targets of issue 3.
+import { type Contender, combine, type Figures, figuresRow, runRound } from './contender.ts';
+import { startOpenDkim, whyNoOpenDkim } from './opendkim.ts';
+import { postfixVersion, startPostfix, whyNoPostfix } from './postfix.ts';
+import { type BenchSink, startBenchSink } from './processes.ts';
+import { say } from './progress.ts';
+import { type BenchMail, startBenchService } from './svc-contender.ts';
+import { judge } from './targets.ts';
+
+export interface VersusOptions extends BenchMail {
+  messages: number;
+  rounds: number;
+}
+
+const warmUpMessages = 1_000;
+const signedDomain = 'postfix.bench.example';
+
+export async function raceAgainstPostfix(options: VersusOptions): Promise<void> {
+  const missing = whyNoPostfix();
+  if (missing) {
+    say(`Skipped, no Postfix to race against: ${missing}.`);
+    return;
+  }
+  const stops: (() => unknown)[] = [];
+  try {
+    const sink = await startBenchSink();
+    stops.push(() => sink.close());
+    const contenders = await startContenders(sink, options, stops);
+    const results = await raceInTurns(contenders, sink, options);
+    say('');
+    console.table([...results].map(([name, figures]) => figuresRow(name, figures)));
+    console.table(judge(results));
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+async function startContenders(
+  sink: BenchSink,
+  options: VersusOptions,
+  stops: (() => unknown)[],
+): Promise<Contender[]> {
+  const { connections } = options;
+  const contenders: Contender[] = [];
+  const postfix = await startPostfix(sink.port, connections);
+  stops.push(() => postfix.stop());
+  contenders.push(await postfix.contender('postfix', options));
+  const noMilter = whyNoOpenDkim();
+  if (noMilter) {
+    say(`Skipped, Postfix with OpenDKIM: ${noMilter}.`);
+  } else {
+    const milter = await startOpenDkim(signedDomain);
+    stops.push(() => milter.stop());
+    const signing = await startPostfix(sink.port, connections, milter.socket);
+    stops.push(() => signing.stop());
+    const both = await signing.contender('postfix+opendkim', options);
+    contenders.push({
+      ...both,
+      cpuMs: () => both.cpuMs() + milter.cpuMs(),
+      memoryMb: () => both.memoryMb() + milter.memoryMb(),
+    });
+  }
+  const service = await startBenchService(sink.port);
+  stops.push(() => service.stop());
+  contenders.push(await service.contender('rsa', options));
+  contenders.push(await service.contender('ed25519', options));
+  say(`Postfix ${postfixVersion()}, ${options.rounds} rounds in turns, medians.`);
+  return contenders;
+}
+
+/** Every contender once in each round, so that what else the machine does hits all alike. */
+async function raceInTurns(
+  contenders: readonly Contender[],
+  sink: BenchSink,
+  { messages, rounds }: VersusOptions,
+): Promise<Map<string, Figures>> {
+  const all = new Map<string, Figures[]>(contenders.map(({ name }) => [name, []]));
+  for (const contender of contenders) {
+    await runRound(contender, sink, Math.min(warmUpMessages, messages));
+  }
+  for (let round = 1; round <= rounds; round++) {
+    for (const contender of contenders) {
+      const figures = await runRound(contender, sink, messages);
+      all.get(contender.name)?.push(figures);
+      say(`round ${round}  ${oneLine(contender.name, figures)}`);
+    }
+  }
+  return new Map([...all].map(([name, figures]) => [name, combine(figures)]));
+}
+
+function oneLine(name: string, figures: Figures): string {
+  const { acceptPerSecond, endToEndPerSecond, coreMsPerMessage } = figures;
+  return (
+    `${name.padEnd(18)} accepted ${acceptPerSecond.toFixed(0).padStart(6)}/s, end to end ` +
+    `${endToEndPerSecond.toFixed(0).padStart(6)}/s, ${coreMsPerMessage.toFixed(3)} core-ms`
+  );
+}

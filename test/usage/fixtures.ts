@@ -1,0 +1,142 @@
+// Mail whose outcome the test says: a pipeline with the real claim and settle, and an attempt that
+// reads what becomes of it from the recipient's local part.
+import { sql } from 'kysely';
+import type { App } from '../../src/app.ts';
+import { findDeliveries } from '../../src/messages/delivery-queries.ts';
+import type { Message } from '../../src/messages/schema.ts';
+import { acceptAll } from '../../src/outbound/accept.ts';
+import { createAttempter } from '../../src/outbound/attempt.ts';
+import { applyLateOutcome, type LateOutcome } from '../../src/outbound/late-outcome.ts';
+import type { Outcome } from '../../src/outbound/outcome.ts';
+import { createPipeline } from '../../src/outbound/pipeline.ts';
+import { recentContents } from '../../src/outbound/recent-contents.ts';
+import { readSendContent } from '../../src/outbound/send-content.ts';
+import type { Caller } from '../../src/route.ts';
+import { payloadFor } from '../support/delivery.ts';
+
+const reply = (code: number, enhancedCode: string, text: string) => ({
+  code,
+  enhancedCode,
+  text,
+  verb: 'RCPT',
+});
+
+/** By the first word of the local part. */
+const replies = {
+  ok: reply(250, '2.0.0', 'OK'),
+  dead: reply(550, '5.1.1', 'User unknown'),
+  full: reply(552, '5.2.2', 'Mailbox full'),
+  policy: reply(550, '5.7.1', 'Rejected by policy'),
+  reputation: reply(554, '5.7.1', 'Poor reputation of your IP'),
+  spam: reply(554, '5.7.1', 'Message looks like spam'),
+  wait: reply(450, '4.2.0', 'Greylisted'),
+  ours: reply(0, '5.3.0', 'No route'),
+} as const;
+
+function outcomeFor(app: App, email: string): Outcome {
+  const word = email.split(/[-@+]/)[0] ?? '';
+  const said = replies[word as keyof typeof replies] ?? replies.ok;
+  const trace = {
+    host: 'mx.example.com',
+    address: '127.0.0.1',
+    tls: null,
+    startedAt: app.clock.now(),
+    durationMs: 1,
+    transcript: '',
+  };
+  if (said.code === 250) return { kind: 'sent', reply: said, trace };
+  if (word === 'wait') return { kind: 'deferred', errorCode: 'unknown', reply: said, trace };
+  const kind = word === 'ours' ? 'failed' : 'bounced';
+  return { kind, errorCode: 'unknown', reply: said, trace };
+}
+
+export interface Outcomes {
+  /** Accepts one message to each address, and settles all there is to attempt. */
+  deliver(caller: Caller, addresses: readonly string[], fromEmail?: string): Promise<Message[]>;
+  idle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Accepts messages in one transaction, as a group of sends does. */
+export async function accept(
+  app: App,
+  caller: Caller,
+  addresses: readonly string[],
+  fromEmail?: string,
+): Promise<Message[]> {
+  const requests = addresses.map((address) => {
+    const from = fromEmail === undefined ? {} : { from: { email: fromEmail } };
+    const payload = payloadFor(address, from);
+    const content = readSendContent(caller.organizationId, payload);
+    return { caller, payload, content, claim: null };
+  });
+  const recent = recentContents();
+  const results = await app.store.write((trx) => acceptAll(app, trx, recent(trx), requests));
+  return results.map((result) => {
+    if ('error' in result) throw result.error;
+    return result.message;
+  });
+}
+
+/** Starts delivery with outcomes of the test's own; `relay`: a 250 is not yet the delivery. */
+export async function startOutcomes(app: App, { relay = false } = {}): Promise<Outcomes> {
+  const attempter = createAttempter(app, { host: '127.0.0.1', port: 1 });
+  const pipeline = createPipeline(app, {
+    worker: 'wrk_usage',
+    choice: attempter.choice,
+    attempt: async ({ message, deliveries }) =>
+      deliveries.map((delivery) => ({
+        delivery,
+        fromEmail: message.from_email,
+        outcome: outcomeFor(app, delivery.email),
+        routeKind: delivery.domain === 'simulator.test' ? 'simulator' : 'direct',
+        sentIsDelivered: !relay,
+        aftermath: delivery.email.startsWith('complained@') ? ('complained' as const) : null,
+        isSole: message.delivery_count === 1,
+      })),
+  });
+  await pipeline.start();
+  return {
+    async deliver(caller, addresses, fromEmail) {
+      const messages = await accept(app, caller, addresses, fromEmail);
+      await pipeline.idle();
+      return messages;
+    },
+    idle: () => pipeline.idle(),
+    async close() {
+      await pipeline.stop(0);
+      await attempter.close();
+    },
+  };
+}
+
+/** So many addresses whose outcome is the same. */
+export function many(count: number, word: keyof typeof replies, domain = 'example.com'): string[] {
+  return Array.from({ length: count }, (_, index) => `${word}-${index}@${domain}`);
+}
+
+/** Tells of a message what a report said. */
+export async function late(app: App, messageId: string, outcome: LateOutcome): Promise<boolean> {
+  const [delivery] = await findDeliveries(app.store.db, [messageId]);
+  if (!delivery) throw new Error(`${messageId} has no delivery`);
+  return app.store.write((trx) => applyLateOutcome(app, trx, delivery, outcome));
+}
+
+export const lateBounce: LateOutcome = {
+  kind: 'bounced',
+  errorCode: 'invalid-recipient',
+  isHard: true,
+  code: 550,
+  enhancedCode: '5.1.1',
+  text: 'User unknown',
+  remoteMta: null,
+};
+
+export const complaint: LateOutcome = { kind: 'complained', feedbackType: 'abuse' };
+
+/** The events of an organization that are no message's, in order. */
+export async function workspaceEvents(app: App): Promise<string[]> {
+  const query = sql<{ event_type: string }>`
+    select event_type from events where message_id = '' order by id`;
+  return (await query.execute(app.store.db)).rows.map((row) => row.event_type);
+}

@@ -1,0 +1,230 @@
+// Automatic pause (contract 6, specification 3 and 7 rule 4): each threshold exactly where it stands.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { getMessage } from '../../src/messages/messages.ts';
+import { getOrganization, pauseOrganization } from '../../src/organizations/organizations.ts';
+import { resumeSending } from '../../src/outbound/pauses.ts';
+import { createSender, getSender } from '../../src/senders/identities.ts';
+import { findingInWords, findingOf, sweepHealth } from '../../src/usage/health.ts';
+import { findReviews } from '../../src/usage/health-queries.ts';
+import { send } from '../support/delivery.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import {
+  accept,
+  complaint,
+  late,
+  lateBounce,
+  many,
+  type Outcomes,
+  startOutcomes,
+  workspaceEvents,
+} from './fixtures.ts';
+
+const limits = { windowHours: 24, minimumSends: 100, maxBounceRate: 0.05, maxComplaintRate: 0.003 };
+
+describe('findingOf', () => {
+  const levelOf = (attempted: number, hard_bounced: number, complained: number) =>
+    findingOf(limits, { attempted, hard_bounced, complained })?.level ?? null;
+
+  it.each([
+    ['99 attempts prove nothing', 99, 99, 99, null],
+    ['5 bounces of 251 are below 2 %', 251, 5, 0, null],
+    ['5 bounces of 250 are 2 %', 250, 5, 0, 'warning'],
+    ['4 bounces of 100 are too few', 100, 4, 0, null],
+    ['9 bounces of 100 are too few to pause', 100, 9, 0, 'warning'],
+    ['10 bounces of 200 are 5 %', 200, 10, 0, 'pause'],
+    ['10 bounces of 201 are below 5 %', 201, 10, 0, 'warning'],
+    ['10 bounces of 100', 100, 10, 0, 'pause'],
+    ['1 complaint of 100 is too few', 100, 0, 1, null],
+    ['2 complaints of 2,000 are 0.1 %', 2_000, 0, 2, 'warning'],
+    ['2 complaints of 2,001 are below 0.1 %', 2_001, 0, 2, null],
+    ['4 complaints of 100 are too few to pause', 100, 0, 4, 'warning'],
+    ['5 complaints of 1,666 are above 0.3 %', 1_666, 0, 5, 'pause'],
+    ['5 complaints of 1,667 are below 0.3 %', 1_667, 0, 5, 'warning'],
+    ['6 complaints of 2,000 are 0.3 %', 2_000, 0, 6, 'pause'],
+  ] as const)('%s', (_name, attempted, bounces, complaints, level) => {
+    expect(levelOf(attempted, bounces, complaints)).toBe(level);
+  });
+
+  it('says the rate, how many, and the limit', () => {
+    const words = (attempted: number, hard_bounced: number, complained: number) => {
+      const finding = findingOf(limits, { attempted, hard_bounced, complained });
+      return finding && findingInWords(finding);
+    };
+    expect(words(1_250, 155, 0)).toBe('12.4% of the last 1,250 messages bounced (limit 5%).');
+    expect(words(2_000, 0, 7)).toBe(
+      '0.35% of the last 2,000 messages were reported as spam (limit 0.3%).',
+    );
+  });
+});
+
+describe.each(stores)('the health of an organization on %s', (store) => {
+  let test: TestApp;
+  let outcomes: Outcomes;
+  beforeEach(async () => {
+    test = await testApp({ store });
+    outcomes = await startOutcomes(test.app);
+  });
+  afterEach(async () => {
+    await outcomes.close();
+    await test.close();
+  });
+
+  const organization = () => getOrganization(test.app, test.caller.organizationId);
+  const status = async () => (await organization()).sendingStatus;
+  const deliver = (...addresses: string[][]) => outcomes.deliver(test.caller, addresses.flat());
+
+  it('warns at 5 of 100, pauses with the tenth bounce, and says why', async () => {
+    await deliver(many(95, 'ok'), many(4, 'dead'));
+    expect(await workspaceEvents(test.app)).toEqual([]);
+    await deliver(['dead-a@example.com']);
+    expect([await status(), await workspaceEvents(test.app)]).toEqual([
+      'enabled',
+      ['workspace.warning'],
+    ]);
+    for (const word of ['b', 'c', 'd', 'e']) await deliver([`dead-${word}@example.com`]);
+    expect([await status(), await workspaceEvents(test.app)]).toEqual([
+      'enabled',
+      ['workspace.warning'],
+    ]);
+    await deliver(['dead-f@example.com']);
+    const reason = '9.5% of the last 105 messages bounced (limit 5%).';
+    expect(await organization()).toMatchObject({
+      sendingStatus: 'paused',
+      pausedAt: '2026-01-05T12:00:00.000Z',
+      pauseReason: reason,
+    });
+    expect(await workspaceEvents(test.app)).toEqual(['workspace.warning', 'workspace.paused']);
+    await expect(send(test.app, test.caller, 'ada@example.com')).rejects.toMatchObject({
+      _tag: 'ForbiddenError',
+      message: `Sending is paused: ${reason}`,
+    });
+  });
+
+  it('waits for the hundredth attempt, whatever its outcome', async () => {
+    await deliver(many(89, 'ok'), many(10, 'dead'));
+    expect(await status()).toBe('enabled');
+    await deliver(['ok-a@example.com']);
+    expect(await status()).toBe('paused');
+  });
+
+  it('counts no refusal that the address did not cause, and nothing that waits', async () => {
+    const others = ['full', 'policy', 'reputation', 'spam', 'ours', 'wait'] as const;
+    await deliver(many(60, 'ok'), ...others.map((word) => many(20, word)));
+    await deliver(many(9, 'dead'));
+    expect(await status()).toBe('enabled');
+    // 60 sent, 80 refused softly, 9 dead: 149 attempts; the failures of our own are not among them.
+    await deliver(['dead-last@example.com']);
+    expect((await organization()).pauseReason).toMatch(/^6.7% of the last 150 messages bounced/);
+  });
+
+  it('counts simulator mail on neither side', async () => {
+    const simulated = (word: string, count: number) =>
+      Array.from({ length: count }, (_, index) => `${word}+${index}@simulator.test`);
+    await deliver(simulated('bounced', 50), simulated('complained', 50));
+    expect([await status(), await workspaceEvents(test.app)]).toEqual(['enabled', []]);
+    // Nor do they make up the minimum.
+    await deliver(many(10, 'dead'), many(89, 'ok'));
+    expect(await status()).toBe('enabled');
+  });
+
+  it('counts late bounces and complaints once, however often reported', async () => {
+    const messages = await deliver(many(100, 'ok'));
+    for (const { id } of messages.slice(0, 4)) {
+      expect(await late(test.app, id, complaint)).toBe(true);
+      expect(await late(test.app, id, complaint)).toBe(false);
+    }
+    expect([await status(), await workspaceEvents(test.app)]).toEqual([
+      'enabled',
+      ['workspace.warning'],
+    ]);
+    await late(test.app, messages[4]?.id ?? '', complaint);
+    expect((await organization()).pauseReason).toBe(
+      '5% of the last 100 messages were reported as spam (limit 0.3%).',
+    );
+  });
+
+  it('a late bounce counts when it comes', async () => {
+    const messages = await deliver(many(100, 'ok'));
+    for (const { id } of messages.slice(0, 9)) await late(test.app, id, lateBounce);
+    expect(await status()).toBe('enabled');
+    await late(test.app, messages[9]?.id ?? '', lateBounce);
+    expect(await status()).toBe('paused');
+  });
+
+  it('warns once per episode: again only after it was healthy', async () => {
+    await deliver(many(95, 'ok'), many(5, 'dead'));
+    await deliver(['dead-x@example.com']);
+    expect(await workspaceEvents(test.app)).toEqual(['workspace.warning']);
+    await deliver(many(400, 'ok', 'example.net'));
+    const [review] = await findReviews(test.app.store.db, [test.caller.organizationId]);
+    expect(review).toMatchObject({ warned_at: null });
+    await deliver(many(6, 'dead', 'example.org'));
+    expect(await workspaceEvents(test.app)).toEqual(['workspace.warning', 'workspace.warning']);
+  });
+
+  it('what left the window counts no more', async () => {
+    await deliver(many(91, 'ok'), many(9, 'dead'));
+    await test.clock.advance(25 * 3_600_000);
+    await deliver(many(99, 'ok', 'example.net'), ['dead-z@example.com']);
+    expect(await status()).toBe('enabled');
+    await test.clock.advance(15 * 24 * 3_600_000);
+    await sweepHealth(test.app);
+    await deliver(['dead-y@example.com']);
+    expect(await status()).toBe('enabled');
+  });
+
+  it('keeps the queue of a paused organization until the resume, which forgives', async () => {
+    await deliver(many(90, 'ok'), many(10, 'dead'));
+    expect(await status()).toBe('paused');
+    await resumeSending(test.app, 'default');
+    await deliver(['ok-b@example.com', 'dead-b@example.com']);
+    expect(await status()).toBe('enabled');
+    await pauseOrganization(test.app, 'default', {});
+    await expect(accept(test.app, test.caller, ['ok@example.com'])).rejects.toMatchObject({
+      _tag: 'ForbiddenError',
+    });
+  });
+
+  it('queued mail waits as tenant-health and goes when it is resumed', async () => {
+    const [message] = await deliver(['wait-a@example.com']);
+    await pauseOrganization(test.app, 'default', { note: 'a look' });
+    await test.clock.advance(90_000);
+    await outcomes.idle();
+    const waiting = await getMessage(test.app, test.caller, message?.id ?? '');
+    expect(waiting.deliveries).toMatchObject([
+      { attemptCount: 1, scheduling: { waitReason: 'tenant-health' } },
+    ]);
+    await resumeSending(test.app, 'default');
+    await outcomes.idle();
+    const went = await getMessage(test.app, test.caller, message?.id ?? '');
+    expect(went.deliveries).toMatchObject([
+      { attemptCount: 2, scheduling: { waitReason: 'retry' } },
+    ]);
+    expect(await workspaceEvents(test.app)).toEqual(['workspace.resumed']);
+    await expect(resumeSending(test.app, 'default')).rejects.toMatchObject({
+      _tag: 'ConflictError',
+    });
+  });
+
+  it('a sender says how its mail of the last day did, and how much of it there was', async () => {
+    const sender = await createSender(test.app, test.caller, { email: 'news@sandbox.test' });
+    const from = 'News@sandbox.test';
+    await outcomes.deliver(test.caller, many(3, 'ok'), from);
+    await test.clock.advance(2 * 24 * 3_600_000);
+    const [first] = await outcomes.deliver(
+      test.caller,
+      [...many(6, 'ok', 'example.net'), ...many(2, 'dead')],
+      from,
+    );
+    await late(test.app, first?.id ?? '', complaint);
+    await deliver(many(5, 'ok', 'example.org'));
+    const shown = await getSender(test.app, test.caller, sender.id);
+    expect(shown.deliverability).toEqual({
+      bounceRate: 0.25,
+      complaintRate: 0.125,
+      windowSends: 8,
+      sendingStatus: 'enabled',
+    });
+    expect(shown.series).toEqual([...Array.from({ length: 11 }, () => 0), 3, 0, 8]);
+  });
+});
