@@ -33,7 +33,11 @@ const route = z.discriminatedUnion(
   'via',
   [
     z.strictObject({ match: domainPattern, via: z.literal('capture') }),
-    z.strictObject({ match: domainPattern, via: z.literal('direct') }),
+    z.strictObject({
+      match: domainPattern,
+      via: z.literal('direct'),
+      requireTls: onOff.default(false),
+    }),
     z.strictObject({
       match: domainPattern,
       via: z.literal('relay'),

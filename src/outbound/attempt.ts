@@ -15,6 +15,7 @@ import { type ChooseRoute, createRouter, type Route, routeKey } from './route.ts
 import type { Settlement } from './settle.ts';
 import { createSigner } from './sign.ts';
 import { type SimulatedOutcome, simulatedOutcome } from './simulator.ts';
+import type { DsnRequest } from './smtp-envelope.ts';
 import { createTransport } from './transport.ts';
 
 /** Attempts claimed messages; holds the SMTP connections. */
@@ -56,6 +57,7 @@ export function createAttempter(app: App, listener: { host: string; port: number
       route,
       from: await returnPathOf(app, claimed.message, deliveries),
       recipients: deliveries.map((delivery) => delivery.email),
+      ...(route.kind === 'relay' && { dsn: reportsWanted(claimed.message.id) }),
       ...(await prepared()),
     });
     return outcomes.map((outcome) => ({
@@ -98,6 +100,11 @@ export function createAttempter(app: App, listener: { host: string; port: number
     choice: { lanes, laneOf },
     close: () => transport.close(),
   };
+}
+
+/** A relay that knows DSN tells what became of the mail after it took it (RFC 3461). */
+function reportsWanted(messageId: string): DsnRequest {
+  return { envelopeId: messageId, returnContent: 'headers', notify: ['success', 'failure'] };
 }
 
 /** What an outcome tells of the lane: rate words and silence slow it, everything else is an answer. */

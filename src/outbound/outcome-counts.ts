@@ -11,7 +11,6 @@ import { countHealth, type HealthObservation } from '../usage/health.ts';
 import type { HealthTally } from '../usage/health-queries.ts';
 import type { Tally } from '../usage/metrics.ts';
 import type { Draft } from './draft.ts';
-import type { LateOutcome } from './late-outcome.ts';
 import { simulatedOutcome } from './simulator.ts';
 
 /** A delivery whose attempts have ended, as far as the counters care. */
@@ -25,6 +24,13 @@ export interface EndedDelivery {
   isHardBounce: boolean;
   /** Given up by a rule of our own, not for what a remote side said. */
   isOwnFault: boolean;
+}
+
+/** What a report said, as far as it counts (late-outcome.ts). */
+interface Report {
+  kind: 'delivered' | 'bounced' | 'complained';
+  /** Of a bounce: the address is dead. */
+  isHard?: boolean;
 }
 
 function observe(delivery: DeliveryRow, counts: Partial<Tally>): Observation {
@@ -129,11 +135,11 @@ export async function countLate(
   app: App,
   trx: Db,
   moved: DeliveryRow,
-  outcome: LateOutcome,
+  outcome: Report,
 ): Promise<void> {
   const wasDelivered = outcome.kind !== 'delivered' && moved.delivered_at !== null;
   await countMail(app, trx, [observe(moved, lateCounts(outcome, wasDelivered))]);
-  const isHardBounce = outcome.kind === 'bounced' && outcome.isHard;
+  const isHardBounce = outcome.kind === 'bounced' && outcome.isHard === true;
   const isComplaint = outcome.kind === 'complained';
   if (!(isHardBounce || isComplaint) || simulatedOutcome(moved.email) !== null) return;
   const message = await findMessageRow(trx, moved.message_id);
@@ -145,7 +151,7 @@ export async function countLate(
 }
 
 /** A bounce takes the delivery back; a complaint proves one. */
-function lateCounts({ kind }: LateOutcome, wasDelivered: boolean): Partial<Tally> {
+function lateCounts({ kind }: Report, wasDelivered: boolean): Partial<Tally> {
   if (kind === 'delivered') return { delivered: 1 };
   if (kind === 'complained') return { complained: 1, delivered: wasDelivered ? 0 : 1 };
   return { bounced: 1, delivered: wasDelivered ? -1 : 0 };

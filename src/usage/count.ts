@@ -17,7 +17,7 @@ import {
  */
 const mostDomains = 200;
 /** All other domains of the day. */
-export const otherDomains = '*';
+const otherDomains = '*';
 /** Organizations and days whose domains are remembered. */
 const mostRemembered = 256;
 

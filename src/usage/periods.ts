@@ -55,12 +55,12 @@ function wallTime(timeMs: number, timezone: string): number {
 }
 
 /** The day in the zone that a time lies in. */
-export function dayIn(timezone: string, timeMs: number): Day {
+function dayIn(timezone: string, timeMs: number): Day {
   return new Date(wallTime(timeMs, timezone)).toISOString().slice(0, 10);
 }
 
 /** When a day begins in the zone: its midnight, or the first moment after where there is none. */
-export function startOfDayIn(timezone: string, day: Day): number {
+function startOfDayIn(timezone: string, day: Day): number {
   const midnight = Date.parse(`${day}T00:00:00Z`);
   const offsetAt = (timeMs: number) => wallTime(timeMs, timezone) - timeMs;
   // The offset of the day before, and where the clocks were changed since, that of the day itself.
@@ -70,7 +70,7 @@ export function startOfDayIn(timezone: string, day: Day): number {
 }
 
 /** The day so many days later. */
-export function dayAfter(day: Day, days = 1): Day {
+function dayAfter(day: Day, days = 1): Day {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
 }
 

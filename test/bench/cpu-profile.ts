@@ -4,11 +4,18 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { say } from './progress.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
+interface ProfileNode {
+  id: number;
+  callFrame: { functionName: string; url: string; lineNumber: number };
+  children?: number[];
+}
+
 interface CpuProfile {
-  nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
+  nodes: ProfileNode[];
   /** µs of the monotonic clock. */
   startTime: number;
   samples: number[];
@@ -58,33 +65,35 @@ function readMainProfile(dir: string): CpuProfile {
   return JSON.parse(readFileSync(join(dir, largest), 'utf8')) as CpuProfile;
 }
 
-const shownFunctions = 25;
-const shownFiles = 25;
+const shown = 25;
 
 function reportSpan(profile: CpuProfile, span: Span): void {
   const byFunction = new Map<string, number>();
   const byFile = new Map<string, number>();
+  const byPayer = new Map<string, number>();
+  const payers = payersOf(profile);
+  const add = (sums: Map<string, number>, name: string, us: number) =>
+    sums.set(name, (sums.get(name) ?? 0) + us);
   let idle = 0;
   for (const [node, us] of selfTimes(profile, span)) {
-    const { functionName, url, lineNumber } = node.callFrame;
-    if (functionName === '(idle)') {
+    if (node.callFrame.functionName === '(idle)') {
       idle += us;
       continue;
     }
-    const file = fileOf(url, functionName);
-    const name = `${functionName || '(anonymous)'}  ${file}:${lineNumber + 1}`;
-    byFunction.set(name, (byFunction.get(name) ?? 0) + us);
-    byFile.set(file, (byFile.get(file) ?? 0) + us);
+    add(byFunction, nameOf(node), us);
+    add(byFile, fileOf(node), us);
+    add(byPayer, payers.get(node.id) ?? fileOf(node), us);
   }
   const seconds = (span.to - span.from) / 1e6;
-  console.log(`\nProfile of ${span.name}: ${seconds.toFixed(1)} s, of which idle ${(idle / 1e6).toFixed(1)} s`);
-  console.table(topOf(byFunction, shownFunctions, span.messages));
-  console.table(topOf(byFile, shownFiles, span.messages));
+  say(`\nProfile of ${span.name}: ${seconds.toFixed(1)} s, idle ${(idle / 1e6).toFixed(1)} s`);
+  console.table(topOf('function, self', byFunction, span.messages));
+  console.table(topOf('file, self', byFile, span.messages));
+  console.table(topOf('nearest function of ours, store aside', byPayer, span.messages));
 }
 
-function selfTimes(profile: CpuProfile, { from, to }: Span) {
+function selfTimes(profile: CpuProfile, { from, to }: Span): Map<ProfileNode, number> {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
-  const times = new Map<CpuProfile['nodes'][number], number>();
+  const times = new Map<ProfileNode, number>();
   let at = profile.startTime;
   for (const [index, id] of profile.samples.entries()) {
     at += profile.timeDeltas[index] ?? 0;
@@ -96,8 +105,31 @@ function selfTimes(profile: CpuProfile, { from, to }: Span) {
   return times;
 }
 
+/** Node id → who of ours asked for it: libraries, the engine and the store work for somebody. */
+function payersOf(profile: CpuProfile): Map<number, string> {
+  const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
+  const payers = new Map<number, string>();
+  const visit = (node: ProfileNode, above: string | null) => {
+    const isOurs = /^(src|daemon)\/(?!store\/)/.test(fileOf(node));
+    const payer = isOurs ? nameOf(node) : above;
+    if (payer) payers.set(node.id, payer);
+    for (const id of node.children ?? []) {
+      const child = nodes.get(id);
+      if (child) visit(child, payer);
+    }
+  };
+  const [first] = profile.nodes;
+  if (first) visit(first, null);
+  return payers;
+}
+
+function nameOf(node: ProfileNode): string {
+  const { functionName, lineNumber } = node.callFrame;
+  return `${functionName || '(anonymous)'}  ${fileOf(node)}:${lineNumber + 1}`;
+}
+
 /** Our files and libraries by path, packages by name, the engine's own work as it is. */
-function fileOf(url: string, functionName: string): string {
+function fileOf({ callFrame: { url, functionName } }: ProfileNode): string {
   if (url === '') return functionName.startsWith('(') ? functionName : '(native)';
   if (!url.startsWith('file:')) return url;
   const path = relative(root, fileURLToPath(url));
@@ -105,13 +137,13 @@ function fileOf(url: string, functionName: string): string {
   return found?.[1] ?? path;
 }
 
-function topOf(sums: ReadonlyMap<string, number>, count: number, messages: number) {
+function topOf(what: string, sums: ReadonlyMap<string, number>, messages: number) {
   const total = [...sums.values()].reduce((sum, us) => sum + us, 0);
   return [...sums]
     .sort(([, a], [, b]) => b - a)
-    .slice(0, count)
+    .slice(0, shown)
     .map(([name, us]) => ({
-      self: name,
+      [what]: name,
       '%': Number(((100 * us) / total).toFixed(1)),
       'µs/message': Number((us / messages).toFixed(1)),
     }));

@@ -1,13 +1,21 @@
 // A Postfix of the bench's own beside whatever the machine has: its own configuration, queue and
 // processes in a temporary directory, started and stopped by the bench.
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Contender } from './contender.ts';
-import { masterCf, mainCf } from './postfix-config.ts';
+import { mainCf, masterCf } from './postfix-config.ts';
 import { treeCpuMs, treeMemoryMb, treeOf } from './process-cost.ts';
 import { submitAll } from './smtp-load.ts';
 import type { BenchMail } from './svc-contender.ts';

@@ -33,9 +33,7 @@ export async function benchQuickly(options: QuickOptions): Promise<void> {
       const figures = await runRound(contender, sink, messages);
       spans.push({ name: contender.name, from, to: profileClock(), messages });
       rows.push(figuresRow(contender.name, figures));
-      threadRows.push(
-        threadRow(contender.name, threadsBefore, service.daemon.threads(), messages),
-      );
+      threadRows.push(threadRow(contender.name, threadsBefore, service.daemon.threads(), messages));
     }
   } finally {
     await service.stop();

@@ -4,7 +4,7 @@ import { cpus, tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchBacklog } from './backlog.ts';
 import { benchFairness } from './fairness.ts';
-import { sayLoad, say } from './progress.ts';
+import { say, sayLoad } from './progress.ts';
 import { benchQuickly } from './quick.ts';
 import { signings, textOf } from './svc-contender.ts';
 import { raceAgainstPostfix } from './versus.ts';
@@ -25,7 +25,10 @@ const { values } = parseArgs({
 });
 
 // The children and their directories go with the bench, however it ends.
-for (const [signal, number] of [['SIGINT', 2], ['SIGTERM', 15]] as const) {
+for (const [signal, number] of [
+  ['SIGINT', 2],
+  ['SIGTERM', 15],
+] as const) {
   process.once(signal, () => process.exit(128 + number));
 }
 

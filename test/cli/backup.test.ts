@@ -155,8 +155,9 @@ test('migrate status tells what the store has had, and makes none where there is
   const { items } = await cli.json<{ items: { appliedAt: string }[] }>(['migrate', 'status']);
   expect(items[0]).toEqual({ name: '0001-initial', appliedAt: expect.stringMatching(/Z$/) });
   const env = { SVC_DATA_DIR: join(cli.directory, 'none') };
-  expect(await cli.json(['migrate', 'status'], { env })).toMatchObject({
-    items: [{ name: '0001-initial', appliedAt: null }],
-  });
+  const none = await cli.json<{ items: object[] }>(['migrate', 'status'], { env });
+  expect(none.items[0]).toEqual({ name: '0001-initial', appliedAt: null });
+  expect(none.items.map((item) => ({ ...item, appliedAt: null }))).toEqual(none.items);
+  expect(none.items).toHaveLength(items.length);
   expect(existsSync(join(cli.directory, 'none'))).toBe(false);
 });

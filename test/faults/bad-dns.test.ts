@@ -6,7 +6,6 @@ import {
   type Delivery,
   type FaultWorld,
   firstAttemptsMs,
-  retriesMs,
   startFaultWorld,
   waitedMs,
 } from './fault-world.ts';
@@ -165,10 +164,12 @@ beforeAll(async () => {
     healing.push(breakDns(world.dns, domain, mx));
   }
   const ids = await world.sendToDomains([...all.map(({ domain }) => domain), 'good.test']);
+  const asked = () => new Set(world.dns.queries.map(({ name }) => name));
+  await world.until(() => all.every(({ domain }) => asked().has(domain)));
   await world.pass(firstAttemptsMs);
   firstAttempts = await world.firstDeliveries(ids);
   for (const heal of healing) heal();
-  await world.pass(retriesMs);
+  await world.passUntilOver(ids.values());
   ends = await world.firstDeliveries(ids);
 }, 60_000);
 

@@ -6,7 +6,6 @@ import {
   type Delivery,
   type FaultWorld,
   firstAttemptsMs,
-  retriesMs,
   startFaultWorld,
   waitedMs,
 } from './fault-world.ts';
@@ -132,11 +131,12 @@ beforeAll(async () => {
   }
   const domains = all.flatMap(({ domain, withNext }) => [domain, withNext]);
   const ids = await world.sendToDomains([...domains, 'good.test']);
+  await world.until(() => world.sockets.length >= ids.size);
   await world.pass(firstAttemptsMs);
   mostOpen = world.sockets.length;
   firstAttempts = await world.firstDeliveries(ids);
   for (const heal of healing) heal();
-  await world.pass(retriesMs);
+  await world.passUntilOver(ids.values());
   ends = await world.firstDeliveries(ids);
 }, 120_000);
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { SmtpSink } from '../support/smtp-sink.ts';
 import type { SinkReply } from '../support/smtp-sink-script.ts';
-import { type FaultWorld, firstAttemptsMs, retriesMs, startFaultWorld } from './fault-world.ts';
+import { type FaultWorld, firstAttemptsMs, startFaultWorld } from './fault-world.ts';
 
 let world: FaultWorld;
 let mx: SmtpSink;
@@ -17,6 +17,11 @@ afterEach(() => world.close());
 
 const some = (...names: string[]) => names.map((name) => `${name}@some.test`);
 
+async function firstAttempts(): Promise<void> {
+  await world.until(() => mx.connections.total > 0);
+  await world.pass(firstAttemptsMs);
+}
+
 async function statuses(messageId: string): Promise<string[]> {
   return (await world.deliveries(messageId)).map(({ status }) => status);
 }
@@ -26,10 +31,10 @@ it('half of the recipients refused: the others get it once, the deferred ones la
   mx.on({ verb: 'RCPT', match: 'full', times: 2 }, '452 4.2.2 mailbox full');
   const to = some('gone1', 'fine1', 'full1', 'gone2', 'fine2', 'full2');
   const id = await world.send(to);
-  await world.pass(firstAttemptsMs);
+  await firstAttempts();
   const [gone, fine, full] = ['bounced', 'delivered', 'processing'];
   expect(await statuses(id)).toEqual([gone, fine, full, gone, fine, full]);
-  await world.pass(retriesMs);
+  await world.passUntilOver([id]);
   expect(await statuses(id)).toEqual([gone, fine, fine, gone, fine, fine]);
   for (const email of to) {
     expect(world.copies(email)).toHaveLength(email.startsWith('gone') ? 0 : 1);
@@ -41,7 +46,7 @@ it('all recipients refused, and DATA answered by 354 all the same: no message, a
   mx.on({ verb: 'DATA' }, '354 go ahead');
   mx.on({ verb: 'dot' }, '554 5.5.1 no valid recipients');
   const id = await world.send(some('a', 'b'));
-  await world.pass(firstAttemptsMs);
+  await firstAttempts();
   expect(await statuses(id)).toEqual(['bounced', 'bounced']);
   expect(mx.received).toBe(0);
 });
@@ -52,9 +57,9 @@ it.each([
 ])('%s: nobody is bounced, and everybody gets it in the end', async (_name, line) => {
   mx.on({ verb: 'RCPT', match: 'late', times: 2 }, line);
   const id = await world.send(some('early', 'late1', 'late2'));
-  await world.pass(firstAttemptsMs);
+  await firstAttempts();
   expect(await statuses(id)).toEqual(['delivered', 'processing', 'processing']);
-  await world.pass(retriesMs);
+  await world.passUntilOver([id]);
   expect(await statuses(id)).toEqual(['delivered', 'delivered', 'delivered']);
 });
 
@@ -71,9 +76,9 @@ it.each(breaks)(
     mx.on({ verb: 'RCPT', match: 'gone' }, '550 5.1.1 no such user');
     mx.on({ verb: 'RCPT', match: 'bad', times: 1 }, reply);
     const id = await world.send(some('gone', 'fine', 'bad', 'other'));
-    await world.pass(firstAttemptsMs);
+    await firstAttempts();
     expect(await statuses(id)).toEqual(['bounced', 'processing', 'processing', 'processing']);
-    await world.pass(retriesMs);
+    await world.passUntilOver([id]);
     expect(await statuses(id)).toEqual(['bounced', 'delivered', 'delivered', 'delivered']);
     for (const email of some('fine', 'bad', 'other')) expect(world.copies(email)).toHaveLength(1);
   },
@@ -84,7 +89,7 @@ it('a message that breaks its session spoils none of the many behind it', async 
   mx.on({ verb: 'dot', match: /ada[12]0@/ }, '554 5.7.1 spam');
   const names = Array.from({ length: 100 }, (_, index) => `ada${index}`);
   const ids = await Promise.all(names.map((name) => world.send(some(name))));
-  await world.pass(firstAttemptsMs);
+  await firstAttempts();
   const ends = (await Promise.all(ids.map(statuses))).map(([status]) => status);
   for (const [index, status] of ends.entries()) {
     const expected = [10, 20].includes(index) ? 'bounced' : 'delivered';

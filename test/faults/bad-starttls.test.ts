@@ -5,13 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SmtpSink, SmtpSinkOptions } from '../support/smtp-sink.ts';
 import type { SinkReply, SinkVerb } from '../support/smtp-sink-script.ts';
 import { testCert } from '../support/test-cert.ts';
-import {
-  type Delivery,
-  type FaultWorld,
-  firstAttemptsMs,
-  retriesMs,
-  startFaultWorld,
-} from './fault-world.ts';
+import { type Delivery, type FaultWorld, firstAttemptsMs, startFaultWorld } from './fault-world.ts';
 
 interface Fault {
   name: string;
@@ -81,13 +75,17 @@ beforeAll(async () => {
     dns.set(`_${port}._tcp.mx.${secure}`, 'TLSA', tlsa, signed);
   }
   const ids = await world.sendToDomains(all.flatMap(({ plain, secure }) => [plain, secure]));
+  await world.until(() => world.sockets.length >= ids.size);
   await world.pass(firstAttemptsMs);
   first = await world.firstDeliveries(ids);
   for (const { secure } of all) {
     heardBefore.set(secure, sinks.get(secure)?.commands.map(({ line }) => line) ?? []);
   }
   for (const heal of healing) heal();
-  await world.pass(retriesMs);
+  const canHeal = all.flatMap(({ options, plain, secure }) =>
+    options ? [plain] : [plain, secure],
+  );
+  await world.passUntilOver(canHeal.map((domain) => ids.get(domain) ?? ''));
   last = await world.firstDeliveries(ids);
 }, 60_000);
 

@@ -15,6 +15,8 @@ const scheduleMinutes = [27, 1];
 /** Turns of the event loop without any change before the clock may move. */
 const quietTurns = 300;
 const idleTurns = 60;
+const stepMs = 15 * minuteMs;
+const longestMs = 6 * 60 * minuteMs;
 const maxTurns = 2_000_000;
 
 export type Delivery = Message['deliveries'][number];
@@ -37,10 +39,16 @@ export interface FaultWorld {
   firstDeliveries(ids: ReadonlyMap<string, string>): Promise<Map<string, Delivery>>;
   /** What any server took for this address, in order. */
   copies(email: string): SinkMessage[];
+  /** Waits, while the clock stands still. */
+  until(condition: () => boolean): Promise<void>;
   /** Lets virtual time pass, with everything that falls due. */
   pass(ms: number): Promise<void>;
+  /** Lets it pass until each delivery of these messages has ended, six hours at most. */
+  passUntilOver(ids: Iterable<string>): Promise<void>;
   close(): Promise<void>;
 }
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Starts it; `delivery` is laid over the configuration. */
 export async function startFaultWorld(delivery: object = {}): Promise<FaultWorld> {
@@ -93,21 +101,44 @@ export async function startFaultWorld(delivery: object = {}): Promise<FaultWorld
     return counts.join();
   };
 
-  const inFlight = async () => (await app.metrics.inFlight.get()).values[0]?.value ?? 0;
+  // What the store does beside the event loop is seen by nobody else.
+  let writing = 0;
+  const write = app.store.write.bind(app.store);
+  app.store.write = (...work) => {
+    writing += 1;
+    return write(...work).finally(() => {
+      writing -= 1;
+    });
+  };
+  const isIdle = async () => {
+    const inFlight = (await app.metrics.inFlight.get()).values[0]?.value ?? 0;
+    return inFlight === 0 && writing === 0;
+  };
 
   /** Until nothing has changed for long; for a short time only, while nothing is in flight. */
   async function quiet(): Promise<void> {
     let last = activity();
-    for (let turn = 1, still = 0; still < quietTurns; turn += 1) {
+    for (let turn = 1, still = 0; still < quietTurns || writing > 0; turn += 1) {
       if (turn > maxTurns) throw new Error('the service does not come to rest');
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await nextTurn();
       still += 1;
       if (turn % 20 > 0) continue;
       const now = activity();
       if (now !== last) still = 0;
       last = now;
-      if (still >= idleTurns && (await inFlight()) === 0) return;
+      if (still >= idleTurns && (await isIdle())) return;
     }
+  }
+
+  async function pass(ms: number): Promise<void> {
+    const endAt = world.clock.now() + ms;
+    for (;;) {
+      await quiet();
+      const next = world.clock.nextTimerAt();
+      if (next === undefined || next > endAt) break;
+      await world.clock.advance(Math.max(0, next - world.clock.now()));
+    }
+    await world.clock.advance(endAt - world.clock.now());
   }
 
   const sendTo: FaultWorld['send'] = async (to) => (await send(app, caller, to)).id;
@@ -135,15 +166,22 @@ export async function startFaultWorld(delivery: object = {}): Promise<FaultWorld
     },
     copies: (email) =>
       sinks.flatMap(({ messages }) => messages.filter((one) => one.recipients.includes(email))),
-    async pass(ms) {
-      const endAt = world.clock.now() + ms;
-      for (;;) {
-        await quiet();
-        const next = world.clock.nextTimerAt();
-        if (next === undefined || next > endAt) break;
-        await world.clock.advance(Math.max(0, next - world.clock.now()));
+    async until(condition) {
+      for (let turn = 0; !condition(); turn += 1) {
+        if (turn > maxTurns) throw new Error('what was waited for did not happen');
+        await nextTurn();
       }
-      await world.clock.advance(endAt - world.clock.now());
+    },
+    pass,
+    async passUntilOver(ids) {
+      const open = new Set(ids);
+      for (let passed = 0; open.size > 0 && passed < longestMs; passed += stepMs) {
+        await pass(stepMs);
+        for (const id of open) {
+          const isOver = (await deliveries(id)).every(({ terminalAt }) => terminalAt !== null);
+          if (isOver) open.delete(id);
+        }
+      }
     },
     async close() {
       await pipeline.close();
@@ -161,5 +199,3 @@ export function waitedMs(delivery: Delivery | undefined): number {
 
 /** Long enough for every first attempt, too short for a retry. */
 export const firstAttemptsMs = 22 * minuteMs;
-/** Long enough for the retries of a deferred delivery, with the pauses of its lane. */
-export const retriesMs = 28 * minuteMs;
