@@ -137,7 +137,7 @@ describe('a mistake in the file', () => {
     ]);
     expect(refusalOf('delivery: {routes: [{match: a.test, via: direct, to: b}]}')).toEqual([
       'config.yaml:1:50: delivery.routes.0.to: unknown key; ' +
-        'expected one of match, via, host, port, secure, requireTls, username, password',
+        'expected one of match, via, requireTls, host, port, secure, username, password',
     ]);
   });
 
