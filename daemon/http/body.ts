@@ -41,7 +41,7 @@ export function createBodyReader(maxBytes: number): BodyReader {
       }
       // The body was not asked for until now: a refused request never costs its upload.
       if (headers.expect !== undefined) response.writeContinue();
-      return await collect(request, maxBytes, budget);
+      return await collect(request, response, maxBytes, budget);
     },
   };
 }
@@ -52,6 +52,7 @@ function tooLarge(maxBytes: number): MalformedRequestError {
 
 function collect(
   request: IncomingMessage,
+  response: ServerResponse,
   maxBytes: number,
   budget: { left: number },
 ): Promise<Buffer> {
@@ -87,6 +88,8 @@ function collect(
     function refuse(error: Error): void {
       finish();
       reject(error);
+      // The rest may never come (a client that saw the answer stops): nothing can follow on here.
+      if (!response.headersSent) response.setHeader('connection', 'close');
       // Discarded, not left unread: an unread rest would reset the connection under the answer.
       request.resume();
     }

@@ -42,6 +42,12 @@ const count = (name: 'messages' | 'connections' | 'size' | 'rounds') => {
 const messages = count('messages');
 const mail = { connections: count('connections'), text: textOf(count('size')) };
 const rows = values.rows.split(',').map(Number);
+if (!rows.every((size, index) => Number.isInteger(size) && size > (rows[index - 1] ?? 0))) {
+  fail('--rows is a list of growing numbers, such as 1000,100000');
+}
+const parts = [values.vs !== undefined, values.backlog, values.fairness].filter(Boolean).length;
+if (parts > 1) fail('--vs, --backlog and --fairness are runs of their own');
+if (parts > 0 && (only || values.profile)) fail('--only and --profile belong to the plain run');
 
 say(
   `${messages} messages of about ${values.size} bytes over ${values.connections} connections,\n` +
