@@ -3,6 +3,7 @@
 
 /** An area imports only areas before it. */
 const areas = [
+  'audit',
   'organizations',
   'keys',
   'admission',
@@ -34,7 +35,7 @@ const doorways = {
   'html-to-text': '^src/inbound/',
   kysely: '^src/store/|^src/.*queries\\.ts$',
   libmime: '^src/inbound/',
-  mailauth: '^src/inbound/|^src/outbound/mta-sts\\.ts$',
+  mailauth: '^src/inbound/|^src/outbound/route/mta-sts\\.ts$',
   mailparser: '^src/inbound/',
   nodemailer: '^src/outbound/',
   pg: '^src/store/',
@@ -43,7 +44,7 @@ const doorways = {
   'prom-client': '^src/metrics\\.ts$|^daemon/http/',
   'smtp-server': '^daemon/smtp/',
   tldts: '^src/domains/',
-  yaml: '^src/config|^src/outbound/providers\\.ts$',
+  yaml: '^src/config|^src/outbound/lanes/providers\\.ts$',
   zod:
     '(schema|routes|pagination|validate|route)\\.ts$|^src/config[^/]*\\.ts$|' +
     '^daemon/http/(openapi[^/]*|dispatch)\\.ts$',

@@ -2,6 +2,7 @@
 // SMTP, queue, HTTP), says `ready`, and stops them in the opposite order. Tests use it too.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { admissionOf } from '../src/admission/admission.ts';
+import { sweepBuckets } from '../src/admission/shared-buckets.ts';
 import type { App } from '../src/app.ts';
 import { checkDueDomains } from '../src/domains/domain-checks.ts';
 import { checkSecret } from '../src/domains/signing-keys.ts';
@@ -9,12 +10,13 @@ import { firstStart, firstStartText } from '../src/first-start.ts';
 import { createReportReader } from '../src/inbound/reports.ts';
 import { createAuthenticator } from '../src/keys/authenticator.ts';
 import { addProcessMetrics } from '../src/metrics.ts';
+import { sweepClaims } from '../src/outbound/accept/send.ts';
 import { createAttempter } from '../src/outbound/attempt.ts';
-import { startLaneReport } from '../src/outbound/lane-report.ts';
+import { startLaneReport } from '../src/outbound/lanes/lane-report.ts';
 import { createPipeline } from '../src/outbound/pipeline.ts';
-import { sweepClaims } from '../src/outbound/send.ts';
 import { lockDaemon, storeLocation } from '../src/store/open.ts';
 import { sweepHealth } from '../src/usage/health.ts';
+import { measureLoopDelay } from './http/event-loop.ts';
 import { limitsBy } from './http/rate-limits.ts';
 import { routes } from './http/routes.ts';
 import { createHttpServer } from './http/server.ts';
@@ -44,10 +46,10 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
   const stops: ((graceMs: number) => unknown)[] = [];
   /** One grace for all: what one face uses up, the next does not have. */
   const close = async () => {
-    const endAt = app.clock.now() + config.shutdownGraceSeconds * 1000;
+    const endAt = app.clock.elapsed() + config.shutdownGraceSeconds * 1000;
     for (const stop of stops.splice(0).reverse()) {
       try {
-        await stop(Math.max(0, endAt - app.clock.now()));
+        await stop(Math.max(0, endAt - app.clock.elapsed()));
       } catch (error) {
         app.log.error({ err: error }, 'a part of the daemon did not stop in order');
       }
@@ -84,6 +86,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
         { name: 'flush key use', pattern: '* * * * *', run: () => authenticator.flushLastUsed() },
         { name: 'check domains', pattern: '* * * * *', run: () => checkDueDomains(app) },
         { name: 'sweep idempotency claims', pattern: '17 * * * *', run: () => sweepClaims(app) },
+        { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
         { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },
       ]),
     );
@@ -92,11 +95,14 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     await admission.start();
     stops.push(() => admission.stop());
 
+    const loopDelay = measureLoopDelay();
+    stops.push(() => loopDelay.stop());
     const http = createHttpServer(app, {
       routes,
       authenticate: (plaintext) => authenticator.authenticate(plaintext),
       ...limitsBy(admission),
       isQueueRunning: () => pipeline.isRunning(),
+      loopDelay,
     });
     const { url: httpUrl } = await http.listen();
     stops.push((graceMs) => http.close(graceMs));

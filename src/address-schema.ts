@@ -18,6 +18,18 @@ export const emailAddress = z
   })
   .meta({ format: 'email' });
 
+/** A domain name in the service's normal form. */
+export const domainName = z
+  .string()
+  .max(255)
+  .transform((text, context) => {
+    // A domain is good if it makes a good address.
+    const address = parseAddress(`postmaster@${text}`);
+    if (address?.localPart === 'postmaster') return address.domain;
+    context.addIssue({ code: 'custom', message: 'is not a domain name such as example.com' });
+    return z.NEVER;
+  });
+
 /** Text bound for one header field. */
 export function headerText(maxLength: number) {
   return z.string().max(maxLength).refine(isHeaderSafe, notHeaderSafe);

@@ -87,6 +87,11 @@ export function parseAddress(text: string): MailAddress | null {
   return { email, localPart, domain, needsSmtpUtf8 };
 }
 
+/** The part after the at sign of an address in its normal form (`MailAddress.email`). */
+export function domainOf(email: string): string {
+  return email.slice(email.lastIndexOf('@') + 1);
+}
+
 /**
  * The form in which two addresses are compared (blocks, contacts, mailboxes): case-folded, in
  * spite of RFC 5321 2.4, since no provider tells `Joe` from `joe`. Takes `MailAddress.email`.

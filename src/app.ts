@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createDns, type Dns } from './dns.ts';
+import { generateDkimKey } from './domains/dkim-key.ts';
 import { idSource, type NewId } from './ids.ts';
 import { createMimeParser, type MimeParser } from './inbound/parse.ts';
 import type { Logger } from './log.ts';
@@ -29,8 +30,12 @@ export interface App {
   readonly mime: MimeParser;
   readonly metrics: Metrics;
   readonly connect: Connector | undefined;
+  /** Makes the key pairs of sending domains. */
+  readonly generateDkimKey: typeof generateDkimKey;
   /** Where the HTTP face listens, once it does: links that we hand out start with it. */
   readonly publicUrl: { current: string };
+  /** When this was opened, by the wall clock and by the one that nobody sets. */
+  readonly opened: { at: number; elapsed: number };
   close(): Promise<void>;
 }
 
@@ -39,6 +44,7 @@ export interface AppOverrides {
   clock?: Clock;
   random?: Random;
   connect?: Connector;
+  generateDkimKey?: typeof generateDkimKey;
 }
 
 /**
@@ -68,9 +74,11 @@ export async function openApp(
     mime,
     metrics: createMetrics(),
     connect: overrides.connect,
+    generateDkimKey: overrides.generateDkimKey ?? generateDkimKey,
     publicUrl: {
       current: config.http.publicUrl ?? `http://${config.http.host}:${config.http.port}`,
     },
+    opened: { at: clock.now(), elapsed: clock.elapsed() },
     async close() {
       await mime.close();
       dns.close();

@@ -3,7 +3,10 @@
 
 /** The source of time. All values are milliseconds; `now` is since 1970, UTC. */
 export interface Clock {
+  /** The wall clock: for what is stored or shown. People and NTP set it, forwards and backwards. */
   now(): number;
+  /** Since some moment: for what is measured within the process. Nobody sets it. */
+  elapsed(): number;
   /** Calls `run` once after `delayMs`; the returned function cancels it. Never keeps the process alive. */
   after(delayMs: number, run: () => void): () => void;
 }
@@ -12,6 +15,7 @@ const longestTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   after(delayMs, run) {
     const timer = setTimeout(run, Math.max(0, Math.min(delayMs, longestTimerMs)));
     timer.unref();

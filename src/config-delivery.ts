@@ -68,7 +68,7 @@ export const delivery = z.strictObject(
     providersFile: lineOfText('the path of a YAML file')
       .nullable()
       .default(null)
-      .describe('Rules for providers, laid over those of src/outbound/providers.yaml'),
+      .describe('Rules for providers, laid over those of src/outbound/lanes/providers.yaml'),
     retry: z
       .strictObject(
         {

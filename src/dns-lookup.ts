@@ -26,6 +26,7 @@ const maxCacheEntries = 10_000;
 const maxCacheBytes = 16 * 1024 * 1024;
 
 type Outcome = { found: Found } | { error: DnsError };
+/** `expiresAtMs` in the terms of `clock.elapsed()`. */
 type Entry = { outcome: Outcome; expiresAtMs: number };
 
 /** A look-up that asks only for what it does not have. */
@@ -36,7 +37,7 @@ export function createLookup(asker: DnsAsker, clock: Clock): Lookup {
   async function ask(key: string, name: string, type: RecordType): Promise<Outcome> {
     const { outcome, ttlMs, byteCount } = await resolveFresh(asker, name, type);
     if (ttlMs > 0) {
-      const expiresAtMs = clock.now() + ttlMs;
+      const expiresAtMs = clock.elapsed() + ttlMs;
       cache.set(key, { outcome, expiresAtMs }, { size: byteCount + key.length });
     }
     return outcome;
@@ -45,7 +46,7 @@ export function createLookup(asker: DnsAsker, clock: Clock): Lookup {
   return async (name, type) => {
     const key = `${type} ${name}`;
     const kept = cache.get(key);
-    let outcome = kept && kept.expiresAtMs > clock.now() ? kept.outcome : undefined;
+    let outcome = kept && kept.expiresAtMs > clock.elapsed() ? kept.outcome : undefined;
     if (!outcome) {
       const asked = underWay.get(key) ?? ask(key, name, type).finally(() => underWay.delete(key));
       underWay.set(key, asked);

@@ -2,10 +2,34 @@
 // for the HTTP face. Each face maps them once (daemon/http/errors.ts, commands/base.ts).
 // What a remote server refuses is not an error but an Outcome (src/outbound/outcome.ts).
 
+/** Why something was refused, as the metrics count it (src/metrics.ts): finer than `_tag`. */
+export const refusalReasons = [
+  'validation',
+  'not-found',
+  'unauthorized',
+  'forbidden',
+  'paused',
+  'quota',
+  'conflict',
+  'rate',
+  'internal',
+  'malformed',
+  'slow',
+  'capacity-in-flight',
+  'capacity-event-loop',
+  'capacity-bodies',
+  'capacity-connections',
+  'capacity-parser',
+  'capacity-store',
+  'timeout',
+] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
+
 /** Base of every refusal: `_tag` is the discriminator, `toJSON` the flat object of the API. */
 export abstract class ServiceError extends Error {
   abstract readonly _tag: string;
   abstract readonly status: number;
+  abstract readonly reason: RefusalReason;
   /** The fields of the flat error object besides `_tag`. */
   abstract fields(): Record<string, unknown>;
 
@@ -26,6 +50,7 @@ export type FieldErrors = Record<string, string[]>;
 export class ValidationError extends ServiceError {
   readonly _tag = 'ValidationError';
   readonly status = 422;
+  readonly reason = 'validation';
   readonly fieldErrors: FieldErrors | undefined;
   constructor(message: string, fieldErrors?: FieldErrors) {
     super(message);
@@ -43,6 +68,7 @@ export class ValidationError extends ServiceError {
 export class ResourceNotFoundError extends ServiceError {
   readonly _tag = 'ResourceNotFoundError';
   readonly status = 404;
+  readonly reason = 'not-found';
   readonly resource: string;
   readonly id: string;
   constructor(resource: string, id: string) {
@@ -58,16 +84,23 @@ export class ResourceNotFoundError extends ServiceError {
 export class UnauthorizedError extends PlainError {
   readonly _tag = 'UnauthorizedError';
   readonly status = 401;
+  readonly reason = 'unauthorized';
 }
 
 export class ForbiddenError extends PlainError {
   readonly _tag = 'ForbiddenError';
   readonly status = 403;
+  readonly reason: 'forbidden' | 'paused';
+  constructor(message: string, reason: ForbiddenError['reason'] = 'forbidden') {
+    super(message);
+    this.reason = reason;
+  }
 }
 
 export class PaymentRequiredError extends ServiceError {
   readonly _tag = 'PaymentRequiredError';
   readonly status = 402;
+  readonly reason = 'quota';
   readonly usage: { resource: string; currentUsage: number; limit: number; operation: string };
   constructor(usage: PaymentRequiredError['usage']) {
     super(`${usage.resource}: ${usage.currentUsage} of ${usage.limit} used`);
@@ -81,6 +114,7 @@ export class PaymentRequiredError extends ServiceError {
 export class ConflictError extends ServiceError {
   readonly _tag = 'ConflictError';
   readonly status = 409;
+  readonly reason = 'conflict';
   readonly resource: string;
   constructor(resource: string, message: string) {
     super(message);
@@ -94,6 +128,7 @@ export class ConflictError extends ServiceError {
 export class RateLimitedError extends ServiceError {
   readonly _tag = 'RateLimitedError';
   readonly status = 429;
+  readonly reason = 'rate';
   readonly retryAfterSeconds: number;
   readonly operation: string;
   constructor(operation: string, retryAfterSeconds: number) {
@@ -110,6 +145,7 @@ export class RateLimitedError extends ServiceError {
 export class InternalError extends PlainError {
   readonly _tag = 'InternalError';
   readonly status = 500;
+  readonly reason = 'internal';
   readonly layer: 'api' | 'store' | 'provider' | 'webhooks';
   constructor(message: string, layer: InternalError['layer'] = 'api', options?: ErrorOptions) {
     super(message, options);
@@ -121,9 +157,15 @@ export class InternalError extends PlainError {
 export class MalformedRequestError extends PlainError {
   readonly _tag = 'MalformedRequestError';
   readonly status: 400 | 413 | 415;
-  constructor(message: string, status: 400 | 413 | 415 = 400) {
+  readonly reason: 'malformed' | 'slow';
+  constructor(
+    message: string,
+    status: MalformedRequestError['status'] = 400,
+    reason: MalformedRequestError['reason'] = 'malformed',
+  ) {
     super(message);
     this.status = status;
+    this.reason = reason;
   }
 }
 
@@ -131,9 +173,15 @@ export class MalformedRequestError extends PlainError {
 export class CapacityError extends ServiceError {
   readonly _tag = 'CapacityError';
   readonly status = 503;
+  readonly reason: RefusalReason & `capacity-${string}`;
   readonly retryAfterSeconds: number;
-  constructor(message: string, retryAfterSeconds = 1, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    retryAfterSeconds = 1,
+    options: ErrorOptions & { reason?: CapacityError['reason'] } = {},
+  ) {
     super(message, options);
+    this.reason = options.reason ?? 'capacity-store';
     this.retryAfterSeconds = retryAfterSeconds;
   }
   fields() {
@@ -145,6 +193,7 @@ export class CapacityError extends ServiceError {
 export class TimeoutError extends ServiceError {
   readonly _tag = 'TimeoutError';
   readonly status = 504;
+  readonly reason = 'timeout';
   readonly retryAfterSeconds: number;
   constructor(message: string, retryAfterSeconds = 1) {
     super(message);

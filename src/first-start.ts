@@ -3,16 +3,13 @@
 // daemon's to make, as its plaintext is printed once, so no command ever uses it up. Whoever is
 // second, of two processes or two calls, finds everything done.
 import type { App } from './app.ts';
+import { recordAudit, serviceActor } from './audit/audit.ts';
 import { newDomain, storeDomain } from './domains/domains.ts';
 import { newKey } from './keys/keys.ts';
 import { countKeys, insertKey } from './keys/queries.ts';
 import { storeMailbox } from './mailboxes/mailboxes.ts';
-import { newOrganizationRow } from './organizations/organizations.ts';
-import {
-  findOrganizationByName,
-  insertOrganization,
-  lockOrganization,
-} from './organizations/queries.ts';
+import { newOrganizationRow, storeOrganization } from './organizations/organizations.ts';
+import { findOrganizationByName, lockOrganization } from './organizations/queries.ts';
 import { newSenderRow } from './senders/identities.ts';
 import { insertSender } from './senders/queries.ts';
 import type { Db } from './store/db.ts';
@@ -36,7 +33,7 @@ export async function ensureDefaultOrganization(app: App): Promise<void> {
     { isLocal: true },
   );
   await app.store.write(async (trx) => {
-    if (!(await insertOrganization(trx, organization))) return;
+    if (!(await storeOrganization(app, trx, organization, serviceActor))) return;
     await storeDomain(trx, domain);
     await storeSandbox(app, trx, organization.id);
   });
@@ -64,6 +61,13 @@ export async function firstStart(app: App): Promise<{ apiKey: string } | null> {
     await lockOrganization(trx, organization.id, app.clock.now());
     if ((await countKeys(trx, organization.id)) > 0) return null;
     await insertKey(trx, row);
+    await recordAudit(app, trx, {
+      actor: serviceActor,
+      organizationId: organization.id,
+      action: 'key.created',
+      resourceId: row.id,
+      details: { ...input, mode: 'live' },
+    });
     return { apiKey: plaintext };
   });
 }

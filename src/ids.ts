@@ -32,6 +32,7 @@ export const idPrefixes = {
   inboundReport: 'rep',
   dmarcReport: 'dmr',
   hold: 'hold',
+  auditEntry: 'aud',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

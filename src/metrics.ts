@@ -1,17 +1,20 @@
 // Prometheus metrics of one process (`GET /metrics`): what was accepted, refused, attempted, and how
 // the process fares. Labels are bounded sets, never addresses or organizations.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { refusalReasons } from './errors.ts';
 
 export interface Metrics {
   registry: Registry;
   /** Messages accepted, by `direction`. */
   accepted: Counter<'direction'>;
-  /** Requests refused before any work, by `reason` (error tag). */
+  /** Requests refused, by `reason` (RefusalReason). */
   refused: Counter<'reason'>;
   /** Delivery attempts, by `outcome` (Outcome.kind) and `route` (Route.kind). */
   attempts: Counter<'outcome' | 'route'>;
   /** HTTP requests in seconds, by `method`, `route` and `status`. */
   requestSeconds: Histogram<'method' | 'route' | 'status'>;
+  /** HTTP connections open now. */
+  connections: Gauge;
   /** Deliveries in work now. */
   inFlight: Gauge;
 }
@@ -20,7 +23,7 @@ export interface Metrics {
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  return {
+  const metrics: Metrics = {
     registry,
     accepted: new Counter({
       name: 'svc_messages_accepted_total',
@@ -30,7 +33,7 @@ export function createMetrics(): Metrics {
     }),
     refused: new Counter({
       name: 'svc_requests_refused_total',
-      help: 'Requests refused, by error tag',
+      help: 'Requests refused, by reason',
       labelNames: ['reason'],
       registers,
     }),
@@ -47,12 +50,20 @@ export function createMetrics(): Metrics {
       buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30],
       registers,
     }),
+    connections: new Gauge({
+      name: 'svc_http_connections',
+      help: 'HTTP connections open',
+      registers,
+    }),
     inFlight: new Gauge({
       name: 'svc_deliveries_in_flight',
       help: 'Deliveries in work',
       registers,
     }),
   };
+  // What has not happened yet is shown as 0: an alert can be written before it does.
+  for (const reason of refusalReasons) metrics.refused.inc({ reason }, 0);
+  return metrics;
 }
 
 /** Adds the process metrics (memory, event loop, CPU); for the daemon, not for commands. */

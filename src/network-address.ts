@@ -1,7 +1,17 @@
 // What kind of network an IP address lies in: the guard in front of every connection that a stranger's
-// DNS can steer (MX hosts, webhooks). The only doorway to ipaddr.js; opens no connection itself.
-// Contract 1 (`delivery.mode`), 7 (private addresses).
+// DNS can steer (MX hosts, webhooks), and the ranges that keys may be used from. The only doorway to
+// ipaddr.js; opens no connection itself. Contract 1 (`delivery.mode`), 7 (private addresses).
 import ipaddr from 'ipaddr.js';
+
+/** A block of addresses (CIDR). */
+export interface AddressRange {
+  /** In normal form, such as `203.0.113.0/24` or `2001:db8::/32`. */
+  text: string;
+  /** Whether the address it was written with is its first, as it should be. */
+  isAligned: boolean;
+  network: ipaddr.IPv4 | ipaddr.IPv6;
+  bits: number;
+}
 
 /** Global unicast as IANA hands it out; everything else in IPv6 is special or unassigned. */
 const globalIpv6 = ipaddr.IPv6.parseCIDR('2000::/3');
@@ -23,4 +33,61 @@ export function isPublicAddress(address: string): boolean {
   const parsed = parse(address);
   if (parsed === null || parsed.range() !== 'unicast') return false;
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalIpv6);
+}
+
+/** The address before the slash; IPv4 wrapped into IPv6 (RFC 4291 2.5.5.2) is what is wrapped. */
+function parseNetwork(address: string): { network: ipaddr.IPv4 | ipaddr.IPv6; wrapped: number } {
+  if (ipaddr.IPv4.isValidFourPartDecimal(address)) {
+    return { network: ipaddr.IPv4.parse(address), wrapped: 0 };
+  }
+  const network = ipaddr.IPv6.parse(address);
+  if (!network.isIPv4MappedAddress()) return { network, wrapped: 0 };
+  return { network: network.toIPv4Address(), wrapped: 96 };
+}
+
+/** IPv4 in the low bits of IPv6 (RFC 4291 2.5.5.1) is no longer used; ipaddr.js takes it for wrapped. */
+const deprecatedForm = /^::[0-9]+\./;
+
+function isAddress(text: string): boolean {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return true;
+  return ipaddr.IPv6.isValid(text) && !deprecatedForm.test(text);
+}
+
+/** Reads a range in CIDR form, or one address as the range that holds it alone; null for neither. */
+export function parseRange(text: string): AddressRange | null {
+  const [, address = '', prefix] = /^([0-9a-f.:]+)(?:\/(0|[1-9][0-9]{0,2}))?$/i.exec(text) ?? [];
+  if (!isAddress(address)) return null;
+  const { network, wrapped } = parseNetwork(address);
+  const isIpv4 = network instanceof ipaddr.IPv4;
+  const longest = isIpv4 ? 32 : 128;
+  const bits = prefix === undefined ? longest : Number(prefix) - wrapped;
+  if (bits < 0 || bits > longest) return null;
+  const cidr = `${network.toString()}/${bits}`;
+  const first = isIpv4
+    ? ipaddr.IPv4.networkAddressFromCIDR(cidr)
+    : ipaddr.IPv6.networkAddressFromCIDR(cidr);
+  const isAligned = first.toString() === network.toString();
+  return { text: `${first.toString()}/${bits}`, isAligned, network: first, bits };
+}
+
+function isWithin(
+  address: ipaddr.IPv4 | ipaddr.IPv6,
+  { network, bits }: Pick<AddressRange, 'network' | 'bits'>,
+): boolean {
+  if (address instanceof ipaddr.IPv4) {
+    return network instanceof ipaddr.IPv4 && address.match(network, bits);
+  }
+  return network instanceof ipaddr.IPv6 && address.match(network, bits);
+}
+
+/** Whether one of the ranges has the address; IPv4 wrapped into IPv6 is IPv4. False for what is none. */
+export function isInRanges(address: string, ranges: readonly AddressRange[]): boolean {
+  if (!isAddress(address)) return false;
+  const parsed = ipaddr.process(address);
+  return ranges.some((range) => isWithin(parsed, range));
+}
+
+/** Whether every address of `inner` is in `outer`. */
+export function hasRange(outer: AddressRange, inner: AddressRange): boolean {
+  return inner.bits >= outer.bits && isWithin(inner.network, outer);
 }

@@ -5,16 +5,33 @@ import type { z } from 'zod';
 import type { App } from './app.ts';
 import type { Permission, PermissionMap } from './permission.ts';
 
+/**
+ * Where a key may be used from, and whom its mail may come from; what is absent limits nothing.
+ * How each is read: src/keys/constraints.ts.
+ */
+export interface KeyConstraints {
+  /** From addresses, in the normal form of src/address.ts. */
+  senders?: readonly string[] | undefined;
+  /** From domains, in A-labels. */
+  domains?: readonly string[] | undefined;
+  /** CIDR, such as `203.0.113.0/24`. */
+  ipRanges?: readonly string[] | undefined;
+}
+
 /** Who asks: a key over HTTP, or the operator at the command line (`keyId` null). */
 export interface Caller {
   organizationId: string;
   keyId: string | null;
+  /** The name of the key; may lag a rename by half a second. */
+  keyName: string | null;
   permissions: PermissionMap;
   roleName: string;
   /** Held by a person or by a service; "only a person" rules look here. */
   owner: 'person' | 'service';
   /** A test key reaches only simulator addresses and local mailboxes (contract 3). */
   isTest: boolean;
+  /** Null for a key without, and for the operator. */
+  constraints: KeyConstraints | null;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

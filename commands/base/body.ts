@@ -33,16 +33,20 @@ export async function textFrom(value: string | undefined): Promise<string | unde
   return (await readInput(value.slice(1))).toString('utf8');
 }
 
-/** The object given with `--data`; empty without. @throws ValidationError if it is no object. */
-export async function readData(data: string | undefined): Promise<Record<string, unknown>> {
-  if (data === undefined) return {};
+/** What is given with `--data`. @throws ValidationError if it is not JSON. */
+export async function readJson(data: string): Promise<unknown> {
   const text = data === '-' ? (await readInput('-')).toString('utf8') : await textFrom(data);
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw new ValidationError(`--data: not valid JSON: ${(error as Error).message}`);
   }
+}
+
+/** The object given with `--data`; empty without. @throws ValidationError if it is no object. */
+export async function readData(data: string | undefined): Promise<Record<string, unknown>> {
+  if (data === undefined) return {};
+  const value = await readJson(data);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return value as Record<string, unknown>;
   }

@@ -11,8 +11,11 @@ export const organizationCard = [
   'sendingStatus',
   'pauseReason',
   'onboarding.status',
+  'onboarding.generation',
   'createdAt',
 ];
+
+export const auditColumns = ['createdAt', 'actor', 'action', 'resource', 'details'];
 
 export const keyColumns = [
   'id',
@@ -30,6 +33,7 @@ export const keyCard = [
   'start',
   'roleName',
   'permissions',
+  'constraints',
   'owner',
   'isActive',
   'createdAt',
@@ -37,11 +41,13 @@ export const keyCard = [
   'lastUsedAt',
 ];
 
-export const domainColumns = ['id', 'domain', 'status', 'createdAt'];
+export const domainColumns = ['id', 'domain', 'status', 'sendingStatus', 'createdAt'];
 export const domainCard = [
   'id',
   'domain',
   'status',
+  'sendingStatus',
+  'holdReason',
   'dkimKeys.selector',
   'dkimKeys.algorithm',
   'dkimKeys.published',

@@ -9,6 +9,11 @@ export function writeLine(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+/** A doubt about what was printed: on standard error, so that scripts read the object alone. */
+export function writeWarning(text: string): void {
+  process.stderr.write(`warning: ${text}\n`);
+}
+
 /** Prints the object of the API, or what `view` makes of it. */
 export async function print(flags: CommonFlags, value: unknown, view: View): Promise<void> {
   writeLine(flags.json ? JSON.stringify(value, null, 2) : await view());

@@ -1,5 +1,7 @@
-// `svc config check` (contract 1). Reading and checking is src/config.ts, showing
-// src/config-show.ts.
+// `svc config check` (contract 1). Reading and checking is src/config.ts, and of the files that it
+// names src/config-files.ts.
+import { systemClock } from '../../src/clock.ts';
+import { ConfigError } from '../../src/errors.ts';
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';
 import { readConfig } from '../base/session.ts';
@@ -8,7 +10,8 @@ export default class ConfigCheck extends BaseCommand {
   static override summary = 'Check the configuration without starting anything';
 
   static override description =
-    'A mistake is named by its key, its line and what was expected, and the exit code is 2.';
+    'A mistake is named by its key, its line and what was expected, and the exit code is 2. The ' +
+    'files it names are read too: delivery.providersFile and those of smtp.inbound.tls.';
 
   static override examples = [
     { description: 'Before a restart', command: 'svc config check --config /etc/svc/config.yaml' },
@@ -16,7 +19,12 @@ export default class ConfigCheck extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(ConfigCheck);
-    const { file, warnings } = await readConfig(flags);
+    const loaded = await readConfig(flags);
+    const { checkFiles } = await import('../../src/config-files.ts');
+    const found = checkFiles(loaded, systemClock.now());
+    if (found.problems.length > 0) throw new ConfigError(found.problems.join('\n'));
+    const { file } = loaded;
+    const warnings = [...loaded.warnings, ...found.warnings];
     await print(flags, { valid: true, file, warnings }, () =>
       [
         `${file ?? 'No configuration file: the defaults'} can be used.`,

@@ -4,7 +4,7 @@ import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { domainId } from '../base/domain-id.ts';
 import { dnsRecordCard } from '../base/fields.ts';
-import { print } from '../base/output.ts';
+import { print, writeWarning } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class DomainsDns extends BaseCommand {
@@ -33,6 +33,12 @@ export default class DomainsDns extends BaseCommand {
         const { cards } = await import('../base/format.ts');
         return cards(records.items, dnsRecordCard);
       });
+      if (app.config.delivery.hostname === 'localhost' && records.items.length > 0) {
+        writeWarning(
+          'delivery.hostname is localhost, and the MX record names it: nobody outside can reach ' +
+            'that. Set it to the public name of this server before you publish the records',
+        );
+      }
     });
   }
 }

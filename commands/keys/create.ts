@@ -2,6 +2,7 @@
 import { Flags } from '@oclif/core';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';
+import { constraintFlags, constraintsGiven } from '../base/constraints.ts';
 import { keyCard } from '../base/fields.ts';
 import { printCard } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
@@ -12,7 +13,8 @@ export default class KeysCreate extends BaseCommand {
   static override description =
     'The key itself is shown this once: only its hash is stored. Give it a role or single ' +
     "permissions; without either it is a developer's. A test key reaches only simulator " +
-    'addresses and mailboxes here.';
+    'addresses and mailboxes here. The --allow flags limit where the key may be used from, and ' +
+    'whom its mail may come from.';
 
   static override examples = [
     {
@@ -23,6 +25,11 @@ export default class KeysCreate extends BaseCommand {
       description: 'The same by single permissions, until the end of the year',
       command:
         'svc keys create --name ci --permission messages:send --permission messages:read --expires-at 2030-12-31T23:59:59Z',
+    },
+    {
+      description: 'For mail from one domain, used from one network',
+      command:
+        'svc keys create --name shop --role sender --allow-domain sandbox.test --allow-ip 203.0.113.0/24',
     },
     {
       description: 'The key alone, for a script',
@@ -42,6 +49,7 @@ export default class KeysCreate extends BaseCommand {
     owner: Flags.string({ description: 'Who holds it: person or service (default)' }),
     'expires-at': Flags.string({ description: 'When it ends, ISO 8601', helpValue: 'TIME' }),
     test: Flags.boolean({ description: 'Make a test key' }),
+    ...constraintFlags,
     ...dataFlag,
   };
 
@@ -63,6 +71,7 @@ export default class KeysCreate extends BaseCommand {
           owner: flags.owner,
           expiresAt: flags['expires-at'],
           mode: flags.test ? 'test' : undefined,
+          constraints: constraintsGiven(flags),
         }),
       };
       const key = await createKey(app, caller, parseWith(createKeyInput, input, 'body'));

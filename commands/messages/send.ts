@@ -8,11 +8,13 @@ import { readData } from '../base/body.ts';
 import { BaseCommand, type CommonFlags, dataFlag } from '../base/command.ts';
 import { ExpectationError, UsageError } from '../base/failure.ts';
 import { messageCard } from '../base/fields.ts';
+import { idempotencyKeyFrom } from '../base/idempotency-key.ts';
 import { printCard, writeLine } from '../base/output.ts';
 import { sendPayloadFrom } from '../base/send-payload.ts';
 import { withCaller } from '../base/session.ts';
 
 const several = { multiple: true } as const;
+const scheduledCard = [...messageCard, 'scheduledFor'];
 const goodEnds = ['sent', 'delivered', 'read'];
 
 export default class MessagesSend extends BaseCommand {
@@ -34,6 +36,11 @@ export default class MessagesSend extends BaseCommand {
       description: 'HTML and an attachment from files',
       command:
         'svc messages send --to "Ada <ada@example.com>" --subject Invoice --html @invoice.html --attach invoice.pdf',
+    },
+    {
+      description: 'Tomorrow at nine, by the clock of this machine',
+      command:
+        'svc messages send --to ada@example.com --subject Hi --text Hi --scheduled-for "$(date -d "tomorrow 9:00" -Iseconds)"',
     },
     {
       description: 'The body of the API from standard input',
@@ -62,6 +69,11 @@ export default class MessagesSend extends BaseCommand {
     header: Flags.string({ description: 'Header', helpValue: 'NAME:VALUE', ...several }),
     tag: Flags.string({ description: 'Tag; may be repeated', ...several }),
     metadata: Flags.string({ description: 'Metadata', helpValue: 'KEY=VALUE', ...several }),
+    'scheduled-for': Flags.string({
+      description: 'Send it then: ISO 8601 with an offset, within a year',
+      helpValue: 'TIME',
+      exclusive: ['wait'],
+    }),
     'idempotency-key': Flags.string({ description: 'Repeats with it return the first message' }),
     wait: Flags.boolean({ description: 'Follow the message until it is sent or has failed' }),
     timeout: Flags.string({
@@ -75,13 +87,16 @@ export default class MessagesSend extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(MessagesSend);
     const timeoutMs = timeoutFrom(flags.timeout);
-    const idempotencyKey = flags['idempotency-key'] ?? null;
-    if (idempotencyKey !== null && !/^.{1,255}$/s.test(idempotencyKey)) {
-      throw new UsageError('--idempotency-key: expected 1 to 255 characters');
-    }
+    const idempotencyKey = idempotencyKeyFrom(flags['idempotency-key']);
+    const scheduledFor = flags['scheduled-for'];
     const input = await sendPayloadFrom(await readData(flags.data), flags);
     await withCaller(flags, async (app, caller) => {
-      const { sendMessage } = await import('../../src/outbound/send.ts');
+      if (scheduledFor !== undefined) {
+        const message = await schedule(app, caller, { ...input, scheduledFor, idempotencyKey });
+        await printCard(flags, message, scheduledCard);
+        return;
+      }
+      const { sendMessage } = await import('../../src/outbound/accept/send.ts');
       const { sendPayload } = await import('../../src/messages/schema.ts');
       const { parseWith } = await import('../../src/validate.ts');
       const payload = parseWith(sendPayload, input, 'body');
@@ -90,6 +105,13 @@ export default class MessagesSend extends BaseCommand {
       else await printCard(flags, message, messageCard);
     });
   }
+}
+
+async function schedule(app: App, caller: Caller, input: object): Promise<Message> {
+  const { scheduleMessage } = await import('../../src/outbound/accept/schedule.ts');
+  const { scheduledPayload } = await import('../../src/messages/schema.ts');
+  const { parseWith } = await import('../../src/validate.ts');
+  return scheduleMessage(app, caller, parseWith(scheduledPayload, input, 'body'));
 }
 
 function timeoutFrom(text: string): number | undefined {

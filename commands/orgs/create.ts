@@ -31,6 +31,10 @@ export default class OrgsCreate extends BaseCommand {
     'payment-method': Flags.boolean({ description: 'A payment method is on file' }),
     timezone: Flags.string({ description: 'IANA name, such as Europe/Berlin', helpValue: 'ZONE' }),
     'created-at': Flags.string({ description: 'Made then, ISO 8601, not now', helpValue: 'TIME' }),
+    onboarding: Flags.string({
+      description: 'pending: sends to its own mailboxes only until "svc orgs review" approves it',
+      helpValue: 'approved|pending',
+    }),
     ...dataFlag,
   };
 
@@ -44,6 +48,7 @@ export default class OrgsCreate extends BaseCommand {
         paymentMethodOnFile: flags['payment-method'] || undefined,
         timezone: flags.timezone,
         createdAt: flags['created-at'],
+        onboarding: flags.onboarding,
       }),
     };
     await withApp(flags, async (app) => {

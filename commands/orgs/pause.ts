@@ -25,7 +25,7 @@ export default class OrgsPause extends BaseCommand {
   };
 
   static override flags = {
-    note: Flags.string({ description: 'Why; every refused send says it' }),
+    note: Flags.string({ description: 'Why; every refused send says it', aliases: ['reason'] }),
   };
 
   async run(): Promise<void> {

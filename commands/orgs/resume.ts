@@ -1,5 +1,6 @@
 // `svc orgs resume` (contract 2, 3). What a pause does: src/outbound/pauses.ts.
-import { Args } from '@oclif/core';
+import { Args, Flags } from '@oclif/core';
+import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { organizationCard } from '../base/fields.ts';
 import { printCard } from '../base/output.ts';
@@ -10,18 +11,25 @@ export default class OrgsResume extends BaseCommand {
 
   static override examples = [
     { description: 'What paused it', command: 'svc orgs show acme' },
-    { description: 'After a look at it', command: 'svc orgs resume acme' },
+    {
+      description: 'After a review',
+      command: 'svc orgs resume acme --note "The list was bought; it is deleted"',
+    },
   ];
 
   static override args = {
     organization: Args.string({ description: 'Id (org_…) or name', required: true }),
   };
 
+  static override flags = {
+    note: Flags.string({ description: 'What the review found; svc audit shows it' }),
+  };
+
   async run(): Promise<void> {
     const { args, flags } = await this.parse(OrgsResume);
     await withApp(flags, async (app) => {
       const { resumeSending } = await import('../../src/outbound/pauses.ts');
-      const resumed = await resumeSending(app, args.organization);
+      const resumed = await resumeSending(app, args.organization, given({ note: flags.note }));
       await printCard(flags, resumed, organizationCard);
     });
   }

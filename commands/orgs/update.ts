@@ -7,13 +7,14 @@ import { printCard } from '../base/output.ts';
 import { withApp } from '../base/session.ts';
 
 export default class OrgsUpdate extends BaseCommand {
-  static override summary = 'Change an organization: its plan, payment method or time zone';
+  static override summary = 'Change an organization: its name, plan, payment method or time zone';
 
   static override description =
     'The daily quota follows with the next send, the rate limit of every daemon within a second.';
 
   static override examples = [
     { description: 'A larger plan', command: 'svc orgs update acme --plan growth' },
+    { description: 'Another name; its id stays', command: 'svc orgs update acme --name acme-mail' },
     { description: 'It has paid', command: 'svc orgs update acme --payment-method' },
   ];
 
@@ -22,6 +23,7 @@ export default class OrgsUpdate extends BaseCommand {
   };
 
   static override flags = {
+    name: Flags.string({ description: 'Unique name' }),
     plan: Flags.string({ description: 'free, starter, growth, scale or self-hosted' }),
     'payment-method': Flags.boolean({
       description: 'Whether a payment method is on file',
@@ -36,6 +38,7 @@ export default class OrgsUpdate extends BaseCommand {
     const input = {
       ...(await readData(flags.data)),
       ...given({
+        name: flags.name,
         plan: flags.plan,
         paymentMethodOnFile: flags['payment-method'],
         timezone: flags.timezone,
@@ -47,6 +50,8 @@ export default class OrgsUpdate extends BaseCommand {
       const { parseWith } = await import('../../src/validate.ts');
       const changes = parseWith(updateOrganizationInput, input, 'body');
       const updated = await updateOrganization(app, args.organization, changes);
+      const { askForQuota } = await import('../../src/outbound/scheduled.ts');
+      await askForQuota(app, updated.id);
       await printCard(flags, updated, organizationCard);
     });
   }

@@ -1,4 +1,4 @@
-// `svc queue list` (issue 3, insight). The queue: src/outbound/queue.ts.
+// `svc queue list` (issue 3, insight). The queue: src/outbound/queue/queue.ts.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { pageFlags } from '../base/command.ts';
@@ -35,8 +35,8 @@ export default class QueueList extends QueueCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(QueueList);
     await withQueue(flags, async ({ app, organizationId, flags: common }) => {
-      const { listQueue } = await import('../../src/outbound/queue.ts');
-      const { listQueueQuery } = await import('../../src/outbound/queue-schema.ts');
+      const { listQueue } = await import('../../src/outbound/queue/queue.ts');
+      const { listQueueQuery } = await import('../../src/outbound/queue/queue-schema.ts');
       const { parseWith } = await import('../../src/validate.ts');
       const query = given({
         organizationId,

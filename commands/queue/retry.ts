@@ -1,4 +1,4 @@
-// `svc queue retry` (issue 3, insight). The queue: src/outbound/queue.ts.
+// `svc queue retry` (issue 3, insight). The queue: src/outbound/queue/queue.ts.
 import { print } from '../base/output.ts';
 import { entriesText, idsArg, QueueCommand, withQueue } from '../base/queue.ts';
 
@@ -25,8 +25,8 @@ export default class QueueRetry extends QueueCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(QueueRetry);
     await withQueue(flags, async ({ app, organizationId, flags: common }) => {
-      const { retryDeliveries } = await import('../../src/outbound/queue.ts');
-      const { queueIds } = await import('../../src/outbound/queue-schema.ts');
+      const { retryDeliveries } = await import('../../src/outbound/queue/queue.ts');
+      const { queueIds } = await import('../../src/outbound/queue/queue-schema.ts');
       const { parseWith } = await import('../../src/validate.ts');
       const ids = parseWith(queueIds, args.ids, 'path');
       const items = await retryDeliveries(app, ids, organizationId);

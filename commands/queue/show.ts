@@ -1,4 +1,4 @@
-// `svc queue show` (issue 3, insight). The queue: src/outbound/queue.ts.
+// `svc queue show` (issue 3, insight). The queue: src/outbound/queue/queue.ts.
 import { Args } from '@oclif/core';
 import { print } from '../base/output.ts';
 import { QueueCommand, withQueue } from '../base/queue.ts';
@@ -62,8 +62,8 @@ export default class QueueShow extends QueueCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(QueueShow);
     await withQueue(flags, async ({ app, organizationId, flags: common }) => {
-      const { showQueueEntries } = await import('../../src/outbound/queue.ts');
-      const { queueId } = await import('../../src/outbound/queue-schema.ts');
+      const { showQueueEntries } = await import('../../src/outbound/queue/queue.ts');
+      const { queueId } = await import('../../src/outbound/queue/queue-schema.ts');
       const { parseWith } = await import('../../src/validate.ts');
       const id = parseWith(queueId, args.id, 'path');
       const entries = await showQueueEntries(app, id, organizationId);

@@ -1,7 +1,8 @@
-// Reading a request body and parsing it as JSON, with bounds on bytes, depth, count and encoding;
+// Reading a request body and parsing it as JSON, with bounds on bytes, pace, depth, count and encoding;
 // whether its fields are right is for the route's schema. Contract 4: malformed is 400, 413 or 415.
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../src/clock.ts';
 import { CapacityError, MalformedRequestError } from '../../src/errors.ts';
 
 const deepestNesting = 64;
@@ -11,19 +12,22 @@ const mostValues = 500_000;
 const freeBytes = 65_536;
 /** So many bodies of the largest size are held at once; beyond it the answer is 503. */
 const largestBodiesAtOnce = 4;
+/** A body may take so long, and a second more for each of so many bytes that have come. */
+const bodyGraceMs = 20_000;
+const leastBytesPerSecond = 1_000;
 const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?;?\s*$/i;
 
 export interface BodyReader {
   /**
    * The whole body as bytes; empty when there is none.
    * @throws MalformedRequestError 413 beyond the limit, 415 for another media type or a compressed
-   * body, 400 when it does not arrive whole; CapacityError when too much is being read already.
+   * body, 400 when it does not arrive whole or too slowly; CapacityError when too much is being read already.
    */
   read(request: IncomingMessage, response: ServerResponse): Promise<Buffer>;
 }
 
 /** A reader for bodies of at most `maxBytes`; all its reads share one budget of memory. */
-export function createBodyReader(maxBytes: number): BodyReader {
+export function createBodyReader(maxBytes: number, clock: Clock): BodyReader {
   const budget = { left: largestBodiesAtOnce * maxBytes };
   return {
     async read(request, response) {
@@ -41,7 +45,7 @@ export function createBodyReader(maxBytes: number): BodyReader {
       }
       // The body was not asked for until now: a refused request never costs its upload.
       if (headers.expect !== undefined) response.writeContinue();
-      return await collect(request, response, maxBytes, budget);
+      return await collect(request, response, { maxBytes, budget, clock });
     },
   };
 }
@@ -50,16 +54,23 @@ function tooLarge(maxBytes: number): MalformedRequestError {
   return new MalformedRequestError(`The body is larger than ${maxBytes} bytes`, 413);
 }
 
+function crowded(): CapacityError {
+  const reason = 'capacity-bodies';
+  return new CapacityError('Too many large bodies are being received', 1, { reason });
+}
+
 function collect(
   request: IncomingMessage,
   response: ServerResponse,
-  maxBytes: number,
-  budget: { left: number },
+  { maxBytes, budget, clock }: { maxBytes: number; budget: { left: number }; clock: Clock },
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let received = 0;
     let charged = 0;
+    /** The bytes that the time given so far was given for. */
+    let credited = 0;
+    let cancelDeadline = clock.after(bodyGraceMs, onDeadline);
     request.on('data', onData);
     request.on('end', onEnd);
     request.on('error', onLost);
@@ -74,13 +85,19 @@ function collect(
         charged += chunk.length;
         budget.left -= chunk.length;
         if (budget.left < 0) {
-          refuse(new CapacityError('Too many large bodies are being received'));
+          refuse(crowded());
         }
       }
     }
     function onEnd(): void {
       finish();
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, received));
+    }
+    function onDeadline(): void {
+      const earnedMs = ((received - credited) / leastBytesPerSecond) * 1000;
+      credited = received;
+      if (earnedMs > 0) cancelDeadline = clock.after(earnedMs, onDeadline);
+      else refuse(new MalformedRequestError('The body arrives too slowly', 400, 'slow'));
     }
     function onLost(): void {
       refuse(new MalformedRequestError('The body did not arrive whole'));
@@ -94,6 +111,7 @@ function collect(
       request.resume();
     }
     function finish(): void {
+      cancelDeadline();
       budget.left += charged;
       charged = 0;
       request.off('data', onData).off('end', onEnd).off('close', onLost);

@@ -2,27 +2,32 @@
 // request that never finished. Answered on the bare socket in the API's error form, then closed.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { MalformedRequestError } from '../../src/errors.ts';
+import { MalformedRequestError, type RefusalReason } from '../../src/errors.ts';
 import { jsonContentType } from './errors.ts';
 
+const late = 'ERR_HTTP_REQUEST_TIMEOUT';
 const reasons: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'The headers are too large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'The chunk extensions are too large',
-  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time',
+  [late]: 'The request did not arrive in time',
 };
 
-/** Answers 400 if nothing was said yet on this socket, and closes it. */
+/**
+ * Answers 400 if nothing was said yet on this socket, and closes it. Returns what to count; null
+ * where no request was refused, as on a connection that was opened ahead of need and not used.
+ */
 export function answerClientError(
   error: Error & { code?: string },
   socket: Socket,
   requestId: string,
-): void {
+): RefusalReason | null {
   if (error.code === 'ECONNRESET' || !socket.writable || hasAnswered(socket)) {
     socket.destroy();
-    return;
+    return null;
   }
-  const reason = reasons[error.code ?? ''] ?? 'This is not a valid HTTP request';
-  const body = JSON.stringify(new MalformedRequestError(reason));
+  const text = reasons[error.code ?? ''] ?? 'This is not a valid HTTP request';
+  const reason = error.code === late ? 'slow' : 'malformed';
+  const body = JSON.stringify(new MalformedRequestError(text, 400, reason));
   socket.end(
     [
       'HTTP/1.1 400 Bad Request',
@@ -36,6 +41,7 @@ export function answerClientError(
       body,
     ].join('\r\n'),
   );
+  return socket.bytesRead === 0 ? null : reason;
 }
 
 /** A second answer in the middle of the first would be taken for part of it. Node keeps it here. */

@@ -12,6 +12,7 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../src/errors.ts';
+import { outsideRanges } from '../../src/keys/constraints.ts';
 import { allows, everyPermission } from '../../src/permission.ts';
 import type { Caller, Route } from '../../src/route.ts';
 import { validationError } from '../../src/validate.ts';
@@ -117,7 +118,7 @@ async function answer(
 ): Promise<string> {
   const { app, workload, bodies } = dispatcher;
   const { route } = plan;
-  const caller = await workload.run(() => letIn(dispatcher, route, request, reply));
+  const caller = await workload.begin(() => letIn(dispatcher, route, request, reply));
   const bytes = plan.readsBody ? await bodies.read(request.raw, reply.raw) : undefined;
   const output = await workload.run(async (signal) => {
     const body = bytes && bodyOf(plan, bytes);
@@ -130,7 +131,7 @@ async function answer(
   return JSON.stringify(output);
 }
 
-/** Key, permission and rate limit: what is asked before the body is read. */
+/** Key, where it is used from, permission and rate limit: what is asked before the body is read. */
 async function letIn(
   dispatcher: Dispatcher,
   route: Route,
@@ -139,6 +140,8 @@ async function letIn(
 ): Promise<Caller> {
   const { authenticate, admit } = dispatcher;
   const caller = await identify(authenticate, request.headers['x-api-key']);
+  const refusal = outsideRanges(caller, request.raw.socket.remoteAddress);
+  if (refusal) throw refusal;
   if (!allows(caller.permissions, route.permission)) {
     throw new ForbiddenError(`This key lacks the permission ${route.permission}`);
   }

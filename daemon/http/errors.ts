@@ -65,7 +65,7 @@ export function sendError(
   reply: FastifyReply,
 ): FastifyReply {
   const refusal = toServiceError(error);
-  app.metrics.refused.inc({ reason: refusal._tag });
+  app.metrics.refused.inc({ reason: refusal.reason });
   logFault(app, refusal, request);
   return reply
     .code(refusal.status)

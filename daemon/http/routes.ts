@@ -1,10 +1,12 @@
 // The list of areas that the HTTP face serves; their routes are data in src/<area>/routes.ts.
 // What each area is about is areas.ts; mounting them is dispatch.ts.
+import { auditRoutes } from '../../src/audit/routes.ts';
 import { blockRoutes } from '../../src/blocks/routes.ts';
 import { domainRoutes } from '../../src/domains/routes.ts';
 import { inboundRoutes } from '../../src/inbound/routes.ts';
 import { keyRoutes } from '../../src/keys/routes.ts';
 import { messageRoutes } from '../../src/messages/routes.ts';
+import { organizationRoutes } from '../../src/organizations/routes.ts';
 import { outboundRoutes } from '../../src/outbound/routes.ts';
 import type { Route } from '../../src/route.ts';
 import { senderRoutes } from '../../src/senders/routes.ts';
@@ -19,5 +21,7 @@ export const routes: readonly Route[] = [
   ...senderRoutes,
   ...blockRoutes,
   ...keyRoutes,
+  ...organizationRoutes,
+  ...auditRoutes,
   ...usageRoutes,
 ];

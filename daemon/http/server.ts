@@ -1,6 +1,5 @@
 // The HTTP listener: fastify set up for hostile clients, what every answer carries, and what is served
 // besides routes (health, the OpenAPI document, the reference). A route's way is dispatch.ts.
-import type { Socket } from 'node:net';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { App } from '../../src/app.ts';
 import {
@@ -9,11 +8,19 @@ import {
   UnreachableError,
 } from '../../src/errors.ts';
 import type { Route } from '../../src/route.ts';
+import { createBackoff } from './backoff.ts';
 import { createBodyReader } from './body.ts';
 import { answerClientError } from './client-error.ts';
+import {
+  affordableConnections,
+  type ConnectionLimits,
+  type Connections,
+  trackConnections,
+} from './connections.ts';
 import { type Admit, type Authenticate, type LimitHeaders, mountRoute } from './dispatch.ts';
 import { mountDocuments } from './documents.ts';
 import { jsonContentType, sendError, toServiceError } from './errors.ts';
+import { type LoopDelay, loopDelayLimitMs, watchEventLoop } from './event-loop.ts';
 import { mountHealth } from './health.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 import { mountStorage } from './storage.ts';
@@ -31,13 +38,15 @@ export interface Exchange {
 }
 
 /** Bounds on a connection. Not in the configuration: they matter to attackers and tests only. */
-export interface SocketLimits {
+export interface SocketLimits extends ConnectionLimits {
   /** For the request line and the headers to arrive. */
   headersTimeoutMs: number;
   /** For the whole request to arrive: 40 MB of attachments over a slow line. */
   requestTimeoutMs: number;
   /** How often both are looked at. */
   checkEveryMs: number;
+  /** Between an answer and the next request. */
+  keepAliveTimeoutMs: number;
 }
 
 export interface HttpServerOptions {
@@ -46,7 +55,9 @@ export interface HttpServerOptions {
   admit?: Admit;
   limitHeaders?: LimitHeaders;
   isQueueRunning: () => boolean;
-  socketLimits?: SocketLimits;
+  /** Without it no request is refused because the event loop lags. The caller stops it. */
+  loopDelay?: LoopDelay;
+  socketLimits?: Partial<SocketLimits>;
   /** Sees every answer before it leaves; what it throws is answered instead, as a 500. For tests. */
   onResponse?: (exchange: Exchange) => void;
 }
@@ -64,38 +75,50 @@ const standardSocketLimits: SocketLimits = {
   headersTimeoutMs: 15_000,
   requestTimeoutMs: 300_000,
   checkEveryMs: 5_000,
+  /** More than the minute that proxies keep theirs: they should be the ones to close. */
+  keepAliveTimeoutMs: 72_000,
+  mostConnections: 10_000,
+  answerTimeoutMs: 300_000,
 };
-const keepAliveTimeoutMs = 72_000;
 /** A connection on which nothing moves is dropped, well after any request has been answered. */
 const quietConnectionMs = 120_000;
 const maxHeaderBytes = 16_384;
 const longestUrl = 8_192;
-const mostConnections = 10_000;
 
 /** The HTTP face over the given routes. Listens only when told to. */
 export function createHttpServer(app: App, options: HttpServerOptions): HttpServer {
   const { http } = app.config;
-  const server = createFastify(app, options.socketLimits ?? standardSocketLimits);
-  const closeSilent = trackSilentSockets(server);
+  const limits = { ...standardSocketLimits, ...options.socketLimits };
+  const server = createFastify(app, limits);
+  const connections = trackConnections(server.server, {
+    ...limits,
+    mostConnections: affordableConnections(limits.mostConnections),
+    clock: app.clock,
+    onCount: (open) => app.metrics.connections.set(open),
+    onCrowded: () => app.metrics.refused.inc({ reason: 'capacity-connections' }),
+  });
   let listeningUrl: string | null = null;
 
-  addHooks(server, app, options.onResponse);
+  addHooks(server, app, connections, options.onResponse);
   mountHealth(server, app, options.isQueueRunning);
   const serverUrl = () => http.publicUrl ?? listeningUrl ?? '/';
   mountDocuments(server, options.routes, serverUrl);
-  mountStorage(server, app);
+  const workload = createWorkload({
+    clock: app.clock,
+    mostInFlight: http.maxInFlight,
+    timeoutSeconds: http.requestTimeoutSeconds,
+    isLoopOverloaded: overloadOf(app, options.loopDelay),
+    backoff: createBackoff(app.clock, app.random),
+    onLateFailure: (error) => app.log.warn({ err: error }, 'A timed-out request failed later'),
+  });
+  mountStorage(server, app, workload);
   const dispatcher = {
     app,
     authenticate: options.authenticate,
     admit: options.admit,
     limitHeaders: options.limitHeaders,
-    bodies: createBodyReader(http.maxBodyBytes),
-    workload: createWorkload({
-      clock: app.clock,
-      mostInFlight: http.maxInFlight,
-      timeoutSeconds: http.requestTimeoutSeconds,
-      onLateFailure: (error) => app.log.warn({ err: error }, 'A timed-out request failed later'),
-    }),
+    bodies: createBodyReader(http.maxBodyBytes, app.clock),
+    workload,
   };
   for (const route of options.routes) mountRoute(server, dispatcher, route);
 
@@ -107,12 +130,18 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
     async close(graceMs = app.config.shutdownGraceSeconds * 1000) {
       const cancel = app.clock.after(graceMs, () => server.server.closeAllConnections());
       const closed = server.close();
-      closeSilent();
+      connections.closeIdle();
       await closed;
       cancel();
     },
     inject: server.inject.bind(server) as FastifyInstance['inject'],
   };
+}
+
+function overloadOf(app: App, delay: LoopDelay | undefined): () => boolean {
+  if (!delay) return () => false;
+  const limitMs = loopDelayLimitMs(app.config.http.requestTimeoutSeconds);
+  return watchEventLoop(app.clock, delay, limitMs);
 }
 
 function createFastify(app: App, limits: SocketLimits): FastifyInstance {
@@ -126,13 +155,15 @@ function createFastify(app: App, limits: SocketLimits): FastifyInstance {
       connectionsCheckingInterval: limits.checkEveryMs,
     },
     requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionTimeout: requestTimeoutMs + quietConnectionMs,
     // Fastify's own answer to a request that comes while closing is not ours; it is served instead.
     return503OnClosing: false,
     routerOptions: { maxParamLength: longestUrl },
-    clientErrorHandler: (error, socket) =>
-      answerClientError(error, socket, newRequestId(app.random)),
+    clientErrorHandler: (error, socket) => {
+      const reason = answerClientError(error, socket, newRequestId(app.random));
+      if (reason) app.metrics.refused.inc({ reason });
+    },
     frameworkErrors: (error, request, reply) => {
       const [plainRequest, plainReply] = [request as FastifyRequest, reply as FastifyReply];
       addCommonHeaders(plainRequest, plainReply);
@@ -143,7 +174,6 @@ function createFastify(app: App, limits: SocketLimits): FastifyInstance {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) {
     server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
-  server.server.maxConnections = mostConnections;
   // Without these node says `100 Continue` before the key is checked, and 417 in its own words.
   for (const event of ['checkContinue', 'checkExpectation']) {
     server.server.on(event, (request, response) => server.routing(request, response));
@@ -151,27 +181,14 @@ function createFastify(app: App, limits: SocketLimits): FastifyInstance {
   return server;
 }
 
-/**
- * Browsers open connections ahead of need. Node takes one that has said nothing for busy, and would
- * wait for it when closing; the function returned ends them.
- */
-function trackSilentSockets(server: FastifyInstance): () => void {
-  const sockets = new Set<Socket>();
-  server.server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  return () => {
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-  };
-}
-
 function addHooks(
   server: FastifyInstance,
   app: App,
+  connections: Connections,
   onResponse: HttpServerOptions['onResponse'],
 ): void {
   server.addHook('onRequest', (request, reply, done) => {
+    connections.work(request.raw, reply.raw);
     addCommonHeaders(request, reply);
     const isTooLong = request.url.length > longestUrl;
     done(isTooLong ? new MalformedRequestError(`The URL exceeds ${longestUrl} bytes`) : undefined);

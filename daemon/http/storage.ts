@@ -2,16 +2,17 @@
 // permission: no key. Mail is hostile: it is shown in a sandbox without scripts or requests.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../src/app.ts';
-import { readStoredPart } from '../../src/outbound/stored-parts.ts';
+import { readStoredPart } from '../../src/outbound/compose/stored-parts.ts';
+import type { Workload } from './workload.ts';
 
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 const longestToken = 300;
 
 /** Mounts `GET /storage/{token}`. */
-export function mountStorage(server: FastifyInstance, app: App): void {
+export function mountStorage(server: FastifyInstance, app: App, workload: Workload): void {
   server.get<{ Params: { token: string } }>('/storage/:token', async (request, reply) => {
     const token = request.params.token.slice(0, longestToken);
-    const { contentType, filename, body } = await readStoredPart(app, token);
+    const { contentType, filename, body } = await workload.begin(() => readStoredPart(app, token));
     return reply
       .header('content-type', contentType)
       .header('content-disposition', `inline; filename="${filename}"`)

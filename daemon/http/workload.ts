@@ -6,6 +6,11 @@ import { CapacityError, TimeoutError } from '../../src/errors.ts';
 
 export interface Workload {
   /**
+   * As `run`, for the first piece of a request: refused too while the event loop is overloaded. One
+   * that was let in goes on: its body has travelled already.
+   */
+  begin<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /**
    * Runs `work`; its signal aborts when time is up. A piece that outruns its time is answered but
    * counts until it ends: a store that hangs must not gather work without bound.
    * @throws CapacityError before `work` is called, TimeoutError, or what `work` throws.
@@ -17,6 +22,9 @@ interface WorkloadOptions {
   clock: Clock;
   mostInFlight: number;
   timeoutSeconds: number;
+  isLoopOverloaded: () => boolean;
+  /** The seconds to wait for the next who is refused. */
+  backoff: () => number;
   /** A failure that came after the answer; nobody else will hear of it. */
   onLateFailure: (error: unknown) => void;
 }
@@ -24,10 +32,16 @@ interface WorkloadOptions {
 export function createWorkload(options: WorkloadOptions): Workload {
   const { clock, mostInFlight, timeoutSeconds, onLateFailure } = options;
   let inFlight = 0;
-  return {
+  const refuse = (message: string, reason: CapacityError['reason']) =>
+    Promise.reject(new CapacityError(message, options.backoff(), { reason }));
+  const workload: Workload = {
+    begin(work) {
+      if (!options.isLoopOverloaded()) return workload.run(work);
+      return refuse('The service is overloaded: its event loop lags', 'capacity-event-loop');
+    },
     run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
       if (inFlight >= mostInFlight) {
-        return Promise.reject(new CapacityError(`More than ${mostInFlight} requests are in work`));
+        return refuse(`More than ${mostInFlight} requests are in work`, 'capacity-in-flight');
       }
       inFlight++;
       const abort = new AbortController();
@@ -53,4 +67,5 @@ export function createWorkload(options: WorkloadOptions): Workload {
       });
     },
   };
+  return workload;
 }

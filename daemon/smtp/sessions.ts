@@ -60,7 +60,7 @@ export class Sessions {
       turnAway(socket);
       return null;
     }
-    const now = this.#clock.now();
+    const now = this.#clock.elapsed();
     this.#open.set(connection.session, {
       connection,
       socket,
@@ -93,7 +93,7 @@ export class Sessions {
   /** `reply` answers the client, whose turn it is then; it may begin the next command at once. */
   answer(session: Session, reply: () => void): void {
     session.phase = 'commands';
-    session.heardAt = this.#clock.now();
+    session.heardAt = this.#clock.elapsed();
     reply();
     if (this.#isStopping && session.phase === 'commands') hangUp(session, replies.closing);
   }
@@ -112,7 +112,7 @@ export class Sessions {
   }
 
   #check(): void {
-    const now = this.#clock.now();
+    const now = this.#clock.elapsed();
     for (const session of this.#open.values()) {
       const { bytesRead } = session.socket;
       if (bytesRead !== session.heardBytes || session.phase === 'working') session.heardAt = now;

@@ -121,7 +121,7 @@ async function store(
       app.log.info({ id, remoteAddress, reason: result.text }, 'an inbound message was refused');
       return { refusal: new SmtpRefusal(result), text: '' };
     }
-    session.progressAt = app.clock.now();
+    session.progressAt = app.clock.elapsed();
     const [first = ''] = result.messageIds;
     app.log.debug({ id, remoteAddress, messageIds: result.messageIds }, 'a message was received');
     return { refusal: null, text: `2.0.0 stored as ${first}` };

@@ -86,11 +86,17 @@ export async function getPlanState(app: App, idOrName: string): Promise<PlanStat
 }
 
 function bindingOf(config: Config, organization: Organization, cap: DailyCap | undefined): Binding {
-  const { name, plan, sendingStatus, pauseReason } = organization;
+  const { name, plan, sendingStatus, pauseReason, onboarding } = organization;
   if (sendingStatus === 'paused') {
     return {
       binds: pausedText(pauseReason),
       liftedBy: `svc orgs resume ${quoted(name)}`,
+    };
+  }
+  if (onboarding.status !== 'approved') {
+    return {
+      binds: `The onboarding is ${onboarding.status}: mail goes to its own mailboxes and @simulator.test only.`,
+      liftedBy: `svc orgs review ${quoted(name)} --approve`,
     };
   }
   if (!cap) return { binds: 'No daily quota holds.', liftedBy: null };

@@ -175,6 +175,31 @@ export function lockBuckets(db: Db, ids: readonly string[]): Promise<BucketRow[]
   return selectForUpdate(db, { ids: idList(db, ids) });
 }
 
+/**
+ * Deletes rows of buckets that have been full for `restMs` and longer, whatever their rate: one that is
+ * owed a token fills by a millionth of it each millisecond, at least. Returns how many; those that
+ * somebody draws on now stay.
+ */
+export async function deleteRestingBuckets(
+  db: Db,
+  { now, restMs, limit }: { now: number; restMs: number; limit: number },
+): Promise<number> {
+  const { numDeletedRows } = await tables<AdmissionTables>(db)
+    .deleteFrom('rate_buckets')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('rate_buckets')
+        .select('id')
+        .where('at', '<', now - restMs)
+        .where(sql<number>`at - level`, '<', now - restMs)
+        .orderBy('id')
+        .limit(limit)
+        .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked()),
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
 /** Sets rows that are locked. */
 export async function updateBuckets(db: Db, rows: readonly BucketRow[]): Promise<void> {
   if (rows.length === 0) return;

@@ -3,13 +3,13 @@
 //
 // What counts: each recipient of an accepted message, duplicates folded; blocked addresses, test keys
 // and the simulator too, as their messages are accepted like any other. What is refused or replayed
-// does not.
+// does not. What is scheduled counts when it goes, on the day on which it goes.
 import type { App } from '../app.ts';
 import { ForbiddenError, PaymentRequiredError } from '../errors.ts';
 import { findOrganizations, type OrganizationRow } from '../organizations/queries.ts';
 import type { Db } from '../store/db.ts';
-import { dailyCaps, limitsOf, startOfDay } from './plans.ts';
-import { addUsage, lockUsage, type UsageRow } from './queries.ts';
+import { type DailyCap, dailyCaps, endOfDay, limitsOf, startOfDay } from './plans.ts';
+import { addUsage, findUsage, lockUsage, type UsageRow } from './queries.ts';
 
 /** Resource and operation of a 402 (contract 4). */
 const quotaResource = 'daily-emails';
@@ -21,21 +21,33 @@ export interface AcceptedMessage {
   emails: number;
 }
 
+/** The onboarding of an organization that is not approved. */
+export interface OpenOnboarding {
+  status: 'pending' | 'rejected';
+  generation: number;
+}
+
 /** What organizations may still send, as one accept transaction sees it. */
 export interface Allowances {
   /** The refusal of a paused organization, or null. */
   paused(organizationId: string): ForbiddenError | null;
+  /** Null where it is approved: it may send to everybody. */
+  onboarding(organizationId: string): OpenOnboarding | null;
   /** Takes so many emails of today's quota, or none of them and returns why. */
   take(organizationId: string, emails: number): PaymentRequiredError | null;
+  /** When a quota that is used up has room again by itself, ms since 1970. */
+  clearsAt(organizationId: string): number;
   /** Counts what was accepted: the last thing the transaction does, as it locks the counters. */
   count(trx: Db, accepted: readonly AcceptedMessage[]): Promise<void>;
 }
 
 interface Allowance {
   paused: ForbiddenError | null;
+  onboarding: OpenOnboarding | null;
   /** Null: no quota. */
   limit: number | null;
   used: number;
+  clearsAt: number;
 }
 
 /** What every send of a paused organization is told (contract 6). */
@@ -45,7 +57,14 @@ export function pausedText(reason: string | null): string {
 }
 
 function pausedError({ sending_status, pause_reason }: OrganizationRow): ForbiddenError | null {
-  return sending_status === 'paused' ? new ForbiddenError(pausedText(pause_reason)) : null;
+  return sending_status === 'paused'
+    ? new ForbiddenError(pausedText(pause_reason), 'paused')
+    : null;
+}
+
+function openOnboarding(row: OrganizationRow): OpenOnboarding | null {
+  const { onboarding_status: status, onboarding_generation: generation } = row;
+  return status === 'approved' ? null : { status, generation };
 }
 
 function takeFrom(allowance: Allowance, emails: number): PaymentRequiredError | null {
@@ -77,7 +96,13 @@ export async function openAllowances(
   const allowances = new Map<string, Allowance>();
   for (const row of rows) {
     const [tightest] = dailyCaps(limitsOf(app.config, row.plan), row, now);
-    allowances.set(row.id, { paused: pausedError(row), limit: tightest?.emails ?? null, used: 0 });
+    allowances.set(row.id, {
+      paused: pausedError(row),
+      onboarding: openOnboarding(row),
+      limit: tightest?.emails ?? null,
+      used: 0,
+      clearsAt: clearingTime(tightest, now),
+    });
   }
   const limited = rows.flatMap(({ id }) => (allowances.get(id)?.limit === null ? [] : [id]));
   const usage = limited.length > 0 ? await lockUsage(trx, limited.sort(), day) : [];
@@ -87,14 +112,48 @@ export async function openAllowances(
   }
   return {
     paused: (id) => allowances.get(id)?.paused ?? null,
+    onboarding: (id) => allowances.get(id)?.onboarding ?? null,
     take(id, emails) {
       const allowance = allowances.get(id);
       return allowance ? takeFrom(allowance, emails) : null;
     },
+    clearsAt: (id) => allowances.get(id)?.clearsAt ?? endOfDay(now),
     count: async (db, accepted) => {
       await addUsage(db, sums(accepted, day));
     },
   };
+}
+
+/** The turn of the day, or before it the end of the cap that binds. */
+function clearingTime(tightest: DailyCap | undefined, now: number): number {
+  return Math.min(endOfDay(now), tightest?.endsAtMs ?? Number.POSITIVE_INFINITY);
+}
+
+/**
+ * Those of these organizations that have nothing left of today's quota, and until when. An outlook
+ * without a lock: `openAllowances` decides.
+ */
+export async function findSpent(
+  app: App,
+  db: Db,
+  organizationIds: Iterable<string>,
+): Promise<ReadonlyMap<string, number>> {
+  const now = app.clock.now();
+  const rows = await findOrganizations(db, [...new Set(organizationIds)]);
+  const usage = await findUsage(
+    db,
+    rows.map(({ id }) => id),
+    startOfDay(now),
+  );
+  const used = new Map(usage.map(({ organization_id, emails }) => [organization_id, emails]));
+  const spent = new Map<string, number>();
+  for (const row of rows) {
+    const [tightest] = dailyCaps(limitsOf(app.config, row.plan), row, now);
+    if (tightest && (used.get(row.id) ?? 0) >= tightest.emails) {
+      spent.set(row.id, clearingTime(tightest, now));
+    }
+  }
+  return spent;
 }
 
 /** One row for each organization, in the order in which all transactions lock them. */

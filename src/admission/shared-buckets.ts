@@ -7,7 +7,7 @@ import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
 import { type Bucket, draw, giveBack, levelAt } from './bucket.ts';
 import type { KnownBucket } from './buckets.ts';
-import { insertBuckets, lockBuckets, updateBuckets } from './queries.ts';
+import { deleteRestingBuckets, insertBuckets, lockBuckets, updateBuckets } from './queries.ts';
 
 const mostPerTransaction = 64;
 
@@ -63,6 +63,21 @@ async function shareFirst(app: App, buckets: readonly KnownBucket[]): Promise<vo
   }));
   rows.sort((a, b) => (a.id < b.id ? -1 : 1));
   await app.store.write((trx) => insertBuckets(trx, rows), 'soon');
+}
+
+/** Longer than any bucket without debt takes to fill, and than the clocks of two daemons differ. */
+const restMs = 3_600_000;
+const mostPerSweep = 1_000;
+
+/** Forgets the shared buckets that have filled up again: a bucket that is not there is full. */
+export async function sweepBuckets(app: App): Promise<void> {
+  const limit = mostPerSweep;
+  const sweep = () =>
+    app.store.write(
+      (trx) => deleteRestingBuckets(trx, { now: app.clock.now(), restMs, limit }),
+      'soon',
+    );
+  while ((await sweep()) === limit);
 }
 
 /** The shared draws of one process. @throws CapacityError when the store cannot be written. */

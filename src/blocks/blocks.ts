@@ -2,10 +2,13 @@
 // send is suppression.ts; many at once come and go by import.ts and export.ts.
 import { foldAddress } from '../address.ts';
 import type { App } from '../app.ts';
+import { auditChange } from '../audit/audit.ts';
+import type { AuditAction } from '../audit/schema.ts';
 import { isoTime } from '../clock.ts';
 import { ConflictError, ResourceNotFoundError } from '../errors.ts';
 import { type Page, toPage } from '../pagination.ts';
 import type { Caller } from '../route.ts';
+import type { Db } from '../store/db.ts';
 import { parseWith } from '../validate.ts';
 import * as queries from './queries.ts';
 import { type Block, blockPath, type CreateBlock, type ListBlocks } from './schema.ts';
@@ -45,11 +48,24 @@ export function createBlock(app: App, caller: Caller, input: CreateBlock): Promi
   const row = newBlockRow(app, caller.organizationId, { ...input, messageId: null });
   return app.store.write(async (trx) => {
     const inserted = await queries.insertBlocks(trx, [row]);
-    if (inserted.length > 0) return presentBlock(row);
+    if (inserted.length > 0) {
+      await audit(app, trx, caller, 'block.created', row);
+      return presentBlock(row);
+    }
     const [known] = await queries.findActiveBlocks(trx, row.organization_id, [row.folded_address]);
     const which = known ? ` by ${known.id} (${known.reason})` : '';
     throw new ConflictError('block', `${row.address} is blocked already${which}`);
   });
+}
+
+function audit(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  action: AuditAction,
+  { id, address, reason }: queries.BlockRow,
+): Promise<string> {
+  return auditChange(app, trx, caller, action, id, { address, reason });
 }
 
 /** A page of the organization's blocks, the latest made first. */
@@ -96,9 +112,11 @@ export async function deleteBlock(
   caller: Caller,
   id: string,
 ): Promise<{ success: boolean; message: string }> {
-  const deleted = await app.store.write((trx) =>
-    queries.deleteBlockRow(trx, caller.organizationId, id),
-  );
-  if (!deleted) throw new ResourceNotFoundError('block', id);
+  await app.store.write(async (trx) => {
+    const row = await queries.findBlock(trx, caller.organizationId, id);
+    const isDeleted = await queries.deleteBlockRow(trx, caller.organizationId, id);
+    if (!(row && isDeleted)) throw new ResourceNotFoundError('block', id);
+    await audit(app, trx, caller, 'block.deleted', row);
+  });
   return { success: true, message: `Block ${id} is deleted` };
 }

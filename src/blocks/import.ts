@@ -3,6 +3,7 @@
 // nothing more. Reading is import-rows.ts, meaning import-formats.ts.
 import { parseAddress } from '../address.ts';
 import type { App } from '../app.ts';
+import { amendAudit, auditChange } from '../audit/audit.ts';
 import { ValidationError } from '../errors.ts';
 import { idPattern } from '../ids.ts';
 import type { Caller } from '../route.ts';
@@ -126,11 +127,24 @@ function candidateOf(
 /** Which of these, no two with one address, are new: adds them, or only finds out. */
 type Take = (candidates: readonly Candidate[]) => Promise<ReadonlySet<string>>;
 
-function adding(app: App): Take {
+/** The whole import is one entry of the audit, which grows with each transaction. */
+function adding(app: App, caller: Caller, format: string): Take {
   const byAddress = (a: BlockRow, b: BlockRow) => (a.folded_address < b.folded_address ? -1 : 1);
+  let entryId: string | null = null;
+  let added = 0;
   return async (candidates) => {
     const rows = candidates.map(({ row }) => row).sort(byAddress);
-    return new Set(await app.store.write((trx) => insertBlocks(trx, rows)));
+    const done = await app.store.write(async (trx) => {
+      const inserted = await insertBlocks(trx, rows);
+      const details = { format, added: added + inserted.length };
+      if (inserted.length === 0) return { inserted, id: entryId };
+      if (entryId !== null) await amendAudit(trx, entryId, details);
+      const id = entryId ?? (await auditChange(app, trx, caller, 'block.imported', null, details));
+      return { inserted, id };
+    });
+    entryId = done.id;
+    added += done.inserted.length;
+    return new Set(done.inserted);
   };
 }
 
@@ -174,7 +188,7 @@ export async function importBlocks(
   const { header, rows } = await readTable(source);
   const format = formatOf(header, name);
   const report = newReport(format, dryRun);
-  const take = dryRun ? comparing(app, caller) : adding(app);
+  const take = dryRun ? comparing(app, caller) : adding(app, caller, format.name);
   const verdictOf = (field: Field) => format.judge(field, reason);
   let batch: Candidate[] = [];
   try {

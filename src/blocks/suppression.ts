@@ -6,7 +6,7 @@ import type { App } from '../app.ts';
 import { isoTime } from '../clock.ts';
 import { type Db, toJson } from '../store/db.ts';
 import { newBlockRow } from './blocks.ts';
-import { findActiveBlocks, insertBlocks } from './queries.ts';
+import { findActiveBlocks, findActiveBlocksAmong, insertBlocks } from './queries.ts';
 import type { BlockReason } from './schema.ts';
 
 /** A block of all mail, as far as a send needs to know it. */
@@ -51,6 +51,24 @@ export async function findBlockedOf(
     found.set(organizationId, await findBlocked(db, organizationId, [...folded]));
   }
   return found;
+}
+
+export function blockKey(organizationId: string, foldedAddress: string): string {
+  return `${organizationId} ${foldedAddress}`;
+}
+
+/** The same for a batch of the queue, over all organizations in it; by `blockKey`. */
+export async function findBlockedAmong(
+  db: Db,
+  pairs: readonly (readonly [organizationId: string, foldedAddress: string])[],
+): Promise<ReadonlyMap<string, ActiveBlock>> {
+  const rows = await findActiveBlocksAmong(db, pairs);
+  return new Map(
+    rows.map((row) => [
+      blockKey(row.organization_id, row.folded_address),
+      { id: row.id, reason: row.reason, createdAt: row.created_at },
+    ]),
+  );
 }
 
 /**

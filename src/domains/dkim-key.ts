@@ -1,5 +1,5 @@
 // Making DKIM keys and the text that publishes them (RFC 6376 3.6.1, RFC 8463). Signing is
-// src/outbound/sign.ts.
+// src/outbound/compose/sign.ts.
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 

@@ -8,13 +8,16 @@
 //   in use     found gone from DNS    waiting   unless DNS only failed to answer
 //   in use     successor in use       retired   private half forgotten
 import type { App } from '../app.ts';
+import { auditChange } from '../audit/audit.ts';
+import type { AuditAction } from '../audit/schema.ts';
 import { isoTime } from '../clock.ts';
 import { ConflictError, ResourceNotFoundError } from '../errors.ts';
 import { type Page, type PageRequest, toPage } from '../pagination.ts';
 import type { Caller } from '../route.ts';
 import { type Db, fromJson } from '../store/db.ts';
+import { type DomainHold, findDomainHolds } from '../usage/domain-holds.ts';
 import { parseWith } from '../validate.ts';
-import { type DkimAlgorithm, type DkimKeyPair, generateDkimKey, selectorOf } from './dkim-key.ts';
+import { type DkimAlgorithm, type DkimKeyPair, selectorOf } from './dkim-key.ts';
 import {
   type ExpectedRecord,
   primaryKey,
@@ -42,11 +45,17 @@ export interface DomainRows {
   keys: queries.DomainKeyRow[];
 }
 
+/** What is shown of a domain. */
+export interface StoredDomain extends DomainRows {
+  /** Sending from it is held. */
+  hold: DomainHold | null;
+}
+
 type KeyPairs = readonly (readonly [DkimAlgorithm, DkimKeyPair])[];
 
-function generatePairs(algorithms: readonly DkimAlgorithm[]): Promise<KeyPairs> {
+function generatePairs(app: App, algorithms: readonly DkimAlgorithm[]): Promise<KeyPairs> {
   return Promise.all(
-    algorithms.map(async (algorithm) => [algorithm, await generateDkimKey(algorithm)] as const),
+    algorithms.map(async (algorithm) => [algorithm, await app.generateDkimKey(algorithm)] as const),
   );
 }
 
@@ -86,7 +95,7 @@ export async function newDomain(
   { isLocal = false } = {},
 ): Promise<DomainRows> {
   const { domain, dkim } = parseWith(addDomainInput, input, 'body');
-  const pairs = await generatePairs(algorithmsOf[dkim]);
+  const pairs = await generatePairs(app, algorithmsOf[dkim]);
   const now = app.clock.now();
   const id = app.newId('domain');
   return {
@@ -138,7 +147,7 @@ function presentKey({ selector, algorithm, public_key }: queries.DomainKeyRow) {
 }
 
 /** The object of the API. */
-export function toDomain(app: App, { domain, keys }: DomainRows): Domain {
+export function toDomain(app: App, { domain, keys, hold }: StoredDomain): Domain {
   const primary = primaryKey(keys);
   if (!primary) throw new Error(`domain ${domain.id} has no DKIM key`);
   return {
@@ -154,6 +163,9 @@ export function toDomain(app: App, { domain, keys }: DomainRows): Domain {
     dnsRecords: dnsRecordsOf(app, { domain, keys }),
     // No domain has one until catch-all receiving exists.
     catchAll: { enabled: false, mailboxId: null },
+    sendingStatus: hold ? 'held' : 'enabled',
+    heldAt: isoTime(hold?.heldAt ?? null),
+    holdReason: hold?.reason ?? null,
     verifiedAt: isoTime(domain.verified_at),
     lastCheckedAt: isoTime(domain.last_checked_at),
     createdAt: isoTime(domain.created_at),
@@ -166,10 +178,22 @@ export async function getDomainRows(
   db: Db,
   organizationId: string,
   id: string,
-): Promise<DomainRows> {
+): Promise<StoredDomain> {
   const domain = await queries.findDomain(db, organizationId, id);
   if (!domain) throw new ResourceNotFoundError('domain', id);
-  return { domain, keys: await queries.selectDomainKeys(db, [id]) };
+  const hold = (await findDomainHolds(db, organizationId)).get(domain.domain) ?? null;
+  return { domain, keys: await queries.selectDomainKeys(db, [id]), hold };
+}
+
+/** Writes what a caller did to a domain, inside the transaction that did it. */
+export function auditDomain(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  action: AuditAction & `domain.${string}`,
+  { id, domain }: Pick<queries.DomainRow, 'id' | 'domain'>,
+): Promise<string> {
+  return auditChange(app, trx, caller, action, id, { domain });
 }
 
 /**
@@ -179,8 +203,11 @@ export async function getDomainRows(
  */
 export async function addDomain(app: App, caller: Caller, input: AddDomain): Promise<Domain> {
   const rows = await newDomain(app, caller.organizationId, input);
-  await app.store.write((trx) => storeDomain(trx, rows));
-  return toDomain(app, rows);
+  await app.store.write(async (trx) => {
+    await storeDomain(trx, rows);
+    await auditDomain(app, trx, caller, 'domain.added', rows.domain);
+  });
+  return getDomain(app, caller, rows.domain.id);
 }
 
 /** A page of the organization's domains, newest first. */
@@ -191,17 +218,19 @@ export async function listDomains(
 ): Promise<Page<Domain>> {
   const { db } = app.store;
   const range = { limit: page.limit, offset: (page.page - 1) * page.limit };
-  const [domains, total] = await Promise.all([
+  const [domains, total, holds] = await Promise.all([
     queries.selectDomains(db, caller.organizationId, range),
     queries.countDomains(db, caller.organizationId),
+    findDomainHolds(db, caller.organizationId),
   ]);
   const keys = await queries.selectDomainKeys(
     db,
     domains.map(({ id }) => id),
   );
-  const items = domains.map((domain) =>
-    toDomain(app, { domain, keys: keys.filter((key) => key.domain_id === domain.id) }),
-  );
+  const items = domains.map((domain) => {
+    const hold = holds.get(domain.domain) ?? null;
+    return toDomain(app, { domain, keys: keys.filter((key) => key.domain_id === domain.id), hold });
+  });
   return toPage(items, total, page);
 }
 
@@ -229,10 +258,12 @@ export async function deleteDomain(
   caller: Caller,
   id: string,
 ): Promise<{ success: boolean; message: string }> {
-  const deleted = await app.store.write((trx) =>
-    queries.deleteDomainRow(trx, caller.organizationId, id),
-  );
-  if (!deleted) throw new ResourceNotFoundError('domain', id);
+  await app.store.write(async (trx) => {
+    const domain = await queries.findDomain(trx, caller.organizationId, id);
+    const isDeleted = await queries.deleteDomainRow(trx, caller.organizationId, id);
+    if (!(domain && isDeleted)) throw new ResourceNotFoundError('domain', id);
+    await auditDomain(app, trx, caller, 'domain.deleted', domain);
+  });
   forgetSigningKeys(app, id);
   return { success: true, message: `Domain ${id} and its DKIM keys are deleted` };
 }
@@ -246,7 +277,7 @@ export async function rotateDkim(app: App, caller: Caller, id: string): Promise<
   const before = await getDomainRows(app.store.db, caller.organizationId, id);
   const active = before.keys.filter((key) => key.is_active === 1);
   // Made before the transaction: an RSA key takes longer than a transaction may.
-  const pairs = await generatePairs([...new Set(active.map((key) => key.algorithm))]);
+  const pairs = await generatePairs(app, [...new Set(active.map((key) => key.algorithm))]);
   const rotated = await app.store.write(async (trx) => {
     const updated_at = app.clock.now();
     await queries.updateDomain(trx, caller.organizationId, id, { updated_at });
@@ -259,6 +290,7 @@ export async function rotateDkim(app: App, caller: Caller, id: string): Promise<
     );
     const generation = 1 + Math.max(0, ...keys.map((key) => key.generation));
     await queries.insertDomainKeys(trx, keyRows(app, id, generation, pairs, isLocal));
+    await auditDomain(app, trx, caller, 'domain.dkim-rotated', domain);
     return getDomainRows(trx, caller.organizationId, id);
   });
   forgetSigningKeys(app, id);

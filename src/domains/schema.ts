@@ -72,6 +72,11 @@ export const domainOutput = z
     returnPath: z.string().meta({ description: 'Host of the envelope sender' }),
     dnsRecords: z.array(dnsRecord),
     catchAll: z.object({ enabled: z.boolean(), mailboxId: z.string().nullable() }),
+    sendingStatus: z.enum(['enabled', 'held']).meta({
+      description: 'held: what is sent from it is accepted and waits until the operator resumes it',
+    }),
+    heldAt: z.string().nullable(),
+    holdReason: z.string().nullable(),
     verifiedAt: z.string().nullable(),
     lastCheckedAt: z.string().nullable(),
     createdAt: z.string(),
@@ -83,6 +88,17 @@ export const domainPage = pageOf(domainOutput);
 
 export const domainDeleted = z.object({ success: z.boolean(), message: z.string() });
 
+export const resumeDomainInput = z.strictObject({
+  note: z
+    .string()
+    .min(1)
+    .max(500)
+    .regex(/^[^\p{C}]+$/u, 'must be one line of text')
+    .optional()
+    .meta({ description: 'What the review found' }),
+});
+
 export type AddDomain = z.input<typeof addDomainInput>;
 export type DnsRecord = z.output<typeof dnsRecord>;
+export type ResumeDomain = z.input<typeof resumeDomainInput>;
 export type Domain = z.output<typeof domainOutput>;

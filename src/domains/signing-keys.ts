@@ -11,7 +11,7 @@ import { findAnyKey, type SigningKeyRow, selectSigningKeys } from './queries.ts'
 const mostDomains = 5_000;
 const rereadMs = 1_000;
 
-/** What src/outbound/sign.ts signs with. */
+/** What src/outbound/compose/sign.ts signs with. */
 export interface SigningKey {
   domain: string;
   selector: string;

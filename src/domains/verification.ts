@@ -16,7 +16,13 @@ import type { Caller } from '../route.ts';
 import { type Db, toJson } from '../store/db.ts';
 import { type CheckResult, checkRecords } from './check-records.ts';
 import { provingKeys } from './dns-records.ts';
-import { type DomainRows, getDomainRows, toDomain } from './domains.ts';
+import {
+  auditDomain,
+  type DomainRows,
+  getDomainRows,
+  type StoredDomain,
+  toDomain,
+} from './domains.ts';
 import * as queries from './queries.ts';
 import type { Domain } from './schema.ts';
 import { forgetSigningKeys } from './signing-keys.ts';
@@ -107,7 +113,7 @@ export async function checkDomain(
   app: App,
   organizationId: string,
   id: string,
-): Promise<DomainRows> {
+): Promise<StoredDomain> {
   const before = await getDomainRows(app.store.db, organizationId, id);
   if (before.domain.is_local === 1) return before;
   const results = await checkRecords(app, before);
@@ -136,7 +142,8 @@ export async function checkDomain(
 }
 
 /** Publishes without asking DNS; the schedule leaves the domain alone from then on. */
-async function force(app: App, organizationId: string, id: string): Promise<DomainRows> {
+async function force(app: App, caller: Caller, id: string): Promise<StoredDomain> {
+  const { organizationId } = caller;
   const forced = await app.store.write(async (trx) => {
     const now = app.clock.now();
     const { domain, keys } = await getDomainRows(trx, organizationId, id);
@@ -148,6 +155,7 @@ async function force(app: App, organizationId: string, id: string): Promise<Doma
       updated_at: now,
     });
     await settleKeys(trx, keys, new Map(keys.map((key) => [key.id, true])));
+    await auditDomain(app, trx, caller, 'domain.verified-by-force', domain);
     return getDomainRows(trx, organizationId, id);
   });
   forgetSigningKeys(app, id);
@@ -167,6 +175,8 @@ export async function verifyDomain(
   if (options.force && caller.keyId !== null) {
     throw new ForbiddenError('Only the operator verifies a domain without DNS');
   }
-  const run = options.force ? force : checkDomain;
-  return toDomain(app, await run(app, caller.organizationId, id));
+  const rows = options.force
+    ? await force(app, caller, id)
+    : await checkDomain(app, caller.organizationId, id);
+  return toDomain(app, rows);
 }

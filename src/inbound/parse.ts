@@ -173,7 +173,9 @@ class ParseThread {
   }
 }
 
-const closedError = () => new CapacityError('the mail parser is closed');
+const parserError = (message: string) =>
+  new CapacityError(message, 1, { reason: 'capacity-parser' });
+const closedError = () => parserError('the mail parser is closed');
 
 /** A parser with `workers` threads (1) and a bounded queue (200 mails, 200 MB). */
 export function createMimeParser(options: MimeParserOptions): MimeParser {
@@ -202,7 +204,7 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
   ): Promise<FinalReply> => {
     if (isClosed) return Promise.reject(closedError());
     const isFull = queue.length >= maxQueuedMails || queuedBytes + raw.length > maxQueuedBytes;
-    if (isFull) return Promise.reject(new CapacityError('too many mails wait to be parsed'));
+    if (isFull) return Promise.reject(parserError('too many mails wait to be parsed'));
     return new Promise((resolve, reject) => {
       queue.push({ id: nextId, raw, options: parseOptions, wants, body: null, resolve, reject });
       nextId += 1;

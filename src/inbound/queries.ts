@@ -1,5 +1,6 @@
 // All SQL on `inbound_reports`: bounces, complaints and DMARC reports that wait to be read.
-import { type Db, engineOf, tables } from '../store/db.ts';
+import type { Kysely } from 'kysely';
+import { type Db, engineOf, statement, tables } from '../store/db.ts';
 
 export type ReportKind = 'bounce' | 'complaint' | 'dmarc';
 
@@ -28,15 +29,13 @@ export async function insertReports(db: Db, rows: readonly ReportRow[]): Promise
     .execute();
 }
 
-/** When the next report may be read, or null. */
+const selectNextDue = statement((db: Kysely<InboundTables>) =>
+  db.selectFrom('inbound_reports').select('due_at').orderBy('due_at').limit(1),
+);
+
+/** When the next report may be read, or null. Hot: asked after every change of the store. */
 export async function nextReportAt(db: Db): Promise<number | null> {
-  const row = await tables<InboundTables>(db)
-    .selectFrom('inbound_reports')
-    .select('due_at')
-    .orderBy('due_at')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.due_at ?? null;
+  return (await selectNextDue(db, {}))[0]?.due_at ?? null;
 }
 
 /** Takes due reports until `leaseUntil`: who dies over one leaves it to the next try. */

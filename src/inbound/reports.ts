@@ -21,6 +21,7 @@ const batch = 20;
 const leaseMs = 60_000;
 const mostTries = 5;
 const longestSleepMs = 60_000;
+const troublePauseMs = 1_000;
 const ownMessageId = /^<(msg_[0-9a-hjkmnp-tv-z]{16,24})@[^>]+>$/;
 
 export interface ReportReader {
@@ -55,15 +56,20 @@ export function createReportReader(app: App): ReportReader {
   const run = async () => {
     while (!stopped) {
       isAwake = false;
-      const read = await readDue().catch((error: unknown) => {
+      let dueAt: number | null = null;
+      try {
+        dueAt = await nextReportAt(app.store.db);
+        if (dueAt !== null && dueAt <= app.clock.now() && (await readDue()) > 0) continue;
+      } catch (error) {
         app.log.error({ err: error }, 'reports cannot be read now: trying again');
-        return 0;
-      });
-      const dueAt = await nextReportAt(app.store.db).catch(() => null);
-      if (read > 0 || isAwake || stopped) continue;
+        dueAt = app.clock.now();
+      }
+      if (isAwake || stopped) continue;
       const untilDue = dueAt === null ? longestSleepMs : dueAt - app.clock.now();
+      // What is due and was not read: the store is in trouble, or another daemon has it.
+      const sleepMs = untilDue > 0 ? Math.min(untilDue, longestSleepMs) : troublePauseMs;
       await new Promise<void>((resolve) => {
-        const cancel = app.clock.after(Math.min(Math.max(untilDue, 0), longestSleepMs), resolve);
+        const cancel = app.clock.after(sleepMs, resolve);
         wake = () => {
           cancel();
           resolve();

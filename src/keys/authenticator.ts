@@ -7,7 +7,7 @@ import type { App } from '../app.ts';
 import type { Caller } from '../route.ts';
 import { keyGeneration } from './changes.ts';
 import { hashKey, isKeyText, isTestKey } from './key-format.ts';
-import { permissionsOf } from './keys.ts';
+import { constraintsOf, permissionsOf } from './keys.ts';
 import * as queries from './queries.ts';
 
 const mostCachedKeys = 10_000;
@@ -34,10 +34,12 @@ function knownKey(row: queries.KeyRow): KnownKey {
   const caller: Caller = {
     organizationId: row.organization_id,
     keyId: row.id,
+    keyName: row.name,
     permissions: permissionsOf(row),
     roleName: row.role_name,
     owner: row.owner,
     isTest: isTestKey(row.start),
+    constraints: constraintsOf(row),
   };
   return {
     hash: row.hash,

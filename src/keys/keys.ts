@@ -6,6 +6,7 @@
 //   active    revoke, rotate  inactive  for good; refused everywhere within a second
 //   active    expiresAt       expired   isActive stays true: the time speaks for itself
 import type { App } from '../app.ts';
+import { auditChange, changesOf } from '../audit/audit.ts';
 import { isoTime } from '../clock.ts';
 import {
   ConflictError,
@@ -16,10 +17,11 @@ import {
 } from '../errors.ts';
 import { type Page, type PageRequest, toPage } from '../pagination.ts';
 import type { PermissionMap } from '../permission.ts';
-import type { Caller } from '../route.ts';
+import type { Caller, KeyConstraints } from '../route.ts';
 import { type Db, fromJson, toJson } from '../store/db.ts';
 import { parseWith } from '../validate.ts';
 import { keysChanged } from './changes.ts';
+import { areNoLooser } from './constraints.ts';
 import { isTestKey, makeKey } from './key-format.ts';
 import * as queries from './queries.ts';
 import { covers, customRole, rolePermissions } from './roles.ts';
@@ -30,6 +32,11 @@ const defaultRole = 'developer';
 /** What a stored key may do. */
 export function permissionsOf(row: queries.KeyRow): PermissionMap {
   return fromJson<PermissionMap>(row.permissions) ?? rolePermissions(row.role_name);
+}
+
+/** Where a stored key may be used from, and whom its mail may come from; null for everywhere. */
+export function constraintsOf(row: queries.KeyRow): KeyConstraints | null {
+  return fromJson<KeyConstraints>(row.constraints);
 }
 
 /** The object of the API; `plaintext` only at creation and rotation. */
@@ -48,6 +55,7 @@ function toApiKey(row: queries.KeyRow, plaintext: string | null = null): ApiKey 
     permissions: Object.fromEntries(permissions.map(([name, actions]) => [name, [...actions]])),
     roleName: row.role_name,
     owner: row.owner,
+    constraints: fromJson<ApiKey['constraints']>(row.constraints),
   };
 }
 
@@ -70,6 +78,7 @@ export function newKey(app: App, organizationId: string, input: CreateKey) {
     role_name: wanted.permissions ? customRole : (wanted.role ?? defaultRole),
     permissions: toJson(wanted.permissions),
     owner: wanted.owner,
+    constraints: toJson(wanted.constraints),
     is_active: 1,
     expires_at: expiresAt,
     last_used_at: null,
@@ -89,11 +98,22 @@ function excessOf(caller: Caller, maker: queries.KeyRow | undefined, row: querie
   if (!covers(caller.permissions, permissionsOf(row))) return 'permissions that this key lacks';
   if (row.owner === 'person' && caller.owner !== 'person') return 'the standing of a person';
   if (caller.isTest && !isTestKey(row.start)) return 'live sending';
+  const constraints = maker ? constraintsOf(maker) : caller.constraints;
+  if (!areNoLooser(constraintsOf(row), constraints)) {
+    return 'looser constraints than this key: name senders, domains and ipRanges within its own';
+  }
   const end = maker?.expires_at ?? null;
   if (end !== null && (row.expires_at === null || row.expires_at > end)) {
     return `a life beyond ${isoTime(end)}, when this key expires`;
   }
   return null;
+}
+
+/** A key renames and revokes only what has no permission beyond its own. */
+function requireNoStronger(caller: Caller, row: queries.KeyRow): void {
+  requireOwnerFor(caller, row);
+  if (covers(caller.permissions, permissionsOf(row))) return;
+  throw new ForbiddenError('That key has permissions that this key lacks');
 }
 
 /** "A key can never make a key that can do more than itself", nor get the plaintext of one. */
@@ -107,6 +127,23 @@ async function requireNoMoreThan(db: Db, caller: Caller, row: queries.KeyRow): P
   }
   const excess = excessOf(caller, maker, row);
   if (excess) throw new ForbiddenError(`The key would have ${excess}`);
+}
+
+/** What of a key is changed by hand, as the audit tells it. */
+function textsOf({ name, description, constraints }: queries.KeyRow) {
+  return { name, description, constraints: fromJson<KeyConstraints>(constraints) };
+}
+
+/** The same of a new key; no part of its plaintext. */
+function madeOf(row: queries.KeyRow) {
+  return {
+    ...textsOf(row),
+    role: row.role_name,
+    permissions: fromJson<PermissionMap>(row.permissions),
+    owner: row.owner,
+    mode: isTestKey(row.start) ? 'test' : 'live',
+    expiresAt: isoTime(row.expires_at),
+  };
 }
 
 async function getRow(db: Db, caller: Caller, id: string): Promise<queries.KeyRow> {
@@ -124,6 +161,7 @@ export async function createKey(app: App, caller: Caller, input: CreateKey): Pro
   await app.store.write(async (trx) => {
     await requireNoMoreThan(trx, caller, row);
     await queries.insertKey(trx, row);
+    await auditChange(app, trx, caller, 'key.created', row.id, madeOf(row));
   });
   return toApiKey(row, plaintext);
 }
@@ -148,27 +186,44 @@ export async function getKey(app: App, caller: Caller, id: string): Promise<ApiK
   return toApiKey(await getRow(app.store.db, caller, id));
 }
 
-/** Changes name or description. @throws ResourceNotFoundError, ForbiddenError (owner keys). */
+/**
+ * Changes name, description or constraints; the latter only by who may make the key, both as it was
+ * and as it will be. @throws ResourceNotFoundError; ForbiddenError for a key stronger than the caller.
+ */
 export async function updateKey(
   app: App,
   caller: Caller,
   id: string,
-  { name, description }: UpdateKey,
+  { name, description, constraints }: UpdateKey,
 ): Promise<ApiKey> {
-  const texts = {
+  const changes = {
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
+    ...(constraints !== undefined && { constraints: toJson(constraints) }),
   };
-  return app.store.write(async (trx) => {
+  const updated = await app.store.write(async (trx) => {
     const row = await getRow(trx, caller, id);
-    requireOwnerFor(caller, row);
-    if (Object.keys(texts).length > 0) await queries.updateKeyTexts(trx, id, texts);
-    return toApiKey({ ...row, ...texts });
+    requireNoStronger(caller, row);
+    const changed = { ...row, ...changes };
+    if (constraints !== undefined) {
+      await requireNoMoreThan(trx, caller, row);
+      await requireNoMoreThan(trx, caller, changed);
+    }
+    const details = changesOf(textsOf(row), textsOf(changed));
+    if (Object.keys(details).length > 0) {
+      await queries.updateKey(trx, id, changes);
+      await auditChange(app, trx, caller, 'key.updated', id, details);
+      // A caller carries name and constraints.
+      await queries.addKeyChange(trx);
+    }
+    return toApiKey(changed);
   });
+  keysChanged(app);
+  return updated;
 }
 
 /**
- * Replaces a key: a new one with the same owner, name, permissions and end; the old one is dead.
+ * Replaces a key: a new one with the same owner, name, permissions, constraints and end; the old one is dead.
  * @throws ResourceNotFoundError; ConflictError (revoked or expired); ForbiddenError.
  */
 export async function rotateKey(app: App, caller: Caller, id: string): Promise<ApiKey> {
@@ -186,6 +241,8 @@ export async function rotateKey(app: App, caller: Caller, id: string): Promise<A
     const fresh = { id: app.newId('key'), created_at: now, last_used_at: null };
     const row = { ...old, ...text, ...fresh };
     await queries.insertKey(trx, row);
+    await auditChange(app, trx, caller, 'key.rotated', id, { replacedBy: row.id });
+    await auditChange(app, trx, caller, 'key.created', row.id, { ...madeOf(row), replaces: id });
     await queries.addKeyChange(trx);
     return toApiKey(row, plaintext);
   });
@@ -201,8 +258,10 @@ export async function revokeKey(
 ): Promise<{ success: boolean; message: string }> {
   await app.store.write(async (trx) => {
     const row = await getRow(trx, caller, id);
-    requireOwnerFor(caller, row);
-    if (await queries.deactivateKey(trx, id)) await queries.addKeyChange(trx);
+    requireNoStronger(caller, row);
+    if (!(await queries.deactivateKey(trx, id))) return;
+    await auditChange(app, trx, caller, 'key.revoked', id, { name: row.name, role: row.role_name });
+    await queries.addKeyChange(trx);
   });
   keysChanged(app);
   return { success: true, message: `API key ${id} is revoked` };

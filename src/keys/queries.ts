@@ -12,6 +12,8 @@ export interface KeyRow {
   /** JSON; null where the role says it. */
   permissions: string | null;
   owner: 'person' | 'service';
+  /** JSON; null for none. */
+  constraints: string | null;
   is_active: number;
   expires_at: number | null;
   last_used_at: number | null;
@@ -35,11 +37,12 @@ export async function findKeyByHash(db: Db, hash: string): Promise<KeyRow | unde
   return (await byHash(db, { hash }))[0];
 }
 
-/** Grows with every change that takes rights away. */
+/** Grows with every change of what a caller carries: rights taken away, constraints, a name. */
 export async function countKeyChanges(db: Db): Promise<number> {
   return (await changes(db, {}))[0]?.counter ?? 0;
 }
 
+/** The last thing of a transaction: it locks a row that all such transactions share. */
 export async function addKeyChange(db: Db): Promise<void> {
   await tables<KeyTables>(db)
     .updateTable('key_changes')
@@ -85,12 +88,12 @@ export async function insertKey(db: Db, row: KeyRow): Promise<void> {
   await tables<KeyTables>(db).insertInto('api_keys').values(row).execute();
 }
 
-export async function updateKeyTexts(
+export async function updateKey(
   db: Db,
   id: string,
-  texts: { name?: string | null; description?: string | null },
+  changes: Partial<Pick<KeyRow, 'name' | 'description' | 'constraints'>>,
 ): Promise<void> {
-  await tables<KeyTables>(db).updateTable('api_keys').set(texts).where('id', '=', id).execute();
+  await tables<KeyTables>(db).updateTable('api_keys').set(changes).where('id', '=', id).execute();
 }
 
 /** False when the key was not active any more: of two that try, one wins. */

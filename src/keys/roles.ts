@@ -67,9 +67,11 @@ export function operatorOf(organizationId: string): Caller {
   return {
     organizationId,
     keyId: null,
+    keyName: null,
     permissions: allPermissions,
     roleName: 'owner',
     owner: 'person',
     isTest: false,
+    constraints: null,
   };
 }

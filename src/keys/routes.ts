@@ -56,7 +56,9 @@ export const keyRoutes: readonly Route[] = [
     method: 'PATCH',
     path: '/v1/api-keys/{id}',
     name: 'updateApiKey',
-    summary: 'Change the name or description of an API key',
+    summary: 'Change the name, description or constraints of an API key',
+    description:
+      'Constraints are changed only by a key that could make this one, as it was and as it will be, and hold in every daemon within a second.',
     area,
     permission: 'keys:write',
     params: keyPath,
@@ -84,7 +86,7 @@ export const keyRoutes: readonly Route[] = [
     name: 'rotateApiKey',
     summary: 'Replace an API key',
     description:
-      'Makes a new key with the same owner, name and permissions, whose plaintext is in `key`; the old key is deactivated. A revoked or expired key is refused.',
+      'Makes a new key with the same owner, name, permissions and constraints, whose plaintext is in `key`; the old key is deactivated. A revoked or expired key is refused.',
     area,
     permission: 'keys:write',
     params: keyPath,

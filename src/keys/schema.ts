@@ -1,6 +1,8 @@
 // Shapes of API keys, in and out (specification 2.4, 4.3; contract 3).
 import { z } from 'zod';
+import { domainName, emailAddress } from '../address-schema.ts';
 import { idPattern } from '../ids.ts';
+import { parseRange } from '../network-address.ts';
 import { pageOf, pageQuery } from '../pagination.ts';
 import { grantableActions, roles } from './roles.ts';
 
@@ -35,6 +37,47 @@ const permissionMap = z
     examples: [{ messages: ['send', 'read'] }],
   });
 
+const mostInList = 50;
+
+/** Without what is named twice, as each is written in its normal form. */
+function listOf<T extends z.ZodType<string, string>>(entry: T) {
+  return z
+    .array(entry)
+    .min(1, 'must name one at least; leave it out for no limit')
+    .max(mostInList, `must not have more than ${mostInList} entries`)
+    .transform((entries) => [...new Set(entries)]);
+}
+
+const ipRange = z
+  .string()
+  .max(64)
+  .transform((text, context) => {
+    const range = parseRange(text);
+    if (range?.isAligned) return range.text;
+    const message = range
+      ? `has bits beyond its prefix: write ${range.text}, or a longer prefix`
+      : 'is not an IP address or a range such as 203.0.113.0/24 or 2001:db8::/32';
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+
+const constraintsInput = z
+  .strictObject({
+    senders: listOf(emailAddress).optional().meta({
+      description: 'From addresses of its mail, besides those in `domains`',
+    }),
+    domains: listOf(domainName).optional().meta({
+      description: 'Domains of the From addresses of its mail; subdomains are others',
+    }),
+    ipRanges: listOf(ipRange).optional().meta({
+      description: 'Where it may be used from: IP addresses and CIDR ranges',
+    }),
+  })
+  .refine(({ senders, domains, ipRanges }) => senders ?? domains ?? ipRanges, {
+    message: 'must name senders, domains or ipRanges; null is for none',
+  })
+  .meta({ examples: [{ domains: ['example.com'], ipRanges: ['203.0.113.0/24'] }] });
+
 export const keyPath = z.strictObject({
   id: z.string().regex(idPattern('key'), 'is not an API key id'),
 });
@@ -56,6 +99,7 @@ export const createKeyInput = z
       description: 'A test key reaches only simulator addresses and local mailboxes',
     }),
     expiresAt: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' }).nullish(),
+    constraints: constraintsInput.nullish(),
   })
   .refine((input) => input.role === undefined || input.permissions === undefined, {
     path: ['permissions'],
@@ -65,6 +109,9 @@ export const createKeyInput = z
 export const updateKeyInput = z.strictObject({
   name: name.nullable().optional(),
   description: description.nullable().optional(),
+  constraints: constraintsInput.nullable().optional().meta({
+    description: 'In the place of those it has; null takes them away',
+  }),
 });
 
 export const keyOutput = z
@@ -83,6 +130,14 @@ export const keyOutput = z
     permissions: z.record(z.string(), z.array(z.string())),
     roleName: z.string(),
     owner: z.enum(['person', 'service']),
+    constraints: z
+      .object({
+        senders: z.array(z.string()).optional(),
+        domains: z.array(z.string()).optional(),
+        ipRanges: z.array(z.string()).optional(),
+      })
+      .nullable()
+      .meta({ description: 'Where it may be used from, and whom its mail may come from' }),
   })
   .meta({ id: 'ApiKey', description: 'A key of an organization' });
 

@@ -2,6 +2,7 @@
 // routes, pausing, threads and further addresses come with the mailbox area.
 import { foldAddress, parseAddress } from '../address.ts';
 import type { App } from '../app.ts';
+import { auditChange } from '../audit/audit.ts';
 import { findSendingDomain } from '../domains/queries.ts';
 import { ConflictError, ValidationError } from '../errors.ts';
 import type { Caller } from '../route.ts';
@@ -69,7 +70,13 @@ export function createMailbox(
   caller: Caller,
   mailbox: NewMailbox,
 ): Promise<queries.MailboxRow> {
-  return app.store.write((trx) => storeMailbox(app, trx, caller.organizationId, mailbox));
+  const { organizationId } = caller;
+  return app.store.write(async (trx) => {
+    const row = await storeMailbox(app, trx, organizationId, mailbox);
+    const { slug, primary_address: address } = row;
+    await auditChange(app, trx, caller, 'mailbox.created', row.id, { slug, address });
+    return row;
+  });
 }
 
 /** The mailbox that takes mail for an address, compared case-folded; paused ones included. */

@@ -10,6 +10,7 @@
 import type { Kysely } from 'kysely';
 import {
   bulkInsert,
+  change,
   type Db,
   engineOf,
   idList,
@@ -319,7 +320,7 @@ export type DeliveryChange = Pick<
 
 type SettleValues = DeliveryChange & { id: string; worker: string };
 
-const settle = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<SettleValues>) =>
+const settle = change((db: Kysely<DeliveryTables>, parameter: ParameterOf<SettleValues>) =>
   db
     .updateTable('deliveries')
     .set({
@@ -339,8 +340,7 @@ const settle = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<Set
       updated_at: parameter('updated_at'),
     })
     .where('id', '=', parameter('id'))
-    .where('claimed_by', '=', parameter('worker'))
-    .returning('id'),
+    .where('claimed_by', '=', parameter('worker')),
 );
 
 /** Writes the end of an attempt; false where the claim is no longer this worker's. */
@@ -348,9 +348,9 @@ export async function settleDelivery(
   db: Db,
   id: string,
   worker: string,
-  change: DeliveryChange,
+  values: DeliveryChange,
 ): Promise<boolean> {
-  return (await settle(db, { ...change, id, worker })).length > 0;
+  return (await settle(db, { ...values, id, worker })) > 0;
 }
 
 /** Relay mode: what was sent before `sentBefore` and has not bounced counts as delivered. */
@@ -380,16 +380,29 @@ export function confirmSent(
   );
 }
 
-/** When the oldest unconfirmed `sent` was sent, or null. */
-export async function oldestSentAt(db: Db): Promise<number | null> {
-  const row = await tables<DeliveryTables>(db)
+const selectOldestSent = statement((db: Kysely<DeliveryTables>) =>
+  db
     .selectFrom('deliveries')
     .select('sent_at')
     .where('status', '=', 'sent')
     .orderBy('sent_at')
+    .limit(1),
+);
+
+/** When the oldest unconfirmed `sent` was sent, or null. */
+export async function oldestSentAt(db: Db): Promise<number | null> {
+  return (await selectOldestSent(db, {}))[0]?.sent_at ?? null;
+}
+
+/** When the latest delivery was accepted, or null. A read of one index entry. */
+export async function newestCreatedAt(db: Db): Promise<number | null> {
+  const row = await tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .select('created_at')
+    .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst();
-  return row?.sent_at ?? null;
+  return row?.created_at ?? null;
 }
 
 export function findDelivery(db: Db, id: string): Promise<DeliveryRow | undefined> {

@@ -425,6 +425,28 @@ export async function deleteClaimsBefore(db: Db, before: number, limit: number):
   return rows.length;
 }
 
+/** Gives a claim that is staked its answer. */
+export async function setClaimResponse(db: Db, made: ClaimRow): Promise<void> {
+  await tables<MessageTables>(db)
+    .updateTable('idempotency_claims')
+    .set({ response: made.response })
+    .where('organization_id', '=', made.organization_id)
+    .where('claim_key', '=', made.claim_key)
+    .execute();
+}
+
+/** Releases a claim that nothing came of. */
+export async function deleteClaim(
+  db: Db,
+  { organization_id, claim_key }: Pick<ClaimRow, 'organization_id' | 'claim_key'>,
+): Promise<void> {
+  await tables<MessageTables>(db)
+    .deleteFrom('idempotency_claims')
+    .where('organization_id', '=', organization_id)
+    .where('claim_key', '=', claim_key)
+    .execute();
+}
+
 /** A deleted message's replay must not bring its fields back. */
 export async function forgetClaimResponse(
   db: Db,

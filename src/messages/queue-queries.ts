@@ -1,8 +1,16 @@
 // SQL on `deliveries` for looking at the queue and changing it by hand: pages, counts, walks, and
 // changes that leave alone what a daemon works on. The states are those at the head of
-// delivery-queries.ts; a lane named `held <hold id>` is a hold (src/outbound/holds.ts).
+// delivery-queries.ts; a lane named `held <hold id>` is a hold (src/outbound/queue/holds.ts).
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { type Db, idList, isOneOf, type ParameterOf, statement, tables } from '../store/db.ts';
+import {
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../store/db.ts';
 import type { DeliveryRow, DeliveryTables } from './delivery-queries.ts';
 import type { WaitReason } from './schema.ts';
 
@@ -139,7 +147,7 @@ export async function countBefore(db: Db, turn: number, most: number): Promise<n
 /** What turns and events need to know of an entry. */
 export type QueueRow = Pick<
   DeliveryRow,
-  'id' | 'message_id' | 'recipient_id' | 'organization_id' | 'sender_domain' | 'email'
+  'id' | 'message_id' | 'recipient_id' | 'organization_id' | 'sender_domain' | 'email' | 'status'
 >;
 
 /** An entry as a walk sees it; `at` is its turn or its time, whichever its half is ordered by. */
@@ -167,6 +175,7 @@ export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<Walk
   const excepted = isOneOf(db, 'lane', idList(db, exceptLanes));
   const rows = await filtered(db, half, filter)
     .select(['id', 'message_id', 'recipient_id', 'organization_id', 'sender_domain', 'email'])
+    .select('status')
     .select(`${order} as at`)
     .where('claimed_by', 'is', null)
     .where(order, '<=', until)
@@ -245,30 +254,240 @@ export async function holdDelivery(db: Db, holding: Holding): Promise<boolean> {
   return (await putAside(db, holding)).length > 0;
 }
 
-/** The entry ends as failed, cancelled. False where it is claimed or has ended. */
-export async function cancelDelivery(
-  db: Db,
-  id: string,
-  errorMessage: string,
-  now: number,
-): Promise<boolean> {
+/** How an entry ends without an attempt. */
+type UnclaimedEnd = Pick<
+  DeliveryRow,
+  'status' | 'failed_at' | 'terminal_at' | 'error_code' | 'error_message' | 'updated_at'
+> &
+  Partial<Pick<DeliveryRow, 'queued_at' | 'error_details'>>;
+
+/** Ends an entry. False where it is claimed or has ended. */
+export async function endUnclaimed(db: Db, id: string, end: UnclaimedEnd): Promise<boolean> {
   const { numUpdatedRows } = await tables<DeliveryTables>(db)
     .updateTable('deliveries')
-    .set({
-      status: 'failed',
-      turn: null,
-      due_at: null,
-      lane: null,
-      wait_reason: null,
-      failed_at: now,
-      terminal_at: now,
-      error_code: 'cancelled',
-      error_message: errorMessage,
-      updated_at: now,
-    })
+    .set({ ...end, turn: null, due_at: null, lane: null, wait_reason: null })
     .where('id', '=', id)
     .where('due_at', 'is not', null)
     .where('claimed_by', 'is', null)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
+}
+
+/** The entry ends as failed, cancelled. False where it is claimed or has ended. */
+export function cancelDelivery(
+  db: Db,
+  id: string,
+  errorMessage: string,
+  now: number,
+): Promise<boolean> {
+  return endUnclaimed(db, id, {
+    status: 'failed',
+    failed_at: now,
+    terminal_at: now,
+    error_code: 'cancelled',
+    error_message: errorMessage,
+    updated_at: now,
+  });
+}
+
+/** The time, and the latest that counts as the present. */
+export interface Moment {
+  now: number;
+  latest: number;
+}
+
+/** When something was last done to an entry: what it waits for is counted from there. */
+const touchedAt = sql<number>`coalesce(last_attempt_at, queued_at, created_at)`;
+
+function fromFuture(db: Db, { now, latest }: Moment) {
+  const early = sql<number>`(${touchedAt} - ${now})`;
+  const atMost = (column: 'last_attempt_at' | 'claimed_at' | 'queued_at') =>
+    sql<
+      number | null
+    >`case when ${sql.ref(column)} > ${now} then ${now} else ${sql.ref(column)} end`;
+  return tables<DeliveryTables>(db)
+    .updateTable('deliveries')
+    .set({
+      // Before it was touched: reckoned by the new clock already, as a lease that was renewed since.
+      due_at: sql<number>`case when due_at < ${touchedAt} then due_at else due_at - ${early} end`,
+      expires_at: sql<number>`expires_at - ${early}`,
+      last_attempt_at: atMost('last_attempt_at'),
+      claimed_at: atMost('claimed_at'),
+      // What was never attempted is known by this one not to be moved again.
+      queued_at: sql<number>`case when last_attempt_at is null or queued_at > ${now} then ${now} else queued_at end`,
+    })
+    .where('due_at', 'is not', null)
+    .where('status', '<>', 'scheduled')
+    .where(sql<SqlBool>`${touchedAt} > ${latest}`);
+}
+
+/**
+ * Shifts those of these entries that were last touched after `latest`, as if that had been now.
+ * Returns how many there were.
+ */
+export async function bringToPresent(
+  db: Db,
+  ids: readonly string[],
+  moment: Moment,
+): Promise<number> {
+  const { numUpdatedRows } = await fromFuture(db, moment)
+    .where(isOneOf(db, 'id', idList(db, ids)))
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+/** The same for all that is claimed: leases end in time. */
+export async function bringClaimsToPresent(db: Db, moment: Moment): Promise<number> {
+  const { numUpdatedRows } = await fromFuture(db, moment)
+    .where('claimed_by', 'is not', null)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+/** The same for what a relay took and has not confirmed, up to `limit`. */
+export async function bringSentToPresent(
+  db: Db,
+  { now, latest }: Moment,
+  limit: number,
+): Promise<number> {
+  const q = tables<DeliveryTables>(db);
+  const early = q
+    .selectFrom('deliveries')
+    .select('id')
+    .where('status', '=', 'sent')
+    .where('sent_at', '>', latest)
+    .limit(limit);
+  const { numUpdatedRows } = await q
+    .updateTable('deliveries')
+    .set({ sent_at: now })
+    .where('id', 'in', early)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+// What is scheduled is a `waiting` delivery whose status says so; in a lane of its own it waits for a
+// pause or a quota. Its rows are locked before their messages, in the order of their ids.
+
+type IdList = { ids: unknown };
+
+const selectScheduled = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('deliveries')
+    .selectAll()
+    .where(isOneOf(db, 'message_id', parameter('ids')))
+    .where('status', '=', 'scheduled')
+    .orderBy('id')
+    .$if(engineOf(db) === 'postgres', (q) => q.forUpdate()),
+);
+
+/** Those of these messages that are scheduled still, kept from others until the transaction ends. */
+export function lockScheduled(db: Db, messageIds: readonly string[]): Promise<DeliveryRow[]> {
+  return selectScheduled(db, { ids: idList(db, messageIds) });
+}
+
+const selectWaiting = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('deliveries')
+    .selectAll()
+    .where(isOneOf(db, 'message_id', parameter('ids')))
+    .where('due_at', 'is not', null)
+    .where('claimed_by', 'is', null)
+    .orderBy('id')
+    .$if(engineOf(db) === 'postgres', (q) => q.forUpdate()),
+);
+
+/**
+ * The deliveries of a message that are in the queue and that nobody attempts, kept from others until
+ * the transaction ends: on PostgreSQL a claim that is being made is waited for.
+ */
+export function lockWaiting(db: Db, messageId: string): Promise<DeliveryRow[]> {
+  return selectWaiting(db, { ids: idList(db, [messageId]) });
+}
+
+/** How a scheduled delivery goes on waiting; in no lane it is asked again at `dueAt`. */
+export interface PutOff {
+  id: string;
+  lane: string | null;
+  dueAt: number;
+  waitReason: WaitReason | null;
+}
+
+const setWait = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<PutOff>) =>
+  db
+    .updateTable('deliveries')
+    .set({
+      lane: parameter('lane'),
+      due_at: parameter('dueAt'),
+      wait_reason: parameter('waitReason'),
+    })
+    .where('id', '=', parameter('id'))
+    .where('status', '=', 'scheduled'),
+);
+
+/** The scheduled delivery waits on. */
+export async function putOffScheduled(db: Db, putOff: PutOff): Promise<void> {
+  await setWait(db, putOff);
+}
+
+type Departure = { id: string; turn: number; now: number; expiresAt: number };
+
+const enqueue = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<Departure>) =>
+  db
+    .updateTable('deliveries')
+    .set({
+      status: 'queued',
+      turn: parameter('turn'),
+      lane: null,
+      due_at: parameter('now'),
+      wait_reason: null,
+      queued_at: parameter('now'),
+      expires_at: parameter('expiresAt'),
+      updated_at: parameter('now'),
+    })
+    .where('id', '=', parameter('id'))
+    .where('status', '=', 'scheduled'),
+);
+
+/** The time of a scheduled delivery came: it may go at its turn. */
+export async function enqueueScheduled(db: Db, departure: Departure): Promise<void> {
+  await enqueue(db, departure);
+}
+
+/** A scheduled delivery that ends before it was attempted. */
+export type UnsentEnd = Pick<DeliveryRow, 'error_code' | 'error_message' | 'error_details'>;
+
+/** The scheduled delivery ends as failed. */
+export async function endScheduled(db: Db, id: string, end: UnsentEnd, now: number): Promise<void> {
+  await tables<DeliveryTables>(db)
+    .updateTable('deliveries')
+    .set({
+      status: 'failed',
+      lane: null,
+      due_at: null,
+      wait_reason: null,
+      failed_at: now,
+      terminal_at: now,
+      updated_at: now,
+      error_code: end.error_code,
+      error_message: end.error_message,
+      error_details: end.error_details,
+    })
+    .where('id', '=', id)
+    .where('status', '=', 'scheduled')
+    .execute();
+}
+
+const askNow = statement(
+  (db: Kysely<DeliveryTables>, parameter: ParameterOf<{ id: string; now: number }>) =>
+    db
+      .updateTable('deliveries')
+      .set({ lane: null, due_at: parameter('now'), wait_reason: null })
+      .where('id', '=', parameter('id'))
+      .where('status', '=', 'scheduled')
+      .where('lane', 'is not', null),
+);
+
+/** What a scheduled delivery waited for in its lane is over: it is asked again at once. */
+export async function askScheduledNow(db: Db, id: string, now: number): Promise<void> {
+  await askNow(db, { id, now });
 }

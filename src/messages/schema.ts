@@ -177,6 +177,25 @@ export const sendPayload = z
 
 export type SendPayload = z.output<typeof sendPayload>;
 
+/** The body of a send for later (specification 4.8: its idempotency key is in it). */
+export const scheduledPayload = sendPayload
+  .safeExtend({
+    scheduledFor: z.iso
+      .datetime({
+        offset: true,
+        error: 'must be an ISO 8601 time with its offset, such as 2026-01-05T12:00:00Z',
+      })
+      .transform((text) => Date.parse(text))
+      .meta({ description: 'When it is sent: not past, and within a year' }),
+    idempotencyKey: headerText(255)
+      .min(1)
+      .nullish()
+      .meta({ description: 'Repeating a request with the same key returns the original message' }),
+  })
+  .meta({ id: 'ScheduledPayload' });
+
+export type ScheduledPayload = z.output<typeof scheduledPayload>;
+
 const nullableTime = z.iso.datetime().nullable();
 const party = z.object({
   email: z.string(),
@@ -282,6 +301,30 @@ export const message = z
   })
   .meta({ id: 'Message' });
 export type Message = z.output<typeof message>;
+
+/** What is given in place of a payload that may be wrong: documented as one, checked by itself. */
+const batchEntry = z.unknown().meta({ $ref: '#/components/schemas/SendPayload' });
+
+/** The body of a batch: one wrong entry is that entry's error, not the request's. */
+export const batchPayload = z
+  .array(batchEntry)
+  .min(1, 'needs at least one entry')
+  .max(100, 'takes at most 100 entries');
+
+const entryIndex = z.int().min(0).meta({ description: 'Its place in the request, from 0' });
+
+export const batchResult = z
+  .union([
+    z.object({ index: entryIndex, message }),
+    z.object({
+      index: entryIndex,
+      error: z.record(z.string(), z.unknown()).meta({
+        description: 'The error object that this send alone would have been answered with',
+      }),
+    }),
+  ])
+  .meta({ id: 'BatchResult' });
+export type BatchResult = z.output<typeof batchResult>;
 
 export const messageEvent = z
   .object({

@@ -1,13 +1,16 @@
 // Organizations (contract 3): making, finding, listing and changing them, and whether they may send.
-// The operator's: no HTTP route is here. Limits and usage are other areas'.
+// The operator's, and audited as such. Onboarding is onboarding.ts; limits and usage are other areas'.
 //
 //   sendingStatus  moved by  to       also
 //   enabled        pause     paused   pausedAt, pauseReason; every send is a 403 that says why
 //   paused         resume    enabled  both are null again
 import type { App } from '../app.ts';
+import { type Actor, changesOf, operatorActor, recordAudit } from '../audit/audit.ts';
+import type { AuditAction } from '../audit/schema.ts';
 import { isoTime } from '../clock.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../errors.ts';
 import { type Page, type PageRequest, toPage } from '../pagination.ts';
+import { type Db, isDuplicate } from '../store/db.ts';
 import { parseWith } from '../validate.ts';
 import * as queries from './queries.ts';
 import {
@@ -16,6 +19,8 @@ import {
   type Organization,
   type PauseOrganization,
   pauseOrganizationInput,
+  type ResumeOrganization,
+  resumeOrganizationInput,
   type UpdateOrganization,
   updateOrganizationInput,
 } from './schema.ts';
@@ -46,11 +51,8 @@ function checkPlan(app: App, plan: string): void {
 
 /** The row of a new organization, checked; `insertOrganization` stores it. */
 export function newOrganizationRow(app: App, input: CreateOrganization): queries.OrganizationRow {
-  const { name, plan, paymentMethodOnFile, timezone, createdAt } = parseWith(
-    createOrganizationInput,
-    input,
-    'body',
-  );
+  const wanted = parseWith(createOrganizationInput, input, 'body');
+  const { name, plan, paymentMethodOnFile, timezone, createdAt, onboarding } = wanted;
   checkPlan(app, plan);
   const now = app.clock.now();
   const createdAtMs = createdAt === undefined ? now : Date.parse(createdAt);
@@ -64,7 +66,7 @@ export function newOrganizationRow(app: App, input: CreateOrganization): queries
     sending_status: 'enabled',
     paused_at: null,
     pause_reason: null,
-    onboarding_status: 'approved',
+    onboarding_status: onboarding,
     onboarding_generation: 1,
     created_at: createdAtMs,
     updated_at: now,
@@ -80,11 +82,27 @@ export async function createOrganization(
   input: CreateOrganization,
 ): Promise<Organization> {
   const row = newOrganizationRow(app, input);
-  const inserted = await app.store.write((trx) => queries.insertOrganization(trx, row));
-  if (!inserted) {
-    throw new ConflictError('organization', `An organization named "${row.name}" exists`);
-  }
+  const inserted = await app.store.write((trx) => storeOrganization(app, trx, row, operatorActor));
+  if (!inserted) throw nameTaken(row.name);
   return toOrganization(row);
+}
+
+/** Stores a new row, audited; false, and nothing is done, where the name is taken. */
+export async function storeOrganization(
+  app: App,
+  trx: Db,
+  row: queries.OrganizationRow,
+  actor: Actor,
+): Promise<boolean> {
+  if (!(await queries.insertOrganization(trx, row))) return false;
+  await recordAudit(app, trx, {
+    actor,
+    organizationId: row.id,
+    action: 'organization.created',
+    resourceId: row.id,
+    details: { ...settingsOf(toOrganization(row)), onboarding: row.onboarding_status },
+  });
+  return true;
 }
 
 /** A page of all organizations, oldest first. */
@@ -111,30 +129,87 @@ export async function getOrganization(app: App, idOrName: string): Promise<Organ
   return toOrganization(await getRow(app, idOrName));
 }
 
+/** What is to become of a row, and how the audit tells it. */
+interface Change {
+  set: queries.OrganizationChanges;
+  action: AuditAction;
+  details: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Changes a row by what `decide` makes of it, audited; null for nothing to change.
+ * @throws ResourceNotFoundError, ConflictError (name taken), and what `decide` throws.
+ */
+export async function changeOrganization(
+  app: App,
+  idOrName: string,
+  actor: Actor,
+  decide: (before: queries.OrganizationRow) => Change | null,
+): Promise<Organization> {
+  const { id } = await getRow(app, idOrName);
+  let name = '';
+  const changed = app.store.write(async (trx) => {
+    const before = await queries.lockOrganizationRow(trx, id);
+    if (!before) throw new ResourceNotFoundError('organization', idOrName);
+    const change = decide(before);
+    if (!change) return before;
+    const { set, action, details } = change;
+    name = set.name ?? before.name;
+    const after = await queries.updateOrganization(trx, id, {
+      ...set,
+      updated_at: app.clock.now(),
+    });
+    if (!after) throw new ResourceNotFoundError('organization', idOrName);
+    const entry = { actor, organizationId: id, action, resourceId: id, details };
+    await recordAudit(app, trx, entry);
+    await queries.addOrganizationChange(trx);
+    return after;
+  });
+  return changed.then(toOrganization, (error: unknown) => {
+    throw isDuplicate(error) ? nameTaken(name) : error;
+  });
+}
+
+function nameTaken(name: string): ConflictError {
+  return new ConflictError('organization', `An organization named "${name}" exists`);
+}
+
+/** What of an organization is changed by hand, as the API names it. */
+function settingsOf({ name, plan, paymentMethodOnFile, timezone }: Organization) {
+  return { name, plan, paymentMethodOnFile, timezone };
+}
+
 /**
  * Changes what is named. The quota sees it with the next send, the rate limit of every daemon within
  * a second.
- * @throws ValidationError (unknown plan or time zone), ResourceNotFoundError.
+ * @throws ValidationError (unknown plan or time zone), ConflictError (name taken),
+ * ResourceNotFoundError.
  */
 export async function updateOrganization(
   app: App,
   idOrName: string,
   input: UpdateOrganization,
 ): Promise<Organization> {
-  const { plan, paymentMethodOnFile, timezone } = parseWith(updateOrganizationInput, input, 'body');
+  const { name, plan, paymentMethodOnFile, timezone } = parseWith(
+    updateOrganizationInput,
+    input,
+    'body',
+  );
   if (plan !== undefined) checkPlan(app, plan);
-  const { id } = await getRow(app, idOrName);
   const set: queries.OrganizationChanges = {
+    ...(name !== undefined && { name }),
     ...(plan !== undefined && { plan }),
     ...(paymentMethodOnFile !== undefined && {
       payment_method_on_file: paymentMethodOnFile ? 1 : 0,
     }),
     ...(timezone !== undefined && { timezone }),
-    updated_at: app.clock.now(),
   };
-  const row = await app.store.write((trx) => queries.updateOrganization(trx, id, set));
-  if (!row) throw new ResourceNotFoundError('organization', idOrName);
-  return toOrganization(row);
+  return changeOrganization(app, idOrName, operatorActor, (before) => {
+    const after = settingsOf(toOrganization({ ...before, ...set }));
+    const details = changesOf(settingsOf(toOrganization(before)), after);
+    if (Object.keys(details).length === 0) return null;
+    return { set, action: 'organization.updated', details };
+  });
 }
 
 /**
@@ -147,37 +222,40 @@ export async function pauseOrganization(
   input: PauseOrganization,
 ): Promise<Organization> {
   const { note } = parseWith(pauseOrganizationInput, input, 'body');
-  const before = await getRow(app, idOrName);
-  const now = app.clock.now();
-  const set: queries.OrganizationChanges = {
-    sending_status: 'paused',
-    paused_at: now,
-    pause_reason: note ?? pausedByHand,
-    updated_at: now,
-  };
-  const row = await app.store.write((trx) =>
-    queries.updateOrganization(trx, before.id, set, 'enabled'),
-  );
-  if (!row)
-    throw new ConflictError('organization', `Sending of "${before.name}" is paused already`);
-  return toOrganization(row);
+  return changeOrganization(app, idOrName, operatorActor, (before) => {
+    if (before.sending_status === 'paused') {
+      throw new ConflictError('organization', `Sending of "${before.name}" is paused already`);
+    }
+    return {
+      set: {
+        sending_status: 'paused',
+        paused_at: app.clock.now(),
+        pause_reason: note ?? pausedByHand,
+      },
+      action: 'organization.paused',
+      details: { reason: note ?? pausedByHand },
+    };
+  });
 }
 
 /**
- * Lets it send again.
+ * Lets it send again; `note` is what the review found.
  * @throws ConflictError when it is not paused, ResourceNotFoundError.
  */
-export async function resumeOrganization(app: App, idOrName: string): Promise<Organization> {
-  const before = await getRow(app, idOrName);
-  const set: queries.OrganizationChanges = {
-    sending_status: 'enabled',
-    paused_at: null,
-    pause_reason: null,
-    updated_at: app.clock.now(),
-  };
-  const row = await app.store.write((trx) =>
-    queries.updateOrganization(trx, before.id, set, 'paused'),
-  );
-  if (!row) throw new ConflictError('organization', `Sending of "${before.name}" is not paused`);
-  return toOrganization(row);
+export async function resumeOrganization(
+  app: App,
+  idOrName: string,
+  input: ResumeOrganization = {},
+): Promise<Organization> {
+  const { note } = parseWith(resumeOrganizationInput, input, 'body');
+  return changeOrganization(app, idOrName, operatorActor, (before) => {
+    if (before.sending_status !== 'paused') {
+      throw new ConflictError('organization', `Sending of "${before.name}" is not paused`);
+    }
+    return {
+      set: { sending_status: 'enabled', paused_at: null, pause_reason: null },
+      action: 'organization.resumed',
+      details: { note, pausedAt: isoTime(before.paused_at), pauseReason: before.pause_reason },
+    };
+  });
 }

@@ -110,41 +110,63 @@ export async function lockOrganization(db: Db, id: string, now: number): Promise
     .execute();
 }
 
+const byIdForUpdate = statement<OrganizationTables, { id: string }, OrganizationRow>(
+  (db, parameter) => {
+    const rows = db.selectFrom('organizations').selectAll().where('id', '=', parameter('id'));
+    return engineOf(db) === 'postgres' ? rows.forUpdate() : rows;
+  },
+);
+
+/** The row, for a change that depends on it: nobody else changes it until the transaction ends. */
+export async function lockOrganizationRow(
+  trx: Db,
+  id: string,
+): Promise<OrganizationRow | undefined> {
+  return (await byIdForUpdate(trx, { id }))[0];
+}
+
 export type OrganizationChanges = Partial<
   Pick<
     OrganizationRow,
+    | 'name'
     | 'plan'
     | 'payment_method_on_file'
     | 'timezone'
     | 'sending_status'
     | 'paused_at'
     | 'pause_reason'
+    | 'onboarding_status'
+    | 'onboarding_generation'
     | 'updated_at'
   >
 >;
 
 /**
- * Changes a row and counts the change; undefined, and nothing is done, where there is none or its
- * sending status is not `whileStatus`.
+ * Changes a row; undefined, and nothing is done, where there is none or its sending status is not
+ * `whileStatus`. Several in the order of their ids; then `addOrganizationChange`.
  */
-export async function updateOrganization(
+export function updateOrganization(
   db: Db,
   id: string,
   set: OrganizationChanges,
   whileStatus?: OrganizationRow['sending_status'],
 ): Promise<OrganizationRow | undefined> {
-  const row = await tables<OrganizationTables>(db)
+  return tables<OrganizationTables>(db)
     .updateTable('organizations')
     .set(set)
     .where('id', '=', id)
     .$if(whileStatus !== undefined, (q) => q.where('sending_status', '=', whileStatus ?? 'enabled'))
     .returningAll()
     .executeTakeFirst();
-  if (row) {
-    await tables<OrganizationTables>(db)
-      .updateTable('organization_changes')
-      .set(({ eb }) => ({ counter: eb('counter', '+', 1) }))
-      .execute();
-  }
-  return row;
+}
+
+/**
+ * Counts that organizations were changed: the last thing of the transaction, as it locks a row that
+ * all such transactions share. Whoever holds it waits for nothing, so that none deadlock.
+ */
+export async function addOrganizationChange(trx: Db): Promise<void> {
+  await tables<OrganizationTables>(trx)
+    .updateTable('organization_changes')
+    .set(({ eb }) => ({ counter: eb('counter', '+', 1) }))
+    .execute();
 }

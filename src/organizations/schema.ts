@@ -17,25 +17,40 @@ function isTimezone(name: string): boolean {
   }
 }
 
-const plan = z.string().meta({ description: 'A plan of the configuration' });
+const plan = z
+  .string('must name a plan: free, starter, growth, scale, self-hosted or one of the configuration')
+  .meta({ description: 'A plan of the configuration' });
+const name = z
+  .string(`must be a name of 1 to ${longestName} characters`)
+  .min(1)
+  .max(longestName)
+  .regex(/^[^\p{C}]+$/u, 'must be one line of text')
+  .regex(/^(?!\s)(?:.*\S)$/u, 'must not begin or end with white space')
+  .regex(/^(?!org_)/, 'must not look like an organization id');
+const note = z
+  .string()
+  .min(1)
+  .max(longestNote)
+  .regex(/^[^\p{C}]+$/u, 'must be one line of text')
+  .optional();
+const generation = z
+  .int()
+  .min(1)
+  .meta({ description: 'Of the onboarding that was seen: refused where another has begun since' });
 const timezone = z.string().max(64).refine(isTimezone, 'is not an IANA time zone');
 
 export const createOrganizationInput = z.strictObject({
-  name: z
-    .string()
-    .min(1)
-    .max(longestName)
-    .regex(/^[^\p{C}]+$/u, 'must be one line of text')
-    .regex(/^(?!\s)(?:.*\S)$/u, 'must not begin or end with white space')
-    .regex(/^(?!org_)/, 'must not look like an organization id'),
+  name,
   plan,
   paymentMethodOnFile: z.boolean().default(false),
   timezone: timezone.default('UTC'),
   createdAt: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' }).optional(),
+  onboarding: z.enum(['approved', 'pending']).default('approved'),
 });
 
 export const updateOrganizationInput = z
   .strictObject({
+    name: name.optional(),
     plan: plan.optional(),
     paymentMethodOnFile: z.boolean().optional(),
     timezone: timezone.optional(),
@@ -43,13 +58,22 @@ export const updateOrganizationInput = z
   .refine((changes) => Object.keys(changes).length > 0, 'names nothing to change');
 
 export const pauseOrganizationInput = z.strictObject({
-  note: z
-    .string()
-    .min(1)
-    .max(longestNote)
-    .regex(/^[^\p{C}]+$/u, 'must be one line of text')
-    .optional()
-    .meta({ description: 'Why; every refused send says it' }),
+  note: note.meta({ description: 'Why; every refused send says it' }),
+});
+
+export const resumeOrganizationInput = z.strictObject({
+  note: note.meta({ description: 'What the review found' }),
+});
+
+export const reviewOnboardingInput = z.strictObject({
+  verdict: z.enum(['approved', 'rejected']),
+  expectedGeneration: generation.optional(),
+  note: note.meta({ description: 'Why; the organization reads it in its audit' }),
+});
+
+export const reapplyOnboardingInput = z.strictObject({
+  expectedGeneration: generation,
+  note: note.meta({ description: 'What the reviewer should know' }),
 });
 
 export const listOrganizationsQuery = z.strictObject(pageQuery);
@@ -65,8 +89,10 @@ export const organizationOutput = z
     pausedAt: z.string().nullable(),
     pauseReason: z.string().nullable(),
     onboarding: z.object({
-      status: z.enum(['approved', 'pending', 'rejected']),
-      generation: z.number(),
+      status: z.enum(['approved', 'pending', 'rejected']).meta({
+        description: 'Unless approved, mail goes to its own mailboxes and the simulator only',
+      }),
+      generation: z.number().meta({ description: 'Counts the applications, from 1' }),
     }),
     createdAt: z.string(),
   })
@@ -74,5 +100,8 @@ export const organizationOutput = z
 
 export type UpdateOrganization = z.input<typeof updateOrganizationInput>;
 export type PauseOrganization = z.input<typeof pauseOrganizationInput>;
+export type ResumeOrganization = z.input<typeof resumeOrganizationInput>;
+export type ReviewOnboarding = z.input<typeof reviewOnboardingInput>;
+export type ReapplyOnboarding = z.input<typeof reapplyOnboardingInput>;
 export type CreateOrganization = z.input<typeof createOrganizationInput>;
 export type Organization = z.output<typeof organizationOutput>;

@@ -1,14 +1,13 @@
 // The book of one delivery attempt: who has an outcome, who still waits, what every host said.
 // Turns answers, faults and verdicts into Outcomes; opens nothing and decides no next host.
 import type { Clock } from '../clock.ts';
-import { classifyRefusal } from './classify.ts';
-import { tooManyRecipients } from './classify-rules.ts';
-import { type Verdict, worstVerdict } from './destination.ts';
 import type { AttemptTrace, ErrorCode, Outcome, RemoteReply } from './outcome.ts';
-import type { Peer } from './pool.ts';
-import type { SmtpFault } from './smtp-fault.ts';
-import type { RecipientAnswer } from './smtp-transaction.ts';
-import { joinTranscripts } from './smtp-transcript.ts';
+import { classifyReply, tooManyRecipients } from './replies/classify-reply.ts';
+import { type Verdict, worstVerdict } from './route/destination.ts';
+import type { SmtpFault } from './smtp/fault.ts';
+import type { Peer } from './smtp/pool.ts';
+import type { RecipientAnswer } from './smtp/transaction.ts';
+import { joinTranscripts } from './smtp/transcript.ts';
 
 /** An Outcome without the trace. */
 type Conclusion = { kind: 'sent'; reply: RemoteReply } | Verdict;
@@ -30,7 +29,7 @@ function concludeFault({ kind, reply }: Fault): Conclusion {
     auth: 'auth-failed',
   };
   if (kind !== 'refused') return { kind: 'deferred', errorCode: codes[kind], reply };
-  const errorCode = classifyRefusal(reply);
+  const errorCode = classifyReply(reply).errorCode;
   return { kind: 'deferred', errorCode: errorCode === 'unknown' ? 'connection' : errorCode, reply };
 }
 
@@ -40,7 +39,7 @@ function concludeReply(reply: RemoteReply, isRelay: boolean, isOneOfSeveral: boo
   if (isRelay && authCodes.includes(code)) {
     return { kind: 'deferred', errorCode: 'auth-failed', reply };
   }
-  const errorCode = classifyRefusal(reply);
+  const errorCode = classifyReply(reply).errorCode;
   // Not a word about this recipient: the next attempt brings fewer at once (RFC 5321 4.5.3.1.10).
   const isCrowd = isOneOfSeveral && reply.verb === 'RCPT' && tooManyRecipients.test(reply.text);
   return { kind: code >= 500 && !isCrowd ? 'bounced' : 'deferred', errorCode, reply };
@@ -52,7 +51,8 @@ export class AttemptRecord {
   readonly #outcomes: (Outcome | null)[];
   /** Indices of the recipients without an outcome. */
   #pending: number[];
-  #startedAt: number | null = null;
+  /** By both clocks: shown by the one, measured by the other. */
+  #begun: { at: number; elapsed: number } | null = null;
   #peer: { host: string | null; address: string | null } = { host: null, address: null };
   #fault: Fault | null = null;
   readonly #verdicts: Verdict[] = [];
@@ -72,7 +72,7 @@ export class AttemptRecord {
 
   /** The first host is turned to: waiting for a free connection before that is none of its time. */
   begin(): void {
-    this.#startedAt ??= this.#clock.now();
+    this.#begun ??= { at: this.#clock.now(), elapsed: this.#clock.elapsed() };
   }
 
   /** What the attempt history should show besides. */
@@ -145,13 +145,12 @@ export class AttemptRecord {
   }
 
   #trace(tls: string | null): AttemptTrace {
-    const now = this.#clock.now();
-    const startedAt = this.#startedAt ?? now;
+    const durationMs = this.#begun ? this.#clock.elapsed() - this.#begun.elapsed : 0;
     return {
       ...this.#peer,
       tls,
-      startedAt,
-      durationMs: now - startedAt,
+      startedAt: this.#begun?.at ?? this.#clock.now(),
+      durationMs: Math.round(durationMs),
       transcript: joinTranscripts(this.#transcripts),
     };
   }

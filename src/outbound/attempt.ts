@@ -5,17 +5,25 @@ import type { App } from '../app.ts';
 import { isLocalAddress } from '../mailboxes/mailboxes.ts';
 import type { DeliveryRow } from '../messages/delivery-queries.ts';
 import type { ClaimedMessage, LaneChoice } from './claim.ts';
-import { classifyReply } from './classify-reply.ts';
-import { type LaneSignal, Lanes } from './lanes.ts';
+import { createSigner } from './compose/sign.ts';
+import { type LaneSignal, Lanes } from './lanes/lanes.ts';
+import { loadProviders } from './lanes/providers.ts';
 import type { AttemptTrace, Outcome, RemoteReply } from './outcome.ts';
 import { type PreparedMessage, prepareMessage } from './prepare.ts';
-import { loadProviders } from './providers.ts';
+import { refusalTeller } from './relay-refusals.ts';
+import { classifyReply } from './replies/classify-reply.ts';
 import { returnPathOf } from './return-path.ts';
-import { type ChooseRoute, createRouter, type Route, routeKey } from './route.ts';
+import { keptPolicies } from './route/kept-policies.ts';
+import {
+  type ChooseRoute,
+  createRouter,
+  type Route,
+  type RouteConfig,
+  routeKey,
+} from './route/route.ts';
 import type { Settlement } from './settle.ts';
-import { createSigner } from './sign.ts';
 import { type SimulatedOutcome, simulatedOutcome } from './simulator.ts';
-import type { DsnRequest } from './smtp-envelope.ts';
+import type { DsnRequest } from './smtp/envelope.ts';
 import { createTransport } from './transport.ts';
 
 /** Attempts claimed messages; holds the SMTP connections. */
@@ -36,7 +44,8 @@ export function createAttempter(app: App, listener: { host: string; port: number
   const { providersFile, maxConnectionsPerDomain } = app.config.delivery;
   const providers = loadProviders(providersFile, maxConnectionsPerDomain);
   const lanes = new Lanes(app.clock, app.random, providers);
-  const transport = createTransport({ ...app, lanes });
+  const transport = createTransport({ ...app, lanes, policies: keptPolicies(app) });
+  const tellRefusals = refusalTeller(app);
   const laneOf = (email: string): string | null => {
     const route = chooseRoute(email, true);
     if (route.kind === 'direct') return lanes.ofDomain(route.domain);
@@ -60,6 +69,7 @@ export function createAttempter(app: App, listener: { host: string; port: number
       ...(route.kind === 'relay' && { dsn: reportsWanted(claimed.message.id) }),
       ...(await prepared()),
     });
+    if (route.kind === 'relay') tellRefusals(route, outcomes);
     return outcomes.map((outcome) => ({
       outcome,
       sentIsDelivered: route.kind !== 'relay',
@@ -97,9 +107,23 @@ export function createAttempter(app: App, listener: { host: string; port: number
       );
       return settlements;
     },
-    choice: { lanes, laneOf },
-    close: () => transport.close(),
+    choice: { lanes, laneOf, soleLane: soleLaneOf(app.config.delivery, lanes, laneOf) },
+    async close() {
+      await transport.close();
+      await signer.close();
+    },
   };
+}
+
+/** In relay mode without exceptions everything but simulated mail takes the relay's lane. */
+function soleLaneOf(
+  { mode, routes, allow }: RouteConfig,
+  lanes: Lanes,
+  laneOf: LaneChoice['laneOf'],
+): LaneChoice['soleLane'] {
+  if (mode !== 'relay' || routes.length > 0 || allow.length > 0) return null;
+  const lane = laneOf('anybody@example.com');
+  return lane === null ? null : { quickRoom: () => lanes.quickRoom(lane) };
 }
 
 /** A relay that knows DSN tells what became of the mail after it took it (RFC 3461). */

@@ -12,6 +12,7 @@ import {
   firstTurn,
   makeReady,
   postpone,
+  renewLeases,
 } from '../messages/delivery-queries.ts';
 import {
   type ContentRow,
@@ -23,10 +24,18 @@ import {
   type RecipientRow,
 } from '../messages/queries.ts';
 import type { Db } from '../store/db.ts';
-import { type Holds, heldBy, readHolds } from './holds.ts';
-import type { Lanes } from './lanes.ts';
-import { pausedBy, readPaused } from './pauses.ts';
+import type { Lanes } from './lanes/lanes.ts';
+import { type Pauses, readPauses } from './pauses.ts';
+import { type Holds, heldBy, readHolds } from './queue/holds.ts';
+import { takeScheduled } from './scheduled.ts';
+import { suppressBlocked } from './suppress.ts';
 import { turnsOf } from './turns.ts';
+
+/**
+ * So many that hold turns are looked at even where those that wait for lanes take all the room: who
+ * comes late and is early in turn books its place in the lane before a backlog that waits there.
+ */
+const fewestReady = 8;
 
 /** A message with the deliveries of it that were claimed together. */
 export interface ClaimedMessage {
@@ -40,16 +49,22 @@ export interface ClaimOptions {
   worker: string;
   leaseMs: number;
   limit: number;
+  /** What this worker attempts now: such a lease runs out only by a clock that was set. */
+  inWork?: ReadonlySet<string>;
 }
 
 /** The lanes as claims and attempts see them: null for routes that have no limits. */
 export interface LaneChoice {
   lanes: Lanes;
   laneOf(email: string): string | null;
+  /** Where all mail takes one lane: what claims it, so that nothing is claimed to be put off. */
+  soleLane: { quickRoom(): number } | null;
 }
 
 export interface Claimed {
   messages: ClaimedMessage[];
+  /** Those whose scheduled time came: to be asked for by `sendScheduled`. */
+  scheduled: DeliveryRow[];
   /** Something was moved, so that there may be more at once. */
   progressed: boolean;
 }
@@ -62,32 +77,37 @@ export async function claimMessages(
 ): Promise<Claimed> {
   const begunIds: string[] = [];
   const claimIn = (trx: Db) => claimInTransaction(app, trx, choice, options, begunIds);
-  const { claimed, moved } = await app.store.write(claimIn, 'soon').catch((error: unknown) => {
+  const written = await app.store.write(claimIn, 'soon').catch((error: unknown) => {
     for (const id of begunIds) choice.lanes.released(id);
     throw error;
   });
+  const { claimed, scheduled, moved } = written;
   const messages = claimed.length === 0 ? [] : await withContent(app, claimed);
-  return { messages, progressed: claimed.length + moved > 0 };
+  return { messages, scheduled, progressed: claimed.length + moved > 0 };
 }
 
 async function claimInTransaction(
   app: App,
   trx: Db,
   choice: LaneChoice,
-  { worker, leaseMs, limit }: ClaimOptions,
+  options: ClaimOptions,
   begunIds: string[],
-): Promise<{ claimed: DeliveryRow[]; moved: number }> {
+): Promise<{ claimed: DeliveryRow[]; scheduled: DeliveryRow[]; moved: number }> {
+  const { worker, leaseMs, limit } = options;
   const now = app.clock.now();
   const fromLanes = await takeFromLanes(trx, choice.lanes, limit);
-  const promoted = await giveTurns(app, trx, now, limit);
-  const ready = await findReady(trx, limit - fromLanes.length);
+  const due = await giveTurns(app, trx, now, options);
+  const room = limit - fromLanes.length;
+  const ready = await findReady(trx, fromLanes.length > 0 ? Math.max(fewestReady, room) : room);
   turnsOf(app).served(ready.at(-1)?.turn ?? 0);
   const claimed: DeliveryRow[] = [];
   let postponed = 0;
   const candidates = [...fromLanes, ...ready];
   const stops = candidates.length === 0 ? null : await readStops(trx);
+  const suppressed = stops && (await suppressBlocked(app, trx, candidates));
   for (const row of candidates) {
-    if (await goesNow(trx, choice, stops, row, now)) {
+    if (suppressed?.has(row.id)) postponed++;
+    else if (await goesNow(trx, choice, stops, row, now)) {
       claimed.push(begun(row, worker, now, now + leaseMs));
       begunIds.push(row.id);
     } else {
@@ -99,7 +119,7 @@ async function claimInTransaction(
     await claimDeliveries(trx, { ids, worker, now, leaseUntil: now + leaseMs });
     await tellProcessing(app, trx, claimed, now);
   }
-  return { claimed, moved: promoted + postponed };
+  return { claimed, scheduled: due.scheduled, moved: due.moved + postponed };
 }
 
 /** What waits for lanes that have room again, before anything new goes there. */
@@ -115,26 +135,38 @@ async function takeFromLanes(trx: Db, lanes: Lanes, limit: number): Promise<Deli
   return taken;
 }
 
-/** Retries, and leases that ran out: they queue up behind nobody of another organization. */
-async function giveTurns(app: App, trx: Db, now: number, limit: number): Promise<number> {
-  const due = await findDue(trx, now, limit);
-  if (due.length === 0) return 0;
+/** Retries, leases that ran out, and what was scheduled: behind nobody of another organization. */
+async function giveTurns(
+  app: App,
+  trx: Db,
+  now: number,
+  { worker, leaseMs, limit, inWork }: ClaimOptions,
+): Promise<{ moved: number; scheduled: DeliveryRow[] }> {
+  const found = await findDue(trx, now, limit);
+  if (found.length === 0) return { moved: 0, scheduled: [] };
+  const due = found.filter(({ id, claimed_by }) => claimed_by !== worker || !inWork?.has(id));
+  if (due.length < found.length) {
+    const ids = found.flatMap(({ id }) => (inWork?.has(id) ? id : []));
+    await renewLeases(trx, worker, ids, now + leaseMs);
+  }
   const turns = turnsOf(app);
   const first = await firstTurn(trx);
+  const scheduled = due.filter(({ status }) => status === 'scheduled');
   for (const row of due) {
+    if (row.status === 'scheduled') continue;
     await makeReady(trx, row.id, turns.next(row.organization_id, row.sender_domain, first));
   }
-  return due.length;
+  return { moved: found.length, scheduled: await takeScheduled(app, trx, scheduled, now) };
 }
 
 /** What keeps deliveries back whatever their lanes say. */
 interface Stops {
   holds: Holds;
-  paused: ReadonlySet<string>;
+  pauses: Pauses;
 }
 
 async function readStops(trx: Db): Promise<Stops> {
-  return { holds: await readHolds(trx), paused: await readPaused(trx) };
+  return { holds: await readHolds(trx), pauses: await readPauses(trx) };
 }
 
 /** Asks the holds, the pauses and the lane; one that is over its age goes past the lane, for its last attempt. */
@@ -150,8 +182,9 @@ async function goesNow(
     await postpone(trx, heldBy(hold, row.id, now));
     return false;
   }
-  if (stops?.paused.has(row.organization_id)) {
-    await postpone(trx, pausedBy(row.organization_id, row.id, now));
+  const pause = stops?.pauses.on(row, now);
+  if (pause) {
+    await postpone(trx, pause);
     return false;
   }
   const lane = laneOf(row.email);

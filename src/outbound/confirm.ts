@@ -11,6 +11,7 @@ import {
 import { lockMessages, updateMessageStatus } from '../messages/queries.ts';
 import { overallStatus } from '../messages/status.ts';
 import type { Db } from '../store/db.ts';
+import { deliveryEvent } from './delivery-event.ts';
 import { countConfirmed } from './outcome-counts.ts';
 
 const batch = 500;
@@ -43,15 +44,9 @@ async function tellDelivered(
   await recordEvents(
     app,
     trx,
-    rows.map((row) => ({
-      organizationId: row.organization_id,
-      messageId: row.message_id,
-      recipientId: row.recipient_id,
-      eventType: 'delivered',
-      status: statusOf(row.message_id),
-      timestamp: now,
-      metadata: { recipient: row.email, deliveryId: row.id, assumed: true },
-    })),
+    rows.map((row) =>
+      deliveryEvent(row, 'delivered', statusOf(row.message_id), now, { assumed: true }),
+    ),
   );
   await countConfirmed(app, trx, rows);
 }

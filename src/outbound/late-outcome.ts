@@ -4,15 +4,12 @@
 import type { App } from '../app.ts';
 import { blockAddress } from '../blocks/suppression.ts';
 import { type MessageEventType, recordEvents } from '../events/events.ts';
-import {
-  type DeliveryRow,
-  findDeliveryStatuses,
-  type LateChange,
-  moveDelivery,
-} from '../messages/delivery-queries.ts';
-import { lockMessages, updateMessageStatus } from '../messages/queries.ts';
-import { type MessageStatus, overallStatus } from '../messages/status.ts';
+import { type DeliveryRow, type LateChange, moveDelivery } from '../messages/delivery-queries.ts';
+import { lockMessages } from '../messages/queries.ts';
+import { restateMessage } from '../messages/restate.ts';
+import type { MessageStatus } from '../messages/status.ts';
 import type { Db } from '../store/db.ts';
+import { deliveryEvent } from './delivery-event.ts';
 import type { ErrorCode } from './outcome.ts';
 import { countLate } from './outcome-counts.ts';
 
@@ -57,19 +54,10 @@ export async function applyLateOutcome(
   const change = changeOf(outcome, now);
   const moved = await moveDelivery(trx, delivery.id, follows[outcome.kind], change);
   if (!moved) return false;
-  const statuses = (await findDeliveryStatuses(trx, [messageId])).map((row) => row.status);
-  const status = overallStatus(statuses);
-  await updateMessageStatus(trx, messageId, status, now);
+  const status = await restateMessage(trx, messageId, now);
+  const details = detailsOf(outcome);
   await recordEvents(app, trx, [
-    {
-      organizationId: delivery.organization_id,
-      messageId,
-      recipientId: delivery.recipient_id,
-      eventType: eventTypes[outcome.kind],
-      status,
-      timestamp: now,
-      metadata: { recipient: delivery.email, deliveryId: delivery.id, ...detailsOf(outcome) },
-    },
+    deliveryEvent(delivery, eventTypes[outcome.kind], status, now, details),
   ]);
   const reason = blockReason(outcome);
   if (reason !== null) {

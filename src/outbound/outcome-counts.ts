@@ -10,7 +10,7 @@ import { countMail, type Observation } from '../usage/count.ts';
 import { countHealth, type HealthObservation } from '../usage/health.ts';
 import type { HealthTally } from '../usage/health-queries.ts';
 import type { Tally } from '../usage/metrics.ts';
-import type { Draft } from './draft.ts';
+import type { Draft } from './accept/draft.ts';
 import { simulatedOutcome } from './simulator.ts';
 
 /** A delivery whose attempts have ended, as far as the counters care. */

@@ -13,8 +13,10 @@ import {
 import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
 import { type ClaimedMessage, claimMessages, type LaneChoice } from './claim.ts';
+import { comeToPresent, isAheadOfClock, watchClock } from './clock-jumps.ts';
 import { confirmDelivered } from './confirm.ts';
-import type { Lanes } from './lanes.ts';
+import type { Lanes } from './lanes/lanes.ts';
+import { sendScheduled } from './scheduled.ts';
 import { type Settlement, settleAll } from './settle.ts';
 
 const claimBatch = 100;
@@ -27,6 +29,8 @@ const renewMs = 20_000;
 /** Where neither a due row nor a change wakes the loop. */
 const longestSleepMs = 60_000;
 const troublePauseMs = 1_000;
+/** While there is no room, it is looked again after this, for what needs none. */
+const starvedPauseMs = 100;
 
 /** Attempts all claimed deliveries of one message; one settlement each, never rejects. */
 export type AttemptMessage = (claimed: ClaimedMessage) => Promise<Settlement[]>;
@@ -65,6 +69,13 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
   let loop: Promise<void> = Promise.resolve();
   let unsubscribe: () => void = () => {};
   let cancelRenewal: () => void = () => {};
+  const clockWasSet = watchClock(app.clock);
+  const stopping = new AbortController();
+  let adjusting: Promise<void> = Promise.resolve();
+  /** More waited than could be claimed: it goes on as soon as there is room. */
+  let isStarved = false;
+  /** When something that a relay has may count as delivered, as far as known. */
+  let confirmAt = 0;
   const idleWaiters = new Set<() => void>();
 
   const settleThese = async (trx: Db, items: Settlement[]) => {
@@ -119,22 +130,55 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
       }
       load -= claimed.deliveries.length;
       app.metrics.inFlight.set(load);
-      wakeUp();
+      if (load === 0 || choice.lanes.isAwaited() || (isStarved && claimable() > 0)) wakeUp();
     });
     inFlight.add(done);
   };
 
+  /** Beside the queue, which goes on: a million entries take half a minute. */
+  const adjust = async (): Promise<void> => {
+    try {
+      const moved = await comeToPresent(app, stopping.signal);
+      if (moved > 0)
+        app.log.warn({ moved }, 'the clock was set back: what waits is counted from now');
+    } catch (error) {
+      if (stopping.signal.aborted) return;
+      app.log.error({ err: error }, 'the queue was not adjusted to the clock that was set back');
+    }
+  };
+
+  const followClock = () => {
+    const jumpMs = clockWasSet();
+    if (jumpMs > 0) app.log.warn({ jumpMs }, 'the clock was set forward');
+    if (jumpMs < 0) adjusting = adjusting.then(adjust);
+  };
+
+  /** How many a claim may take now; 0 until it would be worth one. */
+  const claimable = (): number => {
+    const free = mostInFlight - load;
+    if (free <= mostInFlight / 8) return 0;
+    return Math.min(claimBatch, free, choice.soleLane?.quickRoom() ?? free);
+  };
+
   /** Claims once; returns until when to sleep afterwards, 0 for not at all. */
   const step = async (): Promise<number> => {
-    const room = Math.min(claimBatch, mostInFlight - load);
-    if (room <= mostInFlight / 8) return app.clock.now() + longestSleepMs;
+    followClock();
+    const limit = claimable();
+    isStarved = limit === 0;
+    if (isStarved) return app.clock.now() + starvedPauseMs;
     // Their leases may have run out meanwhile: what has been sent must not be claimed again.
     if (unsettled > 0) return app.clock.now() + troublePauseMs;
-    await confirmDelivered(app);
-    if (!(await hasWork(app, choice.lanes))) return nextAttention(app, choice.lanes);
-    const claimed = await claimMessages(app, choice, { worker, leaseMs, limit: room });
+    if (app.clock.now() >= confirmAt) await confirmDelivered(app);
+    const work = await lookAhead(app);
+    confirmAt = work.confirmAt;
+    if (!work.isReady && work.dueAt > app.clock.now() && choice.lanes.withRoom().length === 0) {
+      return Math.min(work.dueAt, confirmAt, nextRoomAt(choice.lanes), longestSleep(app));
+    }
+    const claimed = await claimMessages(app, choice, { worker, leaseMs, limit, inWork });
     for (const one of claimed.messages) launch(one);
-    return claimed.progressed ? 0 : nextAttention(app, choice.lanes);
+    if (claimed.scheduled.length > 0) await sendScheduled(app, claimed.scheduled);
+    if (claimed.progressed) return 0;
+    return Math.min(work.dueAt, confirmAt, nextRoomAt(choice.lanes), longestSleep(app));
   };
 
   const run = async (): Promise<void> => {
@@ -152,7 +196,9 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
 
   const pause = (until: number) =>
     new Promise<void>((resolve) => {
-      const cancel = app.clock.after(until - app.clock.now(), resolve);
+      // The clock may have been set back since `until` was reckoned.
+      const delayMs = Math.min(until - app.clock.now(), longestSleepMs);
+      const cancel = app.clock.after(delayMs, resolve);
       wake = () => {
         cancel();
         resolve();
@@ -174,6 +220,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
         const released = await app.store.write((trx) => releaseClaims(trx, null, app.clock.now()));
         if (released > 0) app.log.info({ released }, 'took up what an earlier daemon left');
       }
+      if (await isAheadOfClock(app)) adjusting = adjust();
       unsubscribe = app.store.onChange(wakeUp);
       cancelRenewal = app.clock.after(renewMs, renew);
       isRunning = true;
@@ -181,10 +228,12 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
     },
     async stop(graceMs) {
       stopped = true;
+      stopping.abort();
       isRunning = false;
       unsubscribe();
       wakeUp();
       await loop;
+      await adjusting;
       await waitAtMost(app, Promise.all(inFlight), graceMs);
       givingUp.abort();
       cancelRenewal();
@@ -205,21 +254,24 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
   };
 }
 
-/** Whether a claim would find anything: reads of index entries, no transaction. */
-async function hasWork(app: App, lanes: Lanes): Promise<boolean> {
-  if ((await firstTurn(app.store.db)) !== null) return true;
-  const dueAt = await nextDueAt(app.store.db);
-  return (dueAt !== null && dueAt <= app.clock.now()) || lanes.withRoom().length > 0;
+/** What the store has for the loop: reads of index entries, no transaction. */
+async function lookAhead(
+  app: App,
+): Promise<{ isReady: boolean; dueAt: number; confirmAt: number }> {
+  const { db } = app.store;
+  const confirmAfterMs = app.config.delivery.relay.assumeDeliveredAfterMinutes * 60_000;
+  const isReady = (await firstTurn(db)) !== null;
+  const dueAt = (await nextDueAt(db)) ?? Infinity;
+  const sentAt = await oldestSentAt(db);
+  return { isReady, dueAt, confirmAt: sentAt === null ? Infinity : sentAt + confirmAfterMs };
 }
 
-/** When the loop has something to do next, if nothing wakes it before. */
-async function nextAttention(app: App, lanes: Lanes): Promise<number> {
-  const confirmAfterMs = app.config.delivery.relay.assumeDeliveredAfterMinutes * 60_000;
-  const sentAt = await oldestSentAt(app.store.db);
-  const confirmAt = sentAt === null ? Infinity : sentAt + confirmAfterMs;
-  const dueAt = (await nextDueAt(app.store.db)) ?? Infinity;
-  const roomAt = lanes.nextRoomAt() ?? Infinity;
-  return Math.min(dueAt, confirmAt, roomAt, app.clock.now() + longestSleepMs);
+function nextRoomAt(lanes: Lanes): number {
+  return lanes.nextRoomAt() ?? Infinity;
+}
+
+function longestSleep(app: App): number {
+  return app.clock.now() + longestSleepMs;
 }
 
 async function waitAtMost(app: App, work: Promise<unknown>, ms: number): Promise<void> {

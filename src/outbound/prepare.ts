@@ -11,9 +11,9 @@ import {
   type RecipientRow,
 } from '../messages/queries.ts';
 import { fromJson } from '../store/db.ts';
-import { compose } from './compose.ts';
-import type { ComposeAttachment, ComposeInput } from './compose-input.ts';
-import type { Signer } from './sign.ts';
+import { compose } from './compose/compose.ts';
+import type { ComposeAttachment, ComposeInput } from './compose/input.ts';
+import type { Signer } from './compose/sign.ts';
 
 /** A message as it goes on the wire. */
 export interface PreparedMessage {

@@ -14,9 +14,10 @@ import { lockMessages, updateMessageStatus } from '../messages/queries.ts';
 import type { Attempt } from '../messages/schema.ts';
 import { type MessageStatus, overallStatus } from '../messages/status.ts';
 import { type Db, fromJson } from '../store/db.ts';
-import { classifyReply } from './classify-reply.ts';
+import { deliveryEvent } from './delivery-event.ts';
 import type { Outcome } from './outcome.ts';
 import { countEnded, type EndedDelivery } from './outcome-counts.ts';
+import { classifyReply } from './replies/classify-reply.ts';
 import { retryDelayMs } from './retry.ts';
 
 const attemptsKept = 20;
@@ -145,24 +146,14 @@ function eventOf(
   now: number,
 ): MessageEvent {
   const { reply, trace } = outcome;
-  return {
-    organizationId: delivery.organization_id,
-    messageId: delivery.message_id,
-    recipientId: delivery.recipient_id,
-    eventType,
-    status,
-    timestamp: now,
-    metadata: {
-      recipient: delivery.email,
-      deliveryId: delivery.id,
-      attempt: delivery.attempt_count,
-      ...(outcome.kind !== 'sent' && { errorCode: outcome.errorCode }),
-      ...(reply.code !== null && { code: reply.code }),
-      ...(reply.enhancedCode !== null && { enhancedCode: reply.enhancedCode }),
-      ...(reply.text !== '' && { reply: reply.text }),
-      ...(trace.host !== null && { host: trace.host }),
-    },
-  };
+  return deliveryEvent(delivery, eventType, status, now, {
+    attempt: delivery.attempt_count,
+    ...(outcome.kind !== 'sent' && { errorCode: outcome.errorCode }),
+    ...(reply.code !== null && { code: reply.code }),
+    ...(reply.enhancedCode !== null && { enhancedCode: reply.enhancedCode }),
+    ...(reply.text !== '' && { reply: reply.text }),
+    ...(trace.host !== null && { host: trace.host }),
+  });
 }
 
 /** The change to the row and the steps to tell. Pure but for the jitter of the retry. */

@@ -6,15 +6,16 @@ import type { Clock } from '../clock.ts';
 import type { Dns } from '../dns.ts';
 import type { Random } from '../random.ts';
 import { AttemptRecord } from './attempt-record.ts';
-import { createMtaSts, type StsLog } from './mta-sts.ts';
 import type { Outcome } from './outcome.ts';
-import { closingFault, type Peer, SmtpPool } from './pool.ts';
-import type { NetworkRoute } from './route.ts';
-import type { SmtpMail } from './smtp-envelope.ts';
-import { type Opening, openSession } from './smtp-open.ts';
-import type { SmtpTimeouts } from './smtp-timeouts.ts';
-import type { RecipientAnswer } from './smtp-transaction.ts';
-import type { HostSecurity } from './tls-policy.ts';
+import type { KeptPolicies } from './route/kept-policies.ts';
+import { createMtaSts, type StsLog } from './route/mta-sts.ts';
+import type { NetworkRoute } from './route/route.ts';
+import type { HostSecurity } from './route/tls-policy.ts';
+import type { SmtpMail } from './smtp/envelope.ts';
+import { type Opening, openSession } from './smtp/open.ts';
+import { closingFault, type Peer, SmtpPool } from './smtp/pool.ts';
+import type { SmtpTimeouts } from './smtp/timeouts.ts';
+import type { RecipientAnswer } from './smtp/transaction.ts';
 import { findWay, type LaneRules, type Way } from './way.ts';
 
 /** The part of `config.delivery` that the transport needs. */
@@ -36,6 +37,8 @@ export interface TransportOptions {
   timeouts?: Partial<SmtpTimeouts>;
   /** Told of MTA-STS policies. */
   log?: StsLog;
+  /** Keeps MTA-STS policies over a restart. */
+  policies?: KeptPolicies;
   /** Without: a lane per set of mail hosts, `maxConnectionsPerDomain` for each. */
   lanes?: LaneRules;
 }
@@ -180,10 +183,10 @@ export function createTransport(options: TransportOptions): Transport {
       return record.finish();
     }
     const attempt = { job, way, record, addressesLeft: maxAddresses };
-    const endAt = clock.now() + tryHostsMs;
+    const endAt = clock.elapsed() + tryHostsMs;
     for (const index of way.hosts.keys()) {
       if (record.pending.length === 0 || attempt.addressesLeft <= 0) break;
-      if (index > 0 && (clock.now() > endAt || shutdown.signal.aborted)) break;
+      if (index > 0 && (clock.elapsed() > endAt || shutdown.signal.aborted)) break;
       await tryHost(attempt, index, false);
     }
     return record.finish();

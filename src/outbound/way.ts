@@ -10,13 +10,13 @@ import {
   type HostAddresses,
   type MailHost,
   type Verdict,
-} from './destination.ts';
-import type { MtaSts } from './mta-sts.ts';
-import type { LaneLimits } from './pool.ts';
-import type { DirectRoute, LocalRoute, NetworkRoute, RelayRoute } from './route.ts';
-import type { Credentials } from './smtp-auth.ts';
-import type { OpenOptions, TlsMode } from './smtp-open.ts';
-import { type HostSecurity, type SecurityAnswer, securityOf } from './tls-policy.ts';
+} from './route/destination.ts';
+import type { MtaSts } from './route/mta-sts.ts';
+import type { DirectRoute, LocalRoute, NetworkRoute, RelayRoute } from './route/route.ts';
+import { type HostSecurity, type SecurityAnswer, securityOf } from './route/tls-policy.ts';
+import type { Credentials } from './smtp/auth.ts';
+import type { OpenOptions, TlsMode } from './smtp/open.ts';
+import type { LaneLimits } from './smtp/pool.ts';
 
 /** The security of a connection to one address. */
 export type Protection = Pick<
@@ -42,7 +42,7 @@ export interface LaneRules {
 }
 
 export interface Way {
-  /** Connections with the same lane share its limits (pool.ts). */
+  /** Connections with the same lane share its limits (smtp/pool.ts). */
   lane: string;
   limits: LaneLimits;
   port: number;

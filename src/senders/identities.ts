@@ -2,8 +2,10 @@
 // An identity is verified while its domain is, or by itself (`verified_at`); nothing of the domain
 // is copied here, so what happens to the domain holds at once.
 
-import { foldAddress } from '../address.ts';
+import { domainOf, foldAddress } from '../address.ts';
 import type { App } from '../app.ts';
+import { auditChange, changesOf } from '../audit/audit.ts';
+import type { AuditAction } from '../audit/schema.ts';
 import { isoTime } from '../clock.ts';
 import { selectDomainsNamed } from '../domains/queries.ts';
 import { ConflictError, ResourceNotFoundError } from '../errors.ts';
@@ -11,6 +13,7 @@ import { findOrganizations, lockOrganization } from '../organizations/queries.ts
 import { type Page, toPage } from '../pagination.ts';
 import type { Caller } from '../route.ts';
 import { type Db, fromJson, toJson } from '../store/db.ts';
+import { findDomainHolds } from '../usage/domain-holds.ts';
 import { type SenderHealth, senderHealth } from '../usage/health.ts';
 import { parseWith } from '../validate.ts';
 import * as queries from './queries.ts';
@@ -27,7 +30,7 @@ type SenderDomain = Awaited<ReturnType<typeof selectDomainsNamed>>[number];
 function toSender(
   row: queries.SenderRow,
   domain: SenderDomain | undefined,
-  sendingStatus: 'enabled' | 'paused',
+  sendingStatus: Sender['deliverability']['sendingStatus'],
   { series, ...deliverability }: SenderHealth,
 ): Sender {
   const domainVerifiedAt = domain?.status === 'verified' ? domain.verified_at : null;
@@ -66,12 +69,15 @@ async function present(
   const domains = await selectDomainsNamed(db, organizationId, names);
   const byName = new Map(domains.map((domain) => [domain.domain, domain]));
   const [organization] = await findOrganizations(db, [organizationId]);
-  const sendingStatus = organization?.sending_status ?? 'enabled';
+  const isPaused = organization?.sending_status === 'paused';
+  const holds = await findDomainHolds(db, organizationId);
+  const statusOf = (domain: string) => (holds.has(domain) ? 'held' : 'enabled');
   const addresses = rows.map((row) => row.folded_email);
   const healthOf = await senderHealth(db, organizationId, addresses, app.clock.now());
-  return rows.map((row) =>
-    toSender(row, byName.get(row.domain), sendingStatus, healthOf(row.folded_email)),
-  );
+  return rows.map((row) => {
+    const sendingStatus = isPaused ? 'paused' : statusOf(row.domain);
+    return toSender(row, byName.get(row.domain), sendingStatus, healthOf(row.folded_email));
+  });
 }
 
 async function getRow(db: Db, caller: Caller, id: string): Promise<queries.SenderRow> {
@@ -99,7 +105,7 @@ export function newSenderRow(
     organization_id: organizationId,
     email,
     folded_email: foldAddress(email),
-    domain: email.slice(email.lastIndexOf('@') + 1),
+    domain: domainOf(email),
     name: name ?? null,
     verified_at: null,
     verification_token_hash: null,
@@ -128,8 +134,33 @@ export async function createSender(app: App, caller: Caller, input: CreateSender
       throw new ConflictError('sender', `${row.email} is a sender of this organization already`);
     }
     if (isDefault) await makeDefault(trx, row, row.created_at);
+    await audit(app, trx, caller, 'sender.created', row, {
+      ...settingsOf(row),
+      isDefault,
+    });
     return presentOne(app, trx, caller, row.id);
   });
+}
+
+/** What of a sender is changed by hand, as the audit tells it. */
+function settingsOf(row: queries.SenderRow) {
+  return {
+    name: row.name,
+    isDefault: row.is_default === 1,
+    replyToEmails: fromJson<string[]>(row.reply_to_emails),
+    isActive: row.is_active === 1,
+  };
+}
+
+function audit(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  action: AuditAction,
+  { id, email }: queries.SenderRow,
+  details: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
+  return auditChange(app, trx, caller, action, id, { email, ...details });
 }
 
 async function makeDefault(trx: Db, row: queries.SenderRow, now: number): Promise<void> {
@@ -177,6 +208,10 @@ export async function updateSender(
       updated_at: now,
     });
     if (isDefault) await makeDefault(trx, row, now);
+    const changes = changesOf(settingsOf(row), settingsOf(await getRow(trx, caller, id)));
+    if (Object.keys(changes).length > 0) {
+      await audit(app, trx, caller, 'sender.updated', row, changes);
+    }
     return presentOne(app, trx, caller, id);
   });
 }
@@ -191,9 +226,12 @@ export async function deleteSender(
   caller: Caller,
   id: string,
 ): Promise<{ success: boolean; message: string }> {
-  const deleted = await app.store.write((trx) =>
-    queries.deleteSenderRow(trx, caller.organizationId, id),
-  );
-  if (!deleted) throw new ResourceNotFoundError('sender', id);
+  await app.store.write(async (trx) => {
+    const row = await getRow(trx, caller, id);
+    if (!(await queries.deleteSenderRow(trx, caller.organizationId, id))) {
+      throw new ResourceNotFoundError('sender', id);
+    }
+    await audit(app, trx, caller, 'sender.deleted', row);
+  });
   return { success: true, message: `Sender ${id} is deleted` };
 }

@@ -63,7 +63,7 @@ export const senderOutput = z
       bounceRate: z.number(),
       complaintRate: z.number(),
       windowSends: z.number(),
-      sendingStatus: z.enum(['enabled', 'paused']),
+      sendingStatus: z.enum(['enabled', 'held', 'paused']),
     }),
     series: z.array(z.number()).meta({ description: 'Daily sends of 14 days, oldest first' }),
     isActive: z.boolean(),

@@ -1,6 +1,6 @@
 // Who mail may come from (contract 5 `from`, 6): asked inside the accept transaction for every send,
 // so two prepared statements each and nothing else. The resource itself is identities.ts.
-import { foldAddress } from '../address.ts';
+import { domainOf, foldAddress } from '../address.ts';
 import { findSendingDomain } from '../domains/queries.ts';
 import { ForbiddenError } from '../errors.ts';
 import { type Db, fromJson } from '../store/db.ts';
@@ -36,7 +36,7 @@ export async function resolveSender(
     : await findDefaultSender(db, organizationId);
   const email = from?.email ?? sender?.email;
   if (email === undefined) throw noDefaultSender();
-  const domainName = email.slice(email.lastIndexOf('@') + 1);
+  const domainName = domainOf(email);
   const domain = await findSendingDomain(db, organizationId, domainName);
   if (sender?.is_active === 0) throw inactive(sender);
   const isVerified = domain?.status === 'verified' || (sender?.verified_at ?? null) !== null;
@@ -90,6 +90,6 @@ function unverified(
 ): ForbiddenError {
   const remedy = domain
     ? `its domain ${domainName} is not verified (${domain.status}). Publish its records (\`svc domains dns ${domain.id}\`), then run \`svc domains verify ${domain.id}\``
-    : `${domainName} is not a domain of this organization. Add it with \`svc domains add ${domainName}\`, or verify the address with \`svc senders create --email ${email}\``;
+    : `${domainName} is not a domain of this organization. Add it (\`svc domains add ${domainName}\`) and publish the records that it shows`;
   return new ForbiddenError(`${email} may not send: ${remedy}`);
 }

@@ -11,6 +11,10 @@ import { admission } from './migrations/0004-admission.ts';
 import { inboundReports } from './migrations/0005-inbound-reports.ts';
 import { usage } from './migrations/0006-usage.ts';
 import { dmarcReports } from './migrations/0007-dmarc-reports.ts';
+import { audit } from './migrations/0009-audit.ts';
+import { keyConstraints } from './migrations/0010-key-constraints.ts';
+import { domainHolds } from './migrations/0011-domain-holds.ts';
+import { mtaStsPolicies } from './migrations/0012-mta-sts-policies.ts';
 
 export interface Migration {
   name: string;
@@ -26,6 +30,10 @@ export const migrations: readonly Migration[] = [
   inboundReports,
   usage,
   dmarcReports,
+  audit,
+  keyConstraints,
+  domainHolds,
+  mtaStsPolicies,
 ];
 
 export interface MigrationStatus {

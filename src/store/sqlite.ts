@@ -1,6 +1,6 @@
 // The embedded engine: one writing connection with group commit, one reading connection (WAL: reads
 // never wait for writes). better-sqlite3 is synchronous, so a whole group runs in one turn of the
-// event loop; a commit costs about 0.3 ms of fsync. Changes by other processes are seen through
+// event loop; its fsync does not (log-sync.ts). Changes by other processes are seen through
 // `PRAGMA data_version` (15 µs a poll), in real time even where a test's clock is virtual: other
 // processes do not share it.
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
@@ -9,16 +9,19 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { systemClock } from '../clock.ts';
 import { CapacityError, UnreachableError } from '../errors.ts';
+import { Checkpointer, insideCommitPages } from './checkpointer.ts';
 import type { Db, Durability, Store } from './db.ts';
 import { kyselyOn, noStreaming } from './dialect.ts';
+import { LogSync } from './log-sync.ts';
 
 const preparedStatements = 500;
 const mostWritesPerCommit = 128;
-const writerCacheKb = 48_000;
-const readerCacheKb = 16_000;
+const writerCacheKb = 8_000;
+const readerCacheKb = 4_000;
 const changePollMs = 50;
-const durableSoonMs = 250;
 const gatherMs = 2;
+/** Listeners hear of the first change at once, of those that follow closely together. */
+const tellEachMs = 10;
 /** Another process holds the write lock: commands keep transactions to milliseconds. */
 const busyTimeoutMs = 2_000;
 const busyPauseMs = 5;
@@ -59,12 +62,13 @@ function readingConnectionOver(database: Database.Database): DatabaseConnection 
 function open(file: string, readonly: boolean): Database.Database {
   const database = new Database(file, { readonly, timeout: busyTimeoutMs });
   if (!readonly) {
-    // page_size must come before the first table; WAL alone means synchronous=NORMAL in this build.
+    // page_size must come before the first table.
     database.pragma('page_size = 8192');
     database.pragma('journal_mode = WAL');
-    database.pragma('synchronous = FULL');
+    // Checkpoints and new logs are synced by SQLite, commits by log-sync.ts: together that is FULL.
+    database.pragma('synchronous = NORMAL');
     database.pragma('foreign_keys = ON');
-    database.pragma('wal_autocheckpoint = 4000');
+    database.pragma(`wal_autocheckpoint = ${insideCommitPages}`);
   }
   database.pragma(`cache_size = -${readonly ? readerCacheKb : writerCacheKb}`);
   database.pragma('temp_store = MEMORY');
@@ -109,12 +113,12 @@ class GroupCommit {
   readonly #release: Database.Statement;
   #queue: PendingWrite[] = [];
   #running = false;
-  #synchronous: 'FULL' | 'NORMAL' = 'FULL';
-  #cancelSync: (() => void) | null = null;
+  readonly #log: LogSync;
 
-  constructor(database: Database.Database, trx: Db, afterCommit: () => void) {
+  constructor(database: Database.Database, trx: Db, log: LogSync, afterCommit: () => void) {
     this.#database = database;
     this.#trx = trx;
+    this.#log = log;
     this.#afterCommit = afterCommit;
     this.#begin = database.prepare('begin immediate');
     this.#end = database.prepare('commit');
@@ -127,33 +131,6 @@ class GroupCommit {
     if (this.#running) return;
     this.#running = true;
     setImmediate(() => void this.#drain());
-  }
-
-  /**
-   * Without FULL a commit is not followed by an fsync. The log is written in order, so the next
-   * commit with FULL makes all earlier ones durable too; if none comes, one is made.
-   */
-  #setSynchronous(group: readonly PendingWrite[]): void {
-    const wanted = group.some(({ durability }) => durability === 'now') ? 'FULL' : 'NORMAL';
-    if (wanted !== this.#synchronous) this.#database.pragma(`synchronous = ${wanted}`);
-    this.#synchronous = wanted;
-    if (wanted === 'FULL') {
-      this.#cancelSync?.();
-      this.#cancelSync = null;
-    } else {
-      this.#cancelSync ??= systemClock.after(durableSoonMs, () => this.#sync());
-    }
-  }
-
-  #sync(): void {
-    this.#cancelSync = null;
-    const done = () => {};
-    this.add({
-      durability: 'now',
-      work: async () => touch(this.#database),
-      resolve: done,
-      reject: done,
-    });
   }
 
   /**
@@ -173,7 +150,7 @@ class GroupCommit {
     }
   }
 
-  /** Resolves when every write that waited has been answered. */
+  /** Resolves when every write that waited has been made. */
   async idle(): Promise<void> {
     while (this.#running) await nextTurn();
   }
@@ -193,7 +170,6 @@ class GroupCommit {
   async #commit(group: PendingWrite[]): Promise<void> {
     const answers: (() => void)[] = [];
     try {
-      this.#setSynchronous(group);
       await this.#beginWrite();
       for (const write of group) answers.push(await this.#runOne(write, group.length > 1));
       this.#end.run();
@@ -202,8 +178,29 @@ class GroupCommit {
       for (const write of group) write.reject(storeError(error));
       return;
     }
-    for (const answer of answers) answer();
     this.#afterCommit();
+    this.#answer(group, answers);
+  }
+
+  /** What must be durable is answered after the sync; the rest at once, with a sync to come. */
+  #answer(group: readonly PendingWrite[], answers: readonly (() => void)[]): void {
+    const afterSync: number[] = [];
+    for (const [index, { durability }] of group.entries()) {
+      if (durability === 'now') afterSync.push(index);
+      else answers[index]?.();
+    }
+    if (afterSync.length === 0) {
+      this.#log.soon();
+      return;
+    }
+    this.#log.now().then(
+      () => {
+        for (const index of afterSync) answers[index]?.();
+      },
+      (error: unknown) => {
+        for (const index of afterSync) group[index]?.reject(error);
+      },
+    );
   }
 
   async #runOne(write: PendingWrite, shared: boolean): Promise<() => void> {
@@ -242,11 +239,17 @@ export function openSqlite(file: string): Store {
     throw new UnreachableError(`The store ${file} cannot be opened: ${reason}`, { cause: error });
   }
   const listeners = new Set<() => void>();
-  const notify = () => {
+  const tell = () => {
     for (const listener of listeners) listener();
   };
+  const notify = atMostEach(tellEachMs, tell);
   const trx = kyselyOn('sqlite', connectionOver(writer));
-  const commits = new GroupCommit(writer, trx, notify);
+  const log = new LogSync(`${file}-wal`);
+  const checkpoints = new Checkpointer(file, writer);
+  const commits = new GroupCommit(writer, trx, log, () => {
+    checkpoints.committed();
+    notify();
+  });
   let stopPolling: (() => void) | null = null;
   let seenVersion = dataVersion(writer);
   const poll = () => {
@@ -282,9 +285,33 @@ export function openSqlite(file: string): Store {
       stopPolling?.();
       listeners.clear();
       await commits.idle();
+      await log.close();
+      await checkpoints.close();
       reader.close();
       writer.close();
     },
+  };
+}
+
+/** Calls `action` at once, and once more after `ms` for all calls that came meanwhile. */
+function atMostEach(ms: number, action: () => void): () => void {
+  let isQuiet = true;
+  let isCalled = false;
+  const rest = () => {
+    isQuiet = !isCalled;
+    if (isQuiet) return;
+    isCalled = false;
+    systemClock.after(ms, rest);
+    action();
+  };
+  return () => {
+    if (!isQuiet) {
+      isCalled = true;
+      return;
+    }
+    isQuiet = false;
+    systemClock.after(ms, rest);
+    action();
   };
 }
 

@@ -1,6 +1,14 @@
 // All SQL on `health_counters` and `health_reviews`. Rows only, no decisions.
 import { type Kysely, sql } from 'kysely';
-import { type Db, idList, isOneOf, type ParameterOf, statement, tables } from '../store/db.ts';
+import {
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../store/db.ts';
 import { dayMs } from './metrics.ts';
 
 /** What the health of a scope is judged by. */
@@ -19,10 +27,15 @@ export interface HealthRow extends HealthTally {
 
 export interface ReviewRow {
   organization_id: string;
+  /** '' for all, `from:DOMAIN`. */
+  scope: string;
   /** Nothing before it counts. */
   since: number;
   /** Set as long as a warning stands. */
   warned_at: number | null;
+  /** Set as long as the domain is held. */
+  held_at: number | null;
+  hold_reason: string | null;
 }
 
 interface HealthTables {
@@ -118,23 +131,119 @@ const byIds = statement((db: Kysely<HealthTables>, parameter: ParameterOf<{ ids:
     .where(isOneOf(db, 'organization_id', parameter('ids'))),
 );
 
-/** Hot. In no order; an organization that nothing ever happened to has none. */
+/** Hot. In no order; a scope that nothing ever happened to has none. */
 export function findReviews(db: Db, organizationIds: readonly string[]): Promise<ReviewRow[]> {
   return byIds(db, { ids: idList(db, organizationIds) });
 }
 
-export async function upsertReview(db: Db, row: ReviewRow): Promise<void> {
-  const { since, warned_at } = row;
-  await tables<HealthTables>(db)
+/** False where a warning stands already. */
+export async function markWarned(db: Db, organizationId: string, now: number): Promise<boolean> {
+  const marked = await tables<HealthTables>(db)
     .insertInto('health_reviews')
-    .values(row)
-    .onConflict((conflict) => conflict.column('organization_id').doUpdateSet({ since, warned_at }))
+    .values({ organization_id: organizationId, scope: '', since: 0, warned_at: now })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['organization_id', 'scope'])
+        .doUpdateSet({ warned_at: now })
+        .where('health_reviews.warned_at', 'is', null),
+    )
+    .returning('scope')
+    .execute();
+  return marked.length > 0;
+}
+
+export async function clearWarning(db: Db, organizationId: string): Promise<void> {
+  await tables<HealthTables>(db)
+    .updateTable('health_reviews')
+    .set({ warned_at: null })
+    .where('organization_id', '=', organizationId)
+    .where('scope', '=', '')
     .execute();
 }
 
+/** False where the scope is held already, or was reviewed after `since`. */
+export async function markHeld(db: Db, row: Omit<ReviewRow, 'warned_at'>): Promise<boolean> {
+  const { held_at, hold_reason } = row;
+  const held = await tables<HealthTables>(db)
+    .insertInto('health_reviews')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['organization_id', 'scope'])
+        .doUpdateSet({ held_at, hold_reason })
+        .where('health_reviews.held_at', 'is', null)
+        .where('health_reviews.since', '=', row.since),
+    )
+    .returning('scope')
+    .execute();
+  return held.length > 0;
+}
+
+/**
+ * Begins the window of a scope anew, in a bucket of its own, also within the millisecond. Ends its
+ * warning and its hold. False, and nothing is done, where it is not held but was to be.
+ */
+export async function forgiveScope(
+  db: Db,
+  organizationId: string,
+  scope: string,
+  now: number,
+  onlyWhen?: 'held',
+): Promise<boolean> {
+  const free = { warned_at: null, held_at: null, hold_reason: null };
+  const since = sql<number>`case when since >= ${now} then since + 1 else ${now + 1} end`;
+  const { numUpdatedRows } = await tables<HealthTables>(db)
+    .updateTable('health_reviews')
+    .set({ ...free, since })
+    .where('organization_id', '=', organizationId)
+    .where('scope', '=', scope)
+    .$if(onlyWhen === 'held', (q) => q.where('held_at', 'is not', null))
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n || onlyWhen === 'held') return numUpdatedRows > 0n;
+  await tables<HealthTables>(db)
+    .insertInto('health_reviews')
+    .values({ organization_id: organizationId, scope, since: now + 1, ...free })
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'scope']).doUpdateSet({ ...free, since: now + 1 }),
+    )
+    .execute();
+  return true;
+}
+
+type HeldScope = Pick<ReviewRow, 'organization_id' | 'scope'>;
+
+const heldScopes = statement<HealthTables, object, HeldScope>((db) => {
+  const rows = db
+    .selectFrom('health_reviews')
+    .select(['organization_id', 'scope'])
+    .where('held_at', 'is not', null);
+  return engineOf(db) === 'postgres' ? rows.forShare() : rows;
+});
+
+/** Hot: asked by every claim. On PostgreSQL they stay held until the transaction ends. */
+export function lockHeldScopes(trx: Db): Promise<HeldScope[]> {
+  return heldScopes(trx, {});
+}
+
+export function selectHeldScopes(db: Db, organizationId: string): Promise<ReviewRow[]> {
+  return tables<HealthTables>(db)
+    .selectFrom('health_reviews')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('held_at', 'is not', null)
+    .execute();
+}
+
+/** Forgets counters, and reviews that no window reaches any more. */
 export async function deleteHealthBefore(db: Db, before: number): Promise<void> {
   await tables<HealthTables>(db)
     .deleteFrom('health_counters')
     .where('bucket_start', '<', before)
+    .execute();
+  await tables<HealthTables>(db)
+    .deleteFrom('health_reviews')
+    .where('since', '<', before)
+    .where('warned_at', 'is', null)
+    .where('held_at', 'is', null)
     .execute();
 }

@@ -10,28 +10,33 @@
 //
 // The window is made of whole hours and the one that runs: 24 to 25 hours with `windowHours` 24.
 import type { App } from '../app.ts';
-import type { Config } from '../config.ts';
-import { recordWorkspaceEvent } from '../events/events.ts';
-import { findOrganization, updateOrganization } from '../organizations/queries.ts';
+import { recordAudit, serviceActor } from '../audit/audit.ts';
+import { addOrganizationChange, updateOrganization } from '../organizations/queries.ts';
 import type { Db } from '../store/db.ts';
+import { judgeDomains, scopeOfDomain } from './domain-holds.ts';
+import { tellFinding } from './health-events.ts';
+import {
+  canHoldPause,
+  type Finding,
+  findingInWords,
+  findingOf,
+  windowStart,
+} from './health-finding.ts';
 import {
   addHealth,
+  clearWarning,
   deleteHealthBefore,
   findReviews,
+  forgiveScope,
   type HealthRow,
   type HealthTally,
+  markWarned,
   type ReviewRow,
   sumAttemptedByDay,
   sumHealth,
   sumHealthOf,
-  upsertReview,
 } from './health-queries.ts';
 import { dayMs, dayOf, hourMs, hourOf } from './metrics.ts';
-
-const warnBounces = { rate: 0.02, count: 5 };
-const warnComplaints = { rate: 0.001, count: 2 };
-const pauseBounceCount = 10;
-const pauseComplaintCount = 5;
 
 /** Of a sender: its rates are those of a day, its series is of two weeks (specification 2.10). */
 const senderWindowMs = dayMs;
@@ -47,52 +52,6 @@ export interface HealthObservation {
   counts: Readonly<Partial<HealthTally>>;
 }
 
-/** Why the rates of a window need attention. */
-export interface Finding {
-  level: 'warning' | 'pause';
-  of: 'bounces' | 'complaints';
-  count: number;
-  attempted: number;
-  limit: number;
-}
-
-type Limits = Config['health'];
-
-/** What these sums come to, the worst first; null where they are healthy or prove nothing. */
-export function findingOf(limits: Limits, sums: HealthTally): Finding | null {
-  const { attempted, hard_bounced: bounces, complained: complaints } = sums;
-  if (attempted < limits.minimumSends) return null;
-  const reaches = (count: number, limit: { rate: number; count: number }) =>
-    count >= limit.count && count / attempted >= limit.rate;
-  const { maxBounceRate, maxComplaintRate } = limits;
-  const finding = (level: Finding['level'], of: Finding['of']): Finding => {
-    const isBounces = of === 'bounces';
-    const limit = isBounces ? maxBounceRate : maxComplaintRate;
-    return { level, of, count: isBounces ? bounces : complaints, attempted, limit };
-  };
-  if (reaches(bounces, { rate: maxBounceRate, count: pauseBounceCount })) {
-    return finding('pause', 'bounces');
-  }
-  if (reaches(complaints, { rate: maxComplaintRate, count: pauseComplaintCount })) {
-    return finding('pause', 'complaints');
-  }
-  if (reaches(bounces, warnBounces)) return finding('warning', 'bounces');
-  return reaches(complaints, warnComplaints) ? finding('warning', 'complaints') : null;
-}
-
-/** "12.4% of the last 1,250 messages bounced (limit 5%)." */
-export function findingInWords({ of, count, attempted, limit }: Finding): string {
-  const did = of === 'bounces' ? 'bounced' : 'were reported as spam';
-  const total = attempted.toLocaleString('en');
-  return `${percent(count / attempted)} of the last ${total} messages ${did} (limit ${percent(limit)}).`;
-}
-
-/** One decimal, or two where one would hide most of it. */
-function percent(rate: number): string {
-  const decimals = rate < 0.01 ? 2 : 1;
-  return `${Number((rate * 100).toFixed(decimals))}%`;
-}
-
 /** Counts a batch inside the caller's transaction and judges; to be called last. */
 export async function countHealth(
   app: App,
@@ -102,24 +61,41 @@ export async function countHealth(
   if (observations.length === 0) return;
   const now = app.clock.now();
   const ids = [...new Set(observations.map((one) => one.organizationId))].sort();
-  const reviews = new Map((await findReviews(trx, ids)).map((row) => [row.organization_id, row]));
+  const reviews = new Map(
+    (await findReviews(trx, ids)).map((row) => [nameOf(row.organization_id, row.scope), row]),
+  );
+  const reviewOf = (organizationId: string, scope: string) =>
+    reviews.get(nameOf(organizationId, scope));
+  const sinceOf = (organizationId: string, scope: string) =>
+    reviewOf(organizationId, scope)?.since ?? 0;
   const rows = new Map<string, HealthRow>();
+  const domains = new Map(ids.map((id) => [id, new Set<string>()]));
   const add = (organizationId: string, scope: string, sums: HealthTally) => {
-    // An hour that a resume cut in two has two buckets.
-    const start = Math.max(hourOf(now), reviews.get(organizationId)?.since ?? 0);
-    const key = `${organizationId} ${scope}`;
-    const row = rows.get(key) ?? newRow(organizationId, scope, start);
+    // An hour that a review cut in two has two buckets.
+    const since = Math.max(sinceOf(organizationId, ''), sinceOf(organizationId, scope));
+    const key = nameOf(organizationId, scope);
+    const row = rows.get(key) ?? newRow(organizationId, scope, Math.max(hourOf(now), since));
     rows.set(key, row);
     grow(row, sums);
   };
   for (const { organizationId, sender, fromDomain, ...sums } of summedUp(observations)) {
     add(organizationId, '', sums);
-    add(organizationId, `from:${fromDomain}`, sums);
+    add(organizationId, scopeOfDomain(fromDomain), sums);
     if (sender !== null) add(organizationId, `sender:${sender}`, sums);
+    domains.get(organizationId)?.add(fromDomain);
   }
   const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
   await addHealth(trx, sorted);
-  for (const id of ids) await judge(app, trx, id, reviews.get(id), now);
+  let hasPaused = false;
+  for (const id of ids) {
+    const names = [...(domains.get(id) ?? [])].sort();
+    if (await judge(app, trx, id, names, (scope) => reviewOf(id, scope))) hasPaused = true;
+  }
+  if (hasPaused) await addOrganizationChange(trx);
+}
+
+function nameOf(organizationId: string, scope: string): string {
+  return `${organizationId} ${scope}`;
 }
 
 type Summed = Omit<HealthObservation, 'counts'> & HealthTally;
@@ -151,30 +127,39 @@ function newRow(organizationId: string, scope: string, bucketStart: number): Hea
   return { organization_id: organizationId, scope, bucket_start: bucketStart, ...counts };
 }
 
+/** Returns whether the organization was paused. */
 async function judge(
   app: App,
   trx: Db,
   organizationId: string,
-  review: ReviewRow | undefined,
-  now: number,
-): Promise<void> {
+  domains: readonly string[],
+  reviewOf: (scope: string) => ReviewRow | undefined,
+): Promise<boolean> {
   const { health } = app.config;
-  const from = Math.max(hourOf(now) - health.windowHours * hourMs, review?.since ?? 0);
-  const finding = findingOf(health, await sumHealth(trx, { organizationId, scope: '', from }));
+  const now = app.clock.now();
+  const review = reviewOf('');
+  const from = windowStart(health, now, review?.since ?? 0);
+  const sums = await sumHealth(trx, { organizationId, scope: '', from });
+  const finding = findingOf(health, sums);
   const wasWarned = review !== undefined && review.warned_at !== null;
   if (finding === null) {
-    if (wasWarned) await upsertReview(trx, { ...review, warned_at: null });
-    return;
+    if (wasWarned) await clearWarning(trx, organizationId);
+  } else if (!wasWarned && (await markWarned(trx, organizationId, now))) {
+    await tellFinding(app, trx, organizationId, 'workspace.warning', finding);
   }
-  if (!wasWarned) {
-    const since = review?.since ?? 0;
-    await upsertReview(trx, { organization_id: organizationId, since, warned_at: now });
-    await tell(app, trx, organizationId, 'workspace.warning', finding);
-  }
-  if (finding.level === 'pause') await pause(app, trx, organizationId, finding);
+  if (finding?.level === 'pause') return pause(app, trx, organizationId, finding);
+  // Most have too little to hold a domain for: their domains are not even looked at.
+  if (canHoldPause(sums)) await judgeDomains(app, trx, organizationId, domains, reviewOf);
+  return false;
 }
 
-async function pause(app: App, trx: Db, organizationId: string, finding: Finding): Promise<void> {
+/** False where it is paused already. */
+async function pause(
+  app: App,
+  trx: Db,
+  organizationId: string,
+  finding: Finding,
+): Promise<boolean> {
   const now = app.clock.now();
   const reason = findingInWords(finding);
   const set = { sending_status: 'paused', paused_at: now, pause_reason: reason } as const;
@@ -184,35 +169,22 @@ async function pause(app: App, trx: Db, organizationId: string, finding: Finding
     { ...set, updated_at: now },
     'enabled',
   );
-  if (!paused) return;
+  if (!paused) return false;
   app.log.warn({ organizationId, reason }, 'sending is paused');
-  await tell(app, trx, organizationId, 'workspace.paused', finding);
-}
-
-async function tell(
-  app: App,
-  trx: Db,
-  organizationId: string,
-  eventType: 'workspace.warning' | 'workspace.paused',
-  finding: Finding,
-): Promise<void> {
-  const organization = await findOrganization(trx, organizationId);
-  const { of, count, attempted, limit } = finding;
-  await recordWorkspaceEvent(app, trx, {
+  await tellFinding(app, trx, organizationId, 'workspace.paused', finding);
+  await recordAudit(app, trx, {
+    actor: serviceActor,
     organizationId,
-    eventType,
-    status: organization?.sending_status ?? 'enabled',
-    timestamp: app.clock.now(),
-    metadata: { of, count, attempted, limit, text: findingInWords(finding) },
+    action: 'organization.paused',
+    resourceId: organizationId,
+    details: { reason },
   });
+  return true;
 }
 
 /** After a review by the operator: what happened until now counts no more. */
 export async function forgive(app: App, trx: Db, organizationId: string): Promise<void> {
-  const [review] = await findReviews(trx, [organizationId]);
-  // A bucket of its own, also within the millisecond.
-  const since = Math.max(app.clock.now(), review?.since ?? 0) + 1;
-  await upsertReview(trx, { organization_id: organizationId, since, warned_at: null });
+  await forgiveScope(trx, organizationId, '', app.clock.now());
 }
 
 /** What a sender's resource says of its mail (specification 2.10). */

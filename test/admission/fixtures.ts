@@ -11,7 +11,7 @@ import { RateLimitedError, ServiceError } from '../../src/errors.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import { sendPayload } from '../../src/messages/schema.ts';
 import { updateOrganization } from '../../src/organizations/organizations.ts';
-import { sendMessage } from '../../src/outbound/send.ts';
+import { sendMessage } from '../../src/outbound/accept/send.ts';
 import type { Caller, Route } from '../../src/route.ts';
 import { payload } from '../messages/fixtures.ts';
 import { openApiCheck } from '../support/openapi-check.ts';

@@ -1,11 +1,11 @@
-// Specification 8.1, line by line, on the four plans: bursts, sustained rates over a minute, sharing,
-// what draws and what does not. The same buckets on both stores; on PostgreSQL this daemon is alone.
+// Specification 8.1, the sentences before its table: sharing, what draws and what does not. Its rows are
+// section-8.test.ts. The same buckets on both stores; on PostgreSQL this daemon is alone.
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { admissionOf, type Drawer } from '../../src/admission/admission.ts';
 import { updateOrganization } from '../../src/organizations/organizations.ts';
 import { stores, type TestApp, type TestStore, testApp } from '../support/test-app.ts';
-import { ask, askBatch, drain, drawers, onPlan, planTable } from './fixtures.ts';
+import { ask, askBatch, drain, drawers, onPlan } from './fixtures.ts';
 
 let test: TestApp | undefined;
 
@@ -25,58 +25,6 @@ afterEach(async () => {
 function keyOf(service: TestApp): Drawer {
   return { organizationId: service.caller.organizationId, keyId: 'key_0' };
 }
-
-/** Asks with every key again and again for a minute; how often all of them were admitted. */
-async function admittedInAMinute({ app, clock }: TestApp, keys: readonly Drawer[]) {
-  let admitted = 0;
-  for (let passed = 0; passed <= 60_000; passed += 20) {
-    if (passed > 0) clock.set(clock.now() + 20);
-    for (const key of keys) admitted += await drain(app, key);
-  }
-  return admitted;
-}
-
-describe.each(planTable)('8.1 plan $plan', ({ plan, rate, burst, keyBurst }) => {
-  it(`burst per API key: ${keyBurst}, then Retry-After 1`, async () => {
-    const service = await start(plan);
-    const [key] = drawers(service, 1);
-    if (!key) throw new Error('no key');
-    expect(await drain(service.app, key)).toBe(keyBurst);
-    expect(await ask(service.app, key)).toBe(1);
-  });
-
-  it(`burst of the organization: ${burst}, whatever keys ask for it`, async () => {
-    const service = await start(plan);
-    const [first, second, third] = drawers(service, 3);
-    if (!first || !second || !third) throw new Error('no keys');
-    expect(await drain(service.app, first)).toBe(keyBurst);
-    expect(await drain(service.app, second)).toBe(keyBurst);
-    expect(await drain(service.app, third)).toBe(0);
-    expect(keyBurst * 2).toBe(burst);
-  });
-
-  it(`the organization's bucket holds two seconds of ${rate}: it is full again after two`, async () => {
-    const service = await start(plan);
-    const without = { organizationId: service.caller.organizationId, keyId: null };
-    expect(await drain(service.app, without)).toBe(burst);
-    service.clock.set(service.clock.now() + 1_000);
-    expect(await drain(service.app, without)).toBe(rate);
-    service.clock.set(service.clock.now() + 2_000);
-    expect(await drain(service.app, without)).toBe(burst);
-    service.clock.set(service.clock.now() + 60_000);
-    expect(await drain(service.app, without)).toBe(burst);
-  });
-
-  it.each([1, 2, 5])(
-    'sustained over 60 seconds with %i keys, to the exact request',
-    async (keys) => {
-      const service = await start(plan);
-      const admitted = await admittedInAMinute(service, drawers(service, keys));
-      // One key begins with its own burst, several with the organization's.
-      expect(admitted).toBe((keys === 1 ? keyBurst : burst) + 60 * rate);
-    },
-  );
-});
 
 describe.each(stores)('8.1 on %s', (store) => {
   it('admitted by both buckets, or drawn from neither', async () => {

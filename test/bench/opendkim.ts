@@ -36,7 +36,7 @@ export async function startOpenDkim(domain: string): Promise<BenchMilter> {
   const pid = child.pid ?? 0;
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const remove = () => {
-    child.kill();
+    child.kill('SIGKILL');
     rmSync(dir, { recursive: true, force: true });
   };
   process.once('exit', remove);

@@ -94,8 +94,8 @@ export async function startPostfix(
   const child = spawn(postfixCommand, ['-c', join(dir, 'etc'), 'start-fg'], { stdio: 'ignore' });
   const root = child.pid ?? 0;
   const clean = () => {
-    for (const [pid, command] of treeOf(root)) if (command === 'master') process.kill(pid);
-    rmSync(dir, { recursive: true, force: true });
+    for (const pid of treeOf(root).keys()) process.kill(pid, 'SIGKILL');
+    removeDirectory(dir);
   };
   process.once('exit', clean);
   const stop = async () => {
@@ -107,7 +107,7 @@ export async function startPostfix(
       await wait(pollMs);
     }
     process.off('exit', clean);
-    rmSync(dir, { recursive: true, force: true });
+    removeDirectory(dir);
   };
   const deadline = performance.now() + startDeadlineMs;
   while (!(await greets(port))) {
@@ -125,6 +125,11 @@ export async function startPostfix(
     stallMs: async () => null,
   });
   return { contender, stop };
+}
+
+/** Processes that end may write until they are gone. */
+function removeDirectory(dir: string): void {
+  rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 }
 
 /** The same header and text as ours composes. */

@@ -3,6 +3,7 @@
 import { cpus, tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchBacklog } from './backlog.ts';
+import { benchConnections } from './connections.ts';
 import { benchFairness } from './fairness.ts';
 import { say, sayLoad } from './progress.ts';
 import { benchQuickly } from './quick.ts';
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     backlog: { type: 'boolean', default: false },
     rows: { type: 'string', default: '1000,100000,1000000' },
     fairness: { type: 'boolean', default: false },
+    'connections-idle': { type: 'boolean', default: false },
   },
 });
 
@@ -45,19 +47,25 @@ const rows = values.rows.split(',').map(Number);
 if (!rows.every((size, index) => Number.isInteger(size) && size > (rows[index - 1] ?? 0))) {
   fail('--rows is a list of growing numbers, such as 1000,100000');
 }
-const parts = [values.vs !== undefined, values.backlog, values.fairness].filter(Boolean).length;
-if (parts > 1) fail('--vs, --backlog and --fairness are runs of their own');
+const parts = [
+  values.vs !== undefined,
+  values.backlog,
+  values.fairness,
+  values['connections-idle'],
+].filter(Boolean).length;
+if (parts > 1) fail('--vs, --backlog, --fairness and --connections-idle are runs of their own');
 if (parts > 0 && (only || values.profile)) fail('--only and --profile belong to the plain run');
 
 say(
   `${messages} messages of about ${values.size} bytes over ${values.connections} connections,\n` +
-    `SQLite synchronous=FULL on ${tmpdir()}, ${cpus().length} cores, Node ${process.version}`,
+    `SQLite, fsync before each answer, on ${tmpdir()}, ${cpus().length} cores, Node ${process.version}`,
 );
 sayLoad();
 say('');
 if (values.vs) await raceAgainstPostfix({ ...mail, messages, rounds: count('rounds') });
 else if (values.backlog) await benchBacklog({ ...mail, messages, rows });
 else if (values.fairness) await benchFairness(mail);
+else if (values['connections-idle']) await benchConnections(mail);
 else await benchQuickly({ ...mail, messages, only, profile: values.profile });
 
 function fail(problem: string): never {

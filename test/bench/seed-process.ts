@@ -23,7 +23,7 @@ import {
   shareContent,
 } from '../../src/messages/queries.ts';
 import { createOrganization, getOrganization } from '../../src/organizations/organizations.ts';
-import { sendMessage } from '../../src/outbound/send.ts';
+import { sendMessage } from '../../src/outbound/accept/send.ts';
 import { turnsOf } from '../../src/outbound/turns.ts';
 import { timeClaims } from './claim-times.ts';
 

@@ -1,19 +1,23 @@
-// What counting costs, by hand: node test/bench/usage.ts. Batches as settle makes them, and the
-// statistics of a year over synthetic counters of ten million messages.
+// What counting costs, by hand: node test/bench/usage.ts. Batches as settle makes them, and each
+// statistic over synthetic counters of a year, for a hundred thousand and for ten million messages.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { addUsage } from '../../src/admission/queries.ts';
 import { openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { firstStart } from '../../src/first-start.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { createLogger } from '../../src/log.ts';
+import { createOrganization } from '../../src/organizations/organizations.ts';
 import { findOrganizationByName } from '../../src/organizations/queries.ts';
+import type { Caller } from '../../src/route.ts';
 import { countMail } from '../../src/usage/count.ts';
 import { countHealth } from '../../src/usage/health.ts';
-import { emptyTally, hourMs, hourOf } from '../../src/usage/metrics.ts';
-import { addCounters } from '../../src/usage/queries.ts';
-import { channelStats } from '../../src/usage/stats.ts';
+import { dayMs, dayOf, emptyTally, hourMs, hourOf } from '../../src/usage/metrics.ts';
+import { addCounters, addDomainCounters } from '../../src/usage/queries.ts';
+import { channelStats, domainStats, timeseries } from '../../src/usage/stats.ts';
+import { getUsage } from '../../src/usage/usage.ts';
 
 const batch = 100;
 const rounds = 200;
@@ -60,25 +64,77 @@ for (const domains of [1, 10, 100]) {
   );
 }
 
-const hours = 366 * 24;
-await app.store.write(async (trx) => {
-  const perHour = Math.ceil(10_000_000 / hours);
-  const tally = { ...emptyTally(), accepted: perHour, attempted: perHour, delivered: perHour };
-  const rows = Array.from({ length: hours }, (_, index) => ({
-    organization_id: organizationId,
-    bucket_start: hourOf(now) - index * hourMs,
-    ...tally,
+/** A year of counters, as full as they get: every hour, and so many recipient domains every day. */
+const days = 366;
+const domainsADay = 200;
+
+async function fillYear(owner: string, messages: number): Promise<void> {
+  const start = hourOf(now) - (days * 24 - 1) * hourMs;
+  const tally = (part: number) => {
+    const count = Math.ceil(messages / part);
+    return { ...emptyTally(), accepted: count, emails: count, attempted: count, delivered: count };
+  };
+  const hourly = Array.from({ length: days * 24 }, (_, index) => ({
+    organization_id: owner,
+    bucket_start: start + index * hourMs,
+    ...tally(days * 24),
   }));
-  await addCounters(trx, rows);
-});
-const caller = operatorOf(organizationId);
-const startDate = new Date(now - 365 * 24 * hourMs).toISOString();
-for (const query of [{}, { startDate }]) {
-  await channelStats(app, caller, query);
-  const started = performance.now();
-  const { email } = await channelStats(app, caller, query);
-  const ms = (performance.now() - started).toFixed(1);
-  process.stdout.write(`channel stats over ${email.sent.toLocaleString('en')}: ${ms} ms\n`);
+  const daily = Array.from({ length: days * domainsADay }, (_, index) => ({
+    organization_id: owner,
+    bucket_start: dayOf(start) + Math.floor(index / domainsADay) * dayMs,
+    domain: `d${index % domainsADay}.example`,
+    ...tally(days * domainsADay),
+  }));
+  const quota = Array.from({ length: days }, (_, index) => ({
+    organization_id: owner,
+    day: dayOf(start) + index * dayMs,
+    emails: Math.ceil(messages / days),
+    messages: Math.ceil(messages / days),
+  }));
+  await app.store.write(async (trx) => {
+    await addCounters(trx, hourly);
+    await addDomainCounters(trx, daily);
+    await addUsage(trx, quota);
+  });
+}
+
+const startDate = new Date(now - (days - 1) * dayMs).toISOString();
+const thirtyDays = new Date(now - 30 * dayMs).toISOString();
+const questions: Record<string, (caller: Caller) => Promise<unknown>> = {
+  'usage of a month': (caller) => getUsage(app, caller, {}),
+  'channel stats, 30 days': (caller) => channelStats(app, caller, {}),
+  'channel stats, 366 days': (caller) => channelStats(app, caller, { startDate }),
+  'time series, 30 days by hour': (caller) =>
+    timeseries(app, caller, { interval: 'hour', startDate: thirtyDays }),
+  'time series, 366 days by day': (caller) =>
+    timeseries(app, caller, { interval: 'day', startDate }),
+  'recipient domains, 30 days': (caller) => domainStats(app, caller, { limit: 100 }),
+  'recipient domains, 366 days': (caller) => domainStats(app, caller, { limit: 100, startDate }),
+};
+
+/** The median of some runs, in milliseconds. */
+async function timeOf(ask: () => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let run = 0; run < 21; run++) {
+    const started = performance.now();
+    await ask();
+    times.push(performance.now() - started);
+  }
+  return times.sort((a, b) => a - b)[10] ?? 0;
+}
+
+const sizes = [100_000, 10_000_000];
+const callers: Caller[] = [];
+for (const messages of sizes) {
+  const { id } = await createOrganization(app, { name: `of ${messages}`, plan: 'scale' });
+  await fillYear(id, messages);
+  callers.push(operatorOf(id));
+}
+process.stdout.write(`statistics over counters of ${sizes.join(' and ')} messages, median ms:\n`);
+for (const [what, ask] of Object.entries(questions)) {
+  const times: string[] = [];
+  for (const caller of callers) times.push((await timeOf(() => ask(caller))).toFixed(2));
+  process.stdout.write(`  ${what}: ${times.join(' and ')}\n`);
 }
 await app.close();
 rmSync(dataDir, { recursive: true, force: true });

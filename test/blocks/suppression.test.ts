@@ -5,7 +5,7 @@ import { createBlock, deleteBlock, listBlocks } from '../../src/blocks/blocks.ts
 import { createBlockInput, listBlocksQuery } from '../../src/blocks/schema.ts';
 import { blockAddress, findBlocked, findBlockedOf } from '../../src/blocks/suppression.ts';
 import { getMessage, listMessageEvents } from '../../src/messages/messages.ts';
-import { sendMessage } from '../../src/outbound/send.ts';
+import { sendMessage } from '../../src/outbound/accept/send.ts';
 import { otherOrganization } from '../messages/fixtures.ts';
 import { payloadFor, send, startPipeline, timeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';

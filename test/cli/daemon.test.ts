@@ -18,6 +18,8 @@ beforeEach(() => {
 });
 afterEach(() => cli.close());
 
+const firstKey = /svc_live_[0-9A-Za-z]{38}/;
+
 interface Running {
   child: ChildProcess;
   ready: Ready;
@@ -72,9 +74,14 @@ describe('the process', () => {
     const { hostname, port } = new URL(ready.httpUrl);
     const client = connect(Number(port), hostname);
     client.on('error', () => {});
-    // A request whose body never ends.
-    client.write('POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{');
     await new Promise<void>((resolve) => client.once('connect', resolve));
+    // A request that is in work, as its key is right, and whose body never ends.
+    while (!firstKey.test(output.stdout)) {
+      await new Promise((resolve) => child.stdout?.once('data', resolve));
+    }
+    const [key] = firstKey.exec(output.stdout) ?? [];
+    const head = `Host: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json`;
+    client.write(`POST /v1/messages HTTP/1.1\r\n${head}\r\nContent-Length: 9\r\n\r\n{`);
     await fetch(`${ready.httpUrl}/healthz`);
     child.kill('SIGTERM');
     while (!output.stderr.includes('stopping')) {
@@ -90,7 +97,7 @@ describe('the process', () => {
     const first = await startDaemon();
     first.child.kill('SIGTERM');
     await first.ended;
-    const [key = ''] = /svc_live_[0-9A-Za-z]{38}/.exec(first.output.stdout) ?? [];
+    const [key = ''] = firstKey.exec(first.output.stdout) ?? [];
     expect(key).not.toBe('');
     expect(first.output.stderr).not.toContain(key);
     const second = await startDaemon();

@@ -81,7 +81,7 @@ describe('a mistyped command is answered with the nearest', () => {
 
   test('in a known topic without a near verb, its verbs are named', () => {
     expect(suggestion('orgs', 'frobnicate')).toBe(
-      'there is no command "orgs frobnicate". There are: orgs create, orgs list, orgs pause, orgs resume, orgs show, orgs update.',
+      'there is no command "orgs frobnicate". There are: orgs create, orgs list, orgs pause, orgs reapply, orgs resume, orgs review, orgs show, orgs update.',
     );
   });
 

@@ -1,6 +1,6 @@
 // SIGKILL at a random instant, again and again on one store: what got its 201 (inbound: its 250) is
 // never lost, and what was in flight is repeated at most once (contract 1 "stop", 5 last rule).
-// CRASH_SEED=<the seed in the name of a failed test> repeats its round.
+// CRASH_SEED=<the seed in the name of a failed test> repeats its round; CRASH_ROUNDS=500 is a soak.
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createTransport } from 'nodemailer';
@@ -17,7 +17,8 @@ import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 
 const givenSeed = process.env.CRASH_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
-const seeds = Array.from({ length: givenSeed ? 1 : 10 }, (_, round) => firstSeed + round);
+const rounds = givenSeed ? 1 : Number(process.env.CRASH_ROUNDS ?? 6);
+const seeds = Array.from({ length: rounds }, (_, round) => firstSeed + round);
 const sends = 200;
 const atOnce = 32;
 /** About as long as 200 sends and their deliveries take. */

@@ -84,11 +84,17 @@ const refusals: Fault[] = (['MAIL', 'RCPT', 'DATA', 'dot'] as const).flatMap((ve
 );
 
 /** Refusals of the whole session: another host may think otherwise. */
-const turnedAway: Fault[] = [451, 554].map((code) => ({
-  name: `says ${code} at connect`,
-  verb: 'connect',
+const turnedAway: Fault[] = (
+  [
+    [451, 'connect'],
+    [554, 'connect'],
+    [451, 'EHLO'],
+  ] as const
+).map(([code, verb]) => ({
+  name: `says ${code} at ${verb}`,
+  verb,
   reply: `${code} ${Math.floor(code / 100)}.3.2 no`,
-  first: { status: 'processing', errorCode: expect.any(String), code, verb: 'connect' },
+  first: { status: 'processing', errorCode: expect.any(String), code, verb },
   mayBeTaken: false,
 }));
 

@@ -58,6 +58,7 @@ export async function startFaultWorld(delivery: object = {}): Promise<FaultWorld
   let service: TestApp | undefined;
   const clock = {
     now: () => service?.clock.now() ?? 0,
+    elapsed: () => service?.clock.elapsed() ?? 0,
     after: (ms: number, run: () => void) => service?.clock.after(ms, run) ?? (() => {}),
   };
   const startMx: FaultWorld['startMx'] = async (name, options = {}) => {

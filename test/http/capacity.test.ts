@@ -162,14 +162,16 @@ describe('closing', () => {
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
   });
 
-  it('does not wait for connections on which nothing was ever said', async () => {
+  it('does not wait for connections on which nothing was said, or half a request', async () => {
     service = await httpService();
     const { url } = await service.http.listen();
     const silent = rawConnection(url);
+    const dribbling = rawConnection(url, 'GET /healthz HTTP/1.1\r\nX-Slow: ');
     const idle = rawConnection(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     await idle.untilReceived('{"status":"ok"}');
     await service.http.close();
     expect(await silent.untilClosed()).toBe('');
+    expect(await dribbling.untilClosed()).toBe('');
     await idle.untilClosed();
   });
 

@@ -178,10 +178,10 @@ it('an URL that cannot be decoded is a 400', async () => {
   expect(response.json()._tag).toBe('MalformedRequestError');
 });
 
-it('refusals are counted by tag, requests by route and status', async () => {
+it('refusals are counted by reason, requests by route and status', async () => {
   await answerTo(new ConflictError('message', 'no'));
   const text = (await service?.http.inject({ url: '/metrics' }))?.body;
-  expect(text).toContain('svc_requests_refused_total{reason="ConflictError"} 1');
+  expect(text).toContain('svc_requests_refused_total{reason="conflict"} 1');
   expect(text).toContain(
     'svc_http_request_seconds_count{method="GET",route="/v1/fail",status="409"} 1',
   );

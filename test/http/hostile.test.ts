@@ -5,7 +5,7 @@ import type { SocketLimits } from '../../daemon/http/server.ts';
 import { authenticateWord, goodEcho, type HttpService, httpService } from './http-service.ts';
 import { parseAnswer, rawConnection } from './raw-socket.ts';
 
-const shortLimits: SocketLimits = {
+const shortLimits: Partial<SocketLimits> = {
   headersTimeoutMs: 150,
   requestTimeoutMs: 400,
   checkEveryMs: 50,

@@ -41,10 +41,12 @@ function callerWith(permissions: PermissionMap): Caller {
   return {
     organizationId: 'org_00000000000000000000000a',
     keyId: 'key_00000000000000000000000a',
+    keyName: null,
     permissions,
     roleName: 'custom',
     owner: 'service',
     isTest: false,
+    constraints: null,
   };
 }
 

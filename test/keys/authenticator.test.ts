@@ -41,10 +41,12 @@ describe.each(stores)('authentication on %s', (store) => {
     expect(await authenticator.authenticate(made.key)).toEqual({
       organizationId: test.caller.organizationId,
       keyId: made.id,
+      keyName: null,
       permissions: { messages: ['send', 'read'], templates: ['read'] },
       roleName: 'sender',
       owner: 'person',
       isTest: true,
+      constraints: null,
     });
   });
 

@@ -49,6 +49,7 @@ describe.each(stores)('API keys on %s', (store) => {
         permissions: { messages: ['send', 'read'], templates: ['read'] },
         roleName: 'sender',
         owner: 'service',
+        constraints: null,
       });
       const hidden = { ...made, key: null };
       expect(await getKey(test.app, test.caller, made.id)).toEqual(hidden);

@@ -12,7 +12,7 @@ import {
 import { getMessageRow } from '../../src/messages/messages.ts';
 import { deleteMessageRow } from '../../src/messages/queries.ts';
 import { type Delivery, type Message, sendPayload } from '../../src/messages/schema.ts';
-import { sendMessage } from '../../src/outbound/send.ts';
+import { sendMessage } from '../../src/outbound/accept/send.ts';
 import type { Method } from '../../src/route.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';

@@ -5,7 +5,7 @@ import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import { type Message, sendPayload } from '../../src/messages/schema.ts';
-import { sendMessage } from '../../src/outbound/send.ts';
+import { sendMessage } from '../../src/outbound/accept/send.ts';
 import { createSender, updateSender } from '../../src/senders/identities.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
@@ -251,11 +251,12 @@ describe.each(stores)('sending on %s', (store) => {
 
     it('of another organization is a 403, and so is none where there is no default sender', async () => {
       const other = api.as((await otherOrganization(test.app)).apiKey);
-      for (const from of [{ email: 'hello@sandbox.test' }, undefined]) {
+      const foreign = { from: { email: 'hello@sandbox.test' }, advice: /svc domains add sandbox/ };
+      for (const { from, advice } of [foreign, { from: undefined, advice: /svc senders create/ }]) {
         const { status, body } = await post(payload({}, { from }), other);
         expect([status, body]).toEqual([
           403,
-          { _tag: 'ForbiddenError', message: expect.stringMatching(/svc senders create/) },
+          { _tag: 'ForbiddenError', message: expect.stringMatching(advice) },
         ]);
       }
       expect(await rowCounts(test.app)).toEqual(noRows);

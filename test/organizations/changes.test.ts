@@ -35,13 +35,42 @@ describe.each(stores)('an organization on %s', (store) => {
     [{ plan: 'gold' }, 'plan'],
     [{ timezone: '+02:00' }, 'timezone'],
     [{}, 'body'],
-    [{ name: 'new' }, 'name'],
+    [{ name: 'two\nlines' }, 'name'],
+    [{ name: 'org_1' }, 'name'],
+    [{ id: 'org_1' }, 'id'],
   ] as [UpdateOrganization, string][])('refuses to change %j', async (changes, field) => {
     const refused = updateOrganization(test.app, 'acme', changes);
     await expect(refused).rejects.toMatchObject({
       _tag: 'ValidationError',
       fieldErrors: { [field]: expect.anything() },
     });
+  });
+
+  it('is renamed: its id stays, and the old name is free', async () => {
+    const before = await getOrganization(test.app, 'acme');
+    const renamed = await updateOrganization(test.app, 'acme', { name: 'Acme Mail' });
+    expect(renamed).toEqual({ ...before, name: 'Acme Mail' });
+    expect(await getOrganization(test.app, before.id)).toEqual(renamed);
+    await createOrganization(test.app, { name: 'acme', plan: 'free' });
+  });
+
+  it('is not renamed to what another is called; of two that try, one is', async () => {
+    const conflict = { _tag: 'ConflictError', message: 'An organization named "other" exists' };
+    const taken = updateOrganization(test.app, 'acme', { name: 'other', plan: 'scale' });
+    await expect(taken).rejects.toMatchObject(conflict);
+    expect(await getOrganization(test.app, 'acme')).toMatchObject({ name: 'acme', plan: 'free' });
+    expect(await updateOrganization(test.app, 'acme', { name: 'acme' })).toMatchObject({
+      name: 'acme',
+    });
+    const another = await test.another();
+    const tries = await Promise.allSettled([
+      updateOrganization(test.app, 'acme', { name: 'wanted' }),
+      updateOrganization(another, 'other', { name: 'wanted' }),
+    ]);
+    const refused = tries.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(refused).toMatchObject([
+      { _tag: 'ConflictError', message: 'An organization named "wanted" exists' },
+    ]);
   });
 
   it('is paused with its reason and time, and resumed as if nothing had been', async () => {
@@ -114,6 +143,31 @@ describe('at the command line', () => {
     });
     expect((await cli.run(['orgs', 'pause', 'acme'])).code).toBe(5);
     expect(await cli.json(['orgs', 'resume', 'acme'])).toMatchObject({ sendingStatus: 'enabled' });
+  });
+
+  it('an organization is renamed; a name that is taken is a conflict', async () => {
+    await cli.json(['orgs', 'create', '--name', 'old', '--plan', 'free']);
+    expect(await cli.json(['orgs', 'update', 'old', '--name', 'new'])).toMatchObject({
+      name: 'new',
+      plan: 'free',
+    });
+    const taken = await cli.run(['orgs', 'update', 'new', '--name', 'default']);
+    expect([taken.code, taken.stderr]).toEqual([
+      5,
+      'svc: An organization named "default" exists\n',
+    ]);
+    expect((await cli.run(['orgs', 'show', 'old'])).code).toBe(3);
+  });
+
+  it('an organization without a plan or a name is refused in words', async () => {
+    const unplanned = await cli.run(['orgs', 'create', '--name', 'unplanned']);
+    expect(unplanned.code).toBe(2);
+    expect(unplanned.stderr).toContain(
+      'plan: must name a plan: free, starter, growth, scale, self-hosted or one of the configuration',
+    );
+    const unnamed = await cli.run(['orgs', 'create', '--plan', 'free']);
+    expect(unnamed.code).toBe(2);
+    expect(unnamed.stderr).toContain('name: must be a name of 1 to 100 characters');
   });
 
   it('ends with 2 when nothing is named to change, 4 when paused, 6 beyond the quota', async () => {

@@ -1,7 +1,11 @@
 // The words of real servers (names changed) to errorCode, hard or soft, and pace.
 import { describe, expect, test } from 'vitest';
-import { classifyReply, findReplyRule, replyRules } from '../../src/outbound/classify-reply.ts';
 import type { ErrorCode } from '../../src/outbound/outcome.ts';
+import {
+  classifyReply,
+  findReplyRule,
+  replyRules,
+} from '../../src/outbound/replies/classify-reply.ts';
 import { readReplyLine } from './reply-line.ts';
 
 type Strength = 'hard' | 'soft' | 'rate';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { classifyRefusal } from '../../src/outbound/classify.ts';
-import { toRemoteReply } from '../../src/outbound/smtp-reply.ts';
+import { classifyReply } from '../../src/outbound/replies/classify-reply.ts';
+import { toRemoteReply } from '../../src/outbound/smtp/reply.ts';
 
 function classify(line: string) {
   const reply = { code: Number(line.slice(0, 3)), lines: [line.slice(4)] };
-  return classifyRefusal(toRemoteReply(reply, 'RCPT'));
+  return classifyReply(toRemoteReply(reply, 'RCPT')).errorCode;
 }
 
-describe('classifyRefusal', () => {
+describe('The errorCode of a refusal at RCPT', () => {
   it.each([
     // The recipient.
     [

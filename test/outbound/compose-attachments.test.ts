@@ -2,8 +2,8 @@
 // machinery that made them.
 import type { Attachment } from 'mailparser';
 import { expect, test } from 'vitest';
-import { compose } from '../../src/outbound/compose.ts';
-import type { ComposeAttachment, ComposeInput } from '../../src/outbound/compose-input.ts';
+import { compose } from '../../src/outbound/compose/compose.ts';
+import type { ComposeAttachment, ComposeInput } from '../../src/outbound/compose/input.ts';
 import { messageBytes, parse, plainInput } from './compose-corpus.ts';
 
 const allBytes = Buffer.from(Uint8Array.from({ length: 256 }, (_, byte) => byte));

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import type { ParsedMail } from 'mailparser';
 import { simpleParser } from 'mailparser';
-import type { Composed, ComposeInput } from '../../src/outbound/compose-input.ts';
+import type { Composed, ComposeInput } from '../../src/outbound/compose/input.ts';
 
 /** A message of every optional part's absence. */
 export const plainInput: ComposeInput = {

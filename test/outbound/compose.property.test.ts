@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import type { AddressObject, ParsedMail } from 'mailparser';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { expect, test } from 'vitest';
-import { compose } from '../../src/outbound/compose.ts';
-import type { ComposeInput, Mailbox } from '../../src/outbound/compose-input.ts';
+import { compose } from '../../src/outbound/compose/compose.ts';
+import type { ComposeInput, Mailbox } from '../../src/outbound/compose/input.ts';
 import { inputs, messageBytes, parse, testSeed } from './compose-corpus.ts';
 
 function referenceMailbox({ email, name }: Mailbox) {

@@ -1,9 +1,9 @@
 // What composing promises about single messages: their fields, encodings, repeatability and that
 // nothing breaks out of a header. Equality of meaning is in compose.property.test.ts.
 import { describe, expect, test } from 'vitest';
-import { compose } from '../../src/outbound/compose.ts';
-import type { ComposeInput } from '../../src/outbound/compose-input.ts';
-import { ComposeError } from '../../src/outbound/compose-input.ts';
+import { compose } from '../../src/outbound/compose/compose.ts';
+import type { ComposeInput } from '../../src/outbound/compose/input.ts';
+import { ComposeError } from '../../src/outbound/compose/input.ts';
 import { messageBytes, parse, plainInput } from './compose-corpus.ts';
 
 async function composeText(change: Partial<ComposeInput>): Promise<string> {

@@ -5,7 +5,7 @@ import {
   findMailHosts,
   findNamedAddresses,
   worstVerdict,
-} from '../../src/outbound/destination.ts';
+} from '../../src/outbound/route/destination.ts';
 import { seededRandom } from '../../src/random.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { virtualClock } from '../support/virtual-clock.ts';

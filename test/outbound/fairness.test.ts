@@ -5,6 +5,9 @@ import { verifyDomain } from '../../src/domains/verification.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { getMessage } from '../../src/messages/messages.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
+import { claimMessages } from '../../src/outbound/claim.ts';
+import { Lanes } from '../../src/outbound/lanes/lanes.ts';
+import { loadProviders } from '../../src/outbound/lanes/providers.ts';
 import { firstDelivery, type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
@@ -44,6 +47,33 @@ describe.each(stores)('fair turns on %s', (store) => {
     // Behind at most what was claimed with it, not behind the backlog.
     expect(place).toBeLessThan(200);
     expect((await getMessage(app, small, single.id)).status).toBe('sent');
+  });
+
+  it('who comes while a backlog waits in its lane goes with the next that the lane has room for', async () => {
+    const { app, caller } = service;
+    const { id } = await createOrganization(app, { name: 'small', plan: 'self-hosted' });
+    const small = operatorOf(id);
+    const domain = await addDomain(app, small, { domain: 'small.example', dkim: 'ed25519' });
+    await verifyDomain(app, small, domain.id, { force: true });
+    const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
+    const choice = { lanes, laneOf: () => 'relay', soleLane: null };
+    const claim = async (limit: number) => {
+      const options = { worker: 'wrk_test', leaseMs: 60_000, limit };
+      const { messages } = await claimMessages(app, choice, options);
+      return messages.flatMap(({ deliveries }) => deliveries);
+    };
+    await Promise.all(Array.from({ length: 80 }, (_, i) => send(app, caller, `u${i}@a.example`)));
+    const first = await claim(100);
+    expect(first).toHaveLength(8);
+    await send(app, small, 'one@example.com', { from: { email: 'a@small.example' } });
+    const claimed: string[] = [];
+    for (const pair of [first.slice(0, 2), first.slice(2, 4)]) {
+      for (const row of pair) lanes.ended('relay', row.id, 'taken');
+      claimed.push(...(await claim(4)).map(({ email }) => email));
+    }
+    expect(claimed).toHaveLength(8);
+    expect(claimed).toContain('one@example.com');
+    pipeline = await startPipeline(app);
   });
 
   it('what a lane has no room for waits in it with a reason and a time, then leaves', async () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Lanes } from '../../src/outbound/lanes.ts';
-import { loadProviders } from '../../src/outbound/providers.ts';
+import { Lanes } from '../../src/outbound/lanes/lanes.ts';
+import { loadProviders } from '../../src/outbound/lanes/providers.ts';
 import { seededRandom } from '../../src/random.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 
@@ -57,6 +57,31 @@ describe('lanes', () => {
     expect(first).toHaveLength(8);
     for (const id of first) lanes.ended('domain a.test', id, 'taken');
     expect(admit('domain a.test', 100)).toHaveLength(16);
+  });
+
+  it('a lane that takes mail as fast as it comes says how much more, once a quarter is free', async () => {
+    expect(lanes.quickRoom('relay')).toBe(Infinity);
+    const first = admit('relay', 8);
+    for (const id of first) lanes.ended('relay', id, 'taken');
+    expect(lanes.quickRoom('relay')).toBe(16);
+    const second = admit('relay', 16);
+    expect(lanes.quickRoom('relay')).toBe(0);
+    // Each that is taken frees a place and widens the window by one.
+    const rooms = second.slice(0, 6).map((id) => {
+      lanes.ended('relay', id, 'taken');
+      return lanes.quickRoom('relay');
+    });
+    expect(rooms).toEqual([0, 0, 6, 8, 10, 12]);
+    await clock.advance(100);
+    expect(lanes.quickRoom('relay')).toBe(Infinity);
+  });
+
+  it('a lane that asked for less makes mail wait with its reason', () => {
+    const [first, second] = admit('relay', 2);
+    lanes.ended('relay', first ?? '', 'taken');
+    lanes.ended('relay', second ?? '', 'slowed');
+    expect(lanes.quickRoom('relay')).toBe(Infinity);
+    expect(lanes.admit('relay', 'org_a')).toMatchObject({ waitReason: 'provider-unavailable' });
   });
 
   it('who is put off is told until when and why, and takes turns with other organizations', () => {
@@ -119,5 +144,57 @@ describe('lanes', () => {
     expect(lanes.nextRoomAt()).not.toBeNull();
     lanes.drained('domain a.test');
     expect(lanes.nextRoomAt()).toBeNull();
+  });
+});
+
+describe('what is shown of the lanes', () => {
+  function many(count: number): { lanes: Lanes; clock: VirtualClock } {
+    const clock = virtualClock();
+    const lanes = new Lanes(clock, seededRandom(1), loadProviders(null, 10));
+    for (let index = 0; index < count; index++) {
+      const name = `domain d${index}.test`;
+      lanes.begun(name, `dlv_${index}`);
+      // The higher its number, the more is on its way in it.
+      for (let more = 0; more < Math.floor(index / 10_000); more++) {
+        lanes.begun(name, `dlv_${index}_${more}`);
+      }
+    }
+    return { lanes, clock };
+  }
+
+  it('is the busiest, busiest first, however many there are', () => {
+    const { lanes } = many(30_500);
+    const shown = lanes.states(500);
+    expect(shown).toHaveLength(500);
+    expect(shown.every(({ inFlight }) => inFlight === 4)).toBe(true);
+    const next = lanes.states(501);
+    expect(next.at(-1)?.inFlight).toBe(3);
+    expect(next.slice(0, 500)).toEqual(shown);
+  });
+
+  it('leaves out what has been quiet for long, and counts it anew when it comes back', async () => {
+    const { lanes, clock } = many(3);
+    for (let index = 0; index < 3; index++) {
+      lanes.ended(`domain d${index}.test`, `dlv_${index}`, 'taken');
+    }
+    expect(lanes.states().map(({ taken }) => taken)).toEqual([1, 1, 1]);
+    await clock.advance(20_000);
+    expect(lanes.states()).toHaveLength(3);
+    await clock.advance(10_000);
+    expect(lanes.states()).toEqual([]);
+    lanes.begun('domain d1.test', 'dlv_9');
+    lanes.ended('domain d1.test', 'dlv_9', 'taken');
+    expect(lanes.states()).toMatchObject([{ lane: 'domain d1.test', taken: 1 }]);
+  });
+
+  it('keeps what waits or is closed, however long', async () => {
+    const { lanes, clock } = many(2);
+    lanes.ended('domain d0.test', 'dlv_0', 'slowed');
+    lanes.released('dlv_1');
+    for (let more = 0; more < 9; more++) lanes.begun('domain d1.test', `dlv_1_${more}`);
+    lanes.admit('domain d1.test', 'org_a');
+    for (let more = 0; more < 9; more++) lanes.released(`dlv_1_${more}`);
+    await clock.advance(60_000);
+    expect(lanes.states().map(({ lane }) => lane)).toEqual(['domain d1.test']);
   });
 });

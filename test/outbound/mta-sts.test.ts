@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createMtaSts, type MtaSts } from '../../src/outbound/mta-sts.ts';
+import { createMtaSts, type MtaSts } from '../../src/outbound/route/mta-sts.ts';
 import type { SmtpSink } from '../support/smtp-sink.ts';
 import { testCert, testKey } from '../support/test-cert.ts';
 import { trustTestAuthority } from './smtp-certificates.ts';

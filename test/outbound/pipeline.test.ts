@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
 import { deleteMessage, getMessage } from '../../src/messages/messages.ts';
 import { claimMessages, type LaneChoice } from '../../src/outbound/claim.ts';
-import { Lanes } from '../../src/outbound/lanes.ts';
+import { Lanes } from '../../src/outbound/lanes/lanes.ts';
+import { loadProviders } from '../../src/outbound/lanes/providers.ts';
 import { createPipeline } from '../../src/outbound/pipeline.ts';
-import { loadProviders } from '../../src/outbound/providers.ts';
 import {
   firstDelivery,
   type RunningPipeline,
@@ -21,7 +21,7 @@ const hourMs = 60 * minuteMs;
 /** Lanes that nobody takes. */
 function noLimits(app: App): LaneChoice {
   const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
-  return { lanes, laneOf: () => null };
+  return { lanes, laneOf: () => null, soleLane: null };
 }
 
 describe.each(stores)('delivery on %s', (store) => {

@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSession } from '../../src/outbound/smtp/open.ts';
 import {
   type LaneLimits,
   type Lease,
   type PoolOptions,
   SmtpPool,
-} from '../../src/outbound/pool.ts';
-import { openSession } from '../../src/outbound/smtp-open.ts';
+} from '../../src/outbound/smtp/pool.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 import { mailOf, until } from './smtp-session-dialogue.ts';

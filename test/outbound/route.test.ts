@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
-import { createRouter, type RouteConfig, routeKey } from '../../src/outbound/route.ts';
+import { createRouter, type RouteConfig, routeKey } from '../../src/outbound/route/route.ts';
 
 const relay = {
   host: 'smarthost.test',

@@ -10,9 +10,9 @@ import {
   generateDkimKey,
 } from '../../src/domains/dkim-key.ts';
 import type { SigningKey } from '../../src/domains/signing-keys.ts';
-import { compose } from '../../src/outbound/compose.ts';
-import type { Composed, ComposeInput } from '../../src/outbound/compose-input.ts';
-import { createSigner } from '../../src/outbound/sign.ts';
+import { compose } from '../../src/outbound/compose/compose.ts';
+import type { Composed, ComposeInput } from '../../src/outbound/compose/input.ts';
+import { createSigner } from '../../src/outbound/compose/sign.ts';
 import { inputs, messageBytes, plainInput, testSeed } from './compose-corpus.ts';
 
 const domain = 'sandbox.test';

@@ -7,7 +7,7 @@ import type { SecureContextOptions } from 'node:tls';
 import type { Connector } from '../../src/app.ts';
 import { createDns, type Dns } from '../../src/dns.ts';
 import type { Outcome } from '../../src/outbound/outcome.ts';
-import type { DirectRoute } from '../../src/outbound/route.ts';
+import type { DirectRoute } from '../../src/outbound/route/route.ts';
 import { createTransport, type Transport } from '../../src/outbound/transport.ts';
 import { seededRandom } from '../../src/random.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';

@@ -3,9 +3,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { systemClock } from '../../src/clock.ts';
-import type { SmtpMail } from '../../src/outbound/smtp-envelope.ts';
-import { type OpenOptions, openSession } from '../../src/outbound/smtp-open.ts';
-import type { SmtpSession } from '../../src/outbound/smtp-session.ts';
+import type { SmtpMail } from '../../src/outbound/smtp/envelope.ts';
+import { type OpenOptions, openSession } from '../../src/outbound/smtp/open.ts';
+import type { SmtpSession } from '../../src/outbound/smtp/session.ts';
 
 /** A message to `b@example.com`, or what `changes` says. */
 export function mailOf(changes: Partial<SmtpMail> = {}): SmtpMail {

@@ -1,8 +1,8 @@
 import { connect, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Opening } from '../../src/outbound/smtp-open.ts';
-import type { SmtpSession } from '../../src/outbound/smtp-session.ts';
-import type { RecipientAnswer } from '../../src/outbound/smtp-transaction.ts';
+import type { Opening } from '../../src/outbound/smtp/open.ts';
+import type { SmtpSession } from '../../src/outbound/smtp/session.ts';
+import type { RecipientAnswer } from '../../src/outbound/smtp/transaction.ts';
 import { seededRandom } from '../../src/random.ts';
 import { type SmtpSink, type SmtpSinkOptions, startSmtpSink } from '../support/smtp-sink.ts';
 import type { SinkReply, SinkVerb } from '../support/smtp-sink-script.ts';

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createDns, type Dns } from '../../src/dns.ts';
 import type { Outcome } from '../../src/outbound/outcome.ts';
-import type { DirectRoute, RelayRoute } from '../../src/outbound/route.ts';
+import type { DirectRoute, RelayRoute } from '../../src/outbound/route/route.ts';
 import {
   createTransport,
   type Transport,

@@ -6,9 +6,9 @@ import { type DeliveryRow, findDeliveries, postpone } from '../../src/messages/d
 import type { WaitReason } from '../../src/messages/schema.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
 import { claimMessages } from '../../src/outbound/claim.ts';
-import { Lanes } from '../../src/outbound/lanes.ts';
-import { loadProviders } from '../../src/outbound/providers.ts';
-import type { ListQueueQuery } from '../../src/outbound/queue-schema.ts';
+import { Lanes } from '../../src/outbound/lanes/lanes.ts';
+import { loadProviders } from '../../src/outbound/lanes/providers.ts';
+import type { ListQueueQuery } from '../../src/outbound/queue/queue-schema.ts';
 import type { Caller } from '../../src/route.ts';
 import { newSenderRow } from '../../src/senders/identities.ts';
 import { insertSender } from '../../src/senders/queries.ts';
@@ -22,7 +22,7 @@ export function query(more: Partial<ListQueueQuery> = {}): ListQueueQuery {
 /** Claims up to `limit` as a daemon without limits does; returns the recipients, in the order taken. */
 export async function claim(app: App, limit = 100, worker = 'wrk_test'): Promise<string[]> {
   const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
-  const choice = { lanes, laneOf: () => null };
+  const choice = { lanes, laneOf: () => null, soleLane: null };
   const taken: DeliveryRow[] = [];
   for (;;) {
     const options = { worker, leaseMs: 60_000, limit: limit - taken.length };

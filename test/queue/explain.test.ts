@@ -6,7 +6,7 @@ import { createBlock } from '../../src/blocks/blocks.ts';
 import { ResourceNotFoundError } from '../../src/errors.ts';
 import type { WaitReason } from '../../src/messages/schema.ts';
 import { messageStatuses } from '../../src/messages/status.ts';
-import { explainMessage } from '../../src/outbound/explain.ts';
+import { explainMessage } from '../../src/outbound/queue/explain.ts';
 import {
   errorWords,
   facts,
@@ -14,10 +14,10 @@ import {
   stateWords,
   statusWords,
   waitWords,
-} from '../../src/outbound/explain-words.ts';
-import { holdQueue } from '../../src/outbound/holds.ts';
-import { dropDeliveries } from '../../src/outbound/queue.ts';
-import { fromNow, spanInWords, timeInWords } from '../../src/outbound/time-words.ts';
+} from '../../src/outbound/queue/explain-words.ts';
+import { holdQueue } from '../../src/outbound/queue/holds.ts';
+import { dropDeliveries } from '../../src/outbound/queue/queue.ts';
+import { fromNow, spanInWords, timeInWords } from '../../src/outbound/queue/time-words.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';

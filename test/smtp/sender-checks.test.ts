@@ -7,8 +7,8 @@ import { dkimRecordValue, generateDkimKey } from '../../src/domains/dkim-key.ts'
 import { type Destination, resolveDestination } from '../../src/inbound/destination.ts';
 import { receive } from '../../src/inbound/receive.ts';
 import { getEmailProjection } from '../../src/messages/email-projection.ts';
-import { compose } from '../../src/outbound/compose.ts';
-import { createSigner } from '../../src/outbound/sign.ts';
+import { compose } from '../../src/outbound/compose/compose.ts';
+import { createSigner } from '../../src/outbound/compose/sign.ts';
 import { messageBytes, plainInput } from '../outbound/compose-corpus.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { type TestApp, testApp, testStart } from '../support/test-app.ts';

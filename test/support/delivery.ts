@@ -2,9 +2,9 @@
 import type { App } from '../../src/app.ts';
 import { getMessage, listMessageEvents } from '../../src/messages/messages.ts';
 import { type Message, type SendPayload, sendPayload } from '../../src/messages/schema.ts';
+import { sendMessage } from '../../src/outbound/accept/send.ts';
 import { createAttempter } from '../../src/outbound/attempt.ts';
 import { createPipeline, type Pipeline } from '../../src/outbound/pipeline.ts';
-import { sendMessage } from '../../src/outbound/send.ts';
 import type { Caller } from '../../src/route.ts';
 
 export interface RunningPipeline extends Pipeline {

@@ -22,6 +22,8 @@ export interface RequestOptions {
   headers?: Record<string, string>;
   /** Another key than the api's own; null sends none. */
   apiKey?: string | null;
+  /** The other end of the connection; 127.0.0.1 when left out. */
+  remoteAddress?: string;
 }
 
 export interface HttpApi {
@@ -54,11 +56,12 @@ function clientOf(server: HttpServer, faults: readonly string[], ownKey: string)
   async function request<Body>(
     method: Method,
     url: string,
-    { body, headers = {}, apiKey = ownKey }: RequestOptions = {},
+    { body, headers = {}, apiKey = ownKey, remoteAddress }: RequestOptions = {},
   ): Promise<Answer<Body>> {
     const response = await server.inject({
       method,
       url,
+      ...(remoteAddress !== undefined && { remoteAddress }),
       headers: {
         ...(apiKey !== null && { 'x-api-key': apiKey }),
         ...(body !== undefined && { 'content-type': 'application/json' }),

@@ -43,6 +43,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.once('exit', () => {
     rmSync(base, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   });
+  // The library (async-exit-hook) ends the process with 0 on `beforeExit`, whatever the tests found.
+  process.prependListener('beforeExit', () => process.exit());
   const server = await startServer(base);
   project.provide('postgresUrl', server.url);
   return server.stop;

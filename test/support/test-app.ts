@@ -1,18 +1,24 @@
 // The service under test: a real store (SQLite in a temporary directory, or a schema of PostgreSQL),
 // a virtual clock, seeded randomness, first-started like a daemon's. Starts nothing that listens.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { type App, type Connector, openApp } from '../../src/app.ts';
 import { type ConfigInput, loadConfig } from '../../src/config.ts';
+import {
+  type DkimAlgorithm,
+  type DkimKeyPair,
+  generateDkimKey,
+} from '../../src/domains/dkim-key.ts';
 import { firstStart } from '../../src/first-start.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { createLogger } from '../../src/log.ts';
 import { seededRandom } from '../../src/random.ts';
 import type { Caller } from '../../src/route.ts';
-import { postgresSchema } from './postgres.ts';
+import { openStore } from '../../src/store/open.ts';
+import { migratedSchema } from './postgres-pool.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 
 /** For `describe.each(stores)('… on %s', (store) => …)`. */
@@ -70,12 +76,40 @@ function testConfig(config: ConfigInput, dataDir: string, url: string) {
   }).config;
 }
 
+/** A few keys for each test file: making an RSA key costs more than most tests. */
+const rsaPairs: Promise<DkimKeyPair>[] = [];
+const mostRsaPairs = 3;
+let rsaPairsTaken = 0;
+
+function testDkimKey(algorithm: DkimAlgorithm): Promise<DkimKeyPair> {
+  if (algorithm !== 'rsa-sha256') return generateDkimKey(algorithm);
+  const place = rsaPairsTaken++ % mostRsaPairs;
+  rsaPairs[place] ??= generateDkimKey(algorithm);
+  return rsaPairs[place];
+}
+
+/** The file of an empty store, migrated once for each test file. */
+let emptyStore: Promise<Buffer> | null = null;
+
+async function makeEmptyStore(): Promise<Buffer> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-test-empty-'));
+  const store = await openStore('sqlite:svc.db', dataDir, virtualClock(testStart));
+  await store.close();
+  const file = readFileSync(join(dataDir, 'svc.db'));
+  rmSync(dataDir, { recursive: true });
+  return file;
+}
+
 /** A service whose store is empty. */
 export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyTestApp> {
   const { seed = 1 } = options;
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const schema =
-    options.store === 'postgres' ? await postgresSchema(inject('postgresUrl')) : undefined;
+    options.store === 'postgres' ? await migratedSchema(inject('postgresUrl')) : undefined;
+  if (!schema) {
+    emptyStore ??= makeEmptyStore();
+    writeFileSync(join(dataDir, 'svc.db'), await emptyStore, { mode: 0o600 });
+  }
   const config = testConfig(options.config ?? {}, dataDir, schema?.url ?? 'sqlite:svc.db');
   const log = await createLogger({ level: 'silent', pretty: false });
   const clock = virtualClock(options.start ?? testStart);
@@ -83,17 +117,20 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
   const open = async () => {
     const random = seededRandom(seed + 1_000_000 * opened.length);
     const { connect } = options;
-    const app = await openApp(config, log, { clock, random, ...(connect && { connect }) });
+    const overrides = { clock, random, generateDkimKey: testDkimKey, ...(connect && { connect }) };
+    const app = await openApp(config, log, overrides);
     opened.push(app);
     return app;
   };
+  const app = await open();
+  await schema?.made();
   return {
-    app: await open(),
+    app,
     clock,
     another: open,
     async close() {
       for (const app of opened.reverse()) await app.close();
-      await schema?.drop();
+      await schema?.release();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

@@ -61,6 +61,7 @@ export function virtualClock(startMs = defaultStartMs): VirtualClock {
 
   return {
     now: () => elapsedMs + offsetMs,
+    elapsed: () => elapsedMs,
     after,
     advance,
     set(ms) {

@@ -2,7 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
+import { openApp } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
+import { createLogger } from '../../src/log.ts';
+import { getOrganization } from '../../src/organizations/organizations.ts';
+import { countHealth } from '../../src/usage/health.ts';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
 import { openApiCheck } from '../support/openapi-check.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -109,4 +114,38 @@ describe('at the command line', () => {
     expect((await cli.run(['stats', '--by', 'domain'])).stdout).toMatch(/simulator\.test +1 /);
     expect((await cli.run(['stats', '--by', 'year'])).code).toBe(2);
   });
+
+  it('svc domains show says why a domain is held, svc domains resume lets it go', async () => {
+    const domain = 'sandbox.test';
+    expect((await cli.run(['domains', 'resume', domain])).code).toBe(5);
+    await holdDomain(domain);
+    const held = {
+      sendingStatus: 'held',
+      holdReason: '10% of the last 100 messages bounced (limit 5%).',
+    };
+    expect(await cli.json(['domains', 'show', domain])).toMatchObject(held);
+    const { stdout } = await cli.run(['domains', 'show', domain]);
+    expect(stdout).toMatch(/holdReason +10% of the last 100 messages bounced/);
+    const args = ['domains', 'resume', domain, '--note', 'An old list was removed'];
+    const free = { domain, sendingStatus: 'enabled', holdReason: null };
+    expect(await cli.json(args)).toMatchObject(free);
+    expect((await cli.run(['domains', 'resume', 'other.example'])).code).toBe(3);
+    const { items } = await cli.json<{ items: unknown[] }>(['audit', '--action', 'domain.resumed']);
+    expect(items).toMatchObject([{ details: { domain, note: 'An old list was removed' } }]);
+  });
+
+  /** As if the domain had bounced, and another had not. */
+  async function holdDomain(fromDomain: string): Promise<void> {
+    const { config } = loadConfig({ env: { ...cli.env }, cwd: cli.directory });
+    const app = await openApp(config, await createLogger({ level: 'silent', pretty: false }));
+    const { id: organizationId } = await getOrganization(app, 'default');
+    const observation = { organizationId, sender: null };
+    await app.store.write((trx) =>
+      countHealth(app, trx, [
+        { ...observation, fromDomain: 'well.example', counts: { attempted: 200 } },
+        { ...observation, fromDomain, counts: { attempted: 100, hard_bounced: 10 } },
+      ]),
+    );
+    await app.close();
+  }
 });

@@ -4,14 +4,15 @@ import { sql } from 'kysely';
 import type { App } from '../../src/app.ts';
 import { findDeliveries } from '../../src/messages/delivery-queries.ts';
 import type { Message } from '../../src/messages/schema.ts';
-import { acceptAll } from '../../src/outbound/accept.ts';
+import { acceptAll } from '../../src/outbound/accept/accept.ts';
+import { recentContents } from '../../src/outbound/accept/recent-contents.ts';
+import { readSendContent } from '../../src/outbound/accept/send-content.ts';
 import { createAttempter } from '../../src/outbound/attempt.ts';
 import { applyLateOutcome, type LateOutcome } from '../../src/outbound/late-outcome.ts';
 import type { Outcome } from '../../src/outbound/outcome.ts';
 import { createPipeline } from '../../src/outbound/pipeline.ts';
-import { recentContents } from '../../src/outbound/recent-contents.ts';
-import { readSendContent } from '../../src/outbound/send-content.ts';
 import type { Caller } from '../../src/route.ts';
+import { fromJson } from '../../src/store/db.ts';
 import { payloadFor } from '../support/delivery.ts';
 
 const reply = (code: number, enhancedCode: string, text: string) => ({
@@ -134,9 +135,24 @@ export const lateBounce: LateOutcome = {
 
 export const complaint: LateOutcome = { kind: 'complained', feedbackType: 'abuse' };
 
-/** The events of an organization that are no message's, in order. */
+export interface WorkspaceEventRow {
+  type: string;
+  status: string;
+  metadata: Record<string, unknown> | null;
+}
+
+/** The events that are no message's, in order. */
+export async function workspaceEventRows(app: App): Promise<WorkspaceEventRow[]> {
+  const query = sql<{ event_type: string; status: string; metadata: string | null }>`
+    select event_type, status, metadata from events where message_id = '' order by id`;
+  return (await query.execute(app.store.db)).rows.map((row) => ({
+    type: row.event_type,
+    status: row.status,
+    metadata: fromJson(row.metadata),
+  }));
+}
+
+/** Their kinds. */
 export async function workspaceEvents(app: App): Promise<string[]> {
-  const query = sql<{ event_type: string }>`
-    select event_type from events where message_id = '' order by id`;
-  return (await query.execute(app.store.db)).rows.map((row) => row.event_type);
+  return (await workspaceEventRows(app)).map(({ type }) => type);
 }

@@ -1,7 +1,8 @@
 // One recipient of a bounce, and how its words become an errorCode (contract 5): the one place that
 // calls a bounce hard.
-import { classifyReply } from '../../outbound/classify-reply.ts';
+
 import type { ErrorCode, RemoteReply } from '../../outbound/outcome.ts';
+import { classifyReply } from '../../outbound/replies/classify-reply.ts';
 
 /** RFC 3464 2.3.3. Only `failed` is final; `delayed` changes nothing. */
 export type BounceAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';

@@ -2,7 +2,7 @@
 // notice is split from the returned copy, whose words are not the server's, then into a paragraph
 // for each address. The phrases are notice-words.ts.
 import { parseAddress } from '../../address.ts';
-import { classifyReply } from '../../outbound/classify-reply.ts';
+import { classifyReply } from '../../outbound/replies/classify-reply.ts';
 import type { ParsedMail } from '../parsed-mail.ts';
 import { startsHeaderBlock } from '../quoted-header.ts';
 import { type BouncedRecipient, toBouncedRecipient } from './bounced-recipient.ts';

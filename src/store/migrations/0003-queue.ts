@@ -1,5 +1,5 @@
-// What the operator and the daemons tell each other of the queue: holds (src/outbound/holds.ts) and
-// the lanes at work (src/outbound/lane-report.ts). The queue itself is the table `deliveries`.
+// What the operator and the daemons tell each other of the queue: holds (src/outbound/queue/holds.ts) and
+// the lanes at work (src/outbound/lanes/lane-report.ts). The queue itself is the table `deliveries`.
 import type { Migration } from '../migrate.ts';
 
 export const queue: Migration = {

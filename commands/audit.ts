@@ -1,0 +1,83 @@
+// `svc audit` (issue 4, 7). What is audited: src/audit/audit.ts.
+import { Flags } from '@oclif/core';
+import type { AuditEntry, AuditPage } from '../src/audit/schema.ts';
+import { given } from './base/body.ts';
+import { BaseCommand } from './base/command.ts';
+import { auditColumns } from './base/fields.ts';
+import { print } from './base/output.ts';
+import { withCaller } from './base/session.ts';
+
+/** `plan: free → growth`; what has no before is told as it is. */
+async function detailsInWords(details: AuditEntry['details']): Promise<string> {
+  const { inWords } = await import('./base/format.ts');
+  return Object.entries(details)
+    .map(([name, value]) => {
+      const isChange = typeof value === 'object' && value !== null && 'before' in value;
+      const words =
+        isChange && 'after' in value
+          ? `${inWords(value.before)} → ${inWords(value.after)}`
+          : inWords(value);
+      return `${name}: ${words}`;
+    })
+    .join('; ');
+}
+
+function actorInWords({ type, keyId, keyName, role }: AuditEntry['actor']): string {
+  if (type !== 'key') return type;
+  return [keyName, keyId, role && `(${role})`].filter((word) => word).join(' ');
+}
+
+async function inRows({ items, nextCursor }: AuditPage): Promise<string> {
+  if (items.length === 0) return 'No such changes.';
+  const { table } = await import('./base/format.ts');
+  const rows = await Promise.all(
+    items.map(async ({ createdAt, action, actor, resource, details }) => ({
+      createdAt,
+      action,
+      actor: actorInWords(actor),
+      resource: resource.id,
+      details: await detailsInWords(details),
+    })),
+  );
+  const more = nextCursor === null ? '' : `\n\nMore with --cursor ${nextCursor}`;
+  return table(rows, auditColumns) + more;
+}
+
+export default class Audit extends BaseCommand {
+  static override summary = 'List who changed what in an organization, newest first';
+
+  static override description =
+    'Changes of the organization, its keys, domains, senders, blocks and mailboxes: by a key, by ' +
+    'the operator (the command line) or by the service itself. What became of mail is in the ' +
+    'timelines of messages.';
+
+  static override examples = [
+    { description: 'The latest in an organization', command: 'svc audit --org acme' },
+    { description: 'What plans it had', command: 'svc audit --action organization.updated' },
+    {
+      description: 'Who touched a key this year',
+      command: 'svc audit --resource key_06dq2k0qz8h3v5m1r9t4w7xy --since 2026-01-01T00:00:00Z',
+    },
+  ];
+
+  static override flags = {
+    action: Flags.string({ description: 'Only these, such as key.created' }),
+    resource: Flags.string({ description: 'Only of this resource', helpValue: 'ID' }),
+    since: Flags.string({ description: 'Only of then and later, ISO 8601', helpValue: 'TIME' }),
+    limit: Flags.string({ description: 'Entries, at most 100', helpValue: 'N' }),
+    cursor: Flags.string({ description: 'Go on where a list ended', helpValue: 'CURSOR' }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Audit);
+    await withCaller(flags, async (app, caller) => {
+      const { listAudit } = await import('../src/audit/audit.ts');
+      const { auditQuery } = await import('../src/audit/schema.ts');
+      const { parseWith } = await import('../src/validate.ts');
+      const { action, resource, since, limit, cursor } = flags;
+      const wanted = given({ action, resource, since, limit, cursor });
+      const entries = await listAudit(app, caller, parseWith(auditQuery, wanted, 'query'));
+      await print(flags, entries, () => inRows(entries));
+    });
+  }
+}

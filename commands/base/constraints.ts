@@ -1,0 +1,38 @@
+// The flags that limit a key (`svc keys create` and `update`). What they may name is decided by the
+// schema of src/keys.
+import { Flags } from '@oclif/core';
+import { given } from './body.ts';
+
+export const constraintFlags = {
+  'allow-sender': Flags.string({
+    description: 'Its mail may come from this address; may be repeated',
+    multiple: true,
+    helpValue: 'ADDRESS',
+  }),
+  'allow-domain': Flags.string({
+    description: 'Its mail may come from every address of this domain; may be repeated',
+    multiple: true,
+    helpValue: 'DOMAIN',
+  }),
+  'allow-ip': Flags.string({
+    description: 'It may be used from this address or range; may be repeated',
+    multiple: true,
+    helpValue: 'CIDR',
+  }),
+};
+
+interface GivenFlags {
+  'allow-sender'?: string[] | undefined;
+  'allow-domain'?: string[] | undefined;
+  'allow-ip'?: string[] | undefined;
+}
+
+/** The constraints that the flags name; undefined without any. */
+export function constraintsGiven(flags: GivenFlags) {
+  const constraints = given({
+    senders: flags['allow-sender'],
+    domains: flags['allow-domain'],
+    ipRanges: flags['allow-ip'],
+  });
+  return Object.keys(constraints).length > 0 ? constraints : undefined;
+}

@@ -1,0 +1,65 @@
+// `svc messages batch` (contract 5). Accepting it: src/outbound/accept/batch.ts.
+import { Flags } from '@oclif/core';
+import type { BatchResult } from '../../src/messages/schema.ts';
+import { readJson } from '../base/body.ts';
+import { BaseCommand } from '../base/command.ts';
+import { ExpectationError } from '../base/failure.ts';
+import { idempotencyKeyFrom } from '../base/idempotency-key.ts';
+import { printArray } from '../base/output.ts';
+import { withCaller } from '../base/session.ts';
+
+const columns = ['index', 'id', 'status', 'error', 'why'];
+
+function rowOf(result: BatchResult) {
+  if ('message' in result) {
+    const { index, message } = result;
+    return { index, id: message.id, status: message.status, error: null, why: null };
+  }
+  const { index, error } = result;
+  const { _tag, message, ...rest } = error;
+  return { index, id: null, status: null, error: _tag, why: message ?? JSON.stringify(rest) };
+}
+
+export default class MessagesBatch extends BaseCommand {
+  static override summary = 'Send up to 100 messages';
+
+  static override description =
+    'Takes a JSON array of what the API takes for one message, and prints a result for each. What ' +
+    'is refused does not stop the others, and ends the command with exit code 8. With an ' +
+    'idempotency key the same array can be given again: nothing is sent twice.';
+
+  static override examples = [
+    { description: 'From a file', command: 'svc messages batch --data @messages.json' },
+    {
+      description: 'From standard input, safe to repeat',
+      command: 'svc messages batch --data - --idempotency-key receipts-2026-01 < messages.json',
+    },
+  ];
+
+  static override flags = {
+    data: Flags.string({
+      description: 'The array, as the API takes it: JSON, @FILE, or - for standard input',
+      helpValue: 'JSON',
+      required: true,
+    }),
+    'idempotency-key': Flags.string({ description: 'Repeats with it return the first results' }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(MessagesBatch);
+    const key = idempotencyKeyFrom(flags['idempotency-key']);
+    const input = await readJson(flags.data);
+    await withCaller(flags, async (app, caller) => {
+      const { batchPayload } = await import('../../src/messages/schema.ts');
+      const { sendBatch } = await import('../../src/outbound/accept/batch.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const entries = parseWith(batchPayload, input, 'body');
+      const results = await sendBatch(app, caller, entries, key);
+      if (flags.json) await printArray(flags, results, [], '');
+      else await printArray(flags, results.map(rowOf), columns, '');
+      const refused = results.filter((result) => 'error' in result).length;
+      if (refused === 0) return;
+      throw new ExpectationError(`${refused} of ${results.length} entries were refused`);
+    });
+  }
+}

@@ -1,0 +1,41 @@
+// `svc messages cancel` (contract 5). What it takes back: src/outbound/cancel.ts.
+import { Args } from '@oclif/core';
+import { BaseCommand } from '../base/command.ts';
+import { messageCard } from '../base/fields.ts';
+import { printCard } from '../base/output.ts';
+import { withCaller } from '../base/session.ts';
+
+export default class MessagesCancel extends BaseCommand {
+  static override summary = 'Take a message back that has not been sent';
+
+  static override description =
+    'It ends as failed, with the error code cancelled. Once some of it was sent, or while an ' +
+    'attempt is under way, it is a conflict. Does not ask first.';
+
+  static override examples = [
+    {
+      description: 'What was scheduled by mistake',
+      command: 'svc messages cancel msg_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
+    {
+      description: 'All that is scheduled',
+      command:
+        "svc messages list --status scheduled --json | jq -r '.items[].id' | xargs -n1 svc messages cancel",
+    },
+  ];
+
+  static override args = {
+    id: Args.string({ description: 'Id of the message (msg_…)', required: true }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(MessagesCancel);
+    await withCaller(flags, async (app, caller) => {
+      const { messageId } = await import('../../src/messages/schema.ts');
+      const { parseWith } = await import('../../src/validate.ts');
+      const id = parseWith(messageId, args.id, 'path');
+      const { cancelMessage } = await import('../../src/outbound/cancel.ts');
+      await printCard(flags, await cancelMessage(app, caller, id), messageCard);
+    });
+  }
+}

@@ -1,0 +1,52 @@
+// `svc orgs review` (issue 4, 5). What the review decides: src/organizations/onboarding.ts.
+import { Args, Flags } from '@oclif/core';
+import { given } from '../base/body.ts';
+import { BaseCommand } from '../base/command.ts';
+import { UsageError } from '../base/failure.ts';
+import { organizationCard } from '../base/fields.ts';
+import { printCard } from '../base/output.ts';
+import { withApp } from '../base/session.ts';
+
+export default class OrgsReview extends BaseCommand {
+  static override summary = 'Approve or reject the onboarding of an organization';
+
+  static override description =
+    'Until it is approved an organization sends only to its own mailboxes and @simulator.test. A ' +
+    'rejected one may apply again, which makes it pending, one generation on.';
+
+  static override examples = [
+    { description: 'What it says', command: 'svc orgs show acme' },
+    { description: 'Let it send to everybody', command: 'svc orgs review acme --approve' },
+    {
+      description: 'Only if it has not applied again since',
+      command: 'svc orgs review acme --reject --expected-generation 1 --note "No website"',
+    },
+  ];
+
+  static override args = {
+    organization: Args.string({ description: 'Id (org_…) or name', required: true }),
+  };
+
+  static override flags = {
+    approve: Flags.boolean({ description: 'It may send to everybody' }),
+    reject: Flags.boolean({ description: 'It may not' }),
+    note: Flags.string({ description: 'Why; the organization reads it in its audit' }),
+    'expected-generation': Flags.integer({
+      description: 'Of the application that was reviewed; another is a conflict',
+      helpValue: 'N',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(OrgsReview);
+    if (flags.approve === flags.reject) throw new UsageError('give either --approve or --reject');
+    await withApp(flags, async (app) => {
+      const { reviewOnboarding } = await import('../../src/organizations/onboarding.ts');
+      const reviewed = await reviewOnboarding(app, args.organization, {
+        verdict: flags.approve ? 'approved' : 'rejected',
+        ...given({ note: flags.note, expectedGeneration: flags['expected-generation'] }),
+      });
+      await printCard(flags, reviewed, organizationCard);
+    });
+  }
+}

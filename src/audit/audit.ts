@@ -1,0 +1,135 @@
+// The audit: who changed what and when, written in the transaction of the change. Never a secret, a key
+// or a body. What the service does with mail is not audited: that is the timeline (src/events).
+import type { App } from '../app.ts';
+import { isoTime } from '../clock.ts';
+import { cursorAfter, readCursor } from '../cursor.ts';
+import type { Caller } from '../route.ts';
+import { type Db, fromJson, toJson } from '../store/db.ts';
+import { type AuditRow, insertEntries, selectEntries, updateDetails } from './queries.ts';
+import type { AuditAction, AuditEntry, AuditPage, AuditQuery } from './schema.ts';
+
+export type Actor = AuditEntry['actor'];
+
+/** Whoever holds the command line. */
+export const operatorActor: Actor = { type: 'operator', keyId: null, keyName: null, role: null };
+
+/** What happens by itself. */
+export const serviceActor: Actor = { ...operatorActor, type: 'service' };
+
+/** The key that asks, or the operator. */
+export function actorOf({ keyId, keyName, roleName }: Caller): Actor {
+  return keyId === null ? operatorActor : { type: 'key', keyId, keyName, role: roleName };
+}
+
+type Details = Readonly<Record<string, unknown>>;
+
+export interface AuditedChange {
+  actor: Actor;
+  organizationId: string;
+  action: AuditAction;
+  /** Null for a change of many at once. */
+  resourceId: string | null;
+  /** What is null or undefined in it is left out. */
+  details?: Details;
+}
+
+const longestText = 500;
+const longestValue = 2_000;
+
+function clip(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
+
+/** JSON of the details, each value of a bounded size. */
+function boundedJson(details: Details): string | null {
+  const entries = Object.entries(details).flatMap(([name, value]): [string, unknown][] => {
+    if (value === null || value === undefined) return [];
+    const text = JSON.stringify(value, (_key, each: unknown) =>
+      typeof each === 'string' ? clip(each, longestText) : each,
+    );
+    return [[name, text.length > longestValue ? clip(text, longestValue) : JSON.parse(text)]];
+  });
+  return entries.length === 0 ? null : toJson(Object.fromEntries(entries));
+}
+
+/** What differs, as the audit tells it: `{plan: {before: 'free', after: 'growth'}}`. */
+export function changesOf<T extends object>(before: T, after: T): Details {
+  const old = new Map<string, unknown>(Object.entries(before));
+  return Object.fromEntries(
+    Object.entries(after).flatMap(([name, value]) =>
+      JSON.stringify(old.get(name)) === JSON.stringify(value)
+        ? []
+        : [[name, { before: old.get(name) ?? null, after: value }]],
+    ),
+  );
+}
+
+/** Writes what was changed, inside the transaction of the change; returns the entry's id. */
+export async function recordAudit(app: App, trx: Db, change: AuditedChange): Promise<string> {
+  const { actor, organizationId, action, resourceId, details = {} } = change;
+  const row: AuditRow = {
+    id: app.newId('auditEntry'),
+    organization_id: organizationId,
+    actor: actor.type,
+    key_id: actor.keyId,
+    key_name: actor.keyName,
+    role: actor.role,
+    action,
+    resource_id: resourceId,
+    details: boundedJson(details),
+    created_at: app.clock.now(),
+  };
+  await insertEntries(trx, [row]);
+  return row.id;
+}
+
+/** As `recordAudit`, for what a caller did in the organization of its key. */
+export function auditChange(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  action: AuditAction,
+  resourceId: string | null,
+  details: Details = {},
+): Promise<string> {
+  const { organizationId } = caller;
+  const actor = actorOf(caller);
+  return recordAudit(app, trx, { actor, organizationId, action, resourceId, details });
+}
+
+/** Tells the details anew, of a change that takes several transactions. */
+export async function amendAudit(trx: Db, id: string, details: Details): Promise<void> {
+  await updateDetails(trx, id, boundedJson(details));
+}
+
+function toEntry(row: AuditRow): AuditEntry {
+  const action = row.action as AuditAction;
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    createdAt: isoTime(row.created_at),
+    actor: { type: row.actor, keyId: row.key_id, keyName: row.key_name, role: row.role },
+    action,
+    resource: { type: action.slice(0, action.indexOf('.')), id: row.resource_id },
+    details: fromJson<Record<string, unknown>>(row.details) ?? {},
+  };
+}
+
+/** The changes in an organization, newest first. @throws ValidationError (a foreign cursor). */
+export async function listAudit(app: App, caller: Caller, query: AuditQuery): Promise<AuditPage> {
+  const { action, resource, since, limit, cursor } = query;
+  const scope = ['audit', caller.organizationId, action, resource, since];
+  const filter = {
+    action,
+    resourceId: resource,
+    since: since === undefined ? undefined : Date.parse(since),
+    after: cursor === undefined ? undefined : readCursor(scope, cursor),
+  };
+  const rows = await selectEntries(app.store.db, caller.organizationId, filter, limit + 1);
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return {
+    items: shown.map(toEntry),
+    nextCursor: last ? cursorAfter(scope, { at: last.created_at, id: last.id }) : null,
+  };
+}

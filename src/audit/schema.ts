@@ -1,0 +1,89 @@
+// Shapes of the audit, in and out, and the vocabulary of what is audited.
+import { z } from 'zod';
+import { pageQuery } from '../pagination.ts';
+
+/** The word before the dot is the kind of resource. */
+export const auditActions = [
+  'organization.created',
+  'organization.updated',
+  'organization.paused',
+  'organization.resumed',
+  'organization.onboarding-approved',
+  'organization.onboarding-rejected',
+  'organization.onboarding-reapplied',
+  'key.created',
+  'key.updated',
+  'key.rotated',
+  'key.revoked',
+  'domain.added',
+  'domain.deleted',
+  'domain.verified-by-force',
+  'domain.dkim-rotated',
+  'domain.resumed',
+  'sender.created',
+  'sender.updated',
+  'sender.deleted',
+  'block.created',
+  'block.deleted',
+  'block.imported',
+  'mailbox.created',
+] as const;
+
+export type AuditAction = (typeof auditActions)[number];
+
+const longestCursor = 200;
+
+export const auditQuery = z.strictObject({
+  action: z
+    .enum(auditActions, { error: `is not one of ${auditActions.join(', ')}` })
+    .optional()
+    .meta({ description: 'Only these changes' }),
+  resource: z
+    .string()
+    .regex(/^[a-z]+_[0-9a-z]{1,40}$/, 'is not an id')
+    .optional()
+    .meta({ description: 'Only changes of the resource with this id' }),
+  since: z.iso
+    .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
+    .optional()
+    .meta({ description: 'Only changes of then and later' }),
+  limit: pageQuery.limit,
+  cursor: z
+    .string()
+    .max(longestCursor)
+    .optional()
+    .meta({ description: '`nextCursor` of the page before, with the same filters' }),
+});
+
+export const auditEntryOutput = z
+  .object({
+    id: z.string(),
+    organizationId: z.string(),
+    createdAt: z.string(),
+    actor: z.object({
+      type: z.enum(['key', 'operator', 'service']).meta({
+        description: 'A key, the operator at the command line, or the service by itself',
+      }),
+      keyId: z.string().nullable(),
+      keyName: z.string().nullable().meta({ description: 'As it was then' }),
+      role: z.string().nullable(),
+    }),
+    action: z.enum(auditActions),
+    resource: z.object({
+      type: z.string(),
+      id: z.string().nullable().meta({ description: 'Null for a change of many at once' }),
+    }),
+    details: z.record(z.string(), z.unknown()).meta({
+      description: 'What changed, as `{field: {before, after}}`, and what else is to be known',
+    }),
+  })
+  .meta({ id: 'AuditEntry', description: 'Who changed what, and when' });
+
+export const auditPage = z.object({
+  items: z.array(auditEntryOutput),
+  nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+});
+
+export type AuditQuery = z.output<typeof auditQuery>;
+export type AuditEntry = z.output<typeof auditEntryOutput>;
+export type AuditPage = z.output<typeof auditPage>;

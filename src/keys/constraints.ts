@@ -1,0 +1,69 @@
+// Constraints of a key (issue 4, item 7): the addresses it may be used from, and the From addresses
+// and domains of its mail. Asked on every request, so ranges are parsed once for each cached key.
+import { domainOf, foldAddress } from '../address.ts';
+import { ForbiddenError } from '../errors.ts';
+import { type AddressRange, hasRange, isInRanges, parseRange } from '../network-address.ts';
+import type { Caller, KeyConstraints } from '../route.ts';
+
+/** Goes with the cached key that holds the constraints. */
+const parsedRanges = new WeakMap<KeyConstraints, AddressRange[]>();
+
+function rangesOf(constraints: KeyConstraints): AddressRange[] {
+  let ranges = parsedRanges.get(constraints);
+  if (!ranges) {
+    ranges = (constraints.ipRanges ?? []).flatMap((text) => parseRange(text) ?? []);
+    parsedRanges.set(constraints, ranges);
+  }
+  return ranges;
+}
+
+/**
+ * The refusal of a request from `peer`, the address at the other end of the connection; null where
+ * the key may be used from there. Names the address and not the ranges: a thief learns none.
+ */
+export function outsideRanges(
+  { constraints }: Caller,
+  peer: string | undefined,
+): ForbiddenError | null {
+  if (!constraints?.ipRanges) return null;
+  if (peer !== undefined && isInRanges(peer, rangesOf(constraints))) return null;
+  return new ForbiddenError(
+    `This key may not be used from the address ${peer ?? 'of this connection'}: use it from where it is meant for, or have its constraints changed`,
+  );
+}
+
+function mayBeFrom({ senders = [], domains = [] }: KeyConstraints, email: string): boolean {
+  const folded = foldAddress(email);
+  return (
+    domains.includes(domainOf(folded)) || senders.some((sender) => foldAddress(sender) === folded)
+  );
+}
+
+function limitsFrom({ senders, domains }: KeyConstraints): boolean {
+  return senders !== undefined || domains !== undefined;
+}
+
+/** The refusal of mail from `email`, in the normal form of src/address.ts; null where it may go. */
+export function beyondSenders({ constraints }: Caller, email: string): ForbiddenError | null {
+  if (!constraints || !limitsFrom(constraints) || mayBeFrom(constraints, email)) return null;
+  return new ForbiddenError(
+    `This key may not send from ${email}: give a from.email that its constraints allow, or use another key`,
+  );
+}
+
+/** Whether a key of the one may do nothing that a key of the other may not. */
+export function areNoLooser(wanted: KeyConstraints | null, holder: KeyConstraints | null): boolean {
+  if (!holder) return true;
+  if (holder.ipRanges) {
+    const inner = wanted?.ipRanges ? rangesOf(wanted) : null;
+    const outer = rangesOf(holder);
+    if (!inner?.every((range) => outer.some((one) => hasRange(one, range)))) return false;
+  }
+  if (!limitsFrom(holder)) return true;
+  if (!wanted || !limitsFrom(wanted)) return false;
+  const { senders = [], domains = [] } = wanted;
+  return (
+    senders.every((sender) => mayBeFrom(holder, sender)) &&
+    domains.every((domain) => holder.domains?.includes(domain) ?? false)
+  );
+}

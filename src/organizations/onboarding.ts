@@ -1,0 +1,93 @@
+// The onboarding review (specification 4.8, 5.6): the operator lets an organization send to everybody,
+// or not. Until it is approved it sends only to its own mailboxes and the simulator
+// (src/outbound/accept/reach.ts); it receives, and does all else, as any other. What was accepted
+// before a rejection still goes: a pause stops that too.
+//
+//   status    moved by  to        also
+//   pending   approve   approved
+//   pending   reject    rejected
+//   approved  reject    rejected
+//   rejected  approve   approved
+//   rejected  reapply   pending   the generation grows: a verdict on the one before is refused
+import type { App } from '../app.ts';
+import { actorOf, operatorActor } from '../audit/audit.ts';
+import { ConflictError, ForbiddenError } from '../errors.ts';
+import type { Caller } from '../route.ts';
+import { parseWith } from '../validate.ts';
+import { changeOrganization } from './organizations.ts';
+import type { OrganizationRow } from './queries.ts';
+import {
+  type Organization,
+  type ReapplyOnboarding,
+  type ReviewOnboarding,
+  reapplyOnboardingInput,
+  reviewOnboardingInput,
+} from './schema.ts';
+
+const mayReapply = ['owner', 'admin'];
+
+function requireGeneration(before: OrganizationRow, expected: number | undefined): void {
+  const { onboarding_generation: generation, onboarding_status: status } = before;
+  if (expected === undefined || expected === generation) return;
+  throw new ConflictError(
+    'organization',
+    `The onboarding is at generation ${generation} (${status}), not ${expected}: look at it again`,
+  );
+}
+
+/**
+ * The operator's verdict.
+ * @throws ConflictError when it stands already or the generation is another; ResourceNotFoundError.
+ */
+export async function reviewOnboarding(
+  app: App,
+  idOrName: string,
+  input: ReviewOnboarding,
+): Promise<Organization> {
+  const wanted = parseWith(reviewOnboardingInput, input, 'body');
+  const { verdict, expectedGeneration, note } = wanted;
+  return changeOrganization(app, idOrName, operatorActor, (before) => {
+    requireGeneration(before, expectedGeneration);
+    const { name, onboarding_status: status, onboarding_generation: generation } = before;
+    if (status === verdict) {
+      throw new ConflictError('organization', `The onboarding of "${name}" is ${verdict} already`);
+    }
+    return {
+      set: { onboarding_status: verdict },
+      action: `organization.onboarding-${verdict}`,
+      details: { status: { before: status, after: verdict }, generation, note },
+    };
+  });
+}
+
+/**
+ * A rejected organization applies again: pending, one generation on.
+ * @throws ForbiddenError unless the caller is an owner or admin; ConflictError when it is not
+ * rejected or the generation is another.
+ */
+export async function reapplyOnboarding(
+  app: App,
+  caller: Caller,
+  input: ReapplyOnboarding,
+): Promise<Organization> {
+  const { expectedGeneration, note } = parseWith(reapplyOnboardingInput, input, 'body');
+  if (!mayReapply.includes(caller.roleName)) {
+    throw new ForbiddenError('Only an owner or admin of the organization reapplies for its review');
+  }
+  return changeOrganization(app, caller.organizationId, actorOf(caller), (before) => {
+    requireGeneration(before, expectedGeneration);
+    const status = before.onboarding_status;
+    if (status !== 'rejected') {
+      throw new ConflictError(
+        'organization',
+        `The onboarding is ${status}: only a rejected organization reapplies`,
+      );
+    }
+    const generation = before.onboarding_generation + 1;
+    return {
+      set: { onboarding_status: 'pending', onboarding_generation: generation },
+      action: 'organization.onboarding-reapplied',
+      details: { status: { before: status, after: 'pending' }, generation, note },
+    };
+  });
+}

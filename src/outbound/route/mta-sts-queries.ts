@@ -1,0 +1,53 @@
+// All SQL on `mta_sts_policies`: one row for each recipient domain with a policy in force. Rows only.
+import type { Kysely } from 'kysely';
+import { type Db, type ParameterOf, statement, tables } from '../../store/db.ts';
+
+export interface StsPolicyRow {
+  domain: string;
+  policy_id: string;
+  /** The policy file as it was fetched. */
+  policy: string;
+  fetched_at: number;
+  expires_at: number;
+}
+
+interface StsTables {
+  mta_sts_policies: StsPolicyRow;
+}
+
+const selectPolicy = statement(
+  (db: Kysely<StsTables>, parameter: ParameterOf<{ domain: string }>) =>
+    db.selectFrom('mta_sts_policies').selectAll().where('domain', '=', parameter('domain')),
+);
+
+export async function findStsPolicy(db: Db, domain: string): Promise<StsPolicyRow | undefined> {
+  return (await selectPolicy(db, { domain }))[0];
+}
+
+/** Writes the policy of a domain in the place of its last one. */
+export async function upsertStsPolicy(db: Db, row: StsPolicyRow): Promise<void> {
+  const { domain, ...values } = row;
+  await tables<StsTables>(db)
+    .insertInto('mta_sts_policies')
+    .values({ domain, ...values })
+    .onConflict((conflict) => conflict.column('domain').doUpdateSet(values))
+    .execute();
+}
+
+/** Forgets what ran out before `now`, and of the rest all but the `most` fetched last. */
+export async function deleteOldStsPolicies(db: Db, now: number, most: number): Promise<void> {
+  const q = tables<StsTables>(db);
+  await q.deleteFrom('mta_sts_policies').where('expires_at', '<=', now).execute();
+  const firstTooMany = await q
+    .selectFrom('mta_sts_policies')
+    .select('fetched_at')
+    .orderBy('fetched_at', 'desc')
+    .offset(most)
+    .limit(1)
+    .executeTakeFirst();
+  if (!firstTooMany) return;
+  await q
+    .deleteFrom('mta_sts_policies')
+    .where('fetched_at', '<=', firstTooMany.fetched_at)
+    .execute();
+}

@@ -1,0 +1,251 @@
+// An open SMTP session: one message after another over one connection, an answer per recipient
+// (RFC 5321 3.3, pipelined by RFC 2920). How it was opened is open.ts; what an answer means for
+// the delivery is transport.ts.
+import type { Capabilities } from './capabilities.ts';
+import type { Command, SmtpChannel } from './channel.ts';
+import { toDataBlock } from './data.ts';
+import type { SmtpMail } from './envelope.ts';
+import { SmtpFault } from './fault.ts';
+import type { SmtpReply } from './reply.ts';
+import type { SmtpTimeouts, Verb } from './timeouts.ts';
+import { type RecipientAnswer, Transaction } from './transaction.ts';
+import type { Transcript } from './transcript.ts';
+
+/** 503: what this server says to MAIL while it still has another transaction open. */
+const badSequence = 503;
+const emptyMessage = [Buffer.from('.\r\n')];
+
+function isAccepted(reply: SmtpReply): boolean {
+  return reply.code >= 250 && reply.code <= 259;
+}
+
+function isRefusal(reply: SmtpReply): boolean {
+  return reply.code >= 400;
+}
+
+/** Called when nothing of the message is left to send: another one may be begun behind it. */
+type OnTail = () => void;
+
+/*
+ * Why the next envelope goes behind the dot (3 KB messages, one loopback connection, one core):
+ * 33,600/s and 15 µs a message, against 18,900/s and 26 µs one by one; over TLS 26,000/s and 20 µs
+ * against 14,500/s and 33 µs; and one round trip a message on the Internet instead of two. BDAT
+ * (RFC 3030) in one write with its envelope was no faster, 39,000/s and 11 µs against 38,000/s and 12 µs
+ * as bare prototypes, and would give up the 354, which shows that replies are in step.
+ *
+ * isOpen | needsReset | meaning
+ * -------+------------+--------------------------------------------------------------------------
+ * true   | false      | between messages: MAIL may follow
+ * true   | true       | the last transaction was left unfinished: RSET goes before the next MAIL
+ * false  | -          | closed by either side or by a fault; the session is of no further use
+ */
+export class SmtpSession {
+  readonly capabilities: Capabilities;
+  /** TLS version and cipher; null in plain text. */
+  readonly tls: string | null;
+  readonly #channel: SmtpChannel;
+  readonly #timeouts: SmtpTimeouts;
+  #needsReset: boolean = false;
+  #deliveries = 0;
+  /** The message that has left but for its answer; none once it is answered. */
+  #ahead: Promise<void> | null = null;
+  /** The server took the last message that it was given whole. */
+  #tookLast: boolean = false;
+
+  constructor(
+    channel: SmtpChannel,
+    capabilities: Capabilities,
+    tls: string | null,
+    timeouts: SmtpTimeouts,
+  ) {
+    this.#channel = channel;
+    this.capabilities = capabilities;
+    this.tls = tls;
+    this.#timeouts = timeouts;
+  }
+
+  /** Whether another message can be delivered. Turns false by itself when the server hangs up. */
+  get isOpen(): boolean {
+    return this.#channel.isOpen;
+  }
+
+  /** How many messages were begun. */
+  get deliveries(): number {
+    return this.#deliveries;
+  }
+
+  /** The dialogue of the message begun last; of the first one, with the opening. */
+  get transcript(): Transcript {
+    return this.#channel.transcript;
+  }
+
+  /** `listener` is called once when the connection has ended, for whatever reason. */
+  onClosed(listener: () => void): void {
+    this.#channel.onClosed = listener;
+  }
+
+  /**
+   * Delivers one message; the answers stand in the order of `mail.recipients`. Not to be called again
+   * before the last call has resolved or has called `onTail`, which it does for small messages on
+   * sessions that have proven themselves: their next envelope travels together with the end of this
+   * message. Never rejects.
+   */
+  async deliver(mail: SmtpMail, onTail?: OnTail): Promise<RecipientAnswer[]> {
+    const channel = this.#channel;
+    if (this.#deliveries > 0) {
+      channel.transcript = channel.transcript.next();
+      channel.transcript.note(`message ${this.#deliveries + 1} on an open connection`);
+    }
+    this.#deliveries += 1;
+    channel.limitTotal(this.#timeouts.deliveryMs);
+    const transaction = new Transaction(mail, this.capabilities);
+    if (!transaction.isWanted) return transaction.answers();
+    const conducted = this.#conduct(transaction, onTail);
+    this.#ahead = conducted;
+    await conducted;
+    if (this.#ahead === conducted) this.#ahead = null;
+    return transaction.answers();
+  }
+
+  /** Says goodbye and closes; waits for the farewell 2 seconds at most. Never rejects. */
+  async quit(): Promise<void> {
+    if (!this.isOpen) return;
+    try {
+      this.#channel.limitTotal(this.#timeouts.quitMs);
+      await this.#channel.ask({ verb: 'QUIT', line: 'QUIT' });
+    } catch (error) {
+      if (!(error instanceof SmtpFault)) throw error;
+    }
+    this.abort('closed by us');
+  }
+
+  /** Closes the connection at once; a delivery under way ends with a fault that says `why`. */
+  abort(why: string): void {
+    this.#channel.fail(SmtpFault.of('connection', this.#channel.verb, why));
+  }
+
+  async #conduct(transaction: Transaction, onTail: OnTail | undefined): Promise<void> {
+    try {
+      await this.#transact(transaction, onTail);
+    } catch (error) {
+      if (!(error instanceof SmtpFault)) throw error;
+      transaction.answerRest({ kind: 'fault', fault: error.kind, reply: error.reply });
+    }
+  }
+
+  async #transact(transaction: Transaction, onTail: OnTail | undefined): Promise<void> {
+    const { pipelining } = this.capabilities;
+    const ordinal = this.#deliveries;
+    const data = pipelining
+      ? await this.#sendEnvelopeAtOnce(transaction)
+      : await this.#sendEnvelopeInSteps(transaction);
+    if (!data) return;
+    if (isRefusal(data)) return transaction.answerRest(this.#replied(data, 'DATA'));
+    if (data.code !== 354) throw this.#outOfStep(data, 'DATA');
+    if (!transaction.hasAccepted) return this.#endWithoutMessage();
+    // Whatever the reply to the dot, it ends the transaction (RFC 5321 4.1.1.4).
+    this.#needsReset = false;
+    const block = toDataBlock(transaction.mail.data);
+    // Not behind the first message: a server that answers a dot twice is found out by that one.
+    const tail = pipelining && ordinal > 1 ? onTail : undefined;
+    const dot = await this.#channel.sendBlock(block, transaction.bytes, tail);
+    if (dot.code !== 250 && !isRefusal(dot)) throw this.#outOfStep(dot, 'dot');
+    this.#tookLast = dot.code === 250;
+    // There are servers that keep a refused transaction all the same.
+    if (!this.#tookLast && ordinal === this.#deliveries) this.#needsReset = true;
+    transaction.answerRest(this.#replied(dot, 'dot'));
+  }
+
+  /** MAIL, all RCPT and DATA in one write. Returns the reply to DATA. */
+  async #sendEnvelopeAtOnce(transaction: Transaction): Promise<SmtpReply | null> {
+    const ahead = this.#ahead;
+    const reset = this.#takeReset();
+    const replies: SmtpReply[] = [];
+    const commands: Command[] = [
+      ...reset,
+      ...transaction.envelope(),
+      { verb: 'DATA', line: 'DATA' },
+    ];
+    try {
+      await this.#channel.exchange(commands, replies);
+    } catch (error) {
+      // A refusal that was said before the session broke holds, unless replies were out of step.
+      if (error instanceof SmtpFault && error.kind !== 'protocol') {
+        this.#readEnvelope(transaction, commands, replies);
+      }
+      throw error;
+    }
+    if (ahead !== null) {
+      await ahead;
+      this.#checkAhead(replies);
+    }
+    this.#readEnvelope(transaction, commands, replies);
+    return replies.at(-1) ?? null;
+  }
+
+  /**
+   * MAIL was sent before the message ahead of it had its answer. A refusal of it counts only where it
+   * can have no other cause than this message; else the message is better tried anew.
+   */
+  #checkAhead([mail]: readonly SmtpReply[]): void {
+    if (!mail || !isRefusal(mail)) return;
+    if (!this.#tookLast || mail.code === badSequence) throw this.#outOfStep(mail, 'MAIL');
+  }
+
+  /** One command at a time (RFC 5321 4.1.4); no DATA when no recipient was taken. */
+  async #sendEnvelopeInSteps(transaction: Transaction): Promise<SmtpReply | null> {
+    for (const command of [...this.#takeReset(), ...transaction.envelope()]) {
+      const reply = await this.#channel.ask(command);
+      this.#readEnvelope(transaction, [command], [reply]);
+      if (command.verb === 'MAIL' && isRefusal(reply)) return null;
+    }
+    if (!transaction.hasAccepted) return null;
+    return this.#channel.ask({ verb: 'DATA', line: 'DATA' });
+  }
+
+  /** RSET if the last transaction needs it; the one that begins now does until it ends well. */
+  #takeReset(): Command[] {
+    const isNeeded = this.#needsReset;
+    this.#needsReset = true;
+    return isNeeded ? [{ verb: 'RSET', line: 'RSET' }] : [];
+  }
+
+  #readEnvelope(
+    transaction: Transaction,
+    commands: readonly Command[],
+    replies: readonly SmtpReply[],
+  ): void {
+    for (const [index, reply] of replies.entries()) {
+      const verb = commands[index]?.verb ?? 'DATA';
+      if (verb === 'DATA') return;
+      if (isAccepted(reply)) {
+        if (verb === 'RCPT') transaction.accept();
+      } else if (!isRefusal(reply) || verb === 'RSET') {
+        throw this.#outOfStep(reply, verb);
+      } else if (verb === 'MAIL') {
+        // Who refuses the sender takes no recipient: these replies belong to other commands.
+        if (replies.slice(index + 1).some((later) => !isRefusal(later))) {
+          throw this.#outOfStep(reply, 'MAIL');
+        }
+        transaction.answerRest(this.#replied(reply, 'MAIL'));
+        return;
+      } else {
+        transaction.refuse(this.#replied(reply, 'RCPT'));
+      }
+    }
+  }
+
+  /** 354 although every recipient was refused: a lone dot ends it (RFC 2920 3.1). */
+  async #endWithoutMessage(): Promise<void> {
+    const dot = await this.#channel.sendBlock(emptyMessage, 0);
+    if (!isRefusal(dot)) this.abort('the server took a message without recipients');
+  }
+
+  #replied(reply: SmtpReply, verb: Verb): RecipientAnswer {
+    return { kind: 'replied', reply: this.#channel.toRemote(reply, verb) };
+  }
+
+  #outOfStep(reply: SmtpReply, verb: Verb): SmtpFault {
+    return this.#channel.fail(new SmtpFault('protocol', this.#channel.toRemote(reply, verb)));
+  }
+}

@@ -1,0 +1,68 @@
+// The dialogue of one attempt as people read it in the attempt history, at most 4 KB. Who writes into
+// it leaves out message bytes and credentials.
+import { printable, type SmtpReply } from './reply.ts';
+
+/** Characters; a transcript that would grow beyond ends with a line that says so. */
+const maxLength = 4_000;
+const maxLineLength = 500;
+/** Shorter ones would tear holes into ordinary words and protect nothing. */
+const shortestSecret = 4;
+const cutMark = '(cut)\n';
+
+/** Lines `C: …` (we), `S: …` (the server), `* …` (what happened besides). */
+export class Transcript {
+  #text = '';
+  #room = maxLength;
+  #secrets: readonly string[] = [];
+
+  /** The text so far; every line ends with a line feed. */
+  get text(): string {
+    return this.#text;
+  }
+
+  client(line: string): void {
+    this.#add('C: ', line);
+  }
+
+  server(reply: SmtpReply): void {
+    const last = reply.lines.length - 1;
+    for (let i = 0; i <= last; i += 1) {
+      this.#add('S: ', `${reply.code}${i < last ? '-' : ' '}${reply.lines[i]}`);
+    }
+  }
+
+  note(line: string): void {
+    this.#add('* ', line);
+  }
+
+  /** From now on these never show, even where the server repeats them. */
+  hide(secrets: readonly string[]): void {
+    this.#secrets = secrets.filter((secret) => secret.length >= shortestSecret);
+  }
+
+  redact(text: string): string {
+    if (this.#secrets.length === 0) return text;
+    return this.#secrets.reduce((cut, secret) => cut.replaceAll(secret, '(hidden)'), text);
+  }
+
+  /** An empty one that hides the same secrets: for the next message on a session. */
+  next(): Transcript {
+    const next = new Transcript();
+    next.#secrets = this.#secrets;
+    return next;
+  }
+
+  #add(mark: string, line: string): void {
+    if (this.#room === 0) return;
+    const added = `${mark}${printable(this.redact(line).slice(0, maxLineLength))}\n`;
+    const fits = added.length <= this.#room;
+    this.#text += fits ? added : cutMark;
+    this.#room = fits ? this.#room - added.length : 0;
+  }
+}
+
+/** Joins the transcripts of several hosts tried in one attempt, within the same bound. */
+export function joinTranscripts(parts: readonly string[]): string {
+  const text = parts.join('');
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}\n${cutMark}`;
+}

@@ -1,0 +1,28 @@
+// The thread of checkpointer.ts: moves pages from the log to the database file over a connection of
+// its own, each time it is told to, and says how far it came.
+import { parentPort, workerData } from 'node:worker_threads';
+import Database from 'better-sqlite3';
+
+/** What `pragma wal_checkpoint` answers, in pages. */
+export interface CheckpointState {
+  log: number;
+  checkpointed: number;
+}
+
+const database = new Database((workerData as { file: string }).file, { fileMustExist: true });
+const checkpoint = database.prepare<[], CheckpointState>('pragma wal_checkpoint(PASSIVE)');
+
+parentPort?.on('message', (order: 'checkpoint' | 'close') => {
+  if (order === 'close') {
+    database.close();
+    parentPort?.close();
+    return;
+  }
+  let state: CheckpointState | undefined;
+  try {
+    state = checkpoint.get();
+  } catch {
+    // A full disk or a lock: the pages stay in the log, and the next order tries again.
+  }
+  parentPort?.postMessage(state ?? { log: 0, checkpointed: 0 });
+});

@@ -1,0 +1,10 @@
+// Where an API key may be used from and whom its mail may come from (src/keys/constraints.ts).
+import type { Migration } from '../migrate.ts';
+
+export const keyConstraints: Migration = {
+  name: '0010-key-constraints',
+  statements() {
+    // JSON; null for a key without.
+    return ['alter table api_keys add column constraints text'];
+  },
+};

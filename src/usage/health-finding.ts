@@ -1,0 +1,66 @@
+// What the sums of a window come to (contract 6): healthy, a warning, or a pause, and in which words.
+// Rate and count both have to be reached.
+import type { Config } from '../config.ts';
+import type { HealthTally } from './health-queries.ts';
+import { hourMs, hourOf } from './metrics.ts';
+
+const warnBounces = { rate: 0.02, count: 5 };
+const warnComplaints = { rate: 0.001, count: 2 };
+const pauseBounceCount = 10;
+const pauseComplaintCount = 5;
+
+/** Why the rates of a window need attention. */
+export interface Finding {
+  level: 'warning' | 'pause';
+  of: 'bounces' | 'complaints';
+  count: number;
+  attempted: number;
+  limit: number;
+}
+
+type Limits = Config['health'];
+
+/** Where the window begins: whole hours and the one that runs, and nothing before `since`. */
+export function windowStart({ windowHours }: Limits, now: number, since: number): number {
+  return Math.max(hourOf(now) - windowHours * hourMs, since);
+}
+
+/** What these sums come to, the worst first; null where they are healthy or prove nothing. */
+export function findingOf(limits: Limits, sums: HealthTally): Finding | null {
+  const { attempted, hard_bounced: bounces, complained: complaints } = sums;
+  if (attempted < limits.minimumSends) return null;
+  const reaches = (count: number, limit: { rate: number; count: number }) =>
+    count >= limit.count && count / attempted >= limit.rate;
+  const { maxBounceRate, maxComplaintRate } = limits;
+  const finding = (level: Finding['level'], of: Finding['of']): Finding => {
+    const isBounces = of === 'bounces';
+    const limit = isBounces ? maxBounceRate : maxComplaintRate;
+    return { level, of, count: isBounces ? bounces : complaints, attempted, limit };
+  };
+  if (reaches(bounces, { rate: maxBounceRate, count: pauseBounceCount })) {
+    return finding('pause', 'bounces');
+  }
+  if (reaches(complaints, { rate: maxComplaintRate, count: pauseComplaintCount })) {
+    return finding('pause', 'complaints');
+  }
+  if (reaches(bounces, warnBounces)) return finding('warning', 'bounces');
+  return reaches(complaints, warnComplaints) ? finding('warning', 'complaints') : null;
+}
+
+/** False where not even a part of what was counted can come to a pause, whatever its rate. */
+export function canHoldPause({ hard_bounced, complained }: HealthTally): boolean {
+  return hard_bounced >= pauseBounceCount || complained >= pauseComplaintCount;
+}
+
+/** "12.4% of the last 1,250 messages bounced (limit 5%)." */
+export function findingInWords({ of, count, attempted, limit }: Finding): string {
+  const did = of === 'bounces' ? 'bounced' : 'were reported as spam';
+  const total = attempted.toLocaleString('en');
+  return `${percent(count / attempted)} of the last ${total} messages ${did} (limit ${percent(limit)}).`;
+}
+
+/** One decimal, or two where one would hide most of it. */
+function percent(rate: number): string {
+  const decimals = rate < 0.01 ? 2 : 1;
+  return `${Number((rate * 100).toFixed(decimals))}%`;
+}

@@ -1,0 +1,21 @@
+// svc domains dns as it is typed: a warning where the records would name nobody.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+
+let cli: CliWorkspace;
+beforeAll(async () => {
+  cli = cliWorkspace();
+  await cli.run(['domains', 'add', 'acme.example']);
+});
+afterAll(() => cli.close());
+
+test('warns on standard error while delivery.hostname is localhost, beside the records', async () => {
+  const { code, stdout, stderr } = await cli.run(['domains', 'dns', 'acme.example', '--json']);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).items.length).toBeGreaterThan(0);
+  expect(stderr).toMatch(/^warning: delivery\.hostname is localhost/);
+  const named = { env: { SVC_DELIVERY_HOSTNAME: 'mail.acme.example' } };
+  const quiet = await cli.run(['domains', 'dns', 'acme.example'], named);
+  expect(quiet.stderr).toBe('');
+  expect(quiet.stdout).toContain('mail.acme.example');
+});

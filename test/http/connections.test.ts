@@ -1,0 +1,172 @@
+// Connections that are slow, idle or too many, over real sockets: each is cut by its own bound.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { getRoute, goodEcho, type HttpService, httpService } from './http-service.ts';
+import { parseAnswer, type RawConnection, rawConnection } from './raw-socket.ts';
+
+const health = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+const ok = '{"status":"ok"}';
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: owner\r\n\r\n`;
+const postHead = (length: number) =>
+  `POST ${goodEcho.url} HTTP/1.1\r\nHost: x\r\nX-API-Key: owner\r\n` +
+  `Content-Type: application/json\r\nContent-Length: ${length}\r\nExpect: 100-continue\r\n\r\n`;
+
+let service: HttpService;
+
+afterEach(() => service.close());
+
+/** The service notices the end of a connection a moment after the client does. */
+async function untilOpen(count: number): Promise<void> {
+  while ((await metric('svc_http_connections')) !== count) await nextTurn();
+}
+
+async function metric(name: string): Promise<number> {
+  const { body } = await service.http.inject('/metrics');
+  const line = body.split('\n').find((text) => text.startsWith(`${name} `));
+  return Number(line?.split(' ')[1]);
+}
+const refused = (reason: string) => metric(`svc_requests_refused_total{reason="${reason}"}`);
+
+/** A connection that has had one answer, and is kept alive. */
+async function idleConnection(url: string): Promise<RawConnection> {
+  const connection = rawConnection(url, health);
+  await connection.untilReceived(ok);
+  return connection;
+}
+
+describe('too many connections', () => {
+  const waiting: ((value: null) => void)[] = [];
+  const wait = getRoute('/v1/wait', () => new Promise((resolve) => waiting.push(resolve)));
+
+  async function workingConnection(url: string): Promise<RawConnection> {
+    const before = waiting.length;
+    const connection = rawConnection(url, get('/v1/wait'));
+    while (waiting.length === before) await nextTurn();
+    return connection;
+  }
+
+  it('cost the one that has been idle for longest, never one in work', async () => {
+    service = await httpService({ routes: [wait], socketLimits: { mostConnections: 4 } });
+    const { url } = await service.http.listen();
+    const working = await workingConnection(url);
+    const [first, second, third] = [
+      await idleConnection(url),
+      await idleConnection(url),
+      await idleConnection(url),
+    ];
+    first.socket.write(health);
+    await first.untilReceived(`${ok}HTTP`);
+    expect(await metric('svc_http_connections')).toBe(4);
+
+    const newcomer = await idleConnection(url);
+    await second.untilClosed();
+    expect(await metric('svc_http_connections')).toBe(4);
+    expect(await refused('capacity-connections')).toBe(1);
+    for (const connection of [third, first, newcomer]) expect(connection.socket.closed).toBe(false);
+    waiting.splice(0).forEach((resolve) => {
+      resolve(null);
+    });
+    expect(parseAnswer(await working.untilReceived('null')).status).toBe(200);
+  });
+
+  it('count headers that dribble in as idle', async () => {
+    service = await httpService({ routes: [wait], socketLimits: { mostConnections: 2 } });
+    const { url } = await service.http.listen();
+    const dribbling = rawConnection(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+    const idle = await idleConnection(url);
+    dribbling.socket.write('a');
+    await idleConnection(url);
+    await dribbling.untilClosed();
+    expect(idle.socket.closed).toBe(false);
+  });
+
+  it('cost the new one where all others are in work', async () => {
+    service = await httpService({ routes: [wait], socketLimits: { mostConnections: 2 } });
+    const { url } = await service.http.listen();
+    const working = [await workingConnection(url), await workingConnection(url)];
+    expect(await rawConnection(url, health).untilClosed()).toBe('');
+    waiting.splice(0).forEach((resolve) => {
+      resolve(null);
+    });
+    for (const connection of working) await connection.untilReceived('null');
+    await idleConnection(url);
+  });
+});
+
+describe('an idle connection', () => {
+  it('is closed after its time, and not counted as refused', async () => {
+    service = await httpService({ socketLimits: { keepAliveTimeoutMs: 50, checkEveryMs: 20 } });
+    const { url } = await service.http.listen();
+    const connection = await idleConnection(url);
+    const answer = await connection.untilClosed();
+    expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    await untilOpen(0);
+    expect(await refused('slow')).toBe(0);
+  });
+
+  it('is closed too when nothing was ever said on it', async () => {
+    service = await httpService({ socketLimits: { headersTimeoutMs: 50, checkEveryMs: 20 } });
+    const { url } = await service.http.listen();
+    await rawConnection(url).untilClosed();
+    expect(await refused('slow')).toBe(0);
+  });
+});
+
+describe('a slow client', () => {
+  async function uploading(length: number) {
+    service = await httpService();
+    const { url } = await service.http.listen();
+    const connection = rawConnection(url, postHead(length));
+    await connection.untilReceived('100 Continue');
+    return connection;
+  }
+  const tooSlow = 'The body arrives too slowly';
+
+  it('has 20 s for a body of a byte now and then', async () => {
+    const connection = await uploading(1_000);
+    for (let second = 0; second < 19; second++) {
+      connection.socket.write(' ');
+      await service.clock.advance(1_000);
+    }
+    expect(connection.socket.closed).toBe(false);
+    await service.clock.advance(1_100);
+    const text = await connection.untilClosed();
+    expect(text).toContain('HTTP/1.1 400');
+    expect(text).toContain(tooSlow);
+    expect(await refused('slow')).toBe(1);
+    expect(service.clock.nextTimerAt()).toBeUndefined();
+  });
+
+  it('has a second more for each kilobyte, and is served if it keeps that pace', async () => {
+    const padding = 40_000;
+    const connection = await uploading(padding + goodEcho.payload.length);
+    const arrived = async (bytes: number) => {
+      connection.socket.write(' '.repeat(bytes));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    };
+    await arrived(padding / 2);
+    await service.clock.advance(39_000);
+    await arrived(padding / 2);
+    await service.clock.advance(20_000);
+    connection.socket.write(goodEcho.payload);
+    await connection.untilReceived('HTTP/1.1 201');
+    expect(service.clock.nextTimerAt()).toBeUndefined();
+  });
+
+  it('that does not take its answer is cut', async () => {
+    const large = getRoute('/v1/large', async () => 'x'.repeat(20_000_000));
+    service = await httpService({ routes: [large], socketLimits: { answerTimeoutMs: 300_000 } });
+    const { url } = await service.http.listen();
+    const connection = rawConnection(url, get('/v1/large'));
+    connection.socket.pause();
+    while (service.clock.nextTimerAt() !== service.clock.now() + 300_000) {
+      await nextTurn();
+    }
+    expect(await metric('svc_http_connections')).toBe(1);
+    await service.clock.advance(300_000);
+    await untilOpen(0);
+    connection.socket.resume();
+    const text = await connection.untilClosed();
+    expect(text.length).toBeLessThan(20_000_000);
+  });
+});

@@ -1,0 +1,178 @@
+// The watch over the event loop (specification 7, 503): when it sheds, when it stops, what still
+// answers, and what those are told who are refused. The delay is the test's to choose.
+import { afterEach, describe, expect, it } from 'vitest';
+import { createBackoff } from '../../daemon/http/backoff.ts';
+import {
+  loopDelayLimitMs,
+  measureLoopDelay,
+  watchEventLoop,
+} from '../../daemon/http/event-loop.ts';
+import { seededRandom } from '../../src/random.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+import { authenticateWord, goodEcho, type HttpService, httpService } from './http-service.ts';
+import { rawConnection } from './raw-socket.ts';
+
+/** A delay that the test sets. */
+function givenDelay(ms = 0) {
+  return { ms, read: () => delay.ms, stop: () => {} };
+}
+let delay = givenDelay();
+let service: HttpService | undefined;
+
+afterEach(async () => {
+  delay = givenDelay();
+  await service?.close();
+  service = undefined;
+});
+
+describe('the watch', () => {
+  it.each([
+    ['normal load', [20, 60, 60, 100, 60], '.....'],
+    ['a single stall', [20, 9_000, 20, 20], '....'],
+    ['stalls now and then', [900, 20, 900, 20, 900, 20], '......'],
+    ['the limit itself', [500, 500, 500], '...'],
+    ['beyond the limit, twice in a row', [501, 501, 501], '.##'],
+    ['between half and whole: shedding goes on', [600, 600, 300, 450, 250, 300], '.#####'],
+    ['between half and whole: nothing begins', [450, 499, 450], '...'],
+    ['below half: it ends at once', [600, 600, 249, 249, 600, 600], '.#...#'],
+  ])('%s: %j is %s', async (_what, delays, expected) => {
+    const clock = virtualClock();
+    const isOverloaded = watchEventLoop(clock, delay, 500);
+    let seen = '';
+    for (const ms of delays) {
+      delay.ms = ms;
+      await clock.advance(1_000);
+      seen += isOverloaded() ? '#' : '.';
+    }
+    expect(seen).toBe(expected);
+  });
+
+  it('does not look again within a second, however many ask', async () => {
+    const clock = virtualClock();
+    const isOverloaded = watchEventLoop(clock, delay, 500);
+    delay.ms = 2_000;
+    await clock.advance(1_000);
+    for (let asked = 0; asked < 100; asked++) expect(isOverloaded()).toBe(false);
+    await clock.advance(1_000);
+    expect(isOverloaded()).toBe(true);
+  });
+
+  it.each([
+    [30, 500],
+    [60, 1_000],
+    [1, 200],
+  ])('with a time limit of %i s its limit is %i ms', (seconds, ms) => {
+    expect(loopDelayLimitMs(seconds)).toBe(ms);
+  });
+});
+
+it('the real measure sees a loop that is held up, each stall by its length', async () => {
+  const measure = measureLoopDelay();
+  for (let stall = 0; stall < 3; stall++) {
+    const endAt = performance.now() + 150;
+    while (performance.now() < endAt);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  // 150 ms without a break, of which the timer was due after 50.
+  expect(measure.read()).toBeGreaterThan(90);
+  const endAt = performance.now() + 300;
+  while (performance.now() < endAt);
+  expect(measure.read()).toBeGreaterThan(200);
+  measure.stop();
+});
+
+describe('a service whose event loop lags', () => {
+  async function overloaded(): Promise<HttpService> {
+    const lagging = await httpService({ loopDelay: delay, authenticate });
+    delay.ms = 600;
+    await pass(lagging, 2);
+    return lagging;
+  }
+
+  let lookedUp = 0;
+  const authenticate = (key: string) => {
+    lookedUp += 1;
+    return authenticateWord(key);
+  };
+
+  /** Time in which requests come. */
+  async function pass({ clock, http }: HttpService, seconds: number): Promise<void> {
+    for (let second = 0; second < seconds; second++) {
+      await clock.advance(1_000);
+      await http.inject(goodEcho);
+    }
+  }
+
+  it('answers 503 before any code ran, while health, readiness and metrics answer', async () => {
+    service = await overloaded();
+    lookedUp = 0;
+    const shed = await service.http.inject(goodEcho);
+    expect(shed.statusCode).toBe(503);
+    const seconds = Number(shed.headers['retry-after']);
+    expect(seconds).toBeGreaterThanOrEqual(1);
+    expect(shed.json()).toEqual({
+      _tag: 'CapacityError',
+      message: 'The service is overloaded: its event loop lags',
+      retryAfterSeconds: seconds,
+    });
+    expect((await service.http.inject('/storage/x')).statusCode).toBe(503);
+    expect(lookedUp).toBe(0);
+    for (const url of ['/healthz', '/readyz', '/metrics']) {
+      expect((await service.http.inject({ url })).statusCode).toBe(200);
+    }
+  });
+
+  it('takes requests again when it has recovered', async () => {
+    service = await overloaded();
+    delay.ms = 30;
+    await service.clock.advance(1_000);
+    expect((await service.http.inject(goodEcho)).statusCode).toBe(201);
+  });
+
+  it('finishes what it let in: a body that arrives during the overload', async () => {
+    service = await httpService({ loopDelay: delay, authenticate });
+    const { url } = await service.http.listen();
+    const { headers, payload } = goodEcho;
+    lookedUp = 0;
+    const connection = rawConnection(
+      url,
+      `POST ${goodEcho.url} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${headers['x-api-key']}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${payload.length}\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    await connection.untilReceived('100 Continue');
+    delay.ms = 600;
+    await pass(service, 3);
+    expect((await service.http.inject(goodEcho)).statusCode).toBe(503);
+    connection.socket.write(payload);
+    await connection.untilReceived('HTTP/1.1 201');
+  });
+
+  it('tells those it refuses to wait ever longer', async () => {
+    service = await overloaded();
+    const told: number[] = [];
+    for (let tries = 0; tries < 8; tries++) {
+      const { headers } = await service.http.inject(goodEcho);
+      told.push(Number(headers['retry-after']));
+      await service.clock.advance(Number(headers['retry-after']) * 1_000);
+    }
+    expect(told[0]).toBe(1);
+    expect(Math.max(...told.slice(0, 2))).toBeLessThan(Math.min(...told.slice(-3)));
+    expect(Math.min(...told.slice(-3))).toBeGreaterThanOrEqual(15);
+    expect(Math.max(...told)).toBeLessThanOrEqual(29);
+  });
+});
+
+describe('the wait that is told', () => {
+  it('grows by the second, is spread, and begins anew after a calm', async () => {
+    const clock = virtualClock();
+    const backoff = createBackoff(clock, seededRandom(7));
+    expect([backoff(), backoff(), backoff()]).toEqual([1, 1, 1]);
+    await clock.advance(3_000);
+    expect(backoff()).toBeGreaterThanOrEqual(3);
+    await clock.advance(7_000);
+    const spread = new Set(Array.from({ length: 100 }, backoff));
+    expect([Math.min(...spread), Math.max(...spread)]).toEqual([10, 19]);
+    await clock.advance(40_001);
+    expect(backoff()).toBe(1);
+  });
+});

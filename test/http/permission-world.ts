@@ -1,0 +1,169 @@
+// Two organizations with one resource of each kind, and a key for each kind of caller: what the matrix
+// of permissions is asked over.
+
+import { createBlock } from '../../src/blocks/blocks.ts';
+import { addDomain } from '../../src/domains/domains.ts';
+import { verifyDomain } from '../../src/domains/verification.ts';
+import type { IdKind } from '../../src/ids.ts';
+import { makeKey } from '../../src/keys/key-format.ts';
+import { createKey, revokeKey } from '../../src/keys/keys.ts';
+import { operatorOf } from '../../src/keys/roles.ts';
+import type { CreateKey } from '../../src/keys/schema.ts';
+import { createOrganization } from '../../src/organizations/organizations.ts';
+import { seededRandom } from '../../src/random.ts';
+import type { Caller } from '../../src/route.ts';
+import { createSender } from '../../src/senders/identities.ts';
+import { payload, send } from '../messages/fixtures.ts';
+import { type HttpApi, httpApi } from '../support/http-client.ts';
+import { type TestApp, type TestStore, testApp } from '../support/test-app.ts';
+
+/** What the path of a route can name. `keys:write` alone manages a writeKey, `keys:delete` a deleteKey. */
+export type ResourceKind = 'message' | 'domain' | 'sender' | 'block' | 'writeKey' | 'deleteKey';
+
+/** The kind of id that names a resource. */
+const idKinds: Readonly<Record<ResourceKind, IdKind>> = {
+  message: 'message',
+  domain: 'domain',
+  sender: 'sender',
+  block: 'block',
+  writeKey: 'key',
+  deleteKey: 'key',
+};
+
+const resourceKinds = Object.keys(idKinds) as ResourceKind[];
+
+/** Who asks, by name: what a key is made with. */
+export const callers = {
+  owner: { role: 'owner' },
+  admin: { role: 'admin' },
+  developer: { role: 'developer' },
+  sender: { role: 'sender' },
+  viewer: { role: 'viewer' },
+  mailer: { permissions: { messages: ['send'] } },
+  reader: { permissions: { messages: ['read'] } },
+  writer: { permissions: { '*': ['write'] } },
+  remover: { permissions: { '*': ['delete'] } },
+  analyst: { permissions: { analytics: ['read'], organization: ['read'] } },
+  locksmith: { permissions: { keys: ['*'] } },
+  postmaster: { permissions: { domains: ['*'], senders: ['*'], blocks: ['*'] } },
+} as const satisfies Record<string, CreateKey>;
+
+export type CallerName = keyof typeof callers;
+
+export const callerNames = Object.keys(callers) as CallerName[];
+
+/** One organization and what is in it. */
+export interface Side {
+  name: string;
+  organizationId: string;
+  /** Resources that no request of the matrix changes for good. */
+  shared: Readonly<Record<ResourceKind, string>>;
+  /** The address of the shared block. */
+  blockedAddress: string;
+  /** A resource for one request, which may end it. */
+  fresh(kind: ResourceKind): Promise<string>;
+  /** Asked with an owner's key. */
+  api: HttpApi;
+}
+
+export interface PermissionWorld {
+  test: TestApp;
+  own: Side;
+  foreign: Side;
+  /** The API for a key of the own organization. */
+  as(name: CallerName): HttpApi;
+  /** Keys that open nothing, by what is wrong with them. */
+  badKeys: ReadonlyMap<string, string | null>;
+  /** An id that no resource has. */
+  unknownId(kind: ResourceKind): string;
+  close(): Promise<void>;
+}
+
+async function plaintextOf(test: TestApp, operator: Caller, input: CreateKey): Promise<string> {
+  const { key } = await createKey(test.app, operator, input);
+  if (key === null) throw new Error('a new key came without its plaintext');
+  return key;
+}
+
+async function makeSide(test: TestApp, api: HttpApi, name: string, id: string): Promise<Side> {
+  const { app } = test;
+  const operator = operatorOf(id);
+  const domain = `${name}.example`;
+  const added = await addDomain(app, operator, { domain, dkim: 'ed25519' });
+  await verifyDomain(app, operator, added.id, { force: true });
+  await createSender(app, operator, { email: `hello@${domain}`, isDefault: true });
+  const ownerApi = api.as(await plaintextOf(test, operator, { role: 'owner' }));
+  let made = 0;
+  const makers: Record<ResourceKind, () => Promise<{ id: string }>> = {
+    message: () => send(ownerApi, payload({ subject: `of ${name}` })),
+    domain: () => addDomain(app, operator, { domain: `n${made}.${domain}`, dkim: 'ed25519' }),
+    sender: () => createSender(app, operator, { email: `n${made}@${domain}` }),
+    block: () => createBlock(app, operator, { address: `n${made}@${domain}`, reason: 'manual' }),
+    writeKey: () => createKey(app, operator, { name, permissions: { keys: ['write'] } }),
+    deleteKey: () => createKey(app, operator, { name, permissions: { keys: ['delete'] } }),
+  };
+  const fresh = async (kind: ResourceKind) => {
+    made++;
+    return (await makers[kind]()).id;
+  };
+  const blockedAddress = `blocked@${domain}`;
+  const shared: Partial<Record<ResourceKind, string>> = {};
+  for (const kind of resourceKinds) shared[kind] = await fresh(kind);
+  const block = await createBlock(app, operator, { address: blockedAddress, reason: 'manual' });
+  shared.block = block.id;
+  return {
+    name,
+    organizationId: id,
+    blockedAddress,
+    shared: shared as Record<ResourceKind, string>,
+    fresh,
+    api: ownerApi,
+  };
+}
+
+async function makeBadKeys(test: TestApp): Promise<Map<string, string | null>> {
+  const { app, operator, clock } = test;
+  const revoked = await createKey(app, operator, { role: 'owner' });
+  await revokeKey(app, operator, revoked.id);
+  const expiresAt = new Date(clock.now() + 1_000).toISOString();
+  const expired = await plaintextOf(test, operator, { role: 'owner', expiresAt });
+  await clock.advance(1_000);
+  const good = await plaintextOf(test, operator, { role: 'owner' });
+  const last = good.endsWith('0') ? '1' : '0';
+  return new Map([
+    ['no key', null],
+    ['an empty key', ''],
+    ['nonsense', 'nonsense'],
+    ['a mistyped key', `${good.slice(0, -1)}${last}`],
+    ['the start of a key', good.slice(0, 14)],
+    ['an unknown key', makeKey(seededRandom(99), 'live').plaintext],
+    ['a revoked key', revoked.key],
+    ['an expired key', expired],
+  ]);
+}
+
+/** Makes both organizations; `close` ends everything. */
+export async function permissionWorld(store: TestStore): Promise<PermissionWorld> {
+  const test = await testApp({ store });
+  const api = httpApi(test);
+  const other = await createOrganization(test.app, { name: 'foreign', plan: 'self-hosted' });
+  const own = await makeSide(test, api, 'own', test.caller.organizationId);
+  const foreign = await makeSide(test, api, 'foreign', other.id);
+  const keys = new Map<CallerName, string>();
+  for (const name of callerNames) {
+    keys.set(name, await plaintextOf(test, test.operator, callers[name]));
+  }
+  const badKeys = await makeBadKeys(test);
+  return {
+    test,
+    own,
+    foreign,
+    badKeys,
+    as: (name) => api.as(keys.get(name) ?? ''),
+    unknownId: (kind) => test.app.newId(idKinds[kind]),
+    async close() {
+      await api.close();
+      await test.close();
+    },
+  };
+}

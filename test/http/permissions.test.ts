@@ -1,0 +1,266 @@
+// Every route × every caller × own and foreign organization (issue 4, "Shows"): 401, 403, 404 or success
+// as the table in permission-rows.ts says. The list of routes is the service's own.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { routes } from '../../daemon/http/routes.ts';
+import type { Role } from '../../src/keys/roles.ts';
+import type { ApiKey, CreateKey } from '../../src/keys/schema.ts';
+import type { Method, Route } from '../../src/route.ts';
+import type { Answer, HttpApi, RequestOptions } from '../support/http-client.ts';
+import { stores } from '../support/test-app.ts';
+import { type Row, rows } from './permission-rows.ts';
+import {
+  callerNames,
+  type PermissionWorld,
+  permissionWorld,
+  type Side,
+} from './permission-world.ts';
+
+interface Ask {
+  method: Method;
+  url: string;
+  options: RequestOptions;
+}
+
+function nameOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
+  return `${method} ${path}`;
+}
+
+let serial = 0;
+
+/** The request of a row on a resource `id`, with a body of its own. */
+function askOf(route: Route, row: Row, own: Side, id: string | null): Ask {
+  serial++;
+  const url = `${route.path.replace('{id}', id ?? '')}${row.query ?? ''}`;
+  const options = {
+    ...(row.body && { body: row.body(own, serial) }),
+    ...(row.headers && { headers: row.headers(serial) }),
+  };
+  return { method: route.method, url, options };
+}
+
+function send(api: HttpApi, { method, url, options }: Ask) {
+  return api.request<Record<string, unknown>>(method, url, options);
+}
+
+it('every route has a row in the table of permissions, and every row a route', () => {
+  const names = routes.map(nameOf);
+  const missing = names.filter((name) => !Object.hasOwn(rows, name));
+  const stale = Object.keys(rows).filter((name) => !names.includes(name));
+  const message = 'add (or remove) their rows in test/http/permission-rows.ts: who may ask them?';
+  expect({ missing, stale }, message).toEqual({ missing: [], stale: [] });
+});
+
+describe.each(stores)('the permissions of routes on %s', (store) => {
+  /** Keys and permissions are the same on every store; whose a resource is, SQL decides. */
+  const isFirst = store === stores[0];
+  let world: PermissionWorld;
+  beforeAll(async () => {
+    world = await permissionWorld(store);
+  });
+  afterAll(() => world.close());
+
+  /** Whatever would show that the foreign organization has something. */
+  function expectNothingForeign({ body }: Answer, besides = ''): void {
+    const { organizationId, name, shared } = world.foreign;
+    const text = JSON.stringify(body).replaceAll(besides === '' ? '\0' : besides, '');
+    for (const mark of [
+      organizationId,
+      `${name}.example`,
+      `of ${name}`,
+      ...Object.values(shared),
+    ]) {
+      expect(text).not.toContain(mark);
+    }
+  }
+
+  const known = routes.flatMap((route) => {
+    const row = rows[nameOf(route)];
+    const isAsked = isFirst || row?.on || row?.foreignBody || row?.foreignQuery;
+    return row && isAsked ? [{ name: nameOf(route), route, row }] : [];
+  });
+
+  describe.each(known)('$name', ({ route, row }) => {
+    const { on } = row;
+    const idOf = async (side: Side) => {
+      if (on === undefined) return null;
+      return row.spends ? side.fresh(on) : side.shared[on];
+    };
+
+    it.each(isFirst ? callerNames : [])('own organization, %s', async (caller) => {
+      const isAllowed = row.may.includes(caller);
+      const id = on === undefined || isAllowed ? await idOf(world.own) : world.own.shared[on];
+      const answer = await send(world.as(caller), askOf(route, row, world.own, id));
+      expect(answer.status).toBe(isAllowed ? row.gives : 403);
+      if (!isAllowed) expect(answer.body._tag).toBe('ForbiddenError');
+      expectNothingForeign(answer);
+    });
+
+    if (on !== undefined || row.foreignBody) {
+      it('foreign organization: as if it were not there', async () => {
+        const { own, foreign } = world;
+        const id = on === undefined ? null : foreign.shared[on];
+        const foreignBody = row.foreignBody?.(foreign);
+        const before = await snapshot(foreign);
+        for (const caller of callerNames) {
+          const ask = askOf(route, row, own, id);
+          if (foreignBody !== undefined) ask.options.body = foreignBody;
+          const answer = await send(world.as(caller), ask);
+          const expected = row.may.includes(caller)
+            ? [404, 'ResourceNotFoundError']
+            : [403, 'ForbiddenError'];
+          expect([caller, answer.status, answer.body._tag]).toEqual([caller, ...expected]);
+          expectNothingForeign(answer, id ?? foreign.shared.message);
+          if (on === undefined || id === null) continue;
+          // What does not exist anywhere is answered in the same words.
+          const unknown = world.unknownId(on);
+          const other = await send(world.as(caller), askOf(route, row, own, unknown));
+          const text = JSON.stringify(other.body).replaceAll(unknown, id);
+          expect(JSON.parse(text)).toEqual(answer.body);
+        }
+        expect(await snapshot(foreign)).toEqual(before);
+      });
+    }
+
+    if (row.foreignQuery) {
+      it('foreign organization: a filter by what it has finds nothing', async () => {
+        const url = `${route.path}${row.foreignQuery?.(world.foreign)}`;
+        const theirs = await world.foreign.api.get<{ items: unknown[] }>(url);
+        expect(theirs.body.items.length).toBeGreaterThan(0);
+        const ours = await world.own.api.get<{ items: unknown[] }>(url);
+        expect([ours.status, ours.body.items]).toEqual([200, []]);
+      });
+    }
+
+    if (isFirst) {
+      it('no key, or one that opens nothing: 401, in one text', async () => {
+        for (const side of [world.own, world.foreign]) {
+          const id = on === undefined ? null : side.shared[on];
+          for (const [what, apiKey] of world.badKeys) {
+            const ask = askOf(route, row, world.own, id);
+            const answer = await send(world.own.api, {
+              ...ask,
+              options: { ...ask.options, apiKey },
+            });
+            expect([what, answer.status, answer.body]).toEqual([
+              what,
+              401,
+              {
+                _tag: 'UnauthorizedError',
+                message: apiKey
+                  ? 'The API key is not valid'
+                  : 'An API key is missing: send it in the X-API-Key header',
+              },
+            ]);
+          }
+        }
+      });
+    }
+  });
+
+  it('what another organization has may be added too, as if it had not', async () => {
+    const { own, foreign } = world;
+    const domain = `${foreign.name}.example`;
+    const asks: [string, unknown][] = [
+      ['/v1/email/domains', { domain, dkim: 'ed25519' }],
+      ['/v1/email/senders', { email: `hello@${domain}` }],
+      ['/v1/email/blocks', { address: foreign.blockedAddress }],
+    ];
+    for (const [url, body] of asks) {
+      const answer = await own.api.post(url, body);
+      expect([url, answer.status]).toEqual([url, 201]);
+      const text = JSON.stringify(answer.body);
+      expect(text).not.toContain(foreign.organizationId);
+    }
+  });
+
+  /** What an owner of the organization sees of its resources. */
+  async function snapshot({ api, shared }: Side) {
+    const urls = [
+      `/v1/messages/${shared.message}`,
+      `/v1/email/domains/${shared.domain}`,
+      `/v1/email/senders/${shared.sender}`,
+      `/v1/email/blocks/${shared.block}`,
+      `/v1/api-keys/${shared.writeKey}`,
+      `/v1/api-keys/${shared.deleteKey}`,
+      '/v1/messages?limit=100',
+    ];
+    const seen = [];
+    for (const url of urls) {
+      const { status, body } = await api.get<Record<string, unknown>>(url);
+      expect(status).toBe(200);
+      seen.push(body);
+    }
+    return seen;
+  }
+});
+
+/** Who manages keys: the roles, and two keys whose permissions cover one role each. */
+const managers = {
+  owner: { role: 'owner' },
+  admin: { role: 'admin' },
+  developer: { role: 'developer' },
+  sender: { role: 'sender' },
+  viewer: { role: 'viewer' },
+  'keys and what a sender may': {
+    permissions: { keys: ['*'], messages: ['send', 'read'], templates: ['read'] },
+  },
+  'keys and what a viewer may': { permissions: { keys: ['*'], '*': ['read'] } },
+} as const satisfies Record<string, CreateKey>;
+
+/** Of which roles a manager may make, change, rotate and revoke keys. */
+const manages: Readonly<Record<keyof typeof managers, readonly Role[]>> = {
+  owner: ['owner', 'admin', 'developer', 'sender', 'viewer'],
+  admin: ['admin', 'developer', 'sender', 'viewer'],
+  developer: [],
+  sender: [],
+  viewer: [],
+  'keys and what a sender may': ['sender'],
+  'keys and what a viewer may': ['viewer'],
+};
+
+const targets: readonly Role[] = ['owner', 'admin', 'developer', 'sender', 'viewer'];
+
+const operations = {
+  make: (_id: string, role: Role) => ['POST', '/v1/api-keys', { role }] as const,
+  rename: (id: string) => ['PATCH', `/v1/api-keys/${id}`, { name: 'changed' }] as const,
+  constrain: (id: string) =>
+    ['PATCH', `/v1/api-keys/${id}`, { constraints: { domains: ['a.example'] } }] as const,
+  rotate: (id: string) => ['POST', `/v1/api-keys/${id}/rotate`, undefined] as const,
+  revoke: (id: string) => ['DELETE', `/v1/api-keys/${id}`, undefined] as const,
+};
+
+describe('no key makes, changes, rotates or revokes one that is stronger than itself', () => {
+  let world: PermissionWorld;
+  beforeAll(async () => {
+    world = await permissionWorld('sqlite');
+  });
+  afterAll(() => world.close());
+
+  const makeKey = async (input: CreateKey) =>
+    (await world.own.api.post<ApiKey>('/v1/api-keys', input)).body;
+
+  const names = Object.keys(managers) as (keyof typeof managers)[];
+
+  it.each(names)('%s', async (name) => {
+    const manager = world.own.api.as((await makeKey(managers[name])).key ?? '');
+    for (const role of targets) {
+      for (const [operation, requestOf] of Object.entries(operations)) {
+        const { key: _, ...target } = await makeKey({ role, name: 'target' });
+        const [method, url, body] = requestOf(target.id, role);
+        const answer = await manager.request<Record<string, unknown>>(method, url, { body });
+        const what = [operation, role];
+        if (manages[name].includes(role)) {
+          expect([...what, answer.status < 300]).toEqual([...what, true]);
+        } else {
+          expect([...what, answer.status, answer.body._tag]).toEqual([
+            ...what,
+            403,
+            'ForbiddenError',
+          ]);
+          const { body: now } = await world.own.api.get<ApiKey>(`/v1/api-keys/${target.id}`);
+          expect(now).toEqual({ ...target, key: null });
+        }
+      }
+    }
+  });
+});

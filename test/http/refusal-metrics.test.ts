@@ -1,0 +1,174 @@
+// Every reason for which the HTTP face refuses is counted under its own name
+// (`svc_requests_refused_total`): one real refusal for each, which counts there and nowhere else.
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import {
+  CapacityError,
+  ConflictError,
+  RateLimitedError,
+  refusalReasons,
+} from '../../src/errors.ts';
+import { createMimeParser } from '../../src/inbound/parse.ts';
+import { pauseOrganization } from '../../src/organizations/organizations.ts';
+import { limitedApi, onPlan, useToday } from '../admission/fixtures.ts';
+import { readMarkdown, section, tableRows } from '../docs/markdown.ts';
+import { payload } from '../messages/fixtures.ts';
+import { testApp } from '../support/test-app.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+import {
+  getRoute,
+  goodEcho,
+  type HttpService,
+  type HttpServiceOptions,
+  httpService,
+} from './http-service.ts';
+import { rawConnection } from './raw-socket.ts';
+
+const work = { url: '/v1/work', headers: { 'x-api-key': 'owner' } } as const;
+const seen = new Set<string>();
+
+/** What was refused until now: reason → count, without those that never were. */
+async function refusals(metrics: () => Promise<string>): Promise<Record<string, number>> {
+  const lines = (await metrics()).matchAll(/^svc_requests_refused_total\{reason="(.+)"\} (\d+)$/gm);
+  const counts = [...lines].map(([, reason = '', count]) => [reason, Number(count)] as const);
+  for (const [reason, count] of counts) if (count > 0) seen.add(reason);
+  return Object.fromEntries(counts.filter(([, count]) => count > 0));
+}
+
+/** A route that ends as the test says. */
+const working = (run: () => Promise<unknown>): HttpServiceOptions => ({
+  routes: [getRoute(work.url, run)],
+});
+const failing = (error: unknown) => working(() => Promise.reject(error));
+const neverEnding = () => new Promise(() => {});
+
+async function ask({ http }: HttpService, request: object, status: number): Promise<void> {
+  const response = await http.inject(request);
+  expect(response.statusCode).toBe(status);
+}
+
+/** What cannot be asked without a socket, until the service closes the connection. */
+async function askRaw({ http }: HttpService, ...bytes: string[]): Promise<void> {
+  const { url } = await http.listen();
+  const connections = bytes.map((text) => rawConnection(url, text));
+  await Promise.race(connections.map((connection) => connection.untilClosed()));
+  for (const { socket } of connections) socket.destroy();
+}
+
+const echoHead = (length: number) =>
+  `POST ${goodEcho.url} HTTP/1.1\r\nHost: x\r\nX-API-Key: owner\r\n` +
+  `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+
+describe('counted by reason', () => {
+  let service: HttpService | undefined;
+  afterEach(async () => {
+    await service?.close();
+    service = undefined;
+  });
+
+  type Case = [reason: string, HttpServiceOptions, (service: HttpService) => Promise<unknown>];
+  it.each<Case>([
+    ['validation', {}, (it) => ask(it, { ...goodEcho, payload: '{"text":1,"to":[]}' }, 422)],
+    ['not-found', {}, (it) => ask(it, { url: '/v1/nope' }, 404)],
+    ['unauthorized', {}, (it) => ask(it, { ...goodEcho, headers: { 'x-api-key': 'who' } }, 401)],
+    ['forbidden', {}, (it) => ask(it, { ...goodEcho, headers: { 'x-api-key': 'reader' } }, 403)],
+    ['conflict', failing(new ConflictError('thing', 'no')), (it) => ask(it, work, 409)],
+    ['rate', rateLimited(), (it) => ask(it, goodEcho, 429)],
+    ['internal', failing(new Error('no')), (it) => ask(it, work, 500)],
+    ['malformed', {}, (it) => ask(it, { ...goodEcho, payload: '{' }, 400)],
+    ['malformed', {}, (it) => askRaw(it, 'NOISE\r\n\r\n')],
+    ['slow', shortTimes(), (it) => askRaw(it, 'GET /healthz HTTP/1.1\r\nX-Slow: ')],
+    ['capacity-in-flight', { ...working(neverEnding), config: { maxInFlight: 1 } }, crowd],
+    ['capacity-event-loop', { loopDelay: { read: () => 1_000, stop: () => {} } }, lag],
+    [
+      'capacity-bodies',
+      { config: { maxBodyBytes: 200_000 } },
+      (it) => askRaw(it, ...Array(8).fill(`${echoHead(190_000)}${' '.repeat(180_000)}`)),
+    ],
+    [
+      'capacity-connections',
+      { socketLimits: { mostConnections: 2 } },
+      (it) => askRaw(it, '', '', ''),
+    ],
+    ['capacity-parser', working(parseTooMuch), (it) => ask(it, work, 503)],
+    ['capacity-store', failing(new CapacityError('full disk')), (it) => ask(it, work, 503)],
+    ['timeout', working(neverEnding), outrun],
+  ])('%s', async (reason, options, provoke) => {
+    service = await httpService(options);
+    await provoke(service);
+    const { registry } = service.app.metrics;
+    const counted = await refusals(() => registry.metrics());
+    // How many of eight large bodies are too many depends on how their bytes arrive.
+    const expected = reason === 'capacity-bodies' ? expect.any(Number) : 1;
+    expect(counted).toEqual({ [reason]: expected });
+  });
+
+  it.each([
+    ['paused', 403],
+    ['quota', 402],
+  ])('%s, by a real send', async (reason, status) => {
+    const test = await testApp();
+    const api = limitedApi(test);
+    const { organizationId } = test.caller;
+    if (reason === 'paused') await pauseOrganization(test.app, organizationId, {});
+    else {
+      await onPlan(test, 'free', { paymentMethodOnFile: false });
+      await useToday(test, 100);
+    }
+    expect((await api.post(payload())).status).toBe(status);
+    expect(await refusals(() => test.app.metrics.registry.metrics())).toEqual({ [reason]: 1 });
+    await api.close();
+    await test.close();
+  });
+
+  afterAll(() => {
+    expect([...seen].sort()).toEqual([...refusalReasons].sort());
+  });
+});
+
+it.each(refusalReasons)('the README says what %s is', (reason) => {
+  const table = tableRows(section(readMarkdown('README.md'), 'Refusals'));
+  expect(table.map(([cell]) => cell).join()).toContain(`\`${reason}\``);
+});
+
+it('shows every reason as 0 before it ever happened', async () => {
+  const service = await httpService();
+  const text = await service.app.metrics.registry.metrics();
+  for (const reason of refusalReasons) {
+    expect(text).toContain(`svc_requests_refused_total{reason="${reason}"} 0`);
+  }
+  await service.close();
+});
+
+function rateLimited(): HttpServiceOptions {
+  return { admit: () => Promise.reject(new RateLimitedError('echo', 2)) };
+}
+
+function shortTimes(): HttpServiceOptions {
+  return { socketLimits: { headersTimeoutMs: 50, checkEveryMs: 20 } };
+}
+
+async function crowd(service: HttpService): Promise<void> {
+  void service.http.inject(work);
+  await new Promise(setImmediate);
+  await ask(service, work, 503);
+}
+
+/** The first request ends the first bad window, the second the second. */
+async function lag(service: HttpService): Promise<void> {
+  await service.clock.advance(1_000);
+  await ask(service, goodEcho, 201);
+  await service.clock.advance(1_000);
+  await ask(service, goodEcho, 503);
+}
+
+async function outrun(service: HttpService): Promise<void> {
+  const answer = service.http.inject(work);
+  await new Promise(setImmediate);
+  await service.clock.advance(30_000);
+  expect((await answer).statusCode).toBe(504);
+}
+
+async function parseTooMuch(): Promise<unknown> {
+  const parser = createMimeParser({ clock: virtualClock(), workers: 0, maxQueuedMails: 0 });
+  return parser.parse(Buffer.from('Subject: x\r\n\r\n'));
+}

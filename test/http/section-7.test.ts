@@ -1,0 +1,263 @@
+// Specification 7, line by line, each test named by its number, through the real routes and keys on both
+// stores; every answer is held to the OpenAPI document. The single error classes: errors.test.ts.
+// 7.6 (custom tracking) comes with that resource, and so do FlagDisabledError, BillingProviderError,
+// ExternalServiceError and WebhookEnqueueError as answers: here their shapes alone (7.9).
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { errorHeaders } from '../../daemon/http/errors.ts';
+import { errorSchemas, responseHeaders } from '../../daemon/http/openapi-errors.ts';
+import { InternalError, RateLimitedError, TimeoutError } from '../../src/errors.ts';
+import { createKey } from '../../src/keys/keys.ts';
+import { pauseOrganization, updateOrganization } from '../../src/organizations/organizations.ts';
+import { resumeSending } from '../../src/outbound/pauses.ts';
+import { countHealth } from '../../src/usage/health.ts';
+import { dayMs, type LimitedApi, limitedApi, onPlan, useToday } from '../admission/fixtures.ts';
+import { payload, rowCounts } from '../messages/fixtures.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+
+const noConversation = payload({}, { conversationId: 'conv_0000000000000000' });
+
+describe.each(stores)('section 7 on %s', (store) => {
+  let test: TestApp;
+  let api: LimitedApi;
+  beforeEach(async () => {
+    test = await testApp({ store });
+    api = limitedApi(test);
+  });
+  afterEach(async () => {
+    await api.close();
+    await test.close();
+  });
+
+  const status = async (...args: Parameters<LimitedApi['post']>) =>
+    (await api.post(...args)).status;
+  const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
+
+  async function viewer(): Promise<string> {
+    return (await createKey(test.app, test.operator, { role: 'viewer' })).key ?? '';
+  }
+
+  /** Makes the store fail `when` the next transaction has run, or before it does. */
+  function failOnce(when: 'before' | 'after'): void {
+    const { store: real } = test.app;
+    const { write } = real;
+    Object.assign(real, {
+      async write(...args: Parameters<typeof write>) {
+        Object.assign(real, { write });
+        if (when === 'after') await write.apply(real, args);
+        throw new InternalError('The store broke', 'store');
+      },
+    });
+  }
+
+  const table: [
+    tag: string,
+    status: number,
+    fields: string[],
+    ask: () => ReturnType<LimitedApi['post']>,
+  ][] = [
+    ['ValidationError', 422, ['message', 'fields'], () => api.post(payload({}, { nonsense: 1 }))],
+    ['ResourceNotFoundError', 404, ['resource', 'id'], () => api.post(noConversation)],
+    ['UnauthorizedError', 401, ['message'], () => api.post(payload(), { apiKey: 'nonsense' })],
+    [
+      'PaymentRequiredError',
+      402,
+      ['resource', 'currentUsage', 'limit', 'operation'],
+      async () => {
+        await onPlan(test, 'free', { paymentMethodOnFile: false });
+        await useToday(test, 100);
+        return api.post(payload());
+      },
+    ],
+    [
+      'ForbiddenError',
+      403,
+      ['message'],
+      async () => api.post(payload(), { apiKey: await viewer() }),
+    ],
+    [
+      'ConflictError',
+      409,
+      ['message', 'resource'],
+      async () => {
+        await api.post(payload(), keyed('k'));
+        return api.post(payload({ subject: 'Other' }), keyed('k'));
+      },
+    ],
+    [
+      'RateLimitedError',
+      429,
+      ['retryAfterSeconds', 'operation'],
+      async () => {
+        await onPlan(test, 'free');
+        for (let i = 0; i < 5; i++) await api.post({});
+        return api.post({});
+      },
+    ],
+    [
+      'InternalError',
+      500,
+      ['message'],
+      () => {
+        failOnce('before');
+        return api.post(payload());
+      },
+    ],
+  ];
+
+  it.each(table)('7 table: %s is a %i, flat, with %j', async (tag, expected, fields, ask) => {
+    const answer = await ask();
+    expect(answer.status).toBe(expected);
+    expect(answer.body._tag).toBe(tag);
+    expect(new Set(Object.keys(answer.body))).toEqual(new Set(['_tag', ...fields]));
+  });
+
+  it('7 status codes: 201 for a send, 400 for what is no JSON', async () => {
+    expect(await status(payload())).toBe(201);
+    expect(await status('{broken')).toBe(400);
+  });
+
+  it('7.1 a 429 has whole seconds, twice, and the throttle source; waiting them is enough', async () => {
+    await onPlan(test, 'free');
+    for (let i = 0; i < 5; i++) expect(await status(payload())).toBe(201);
+    const { headers, body } = await api.post(payload());
+    expect(headers['x-service-throttle-source']).toBe('service_admission');
+    expect(headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    expect(Number(headers['retry-after'])).toBe(body.retryAfterSeconds);
+    await test.clock.advance(Number(body.retryAfterSeconds) * 1_000);
+    expect(await status(payload())).toBe(201);
+  });
+
+  it('7.2 no 429 of ours lacks the throttle source: only one from in front of us can', async () => {
+    await onPlan(test, 'free');
+    const second = (await createKey(test.app, test.operator, { role: 'owner' })).key ?? '';
+    let refused = 0;
+    for (let i = 0; i < 20; i++) {
+      const { status: answered, headers } = await api.post({}, i % 2 ? { apiKey: second } : {});
+      const isRefused = answered === 429;
+      expect('x-service-throttle-source' in headers).toBe(isRefused);
+      if (isRefused) refused++;
+    }
+    expect(refused).toBe(10);
+  });
+
+  it.each([
+    [
+      'a payment method',
+      { paymentMethodOnFile: false },
+      100,
+      () => updateOrganization(test.app, 'default', { paymentMethodOnFile: true }),
+    ],
+    [
+      'a higher plan',
+      {},
+      1_000,
+      () => updateOrganization(test.app, 'default', { plan: 'starter' }),
+    ],
+    ['the turn of the UTC day', {}, 1_000, () => test.clock.advance(dayMs / 2)],
+  ] as const)('7.3 a 402 has no Retry-After and clears by %s', async (_how, paid, used, clear) => {
+    await onPlan(test, 'free', paid);
+    await useToday(test, used);
+    const { status: answered, headers } = await api.post(payload());
+    expect(answered).toBe(402);
+    expect(headers).not.toHaveProperty('retry-after');
+    await clear();
+    expect(await status(payload())).toBe(201);
+  });
+
+  it.each([
+    [1_250, 155, 0, '12.4% of the last 1,250 messages bounced (limit 5%).'],
+    [200, 10, 0, '5% of the last 200 messages bounced (limit 5%).'],
+    [2_000, 0, 7, '0.35% of the last 2,000 messages were reported as spam (limit 0.3%).'],
+  ])(
+    '7.4 paused at %i attempts, %i bounces, %i complaints: every send is a 403 that names the rate',
+    async (attempted, hard_bounced, complained, rate) => {
+      const { organizationId } = test.caller;
+      const counts = { attempted, hard_bounced, complained };
+      const observation = { organizationId, sender: null, fromDomain: 'sandbox.test', counts };
+      await test.app.store.write((trx) => countHealth(test.app, trx, [observation]));
+      for (let i = 0; i < 3; i++) {
+        const { status: answered, body } = await api.post(payload());
+        expect([answered, body]).toEqual([
+          403,
+          { _tag: 'ForbiddenError', message: `Sending is paused: ${rate}` },
+        ]);
+      }
+      await resumeSending(test.app, organizationId);
+      expect(await status(payload())).toBe(201);
+    },
+  );
+
+  it('7.4 a pause by the operator gives his reason', async () => {
+    await pauseOrganization(test.app, 'default', { note: 'A leaked key sends spam' });
+    expect((await api.post(payload())).body).toEqual({
+      _tag: 'ForbiddenError',
+      message: 'Sending is paused: A leaked key sends spam.',
+    });
+  });
+
+  it('7.5 an Idempotency-Key with other content is a 409; with the same it replays', async () => {
+    const first = await api.post(payload(), keyed('k'));
+    expect(await status(payload({ subject: 'Other' }), keyed('k'))).toBe(409);
+    expect((await api.post(payload(), keyed('k'))).body).toEqual(first.body);
+    expect((await rowCounts(test.app)).messages).toBe(1);
+  });
+
+  it.each([
+    ['did not land', 'before', 0],
+    ['landed', 'after', 1],
+  ] as const)(
+    '7.7 a write whose 5xx %s: with its Idempotency-Key it is there once after the retry',
+    async (_what, when, landed) => {
+      failOnce(when);
+      expect(await status(payload(), keyed('k'))).toBe(500);
+      expect((await rowCounts(test.app)).messages).toBe(landed);
+      expect(await status(payload(), keyed('k'))).toBe(201);
+      expect(await status(payload(), keyed('k'))).toBe(201);
+      expect((await rowCounts(test.app)).messages).toBe(1);
+    },
+  );
+
+  it('7.8 X-Service-Error-Layer names the layer of a 500, and is on no other answer', async () => {
+    failOnce('before');
+    const broken = await api.post(payload());
+    expect([broken.status, broken.headers['x-service-error-layer']]).toEqual([500, 'store']);
+    const others = [payload(), '{broken', { nonsense: 1 }, noConversation];
+    for (const body of others) {
+      expect((await api.post(body)).headers).not.toHaveProperty('x-service-error-layer');
+    }
+  });
+});
+
+describe('section 7, shapes', () => {
+  it.each([
+    ['a 500', new InternalError('no'), { 'x-service-error-layer': 'api' }],
+    ['a 500 of the store', new InternalError('no', 'store'), { 'x-service-error-layer': 'store' }],
+    [
+      'a 504',
+      new TimeoutError('no', 2),
+      { 'retry-after': '2', 'x-service-error-layer': 'timeout' },
+    ],
+    [
+      'a 429: by the throttle source instead',
+      new RateLimitedError('sendMessage', 3),
+      { 'retry-after': '3', 'x-service-throttle-source': 'service_admission' },
+    ],
+  ])('7.8 the layer of %s', (_what, error, headers) => {
+    expect(errorHeaders(error)).toEqual(headers);
+  });
+
+  it.each([
+    ['FlagDisabledError', ['flag', 'message']],
+    ['BillingProviderError', ['provider', 'message']],
+    ['ExternalServiceError', ['provider', 'message']],
+    ['WebhookEnqueueError', ['message']],
+  ])('7.9 %s has the fields of contract 4', (tag, fields) => {
+    expect(errorSchemas[tag]).toMatchObject({ required: ['_tag', ...fields] });
+  });
+
+  it('7.10 the layers are those of contract 4', () => {
+    expect(responseHeaders['X-Service-Error-Layer']).toMatchObject({
+      schema: { enum: ['api', 'store', 'provider', 'webhooks', 'timeout'] },
+    });
+  });
+});

@@ -1,0 +1,75 @@
+// `svc messages send --scheduled-for`, `batch` and `cancel`, as people and scripts run them.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { BatchResult, Message } from '../../src/messages/schema.ts';
+import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+
+let cli: CliWorkspace;
+beforeAll(() => {
+  cli = cliWorkspace();
+});
+afterAll(() => cli.close());
+
+const later = new Date(Date.now() + 3_600_000).toISOString();
+const entry = (email: string) => ({
+  channel: 'email',
+  to: [{ email }],
+  email: { subject: 'Hi', text: 'Hi' },
+});
+const schedule = (time: string, ...more: string[]) => [
+  ...['messages', 'send', '--to', 'ada@a.example', '--subject', 'Hi', '--text', 'Hi'],
+  ...['--scheduled-for', time, ...more],
+];
+
+test('schedules once for one key, and cancels; a second cancel changes nothing', async () => {
+  const key = ['--idempotency-key', 'k'];
+  const message = await cli.json<Message>(schedule(later, ...key));
+  expect(message).toMatchObject({ status: 'scheduled', scheduledFor: later });
+  expect(await cli.json<Message>(schedule(later, ...key))).toEqual(message);
+  const cancelled = await cli.json<Message>(['messages', 'cancel', message.id]);
+  expect(cancelled).toMatchObject({ id: message.id, status: 'failed' });
+  const again = await cli.run(['messages', 'cancel', message.id]);
+  expect([again.code, again.stderr]).toEqual([0, '']);
+  expect(again.stdout).toContain('failed');
+});
+
+test('a time that is past is exit code 2 and names scheduledFor', async () => {
+  const { code, stderr } = await cli.run(schedule('2020-01-01T00:00:00Z', '--json'));
+  expect(code).toBe(2);
+  expect(JSON.parse(stderr)).toMatchObject({
+    _tag: 'ValidationError',
+    fields: { scheduledFor: [expect.stringMatching(/is past/)] },
+  });
+});
+
+test('--wait does not follow what is scheduled', async () => {
+  expect((await cli.run(schedule(later, '--wait'))).code).toBe(2);
+});
+
+test('a batch from standard input prints the results of the API, once for one key', async () => {
+  const options = { input: JSON.stringify([entry('a@a.example'), entry('b@b.example')]) };
+  const args = ['messages', 'batch', '--data', '-', '--idempotency-key', 'batch'];
+  const results = await cli.json<BatchResult[]>(args, options);
+  expect(results).toMatchObject([
+    { index: 0, message: { status: 'pending' } },
+    { index: 1, message: { status: 'pending' } },
+  ]);
+  expect(await cli.json<BatchResult[]>(args, options)).toEqual(results);
+});
+
+test('a batch from a file with an entry that is refused is exit code 8; the others are sent', async () => {
+  const file = join(cli.directory, 'messages.json');
+  writeFileSync(file, JSON.stringify([entry('a@a.example'), { ...entry('b@b.example'), x: 1 }]));
+  const { code, stdout, stderr } = await cli.run(['messages', 'batch', '--data', `@${file}`]);
+  expect(code).toBe(8);
+  expect(stdout).toMatch(/pending/);
+  expect(stdout).toMatch(/ValidationError.*x: unknown field/);
+  expect(stderr).toContain('1 of 2 entries were refused');
+});
+
+test('an unknown message is exit code 3, what is no array 2', async () => {
+  expect((await cli.run(['messages', 'cancel', 'msg_0000000000000000'])).code).toBe(3);
+  const args = ['messages', 'batch', '--data', '{}'];
+  expect((await cli.run(args)).code).toBe(2);
+});

@@ -1,0 +1,5 @@
+import { expect, test } from 'vitest';
+
+test('fails, so that exit-code.test.ts sees how a failure is told', () => {
+  expect('a failed test').toBe('told by the exit code');
+});
