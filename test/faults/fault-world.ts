@@ -91,6 +91,23 @@ export async function startFaultWorld(delivery: object = {}): Promise<FaultWorld
   });
   const { app, caller } = service;
   const world = service;
+
+  // What the store does beside the event loop is seen by nobody else; and it tells of changes at most
+  // each 10 ms of real time, in which the clock here might run on: here it tells of each at once.
+  let writing = 0;
+  const listeners = new Set<() => void>();
+  const write = app.store.write.bind(app.store);
+  app.store.write = (...work) => {
+    writing += 1;
+    return write(...work).finally(() => {
+      writing -= 1;
+      for (const listener of listeners) listener();
+    });
+  };
+  app.store.onChange = (listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
   const pipeline: RunningPipeline = await startPipeline(app);
 
   const activity = () => {
@@ -102,15 +119,6 @@ export async function startFaultWorld(delivery: object = {}): Promise<FaultWorld
     return counts.join();
   };
 
-  // What the store does beside the event loop is seen by nobody else.
-  let writing = 0;
-  const write = app.store.write.bind(app.store);
-  app.store.write = (...work) => {
-    writing += 1;
-    return write(...work).finally(() => {
-      writing -= 1;
-    });
-  };
   const isIdle = async () => {
     const inFlight = (await app.metrics.inFlight.get()).values[0]?.value ?? 0;
     return inFlight === 0 && writing === 0;
