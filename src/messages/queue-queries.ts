@@ -255,7 +255,7 @@ export async function holdDelivery(db: Db, holding: Holding): Promise<boolean> {
 }
 
 /** How an entry ends without an attempt. */
-type UnclaimedEnd = Pick<
+export type UnclaimedEnd = Pick<
   DeliveryRow,
   'status' | 'failed_at' | 'terminal_at' | 'error_code' | 'error_message' | 'updated_at'
 > &
@@ -451,30 +451,6 @@ const enqueue = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<De
 /** The time of a scheduled delivery came: it may go at its turn. */
 export async function enqueueScheduled(db: Db, departure: Departure): Promise<void> {
   await enqueue(db, departure);
-}
-
-/** A scheduled delivery that ends before it was attempted. */
-export type UnsentEnd = Pick<DeliveryRow, 'error_code' | 'error_message' | 'error_details'>;
-
-/** The scheduled delivery ends as failed. */
-export async function endScheduled(db: Db, id: string, end: UnsentEnd, now: number): Promise<void> {
-  await tables<DeliveryTables>(db)
-    .updateTable('deliveries')
-    .set({
-      status: 'failed',
-      lane: null,
-      due_at: null,
-      wait_reason: null,
-      failed_at: now,
-      terminal_at: now,
-      updated_at: now,
-      error_code: end.error_code,
-      error_message: end.error_message,
-      error_details: end.error_details,
-    })
-    .where('id', '=', id)
-    .where('status', '=', 'scheduled')
-    .execute();
 }
 
 const askNow = statement(

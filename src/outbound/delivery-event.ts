@@ -28,10 +28,10 @@ export function deliveryEvent(
 /** The end of a delivery that nobody was asked to take, and why. */
 export function unsentEvent(
   row: Told,
-  end: Pick<DeliveryRow, 'error_code' | 'error_details'>,
+  end: Pick<DeliveryRow, 'error_code'> & Partial<Pick<DeliveryRow, 'error_details'>>,
   status: MessageStatus,
   timestamp: number,
 ): MessageEvent {
-  const why = fromJson<Record<string, unknown>>(end.error_details);
+  const why = fromJson<Record<string, unknown>>(end.error_details ?? null);
   return deliveryEvent(row, 'failed', status, timestamp, { errorCode: end.error_code, ...why });
 }

@@ -20,26 +20,22 @@ import type { App } from '../app.ts';
 import { type ActiveBlocks, findBlockedOf, suppressedBy } from '../blocks/suppression.ts';
 import { ForbiddenError } from '../errors.ts';
 import { type MessageEvent, recordEvents } from '../events/events.ts';
-import { type DeliveryRow, findDeliveryStatuses, firstTurn } from '../messages/delivery-queries.ts';
-import {
-  findMessageRows,
-  lockMessages,
-  type MessageRow,
-  updateMessageStatus,
-} from '../messages/queries.ts';
+import { type DeliveryRow, firstTurn } from '../messages/delivery-queries.ts';
+import { findMessageRows, lockMessages, type MessageRow } from '../messages/queries.ts';
 import {
   askScheduledNow,
-  endScheduled,
+  endUnclaimed,
   enqueueScheduled,
   lockScheduled,
   type PutOff,
   putOffScheduled,
-  type UnsentEnd,
+  type UnclaimedEnd,
 } from '../messages/queue-queries.ts';
-import { overallStatus } from '../messages/status.ts';
+import { restateMessage } from '../messages/restate.ts';
 import { findOrganizations } from '../organizations/queries.ts';
 import { type ResolvedSender, resolveSenders } from '../senders/senders.ts';
-import { type Db, fromJson } from '../store/db.ts';
+import type { Db } from '../store/db.ts';
+import { unsentEvent } from './delivery-event.ts';
 import { countDropped } from './outcome-counts.ts';
 import { type Pauses, readPauses } from './pauses.ts';
 import { changeQueue } from './queue/queue-walk.ts';
@@ -254,11 +250,11 @@ class Departures {
     blocks: ActiveBlocks,
   ): Promise<void> {
     const expiresAt = expiryOf(this.#app.config.delivery.retry, this.#now);
-    const ends = new Map<DeliveryRow, UnsentEnd>();
+    const ends = new Map<DeliveryRow, UnclaimedEnd>();
     for (const row of rows) {
       const block = blocks.get(foldAddress(row.email));
       if (block) {
-        ends.set(row, suppressedBy(block, row.email, this.#now));
+        ends.set(row, { ...suppressedBy(block, row.email, this.#now), updated_at: this.#now });
         continue;
       }
       const { organization_id, sender_domain } = row;
@@ -274,38 +270,40 @@ class Departures {
     rows: readonly DeliveryRow[],
     { message: text }: ForbiddenError,
   ): Promise<void> {
-    const end = { error_code: 'policy', error_message: text, error_details: null };
+    const end: UnclaimedEnd = {
+      status: 'failed',
+      failed_at: this.#now,
+      terminal_at: this.#now,
+      error_code: 'policy',
+      error_message: text,
+      updated_at: this.#now,
+    };
     await this.#end(message, new Map(rows.map((row) => [row, end])), false);
   }
 
   async #end(
     { id, organization_id }: MessageRow,
-    ends: ReadonlyMap<DeliveryRow, UnsentEnd>,
+    ends: ReadonlyMap<DeliveryRow, UnclaimedEnd>,
     isQueued: boolean,
   ): Promise<void> {
     for (const [row, end] of ends) {
-      await endScheduled(this.#trx, row.id, end, this.#now);
+      await endUnclaimed(this.#trx, row.id, end);
       this.ended.push(row);
     }
-    const deliveries = await findDeliveryStatuses(this.#trx, [id]);
-    const status = overallStatus(deliveries.map((row) => row.status));
-    await updateMessageStatus(this.#trx, id, status, this.#now);
-    const event = { organizationId: organization_id, messageId: id, timestamp: this.#now, status };
+    const status = await restateMessage(this.#trx, id, this.#now);
     if (isQueued) {
-      this.#events.push({ ...event, recipientId: null, eventType: 'queued', metadata: null });
+      this.#events.push({
+        organizationId: organization_id,
+        messageId: id,
+        recipientId: null,
+        eventType: 'queued',
+        status,
+        timestamp: this.#now,
+        metadata: null,
+      });
     }
     for (const [row, end] of ends) {
-      this.#events.push({
-        ...event,
-        recipientId: row.recipient_id,
-        eventType: 'failed',
-        metadata: {
-          recipient: row.email,
-          deliveryId: row.id,
-          errorCode: end.error_code,
-          ...fromJson<Record<string, unknown>>(end.error_details),
-        },
-      });
+      this.#events.push(unsentEvent(row, end, status, this.#now));
     }
   }
 
