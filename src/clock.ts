@@ -40,9 +40,14 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
+/** The last time that was written out: an answer and a batch name the same one many times. */
+let written = { ms: 0, text: new Date(0).toISOString() };
+
 /** ISO 8601 in UTC with milliseconds (contract 4), or null for null. */
 export function isoTime(ms: number): string;
 export function isoTime(ms: number | null): string | null;
 export function isoTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
+  if (ms === null) return null;
+  if (ms !== written.ms) written = { ms, text: new Date(ms).toISOString() };
+  return written.text;
 }

@@ -7,7 +7,7 @@
 // | in lane | null | its estimate | null       | set  | room in its lane, at the latest its time |
 // | claimed | null | lease's end  | worker     | null | the end of its attempt                   |
 // | ended   | null | null         | null       | null | nothing                                  |
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import {
   bulkInsert,
   change,
@@ -384,7 +384,8 @@ const selectOldestSent = statement((db: Kysely<DeliveryTables>) =>
   db
     .selectFrom('deliveries')
     .select('sent_at')
-    .where('status', '=', 'sent')
+    // A value that is bound would have SQLite plan anew at each run, to know whether its index fits.
+    .where('status', '=', sql.lit<MessageStatus>('sent'))
     .orderBy('sent_at')
     .limit(1),
 );

@@ -12,6 +12,7 @@ import {
 } from '../messages/delivery-queries.ts';
 import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
+import { intakeOf } from './accept/intake.ts';
 import { type ClaimedMessage, claimMessages, type LaneChoice } from './claim.ts';
 import { comeToPresent, isAheadOfClock, watchClock } from './clock-jumps.ts';
 import { confirmDelivered } from './confirm.ts';
@@ -31,6 +32,10 @@ const longestSleepMs = 60_000;
 const troublePauseMs = 1_000;
 /** While there is no room, it is looked again after this, for what needs none. */
 const starvedPauseMs = 100;
+/** While a burst of sends comes in, a batch is claimed this often, */
+const besideBurstMs = 200;
+/** until what is claimed has waited so long: then deliveries have their full share again. */
+const patienceMs = 10_000;
 
 /** Attempts all claimed deliveries of one message; one settlement each, never rejects. */
 export type AttemptMessage = (claimed: ClaimedMessage) => Promise<Settlement[]>;
@@ -74,6 +79,10 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
   let adjusting: Promise<void> = Promise.resolve();
   /** More waited than could be claimed: it goes on as soon as there is room. */
   let isStarved = false;
+  const intake = intakeOf(app);
+  let claimedAt = Number.NEGATIVE_INFINITY;
+  /** How long the first of the last claim had waited. */
+  let latenessMs = 0;
   /** When something that a relay has may count as delivered, as far as known. */
   let confirmAt = 0;
   const idleWaiters = new Set<() => void>();
@@ -160,6 +169,12 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
     return Math.min(claimBatch, free, choice.soleLane?.quickRoom() ?? free);
   };
 
+  /** Milliseconds that sends which press in keep the next claim waiting. */
+  const givesWayMs = (): number => {
+    if (latenessMs > patienceMs || !intake.isPressing()) return 0;
+    return Math.max(0, claimedAt + besideBurstMs - app.clock.elapsed());
+  };
+
   /** Claims once; returns until when to sleep afterwards, 0 for not at all. */
   const step = async (): Promise<number> => {
     followClock();
@@ -168,6 +183,8 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
     if (isStarved) return app.clock.now() + starvedPauseMs;
     // Their leases may have run out meanwhile: what has been sent must not be claimed again.
     if (unsettled > 0) return app.clock.now() + troublePauseMs;
+    const waysMs = givesWayMs();
+    if (waysMs > 0) return app.clock.now() + waysMs;
     if (app.clock.now() >= confirmAt) await confirmDelivered(app);
     const work = await lookAhead(app);
     confirmAt = work.confirmAt;
@@ -175,6 +192,8 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
       return Math.min(work.dueAt, confirmAt, nextRoomAt(choice.lanes), longestSleep(app));
     }
     const claimed = await claimMessages(app, choice, { worker, leaseMs, limit, inWork });
+    claimedAt = app.clock.elapsed();
+    latenessMs = longestWait(claimed.messages, app.clock.now());
     for (const one of claimed.messages) launch(one);
     if (claimed.scheduled.length > 0) await sendScheduled(app, claimed.scheduled);
     if (claimed.progressed) return 0;
@@ -264,6 +283,14 @@ async function lookAhead(
   const dueAt = (await nextDueAt(db)) ?? Infinity;
   const sentAt = await oldestSentAt(db);
   return { isReady, dueAt, confirmAt: sentAt === null ? Infinity : sentAt + confirmAfterMs };
+}
+
+/** Of those that are attempted for the first time: how long the first to come has waited. */
+function longestWait(messages: readonly ClaimedMessage[], now: number): number {
+  const fresh = messages.flatMap(({ deliveries }) =>
+    deliveries.filter((row) => row.attempt_count === 1 && row.queued_at !== null),
+  );
+  return fresh.reduce((longest, row) => Math.max(longest, now - (row.queued_at ?? now)), 0);
 }
 
 function nextRoomAt(lanes: Lanes): number {

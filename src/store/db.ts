@@ -127,6 +127,7 @@ function compiledOnce<T, P extends object, R>(
     if (!query) {
       const parameter = ((name: string) => new Parameter(name)) as unknown as ParameterOf<P>;
       query = build(tables<T>(db), parameter).compile();
+      if (engine === 'sqlite') query = { ...query, sql: withSteadyLimit(query.sql) };
       compiled.set(engine, query);
     }
     const bound = query.parameters.map((value) =>
@@ -134,6 +135,14 @@ function compiledOnce<T, P extends object, R>(
     );
     return { ...query, parameters: bound };
   };
+}
+
+/**
+ * SQLite plans a statement anew at each run where a bare `limit ?` may bear on the plan: 20 to 90 µs
+ * for a read of 1 µs. It does not look into an expression.
+ */
+function withSteadyLimit(text: string): string {
+  return text.replaceAll(' limit ?', ' limit +?');
 }
 
 const largestChunk = 64;

@@ -3,7 +3,7 @@
 import { connect, type Socket } from 'node:net';
 import { getMessage } from '../../src/messages/messages.ts';
 import type { Message } from '../../src/messages/schema.ts';
-import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
+import { burstOverMs, type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { type SmtpSink, type SmtpSinkOptions, startSmtpSink } from '../support/smtp-sink.ts';
 import type { SinkMessage } from '../support/smtp-sink-session.ts';
@@ -162,7 +162,9 @@ export async function startFaultWorld(delivery: object = {}): Promise<FaultWorld
     send: sendTo,
     async sendToDomains(domains) {
       const sent = domains.map(async (name) => [name, await sendTo(`ada@${name}`)] as const);
-      return new Map(await Promise.all(sent));
+      const ids = new Map(await Promise.all(sent));
+      await world.clock.advance(burstOverMs);
+      return ids;
     },
     deliveries,
     async firstDeliveries(ids) {

@@ -8,7 +8,13 @@ import { createOrganization } from '../../src/organizations/organizations.ts';
 import { claimMessages } from '../../src/outbound/claim.ts';
 import { Lanes } from '../../src/outbound/lanes/lanes.ts';
 import { loadProviders } from '../../src/outbound/lanes/providers.ts';
-import { firstDelivery, type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
+import {
+  burstOverMs,
+  firstDelivery,
+  type RunningPipeline,
+  send,
+  startPipeline,
+} from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 
@@ -40,6 +46,7 @@ describe.each(stores)('fair turns on %s', (store) => {
     const single = await send(app, small, 'one@example.com', {
       from: { email: 'a@small.example' },
     });
+    await service.clock.advance(burstOverMs);
     pipeline = await startPipeline(app);
     await sink.waitFor(2_001, 15_000);
     await pipeline.idle();

@@ -6,6 +6,7 @@ import { Lanes } from '../../src/outbound/lanes/lanes.ts';
 import { loadProviders } from '../../src/outbound/lanes/providers.ts';
 import { createPipeline } from '../../src/outbound/pipeline.ts';
 import {
+  burstOverMs,
   firstDelivery,
   type RunningPipeline,
   send,
@@ -279,11 +280,12 @@ describe.each(stores)('delivery on %s', (store) => {
   });
 
   it('200 messages sent at once are each delivered once', async () => {
-    const { app, caller } = await relaying();
+    const { app, caller, clock } = await relaying();
     pipeline = await startPipeline(app);
     const accepted = await Promise.all(
       Array.from({ length: 200 }, (_, i) => send(app, caller, `user${i}@example.com`)),
     );
+    await clock.advance(burstOverMs);
     await sink.waitFor(200);
     await pipeline.idle();
     const recipients = sink.messages.flatMap((message) => message.recipients);

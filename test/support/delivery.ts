@@ -7,6 +7,9 @@ import { createAttempter } from '../../src/outbound/attempt.ts';
 import { createPipeline, type Pipeline } from '../../src/outbound/pipeline.ts';
 import type { Caller } from '../../src/route.ts';
 
+/** While a burst of sends comes in, deliveries give way to it: by now it is over. */
+export const burstOverMs = 200;
+
 export interface RunningPipeline extends Pipeline {
   close(): Promise<void>;
 }

@@ -8,6 +8,7 @@ import type { Db } from '../../store/db.ts';
 import { groupWrites } from '../../store/group.ts';
 import { type AcceptRequest, type AcceptResult, acceptAll } from './accept.ts';
 import { fingerprint } from './fingerprint.ts';
+import { intakeOf } from './intake.ts';
 import { type RecentContents, recentContents } from './recent-contents.ts';
 import { readSendContent } from './send-content.ts';
 
@@ -29,9 +30,11 @@ function groupOf(app: App): Group {
   let group = groups.get(app);
   if (!group) {
     const recent = recentContents();
-    const accept = groupWrites(app.store, mostPerTransaction, (trx, requests: AcceptRequest[]) =>
-      acceptAll(app, trx, recent(trx), requests),
-    );
+    const intake = intakeOf(app);
+    const accept = groupWrites(app.store, mostPerTransaction, (trx, requests: AcceptRequest[]) => {
+      intake.took(requests.length);
+      return acceptAll(app, trx, recent(trx), requests);
+    });
     group = { accept, recent };
     groups.set(app, group);
   }
