@@ -5,7 +5,7 @@ import type { App } from '../app.ts';
 import { isLocalAddress } from '../mailboxes/mailboxes.ts';
 import type { DeliveryRow } from '../messages/delivery-queries.ts';
 import type { ClaimedMessage, LaneChoice } from './claim.ts';
-import { createSigner } from './compose/sign.ts';
+import { Composer } from './compose/composer.ts';
 import { type LaneSignal, Lanes } from './lanes/lanes.ts';
 import { loadProviders } from './lanes/providers.ts';
 import type { AttemptTrace, Outcome, RemoteReply } from './outcome.ts';
@@ -40,7 +40,7 @@ type Ending = Pick<Settlement, 'outcome' | 'sentIsDelivered' | 'aftermath' | 'ro
 /** The attempter of one daemon; `listener` is where mail for local mailboxes goes. */
 export function createAttempter(app: App, listener: { host: string; port: number }): Attempter {
   const chooseRoute = createRouter(app.config.delivery, listener);
-  const signer = createSigner();
+  const composer = new Composer();
   const { providersFile, maxConnectionsPerDomain } = app.config.delivery;
   const providers = loadProviders(providersFile, maxConnectionsPerDomain);
   const lanes = new Lanes(app.clock, app.random, providers);
@@ -83,7 +83,7 @@ export function createAttempter(app: App, listener: { host: string; port: number
       const settlements: Settlement[] = [];
       let preparing: Promise<PreparedMessage> | null = null;
       const prepared = () => {
-        preparing ??= prepareMessage(app, signer, claimed);
+        preparing ??= prepareMessage(app, (request) => composer.compose(request), claimed);
         return preparing;
       };
       const groups = await groupByDestination(app, claimed, chooseRoute);
@@ -110,7 +110,7 @@ export function createAttempter(app: App, listener: { host: string; port: number
     choice: { lanes, laneOf, soleLane: soleLaneOf(app.config.delivery, lanes, laneOf) },
     async close() {
       await transport.close();
-      await signer.close();
+      await composer.close();
     },
   };
 }

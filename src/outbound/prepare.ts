@@ -11,17 +11,12 @@ import {
   type RecipientRow,
 } from '../messages/queries.ts';
 import { fromJson } from '../store/db.ts';
-import { compose } from './compose/compose.ts';
+import type { ComposeRequest, SignedMessage } from './compose/composer.ts';
 import type { ComposeAttachment, ComposeInput } from './compose/input.ts';
-import type { Signer } from './compose/sign.ts';
 
-/** A message as it goes on the wire. */
-export interface PreparedMessage {
-  /** Signatures, header, body: CRLF line ends, not yet dot-stuffed. */
-  data: Buffer[];
+/** A message as it goes on the wire, and how many bytes it has. */
+export interface PreparedMessage extends SignedMessage {
   size: number;
-  smtpUtf8: boolean;
-  eightBit: boolean;
 }
 
 /** What composing needs of the rows. */
@@ -34,21 +29,15 @@ export interface MessageParts {
 /** Composes and signs. Throws ComposeError where the input cannot be written (a fault of ours). */
 export async function prepareMessage(
   app: App,
-  signer: Signer,
+  compose: (request: ComposeRequest) => Promise<SignedMessage>,
   parts: MessageParts,
 ): Promise<PreparedMessage> {
   const { message } = parts;
-  const composed = await compose(await composeInput(app, parts));
+  const input = await composeInput(app, parts);
   const keys = message.sender_domain_id ? await signingKeysOf(app, message.sender_domain_id) : [];
   const timestampSeconds = Math.floor(app.clock.now() / 1000);
-  const signatures = await signer.sign(composed, keys, { timestampSeconds });
-  const data = [signatures, composed.header, composed.body].filter((part) => part.length > 0);
-  return {
-    data,
-    size: data.reduce((sum, part) => sum + part.length, 0),
-    smtpUtf8: composed.smtpUtf8,
-    eightBit: composed.eightBit,
-  };
+  const signed = await compose({ input, keys, timestampSeconds });
+  return { ...signed, size: signed.data.reduce((sum, part) => sum + part.length, 0) };
 }
 
 async function composeInput(

@@ -8,10 +8,11 @@ import { type Destination, resolveDestination } from '../../src/inbound/destinat
 import { receive } from '../../src/inbound/receive.ts';
 import { getEmailProjection } from '../../src/messages/email-projection.ts';
 import { compose } from '../../src/outbound/compose/compose.ts';
-import { createSigner } from '../../src/outbound/compose/sign.ts';
+import { signatureFields } from '../../src/outbound/compose/sign.ts';
+import { signNow } from '../../src/outbound/compose/sign-text.ts';
 import { messageBytes, plainInput } from '../outbound/compose-corpus.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
-import { type TestApp, testApp, testStart } from '../support/test-app.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
 import { inbound } from './smtp-service.ts';
 
 const publicAddress = '8.8.4.4';
@@ -102,7 +103,7 @@ describe('a mail that is signed by its domain', () => {
     const from = { email: 'bank@strict.example', name: null };
     const composed = await compose({ ...plainInput, from });
     const timestampSeconds = Math.floor(test.app.clock.now() / 1000);
-    const header = await createSigner().sign(composed, [key], { timestampSeconds });
+    const header = await signatureFields(composed, [key], timestampSeconds, signNow);
     const raw = messageBytes(composed, header);
     expect(await receiveFrom(publicAddress, raw)).toMatchObject({ kind: 'stored' });
     expect(await verdicts()).toEqual({
@@ -119,10 +120,10 @@ describe('the checks', () => {
     dns.fault('_dmarc.strict.example', 'timeout');
     dns.fault('strict.example', 'timeout');
     const result = receiveFrom(publicAddress, forged);
-    const isDone = result.then(() => true);
-    while (!(await Promise.race([isDone, test.clock.advance(500).then(() => false)])));
+    // Virtual time passes from the first question on; what is real besides takes the time it takes.
+    await expect.poll(() => dns.queries.length).toBeGreaterThan(0);
+    for (let passedMs = 0; passedMs < 5_500; passedMs += 500) await test.clock.advance(500);
     expect(await result).toMatchObject({ kind: 'stored' });
-    expect(test.clock.now() - testStart).toBeLessThan(6_000);
     expect(await verdicts()).toMatchObject({ dmarcVerdict: 'temperror' });
   });
 

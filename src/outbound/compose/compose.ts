@@ -1,15 +1,8 @@
 // The second step of the send flow (architecture.md, "Send"): an accepted message becomes RFC 5322
 // bytes. Pure: no store, no clock, no randomness, so a retry and a raw download are the same bytes.
-import { hash } from 'node:crypto';
 import type { Composed, ComposeInput } from './input.ts';
-import { checkInput } from './input.ts';
 import { composeLean } from './lean.ts';
 import { composeWithMailComposer } from './mail-composer.ts';
-
-/** Seeds that are no plain token, or too long for a boundary of 70, are hashed. */
-function boundarySafe(seed: string): string {
-  return /^[0-9A-Za-z_]{8,40}$/.test(seed) ? seed : hash('sha256', seed, 'hex').slice(0, 32);
-}
 
 /**
  * Composes a message; the same input gives the same bytes. Without attachments the result is
@@ -17,9 +10,5 @@ function boundarySafe(seed: string): string {
  * a value that is bound for the header holds CR, LF, NUL or is otherwise unfit for one.
  */
 export function compose(input: ComposeInput): Composed | Promise<Composed> {
-  checkInput(input);
-  const seed = boundarySafe(input.boundarySeed);
-  return input.attachments.length === 0
-    ? composeLean(input, seed)
-    : composeWithMailComposer(input, seed);
+  return input.attachments.length === 0 ? composeLean(input) : composeWithMailComposer(input);
 }

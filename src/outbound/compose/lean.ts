@@ -3,8 +3,8 @@
 // meaning to MailComposer by parsing both.
 import { draftHeader, headerBytes } from './header.ts';
 import type { HeaderField } from './header-encoding.ts';
-import type { Composed, ComposeInput } from './input.ts';
-import { boundaryStart, encodeText, textPart } from './text.ts';
+import { type Composed, type ComposeInput, checkInput } from './input.ts';
+import { boundarySafe, boundaryStart, encodeText, textPart } from './text.ts';
 
 export const plainType = 'text/plain; charset=utf-8';
 export const htmlType = 'text/html; charset=utf-8';
@@ -46,8 +46,10 @@ function bodyOf({ html, text }: ComposeInput, seed: string): Body {
   return alternativeBody(text, html, seed);
 }
 
-/** Composes a checked input that has no attachments; `seed` is fit for a boundary. */
-export function composeLean(input: ComposeInput, seed: string): Composed {
+/** Composes an input that has no attachments. Throws ComposeError. */
+export function composeLean(input: ComposeInput): Composed {
+  checkInput(input);
+  const seed = boundarySafe(input.boundarySeed);
   const draft = draftHeader(input);
   const { contentFields, data } = bodyOf(input, seed);
   draft.fields.push(...contentFields);

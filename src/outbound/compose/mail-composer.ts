@@ -5,9 +5,9 @@ import type { MailComposerAttachment } from 'nodemailer/lib/mail-composer';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { draftHeader, headerBytes } from './header.ts';
 import type { ComposeAttachment, Composed, ComposeInput } from './input.ts';
-import { ComposeError } from './input.ts';
+import { ComposeError, checkInput } from './input.ts';
 import { htmlType, plainType } from './lean.ts';
-import { asSevenBit, boundaryStart, textPart } from './text.ts';
+import { asSevenBit, boundarySafe, boundaryStart, textPart } from './text.ts';
 
 const endOfHeader = '\r\n\r\n';
 
@@ -31,11 +31,10 @@ function attachmentOf(attachment: ComposeAttachment, seed: string): MailComposer
   };
 }
 
-/** Composes a checked input with MailComposer; `seed` is fit for a boundary. */
-export async function composeWithMailComposer(
-  input: ComposeInput,
-  seed: string,
-): Promise<Composed> {
+/** Composes any input with MailComposer. Rejects with ComposeError. */
+export async function composeWithMailComposer(input: ComposeInput): Promise<Composed> {
+  checkInput(input);
+  const seed = boundarySafe(input.boundarySeed);
   const { html } = input;
   const text =
     input.text === '' && html !== null ? null : (input.text ?? (html === null ? '' : null));

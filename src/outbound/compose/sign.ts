@@ -5,23 +5,8 @@ import type { DkimAlgorithm } from '../../domains/dkim-key.ts';
 import type { SigningKey } from '../../domains/signing-keys.ts';
 import type { HeaderField } from './header-encoding.ts';
 import type { Composed } from './input.ts';
-import { SignBatches } from './sign-batches.ts';
 import { bodyHash } from './sign-body.ts';
-
-/** Where signatures are made is sign-batches.ts. */
-export interface Signer {
-  /**
-   * One DKIM-Signature field per key, in the order of the keys, each ended by CRLF: they go in
-   * front of `composed.header`. No keys, no bytes. Rejects where a key does not fit its algorithm.
-   */
-  sign(
-    composed: Pick<Composed, 'fields' | 'body'>,
-    keys: readonly SigningKey[],
-    options: { timestampSeconds: number },
-  ): Promise<Buffer>;
-  /** Ends its thread. */
-  close(): Promise<void>;
-}
+import type { SignText } from './sign-text.ts';
 
 const keyTypes: Record<DkimAlgorithm, string> = {
   'rsa-sha256': 'rsa',
@@ -73,13 +58,10 @@ function signedHeader(fields: readonly HeaderField[]): SignedHeader {
   return { names: `${names}From`, canonical };
 }
 
-function signature(batches: SignBatches, key: SigningKey, text: string): Promise<string> {
-  if (key.privateKey.asymmetricKeyType !== keyTypes[key.algorithm]) {
-    throw new TypeError(
-      `DKIM key ${key.selector}._domainkey.${key.domain} is not ${key.algorithm}`,
-    );
+function checkKey({ algorithm, privateKey, selector, domain }: SigningKey): void {
+  if (privateKey.asymmetricKeyType !== keyTypes[algorithm]) {
+    throw new TypeError(`DKIM key ${selector}._domainkey.${domain} is not ${algorithm}`);
   }
-  return batches.sign(key.algorithm, text, key.privateKey);
 }
 
 /** Folds behind colons; no signed name is anywhere near as long as a line. */
@@ -95,37 +77,37 @@ function foldNames(names: string): string {
 }
 
 async function signatureField(
-  batches: SignBatches,
+  signText: SignText,
   header: SignedHeader,
   bh: string,
   key: SigningKey,
   timestampSeconds: number,
 ): Promise<string> {
+  checkKey(key);
   const names = foldNames(header.names);
   const unsigned =
     `v=1; a=${key.algorithm}; c=relaxed/relaxed; d=${key.domain};\r\n` +
     ` s=${key.selector}; t=${timestampSeconds};\r\n h=${names};\r\n bh=${bh};\r\n b=`;
-  const b = await signature(
-    batches,
-    key,
-    `${header.canonical}dkim-signature:${relaxedValue(unsigned)}`,
-  );
+  const text = `${header.canonical}dkim-signature:${relaxedValue(unsigned)}`;
+  const b = await signText(key.algorithm, text, key.privateKey);
   return `DKIM-Signature: ${unsigned}${b.replace(/.{72}(?=.)/g, '$&\r\n  ')}\r\n`;
 }
 
-/** See Signer. */
-export function createSigner(): Signer {
-  const batches = new SignBatches();
-  return {
-    async sign({ fields, body }, keys, { timestampSeconds }) {
-      if (keys.length === 0) return Buffer.alloc(0);
-      const bh = await bodyHash(body);
-      const header = signedHeader(fields);
-      const signatures = await Promise.all(
-        keys.map((key) => signatureField(batches, header, bh, key, timestampSeconds)),
-      );
-      return Buffer.from(signatures.join(''), 'latin1');
-    },
-    close: () => batches.close(),
-  };
+/**
+ * One DKIM-Signature field per key, in the order of the keys, each ended by CRLF: they go in front of
+ * `composed.header`. No keys, no bytes. Rejects where a key does not fit its algorithm.
+ */
+export async function signatureFields(
+  { fields, body }: Pick<Composed, 'fields' | 'body'>,
+  keys: readonly SigningKey[],
+  timestampSeconds: number,
+  signText: SignText,
+): Promise<Buffer> {
+  if (keys.length === 0) return Buffer.alloc(0);
+  const bh = await bodyHash(body);
+  const header = signedHeader(fields);
+  const signatures = await Promise.all(
+    keys.map((key) => signatureField(signText, header, bh, key, timestampSeconds)),
+  );
+  return Buffer.from(signatures.join(''), 'latin1');
 }

@@ -13,7 +13,7 @@ import {
 import { readStorageToken } from '../../messages/storage-urls.ts';
 import { fromJson } from '../../store/db.ts';
 import { prepareMessage } from '../prepare.ts';
-import { createSigner } from './sign.ts';
+import { composeHere } from './composer.ts';
 
 export interface StoredPart {
   contentType: 'message/rfc822' | 'text/html; charset=utf-8' | 'text/plain; charset=utf-8';
@@ -48,7 +48,7 @@ async function rawMime(app: App, row: MessageRow): Promise<Buffer> {
   }
   const [content = null] = row.content_id ? await findContents(db, [row.content_id]) : [];
   const recipients = await findRecipients(db, [row.id]);
-  const { data } = await prepareMessage(app, createSigner(), { message: row, content, recipients });
+  const { data } = await prepareMessage(app, composeHere, { message: row, content, recipients });
   return Buffer.concat(data);
 }
 

@@ -1,10 +1,17 @@
 // One text body as ASCII lines (RFC 2045): 7bit where it fits, else whichever of quoted-printable
 // and base64 is shorter. Written by hand for speed: nodemailer's encoders are streams.
 
+import { hash } from 'node:crypto';
+
 interface EncodedText {
   transferEncoding: '7bit' | 'quoted-printable' | 'base64';
   /** ASCII with CRLF line ends, no line above 998 (7bit) or 76; empty, or ended by CRLF. */
   data: string;
+}
+
+/** What names a boundary: seeds that are no plain token, or too long for 70 characters, are hashed. */
+export function boundarySafe(seed: string): string {
+  return /^[0-9A-Za-z_]{8,40}$/.test(seed) ? seed : hash('sha256', seed, 'hex').slice(0, 32);
 }
 
 /** Starts every boundary; quoted-printable and base64 can never hold it (RFC 2045 6.7). */
