@@ -40,14 +40,20 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-/** The last time that was written out: an answer and a batch name the same one many times. */
-let written = { ms: 0, text: new Date(0).toISOString() };
+/** Times as written out: an answer, a batch and its neighbours name the same few many times. */
+const written = new Map<number, string>();
+const mostWritten = 64;
 
 /** ISO 8601 in UTC with milliseconds (contract 4), or null for null. */
 export function isoTime(ms: number): string;
 export function isoTime(ms: number | null): string | null;
 export function isoTime(ms: number | null): string | null {
   if (ms === null) return null;
-  if (ms !== written.ms) written = { ms, text: new Date(ms).toISOString() };
-  return written.text;
+  let text = written.get(ms);
+  if (text === undefined) {
+    text = new Date(ms).toISOString();
+    if (written.size >= mostWritten) written.clear();
+    written.set(ms, text);
+  }
+  return text;
 }
