@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { foldAddress, isHeaderSafe, parseAddress } from '../src/address.ts';
+import { startWork, workedMs } from './support/work-time.ts';
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
 
@@ -104,10 +105,10 @@ describe('no address', () => {
   });
 
   test('a hostile text is refused at once, however long', () => {
-    const started = performance.now();
+    const started = startWork();
     expect(parseAddress(`${'a.'.repeat(500_000)}@example.com`)).toBeNull();
     expect(parseAddress(`"${'\\"'.repeat(120)}@example.com`)).toBeNull();
-    expect(performance.now() - started).toBeLessThan(100);
+    expect(workedMs(started)).toBeLessThan(100);
   });
 });
 

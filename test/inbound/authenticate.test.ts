@@ -9,6 +9,7 @@ import {
   authenticate,
 } from '../../src/inbound/authenticate.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
+import { startWork, workedMs } from '../support/work-time.ts';
 import { mail } from './fixture.ts';
 
 function dnsError(code: string): Error {
@@ -233,10 +234,10 @@ describe('bounds', () => {
   test('a mail of 20 MB is hashed without holding the event loop', async () => {
     const raw = await signed(message('alice@example.com', 'twenty bytes a line\r\n'.repeat(1e6)));
     let longestTurnMs = 0;
-    let last = performance.now();
+    let last = startWork();
     const ticks = setInterval(() => {
-      longestTurnMs = Math.max(longestTurnMs, performance.now() - last);
-      last = performance.now();
+      longestTurnMs = Math.max(longestTurnMs, workedMs(last));
+      last = startWork();
     }, 1);
     const result = await authenticate(raw, stranger);
     clearInterval(ticks);

@@ -9,6 +9,7 @@ import { parseMime } from '../../src/inbound/parse-mime.ts';
 import type { ParsedMail } from '../../src/inbound/parsed-mail.ts';
 import { readHeader } from '../../src/inbound/read-header.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
+import { startWork, workedMs } from '../support/work-time.ts';
 import { fixture, fixtureNames, mail, sane } from './fixture.ts';
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
@@ -136,10 +137,10 @@ describe('bounds', () => {
     ['Content-Type', 'multipart/mixed; boundary*0=a;'],
   ])('%s full of %j takes time linear in its length', (name, piece) => {
     const raw = Buffer.from(`${name}: ${piece.repeat(Math.floor(200_000 / piece.length))}\r\n\r\n`);
-    const start = performance.now();
+    const start = startWork();
     // Quadratic in 200,000 characters would be minutes.
     readHeader(raw);
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(workedMs(start)).toBeLessThan(1000);
   });
 
   test.each([
@@ -157,9 +158,9 @@ describe('bounds', () => {
     ['> '],
   ])('a text of 256 KB of %j is split in time', async (piece) => {
     const raw = mail(sane(), piece.repeat(Math.floor(256_000 / piece.length)));
-    const start = performance.now();
+    const start = startWork();
     const parsed = await parseMime(raw);
-    expect(performance.now() - start).toBeLessThan(4000);
+    expect(workedMs(start)).toBeLessThan(4000);
     expect(parsed.newContent).not.toBeNull();
   });
 });
@@ -216,9 +217,9 @@ describe('the worker', () => {
 
   test('is bounded over all HTML parts together', async () => {
     const part = `--b\r\nContent-Type: text/html\r\n\r\n${'<div>'.repeat(50_000)}\r\n`;
-    const start = performance.now();
+    const start = startWork();
     const parsed = await parseMime(mail(multipart, `${part.repeat(20)}--b--`));
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(workedMs(start)).toBeLessThan(5000);
     expect(codes(parsed)).toEqual(['html-truncated', 'split-truncated']);
   });
 

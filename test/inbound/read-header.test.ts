@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAddressList } from '../../src/inbound/address-lists.ts';
 import { readDate, readMessageIds, readReferences } from '../../src/inbound/header-values.ts';
 import { readHeader } from '../../src/inbound/read-header.ts';
+import { startWork, workedMs } from '../support/work-time.ts';
 import { fixture, mail } from './fixture.ts';
 
 describe('the header reader', () => {
@@ -55,9 +56,9 @@ describe('the header reader', () => {
   test('takes less than 100 µs for a usual mail', () => {
     const raw = fixture('gmail-reply-en');
     const time = (runs: number) => {
-      const start = performance.now();
+      const start = startWork();
       for (let run = 0; run < runs; run += 1) readHeader(raw);
-      return ((performance.now() - start) * 1000) / runs;
+      return (workedMs(start) * 1000) / runs;
     };
     time(2000);
     expect(Math.min(time(500), time(500), time(500))).toBeLessThan(100);

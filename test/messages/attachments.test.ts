@@ -5,6 +5,7 @@ import { sendPayload } from '../../src/messages/schema.ts';
 import { seededRandom } from '../../src/random.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { startWork, workedMs } from '../support/work-time.ts';
 import { payload, rawMail, rowCounts, send } from './fixtures.ts';
 
 const megabyte = 1024 * 1024;
@@ -149,10 +150,10 @@ describe('checking an attachment', () => {
     ['padding', '='.repeat(20_000_000)],
     ['line breaks between letters', 'A\r\n'.repeat(5_000_000)],
   ])('takes no time to speak of, whatever it holds: %s', (_what, content) => {
-    const start = performance.now();
+    const start = startWork();
     expect(sendPayload.safeParse(payload({ attachments: [file({ content })] })).success).toBe(
       content.startsWith('A\r\n'),
     );
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(workedMs(start)).toBeLessThan(5_000);
   });
 });

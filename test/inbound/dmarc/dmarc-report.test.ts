@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { readDmarcMail } from '../../../src/inbound/dmarc/dmarc-mail.ts';
 import { type DmarcReport, readDmarcReport } from '../../../src/inbound/dmarc/dmarc-report.ts';
 import { parseMime } from '../../../src/inbound/parse-mime.ts';
+import { startWork, workedMs } from '../../support/work-time.ts';
 import { zip } from './archives.ts';
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
@@ -164,18 +165,18 @@ describe('refused is', () => {
     ['a gzip bomb', gzipSync(Buffer.alloc(200 * 1024 * 1024))],
     ['more than 10 MB', Buffer.alloc(10 * 1024 * 1024 + 1, 0x20)],
   ])('%s', (_what, bytes) => {
-    const started = performance.now();
+    const started = startWork();
     expect(readDmarcReport(bytes)).toBeNull();
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(workedMs(started)).toBeLessThan(500);
   });
 
   test.each(['<', '<a ', '<a b="', '&', '&amp;', '<a>', '<!--', '<a/>', 'x', ']]>', '<?', '< '])(
     '10 MB of %j, in time',
     (piece) => {
       const bytes = Buffer.from(`<feedback>${piece.repeat(10_000_000 / piece.length)}`);
-      const started = performance.now();
+      const started = startWork();
       expect(readDmarcReport(bytes)).toBeNull();
-      expect(performance.now() - started).toBeLessThan(2000);
+      expect(workedMs(started)).toBeLessThan(2000);
     },
   );
 
