@@ -33,7 +33,7 @@ const troublePauseMs = 1_000;
 /** While there is no room, it is looked again after this, for what needs none. */
 const starvedPauseMs = 100;
 /** While a burst of sends comes in, a batch is claimed this often, */
-const besideBurstMs = 200;
+const besideBurstMs = 100;
 /** until what is claimed has waited so long: then deliveries have their full share again. */
 const patienceMs = 10_000;
 
