@@ -1,5 +1,5 @@
 // Our own refusals: one class per `_tag` of specification 7, plus the three that contract 4 adds
-// for the HTTP face. Each face maps them once (daemon/http/errors.ts, commands/base.ts).
+// for the HTTP face. Each face maps them once (daemon/http/errors.ts, commands/base/failure.ts).
 // What a remote server refuses is not an error but an Outcome (src/outbound/outcome.ts).
 
 /** Why something was refused, as the metrics count it (src/metrics.ts): finer than `_tag`. */

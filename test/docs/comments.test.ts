@@ -1,0 +1,37 @@
+// Files that comments and documents name are there: who moves one finds what speaks of it.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..');
+const parts = ['src', 'daemon', 'commands', 'test'];
+const files = [
+  ...readdirSync(root).filter((name) => /\.(ts|md)$/.test(name)),
+  ...parts.flatMap((part) =>
+    readdirSync(join(root, part), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(ts|md)$/.test(name))
+      .map((name) => join(part, name)),
+  ),
+];
+const names = new Set(files.map((file) => basename(file)));
+
+/** Names of files in what people read: comments of code, all of a document. */
+function named(file: string): string[] {
+  const lines = readFileSync(join(root, file), 'utf8').split('\n');
+  const prose = file.endsWith('.md')
+    ? lines
+    : lines.map((line) => /(^|\s)(\/\/|\/?\*\*?)\s.*$/.exec(line)?.[0] ?? '');
+  return prose.flatMap((line) => line.match(/(?<![\w*./-])[a-z][\w./-]*\.ts\b/g) ?? []);
+}
+
+const isThere = (name: string) =>
+  /^(src|daemon|commands|test)\//.test(name)
+    ? existsSync(join(root, name))
+    : names.has(basename(name));
+
+test('every file of ours that a comment or a document names exists', () => {
+  const missing = files
+    .flatMap((file) => named(file).map((name) => `${file}: ${name}`))
+    .filter((line) => !isThere(line.split(': ')[1] ?? ''));
+  expect(missing).toEqual([]);
+});
