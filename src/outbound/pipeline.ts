@@ -183,8 +183,8 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
     if (isStarved) return app.clock.now() + starvedPauseMs;
     // Their leases may have run out meanwhile: what has been sent must not be claimed again.
     if (unsettled > 0) return app.clock.now() + troublePauseMs;
-    const waysMs = givesWayMs();
-    if (waysMs > 0) return app.clock.now() + waysMs;
+    const delayMs = givesWayMs();
+    if (delayMs > 0) return app.clock.now() + delayMs;
     if (app.clock.now() >= confirmAt) await confirmDelivered(app);
     const work = await lookAhead(app);
     confirmAt = work.confirmAt;
@@ -287,10 +287,12 @@ async function lookAhead(
 
 /** Of those that are attempted for the first time: how long the first to come has waited. */
 function longestWait(messages: readonly ClaimedMessage[], now: number): number {
-  const fresh = messages.flatMap(({ deliveries }) =>
-    deliveries.filter((row) => row.attempt_count === 1 && row.queued_at !== null),
+  const waits = messages.flatMap(({ deliveries }) =>
+    deliveries.flatMap(({ attempt_count, queued_at }) =>
+      attempt_count === 1 && queued_at !== null ? now - queued_at : [],
+    ),
   );
-  return fresh.reduce((longest, row) => Math.max(longest, now - (row.queued_at ?? now)), 0);
+  return Math.max(0, ...waits);
 }
 
 function nextRoomAt(lanes: Lanes): number {

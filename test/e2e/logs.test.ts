@@ -8,6 +8,7 @@ import {
   type DaemonHome,
   type DaemonProcess,
   daemonHome,
+  relayTo,
   until,
 } from '../support/daemon-process.ts';
 import { smtpDialogue } from '../support/smtp-dialogue.ts';
@@ -104,9 +105,7 @@ beforeAll(async () => {
   sink = await startSmtpSink({ auth: { user: 'svc', pass: relayPassword } });
   home = daemonHome({
     SVC_LOG_LEVEL: 'trace',
-    SVC_DELIVERY_MODE: 'relay',
-    SVC_DELIVERY_RELAY_HOST: sink.host,
-    SVC_DELIVERY_RELAY_PORT: String(sink.port),
+    ...relayTo(sink),
     SVC_DELIVERY_RELAY_USERNAME: 'svc',
     SVC_DELIVERY_RELAY_PASSWORD: relayPassword,
   });

@@ -8,17 +8,10 @@ import {
   type DaemonHome,
   type DaemonProcess,
   daemonHome,
+  relayTo,
   until,
 } from '../support/daemon-process.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
-
-function relayTo(sink: SmtpSink): Record<string, string> {
-  return {
-    SVC_DELIVERY_MODE: 'relay',
-    SVC_DELIVERY_RELAY_HOST: sink.host,
-    SVC_DELIVERY_RELAY_PORT: String(sink.port),
-  };
-}
 
 function payload(to: string, subject = 'Hello') {
   return { channel: 'email', to: [{ email: to }], email: { subject, text: 'It works.\n' } };

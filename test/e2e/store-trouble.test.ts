@@ -10,6 +10,7 @@ import {
   type DaemonHome,
   type DaemonProcess,
   daemonHome,
+  relayTo,
   until,
 } from '../support/daemon-process.ts';
 import { smtpDialogue } from '../support/smtp-dialogue.ts';
@@ -33,9 +34,7 @@ afterEach(async () => {
 
 function relayHome(env: Record<string, string> = {}): DaemonHome {
   return daemonHome({
-    SVC_DELIVERY_MODE: 'relay',
-    SVC_DELIVERY_RELAY_HOST: sink.host,
-    SVC_DELIVERY_RELAY_PORT: String(sink.port),
+    ...relayTo(sink),
     ...env,
   });
 }

@@ -7,6 +7,7 @@ import {
   type DaemonHome,
   type DaemonProcess,
   daemonHome,
+  relayTo,
   until,
 } from '../support/daemon-process.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
@@ -17,11 +18,7 @@ let daemon: DaemonProcess;
 
 beforeAll(async () => {
   sink = await startSmtpSink();
-  home = daemonHome({
-    SVC_DELIVERY_MODE: 'relay',
-    SVC_DELIVERY_RELAY_HOST: sink.host,
-    SVC_DELIVERY_RELAY_PORT: String(sink.port),
-  });
+  home = daemonHome(relayTo(sink));
   daemon = await home.start();
 });
 afterAll(async () => {

@@ -3,12 +3,8 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SigningKey } from '../../src/domains/signing-keys.ts';
-import {
-  type ComposeRequest,
-  Composer,
-  composeHere,
-  type SignedMessage,
-} from '../../src/outbound/compose/composer.ts';
+import { type ComposeRequest, Composer, composeHere } from '../../src/outbound/compose/composer.ts';
+import type { SignedMessage } from '../../src/outbound/compose/sign.ts';
 import { inputs, plainInput, testSeed } from './compose-corpus.ts';
 
 const timestampSeconds = 1_763_692_020;

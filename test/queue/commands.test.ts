@@ -9,7 +9,7 @@ import type { QueueSnapshot } from '../../src/outbound/lanes/lane-report.ts';
 import type { MessageExplanation } from '../../src/outbound/queue/explain.ts';
 import type { Hold, QueueEntry } from '../../src/outbound/queue/queue-schema.ts';
 import { type CliWorkspace, cliWorkspace, svc } from '../support/cli.ts';
-import { type DaemonHome, daemonHome, until } from '../support/daemon-process.ts';
+import { type DaemonHome, daemonHome, relayTo, until } from '../support/daemon-process.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 
 const script = '/usr/bin/script';
@@ -173,11 +173,7 @@ describe('beside a daemon', () => {
   let sink: Awaited<ReturnType<typeof startSmtpSink>>;
   beforeAll(async () => {
     sink = await startSmtpSink();
-    home = daemonHome({
-      SVC_DELIVERY_MODE: 'relay',
-      SVC_DELIVERY_RELAY_HOST: sink.host,
-      SVC_DELIVERY_RELAY_PORT: String(sink.port),
-    });
+    home = daemonHome(relayTo(sink));
     await home.start();
   });
   afterAll(async () => {

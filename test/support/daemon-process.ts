@@ -87,6 +87,15 @@ export async function until<T>(
   }
 }
 
+/** Settings of a daemon that relays everything to this server. */
+export function relayTo({ host, port }: { host: string; port: number }): Record<string, string> {
+  return {
+    SVC_DELIVERY_MODE: 'relay',
+    SVC_DELIVERY_RELAY_HOST: host,
+    SVC_DELIVERY_RELAY_PORT: String(port),
+  };
+}
+
 /** A home that no daemon has run in. */
 export function daemonHome(env: Record<string, string> = {}): DaemonHome {
   const cli = cliWorkspace(env);

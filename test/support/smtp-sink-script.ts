@@ -1,19 +1,7 @@
 // What a test makes the SMTP sink answer in place of its standard replies.
+import type { Verb } from '../../src/outbound/smtp/timeouts.ts';
 
-export type SinkVerb =
-  | 'connect'
-  | 'EHLO'
-  | 'HELO'
-  | 'STARTTLS'
-  | 'AUTH'
-  | 'MAIL'
-  | 'RCPT'
-  | 'DATA'
-  | 'dot'
-  | 'RSET'
-  | 'NOOP'
-  | 'QUIT'
-  | 'BDAT';
+export type SinkVerb = Verb | 'NOOP' | 'BDAT';
 
 /**
  * A reply line ("451 4.7.1 try later"), the lines of one, or an action:

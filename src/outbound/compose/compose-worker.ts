@@ -3,9 +3,9 @@
 import type { KeyObject } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import type { SigningKey } from '../../domains/signing-keys.ts';
-import type { Composed, ComposeInput } from './input.ts';
+import type { ComposeInput } from './input.ts';
 import { composeLean } from './lean.ts';
-import { signatureFields } from './sign.ts';
+import { type SignedMessage, signMessage } from './sign.ts';
 import { signNow } from './sign-text.ts';
 
 type NumberedKey = Omit<SigningKey, 'privateKey'> & { number: number };
@@ -22,7 +22,7 @@ export type ComposeOrder =
   | { kind: 'compose'; batch: number; jobs: readonly ComposeJob[] };
 
 /** Where in `bytes` a message lies: signatures, header, body. */
-export interface MadeMessage extends Pick<Composed, 'smtpUtf8' | 'eightBit'> {
+export interface MadeMessage extends Omit<SignedMessage, 'data'> {
   start: number;
   end: number;
 }
@@ -36,36 +36,30 @@ export interface ComposeReply {
 
 const keys = new Map<number, KeyObject>();
 
-interface Made extends Pick<Composed, 'smtpUtf8' | 'eightBit'> {
-  parts: readonly Buffer[];
-}
-
-async function make({ input, keys: numbered, timestampSeconds }: ComposeJob): Promise<Made | null> {
+/** Waits for no event: orders that follow find no batch half made. */
+async function make(job: ComposeJob): Promise<SignedMessage | null> {
   try {
-    const signingKeys = numbered.map(({ number, ...key }) => {
+    const signingKeys = job.keys.map(({ number, ...key }) => {
       const privateKey = keys.get(number);
       if (!privateKey) throw new Error(`key ${number} was never sent`);
       return { ...key, privateKey };
     });
-    const composed = composeLean(input);
-    const { header, body, smtpUtf8, eightBit } = composed;
-    const signatures = await signatureFields(composed, signingKeys, timestampSeconds, signNow);
-    return { parts: [signatures, header, body], smtpUtf8, eightBit };
+    return await signMessage(composeLean(job.input), signingKeys, job.timestampSeconds, signNow);
   } catch {
     // composer.ts tries again, and tells.
     return null;
   }
 }
 
-function packed(batch: number, made: readonly (Made | null)[]): ComposeReply {
-  const parts = made.flatMap((one) => one?.parts ?? []);
+function packed(batch: number, made: readonly (SignedMessage | null)[]): ComposeReply {
+  const parts = made.flatMap((one) => one?.data ?? []);
   const bytes = new ArrayBuffer(parts.reduce((sum, part) => sum + part.length, 0));
   const all = Buffer.from(bytes);
   let at = 0;
   const messages = made.map((one) => {
     if (!one) return null;
     const start = at;
-    for (const part of one.parts) at += part.copy(all, at);
+    for (const part of one.data) at += part.copy(all, at);
     return { start, end: at, smtpUtf8: one.smtpUtf8, eightBit: one.eightBit };
   });
   return { batch, bytes, messages };
@@ -75,7 +69,7 @@ parentPort?.on('message', async (order: ComposeOrder) => {
   if (order.kind === 'forget') keys.clear();
   if (order.kind === 'keys') for (const [number, key] of order.keys) keys.set(number, key);
   if (order.kind !== 'compose') return;
-  const made: (Made | null)[] = [];
+  const made: (SignedMessage | null)[] = [];
   for (const job of order.jobs) made.push(await make(job));
   const reply = packed(order.batch, made);
   parentPort?.postMessage(reply, [reply.bytes]);

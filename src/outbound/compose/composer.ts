@@ -7,8 +7,8 @@ import { Worker } from 'node:worker_threads';
 import type { SigningKey } from '../../domains/signing-keys.ts';
 import { compose } from './compose.ts';
 import type { ComposeJob, ComposeOrder, ComposeReply } from './compose-worker.ts';
-import type { Composed, ComposeInput } from './input.ts';
-import { signatureFields } from './sign.ts';
+import type { ComposeInput } from './input.ts';
+import { type SignedMessage, signMessage } from './sign.ts';
 import { signOnThread } from './sign-text.ts';
 
 /** From so many that wait together a batch is worth the way to the worker. */
@@ -19,12 +19,6 @@ const largestText = 65_536;
 /** The worker forgets all keys when it has so many; those in use are sent again. */
 const mostKeys = 2_000;
 const workerLimits = { maxOldGenerationSizeMb: 64 };
-
-/** A message as it goes on the wire, in pieces, and what the next hop must offer for it. */
-export interface SignedMessage extends Pick<Composed, 'smtpUtf8' | 'eightBit'> {
-  /** Signatures, header, body: CRLF line ends, not yet dot-stuffed. */
-  data: Buffer[];
-}
 
 /** What is to be composed, and signed with these keys at this time. */
 export interface ComposeRequest {
@@ -39,12 +33,8 @@ interface PendingMessage extends ComposeRequest {
 
 /** Rejects with ComposeError, or where a key does not fit its algorithm. */
 export async function composeHere(request: ComposeRequest): Promise<SignedMessage> {
-  const composed = await compose(request.input);
-  const { header, body, smtpUtf8, eightBit } = composed;
-  const { keys, timestampSeconds } = request;
-  const signatures = await signatureFields(composed, keys, timestampSeconds, signOnThread);
-  const data = [signatures, header, body].filter((part) => part.length > 0);
-  return { data, smtpUtf8, eightBit };
+  const { input, keys, timestampSeconds } = request;
+  return signMessage(await compose(input), keys, timestampSeconds, signOnThread);
 }
 
 function isForWorker({ attachments, text, html }: ComposeInput): boolean {

@@ -111,3 +111,22 @@ export async function signatureFields(
   );
   return Buffer.from(signatures.join(''), 'latin1');
 }
+
+/** A message as it goes on the wire, in pieces, and what the next hop must offer for it. */
+export interface SignedMessage extends Pick<Composed, 'smtpUtf8' | 'eightBit'> {
+  /** Signatures, header, body: CRLF line ends, not yet dot-stuffed. */
+  data: Buffer[];
+}
+
+/** The composed message behind its signatures; rejects as `signatureFields`. */
+export async function signMessage(
+  composed: Composed,
+  keys: readonly SigningKey[],
+  timestampSeconds: number,
+  signText: SignText,
+): Promise<SignedMessage> {
+  const { header, body, smtpUtf8, eightBit } = composed;
+  const signatures = await signatureFields(composed, keys, timestampSeconds, signText);
+  const data = [signatures, header, body].filter((part) => part.length > 0);
+  return { data, smtpUtf8, eightBit };
+}
