@@ -11,6 +11,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 20_000,
+    // Of what is asked again until it is so: a busy machine is slow, and that is no failure.
+    expect: { poll: { timeout: 10_000 } },
     hookTimeout: 20_000,
   },
 });
