@@ -10,9 +10,9 @@ export default defineConfig({
     // Processes, not threads: native modules, signals and the working directory are per process.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     // Of what is asked again until it is so: a busy machine is slow, and that is no failure.
     expect: { poll: { timeout: 10_000 } },
-    hookTimeout: 20_000,
+    hookTimeout: 60_000,
   },
 });
