@@ -1,5 +1,5 @@
-// Group commit for one kind of work: requests that arrive while a transaction runs share the next
-// one. The work gets the whole batch, so that a server far away is asked in few round trips.
+// Group commit for one kind of work: requests that arrive until a transaction begins share it. The
+// work gets the whole batch, so that a server far away is asked in few round trips.
 import { CapacityError } from '../errors.ts';
 import type { Db, Durability, Store } from './db.ts';
 
@@ -21,28 +21,42 @@ export function groupWrites<Item, Result>(
   durability: Durability = 'now',
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
-  let scheduled = false;
+  /** A transaction was asked for and has not begun: it takes whoever waits then. */
+  let isOrdered = false;
 
-  const runBatch = async (batch: Waiting<Item, Result>[]): Promise<void> => {
-    try {
-      const items = batch.map(({ item }) => item);
-      const results = await store.write((trx) => work(trx, items), durability);
-      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
-    } catch (error) {
-      const blameless = error instanceof CapacityError;
-      if (batch.length === 1 || blameless) for (const { reject } of batch) reject(error);
-      else for (const one of batch) await runBatch([one]);
-    }
+  const take = (): Waiting<Item, Result>[] => {
+    const batch = waiting.splice(0, mostPerBatch);
+    isOrdered = false;
+    if (waiting.length > 0) order();
+    return batch;
   };
-  const flush = () => {
-    scheduled = false;
-    while (waiting.length > 0) void runBatch(waiting.splice(0, mostPerBatch));
+  const run = async (taken: () => Waiting<Item, Result>[]): Promise<void> => {
+    let batch: Waiting<Item, Result>[] | undefined;
+    const results = await store
+      .write((trx) => {
+        batch = taken();
+        return work(
+          trx,
+          batch.map(({ item }) => item),
+        );
+      }, durability)
+      .catch((error: unknown) => ({ error }));
+    batch ??= taken();
+    if (!('error' in results)) {
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+      return;
+    }
+    const isBlameless = results.error instanceof CapacityError;
+    if (batch.length === 1 || isBlameless) for (const { reject } of batch) reject(results.error);
+    else for (const one of batch) await run(() => [one]);
+  };
+  const order = () => {
+    isOrdered = true;
+    void run(take);
   };
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      if (scheduled) return;
-      scheduled = true;
-      setImmediate(flush);
+      if (!isOrdered) order();
     });
 }

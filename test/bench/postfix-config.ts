@@ -14,12 +14,12 @@ export interface PostfixSettings {
   milter: string | null;
 }
 
-/** Deliveries at once: more gained nothing on two cores, fewer lost (README.md). */
-const concurrency = 20;
+/** Connections to the sink, of Postfix and of ours: for it more gained nothing, fewer lost (README.md). */
+export const deliveriesAtOnce = 20;
 
 export function mainCf(settings: PostfixSettings): string {
   const { dir, daemonDirectory, commandDirectory, mailOwner, setgidGroup } = settings;
-  const processes = 2 * (settings.connections + concurrency);
+  const processes = 2 * (settings.connections + deliveriesAtOnce);
   return `compatibility_level = 3.6
 queue_directory = ${dir}/queue
 data_directory = ${dir}/data
@@ -60,9 +60,9 @@ smtpd_client_event_limit_exceptions = 127.0.0.0/8
 in_flow_delay = 0
 qmgr_message_active_limit = 50000
 qmgr_message_recipient_limit = 50000
-initial_destination_concurrency = ${concurrency}
-default_destination_concurrency_limit = ${concurrency}
-smtp_destination_concurrency_limit = ${concurrency}
+initial_destination_concurrency = ${deliveriesAtOnce}
+default_destination_concurrency_limit = ${deliveriesAtOnce}
+smtp_destination_concurrency_limit = ${deliveriesAtOnce}
 smtp_connection_cache_on_demand = yes
 `;
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Contender } from './contender.ts';
 import { postAll } from './http-load.ts';
+import { deliveriesAtOnce } from './postfix-config.ts';
 import { type BenchDaemon, startBenchDaemon, svcJson } from './processes.ts';
 
 export const signings = ['ed25519', 'rsa', 'both'] as const;
@@ -31,6 +32,7 @@ export function relayEnv(dataDir: string, sinkPort: number): Record<string, stri
     SVC_DELIVERY_MODE: 'relay',
     SVC_DELIVERY_RELAY_HOST: '127.0.0.1',
     SVC_DELIVERY_RELAY_PORT: String(sinkPort),
+    SVC_DELIVERY_MAX_CONNECTIONS_PER_DOMAIN: String(deliveriesAtOnce),
   };
 }
 

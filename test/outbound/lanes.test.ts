@@ -76,6 +76,21 @@ describe('lanes', () => {
     expect(lanes.quickRoom('relay')).toBe(Infinity);
   });
 
+  it.each([
+    [50, 80],
+    [0.5, 100],
+    [0.1, 240],
+  ])('has ready what it takes in 50 ms, 8 to 24 a connection: %d ms each', async (ms, window) => {
+    let [id = ''] = admit('relay', 1);
+    for (let taken = 0; taken < 400; taken++) {
+      await clock.advance(ms);
+      const [next = ''] = admit('relay', 1);
+      lanes.ended('relay', id, 'taken');
+      id = next;
+    }
+    expect(lanes.states()[0]?.window).toBe(window);
+  });
+
   it('a lane that asked for less makes mail wait with its reason', () => {
     const [first, second] = admit('relay', 2);
     lanes.ended('relay', first ?? '', 'taken');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
+import { CapacityError } from '../../src/errors.ts';
 import { bulkInsert, type Db, type Store, statement, tables } from '../../src/store/db.ts';
 import { groupWrites } from '../../src/store/group.ts';
 import { migrationStatus } from '../../src/store/migrate.ts';
@@ -147,5 +148,37 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     const outcomes = await Promise.allSettled(['c', 'b', 'd'].map(insert));
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(await thingIds(store.db)).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('who comes before the transaction of a group begins is part of it, up to its bound', async () => {
+    const batches: number[][] = [];
+    const count = groupWrites(store, 10, async (_trx, items: number[]) => {
+      batches.push(items);
+      return items;
+    });
+    const first = count(0);
+    await Promise.resolve();
+    const numbers = Array.from({ length: 24 }, (_, index) => index + 1);
+    expect(await Promise.all([first, ...numbers.map(count)])).toEqual([0, ...numbers]);
+    expect(batches.map(({ length }) => length)).toEqual([10, 10, 5]);
+    expect(batches[0]?.[0]).toBe(0);
+    expect(await count(25)).toBe(25);
+  });
+
+  it('a transaction that never began is told to all who waited for it, and the next one is made', async () => {
+    let isFull = true;
+    const refusing: Store['write'] = async (work, durability) => {
+      if (isFull) throw new CapacityError('The store cannot write now', 1);
+      return store.write(work, durability);
+    };
+    const count = groupWrites(
+      { ...store, write: refusing },
+      2,
+      async (_trx, items: number[]) => items,
+    );
+    const outcomes = await Promise.allSettled([1, 2, 3].map(count));
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    isFull = false;
+    expect(await count(4)).toBe(4);
   });
 });

@@ -22,6 +22,9 @@ const mostBookedOrganizations = 10_000;
 const firstWindow = 8;
 /** Deliveries in work per connection: one on the wire, the others ready behind it. */
 const windowPerConnection = 8;
+/** A fast lane has more ready, what it takes within this time: claims are few and large then. */
+const readyMs = 50;
+const mostPerConnection = 24;
 const shortestPauseMs = 10_000;
 const longestPauseMs = 15 * 60_000;
 /** A lane that took a message within this time is busy, not stuck. */
@@ -277,8 +280,10 @@ export class Lanes {
     return lane;
   }
 
-  #widest({ rules }: Lane): number {
-    return rules.connections * windowPerConnection;
+  #widest({ rules, serviceMs }: Lane): number {
+    const quick = serviceMs === null ? 0 : Math.floor(readyMs / serviceMs);
+    const perConnection = Math.max(windowPerConnection, quick / rules.connections);
+    return Math.floor(rules.connections * Math.min(perConnection, mostPerConnection));
   }
 
   /** Tokens for one second at most: a pause must not become a burst. */
