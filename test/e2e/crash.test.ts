@@ -168,8 +168,9 @@ describe('SIGKILL in the middle of 200 sends', () => {
     if (id === undefined) expect(listed.length, told).toBeLessThanOrEqual(1);
     else expect([id], told).toEqual(listed.map((one) => one.id));
     expect(new Set(came).size, told).toBe(listed.length);
-    // Twice only what was accepted and out already when the crash came.
-    const most = id !== undefined && wasOut ? 2 : 1;
+    // Twice only what was out already when the crash came. What is committed may go out while its
+    // answer waits for the disk: the kill takes the answer, and the message goes again.
+    const most = wasOut ? 2 : 1;
     expect(came.length, told).toBeLessThanOrEqual(Math.min(most, attempts));
   }
 

@@ -1,24 +1,22 @@
 // What `svc queue top` shows: the lanes that daemons report, added up (src/outbound/lanes/lane-report.ts).
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
 import { queueSnapshot, startLaneReport } from '../../src/outbound/lanes/lane-report.ts';
 import { Lanes } from '../../src/outbound/lanes/lanes.ts';
 import { loadProviders } from '../../src/outbound/lanes/providers.ts';
-import type { Store } from '../../src/store/db.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { watchWrites } from '../support/watched-writes.ts';
 import { inLane } from './entries.ts';
 
 describe.each(stores)('the report of lanes on %s', (store) => {
   let service: TestApp;
   let stops: (() => Promise<void>)[];
-  /** What the reports have begun to write. */
-  let writes: Promise<unknown>[];
+  let settling: (() => Promise<void>)[];
   beforeEach(async () => {
     service = await testApp({ store });
     stops = [];
-    writes = [];
+    settling = [];
   });
   afterEach(async () => {
     for (const stop of stops) await stop();
@@ -28,13 +26,8 @@ describe.each(stores)('the report of lanes on %s', (store) => {
   /** The lanes of a daemon that reports. */
   function daemon(worker = 'wrk_1', app: App = service.app): Lanes {
     const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
-    const watched: Store['write'] = (work, durability) => {
-      const written = app.store.write(work, durability);
-      writes.push(written);
-      return written;
-    };
-    const store = { ...app.store, write: watched };
-    stops.push(startLaneReport({ ...app, store }, worker, lanes));
+    settling.push(watchWrites(app.store));
+    stops.push(startLaneReport(app, worker, lanes));
     return lanes;
   }
 
@@ -42,9 +35,7 @@ describe.each(stores)('the report of lanes on %s', (store) => {
   async function second(): Promise<void> {
     const { app, clock } = service;
     await clock.advance(1_000);
-    await Promise.all(writes);
-    // A report that is written is over only when its promises have run: no next one begins before.
-    await nextTurn();
+    for (const settled of settling) await settled();
     const { rows } = await sql<{ n: number }>`select count(*) as n from lane_states
       where reported_at = ${clock.now()}`.execute(app.store.db);
     expect(Number(rows[0]?.n)).toBe(stops.length);
