@@ -11,8 +11,7 @@ import {
   type RecipientRow,
 } from '../messages/queries.ts';
 import { fromJson } from '../store/db.ts';
-import type { ComposeRequest } from './compose/composer.ts';
-import type { ComposeAttachment, ComposeInput } from './compose/input.ts';
+import type { ComposeAttachment, ComposeInput, ComposeRequest } from './compose/input.ts';
 import type { SignedMessage } from './compose/sign.ts';
 
 /** A message as it goes on the wire, and how many bytes it has. */

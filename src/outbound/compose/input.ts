@@ -1,6 +1,7 @@
 // What goes into composing and what comes out, and the last guard in front of it: whatever would
 // break a header is refused here with an Error, though the API has refused it before (contract 5).
 import { isHeaderSafe, parseAddress } from '../../address.ts';
+import type { SigningKey } from '../../domains/signing-keys.ts';
 import { isRefusedHeader } from '../../messages/protocol-headers.ts';
 import type { HeaderField } from './header-encoding.ts';
 import { isContentId, isFilename, isMediaType, isMessageId } from './header-encoding.ts';
@@ -39,6 +40,13 @@ export interface ComposeInput {
   priority: 'high' | 'normal' | 'low' | null;
   /** Makes the MIME boundaries: the message id. Same seed and input, same bytes. */
   boundarySeed: string;
+}
+
+/** What is to be composed, and signed with these keys at this time. */
+export interface ComposeRequest {
+  input: ComposeInput;
+  keys: readonly SigningKey[];
+  timestampSeconds: number;
 }
 
 /** A message, ready to be signed. On the wire: signatures, `header`, `body`, in this order. */
