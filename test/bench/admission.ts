@@ -1,4 +1,4 @@
-// `node test/bench/admission.ts`: what admission costs a request (at most 20 µs), on SQLite with
+// `npx node test/bench/admission.ts`: what admission costs a request (at most 20 µs), on SQLite with
 // 10,000 organizations of 3 keys each: single requests, refused ones, and the headers. Figures are
 // printed, never asserted.
 import { mkdtempSync, rmSync } from 'node:fs';

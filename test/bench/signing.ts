@@ -1,6 +1,6 @@
-// `node test/bench/signing.ts`: where a DKIM signature is best made. One header of usual length is
-// signed again and again, a few hundred at once as under load: on the event loop, on libuv's threads
-// (callback form), and in a worker that gets batches. Figures are printed, never asserted.
+// `npx node test/bench/signing.ts`: where a DKIM signature is best made. One header of usual length
+// is signed again and again, a few hundred at once as under load: on the event loop, on libuv's
+// threads (callback form), and in a worker that gets batches. Figures are printed, never asserted.
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';

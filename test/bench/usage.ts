@@ -1,5 +1,5 @@
-// What counting costs, by hand: node test/bench/usage.ts. Batches as settle makes them, and each
-// statistic over synthetic counters of a year, for a hundred thousand and for ten million messages.
+// What counting costs, by hand: npx node test/bench/usage.ts. Batches as settle makes them, and
+// each statistic over synthetic counters of a year, for a hundred thousand and for ten million messages.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
