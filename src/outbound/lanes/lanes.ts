@@ -280,10 +280,10 @@ export class Lanes {
     return lane;
   }
 
-  #widest({ rules, serviceMs }: Lane): number {
-    const quick = serviceMs === null ? 0 : Math.floor(readyMs / serviceMs);
-    const perConnection = Math.max(windowPerConnection, quick / rules.connections);
-    return Math.floor(rules.connections * Math.min(perConnection, mostPerConnection));
+  #widest({ rules: { connections }, serviceMs }: Lane): number {
+    const ready = serviceMs === null ? 0 : Math.floor(readyMs / serviceMs);
+    const most = connections * mostPerConnection;
+    return Math.max(connections * windowPerConnection, Math.min(ready, most));
   }
 
   /** Tokens for one second at most: a pause must not become a burst. */
