@@ -21,6 +21,8 @@ const changePollMs = 50;
 /** After a commit that took so long the next group gathers for a while: one write alone takes less. */
 const muchMs = 1;
 const gatherMs = 3;
+/** Where the event loop has slept so much of a millisecond, nobody else is about to come. */
+const idleMs = 0.3;
 /** Listeners hear of the first change at once, of those that follow closely together. */
 const tellEachMs = 10;
 /** Another process holds the write lock: commands keep transactions to milliseconds. */
@@ -105,6 +107,18 @@ function isBusy(error: unknown): boolean {
   return /^SQLITE_BUSY/.test(String((error as { code?: unknown } | null)?.code));
 }
 
+/**
+ * Waits while the event loop is busy with what brings more writes, for `gatherMs` at most. Not on the
+ * clock's timers: those let a command end while its writes still wait here.
+ */
+async function gather(): Promise<void> {
+  for (let leftMs = gatherMs; leftMs > 0; leftMs--) {
+    const { idle } = performance.eventLoopUtilization();
+    await pause(1);
+    if (performance.eventLoopUtilization().idle - idle > idleMs) return;
+  }
+}
+
 /** The write queue of one connection: whatever waits when a turn begins shares one commit. */
 class GroupCommit {
   readonly #database: Database.Database;
@@ -165,9 +179,8 @@ class GroupCommit {
       await this.#commit(group);
       // Sockets are served between groups, and more writes join. Under load a pause makes fewer and
       // larger groups: commits write whole pages, and a message costs 36 KB of them instead of 44.
-      // Not on the clock's timers: those let a command end while its writes still wait here.
       const wasMuch = performance.now() - begunAt >= muchMs;
-      await (wasMuch ? pause(gatherMs) : nextTurn());
+      await (wasMuch ? gather() : nextTurn());
     }
     this.#running = false;
   }
