@@ -46,7 +46,7 @@ export interface SmtpSink {
   close(): Promise<void>;
 }
 
-const standardExtensions = [
+export const standardExtensions = [
   'PIPELINING',
   '8BITMIME',
   'SMTPUTF8',
