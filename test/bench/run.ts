@@ -13,7 +13,7 @@ import { raceAgainstPostfix } from './versus.ts';
 const { values } = parseArgs({
   options: {
     messages: { type: 'string', default: '10000' },
-    connections: { type: 'string', default: '32' },
+    connections: { type: 'string' },
     size: { type: 'string', default: '2048' },
     only: { type: 'string' },
     profile: { type: 'boolean', default: false },
@@ -37,12 +37,21 @@ for (const [signal, number] of [
 const only = signings.find((signing) => signing === values.only) ?? null;
 if (values.only !== undefined && !only) fail(`--only is one of ${signings.join(', ')}`);
 if (values.vs !== undefined && values.vs !== 'postfix') fail('--vs knows postfix only');
-const count = (name: 'messages' | 'connections' | 'size' | 'rounds') => {
+const count = (name: 'messages' | 'size' | 'rounds') => {
   const value = Number(values[name]);
   return Number.isInteger(value) && value > 0 ? value : fail(`--${name} is a number above 0`);
 };
 const messages = count('messages');
-const mail = { connections: count('connections'), text: textOf(count('size')) };
+const text = textOf(count('size'));
+const wanted = values.connections ?? (values.vs === undefined ? '32' : '32,100');
+const connections = wanted.split(',').map(Number);
+if (!connections.every((one) => Number.isInteger(one) && one > 0)) {
+  fail('--connections is a number above 0, or a list of them such as 32,100 with --vs');
+}
+const [firstConnections = 32] = connections;
+if (connections.length > 1 && values.vs === undefined)
+  fail('only --vs races over several --connections');
+const mail = { connections: firstConnections, text };
 const rows = values.rows.split(',').map(Number);
 if (!rows.every((size, index) => Number.isInteger(size) && size > (rows[index - 1] ?? 0))) {
   fail('--rows is a list of growing numbers, such as 1000,100000');
@@ -57,12 +66,12 @@ if (parts > 1) fail('--vs, --backlog, --fairness and --connections-idle are runs
 if (parts > 0 && (only || values.profile)) fail('--only and --profile belong to the plain run');
 
 say(
-  `${messages} messages of about ${values.size} bytes over ${values.connections} connections,\n` +
+  `${messages} messages of about ${values.size} bytes over ${connections.join(' and ')} connections,\n` +
     `SQLite, fsync before each answer, on ${tmpdir()}, ${cpus().length} cores, Node ${process.version}`,
 );
 sayLoad();
 say('');
-if (values.vs) await raceAgainstPostfix({ ...mail, messages, rounds: count('rounds') });
+if (values.vs) await raceAgainstPostfix({ text, connections, messages, rounds: count('rounds') });
 else if (values.backlog) await benchBacklog({ ...mail, messages, rows });
 else if (values.fairness) await benchFairness(mail);
 else if (values['connections-idle']) await benchConnections(mail);

@@ -8,7 +8,15 @@ import { say } from './progress.ts';
 import { type BenchMail, startBenchService } from './svc-contender.ts';
 import { judge } from './targets.ts';
 
-export interface VersusOptions extends BenchMail {
+export interface VersusOptions {
+  text: string;
+  messages: number;
+  rounds: number;
+  /** One race with each number of connections. */
+  connections: readonly number[];
+}
+
+interface Race extends BenchMail {
   messages: number;
   rounds: number;
 }
@@ -23,15 +31,40 @@ export async function raceAgainstPostfix(options: VersusOptions): Promise<void> 
     say(`Skipped, no Postfix to race against: ${missing}.`);
     return;
   }
+  const races: Map<string, Figures>[] = [];
+  for (const connections of options.connections) {
+    const results = await raceOver({ ...options, connections });
+    races.push(results);
+    show(`Over ${connections} connections:`, results);
+  }
+  if (races.length > 1)
+    show('Each contender with the connections that it does best with:', bestOf(races));
+}
+
+function show(title: string, results: ReadonlyMap<string, Figures>): void {
+  say('');
+  say(title);
+  console.table([...results].map(([name, figures]) => figuresRow(name, figures)));
+  console.table(judge(results));
+}
+
+/** Of each contender the race with most messages a second from end to end. */
+function bestOf(races: readonly ReadonlyMap<string, Figures>[]): Map<string, Figures> {
+  const best = new Map<string, Figures>();
+  for (const [name, figures] of races.flatMap((race) => [...race])) {
+    const known = best.get(name);
+    if (!known || known.endToEndPerSecond < figures.endToEndPerSecond) best.set(name, figures);
+  }
+  return best;
+}
+
+async function raceOver(race: Race): Promise<Map<string, Figures>> {
   const stops: (() => unknown)[] = [];
   try {
     const sink = await startBenchSink();
     stops.push(() => sink.close());
-    const contenders = await startContenders(sink, options, stops);
-    const results = await raceInTurns(contenders, sink, options);
-    say('');
-    console.table([...results].map(([name, figures]) => figuresRow(name, figures)));
-    console.table(judge(results));
+    const contenders = await startContenders(sink, race, stops);
+    return await raceInTurns(contenders, sink, race);
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
@@ -39,7 +72,7 @@ export async function raceAgainstPostfix(options: VersusOptions): Promise<void> 
 
 async function startContenders(
   sink: BenchSink,
-  options: VersusOptions,
+  options: Race,
   stops: (() => unknown)[],
 ): Promise<Contender[]> {
   const { connections } = options;
@@ -66,7 +99,9 @@ async function startContenders(
   stops.push(() => service.stop());
   contenders.push(await service.contender('rsa', options));
   contenders.push(await service.contender('ed25519', options));
-  say(`Postfix ${postfixVersion()}, ${options.rounds} rounds in turns, medians.`);
+  say(
+    `Postfix ${postfixVersion()}, ${connections} connections, ${options.rounds} rounds in turns, medians.`,
+  );
   return contenders;
 }
 
@@ -74,7 +109,7 @@ async function startContenders(
 async function raceInTurns(
   contenders: readonly Contender[],
   sink: BenchSink,
-  { messages, rounds }: VersusOptions,
+  { messages, rounds }: Race,
 ): Promise<Map<string, Figures>> {
   const all = new Map<string, Figures[]>(contenders.map(({ name }) => [name, []]));
   for (const contender of contenders) {
