@@ -8,17 +8,14 @@ import { say } from './progress.ts';
 import { type BenchMail, startBenchService } from './svc-contender.ts';
 import { judge } from './targets.ts';
 
-export interface VersusOptions {
-  text: string;
-  messages: number;
-  rounds: number;
-  /** One race with each number of connections. */
-  connections: readonly number[];
-}
-
 interface Race extends BenchMail {
   messages: number;
   rounds: number;
+}
+
+export interface VersusOptions extends Omit<Race, 'connections'> {
+  /** One race with each number of connections. */
+  connections: readonly number[];
 }
 
 /** Our daemon is compiled while it runs: a quarter of its time in the first 10,000 messages. */
