@@ -44,7 +44,7 @@ const doorways = {
   'prom-client': '^src/metrics\\.ts$|^daemon/http/',
   'smtp-server': '^daemon/smtp/',
   tldts: '^src/domains/',
-  yaml: '^src/config|^src/outbound/lanes/providers\\.ts$',
+  yaml: '^src/config|^src/outbound/lanes/load-providers\\.ts$',
   zod:
     '(schema|routes|pagination|validate|route)\\.ts$|^src/config[^/]*\\.ts$|' +
     '^daemon/http/(openapi[^/]*|dispatch)\\.ts$',

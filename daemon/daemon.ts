@@ -12,6 +12,7 @@ import { createAuthenticator } from '../src/keys/authenticator.ts';
 import { addProcessMetrics } from '../src/metrics.ts';
 import { sweepClaims } from '../src/outbound/accept/send.ts';
 import { createAttempter } from '../src/outbound/attempt.ts';
+import { createCarrierThread } from '../src/outbound/carrier/carrier-thread.ts';
 import { startLaneReport } from '../src/outbound/lanes/lane-report.ts';
 import { createPipeline } from '../src/outbound/pipeline.ts';
 import { lockDaemon, storeLocation } from '../src/store/open.ts';
@@ -67,7 +68,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     stops.push((graceMs) => smtp.close(graceMs));
 
     const listener = { host: config.smtp.inbound.host, port: smtpPort };
-    const attempter = createAttempter(app, listener);
+    const attempter = createAttempter(app, listener, createCarrierThread);
     stops.push(() => attempter.close());
     const worker = app.newId('worker');
     const pipeline = createPipeline(app, { worker, ...attempter });

@@ -4,7 +4,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { LoadedConfig } from './config.ts';
-import { loadProviders } from './outbound/lanes/providers.ts';
+import { loadProviders } from './outbound/lanes/load-providers.ts';
 
 /** What was found, one readable line each: where, the key, what is wrong. */
 export interface FileFindings {

@@ -1,15 +1,16 @@
-// One attempt for the claimed deliveries of a message: choose the route of each recipient, prepare
-// the bytes once, hand those that share a destination to the transport together, and say what became
-// of each. Never rejects: an unexpected fault of ours defers, so that nothing is lost by it.
+// One attempt for the claimed deliveries of a message: choose the route of each recipient, hand those
+// that leave over the network to the carrier together, and say what became of each. Never rejects: an
+// unexpected fault of ours defers, so that nothing is lost by it.
 import type { App } from '../app.ts';
 import { isLocalAddress } from '../mailboxes/mailboxes.ts';
 import type { DeliveryRow } from '../messages/delivery-queries.ts';
+import { type Carrier, createCarrier } from './carrier/carrier.ts';
+import type { CarrierParts } from './carrier/carrier-thread.ts';
 import type { ClaimedMessage, LaneChoice } from './claim.ts';
-import { Composer } from './compose/composer.ts';
+import { composeRequestOf } from './compose/request.ts';
 import { type LaneSignal, Lanes } from './lanes/lanes.ts';
-import { loadProviders } from './lanes/providers.ts';
+import { loadProviders } from './lanes/load-providers.ts';
 import type { AttemptTrace, Outcome, RemoteReply } from './outcome.ts';
-import { type PreparedMessage, prepareMessage } from './prepare.ts';
 import { refusalTeller } from './relay-refusals.ts';
 import { classifyReply } from './replies/classify-reply.ts';
 import { returnPathOf } from './return-path.ts';
@@ -17,6 +18,7 @@ import { keptPolicies } from './route/kept-policies.ts';
 import {
   type ChooseRoute,
   createRouter,
+  type NetworkRoute,
   type Route,
   type RouteConfig,
   routeKey,
@@ -24,7 +26,6 @@ import {
 import type { Settlement } from './settle.ts';
 import { type SimulatedOutcome, simulatedOutcome } from './simulator.ts';
 import type { DsnRequest } from './smtp/envelope.ts';
-import { createTransport } from './transport.ts';
 
 /** Attempts claimed messages; holds the SMTP connections. */
 export interface Attempter {
@@ -37,14 +38,26 @@ export interface Attempter {
 /** What happens to a delivery, before it is written down. */
 type Ending = Pick<Settlement, 'outcome' | 'sentIsDelivered' | 'aftermath' | 'routeKind'>;
 
-/** The attempter of one daemon; `listener` is where mail for local mailboxes goes. */
-export function createAttempter(app: App, listener: { host: string; port: number }): Attempter {
+/** Opens what carries mail over the network. */
+export type OpenCarrier = (app: App, parts: CarrierParts) => Carrier;
+
+/** With the clock, the randomness and the network of the app, on its thread. */
+const carrierHere: OpenCarrier = (app, parts) => createCarrier({ ...app, ...parts });
+
+/**
+ * The attempter of one daemon; `listener` is where mail for local mailboxes goes. A daemon has mail
+ * carried by a thread of its own, tests here.
+ */
+export function createAttempter(
+  app: App,
+  listener: { host: string; port: number },
+  openCarrier: OpenCarrier = carrierHere,
+): Attempter {
   const chooseRoute = createRouter(app.config.delivery, listener);
-  const composer = new Composer();
   const { providersFile, maxConnectionsPerDomain } = app.config.delivery;
   const providers = loadProviders(providersFile, maxConnectionsPerDomain);
   const lanes = new Lanes(app.clock, app.random, providers);
-  const transport = createTransport({ ...app, lanes, policies: keptPolicies(app) });
+  const carrier = openCarrier(app, { providers, lanes, policies: keptPolicies(app) });
   const tellRefusals = refusalTeller(app);
   const laneOf = (email: string): string | null => {
     const route = chooseRoute(email, true);
@@ -52,23 +65,30 @@ export function createAttempter(app: App, listener: { host: string; port: number
     return route.kind === 'relay' || route.kind === 'local' ? routeKey(route) : null;
   };
 
-  const attemptGroup = async (
+  /** Gives all groups that leave over the network to the carrier: what becomes of each, by group. */
+  const carryGroups = async (
     claimed: ClaimedMessage,
-    route: Route,
-    deliveries: readonly DeliveryRow[],
-    prepared: () => Promise<PreparedMessage>,
-  ): Promise<Ending[]> => {
-    if (route.kind === 'simulator') {
-      return deliveries.map((delivery) => simulate(app, delivery));
-    }
+    groups: readonly NetworkGroup[],
+  ): Promise<CarriedGroups> => {
+    const { message } = claimed;
+    if (groups.length === 0) return new Map();
+    const envelopes = await Promise.all(
+      groups.map(async ({ route, deliveries }) => ({
+        route,
+        from: await returnPathOf(app, message, deliveries),
+        recipients: deliveries.map(({ email }) => email),
+        ...(route.kind === 'relay' && { dsn: reportsWanted(message.id) }),
+      })),
+    );
+    const outcomes = carrier.carry({ request: await composeRequestOf(app, claimed), envelopes });
+    return new Map(groups.map((group, index) => [group, outcomes[index]]));
+  };
+
+  const endingsOf = async (group: Group, carried: Promise<CarriedGroups>): Promise<Ending[]> => {
+    const { route, deliveries } = group;
+    if (route.kind === 'simulator') return deliveries.map((delivery) => simulate(app, delivery));
     if (route.kind === 'capture') return deliveries.map(() => captured(app));
-    const outcomes = await transport.deliver({
-      route,
-      from: await returnPathOf(app, claimed.message, deliveries),
-      recipients: deliveries.map((delivery) => delivery.email),
-      ...(route.kind === 'relay' && { dsn: reportsWanted(claimed.message.id) }),
-      ...(await prepared()),
-    });
+    const outcomes = (await (await carried).get(group)) ?? [];
     if (route.kind === 'relay') tellRefusals(route, outcomes);
     return outcomes.map((outcome) => ({
       outcome,
@@ -81,24 +101,19 @@ export function createAttempter(app: App, listener: { host: string; port: number
   return {
     async attempt(claimed) {
       const settlements: Settlement[] = [];
-      let preparing: Promise<PreparedMessage> | null = null;
-      const prepared = () => {
-        preparing ??= prepareMessage(app, (request) => composer.compose(request), claimed);
-        return preparing;
-      };
+      const isSole = claimed.message.delivery_count === 1;
+      const fromEmail = claimed.message.from_email;
       const groups = await groupByDestination(app, claimed, chooseRoute);
+      const carried = carryGroups(claimed, groups.filter(isOverNetwork));
       await Promise.all(
-        groups.map(async ({ route, deliveries }) => {
-          const endings = await attemptGroup(claimed, route, deliveries, prepared).catch(
-            (error: unknown) => {
-              app.log.error({ err: error, messageId: claimed.message.id }, 'an attempt failed');
-              return deliveries.map(() => ourFault(app, route.kind));
-            },
-          );
+        groups.map(async (group) => {
+          const { route, deliveries } = group;
+          const endings = await endingsOf(group, carried).catch((error: unknown) => {
+            app.log.error({ err: error, messageId: claimed.message.id }, 'an attempt failed');
+            return deliveries.map(() => ourFault(app, route.kind));
+          });
           for (const [index, delivery] of deliveries.entries()) {
             const ending = endings[index] ?? ourFault(app, route.kind);
-            const isSole = claimed.message.delivery_count === 1;
-            const fromEmail = claimed.message.from_email;
             settlements.push({ delivery, isSole, fromEmail, ...ending });
             const lane = laneOf(delivery.email);
             if (lane !== null) lanes.ended(lane, delivery.id, signalOf(ending.outcome));
@@ -108,10 +123,7 @@ export function createAttempter(app: App, listener: { host: string; port: number
       return settlements;
     },
     choice: { lanes, laneOf, soleLane: soleLaneOf(app.config.delivery, lanes, laneOf) },
-    async close() {
-      await transport.close();
-      await composer.close();
-    },
+    close: () => carrier.close(),
   };
 }
 
@@ -142,6 +154,16 @@ function signalOf(outcome: Outcome): LaneSignal {
 interface Group {
   route: Route;
   deliveries: DeliveryRow[];
+}
+
+interface NetworkGroup extends Group {
+  route: NetworkRoute;
+}
+
+type CarriedGroups = ReadonlyMap<Group, Promise<Outcome[]> | undefined>;
+
+function isOverNetwork(group: Group): group is NetworkGroup {
+  return group.route.kind !== 'simulator' && group.route.kind !== 'capture';
 }
 
 /**

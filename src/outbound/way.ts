@@ -3,6 +3,7 @@
 import type { Dns } from '../dns.ts';
 import { isPublicAddress } from '../network-address.ts';
 import type { Random } from '../random.ts';
+import type { LaneRule } from './lanes/providers.ts';
 import {
   findAddresses,
   findMailHosts,
@@ -24,21 +25,12 @@ export type Protection = Pick<
   'tls' | 'verifyCertificate' | 'dane' | 'allowClearAuth' | 'auth'
 >;
 
-/** What the lane of a provider allows. */
-export interface LaneRule {
-  lane: string;
-  connections: number;
-  messagesPerConnection: number;
-  /** Only over TLS, whoever's certificate: who can forge the MX answer is not caught by it. */
-  requireTls: boolean;
-}
-
 /** Which destinations are one, and how much each may take. */
 export interface LaneRules {
   /** The rule for a set of mail hosts; null where there is none for them. */
   ruleFor(hosts: readonly MailHost[]): LaneRule | null;
   /** Told each time the way of a recipient domain was found. */
-  learn(domain: string, lane: string): void;
+  learn(domain: string, lane: string, hosts: readonly MailHost[]): void;
 }
 
 export interface Way {
@@ -85,7 +77,7 @@ async function directWay(route: DirectRoute, sources: WaySources): Promise<Way |
   const { hosts, isAuthenticated } = found;
   const rule = lanes?.ruleFor(hosts) ?? null;
   const lane = rule?.lane ?? laneOf(hosts, port);
-  lanes?.learn(domain, lane);
+  lanes?.learn(domain, lane, hosts);
   const sts = await sources.sts.policyOf(domain, allowPrivateAddresses);
   const demand = requireTls ? 'proven' : rule?.requireTls ? 'encrypted' : 'none';
   const security = { domain, port, isMxAuthenticated: isAuthenticated, sts, demand } as const;

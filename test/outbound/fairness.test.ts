@@ -7,7 +7,7 @@ import { getMessage } from '../../src/messages/messages.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
 import { claimMessages } from '../../src/outbound/claim.ts';
 import { Lanes } from '../../src/outbound/lanes/lanes.ts';
-import { loadProviders } from '../../src/outbound/lanes/providers.ts';
+import { loadProviders } from '../../src/outbound/lanes/load-providers.ts';
 import {
   burstOverMs,
   firstDelivery,

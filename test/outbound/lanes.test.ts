@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Lanes } from '../../src/outbound/lanes/lanes.ts';
-import { loadProviders } from '../../src/outbound/lanes/providers.ts';
+import { loadProviders } from '../../src/outbound/lanes/load-providers.ts';
 import { seededRandom } from '../../src/random.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 

@@ -3,7 +3,7 @@ import type { App } from '../../src/app.ts';
 import { deleteMessage, getMessage } from '../../src/messages/messages.ts';
 import { claimMessages, type LaneChoice } from '../../src/outbound/claim.ts';
 import { Lanes } from '../../src/outbound/lanes/lanes.ts';
-import { loadProviders } from '../../src/outbound/lanes/providers.ts';
+import { loadProviders } from '../../src/outbound/lanes/load-providers.ts';
 import { createPipeline } from '../../src/outbound/pipeline.ts';
 import {
   burstOverMs,

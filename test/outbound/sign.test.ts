@@ -13,7 +13,7 @@ import type { SigningKey } from '../../src/domains/signing-keys.ts';
 import { compose } from '../../src/outbound/compose/compose.ts';
 import type { Composed, ComposeInput } from '../../src/outbound/compose/input.ts';
 import { signatureFields } from '../../src/outbound/compose/sign.ts';
-import { signOnThread } from '../../src/outbound/compose/sign-text.ts';
+import { signHere } from '../../src/outbound/compose/sign-text.ts';
 import { inputs, messageBytes, plainInput, testSeed } from './compose-corpus.ts';
 
 const domain = 'sandbox.test';
@@ -35,7 +35,7 @@ const ed25519 = await makeKey('ed25519-sha256', 'e1');
 const keys = [rsa.key, ed25519.key];
 
 function sign(composed: Composed, by: readonly SigningKey[] = keys): Promise<Buffer> {
-  return signatureFields(composed, by, timestampSeconds, signOnThread);
+  return signatureFields(composed, by, timestampSeconds, signHere);
 }
 
 const records = new Map([

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createDns, type Dns } from '../../src/dns.ts';
+import type { LaneRule } from '../../src/outbound/lanes/providers.ts';
 import type { Outcome } from '../../src/outbound/outcome.ts';
 import type { DirectRoute, RelayRoute } from '../../src/outbound/route/route.ts';
 import {
@@ -9,7 +10,7 @@ import {
   type TransportJob,
   type TransportOptions,
 } from '../../src/outbound/transport.ts';
-import type { LaneRule, LaneRules } from '../../src/outbound/way.ts';
+import type { LaneRules } from '../../src/outbound/way.ts';
 import { seededRandom } from '../../src/random.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { type SmtpSink, type SmtpSinkOptions, startSmtpSink } from '../support/smtp-sink.ts';
@@ -233,10 +234,13 @@ describe('lanes', () => {
   it('without a rule are a set of hosts each', async () => {
     const [sink] = await startMxHosts(1);
     const learnt: string[] = [];
-    const lanes = { ruleFor: () => null, learn: (...given: string[]) => learnt.push(given.join()) };
+    const lanes: LaneRules = {
+      ruleFor: () => null,
+      learn: (domain, lane, hosts) => learnt.push([domain, lane, hosts.length].join()),
+    };
     transport = transportOf({ lanes });
     await deliverOne(direct(sink?.port ?? 0));
-    expect(learnt).toEqual([`example.test,mx mx1.test ${sink?.port}`]);
+    expect(learnt).toEqual([`example.test,mx mx1.test ${sink?.port},1`]);
   });
 });
 

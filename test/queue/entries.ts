@@ -7,7 +7,7 @@ import type { WaitReason } from '../../src/messages/schema.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
 import { claimMessages } from '../../src/outbound/claim.ts';
 import { Lanes } from '../../src/outbound/lanes/lanes.ts';
-import { loadProviders } from '../../src/outbound/lanes/providers.ts';
+import { loadProviders } from '../../src/outbound/lanes/load-providers.ts';
 import type { ListQueueQuery } from '../../src/outbound/queue/queue-schema.ts';
 import type { Caller } from '../../src/route.ts';
 import { newSenderRow } from '../../src/senders/identities.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
 import { queueSnapshot, startLaneReport } from '../../src/outbound/lanes/lane-report.ts';
 import { Lanes } from '../../src/outbound/lanes/lanes.ts';
-import { loadProviders } from '../../src/outbound/lanes/providers.ts';
+import { loadProviders } from '../../src/outbound/lanes/load-providers.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { watchWrites } from '../support/watched-writes.ts';
 import { inLane } from './entries.ts';

@@ -2,7 +2,6 @@
 // bytes. Pure: no store, no clock, no randomness, so a retry and a raw download are the same bytes.
 import type { Composed, ComposeInput } from './input.ts';
 import { composeLean } from './lean.ts';
-import { composeWithMailComposer } from './mail-composer.ts';
 
 /**
  * Composes a message; the same input gives the same bytes. Without attachments the result is
@@ -10,5 +9,11 @@ import { composeWithMailComposer } from './mail-composer.ts';
  * a value that is bound for the header holds CR, LF, NUL or is otherwise unfit for one.
  */
 export function compose(input: ComposeInput): Composed | Promise<Composed> {
-  return input.attachments.length === 0 ? composeLean(input) : composeWithMailComposer(input);
+  return input.attachments.length === 0 ? composeLean(input) : composeWithAttachments(input);
+}
+
+/** Few threads ever need nodemailer, which takes 40 ms to load. */
+async function composeWithAttachments(input: ComposeInput): Promise<Composed> {
+  const { composeWithMailComposer } = await import('./mail-composer.ts');
+  return composeWithMailComposer(input);
 }

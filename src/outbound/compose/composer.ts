@@ -1,32 +1,36 @@
-// From a message's parts to signed bytes. Few at once, large ones and those with attachments: here,
-// signed on libuv's threads. Many at once: by workers, in batches, which takes a tenth of a message's
-// work off the event loop and keeps libuv's few threads free for the sync of the store's log, which
-// stood behind hundreds of RSA signatures of 0.3 ms each (test/bench/signing.ts).
+// From a message's parts to signed bytes. Whoever sends a message composes it, and signs with Ed25519 there
+// and then. RSA takes ten times as long: few at once are signed on libuv's threads, many by workers,
+// in batches, which keeps libuv's few threads free for the sync of the store's log, which stood behind
+// hundreds of signatures of 0.3 ms each (test/bench/signing.ts).
 import { availableParallelism } from 'node:os';
 import { compose } from './compose.ts';
 import { ComposeThread, type PendingMessage } from './compose-thread.ts';
-import type { ComposeInput, ComposeRequest } from './input.ts';
+import type { ComposeRequest } from './input.ts';
 import { type SignedMessage, signMessage } from './sign.ts';
-import { signOnThread } from './sign-text.ts';
+import { signHere } from './sign-text.ts';
 
 /** From so many that wait together a batch is worth the way to a worker. */
 const worthBatch = 4;
 const largestBatch = 32;
-/** Characters of text and HTML above which a message is composed here: its copy costs as much. */
+/** Characters of text and HTML above which no worker is asked: the copy costs as much. */
 const largestText = 65_536;
-/** With RSA one worker has more to do than the event loop; more than two would take its core. */
+/** One worker has more to do than the event loop; more than two would take its core. */
 const mostThreads = Math.min(2, availableParallelism());
-/** A worker with so many batches under way is behind: Ed25519 seldom is, RSA always under load. */
+/** A worker with so many batches under way is behind. */
 const worthThread = 5;
 
-/** Rejects with ComposeError, or where a key does not fit its algorithm. */
+/** Without workers. Rejects with ComposeError, or where a key does not fit its algorithm. */
 export async function composeHere(request: ComposeRequest): Promise<SignedMessage> {
   const { input, keys, timestampSeconds } = request;
-  return signMessage(await compose(input), keys, timestampSeconds, signOnThread);
+  return signMessage(await compose(input), keys, timestampSeconds, signHere);
 }
 
-function isForWorker({ attachments, text, html }: ComposeInput): boolean {
-  return attachments.length === 0 && (text?.length ?? 0) + (html?.length ?? 0) <= largestText;
+/** Whether many of its kind are better composed by workers. */
+export function isForWorkers({ input, keys }: ComposeRequest): boolean {
+  const { attachments, text, html } = input;
+  const isSmall =
+    attachments.length === 0 && (text?.length ?? 0) + (html?.length ?? 0) <= largestText;
+  return isSmall && keys.some(({ algorithm }) => algorithm === 'rsa-sha256');
 }
 
 /** Composes and signs for one daemon. */
@@ -37,7 +41,7 @@ export class Composer {
 
   /** As `composeHere`, wherever that is cheapest. */
   compose(request: ComposeRequest): Promise<SignedMessage> {
-    if (!isForWorker(request.input)) return composeHere(request);
+    if (!isForWorkers(request)) return composeHere(request);
     return new Promise((resolve) => {
       // What a worker could not is tried here, where the fault has a name.
       const made = (message: SignedMessage | null) => resolve(message ?? composeHere(request));

@@ -1,5 +1,5 @@
 // Signatures of the two DKIM algorithms over a canonical header, on the thread that asks or on
-// libuv's. RSA takes 0.3 ms of a core, Ed25519 a tenth of that.
+// libuv's. RSA takes 0.3 ms of a core; Ed25519 a tenth of that, less than the way to another thread.
 import { hash, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { DkimAlgorithm } from '../../domains/dkim-key.ts';
@@ -24,7 +24,7 @@ function toBeSigned(
 const signInBackground = promisify<string | null, Uint8Array, KeyObject, Buffer>(sign);
 
 /** On libuv's threads: the event loop goes on meanwhile. */
-export const signOnThread: SignText = async (algorithm, text, key) => {
+const signOnThread: SignText = async (algorithm, text, key) => {
   const { digest, bytes } = toBeSigned(algorithm, text);
   return (await signInBackground(digest, bytes, key)).toString('base64');
 };
@@ -34,3 +34,7 @@ export const signNow: SignText = (algorithm, text, key) => {
   const { digest, bytes } = toBeSigned(algorithm, text);
   return sign(digest, bytes, key).toString('base64');
 };
+
+/** Ed25519 on this thread, RSA on libuv's. */
+export const signHere: SignText = (algorithm, text, key) =>
+  (algorithm === 'ed25519-sha256' ? signNow : signOnThread)(algorithm, text, key);

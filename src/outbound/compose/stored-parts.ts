@@ -12,8 +12,8 @@ import {
 } from '../../messages/queries.ts';
 import { readStorageToken } from '../../messages/storage-urls.ts';
 import { fromJson } from '../../store/db.ts';
-import { prepareMessage } from '../prepare.ts';
 import { composeHere } from './composer.ts';
+import { composeRequestOf } from './request.ts';
 
 export interface StoredPart {
   contentType: 'message/rfc822' | 'text/html; charset=utf-8' | 'text/plain; charset=utf-8';
@@ -48,7 +48,8 @@ async function rawMime(app: App, row: MessageRow): Promise<Buffer> {
   }
   const [content = null] = row.content_id ? await findContents(db, [row.content_id]) : [];
   const recipients = await findRecipients(db, [row.id]);
-  const { data } = await prepareMessage(app, composeHere, { message: row, content, recipients });
+  const request = await composeRequestOf(app, { message: row, content, recipients });
+  const { data } = await composeHere(request);
   return Buffer.concat(data);
 }
 

@@ -12,7 +12,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
 import type { WaitReason } from '../../messages/schema.ts';
 import type { Random } from '../../random.ts';
-import type { Providers } from './providers.ts';
+import { type LaneRule, laneOfHosts, type Providers } from './providers.ts';
 import type { Provider } from './providers-schema.ts';
 
 const mostLanes = 50_000;
@@ -93,13 +93,10 @@ export class Lanes {
   }
 
   /** The lane and its limits for a set of MX hosts; for the transport. */
-  ruleFor(hosts: readonly { name: string }[]) {
-    const names = hosts.map(({ name }) => name).sort();
-    const rules = this.#providers.of(names);
-    const lane = rules === this.#providers.fallback ? `mx ${names.join(' ')}` : rules.name;
-    this.#lane(lane, rules);
-    const { connections, messagesPerConnection, requireTls } = rules;
-    return { lane, connections, messagesPerConnection, requireTls };
+  ruleFor(hosts: readonly { name: string }[]): LaneRule {
+    const { rule, provider } = laneOfHosts(this.#providers, hosts);
+    this.#lane(rule.lane, provider);
+    return rule;
   }
 
   /** Which lane the mail of a domain takes: known after its first look-up. */

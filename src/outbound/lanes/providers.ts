@@ -1,32 +1,33 @@
-// Provider rules as data: which lane a set of MX hosts belongs to, and what that lane may do.
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
-import { ConfigError } from '../../errors.ts';
-import { type Provider, parseProviders } from './providers-schema.ts';
+// Provider rules: which lane a set of MX hosts belongs to, and what that lane may do. They are read by
+// load-providers.ts.
+import type { Provider } from './providers-schema.ts';
 
-const shipped = new URL('./providers.yaml', import.meta.url);
+/** What a lane allows the transport. */
+export interface LaneRule {
+  lane: string;
+  connections: number;
+  messagesPerConnection: number;
+  /** Only over TLS, whoever's certificate: who can forge the MX answer is not caught by it. */
+  requireTls: boolean;
+}
 
-/** The rules, the user's before ours. */
-export interface Providers {
-  /** The provider of these MX hosts; the default's rules where they belong to none. */
-  of(hosts: readonly string[]): Provider;
+/** Plain data, fit for another thread. */
+export interface ProviderRules {
+  /** In the order in which they are tried: the user's before ours. */
+  readonly all: readonly Provider[];
   readonly fallback: Provider;
 }
 
-/**
- * Reads our rules and those of `file`, if any.
- * @throws ConfigError naming the file, the entry and what was expected.
- */
-export function loadProviders(file: string | null, connectionsPerDomain: number): Providers {
-  const own = file === null ? [] : readProviders(file);
-  const names = new Set(own.map(({ name }) => name));
-  const ours = readProviders(shipped).filter(({ name }) => !names.has(name));
-  const all = [...own, ...ours];
-  const given = all.find(({ name }) => name === 'default');
-  if (!given) throw new ConfigError('The provider rules lack an entry named default');
-  const fallback = names.has('default') ? given : { ...given, connections: connectionsPerDomain };
+export interface Providers extends ProviderRules {
+  /** The provider of these MX hosts; the default's rules where they belong to none. */
+  of(hosts: readonly string[]): Provider;
+}
+
+/** What the rules say of a set of hosts. */
+export function createProviders({ all, fallback }: ProviderRules): Providers {
   const belongs = (host: string, suffix: string) => host === suffix || host.endsWith(`.${suffix}`);
   return {
+    all,
     fallback,
     of(hosts) {
       const found = all.find(
@@ -39,14 +40,14 @@ export function loadProviders(file: string | null, connectionsPerDomain: number)
   };
 }
 
-function readProviders(file: string | URL): Provider[] {
-  let content: unknown;
-  try {
-    content = parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw new ConfigError(`delivery.providersFile: ${file}: ${(error as Error).message}`);
-  }
-  const parsed = parseProviders(content);
-  if (Array.isArray(parsed)) return parsed;
-  throw new ConfigError(`delivery.providersFile: ${file}: ${parsed.problem}`);
+/** The lane of a set of MX hosts, in whatever order, and the rules of its provider. */
+export function laneOfHosts(
+  providers: Providers,
+  hosts: readonly { name: string }[],
+): { rule: LaneRule; provider: Provider } {
+  const names = hosts.map(({ name }) => name).sort();
+  const provider = providers.of(names);
+  const lane = provider === providers.fallback ? `mx ${names.join(' ')}` : provider.name;
+  const { connections, messagesPerConnection, requireTls } = provider;
+  return { rule: { lane, connections, messagesPerConnection, requireTls }, provider };
 }

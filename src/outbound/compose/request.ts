@@ -1,23 +1,17 @@
-// From rows to signed bytes: compose and sign, with no store but for attachments and keys. The same
-// message gives the same composed bytes at every attempt and in every download; only the DKIM
-// timestamp differs.
-import type { App } from '../app.ts';
-import { signingKeysOf } from '../domains/signing-keys.ts';
-import type { StoredAttachment } from '../messages/email-projection.ts';
+// From rows to what is composed and signed: reads attachments and keys from the store. The same message
+// gives the same composed bytes at every attempt and in every download; only the DKIM timestamp
+// differs.
+import type { App } from '../../app.ts';
+import { signingKeysOf } from '../../domains/signing-keys.ts';
+import type { StoredAttachment } from '../../messages/email-projection.ts';
 import {
   type ContentRow,
   findBlob,
   type MessageRow,
   type RecipientRow,
-} from '../messages/queries.ts';
-import { fromJson } from '../store/db.ts';
-import type { ComposeAttachment, ComposeInput, ComposeRequest } from './compose/input.ts';
-import type { SignedMessage } from './compose/sign.ts';
-
-/** A message as it goes on the wire, and how many bytes it has. */
-export interface PreparedMessage extends SignedMessage {
-  size: number;
-}
+} from '../../messages/queries.ts';
+import { fromJson } from '../../store/db.ts';
+import type { ComposeAttachment, ComposeInput, ComposeRequest } from './input.ts';
 
 /** What composing needs of the rows. */
 export interface MessageParts {
@@ -26,18 +20,12 @@ export interface MessageParts {
   recipients: readonly RecipientRow[];
 }
 
-/** Composes and signs. Throws ComposeError where the input cannot be written (a fault of ours). */
-export async function prepareMessage(
-  app: App,
-  compose: (request: ComposeRequest) => Promise<SignedMessage>,
-  parts: MessageParts,
-): Promise<PreparedMessage> {
+/** What is to be composed of a message, and signed by its domain's keys now. */
+export async function composeRequestOf(app: App, parts: MessageParts): Promise<ComposeRequest> {
   const { message } = parts;
   const input = await composeInput(app, parts);
   const keys = message.sender_domain_id ? await signingKeysOf(app, message.sender_domain_id) : [];
-  const timestampSeconds = Math.floor(app.clock.now() / 1000);
-  const signed = await compose({ input, keys, timestampSeconds });
-  return { ...signed, size: signed.data.reduce((sum, part) => sum + part.length, 0) };
+  return { input, keys, timestampSeconds: Math.floor(app.clock.now() / 1000) };
 }
 
 async function composeInput(

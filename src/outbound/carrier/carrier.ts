@@ -1,0 +1,60 @@
+// The way of a message over the network: composed and signed once, then handed to the server of each of
+// its envelopes. Knows no store and no queue, so that it may run on a thread of its own
+// (carrier-thread.ts); tests run it here, where they replace clock and network.
+import { Composer } from '../compose/composer.ts';
+import type { ComposeRequest } from '../compose/input.ts';
+import type { SignedMessage } from '../compose/sign.ts';
+import type { Outcome } from '../outcome.ts';
+import type { NetworkRoute } from '../route/route.ts';
+import type { DsnRequest } from '../smtp/envelope.ts';
+import { createTransport, type Transport, type TransportOptions } from '../transport.ts';
+
+/** Recipients who share a route; in direct mode, those of one domain. */
+export interface Envelope {
+  route: NetworkRoute;
+  /** Return path without angle brackets; empty for the null path. */
+  from: string;
+  recipients: readonly string[];
+  /** Asked for where the server offers DSN. */
+  dsn?: DsnRequest;
+}
+
+/** One message and everybody that it goes to over the network. */
+export interface Mailing {
+  request: ComposeRequest;
+  envelopes: readonly Envelope[];
+}
+
+export interface Carrier {
+  /**
+   * For each envelope, one outcome per recipient in their order. None rejects for the network; all
+   * reject with ComposeError, or where a key does not fit: nothing was sent then.
+   */
+  carry(mailing: Mailing): Promise<Outcome[]>[];
+  /** Cuts what is under way: its outcomes are told. */
+  close(): Promise<void>;
+}
+
+/** Delivers to each of the envelopes as soon as the message is made. */
+export function deliverAll(
+  transport: Transport,
+  making: Promise<SignedMessage>,
+  envelopes: readonly Envelope[],
+): Promise<Outcome[]>[] {
+  return envelopes.map(async (envelope) => {
+    return transport.deliver({ ...envelope, ...(await making) });
+  });
+}
+
+/** A carrier on this thread, with its own pool of sessions. */
+export function createCarrier(options: TransportOptions): Carrier {
+  const composer = new Composer();
+  const transport = createTransport(options);
+  return {
+    carry: ({ request, envelopes }) => deliverAll(transport, composer.compose(request), envelopes),
+    async close() {
+      await transport.close();
+      await composer.close();
+    },
+  };
+}
