@@ -63,7 +63,7 @@ test('without installed packages it takes a system Node that is new enough', asy
   const env = { PATH: `${fakeNode('22.19.0')}:/usr/bin:/bin` };
   const { stdout } = await finished(spawn(bareClone(), ['keys', 'list'], { env }));
   expect(stdout).toMatch(
-    /^started --disable-warning=ExperimentalWarning --max-semi-space-size=32 --v8-pool-size=1 \S+\/run\.js keys list\n$/,
+    /^started --disable-warning=ExperimentalWarning --max-semi-space-size=32 --heap-growing-percent=150 --v8-pool-size=1 \S+\/run\.js keys list\n$/,
   );
 });
 

@@ -1,6 +1,6 @@
 // The fingerprint that tells an idempotent repeat from another request under the same key: SHA-256
 // over method, path and the canonical JSON of the validated body (contract 4).
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** JSON with the keys of every object sorted; what is undefined is left out. */
 export function canonicalJson(value: unknown): string {
@@ -13,7 +13,5 @@ export function canonicalJson(value: unknown): string {
 
 /** Hex SHA-256 of one request. */
 export function fingerprint(method: string, path: string, body: unknown): string {
-  return createHash('sha256')
-    .update(`${method} ${path}\n${canonicalJson(body)}`)
-    .digest('hex');
+  return hash('sha256', `${method} ${path}\n${canonicalJson(body)}`, 'hex');
 }

@@ -36,6 +36,8 @@ export interface CarrierParts {
 
 /** Told to end, it is cut after this. */
 const closeMs = 5_000;
+/** Its objects live shorter than those of the main thread: half the room is enough. */
+const workerLimits = { maxYoungGenerationSizeMb: 48 };
 
 /** An envelope whose outcomes are waited for. */
 interface PendingEnvelope {
@@ -74,6 +76,7 @@ export function createCarrierThread(
     const worker = new Worker(new URL('./carrier-worker.ts', import.meta.url), {
       execArgv: [],
       name: 'carrier',
+      resourceLimits: workerLimits,
       workerData: settings,
     });
     worker.on('message', (report: CarrierReport) => take(worker, report));
