@@ -4,8 +4,7 @@
 import type { App } from '../app.ts';
 import { isLocalAddress } from '../mailboxes/mailboxes.ts';
 import type { DeliveryRow } from '../messages/delivery-queries.ts';
-import { type Carrier, createCarrier } from './carrier/carrier.ts';
-import type { CarrierParts } from './carrier/carrier-thread.ts';
+import type { OpenCarrier } from './carrier/carrier.ts';
 import type { ClaimedMessage, LaneChoice } from './claim.ts';
 import { composeRequestOf } from './compose/request.ts';
 import { type LaneSignal, Lanes } from './lanes/lanes.ts';
@@ -38,20 +37,11 @@ export interface Attempter {
 /** What happens to a delivery, before it is written down. */
 type Ending = Pick<Settlement, 'outcome' | 'sentIsDelivered' | 'aftermath' | 'routeKind'>;
 
-/** Opens what carries mail over the network. */
-export type OpenCarrier = (app: App, parts: CarrierParts) => Carrier;
-
-/** With the clock, the randomness and the network of the app, on its thread. */
-const carrierHere: OpenCarrier = (app, parts) => createCarrier({ ...app, ...parts });
-
-/**
- * The attempter of one daemon; `listener` is where mail for local mailboxes goes. A daemon has mail
- * carried by a thread of its own, tests here.
- */
+/** The attempter of one daemon; `listener` is where mail for local mailboxes goes. */
 export function createAttempter(
   app: App,
   listener: { host: string; port: number },
-  openCarrier: OpenCarrier = carrierHere,
+  openCarrier: OpenCarrier,
 ): Attempter {
   const chooseRoute = createRouter(app.config.delivery, listener);
   const { providersFile, maxConnectionsPerDomain } = app.config.delivery;

@@ -1,6 +1,7 @@
 // How long a claim holds the store: runs the product's own claim against a store and takes it back.
 import type { App } from '../../src/app.ts';
 import { createAttempter } from '../../src/outbound/attempt.ts';
+import { openCarrierHere } from '../../src/outbound/carrier/carrier.ts';
 import { claimMessages } from '../../src/outbound/claim.ts';
 import type { Db } from '../../src/store/db.ts';
 import { median } from './progress.ts';
@@ -15,7 +16,7 @@ export async function timeClaims(
   app: App,
   { limit, times }: { limit: number; times: number },
 ): Promise<{ claimMs: number }> {
-  const attempter = createAttempter(app, { host: '127.0.0.1', port: 1 });
+  const attempter = createAttempter(app, { host: '127.0.0.1', port: 1 }, openCarrierHere);
   const { lanes, laneOf } = attempter.choice;
   const lane = laneOf('user@example.com');
   for (let i = 0; lane !== null && i < takenBefore; i++) {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listMessageEvents } from '../../src/messages/messages.ts';
 import { sendMessage, sweepClaims } from '../../src/outbound/accept/send.ts';
 import { createAttempter } from '../../src/outbound/attempt.ts';
+import { openCarrierHere } from '../../src/outbound/carrier/carrier.ts';
 import { claimMessages } from '../../src/outbound/claim.ts';
 import {
   firstDelivery,
@@ -207,7 +208,7 @@ describe.each(stores)('the clock is set, on %s', (store) => {
   it.each(back)('%s: a lease of a dead daemon runs out in time', async (_name, ms) => {
     const { app, caller } = service;
     const { id } = await send(app, caller, 'ada@example.com');
-    const { choice, close } = createAttempter(app, { host: '127.0.0.1', port: 1 });
+    const { choice, close } = createAttempter(app, { host: '127.0.0.1', port: 1 }, openCarrierHere);
     await claimMessages(app, choice, { worker: 'wrk_dead', leaseMs: minute, limit: 10 });
     await close();
     jump(service, ms);

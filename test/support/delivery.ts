@@ -4,6 +4,7 @@ import { getMessage, listMessageEvents } from '../../src/messages/messages.ts';
 import { type Message, type SendPayload, sendPayload } from '../../src/messages/schema.ts';
 import { sendMessage } from '../../src/outbound/accept/send.ts';
 import { createAttempter } from '../../src/outbound/attempt.ts';
+import { openCarrierHere } from '../../src/outbound/carrier/carrier.ts';
 import { createPipeline, type Pipeline } from '../../src/outbound/pipeline.ts';
 import type { Caller } from '../../src/route.ts';
 
@@ -19,7 +20,7 @@ export async function startPipeline(
   app: App,
   { worker = 'wrk_test', localPort = 1 } = {},
 ): Promise<RunningPipeline> {
-  const attempter = createAttempter(app, { host: '127.0.0.1', port: localPort });
+  const attempter = createAttempter(app, { host: '127.0.0.1', port: localPort }, openCarrierHere);
   const pipeline = createPipeline(app, { worker, ...attempter });
   await pipeline.start();
   return {

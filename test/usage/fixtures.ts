@@ -8,6 +8,7 @@ import { acceptAll } from '../../src/outbound/accept/accept.ts';
 import { recentContents } from '../../src/outbound/accept/recent-contents.ts';
 import { readSendContent } from '../../src/outbound/accept/send-content.ts';
 import { createAttempter } from '../../src/outbound/attempt.ts';
+import { openCarrierHere } from '../../src/outbound/carrier/carrier.ts';
 import { applyLateOutcome, type LateOutcome } from '../../src/outbound/late-outcome.ts';
 import type { Outcome } from '../../src/outbound/outcome.ts';
 import { createPipeline } from '../../src/outbound/pipeline.ts';
@@ -81,7 +82,7 @@ export async function accept(
 
 /** Starts delivery with outcomes of the test's own; `relay`: a 250 is not yet the delivery. */
 export async function startOutcomes(app: App, { relay = false } = {}): Promise<Outcomes> {
-  const attempter = createAttempter(app, { host: '127.0.0.1', port: 1 });
+  const attempter = createAttempter(app, { host: '127.0.0.1', port: 1 }, openCarrierHere);
   const pipeline = createPipeline(app, {
     worker: 'wrk_usage',
     choice: attempter.choice,

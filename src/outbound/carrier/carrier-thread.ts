@@ -13,11 +13,8 @@ import { handedOver } from '../compose/handed-bytes.ts';
 import type { ComposeRequest } from '../compose/input.ts';
 import { KeyNumbers } from '../compose/key-numbers.ts';
 import type { SignedMessage } from '../compose/sign.ts';
-import type { Lanes } from '../lanes/lanes.ts';
-import type { ProviderRules } from '../lanes/providers.ts';
 import type { Outcome } from '../outcome.ts';
-import type { KeptPolicies } from '../route/kept-policies.ts';
-import type { Carrier, Envelope } from './carrier.ts';
+import type { Carrier, CarrierParts, Envelope } from './carrier.ts';
 import type {
   Carried,
   CarrierOrder,
@@ -26,13 +23,6 @@ import type {
   NumberedEnvelope,
   SentMailing,
 } from './carrier-worker.ts';
-
-/** What the thread goes by, and what it reports to. */
-export interface CarrierParts {
-  providers: ProviderRules;
-  lanes: Pick<Lanes, 'ruleFor' | 'learn'>;
-  policies: KeptPolicies;
-}
 
 /** Told to end, it is cut after this. */
 const closeMs = 5_000;

@@ -1,13 +1,17 @@
 // The way of a message over the network: composed and signed once, then handed to the server of each of
 // its envelopes. Knows no store and no queue, so that it may run on a thread of its own
 // (carrier-thread.ts); tests run it here, where they replace clock and network.
+import type { App } from '../../app.ts';
 import { Composer } from '../compose/composer.ts';
 import type { ComposeRequest } from '../compose/input.ts';
 import type { SignedMessage } from '../compose/sign.ts';
+import type { Lanes } from '../lanes/lanes.ts';
+import type { ProviderRules } from '../lanes/providers.ts';
 import type { Outcome } from '../outcome.ts';
+import type { KeptPolicies } from '../route/kept-policies.ts';
 import type { NetworkRoute } from '../route/route.ts';
 import type { DsnRequest } from '../smtp/envelope.ts';
-import { createTransport, type Transport, type TransportOptions } from '../transport.ts';
+import { createTransport, type Transport } from '../transport.ts';
 
 /** Recipients who share a route; in direct mode, those of one domain. */
 export interface Envelope {
@@ -46,10 +50,19 @@ export function deliverAll(
   });
 }
 
-/** A carrier on this thread, with its own pool of sessions. */
-export function createCarrier(options: TransportOptions): Carrier {
+/** What a carrier goes by, and what it reports to. */
+export interface CarrierParts {
+  providers: ProviderRules;
+  lanes: Pick<Lanes, 'ruleFor' | 'learn'>;
+  policies: KeptPolicies;
+}
+
+export type OpenCarrier = (app: App, parts: CarrierParts) => Carrier;
+
+/** A carrier on this thread, with the clock, the randomness and the network of the app. */
+export const openCarrierHere: OpenCarrier = (app, { lanes, policies }) => {
   const composer = new Composer();
-  const transport = createTransport(options);
+  const transport = createTransport({ ...app, lanes, policies });
   return {
     carry: ({ request, envelopes }) => deliverAll(transport, composer.compose(request), envelopes),
     async close() {
@@ -57,4 +70,4 @@ export function createCarrier(options: TransportOptions): Carrier {
       await composer.close();
     },
   };
-}
+};
