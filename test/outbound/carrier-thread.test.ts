@@ -1,6 +1,8 @@
 // The carrier on its thread, against real servers: what it brings is what would be made here, what it is
 // told and what it learns reaches the main thread, and nobody waits for a thread that is gone.
+import { spawn } from 'node:child_process';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SigningKey } from '../../src/domains/signing-keys.ts';
@@ -15,6 +17,7 @@ import { loadProviders } from '../../src/outbound/lanes/load-providers.ts';
 import type { Outcome } from '../../src/outbound/outcome.ts';
 import type { KeptPolicies, KeptPolicy } from '../../src/outbound/route/kept-policies.ts';
 import { systemRandom } from '../../src/random.ts';
+import { finished } from '../support/cli.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -290,6 +293,12 @@ describe('its end', () => {
     await service.clock.advance(5_000);
     await closed;
     await failed;
+  });
+
+  it('is waited for, though nothing else keeps the process', async () => {
+    const script = fileURLToPath(new URL('./carrier-closing-process.ts', import.meta.url));
+    const { code, stdout } = await finished(spawn(process.execPath, [script]));
+    expect([code, stdout]).toEqual([0, 'sent\nclosed\n']);
   });
 
   it('what carried nothing started none', async () => {

@@ -91,7 +91,7 @@ export function createCarrierThread(
           lanes.learn(domain, lanes.ruleFor(hosts).lane);
         }
         for (const result of report.results) settle(result);
-        if (underWay.size === 0) worker.unref();
+        if (underWay.size === 0 && !isClosed) worker.unref();
         return;
       case 'find-policy':
         void policies.find(report.domain).then((policy) => {
@@ -176,6 +176,8 @@ export function createCarrierThread(
       await composer.close();
       if (!thread) return;
       const { worker } = thread;
+      // It may be all that keeps the process until the end of its closing.
+      worker.ref();
       await new Promise<void>((resolve) => {
         const cancel = app.clock.after(closeMs, resolve);
         onEnd = () => {

@@ -31,8 +31,9 @@ export interface Mailing {
 
 export interface Carrier {
   /**
-   * For each envelope, one outcome per recipient in their order. None rejects for the network; all
-   * reject with ComposeError, or where a key does not fit: nothing was sent then.
+   * For each envelope, one outcome per recipient in their order. None rejects for the network. All
+   * reject with ComposeError, or where a key does not fit: nothing was sent then. Those under way
+   * reject when the thread of the carrier ends: whether they were sent is not known then.
    */
   carry(mailing: Mailing): Promise<Outcome[]>[];
   /** Cuts what is under way: its outcomes are told. */
