@@ -9,6 +9,7 @@ import { loadProviders } from '../../src/outbound/lanes/load-providers.ts';
 import { systemRandom } from '../../src/random.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { plainInput } from './compose-corpus.ts';
+import { relay } from './test-routes.ts';
 
 const sink = await startSmtpSink({ tls: false });
 const { config } = loadConfig({ env: {}, cwd: import.meta.dirname });
@@ -26,15 +27,7 @@ const carried = carrier.carry({
   request: { input: plainInput, keys: [], timestampSeconds: 1_763_692_020 },
   envelopes: [
     {
-      route: {
-        kind: 'relay',
-        host: '127.0.0.1',
-        port: sink.port,
-        secure: false,
-        requireTls: false,
-        username: null,
-        password: null,
-      },
+      route: relay(sink.port),
       from: 'bounce@sender.test',
       recipients: ['b@example.test'],
     },

@@ -1,7 +1,7 @@
 // The carrier on its thread, against real servers: what it brings is what would be made here, what it is
 // told and what it learns reaches the main thread, and nobody waits for a thread that is gone.
 import { spawn } from 'node:child_process';
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -22,20 +22,10 @@ import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { plainInput } from './compose-corpus.ts';
+import { ed25519Key, rsaKey, timestampSeconds } from './test-keys.ts';
+import { direct, relay } from './test-routes.ts';
 
-const timestampSeconds = 1_763_692_020;
-const rsa: SigningKey = {
-  domain: 'sandbox.test',
-  selector: 'r1',
-  algorithm: 'rsa-sha256',
-  privateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
-};
-const ed25519: SigningKey = {
-  domain: 'sandbox.test',
-  selector: 'e1',
-  algorithm: 'ed25519-sha256',
-  privateKey: generateKeyPairSync('ed25519').privateKey,
-};
+const ed25519 = ed25519Key();
 
 let dns: DnsServer;
 let sink: SmtpSink;
@@ -84,27 +74,12 @@ function requestOf(
 
 /** To the sink. */
 function relayed(...recipients: string[]): Envelope {
-  const route = {
-    kind: 'relay' as const,
-    host: '127.0.0.1',
-    port: sink.port,
-    secure: false,
-    requireTls: false,
-    username: null,
-    password: null,
-  };
-  return { route, from: 'bounce@sender.test', recipients };
+  return { route: relay(sink.port), from: 'bounce@sender.test', recipients };
 }
 
 /** To the mail hosts that the DNS names. */
-function direct(domain: string): Envelope {
-  const route = {
-    kind: 'direct' as const,
-    domain,
-    port: sink.port,
-    allowPrivateAddresses: true,
-    requireTls: false,
-  };
+function sentTo(domain: string): Envelope {
+  const route = direct(sink.port, { domain });
   return { route, from: 'bounce@sender.test', recipients: [`b@${domain}`] };
 }
 
@@ -127,8 +102,8 @@ async function expectArrived(requests: readonly ComposeRequest[]): Promise<void>
 describe('what it brings', () => {
   const keySets: [string, SigningKey[]][] = [
     ['Ed25519', [ed25519]],
-    ['RSA', [rsa]],
-    ['both', [rsa, ed25519]],
+    ['RSA', [rsaKey]],
+    ['both', [rsaKey, ed25519]],
     ['no key', []],
   ];
   it.each(keySets.flatMap(([name, keys]) => [1, 60].map((count) => [count, name, keys] as const)))(
@@ -183,15 +158,15 @@ describe('what it brings', () => {
   });
 
   it('what cannot be made says why, is sent to nobody and spoils no neighbour', async () => {
-    const noSecret = { ...rsa, privateKey: createPublicKey(rsa.privateKey) };
-    const wrong = { ...rsa, algorithm: 'ed25519-sha256' as const };
+    const noSecret = { ...rsaKey, privateKey: createPublicKey(rsaKey.privateKey) };
+    const wrong = { ...rsaKey, algorithm: 'ed25519-sha256' as const };
     const asked = [
       requestOf({ text: 'a' }),
       requestOf({ subject: 'two\nlines' }),
-      requestOf({ subject: 'two\nlines' }, [rsa]),
+      requestOf({ subject: 'two\nlines' }, [rsaKey]),
       requestOf({}, [noSecret]),
       requestOf({}, [wrong]),
-      requestOf({ text: 'b' }, [rsa]),
+      requestOf({ text: 'b' }, [rsaKey]),
     ];
     const results = await Promise.allSettled(asked.map((request) => carryAll([request])));
     expect(results.map((one) => (one.status === 'rejected' ? one.reason.message : 'sent'))).toEqual(
@@ -213,7 +188,7 @@ describe('what it tells', () => {
     publishHost('one.test');
     expect(lanes.ofDomain('one.test')).toBe('domain one.test');
     const [outcome] = await Promise.all(
-      carrier.carry({ request: requestOf(), envelopes: [direct('one.test')] }),
+      carrier.carry({ request: requestOf(), envelopes: [sentTo('one.test')] }),
     );
     expect(outcome?.[0]).toMatchObject({ kind: 'sent', trace: { host: 'mx1.one.test' } });
     expect(lanes.ofDomain('one.test')).toBe('mx mx1.one.test');
@@ -226,7 +201,7 @@ describe('what it tells', () => {
     const now = Date.now();
     kept.set('one.test', { id: '7', text, fetchedAt: now, expiresAt: now + 3_600_000 });
     const [outcome] = await Promise.all(
-      carrier.carry({ request: requestOf(), envelopes: [direct('one.test')] }),
+      carrier.carry({ request: requestOf(), envelopes: [sentTo('one.test')] }),
     );
     expect(outcome?.[0]).toMatchObject({ kind: 'deferred', errorCode: 'policy' });
     expect(sink.messages).toHaveLength(0);
@@ -267,7 +242,10 @@ describe('its end', () => {
     expect(logged.join()).toContain('the thread that carries mail failed');
     expect(logged.join()).toContain('out of memory');
     answerAgain();
-    const requests = [requestOf({ text: 'again' }), requestOf({ text: 'again' }, [rsa, ed25519])];
+    const requests = [
+      requestOf({ text: 'again' }),
+      requestOf({ text: 'again' }, [rsaKey, ed25519]),
+    ];
     expect((await carryAll(requests)).flat().map(({ kind }) => kind)).toEqual(['sent', 'sent']);
     await expectArrived(requests);
     expect(threads).toHaveLength(2);
@@ -278,7 +256,9 @@ describe('its end', () => {
     await carrier.close();
     expect(await carried).toMatchObject([{ kind: 'deferred', errorCode: 'connection' }]);
     await expect(carryAll([requestOf()])).rejects.toThrow('the service is shutting down');
-    await expect(carryAll([requestOf({}, [rsa])])).rejects.toThrow('the service is shutting down');
+    await expect(carryAll([requestOf({}, [rsaKey])])).rejects.toThrow(
+      'the service is shutting down',
+    );
     expect(threads).toHaveLength(1);
     await expect.poll(() => sink.connections.now, { timeout: 30_000 }).toBe(0);
   });

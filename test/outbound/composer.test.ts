@@ -1,27 +1,14 @@
 // Many messages at once are composed and signed by workers: the bytes are those of composing here.
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SigningKey } from '../../src/domains/signing-keys.ts';
 import { Composer, composeHere } from '../../src/outbound/compose/composer.ts';
 import type { ComposeRequest } from '../../src/outbound/compose/input.ts';
 import type { SignedMessage } from '../../src/outbound/compose/sign.ts';
 import { inputs, plainInput, testSeed } from './compose-corpus.ts';
+import { ed25519Key, rsaKey, timestampSeconds } from './test-keys.ts';
 
-const timestampSeconds = 1_763_692_020;
-const rsa: SigningKey = {
-  domain: 'sandbox.test',
-  selector: 'r1',
-  algorithm: 'rsa-sha256',
-  privateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
-};
-const ed25519 = (domain = 'sandbox.test'): SigningKey => ({
-  domain,
-  selector: 'e1',
-  algorithm: 'ed25519-sha256',
-  privateKey: generateKeyPairSync('ed25519').privateKey,
-});
-const keys = [rsa, ed25519()];
+const keys = [rsaKey, ed25519Key()];
 
 function requestOf(change: Partial<ComposeRequest['input']>, by = keys): ComposeRequest {
   return { input: { ...plainInput, ...change }, keys: by, timestampSeconds };
@@ -85,15 +72,15 @@ describe('Composer', () => {
   it('more keys than the worker remembers are all signed with', async () => {
     for (let round = 0; round < 5; round++) {
       const requests = Array.from({ length: 600 }, (_, index) =>
-        requestOf({ text: `${index}` }, [ed25519(`d${index}.test`)]),
+        requestOf({ text: `${index}` }, [ed25519Key(`d${index}.test`)]),
       );
       await expectSame(await composeAll(requests), requests);
     }
   });
 
   it('what cannot be made is told with its fault, and spoils no neighbour', async () => {
-    const wrong = { ...rsa, algorithm: 'ed25519-sha256' as const };
-    const noSecret = { ...rsa, privateKey: createPublicKey(rsa.privateKey) };
+    const wrong = { ...rsaKey, algorithm: 'ed25519-sha256' as const };
+    const noSecret = { ...rsaKey, privateKey: createPublicKey(rsaKey.privateKey) };
     const asked = [
       composer.compose(requestOf({ text: 'a' })),
       composer.compose(requestOf({ text: 'b' }, [wrong])),

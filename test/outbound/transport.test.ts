@@ -3,7 +3,6 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createDns, type Dns } from '../../src/dns.ts';
 import type { LaneRule } from '../../src/outbound/lanes/providers.ts';
 import type { Outcome } from '../../src/outbound/outcome.ts';
-import type { DirectRoute, RelayRoute } from '../../src/outbound/route/route.ts';
 import {
   createTransport,
   type Transport,
@@ -17,6 +16,7 @@ import { type SmtpSink, type SmtpSinkOptions, startSmtpSink } from '../support/s
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 import { mxTls, trustTestAuthority } from './smtp-certificates.ts';
 import { mailOf, until } from './smtp-session-dialogue.ts';
+import { direct, relay } from './test-routes.ts';
 
 let server: DnsServer;
 let dns: Dns;
@@ -78,30 +78,6 @@ async function startMxHosts(count: number, samePreference = false): Promise<Smtp
     })),
   );
   return started;
-}
-
-function direct(port: number, changes: Partial<DirectRoute> = {}): DirectRoute {
-  return {
-    kind: 'direct',
-    domain: 'example.test',
-    port,
-    allowPrivateAddresses: true,
-    requireTls: false,
-    ...changes,
-  };
-}
-
-function relay(port: number, changes: Partial<RelayRoute> = {}): RelayRoute {
-  return {
-    kind: 'relay',
-    host: '127.0.0.1',
-    port,
-    secure: false,
-    requireTls: false,
-    username: null,
-    password: null,
-    ...changes,
-  };
 }
 
 const jobFor = (route: TransportJob['route'], recipients = ['b@example.test']): TransportJob => ({
