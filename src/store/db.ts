@@ -149,31 +149,50 @@ const largestChunk = 64;
 /** PostgreSQL takes at most 65,535 parameters a statement; SQLite 32,766. */
 const mostParameters = 32_000;
 
+/** Of one table; rows of all other shapes name every column. */
+const mostColumnSets = 16;
+
 /**
  * Inserts many rows with few distinct statements: chunks of powers of two, each compiled once per
- * engine and table, so that their prepared statements stay warm. All rows have the same columns.
+ * engine and set of columns, so that their prepared statements stay warm. Columns that are null in
+ * all rows are left out, as binding a null costs as much as a number (half of the columns of a new
+ * message: 2 µs less a row); so none may have a default. All rows have the same columns.
  */
 export function bulkInsert<T>(table: keyof T & string, columns: readonly string[]) {
   const compiled = new Map<string, CompiledQuery>();
+  const columnSets = new Map<string, readonly string[]>();
   return async (db: Db, rows: readonly object[]): Promise<void> => {
+    if (rows.length === 0) return;
+    const filled = columns.filter((column) => rows.some((row) => hasValue(row, column)));
+    let columnSet = filled.join();
+    if (!columnSets.has(columnSet)) {
+      if (columnSets.size < mostColumnSets) columnSets.set(columnSet, filled);
+      else columnSet = '';
+    }
+    const used = columnSets.get(columnSet) ?? columns;
     let done = 0;
     while (done < rows.length) {
-      const size = chunkSize(rows.length - done, columns.length);
-      const key = `${engineOf(db)}:${size}`;
+      const size = chunkSize(rows.length - done, used.length);
+      const key = `${engineOf(db)}:${size}:${columnSet}`;
       let query = compiled.get(key);
       if (!query) {
-        query = compileInsert(db, table, columns, size);
+        query = compileInsert(db, table, used, size);
         compiled.set(key, query);
       }
       const parameters: unknown[] = [];
       for (let i = done; i < done + size; i++) {
         const row = rows[i] as Record<string, unknown>;
-        for (const column of columns) parameters.push(row[column] ?? null);
+        for (const column of used) parameters.push(row[column] ?? null);
       }
       await run(db, { ...query, parameters });
       done += size;
     }
   };
+}
+
+function hasValue(row: object, column: string): boolean {
+  const value = (row as Record<string, unknown>)[column];
+  return value !== null && value !== undefined;
 }
 
 function chunkSize(left: number, columns: number): number {

@@ -80,6 +80,39 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     expect(await thingIds(store.db)).toHaveLength(count);
   });
 
+  it('rows of one batch keep their own nulls, whatever columns the others fill', async () => {
+    await store.write((trx) =>
+      insertThings(trx, [
+        { id: 'a', note: null },
+        { id: 'b', note: 'x' },
+        { id: 'c', note: '' },
+      ]),
+    );
+    await store.write((trx) => insertThings(trx, [{ id: 'd', note: null }]));
+    const rows = await tables<ProbeTables>(store.db)
+      .selectFrom('things')
+      .select('note')
+      .orderBy('id')
+      .execute();
+    expect(rows.map(({ note }) => note)).toEqual([null, 'x', '', null]);
+  });
+
+  it('rows of more shapes than have statements of their own are inserted all the same', async () => {
+    const columns = ['one', 'two', 'four', 'eight', 'sixteen'];
+    await store.write(async (trx) => {
+      await sql`create table shapes (id integer primary key, one integer, two integer,
+        four integer, eight integer, sixteen integer)`.execute(trx);
+    });
+    const insertShapes = bulkInsert<{ shapes: object }>('shapes', ['id', ...columns]);
+    const shapeOf = (id: number) => ({
+      id,
+      ...Object.fromEntries(columns.map((name, bit) => [name, id & (1 << bit) ? 1 << bit : null])),
+    });
+    for (let id = 0; id < 32; id++) await store.write((trx) => insertShapes(trx, [shapeOf(id)]));
+    const { rows } = await sql<object>`select * from shapes order by id`.execute(store.db);
+    expect(rows).toEqual(Array.from({ length: 32 }, (_, id) => shapeOf(id)));
+  });
+
   it('a compiled statement binds new values each time', async () => {
     const find = statement<ProbeTables, { id: string }, { note: string | null }>((db, parameter) =>
       db.selectFrom('things').select('note').where('id', '=', parameter('id')),
