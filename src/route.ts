@@ -43,7 +43,6 @@ export interface RouteRequest<Params, Query, Headers, Body> {
   query: Query;
   headers: Headers;
   body: Body;
-  signal: AbortSignal;
 }
 
 export interface RouteDefinition<

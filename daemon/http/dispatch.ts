@@ -120,12 +120,10 @@ async function answer(
   const { route } = plan;
   const caller = await workload.begin(() => letIn(dispatcher, route, request, reply));
   const bytes = plan.readsBody ? await bodies.read(request.raw, reply.raw) : undefined;
-  const output = await workload.run(async (signal) => {
+  const output = await workload.run(async () => {
     const body = bytes && bodyOf(plan, bytes);
     const input = validate(plan, request, body);
-    return withLimits(dispatcher, caller, route, reply, () =>
-      route.run(app, { caller, ...input, signal }),
-    );
+    return withLimits(dispatcher, caller, route, reply, () => route.run(app, { caller, ...input }));
   });
   reply.code(route.status).header('content-type', jsonContentType);
   return JSON.stringify(output);

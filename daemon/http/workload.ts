@@ -9,13 +9,13 @@ export interface Workload {
    * As `run`, for the first piece of a request: refused too while the event loop is overloaded. One
    * that was let in goes on: its body has travelled already.
    */
-  begin<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  begin<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Runs `work`; its signal aborts when time is up. A piece that outruns its time is answered but
-   * counts until it ends: a store that hangs must not gather work without bound.
+   * Runs `work`. A piece that outruns its time is answered but goes on and counts until it ends: a
+   * store that hangs must not gather work without bound.
    * @throws CapacityError before `work` is called, TimeoutError, or what `work` throws.
    */
-  run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  run<T>(work: () => Promise<T>): Promise<T>;
 }
 
 interface WorkloadOptions {
@@ -39,19 +39,18 @@ export function createWorkload(options: WorkloadOptions): Workload {
       if (!options.isLoopOverloaded()) return workload.run(work);
       return refuse('The service is overloaded: its event loop lags', 'capacity-event-loop');
     },
-    run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    run<T>(work: () => Promise<T>): Promise<T> {
       if (inFlight >= mostInFlight) {
         return refuse(`More than ${mostInFlight} requests are in work`, 'capacity-in-flight');
       }
       inFlight++;
-      const abort = new AbortController();
+      let isLate = false;
       return new Promise((resolve, reject) => {
         const cancelTimer = clock.after(timeoutSeconds * 1000, () => {
-          const error = new TimeoutError(`The request took longer than ${timeoutSeconds} s`);
-          reject(error);
-          abort.abort(error);
+          isLate = true;
+          reject(new TimeoutError(`The request took longer than ${timeoutSeconds} s`));
         });
-        work(abort.signal).then(
+        work().then(
           (value) => {
             inFlight--;
             cancelTimer();
@@ -60,8 +59,8 @@ export function createWorkload(options: WorkloadOptions): Workload {
           (error: unknown) => {
             inFlight--;
             cancelTimer();
-            if (abort.signal.aborted && error !== abort.signal.reason) onLateFailure(error);
-            reject(error);
+            if (isLate) onLateFailure(error);
+            else reject(error);
           },
         );
       });
