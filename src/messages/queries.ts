@@ -300,26 +300,26 @@ export async function listMessageRows(
   return { rows, total: Number(count.total) };
 }
 
-const setStatus = statement((db: Kysely<MessageTables>, parameter: ParameterOf<StatusChange>) =>
-  db
-    .updateTable('messages')
-    .set({ status: parameter('status'), updated_at: parameter('at') })
-    .where('id', '=', parameter('id')),
-);
-
-interface StatusChange {
-  id: string;
+interface StatusChange extends IdList {
   status: MessageStatus;
   at: number;
 }
 
+const setStatus = statement((db: Kysely<MessageTables>, parameter: ParameterOf<StatusChange>) =>
+  db
+    .updateTable('messages')
+    .set({ status: parameter('status'), updated_at: parameter('at') })
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/** Moves all of the messages to one status. */
 export async function updateMessageStatus(
   db: Db,
-  id: string,
+  ids: readonly string[],
   status: MessageStatus,
   at: number,
 ): Promise<void> {
-  await setStatus(db, { id, status, at });
+  await setStatus(db, { ids: idList(db, ids), status, at });
 }
 
 const startProcessing = statement(

@@ -8,6 +8,18 @@ import { type MessageStatus, overallStatus } from './status.ts';
 export async function restateMessage(db: Db, id: string, now: number): Promise<MessageStatus> {
   const rows = await findDeliveryStatuses(db, [id]);
   const status = overallStatus(rows.map((row) => row.status));
-  await updateMessageStatus(db, id, status, now);
+  await updateMessageStatus(db, [id], status, now);
   return status;
+}
+
+/** Writes the statuses that messages have moved to; few statements, since they share few statuses. */
+export async function moveMessages(
+  db: Db,
+  moved: ReadonlyMap<string, MessageStatus>,
+  now: number,
+): Promise<void> {
+  for (const [status, messages] of Map.groupBy(moved, ([, reached]) => reached)) {
+    const ids = messages.map(([id]) => id);
+    await updateMessageStatus(db, ids, status, now);
+  }
 }

@@ -1,6 +1,6 @@
 // Claims: a short transaction that gives turns to what became due, asks the lanes for each delivery
-// in the order of turns, leases those that go and puts off those that must wait. What the attempts
-// need is read afterwards, outside of it.
+// in the order of turns, leases those that go, puts off those that must wait, and reads what the
+// attempts need: there, on SQLite, the pages of what came in lately are at hand.
 import type { App } from '../app.ts';
 import { recordEvents } from '../events/events.ts';
 import {
@@ -81,9 +81,8 @@ export async function claimMessages(
     for (const id of begunIds) choice.lanes.released(id);
     throw error;
   });
-  const { claimed, scheduled, moved } = written;
-  const messages = claimed.length === 0 ? [] : await withContent(app, claimed);
-  return { messages, scheduled, progressed: claimed.length + moved > 0 };
+  const { messages, scheduled, moved } = written;
+  return { messages, scheduled, progressed: messages.length + moved > 0 };
 }
 
 async function claimInTransaction(
@@ -92,7 +91,7 @@ async function claimInTransaction(
   choice: LaneChoice,
   options: ClaimOptions,
   begunIds: string[],
-): Promise<{ claimed: DeliveryRow[]; scheduled: DeliveryRow[]; moved: number }> {
+): Promise<{ messages: ClaimedMessage[]; scheduled: DeliveryRow[]; moved: number }> {
   const { worker, leaseMs, limit } = options;
   const now = app.clock.now();
   const fromLanes = await takeFromLanes(trx, choice.lanes, limit);
@@ -119,7 +118,8 @@ async function claimInTransaction(
     await claimDeliveries(trx, { ids, worker, now, leaseUntil: now + leaseMs });
     await tellProcessing(app, trx, claimed, now);
   }
-  return { claimed, scheduled: due.scheduled, moved: due.moved + postponed };
+  const messages = claimed.length === 0 ? [] : await withContent(trx, claimed);
+  return { messages, scheduled: due.scheduled, moved: due.moved + postponed };
 }
 
 /** What waits for lanes that have room again, before anything new goes there. */
@@ -239,8 +239,7 @@ async function tellProcessing(
   );
 }
 
-async function withContent(app: App, deliveries: DeliveryRow[]): Promise<ClaimedMessage[]> {
-  const { db } = app.store;
+async function withContent(db: Db, deliveries: DeliveryRow[]): Promise<ClaimedMessage[]> {
   const byMessage = Map.groupBy(deliveries, (row) => row.message_id);
   const ids = [...byMessage.keys()];
   const messages = await findMessageRows(db, ids);
@@ -248,7 +247,6 @@ async function withContent(app: App, deliveries: DeliveryRow[]): Promise<Claimed
   const contentIds = [...new Set(messages.flatMap((row) => row.content_id ?? []))];
   const found = contentIds.length > 0 ? await findContents(db, contentIds) : [];
   const contents = new Map(found.map((row) => [row.id, row]));
-  // A message that was deleted since is absent: its deliveries went with it.
   return messages.map((message) => ({
     message,
     content: contents.get(message.content_id ?? '') ?? null,

@@ -8,7 +8,8 @@ import {
   findDeliveryStatuses,
   oldestSentAt,
 } from '../messages/delivery-queries.ts';
-import { lockMessages, updateMessageStatus } from '../messages/queries.ts';
+import { lockMessages } from '../messages/queries.ts';
+import { moveMessages } from '../messages/restate.ts';
 import { overallStatus } from '../messages/status.ts';
 import type { Db } from '../store/db.ts';
 import { deliveryEvent } from './delivery-event.ts';
@@ -40,7 +41,7 @@ async function tellDelivered(
   const byMessage = Map.groupBy(await findDeliveryStatuses(trx, ids), (row) => row.message_id);
   const statusOf = (messageId: string) =>
     overallStatus((byMessage.get(messageId) ?? []).map((row) => row.status));
-  for (const id of ids) await updateMessageStatus(trx, id, statusOf(id), now);
+  await moveMessages(trx, new Map(ids.map((id) => [id, statusOf(id)])), now);
   await recordEvents(
     app,
     trx,

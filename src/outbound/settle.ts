@@ -10,7 +10,8 @@ import {
   findDeliveryStatuses,
   settleDelivery,
 } from '../messages/delivery-queries.ts';
-import { lockMessages, updateMessageStatus } from '../messages/queries.ts';
+import { lockMessages } from '../messages/queries.ts';
+import { moveMessages } from '../messages/restate.ts';
 import type { Attempt } from '../messages/schema.ts';
 import { type MessageStatus, overallStatus } from '../messages/status.ts';
 import { type Db, fromJson } from '../store/db.ts';
@@ -71,7 +72,7 @@ export async function settleAll(
       events.push(eventOf(settlement, step, status, now));
     }
   }
-  for (const [messageId, status] of moved) await updateMessageStatus(trx, messageId, status, now);
+  await moveMessages(trx, moved, now);
   if (events.length > 0) await recordEvents(app, trx, events);
   // Last: the counters are what other transactions wait for.
   await countEnded(app, trx, ended);

@@ -1,6 +1,6 @@
 // The content of a send, made ready outside the accept transaction: attachments decoded, the whole
 // digested, so that 40 MB of files hold up nobody's commit.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { SendPayload } from '../../messages/schema.ts';
 
 export interface SendContent {
@@ -27,9 +27,12 @@ export function readSendContent(organizationId: string, { email }: SendPayload):
     contentId: attachment.contentId ?? null,
     data: Buffer.from(attachment.content, 'base64'),
   }));
-  const hash = createHash('sha256').update(JSON.stringify([organizationId, html, text]));
-  for (const { data, ...described } of attachments) {
-    hash.update(JSON.stringify([described, data.length])).update(data);
-  }
-  return { digest: hash.digest('base64'), html, text, attachments };
+  const files = attachments.map(({ data, ...described }) => [described, sha256(data)]);
+  // The lengths tell where the one ends and the other begins.
+  const head = JSON.stringify([organizationId, html?.length, text?.length, files]);
+  return { digest: sha256(head + (html ?? '') + (text ?? '')), html, text, attachments };
+}
+
+function sha256(data: string | Buffer): string {
+  return hash('sha256', data, 'base64');
 }
