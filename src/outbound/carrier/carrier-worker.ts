@@ -123,10 +123,16 @@ async function make(message: NumberedRequest | SignedMessage): Promise<SignedMes
 
 async function resultOf(number: number, carried: Promise<Outcome[]>): Promise<Carried> {
   try {
-    return { number, outcomes: await carried };
+    return { number, outcomes: (await carried).map(asReported) };
   } catch (error) {
     return { number, problem: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** The dialogue of what succeeded is not kept (settle.ts): it stays here. */
+function asReported(outcome: Outcome): Outcome {
+  if (outcome.kind !== 'sent') return outcome;
+  return { ...outcome, trace: { ...outcome.trace, transcript: '' } };
 }
 
 async function finish(number: number, carried: Promise<Outcome[]>): Promise<void> {
