@@ -19,7 +19,9 @@ async function returnPathHost(app: App, domainId: string): Promise<string | unde
     known = new LRUCache({ max: mostHosts });
     hosts.set(app, known);
   }
-  const host = known.get(domainId) ?? (await findReturnPath(app.store.db, domainId));
+  const kept = known.get(domainId);
+  if (kept !== undefined) return kept;
+  const host = await findReturnPath(app.store.db, domainId);
   if (host !== undefined) known.set(domainId, host);
   return host;
 }

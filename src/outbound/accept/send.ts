@@ -12,7 +12,7 @@ import { intakeOf } from './intake.ts';
 import { type RecentContents, recentContents } from './recent-contents.ts';
 import { readSendContent } from './send-content.ts';
 
-const mostPerTransaction = 64;
+const mostPerTransaction = 128;
 const claimsKeptMs = 48 * 3_600_000;
 const claimsPerSweep = 1_000;
 
