@@ -10,6 +10,8 @@ import { median } from './progress.ts';
 export interface Contender {
   name: string;
   isSigned: boolean;
+  /** Rounds until it is as fast as it stays. */
+  warmUpRounds: number;
   /** Hands in `total` messages; resolves when each has its durable answer. */
   submit(total: number): Promise<LoadResult>;
   /** Core-milliseconds of all of its processes and threads so far. */

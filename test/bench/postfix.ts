@@ -119,6 +119,7 @@ export async function startPostfix(
   const contender = async (name: string, mail: BenchMail): Promise<Contender> => ({
     name,
     isSigned: milter !== null,
+    warmUpRounds: 1,
     submit: (total) => submitAll({ port, total, ...submission(mail) }),
     cpuMs: () => treeCpuMs(root),
     memoryMb: () => treeMemoryMb(root),

@@ -18,7 +18,6 @@ export interface VersusOptions extends Omit<Race, 'connections'> {
   connections: readonly number[];
 }
 
-/** Our daemon is compiled while it runs: a quarter of its time in the first 10,000 messages. */
 const warmUpMessages = 10_000;
 const signedDomain = 'postfix.bench.example';
 
@@ -110,7 +109,9 @@ async function raceInTurns(
 ): Promise<Map<string, Figures>> {
   const all = new Map<string, Figures[]>(contenders.map(({ name }) => [name, []]));
   for (const contender of contenders) {
-    await runRound(contender, sink, Math.min(warmUpMessages, messages));
+    for (let round = 0; round < contender.warmUpRounds; round++) {
+      await runRound(contender, sink, Math.min(warmUpMessages, messages));
+    }
   }
   for (let round = 1; round <= rounds; round++) {
     for (const contender of contenders) {
