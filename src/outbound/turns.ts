@@ -1,8 +1,8 @@
 // Fair turns (start-time fair queuing): every delivery that may go now holds a turn, and claims go by
 // turn. An organization's next message stands one round after its last one, so one tenant's million
 // never stands before another's single message. Within an organization the sending domains share.
-import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
+import { recentlyUsed } from '../recently-used.ts';
 
 const mostFlows = 100_000;
 /** A domain that has queued nothing for so many rounds no longer counts as sharing. */
@@ -19,8 +19,8 @@ interface Flow {
  * agreement: `firstTurn` is the earliest turn still waiting in the store, null for none.
  */
 class Turns {
-  readonly #flows = new LRUCache<string, Flow>({ max: mostFlows });
-  readonly #domains = new LRUCache<string, Map<string, number>>({ max: mostFlows });
+  readonly #flows = recentlyUsed<Flow>(mostFlows);
+  readonly #domains = recentlyUsed<Map<string, number>>(mostFlows);
   #served = 0;
 
   /** The turn of the next delivery of this organization and sending domain. */

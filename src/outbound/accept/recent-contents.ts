@@ -5,7 +5,8 @@ import { LRUCache } from 'lru-cache';
 import { contentStays } from '../../messages/queries.ts';
 import type { Db } from '../../store/db.ts';
 
-const mostRemembered = 20_000;
+/** Bodies recur within a mailing; ten times as many would crowd the caches of the processor. */
+const mostRemembered = 2_000;
 
 /** Content ids by digest, as one transaction may use them. */
 export interface RecentContents {

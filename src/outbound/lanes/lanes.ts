@@ -8,10 +8,10 @@
 // | open    | a connection fault or a rate word (421/451)    | its window halves; closed          |
 // | closed  | its pause is over                              | open, one message to try           |
 // | any     | more wanted than its window or its rate allows | the rest waits for room            |
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
 import type { WaitReason } from '../../messages/schema.ts';
 import type { Random } from '../../random.ts';
+import { recentlyUsed } from '../../recently-used.ts';
 import { type LaneRule, laneOfHosts, type Providers } from './providers.ts';
 import type { Provider } from './providers-schema.ts';
 
@@ -77,8 +77,8 @@ export class Lanes {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #providers: Providers;
-  readonly #lanes = new LRUCache<string, Lane>({ max: mostLanes });
-  readonly #domains = new LRUCache<string, string>({ max: mostLearntDomains });
+  readonly #lanes = recentlyUsed<Lane>(mostLanes);
+  readonly #domains = recentlyUsed<string>(mostLearntDomains);
   /** Delivery id → the lane that counts it. */
   readonly #inWork = new Map<string, string>();
   /** Lanes in which something goes on, or did lately: what is shown costs by them, not by all. */
@@ -265,7 +265,6 @@ export class Lanes {
         tokensAt: this.#clock.elapsed(),
         closedUntil: 0,
         strikes: 0,
-        // No LRUCache: that takes room for all of its entries at once, 100 KB for each lane.
         booked: new Map(),
         taken: 0,
         usedAt: 0,
