@@ -26,7 +26,7 @@ import type {
 
 /** Told to end, it is cut after this. */
 const closeMs = 5_000;
-/** Its objects live shorter than those of the main thread: half the room is enough. */
+/** Its objects live shorter than those of the main thread: half the room is enough (run.js lets it hold). */
 const workerLimits = { maxYoungGenerationSizeMb: 48 };
 
 /** An envelope whose outcomes are waited for. */
