@@ -59,7 +59,7 @@ export async function openApp(
   const clock = overrides.clock ?? systemClock;
   const random = overrides.random ?? systemRandom();
   const secrets = openSecrets(config.dataDir, random);
-  const store = await openStore(config.database.url, config.dataDir, clock);
+  const store = await openStore(config.database.url, config.dataDir, clock, random);
   const dns = createDns({ servers: config.dns.servers, clock, random });
   const mime = createMimeParser({ clock });
   return {

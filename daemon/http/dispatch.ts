@@ -15,7 +15,7 @@ import {
 import { outsideRanges } from '../../src/keys/constraints.ts';
 import { allows, everyPermission } from '../../src/permission.ts';
 import type { Caller, Route } from '../../src/route.ts';
-import { validationError } from '../../src/validate.ts';
+import { checkWith } from '../../src/validate.ts';
 import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
 import type { Workload } from './workload.ts';
@@ -122,7 +122,9 @@ async function answer(
   const bytes = plan.readsBody ? await bodies.read(request.raw, reply.raw) : undefined;
   const output = await workload.run(async () => {
     const body = bytes && bodyOf(plan, bytes);
-    const input = validate(plan, request, body);
+    // Only an escape makes a text of JSON that no text may be.
+    const hasPlainBody = !bytes?.includes('\\u');
+    const input = validate(plan, request, body, hasPlainBody);
     return withLimits(dispatcher, caller, route, reply, () => route.run(app, { caller, ...input }));
   });
   reply.code(route.status).header('content-type', jsonContentType);
@@ -185,13 +187,13 @@ function bodyOf(plan: RoutePlan, bytes: Buffer): unknown {
 }
 
 /** Checks all parts, so that one 422 names everything that is wrong. */
-function validate(plan: RoutePlan, request: FastifyRequest, body: unknown) {
+function validate(plan: RoutePlan, request: FastifyRequest, body: unknown, hasPlainBody: boolean) {
   const problems: FieldErrors = Object.create(null);
   const messages: string[] = [];
-  const check = (schema: z.ZodType, value: unknown, where: string): unknown => {
-    const result = schema.safeParse(value);
-    if (result.success) return result.data;
-    const { message, fieldErrors = {} } = validationError(result.error, where);
+  const check = (schema: z.ZodType, value: unknown, where: string, isPlain = false): unknown => {
+    const checked = checkWith(schema, value, where, isPlain);
+    if ('data' in checked) return checked.data;
+    const { message, fieldErrors = {} } = checked.error;
     messages.push(message);
     for (const [field, texts] of Object.entries(fieldErrors)) {
       problems[field] = [...(problems[field] ?? []), ...texts];
@@ -202,7 +204,7 @@ function validate(plan: RoutePlan, request: FastifyRequest, body: unknown) {
     params: check(plan.params, request.params, 'path'),
     query: check(plan.query, request.query, 'query'),
     headers: plan.headers && check(plan.headers, pick(request.headers, plan), 'headers'),
-    body: plan.readsBody ? check(plan.body, body, 'body') : undefined,
+    body: plan.readsBody ? check(plan.body, body, 'body', hasPlainBody) : undefined,
   };
   if (messages.length > 0) throw new ValidationError(messages.join('; '), problems);
   return input;

@@ -54,7 +54,7 @@ class StorePeers implements Peers {
     this.#cancelNext?.();
     await this.#beating;
     await this.#app.store
-      .write((trx) => deleteDaemons(trx, [this.#id]), 'soon')
+      .write((trx) => deleteDaemons(trx, [this.#id]), 'quiet')
       .catch((error: unknown) => {
         this.#app.log.warn({ err: error }, 'the end of this daemon could not be told to others');
       });
@@ -82,7 +82,7 @@ class StorePeers implements Peers {
       const daemons = await beat(trx, this.#id);
       await deleteDaemons(trx, this.#forgotten(now));
       return daemons;
-    }, 'soon');
+    }, 'quiet');
     this.#observe(rows, now);
     const wasAlone = this.#isAlone;
     this.#isAlone = [...this.#others.values()].every(({ sinceMs }) => now - sinceMs > silentMs);

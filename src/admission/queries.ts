@@ -143,11 +143,18 @@ export async function beat(db: Db, id: string): Promise<DaemonRow[]> {
   return q.selectFrom('daemons').selectAll().execute();
 }
 
+/** Those that beat at this moment stay: they may be deleting ours. */
 export async function deleteDaemons(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tables<AdmissionTables>(db)
     .deleteFrom('daemons')
-    .where('id', 'in', [...ids])
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('daemons')
+        .select('id')
+        .where('id', 'in', [...ids])
+        .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked()),
+    )
     .execute();
 }
 

@@ -62,7 +62,7 @@ async function shareFirst(app: App, buckets: readonly KnownBucket[]): Promise<vo
     at: now,
   }));
   rows.sort((a, b) => (a.id < b.id ? -1 : 1));
-  await app.store.write((trx) => insertBuckets(trx, rows), 'soon');
+  await app.store.write((trx) => insertBuckets(trx, rows), 'quiet');
 }
 
 /** Longer than any bucket without debt takes to fill, and than the clocks of two daemons differ. */
@@ -75,7 +75,7 @@ export async function sweepBuckets(app: App): Promise<void> {
   const sweep = () =>
     app.store.write(
       (trx) => deleteRestingBuckets(trx, { now: app.clock.now(), restMs, limit }),
-      'soon',
+      'quiet',
     );
   while ((await sweep()) === limit);
 }
@@ -86,7 +86,7 @@ export function createSharedDraws(app: App): DrawShared {
     app.store,
     mostPerTransaction,
     (trx, draws: SharedDraw[]) => drawTogether(app, trx, draws),
-    'soon',
+    'quiet',
   );
   return async (wanted) => {
     let drawn = await drawInGroup(wanted);

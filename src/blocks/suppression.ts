@@ -78,13 +78,30 @@ export async function findBlockedAmong(
 export async function blockAddress(
   app: App,
   trx: Db,
-  {
-    organizationId,
-    ...block
-  }: { organizationId: string; address: string; reason: BlockReason; messageId: string | null },
+  { organizationId, ...block }: NewBlock,
 ): Promise<boolean> {
   const inserted = await insertBlocks(trx, [newBlockRow(app, organizationId, block)]);
   return inserted.length > 0;
+}
+
+/** An address that is to be blocked, and why. */
+export interface NewBlock {
+  organizationId: string;
+  address: string;
+  reason: BlockReason;
+  messageId: string | null;
+}
+
+/** Blocks several, in the order in which all transactions do. */
+export async function blockAddresses(
+  app: App,
+  trx: Db,
+  blocks: readonly NewBlock[],
+): Promise<void> {
+  const keyOf = ({ organizationId, address }: NewBlock) =>
+    blockKey(organizationId, foldAddress(address));
+  const byKey = (a: NewBlock, b: NewBlock) => (keyOf(a) < keyOf(b) ? -1 : 1);
+  for (const block of blocks.toSorted(byKey)) await blockAddress(app, trx, block);
 }
 
 /** The columns of a delivery that ended at `now` because of a block, before any attempt. */

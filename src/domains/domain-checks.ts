@@ -17,6 +17,8 @@ export async function checkDueDomains(app: App): Promise<number> {
   const now = app.clock.now();
   const due = await selectDueDomains(app.store.db, now, mostChecksAtOnce);
   if (due.length === 0) return 0;
+  // In the order in which every daemon locks them.
+  due.sort((a, b) => (a.id < b.id ? -1 : 1));
   const taken = await app.store.write(async (trx) => {
     const mine: DomainRow[] = [];
     for (const domain of due) {

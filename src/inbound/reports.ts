@@ -6,7 +6,7 @@ import { foldAddress } from '../address.ts';
 import type { App } from '../app.ts';
 import { type DeliveryRow, findDeliveries, findDelivery } from '../messages/delivery-queries.ts';
 import { findMessageRow } from '../messages/queries.ts';
-import { applyLateOutcome, type LateOutcome } from '../outbound/late-outcome.ts';
+import { applyLateOutcomes, type LateOutcome, type LateReport } from '../outbound/late-outcome.ts';
 import { readReturnPath } from '../outbound/return-path.ts';
 import type { Db } from '../store/db.ts';
 import { readBounce } from './bounce/bounce-report.ts';
@@ -30,9 +30,6 @@ export interface ReportReader {
   /** Reads what is due now; for tests and the loop. Returns how many were read. */
   readDue(): Promise<number>;
 }
-
-/** What a report says, by delivery. */
-type Finding = { delivery: DeliveryRow; outcome: LateOutcome };
 
 /** The reader of one daemon. */
 export function createReportReader(app: App): ReportReader {
@@ -121,19 +118,17 @@ async function readDmarc(app: App, { raw, organization_id }: ReportRow): Promise
 async function readLate(app: App, row: ReportRow): Promise<Apply> {
   const mail = await app.mime.parse(row.raw, { envelopeFrom: row.envelope_from });
   return async (trx) => {
-    for (const { delivery, outcome } of await findings(app, trx, row, mail)) {
-      await applyLateOutcome(app, trx, delivery, outcome);
-    }
+    await applyLateOutcomes(app, trx, await findings(app, trx, row, mail));
   };
 }
 
-function findings(app: App, trx: Db, row: ReportRow, mail: ParsedMail): Promise<Finding[]> {
+function findings(app: App, trx: Db, row: ReportRow, mail: ParsedMail): Promise<LateReport[]> {
   return row.kind === 'bounce'
     ? bounceFindings(trx, row, mail)
     : complaintFindings(app, trx, row, mail);
 }
 
-async function bounceFindings(trx: Db, row: ReportRow, mail: ParsedMail): Promise<Finding[]> {
+async function bounceFindings(trx: Db, row: ReportRow, mail: ParsedMail): Promise<LateReport[]> {
   const report = readBounce(mail);
   const named = row.delivery_id === null ? undefined : await findDelivery(trx, row.delivery_id);
   if (!report || !named) return [];
@@ -179,7 +174,7 @@ async function complaintFindings(
   trx: Db,
   row: ReportRow,
   mail: ParsedMail,
-): Promise<Finding[]> {
+): Promise<LateReport[]> {
   const complaint = readComplaint(mail);
   if (!complaint) return [];
   const candidates = await deliveriesComplainedOf(app, trx, complaint);

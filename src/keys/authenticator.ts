@@ -83,13 +83,14 @@ class CachingAuthenticator implements Authenticator {
   async flushLastUsed(): Promise<void> {
     const used = this.#used;
     this.#used = new Map();
-    const entries = [...used];
+    // In the order in which every daemon locks them.
+    const entries = [...used].sort(([a], [b]) => (a < b ? -1 : 1));
     try {
       for (let i = 0; i < entries.length; i += mostTouchesPerWrite) {
         const some = entries.slice(i, i + mostTouchesPerWrite);
         await this.#app.store.write(async (trx) => {
           for (const [id, at] of some) await queries.updateLastUsed(trx, id, at);
-        });
+        }, 'quiet');
       }
     } catch (error) {
       this.#used = new Map([...used, ...this.#used]);

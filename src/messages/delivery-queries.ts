@@ -118,6 +118,48 @@ const selectStatuses = statement((db: Kysely<DeliveryTables>, parameter: Paramet
     .where(isOneOf(db, 'message_id', parameter('ids'))),
 );
 
+const selectForUpdate = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('deliveries')
+    .select('id')
+    .where(isOneOf(db, 'id', parameter('ids')))
+    .orderBy('id')
+    .forUpdate(),
+);
+
+/**
+ * Holds the rows against other transactions, in the order in which all of them do: deliveries by
+ * their ids, then their messages. SQLite has one writer at a time.
+ */
+export async function lockDeliveries(db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0 || engineOf(db) === 'sqlite') return;
+  await selectForUpdate(db, { ids: idList(db, ids) });
+}
+
+/** The same for all deliveries of a message. */
+export async function lockDeliveriesOf(db: Db, messageId: string): Promise<void> {
+  if (engineOf(db) === 'sqlite') return;
+  await tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .select('id')
+    .where('message_id', '=', messageId)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+}
+
+/** The same for all claims, or those of one worker. */
+export async function lockClaims(db: Db, worker: string | null): Promise<void> {
+  if (engineOf(db) === 'sqlite') return;
+  await tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .select('id')
+    .where('claimed_by', worker === null ? 'is not' : '=', worker)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+}
+
 /** The statuses of all deliveries of these messages. */
 export function findDeliveryStatuses(
   db: Db,
@@ -282,6 +324,7 @@ export async function renewLeases(
   ids: readonly string[],
   leaseUntil: number,
 ): Promise<void> {
+  await lockDeliveries(db, ids);
   await tables<DeliveryTables>(db)
     .updateTable('deliveries')
     .set({ due_at: leaseUntil })
@@ -292,6 +335,7 @@ export async function renewLeases(
 
 /** Hands claims back, due now: at SIGTERM our own, at start those of a daemon that died. */
 export async function releaseClaims(db: Db, worker: string | null, now: number): Promise<number> {
+  await lockClaims(db, worker);
   const released = await tables<DeliveryTables>(db)
     .updateTable('deliveries')
     .set({ claimed_by: null, due_at: now })
@@ -354,30 +398,31 @@ export async function settleDelivery(
 }
 
 /** Relay mode: what was sent before `sentBefore` and has not bounced counts as delivered. */
-export function confirmSent(
+export async function confirmSent(
   db: Db,
   sentBefore: number,
   now: number,
   limit: number,
 ): Promise<DeliveryRow[]> {
   const q = tables<DeliveryTables>(db);
-  const quiet = q
+  const quiet = await q
     .selectFrom('deliveries')
     .select('id')
     .where('status', '=', 'sent')
     .where('sent_at', '<=', sentBefore)
     .orderBy('sent_at')
-    .limit(limit);
-  return (
-    q
-      .updateTable('deliveries')
-      .set({ status: 'delivered', delivered_at: now, terminal_at: now, updated_at: now })
-      .where('id', 'in', quiet)
-      // PostgreSQL asks again after it waited: another daemon may have been first.
-      .where('status', '=', 'sent')
-      .returningAll()
-      .execute()
-  );
+    .limit(limit)
+    // What another daemon confirms, or a report changes, is not waited for.
+    .$if(engineOf(db) === 'postgres', (rows) => rows.forUpdate().skipLocked())
+    .execute();
+  if (quiet.length === 0) return [];
+  const ids = quiet.map(({ id }) => id);
+  return q
+    .updateTable('deliveries')
+    .set({ status: 'delivered', delivered_at: now, terminal_at: now, updated_at: now })
+    .where(isOneOf(db, 'id', idList(db, ids)))
+    .returningAll()
+    .execute();
 }
 
 const selectOldestSent = statement((db: Kysely<DeliveryTables>) =>

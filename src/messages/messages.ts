@@ -5,7 +5,7 @@ import { deleteEventRows, listEventRows } from '../events/queries.ts';
 import { type Page, toPage } from '../pagination.ts';
 import type { Caller } from '../route.ts';
 import type { Db } from '../store/db.ts';
-import { findDeliveries } from './delivery-queries.ts';
+import { findDeliveries, lockDeliveriesOf } from './delivery-queries.ts';
 import { presentDelivery, presentEvent, presentMessage } from './present.ts';
 import {
   deleteMessageRow,
@@ -106,6 +106,7 @@ export async function deleteMessage(
 ): Promise<{ success: boolean; message: string }> {
   await app.store.write(async (trx) => {
     const row = await getMessageRow(trx, caller.organizationId, id);
+    await lockDeliveriesOf(trx, id);
     if (!(await deleteMessageRow(trx, row))) throw new ResourceNotFoundError('message', id);
     await deleteEventRows(trx, id);
     await forgetClaimResponse(trx, row.organization_id, id);

@@ -172,9 +172,13 @@ const selectForUpdate = statement((db: Kysely<MessageTables>, parameter: Paramet
     .forUpdate(),
 );
 
-/** Holds the rows against other transactions, in one order; SQLite has one writer at a time. */
+/**
+ * Holds the rows against other transactions, in one order, after their deliveries; once a
+ * transaction. SQLite has one writer at a time.
+ */
 export async function lockMessages(db: Db, ids: readonly string[]): Promise<void> {
-  if (engineOf(db) === 'postgres') await selectForUpdate(db, { ids: idList(db, ids) });
+  if (ids.length === 0 || engineOf(db) === 'sqlite') return;
+  await selectForUpdate(db, { ids: idList(db, ids) });
 }
 
 const selectMessages = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
@@ -208,26 +212,26 @@ const addUses = statement((db: Kysely<MessageTables>, parameter: ParameterOf<Sha
     .where('id', '=', parameter('id')),
 );
 
-/** So many more messages share the content. */
+/** So many more messages share the content, which `keepContents` has locked. */
 export async function shareContent(db: Db, id: string, uses: number): Promise<void> {
   await addUses(db, { id, uses });
 }
 
-/**
- * Whether a content row is there, and stays until the transaction ends: on PostgreSQL a deletion
- * at the same time is waited for, or waits.
- */
-export async function contentStays(db: Db, id: string): Promise<boolean> {
-  return (await keepContent(db, { id })).length > 0;
-}
-
-const keepContent = statement((db: Kysely<MessageTables>, parameter: ParameterOf<{ id: string }>) =>
+const keepRows = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
   db
     .selectFrom('contents')
     .select('id')
-    .where('id', '=', parameter('id'))
-    .$if(engineOf(db) === 'postgres', (q) => q.forNoKeyUpdate()),
+    .where(isOneOf(db, 'id', parameter('ids')))
+    .$if(engineOf(db) === 'postgres', (q) => q.orderBy('id').forNoKeyUpdate()),
 );
+
+/**
+ * Those of these contents that are there, and stay until the transaction ends: on PostgreSQL
+ * deletions at the same time are waited for, or wait. Locked in one order: once a transaction.
+ */
+export async function keepContents(db: Db, ids: readonly string[]): Promise<string[]> {
+  return (await keepRows(db, { ids: idList(db, ids) })).map(({ id }) => id);
+}
 
 export async function findBlob(db: Db, id: string): Promise<Buffer | undefined> {
   const row = await tables<MessageTables>(db)
@@ -413,7 +417,9 @@ export async function deleteClaimsBefore(db: Db, before: number, limit: number):
     .select(['organization_id', 'claim_key'])
     .where('created_at', '<', before)
     .orderBy('created_at')
-    .limit(limit);
+    .limit(limit)
+    // What another daemon deletes is not waited for.
+    .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked());
   const rows = await old.execute();
   for (const row of rows) {
     await tables<MessageTables>(db)

@@ -11,7 +11,12 @@ import {
   statement,
   tables,
 } from '../store/db.ts';
-import type { DeliveryRow, DeliveryTables } from './delivery-queries.ts';
+import {
+  type DeliveryRow,
+  type DeliveryTables,
+  lockClaims,
+  lockDeliveries,
+} from './delivery-queries.ts';
 import type { WaitReason } from './schema.ts';
 
 export const queueStates = ['ready', 'waiting', 'in-lane', 'held', 'claimed'] as const;
@@ -330,6 +335,7 @@ export async function bringToPresent(
   ids: readonly string[],
   moment: Moment,
 ): Promise<number> {
+  await lockDeliveries(db, ids);
   const { numUpdatedRows } = await fromFuture(db, moment)
     .where(isOneOf(db, 'id', idList(db, ids)))
     .executeTakeFirst();
@@ -338,6 +344,7 @@ export async function bringToPresent(
 
 /** The same for all that is claimed: leases end in time. */
 export async function bringClaimsToPresent(db: Db, moment: Moment): Promise<number> {
+  await lockClaims(db, null);
   const { numUpdatedRows } = await fromFuture(db, moment)
     .where('claimed_by', 'is not', null)
     .executeTakeFirst();
@@ -351,16 +358,21 @@ export async function bringSentToPresent(
   limit: number,
 ): Promise<number> {
   const q = tables<DeliveryTables>(db);
-  const early = q
+  const early = await q
     .selectFrom('deliveries')
     .select('id')
     .where('status', '=', 'sent')
     .where('sent_at', '>', latest)
-    .limit(limit);
+    .limit(limit)
+    .execute();
+  const ids = early.map(({ id }) => id);
+  await lockDeliveries(db, ids);
   const { numUpdatedRows } = await q
     .updateTable('deliveries')
     .set({ sent_at: now })
-    .where('id', 'in', early)
+    .where(isOneOf(db, 'id', idList(db, ids)))
+    .where('status', '=', 'sent')
+    .where('sent_at', '>', latest)
     .executeTakeFirst();
   return Number(numUpdatedRows);
 }

@@ -29,7 +29,7 @@ export interface TakingBack {
  * The deliveries of a message as they are until the transaction ends: nobody claims or settles them
  * meanwhile. In the order in which all transactions lock: deliveries, then their message.
  */
-export async function lockDeliveries(trx: Db, messageId: string): Promise<DeliveryRow[]> {
+export async function lockWhole(trx: Db, messageId: string): Promise<DeliveryRow[]> {
   await lockWaiting(trx, messageId);
   // What settles another recipient at this moment must see what becomes of these.
   await lockMessages(trx, [messageId]);
@@ -72,7 +72,7 @@ export async function cancelMessage(app: App, caller: Caller, id: string): Promi
   const by = caller.keyId === null ? 'operator' : 'key';
   await app.store.write(async (trx) => {
     await getMessageRow(trx, caller.organizationId, id);
-    const rows = await lockDeliveries(trx, id);
+    const rows = await lockWhole(trx, id);
     const waiting = cancellable(id, rows);
     await takeBack(app, trx, waiting, { words: cancelledWords, byHand: { by, action: 'cancel' } });
   });

@@ -19,12 +19,14 @@ import {
   findContents,
   findMessageRows,
   findRecipients,
+  lockMessages,
   type MessageRow,
   markProcessing,
   type RecipientRow,
 } from '../messages/queries.ts';
 import type { Db } from '../store/db.ts';
 import type { Lanes } from './lanes/lanes.ts';
+import { countDropped } from './outcome-counts.ts';
 import { type Pauses, readPauses } from './pauses.ts';
 import { type Holds, heldBy, readHolds } from './queue/holds.ts';
 import { takeScheduled } from './scheduled.ts';
@@ -76,9 +78,17 @@ export async function claimMessages(
   options: ClaimOptions,
 ): Promise<Claimed> {
   const begunIds: string[] = [];
-  const claimIn = (trx: Db) => claimInTransaction(app, trx, choice, options, begunIds);
+  const withdraw = () => {
+    for (const id of begunIds.splice(0)) choice.lanes.released(id);
+  };
+  const roomy = choice.lanes.withRoom();
+  const claimIn = (trx: Db) => {
+    // What a run began that the store undid.
+    withdraw();
+    return claimInTransaction(app, trx, choice, options, { roomy, begunIds });
+  };
   const written = await app.store.write(claimIn, 'soon').catch((error: unknown) => {
-    for (const id of begunIds) choice.lanes.released(id);
+    withdraw();
     throw error;
   });
   const { messages, scheduled, moved } = written;
@@ -90,22 +100,27 @@ async function claimInTransaction(
   trx: Db,
   choice: LaneChoice,
   options: ClaimOptions,
-  begunIds: string[],
+  { roomy, begunIds }: { roomy: RoomyLanes; begunIds: string[] },
 ): Promise<{ messages: ClaimedMessage[]; scheduled: DeliveryRow[]; moved: number }> {
   const { worker, leaseMs, limit } = options;
   const now = app.clock.now();
-  const fromLanes = await takeFromLanes(trx, choice.lanes, limit);
-  const due = await giveTurns(app, trx, now, options);
+  const fromLanes = await takeFromLanes(trx, choice.lanes, roomy, limit);
+  const taken = new Set(fromLanes.map((row) => row.id));
+  const due = await giveTurns(app, trx, now, options, taken);
   const room = limit - fromLanes.length;
   const ready = await findReady(trx, fromLanes.length > 0 ? Math.max(fewestReady, room) : room);
   turnsOf(app).served(ready.at(-1)?.turn ?? 0);
   const claimed: DeliveryRow[] = [];
   let postponed = 0;
   const candidates = [...fromLanes, ...ready];
+  await lockMessages(
+    trx,
+    candidates.map((row) => row.message_id),
+  );
   const stops = candidates.length === 0 ? null : await readStops(trx);
-  const suppressed = stops && (await suppressBlocked(app, trx, candidates));
+  const suppressed = stops === null ? [] : await suppressBlocked(app, trx, candidates);
   for (const row of candidates) {
-    if (suppressed?.has(row.id)) postponed++;
+    if (suppressed.includes(row)) postponed++;
     else if (await goesNow(trx, choice, stops, row, now)) {
       claimed.push(begun(row, worker, now, now + leaseMs));
       begunIds.push(row.id);
@@ -118,14 +133,24 @@ async function claimInTransaction(
     await claimDeliveries(trx, { ids, worker, now, leaseUntil: now + leaseMs });
     await tellProcessing(app, trx, claimed, now);
   }
+  // Last: the counters are what other transactions wait for.
+  if (suppressed.length > 0) await countDropped(app, trx, suppressed);
   const messages = claimed.length === 0 ? [] : await withContent(trx, claimed);
   return { messages, scheduled: due.scheduled, moved: due.moved + postponed };
 }
 
+/** Lanes that deliveries wait for and that have room, as the claim began. */
+type RoomyLanes = ReturnType<Lanes['withRoom']>;
+
 /** What waits for lanes that have room again, before anything new goes there. */
-async function takeFromLanes(trx: Db, lanes: Lanes, limit: number): Promise<DeliveryRow[]> {
+async function takeFromLanes(
+  trx: Db,
+  lanes: Lanes,
+  roomy: RoomyLanes,
+  limit: number,
+): Promise<DeliveryRow[]> {
   const taken: DeliveryRow[] = [];
-  for (const { lane, room } of lanes.withRoom()) {
+  for (const { lane, room } of roomy) {
     const wanted = Math.min(room, limit - taken.length);
     if (wanted <= 0) break;
     const waiting = await findInLane(trx, lane, wanted);
@@ -135,14 +160,18 @@ async function takeFromLanes(trx: Db, lanes: Lanes, limit: number): Promise<Deli
   return taken;
 }
 
-/** Retries, leases that ran out, and what was scheduled: behind nobody of another organization. */
+/**
+ * Retries, leases that ran out, and what was scheduled: behind nobody of another organization. Not
+ * what was taken from a lane at its latest time: with a turn it would be claimed twice.
+ */
 async function giveTurns(
   app: App,
   trx: Db,
   now: number,
   { worker, leaseMs, limit, inWork }: ClaimOptions,
+  taken: ReadonlySet<string>,
 ): Promise<{ moved: number; scheduled: DeliveryRow[] }> {
-  const found = await findDue(trx, now, limit);
+  const found = (await findDue(trx, now, limit)).filter(({ id }) => !taken.has(id));
   if (found.length === 0) return { moved: 0, scheduled: [] };
   const due = found.filter(({ id, claimed_by }) => claimed_by !== worker || !inWork?.has(id));
   if (due.length < found.length) {

@@ -2,9 +2,14 @@
 // a complaint. It goes the same way as an attempt's outcome: status, timeline, blocks, in one
 // transaction. The state table is in src/messages/status.ts.
 import type { App } from '../app.ts';
-import { blockAddress } from '../blocks/suppression.ts';
+import { blockAddresses, type NewBlock } from '../blocks/suppression.ts';
 import { type MessageEventType, recordEvents } from '../events/events.ts';
-import { type DeliveryRow, type LateChange, moveDelivery } from '../messages/delivery-queries.ts';
+import {
+  type DeliveryRow,
+  type LateChange,
+  lockDeliveries,
+  moveDelivery,
+} from '../messages/delivery-queries.ts';
 import { lockMessages } from '../messages/queries.ts';
 import { restateMessage } from '../messages/restate.ts';
 import type { MessageStatus } from '../messages/status.ts';
@@ -41,6 +46,12 @@ const eventTypes: Record<LateOutcome['kind'], MessageEventType> = {
   complained: 'complained',
 };
 
+/** A delivery and what was said of it later. */
+export interface LateReport {
+  delivery: DeliveryRow;
+  outcome: LateOutcome;
+}
+
 /** Applies it inside the caller's transaction; false where it changes nothing any more. */
 export async function applyLateOutcome(
   app: App,
@@ -48,24 +59,57 @@ export async function applyLateOutcome(
   delivery: DeliveryRow,
   outcome: LateOutcome,
 ): Promise<boolean> {
+  return (await applyLateOutcomes(app, trx, [{ delivery, outcome }])) > 0;
+}
+
+/** The same for several: they lock together, and are counted together at last. Returns how many. */
+export async function applyLateOutcomes(
+  app: App,
+  trx: Db,
+  reports: readonly LateReport[],
+): Promise<number> {
+  const deliveries = reports.map(({ delivery }) => delivery);
+  await lockDeliveries(
+    trx,
+    deliveries.map(({ id }) => id),
+  );
+  await lockMessages(
+    trx,
+    deliveries.map(({ message_id }) => message_id),
+  );
+  const moved: { row: DeliveryRow; outcome: LateOutcome }[] = [];
+  for (const { delivery, outcome } of reports) {
+    const row = await move(app, trx, delivery, outcome);
+    if (row) moved.push({ row, outcome });
+  }
+  await blockAddresses(app, trx, moved.flatMap(blockFor));
+  await countLate(app, trx, moved);
+  return moved.length;
+}
+
+/** Status and timeline; the row as it is then, undefined where nothing is changed by it. */
+async function move(
+  app: App,
+  trx: Db,
+  { id, message_id: messageId }: DeliveryRow,
+  outcome: LateOutcome,
+): Promise<DeliveryRow | undefined> {
   const now = app.clock.now();
-  const messageId = delivery.message_id;
-  await lockMessages(trx, [messageId]);
-  const change = changeOf(outcome, now);
-  const moved = await moveDelivery(trx, delivery.id, follows[outcome.kind], change);
-  if (!moved) return false;
+  const moved = await moveDelivery(trx, id, follows[outcome.kind], changeOf(outcome, now));
+  if (!moved) return undefined;
   const status = await restateMessage(trx, messageId, now);
   const details = detailsOf(outcome);
   await recordEvents(app, trx, [
-    deliveryEvent(delivery, eventTypes[outcome.kind], status, now, details),
+    deliveryEvent(moved, eventTypes[outcome.kind], status, now, details),
   ]);
+  return moved;
+}
+
+function blockFor({ row, outcome }: { row: DeliveryRow; outcome: LateOutcome }): NewBlock[] {
   const reason = blockReason(outcome);
-  if (reason !== null) {
-    const { organization_id: organizationId, email: address } = delivery;
-    await blockAddress(app, trx, { organizationId, address, reason, messageId });
-  }
-  await countLate(app, trx, moved, outcome);
-  return true;
+  if (reason === null) return [];
+  const { organization_id: organizationId, email: address, message_id: messageId } = row;
+  return [{ organizationId, address, reason, messageId }];
 }
 
 function blockReason(outcome: LateOutcome): 'bounce' | 'complaint' | null {

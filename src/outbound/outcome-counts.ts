@@ -130,24 +130,29 @@ export async function countDropped(app: App, trx: Db, rows: readonly DeliveryRow
   );
 }
 
-/** Counts a report that changed a delivery; `moved` is the row after it. */
+/** Counts reports that changed deliveries; each row as it is after its report. */
 export async function countLate(
   app: App,
   trx: Db,
-  moved: DeliveryRow,
-  outcome: Report,
+  moved: readonly { row: DeliveryRow; outcome: Report }[],
 ): Promise<void> {
-  const wasDelivered = outcome.kind !== 'delivered' && moved.delivered_at !== null;
-  await countMail(app, trx, [observe(moved, lateCounts(outcome, wasDelivered))]);
-  const isHardBounce = outcome.kind === 'bounced' && outcome.isHard === true;
-  const isComplaint = outcome.kind === 'complained';
-  if (!(isHardBounce || isComplaint) || simulatedOutcome(moved.email) !== null) return;
-  const message = await findMessageRow(trx, moved.message_id);
-  if (!message) return;
-  const counts = { hard_bounced: isHardBounce ? 1 : 0, complained: isComplaint ? 1 : 0 };
-  await countHealth(app, trx, [
-    await tellHealth(trx, new Map(), moved, message.from_email, counts),
-  ]);
+  if (moved.length === 0) return;
+  const mail = moved.map(({ row, outcome }) => {
+    const wasDelivered = outcome.kind !== 'delivered' && row.delivered_at !== null;
+    return observe(row, lateCounts(outcome, wasDelivered));
+  });
+  await countMail(app, trx, mail);
+  const health: HealthObservation[] = [];
+  for (const { row, outcome } of moved) {
+    const isHardBounce = outcome.kind === 'bounced' && outcome.isHard === true;
+    const isComplaint = outcome.kind === 'complained';
+    if (!(isHardBounce || isComplaint) || simulatedOutcome(row.email) !== null) continue;
+    const message = await findMessageRow(trx, row.message_id);
+    if (!message) continue;
+    const counts = { hard_bounced: isHardBounce ? 1 : 0, complained: isComplaint ? 1 : 0 };
+    health.push(await tellHealth(trx, new Map(), row, message.from_email, counts));
+  }
+  await countHealth(app, trx, health);
 }
 
 /** A bounce takes the delivery back; a complaint proves one. */

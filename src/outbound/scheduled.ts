@@ -109,7 +109,8 @@ export async function sendScheduled(app: App, taken: readonly DeliveryRow[]): Pr
     ),
   );
   const now = app.clock.now();
-  await app.store.write((trx) => decide(app, trx, asked.flat(), now), 'soon');
+  const bookings = await app.store.write((trx) => decide(app, trx, asked.flat(), now), 'soon');
+  bookings.keep();
 }
 
 /** In few draws, as each may be a transaction; who comes first of the messages goes first. */
@@ -179,7 +180,7 @@ async function readBatch(trx: Db, messageIds: readonly string[]): Promise<Batch>
   };
 }
 
-async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): Promise<void> {
+async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): Promise<Bookings> {
   const organizationIds = new Set(asked.map(({ organizationId }) => organizationId));
   // First of all: where a quota holds, this is what other transactions wait for.
   const allowances = await openAllowances(app, trx, organizationIds);
@@ -224,6 +225,7 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
   // Last: the counters are what other transactions wait for.
   await allowances.count(trx, counted);
   await countDropped(app, trx, departures.ended);
+  return bookings;
 }
 
 /** The messages of a batch that leave the schedule. */
@@ -315,6 +317,8 @@ class Departures {
 /** The times at which those that found no token ask again: each the time of a token of its own. */
 interface Bookings {
   next(organizationId: string, waitMs: number): number;
+  /** What was booked is committed: the next transaction books behind it. */
+  keep(): void;
 }
 
 /** The last time booked, by organization; what a restart forgets is booked twice, and asks twice. */
@@ -326,8 +330,7 @@ async function openBookings(
   organizationIds: Iterable<string>,
   now: number,
 ): Promise<Bookings> {
-  const last = booked.get(app) ?? new Map<string, number>();
-  booked.set(app, last);
+  const last = new Map(booked.get(app));
   for (const [id, at] of last) if (at <= now) last.delete(id);
   const organizations = await findOrganizations(trx, [...organizationIds]);
   const intervals = new Map(
@@ -343,6 +346,7 @@ async function openBookings(
       last.set(organizationId, at);
       return Math.ceil(at);
     },
+    keep: () => void booked.set(app, last),
   };
 }
 

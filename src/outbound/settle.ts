@@ -1,13 +1,14 @@
 // The end of an attempt: outcome → status, next retry or end, timeline, message status; one
 // transaction for all attempts that ended together. The state table is in src/messages/status.ts.
 import type { App } from '../app.ts';
-import { blockAddress } from '../blocks/suppression.ts';
+import { blockAddresses, type NewBlock } from '../blocks/suppression.ts';
 import { isoTime } from '../clock.ts';
 import { type MessageEvent, type MessageEventType, recordEvents } from '../events/events.ts';
 import {
   type DeliveryChange,
   type DeliveryRow,
   findDeliveryStatuses,
+  lockDeliveries,
   settleDelivery,
 } from '../messages/delivery-queries.ts';
 import { lockMessages } from '../messages/queries.ts';
@@ -54,6 +55,8 @@ export async function settleAll(
 ): Promise<void> {
   const now = app.clock.now();
   const events: MessageEvent[] = [];
+  const dead: NewBlock[] = [];
+  await lockSettled(trx, settlements);
   const sharing = settlements.filter(({ isSole }) => !isSole).map((one) => one.delivery.message_id);
   const siblings = await statusesOf(trx, sharing);
   const moved = new Map<string, MessageStatus>();
@@ -62,7 +65,7 @@ export async function settleAll(
     const { delivery } = settlement;
     const plan = planOf(app, settlement, now);
     if (!(await settleDelivery(trx, delivery.id, worker, plan.change))) continue;
-    await blockDeadAddress(app, trx, settlement);
+    dead.push(...deadAddress(settlement));
     ended.push(...endOf(settlement, plan.change));
     const statuses = siblings.get(delivery.message_id) ?? new Map<string, MessageStatus>();
     for (const step of plan.steps) {
@@ -73,24 +76,33 @@ export async function settleAll(
     }
   }
   await moveMessages(trx, moved, now);
+  await blockAddresses(app, trx, dead);
   if (events.length > 0) await recordEvents(app, trx, events);
   // Last: the counters are what other transactions wait for.
   await countEnded(app, trx, ended);
 }
 
+/**
+ * Holds what is settled until the transaction ends: two daemons that settle two recipients of one
+ * message must not each miss what the other did.
+ */
+async function lockSettled(trx: Db, settlements: readonly Settlement[]): Promise<void> {
+  const deliveries = settlements.map(({ delivery }) => delivery);
+  await lockDeliveries(
+    trx,
+    deliveries.map(({ id }) => id),
+  );
+  await lockMessages(
+    trx,
+    deliveries.map(({ message_id }) => message_id),
+  );
+}
+
 /** Only what proves that the address is dead blocks it (contract 5); simulated ones live on. */
-async function blockDeadAddress(
-  app: App,
-  trx: Db,
-  { delivery, outcome, routeKind }: Settlement,
-): Promise<void> {
-  if (routeKind === 'simulator' || !isHardBounce(outcome)) return;
-  await blockAddress(app, trx, {
-    organizationId: delivery.organization_id,
-    address: delivery.email,
-    reason: 'bounce',
-    messageId: delivery.message_id,
-  });
+function deadAddress({ delivery, outcome, routeKind }: Settlement): NewBlock[] {
+  if (routeKind === 'simulator' || !isHardBounce(outcome)) return [];
+  const { organization_id: organizationId, email: address, message_id: messageId } = delivery;
+  return [{ organizationId, address, reason: 'bounce', messageId }];
 }
 
 function isHardBounce(outcome: Outcome): boolean {
@@ -130,8 +142,6 @@ async function statusesOf(
 ): Promise<Map<string, Map<string, MessageStatus>>> {
   const byMessage = new Map<string, Map<string, MessageStatus>>();
   if (messageIds.length === 0) return byMessage;
-  // Two daemons that settle two recipients of one message must not each miss what the other did.
-  await lockMessages(trx, messageIds);
   for (const row of await findDeliveryStatuses(trx, [...new Set(messageIds)])) {
     const statuses = byMessage.get(row.message_id) ?? new Map<string, MessageStatus>();
     statuses.set(row.id, row.status);

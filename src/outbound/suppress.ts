@@ -10,39 +10,38 @@ import {
 } from '../blocks/suppression.ts';
 import { recordEvents } from '../events/events.ts';
 import type { DeliveryRow } from '../messages/delivery-queries.ts';
-import { lockMessages } from '../messages/queries.ts';
 import { endUnclaimed } from '../messages/queue-queries.ts';
 import { restateMessage } from '../messages/restate.ts';
 import type { Db } from '../store/db.ts';
 import { unsentEvent } from './delivery-event.ts';
-import { countDropped } from './outcome-counts.ts';
 
-/** Ends the deliveries to blocked addresses as `failed`, `suppressed`; returns their ids. */
+/**
+ * Ends the deliveries to blocked addresses as `failed`, `suppressed`, and returns them. Their rows and
+ * their messages are locked already; the caller counts what ended, last of all.
+ */
 export async function suppressBlocked(
   app: App,
   trx: Db,
   candidates: readonly DeliveryRow[],
-): Promise<ReadonlySet<string>> {
+): Promise<DeliveryRow[]> {
   const blocks = await findBlockedAmong(
     trx,
     candidates.map(({ organization_id, email }) => [organization_id, foldAddress(email)]),
   );
-  const ended = new Set<string>();
+  const ended: DeliveryRow[] = [];
   if (blocks.size === 0) return ended;
   for (const row of candidates) {
     const block = blocks.get(blockKey(row.organization_id, foldAddress(row.email)));
-    if (block && (await suppress(app, trx, row, block))) ended.add(row.id);
+    if (block && (await suppress(app, trx, row, block))) ended.push(row);
   }
   return ended;
 }
 
 async function suppress(app: App, trx: Db, row: DeliveryRow, block: ActiveBlock): Promise<boolean> {
   const now = app.clock.now();
-  await lockMessages(trx, [row.message_id]);
   const change = suppressedBy(block, row.email, now);
   if (!(await endUnclaimed(trx, row.id, { ...change, updated_at: now }))) return false;
   const status = await restateMessage(trx, row.message_id, now);
   await recordEvents(app, trx, [unsentEvent(row, change, status, now)]);
-  await countDropped(app, trx, [row]);
   return true;
 }

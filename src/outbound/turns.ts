@@ -16,7 +16,8 @@ interface Flow {
 
 /**
  * Gives turns to what one process accepts. Only the order matters, so that several processes need no
- * agreement: `firstTurn` is the earliest turn still waiting in the store, null for none.
+ * agreement: `firstTurn` is the earliest turn still waiting in the store, null for none. A transaction
+ * that is run again takes turns again: those of its first run stay empty, which costs a few rounds.
  */
 class Turns {
   readonly #flows = recentlyUsed<Flow>(mostFlows);

@@ -20,8 +20,9 @@ export type StoreKind = 'sqlite' | 'postgres';
  * `now`: survives a power failure once `write` resolved; what an answer to anybody rests on.
  * `soon`: survives the end of the process at once, a power failure after a quarter of a second. For
  * what is done again if it is lost: claims, and outcomes that a retry would find again.
+ * `quiet`: as `soon`, and no process is told: for what nobody waits for, such as heartbeats.
  */
-export type Durability = 'now' | 'soon';
+export type Durability = 'now' | 'soon' | 'quiet';
 
 export interface Store {
   readonly kind: StoreKind;
@@ -31,10 +32,16 @@ export interface Store {
    * Runs `work` in a write transaction (`begin immediate`) and resolves after the durable commit.
    * On SQLite, writes that arrive together share one transaction and one fsync, each in its own
    * savepoint, so that one that throws never spoils its neighbours. `work` must not await the
-   * network. Throws what `work` throws, or CapacityError where the store cannot write.
+   * network. It may run several times before it is committed once: PostgreSQL ends a transaction that
+   * another one would wait for in a circle, and it is run again. So it changes nothing in memory that
+   * a second run would change twice; what depends on the commit comes after it. Throws what `work`
+   * throws, or CapacityError where the store cannot write.
    */
   write<T>(work: (trx: Db) => Promise<T>, durability?: Durability): Promise<T>;
-  /** Calls `listener` after commits, by this process and by others; returns the unsubscription. */
+  /**
+   * Calls `listener` after commits, by this process and by others (and now and then without, on
+   * PostgreSQL); returns the unsubscription.
+   */
   onChange(listener: () => void): () => void;
   /** Whether a write can be made now; for /readyz. */
   isWritable(): Promise<boolean>;

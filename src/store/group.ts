@@ -34,7 +34,8 @@ export function groupWrites<Item, Result>(
     let batch: Waiting<Item, Result>[] | undefined;
     const results = await store
       .write((trx) => {
-        batch = taken();
+        // A second run is one of the same batch.
+        batch ??= taken();
         return work(
           trx,
           batch.map(({ item }) => item),

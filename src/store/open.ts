@@ -5,6 +5,7 @@ import { isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
 import { UnreachableError } from '../errors.ts';
+import { type Random, systemRandom } from '../random.ts';
 import type { Store } from './db.ts';
 import { migrate } from './migrate.ts';
 import { openPostgres } from './postgres.ts';
@@ -22,17 +23,21 @@ export function storeLocation(databaseUrl: string, dataDir: string): StoreLocati
 
 /**
  * Opens and migrates the store; on SQLite an upgrade leaves `<file>.before-<migration>` behind.
+ * `clock` dates migrations, `random` spreads what PostgreSQL makes wait.
  * @throws UnreachableError when it cannot be opened or belongs to a newer version.
  */
 export async function openStore(
   databaseUrl: string,
   dataDir: string,
   clock: Clock,
+  random: Random = systemRandom(),
 ): Promise<Store> {
   const location = storeLocation(databaseUrl, dataDir);
   if (location.kind === 'sqlite') mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const store =
-    location.kind === 'sqlite' ? openSqlite(location.file) : await openPostgres(location.url);
+    location.kind === 'sqlite'
+      ? openSqlite(location.file)
+      : await openPostgres(location.url, { random });
   try {
     await migrate(store, clock, async () => {
       if (location.kind === 'sqlite')

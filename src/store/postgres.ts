@@ -1,16 +1,28 @@
 // The engine for more than one machine: a pool of connections, one transaction per write (the
-// server does its own group commit), LISTEN/NOTIFY instead of polling.
+// server does its own group commit), told of changes by postgres-changes.ts.
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import pg from 'pg';
-import { sleep, systemClock } from '../clock.ts';
-import { CapacityError, UnreachableError } from '../errors.ts';
-import type { Db, Store } from './db.ts';
+import { type Clock, sleep, systemClock } from '../clock.ts';
+import { UnreachableError } from '../errors.ts';
+import { type Random, systemRandom } from '../random.ts';
+import type { Db, Durability, Store } from './db.ts';
 import { kyselyOn, kyselyOver, noStreaming } from './dialect.ts';
+import { ChangeChannel } from './postgres-changes.ts';
+import { connectionError, isRerunnable, reasonOf, statementError } from './postgres-errors.ts';
 
 const poolSize = 12;
-const connectTimeoutMs = 5_000;
-const relistenDelayMs = 1_000;
-const channel = 'svc_changes';
+const connectionSettings = {
+  connectionTimeoutMillis: 5_000,
+  // libuv asks each second after that: a server that is gone is noticed within 20 s.
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+};
+/** The locks of a process that is gone without a word are free after this. */
+const abandonedMs = 60_000;
+/** A transaction that the server ends for the sake of another one is run so often in all, */
+const mostRuns = 5;
+/** after pauses of at most twice this, then twice as much each time. */
+const firstPauseMs = 10;
 /** Prepared statements are kept per connection under short names; past this, unnamed ones. */
 const namedStatements = 500;
 const int8 = 20;
@@ -33,6 +45,18 @@ function statementNames(): (sql: string) => string | undefined {
   };
 }
 
+/**
+ * PostgreSQL keeps no NUL in a text. Requests with one are refused (src/validate.ts); a text of a
+ * remote side that has one must not make what is settled or received fail for ever.
+ */
+function withoutNul(values: readonly unknown[]): unknown[] {
+  const holdsNul = (value: unknown) => typeof value === 'string' && value.includes('\0');
+  if (!values.some(holdsNul)) return values as unknown[];
+  return values.map((value) =>
+    typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value,
+  );
+}
+
 function connectionOver(
   client: pg.PoolClient,
   nameOf: (sql: string) => string | undefined,
@@ -40,86 +64,132 @@ function connectionOver(
   return {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
       const name = nameOf(query.sql);
-      const values = query.parameters as unknown[];
-      const result = await client.query({ text: query.sql, values, ...(name && { name }) });
+      const values = withoutNul(query.parameters);
+      const result = await ask(client, { text: query.sql, values, ...(name && { name }) });
       return { rows: result.rows as R[], numAffectedRows: BigInt(result.rowCount ?? 0) };
     },
     streamQuery: noStreaming,
   };
 }
 
-/** Whether the server or the way to it failed, as opposed to the query. */
-function isTrouble(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code !== 'string') return /timeout|terminated|closed/i.test(String(error));
-  return /^(08|53|57|58|40)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND)/.test(code);
+/** A connection of the pool, and the Kysely that runs on it alone. */
+interface Seat {
+  client: pg.PoolClient;
+  connection: DatabaseConnection;
+  trx: Db;
 }
 
-function storeError(error: unknown): unknown {
-  if (!isTrouble(error)) return error;
-  const reason = (error as Error).message;
-  return new CapacityError(`The store cannot write now (${reason})`, 1, { cause: error });
+/** Hands out the connections of a pool, each with its Kysely. @throws CapacityError */
+function seatsOf(pool: pg.Pool): () => Promise<Seat> {
+  const nameOf = statementNames();
+  const seats = new WeakMap<pg.PoolClient, Seat>();
+  return async () => {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw connectionError(error);
+    });
+    let seat = seats.get(client);
+    if (!seat) {
+      const connection = connectionOver(client, nameOf);
+      seat = { client, connection, trx: kyselyOn('postgres', connection) };
+      seats.set(client, seat);
+    }
+    return seat;
+  };
+}
+
+/** Asks over one connection. @throws what `statementError` makes of its error. */
+async function ask(client: pg.PoolClient, query: pg.QueryConfig | string): Promise<pg.QueryResult> {
+  try {
+    return await client.query(query);
+  } catch (error) {
+    throw statementError(error);
+  }
+}
+
+/** One transaction on a connection of its own. */
+async function transact<T>(
+  { client, trx }: Seat,
+  work: (trx: Db) => Promise<T>,
+  durability: Durability,
+): Promise<T> {
+  let broken: Error | undefined;
+  try {
+    const lasting = durability === 'now' ? '' : '; set local synchronous_commit = off';
+    await ask(client, `begin${lasting}`);
+    const value = await work(trx);
+    // PostgreSQL rolls back, and says so in the answer alone, where a statement had failed.
+    const { command } = await ask(client, 'commit');
+    if (command !== 'COMMIT') throw new Error('A transaction went on after a statement had failed');
+    return value;
+  } catch (error) {
+    await client.query('rollback').catch((failure: Error) => {
+      broken = failure;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+export interface PostgresOptions {
+  /** Of the store's own waits: other processes do not share a test's clock. */
+  clock?: Clock;
+  /** Spreads the pauses between the runs of a transaction. */
+  random?: Random;
 }
 
 /**
  * Opens the PostgreSQL store at `url` (`?options=-c search_path=…` chooses the schema).
  * @throws UnreachableError when the server does not answer or refuses the login.
  */
-export async function openPostgres(url: string): Promise<Store> {
-  const settings = { connectionString: url, types, connectionTimeoutMillis: connectTimeoutMs };
-  const pool = new pg.Pool({ ...settings, max: poolSize });
-  // An idle connection that breaks is replaced by the pool; without a listener it would be fatal.
+export async function openPostgres(
+  url: string,
+  { clock = systemClock, random = systemRandom() }: PostgresOptions = {},
+): Promise<Store> {
+  const settings: pg.ClientConfig = { ...connectionSettings, connectionString: url, types };
+  const pool = new pg.Pool({
+    ...settings,
+    max: poolSize,
+    idle_in_transaction_session_timeout: abandonedMs,
+  });
+  // A connection that breaks is replaced by the pool. Without listeners that would be fatal: to the
+  // pool while it is idle, to itself while it is lent and nothing is asked over it.
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   try {
     (await pool.connect()).release();
   } catch (error) {
     await pool.end();
-    const reason = (error as Error).message;
-    throw new UnreachableError(`PostgreSQL cannot be reached: ${reason}`, { cause: error });
+    throw new UnreachableError(`PostgreSQL cannot be reached: ${reasonOf(error)}`, {
+      cause: error,
+    });
   }
-  const nameOf = statementNames();
+  const seat = seatsOf(pool);
   const clients = new WeakMap<DatabaseConnection, pg.PoolClient>();
-  const connections = new WeakMap<pg.PoolClient, { connection: DatabaseConnection; trx: Db }>();
-  const acquire = async () => {
-    const client = await pool.connect();
-    let known = connections.get(client);
-    if (!known) {
-      const connection = connectionOver(client, nameOf);
-      known = { connection, trx: kyselyOn('postgres', connection) };
-      connections.set(client, known);
-      clients.set(connection, client);
-    }
-    return { client, ...known };
-  };
-  const changes = changeListener(settings);
+  const changes = new ChangeChannel(settings, clock);
   return {
     kind: 'postgres',
     db: kyselyOver('postgres', {
-      acquire: async () => (await acquire()).connection,
+      async acquire() {
+        const { client, connection } = await seat();
+        clients.set(connection, client);
+        return connection;
+      },
       release: async (connection) => clients.get(connection)?.release(),
     }),
     async write(work, durability = 'now') {
-      const { client, trx } = await acquire().catch((error: unknown) => {
-        throw storeError(error);
-      });
-      let broken: Error | undefined;
-      try {
-        await client.query('begin');
-        if (durability === 'soon') await client.query('set local synchronous_commit = off');
-        const value = await work(trx);
-        await client.query(`notify ${channel}`);
-        await client.query('commit');
-        return value;
-      } catch (error) {
-        await client.query('rollback').catch((failure: Error) => {
-          broken = failure;
-        });
-        throw storeError(error);
-      } finally {
-        client.release(broken);
+      for (let run = 1; ; run++) {
+        try {
+          const value = await transact(await seat(), work, durability);
+          if (durability !== 'quiet') changes.committed();
+          return value;
+        } catch (error) {
+          if (run === mostRuns || !isRerunnable(error)) throw error;
+        }
+        await sleep(clock, random.float() * firstPauseMs * 2 ** run);
       }
     },
-    onChange: changes.add,
+    onChange: (listener) => changes.add(listener),
     isWritable: () =>
       pool.query('update probe set counter = counter + 1').then(
         () => true,
@@ -128,49 +198,6 @@ export async function openPostgres(url: string): Promise<Store> {
     async close() {
       await changes.close();
       await pool.end();
-    },
-  };
-}
-
-/** One connection that listens while anybody does, and comes back after it broke. */
-function changeListener(settings: pg.ClientConfig) {
-  const listeners = new Set<() => void>();
-  const closing = new AbortController();
-  let client: pg.Client | null = null;
-  let started: Promise<void> | null = null;
-  const notify = () => {
-    for (const listener of listeners) listener();
-  };
-  const listen = async (): Promise<void> => {
-    while (!closing.signal.aborted) {
-      const next = new pg.Client(settings);
-      const ended = new Promise<void>((resolve) => next.once('end', resolve));
-      next.on('error', () => {});
-      next.on('notification', notify);
-      try {
-        await next.connect();
-        client = next;
-        await next.query(`listen ${channel}`);
-        // What was committed while nobody listened.
-        notify();
-        if (!closing.signal.aborted) await ended;
-      } catch {
-        await next.end().catch(() => {});
-      }
-      await sleep(systemClock, relistenDelayMs, closing.signal);
-    }
-  };
-  return {
-    add(listener: () => void): () => void {
-      listeners.add(listener);
-      started ??= listen();
-      return () => listeners.delete(listener);
-    },
-    async close() {
-      listeners.clear();
-      closing.abort();
-      await client?.end().catch(() => {});
-      await started;
     },
   };
 }

@@ -8,6 +8,7 @@ import Database from 'better-sqlite3';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { systemClock } from '../clock.ts';
 import { CapacityError, UnreachableError } from '../errors.ts';
+import { atMostEach, tellEachMs } from './at-most-each.ts';
 import { Checkpointer, insideCommitPages } from './checkpointer.ts';
 import type { Db, Durability, Store } from './db.ts';
 import { kyselyOn, noStreaming } from './dialect.ts';
@@ -23,8 +24,6 @@ const muchMs = 1;
 const gatherMs = 3;
 /** Where the event loop has slept so much of a millisecond, nobody else is about to come. */
 const idleMs = 0.3;
-/** Listeners hear of the first change at once, of those that follow closely together. */
-const tellEachMs = 10;
 /** Another process holds the write lock: commands keep transactions to milliseconds. */
 const busyTimeoutMs = 2_000;
 const busyPauseMs = 5;
@@ -260,7 +259,7 @@ export function openSqlite(file: string): Store {
   const tell = () => {
     for (const listener of listeners) listener();
   };
-  const notify = atMostEach(tellEachMs, tell);
+  const notify = atMostEach(systemClock, tellEachMs, tell);
   const trx = kyselyOn('sqlite', connectionOver(writer));
   const log = new LogSync(`${file}-wal`);
   const checkpoints = new Checkpointer(file, writer);
@@ -308,28 +307,6 @@ export function openSqlite(file: string): Store {
       reader.close();
       writer.close();
     },
-  };
-}
-
-/** Calls `action` at once, and once more after `ms` for all calls that came meanwhile. */
-function atMostEach(ms: number, action: () => void): () => void {
-  let isQuiet = true;
-  let isCalled = false;
-  const rest = () => {
-    isQuiet = !isCalled;
-    if (isQuiet) return;
-    isCalled = false;
-    systemClock.after(ms, rest);
-    action();
-  };
-  return () => {
-    if (!isQuiet) {
-      isCalled = true;
-      return;
-    }
-    isQuiet = false;
-    systemClock.after(ms, rest);
-    action();
   };
 }
 

@@ -234,16 +234,41 @@ export function selectHeldScopes(db: Db, organizationId: string): Promise<Review
     .execute();
 }
 
-/** Forgets counters, and reviews that no window reaches any more. */
+/**
+ * Forgets counters, and reviews that no window reaches any more; what another daemon holds at this
+ * moment stays.
+ */
 export async function deleteHealthBefore(db: Db, before: number): Promise<void> {
-  await tables<HealthTables>(db)
+  const isShared = engineOf(db) === 'postgres';
+  const q = tables<HealthTables>(db);
+  await q
     .deleteFrom('health_counters')
-    .where('bucket_start', '<', before)
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('organization_id', 'scope', 'bucket_start'),
+        'in',
+        selectFrom('health_counters')
+          .select(['organization_id', 'scope', 'bucket_start'])
+          .where('bucket_start', '<', before)
+          .$if(isShared, (rows) => rows.forUpdate().skipLocked())
+          .$asTuple('organization_id', 'scope', 'bucket_start'),
+      ),
+    )
     .execute();
-  await tables<HealthTables>(db)
+  await q
     .deleteFrom('health_reviews')
-    .where('since', '<', before)
-    .where('warned_at', 'is', null)
-    .where('held_at', 'is', null)
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('organization_id', 'scope'),
+        'in',
+        selectFrom('health_reviews')
+          .select(['organization_id', 'scope'])
+          .where('since', '<', before)
+          .where('warned_at', 'is', null)
+          .where('held_at', 'is', null)
+          .$if(isShared, (rows) => rows.forUpdate().skipLocked())
+          .$asTuple('organization_id', 'scope'),
+      ),
+    )
     .execute();
 }

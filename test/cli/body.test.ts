@@ -48,6 +48,7 @@ describe('--data', () => {
     ['[]', /--data: must be a JSON object/],
     ['@nowhere.json', /nowhere\.json: cannot be read/],
     ['{"nmae": "ci"}', /^svc: nmae: unknown field$/m],
+    ['{"description": "a\\u0000b"}', /^svc: description: must not contain NUL characters$/m],
   ])('%s is refused with 2, naming the fault', async (data, text) => {
     const { code, stderr } = await cli.run(['keys', 'create', '--data', data]);
     expect(code).toBe(2);

@@ -213,6 +213,26 @@ describe.each(stores)('delivery on %s', (store) => {
     expect(await firstDelivery(app, caller, id)).toMatchObject({ status: 'sent', attemptCount: 2 });
   });
 
+  it('what waits for a lane at its latest time is claimed once', async () => {
+    const { app, caller, clock } = await relaying();
+    for (let i = 0; i < 3; i++) await send(app, caller, `user${i}@example.com`);
+    const choice: LaneChoice = { ...noLimits(app), laneOf: () => 'a lane' };
+    const before = Array.from({ length: 8 }, (_, i) => `dlv_before${i}`);
+    for (const id of before) choice.lanes.begun('a lane', id);
+    const options = { worker: 'wrk_a', leaseMs: 60_000, limit: 10 };
+    expect((await claimMessages(app, choice, options)).messages).toEqual([]);
+    for (const id of before) choice.lanes.released(id);
+    // There is room again, and all of it is due: both would take it.
+    await clock.advance(hourMs);
+    const { messages } = await claimMessages(app, choice, options);
+    const claimed = messages.flatMap(({ deliveries }) => deliveries.map(({ email }) => email));
+    expect(claimed.toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
+      'user0@example.com',
+      'user1@example.com',
+      'user2@example.com',
+    ]);
+  });
+
   it('a stopping daemon hands back what it had claimed', async () => {
     const { app, caller } = await relaying();
     const { id } = await send(app, caller, 'ada@example.com');

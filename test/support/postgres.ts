@@ -147,9 +147,9 @@ function freePort(): Promise<number> {
 }
 
 export interface PostgresSchema {
-  /** A URL whose connections live in the schema. */
+  /** A URL whose connections live in the schema, or in the database. */
   url: string;
-  /** Drops the schema with everything in it. */
+  /** Drops it with everything in it. */
   drop: () => Promise<void>;
 }
 
@@ -163,6 +163,20 @@ export async function postgresSchema(serverUrl: string): Promise<PostgresSchema>
     // The tools of libpq do not read + as a space.
     url: url.href.replaceAll('+', '%20'),
     drop: () => runOn(serverUrl, `drop schema if exists ${schema} cascade`),
+  };
+}
+
+/**
+ * A new, empty database: for what is shared within one, as notifications and its statistics are.
+ */
+export async function postgresDatabase(serverUrl: string): Promise<PostgresSchema> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await runOn(serverUrl, `create database ${name}`);
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    drop: () => runOn(serverUrl, `drop database if exists ${name} with (force)`),
   };
 }
 

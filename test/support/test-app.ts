@@ -27,6 +27,8 @@ export type TestStore = (typeof stores)[number];
 
 export interface TestAppOptions {
   store?: TestStore;
+  /** A PostgreSQL of the test's own, with `store: 'postgres'`: empty, and the test's to drop. */
+  postgresUrl?: string;
   /** Laid over the defaults of tests: port 0 for all listeners, no system resolver. */
   config?: ConfigInput;
   /** Milliseconds since 1970; `testStart` when left out. */
@@ -104,13 +106,14 @@ async function makeEmptyStore(): Promise<Buffer> {
 export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyTestApp> {
   const { seed = 1 } = options;
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-test-'));
-  const schema =
-    options.store === 'postgres' ? await migratedSchema(inject('postgresUrl')) : undefined;
-  if (!schema) {
+  const isShared = options.store === 'postgres' && options.postgresUrl === undefined;
+  const schema = isShared ? await migratedSchema(inject('postgresUrl')) : undefined;
+  const url = schema?.url ?? options.postgresUrl ?? 'sqlite:svc.db';
+  if (url === 'sqlite:svc.db') {
     emptyStore ??= makeEmptyStore();
     writeFileSync(join(dataDir, 'svc.db'), await emptyStore, { mode: 0o600 });
   }
-  const config = testConfig(options.config ?? {}, dataDir, schema?.url ?? 'sqlite:svc.db');
+  const config = testConfig(options.config ?? {}, dataDir, url);
   const log = await createLogger({ level: 'silent', pretty: false });
   const clock = virtualClock(options.start ?? testStart);
   const opened: App[] = [];

@@ -1,6 +1,6 @@
 // All SQL on `dmarc_reports`. Rows only, no decisions.
 import { sql } from 'kysely';
-import { type Db, tables } from '../../store/db.ts';
+import { type Db, engineOf, tables } from '../../store/db.ts';
 
 export interface DmarcReportRow {
   id: string;
@@ -61,8 +61,15 @@ export async function deleteDmarcReportsBefore(
 ): Promise<void> {
   await tables<DmarcTables>(db)
     .deleteFrom('dmarc_reports')
-    .where('organization_id', '=', organizationId)
-    .where('created_at', '<', before)
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('dmarc_reports')
+        .select('id')
+        .where('organization_id', '=', organizationId)
+        .where('created_at', '<', before)
+        // What another daemon deletes is not waited for.
+        .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked()),
+    )
     .execute();
 }
 

@@ -135,6 +135,7 @@ async function draftAll(
   );
   const parents = await findParents(trx, requests);
   const blocked = await findBlockedOf(trx, requests.map(addressesOf));
+  await recent.keep(requests.map(({ content }) => content.digest));
   const drafts = new Map<number, Draft>();
   const drafted = new Set<string>();
   for (const [index, request] of requests.entries()) {
@@ -158,7 +159,7 @@ async function draftAll(
       continue;
     }
     const blocks = blocked.get(organizationId) ?? new Map();
-    const draft = await draftMessage(app, recent, request, sender, parent, blocks);
+    const draft = draftMessage(app, recent, request, sender, parent, blocks);
     drafts.set(
       index,
       scheduledFor === undefined ? draft : scheduledDraft(app, draft, scheduledFor),

@@ -19,7 +19,7 @@ import {
 import { type BatchResult, type Message, sendPayload } from '../../messages/schema.ts';
 import type { Caller } from '../../route.ts';
 import { type Db, fromJson } from '../../store/db.ts';
-import { validationError } from '../../validate.ts';
+import { checkWith } from '../../validate.ts';
 import { type AcceptRequest, type AcceptResult, acceptAll } from './accept.ts';
 import { type Claim, claimRow, differentContent, madeAndDeleted, stakeClaims } from './claims.ts';
 import { fingerprint } from './fingerprint.ts';
@@ -49,13 +49,13 @@ export async function sendBatch(
   idempotencyKey: string | null,
 ): Promise<BatchResult[]> {
   const { organizationId } = caller;
-  const parsed = entries.map((entry) => sendPayload.safeParse(entry));
-  const requests = parsed.map(({ success, data, error }): AcceptRequest | AcceptResult => {
-    if (!success) return { error: validationError(error, 'entry') };
-    const content = readSendContent(organizationId, data);
-    return { caller, payload: data, content, claim: null };
+  const checked = entries.map((entry) => checkWith(sendPayload, entry, 'entry'));
+  const requests = checked.map((one): AcceptRequest | AcceptResult => {
+    if ('error' in one) return one;
+    const content = readSendContent(organizationId, one.data);
+    return { caller, payload: one.data, content, claim: null };
   });
-  const body = parsed.map(({ data }, index) => data ?? entries[index]);
+  const body = checked.map((one, index) => ('data' in one ? one.data : entries[index]));
   const claim = idempotencyKey === null ? null : claimOf(organizationId, idempotencyKey, body);
   const answer = await app.store.write((trx) => acceptBatch(app, trx, caller, requests, claim));
   if ('error' in answer) throw answer.error;
@@ -74,15 +74,17 @@ async function acceptBatch(
   requests: readonly (AcceptRequest | AcceptResult)[],
   claim: Claim | null,
 ): Promise<BatchAnswer> {
-  // As in every accept: the quota is locked before the claims, so that two transactions agree.
+  const valid = requests.filter((request): request is AcceptRequest => 'payload' in request);
+  const recent = recentOf(app, trx);
+  // As in every accept: quota and contents are locked before the claims, so that all agree.
   await openAllowances(app, trx, [caller.organizationId]);
+  await recent.keep(valid.map(({ content }) => content.digest));
   const staked = claim && batchClaimRow(claim, app.clock.now());
   if (claim && staked) {
     const [made] = (await stakeClaims(trx, [staked])).values();
     if (made) return replay(trx, claim, made);
   }
-  const valid = requests.filter((request): request is AcceptRequest => 'payload' in request);
-  const accepted = (await acceptAll(app, trx, recentOf(app, trx), valid)).values();
+  const accepted = (await acceptAll(app, trx, recent, valid)).values();
   const results = requests.map((request) =>
     'payload' in request ? (accepted.next().value ?? request) : request,
   );

@@ -32,23 +32,19 @@ export interface Draft {
 /**
  * Drafts a message; `parent` is the one it replies to. A delivery to a blocked address ends here, and
  * where all do, so does the message: its 201 says `failed`, not `pending`, as nothing is left to
- * send. Reads the store only to share contents.
+ * send. Shares contents that `recent` keeps.
  */
-export async function draftMessage(
+export function draftMessage(
   app: App,
   recent: RecentContents,
   { caller, payload, content }: { caller: Caller; payload: SendPayload; content: SendContent },
   sender: ResolvedSender,
   parent: MessageRow | undefined,
   blocks: ActiveBlocks,
-): Promise<Draft> {
+): Draft {
   const now = app.clock.now();
   const id = app.newId('message');
-  const {
-    contentId,
-    content: newContent,
-    blobs,
-  } = await draftContent(app, recent, caller, content);
+  const { contentId, content: newContent, blobs } = draftContent(app, recent, caller, content);
   const recipients = draftRecipients(app, id, payload);
   const senderDomain = domainOf(sender.email);
   const deliveries = recipients.map((recipient) => {
@@ -105,13 +101,13 @@ function referencesTo(parent: MessageRow): string[] {
 }
 
 /** The content row, or the id of an equal one that is stored already. */
-async function draftContent(
+function draftContent(
   app: App,
   recent: RecentContents,
   caller: Caller,
   { digest, html, text, attachments }: SendContent,
-): Promise<{ contentId: string; content: ContentRow | null; blobs: BlobRow[] }> {
-  const known = await recent.find(digest);
+): { contentId: string; content: ContentRow | null; blobs: BlobRow[] } {
+  const known = recent.find(digest);
   if (known) return { contentId: known, content: null, blobs: [] };
   const owned = { organization_id: caller.organizationId, created_at: app.clock.now() };
   const contentId = app.newId('content');

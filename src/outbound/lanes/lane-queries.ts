@@ -1,5 +1,5 @@
 // All SQL on `lane_states`: one row per daemon, replaced once a second while it works. Rows only.
-import { type Db, tables } from '../../store/db.ts';
+import { type Db, engineOf, tables } from '../../store/db.ts';
 
 export interface LaneStatesRow {
   worker: string;
@@ -35,7 +35,14 @@ export function selectLaneStates(db: Db, since: number): Promise<LaneStatesRow[]
 export async function deleteLaneStatesBefore(db: Db, before: number): Promise<void> {
   await tables<LaneTables>(db)
     .deleteFrom('lane_states')
-    .where('reported_at', '<', before)
+    .where('worker', 'in', (eb) =>
+      eb
+        .selectFrom('lane_states')
+        .select('worker')
+        .where('reported_at', '<', before)
+        // One that reports again at this moment may be deleting ours.
+        .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked()),
+    )
     .execute();
 }
 

@@ -66,7 +66,7 @@ export function startLaneReport(app: App, worker: string, lanes: Lanes): () => P
     await app.store.write(async (trx) => {
       await upsertLaneStates(trx, row);
       await deleteLaneStatesBefore(trx, now - staleMs);
-    }, 'soon');
+    }, 'quiet');
     isShown = reported.length > 0;
   };
   const tick = () => {
@@ -85,7 +85,7 @@ export function startLaneReport(app: App, worker: string, lanes: Lanes): () => P
     cancel();
     await writing;
     // Where the store takes no more writes, the report is stale soon anyway.
-    await app.store.write((trx) => deleteLaneStatesOf(trx, worker), 'soon').catch(() => {});
+    await app.store.write((trx) => deleteLaneStatesOf(trx, worker), 'quiet').catch(() => {});
   };
 }
 

@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../../app.ts';
 import { recordEvents } from '../../events/events.ts';
-import { firstTurn } from '../../messages/delivery-queries.ts';
+import { firstTurn, lockDeliveries } from '../../messages/delivery-queries.ts';
 import { findMessageRows } from '../../messages/queries.ts';
 import {
   askScheduledNow,
@@ -52,7 +52,13 @@ export async function changeQueue(
   for (;;) {
     const rows = await walkQueue(db, walk, batch);
     if (rows.length === 0) return changed;
-    changed += await app.store.write((trx) => change(trx, rows));
+    changed += await app.store.write(async (trx) => {
+      await lockDeliveries(
+        trx,
+        rows.map(({ id }) => id),
+      );
+      return change(trx, rows);
+    });
     onProgress(changed);
     walk.after = rows.at(-1) ?? null;
     if (rows.length === batch) await pause(breathMs);

@@ -17,7 +17,7 @@ import {
 import type { Attempt } from '../../messages/schema.ts';
 import { type Page, toPage } from '../../pagination.ts';
 import { type Db, fromJson } from '../../store/db.ts';
-import { lockDeliveries, takeBack, underWay } from '../cancel.ts';
+import { lockWhole, takeBack, underWay } from '../cancel.ts';
 import { type Holds, heldLanes, holdOfLane, readHolds } from './holds.ts';
 import type { ListQueueQuery, QueueEntry, QueueScope } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, tellByHand } from './queue-walk.ts';
@@ -149,8 +149,9 @@ export async function retryDeliveries(
     const sorted = [...waiting.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
     const given = await giveTurnsNow(app, trx, sorted);
     await tellByHand(app, trx, given, 'queued', { by: 'operator', action: 'retry' });
-    const after = await Promise.all(sorted.map(({ id }) => findNamedDeliveries(trx, id)));
-    return after.flat().map(toEntry);
+    const after: DeliveryRow[] = [];
+    for (const { id } of sorted) after.push(...(await findNamedDeliveries(trx, id)));
+    return after.map(toEntry);
   });
 }
 
@@ -224,7 +225,7 @@ export async function dropDeliveries(
 
 async function drop(app: App, trx: Db, id: string, organizationId?: string): Promise<QueueEntry[]> {
   const [known] = await getNamed(trx, id, organizationId);
-  if (known) await lockDeliveries(trx, known.message_id);
+  if (known) await lockWhole(trx, known.message_id);
   const rows = droppable(id, await getNamed(trx, id, organizationId));
   const waiting = rows.filter(({ due_at }) => due_at !== null);
   const byHand = { by: 'operator', action: 'drop' } as const;

@@ -56,7 +56,7 @@ export function keptPolicies({
           if (writes++ % writesPerSweep === 0) {
             await deleteOldStsPolicies(trx, clock.now(), mostKept);
           }
-        }, 'soon');
+        }, 'quiet');
       } catch (error) {
         log.warn({ err: error, domain }, 'MTA-STS: a policy cannot be kept');
       }

@@ -1,6 +1,6 @@
 // All SQL on `mta_sts_policies`: one row for each recipient domain with a policy in force. Rows only.
 import type { Kysely } from 'kysely';
-import { type Db, type ParameterOf, statement, tables } from '../../store/db.ts';
+import { type Db, engineOf, type ParameterOf, statement, tables } from '../../store/db.ts';
 
 export interface StsPolicyRow {
   domain: string;
@@ -34,10 +34,24 @@ export async function upsertStsPolicy(db: Db, row: StsPolicyRow): Promise<void> 
     .execute();
 }
 
+/** Deletes those of a time, but for what another daemon is writing at this moment. */
+async function deleteUntil(db: Db, column: 'expires_at' | 'fetched_at', at: number): Promise<void> {
+  await tables<StsTables>(db)
+    .deleteFrom('mta_sts_policies')
+    .where('domain', 'in', (eb) =>
+      eb
+        .selectFrom('mta_sts_policies')
+        .select('domain')
+        .where(column, '<=', at)
+        .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked()),
+    )
+    .execute();
+}
+
 /** Forgets what ran out before `now`, and of the rest all but the `most` fetched last. */
 export async function deleteOldStsPolicies(db: Db, now: number, most: number): Promise<void> {
   const q = tables<StsTables>(db);
-  await q.deleteFrom('mta_sts_policies').where('expires_at', '<=', now).execute();
+  await deleteUntil(db, 'expires_at', now);
   const firstTooMany = await q
     .selectFrom('mta_sts_policies')
     .select('fetched_at')
@@ -46,8 +60,5 @@ export async function deleteOldStsPolicies(db: Db, now: number, most: number): P
     .limit(1)
     .executeTakeFirst();
   if (!firstTooMany) return;
-  await q
-    .deleteFrom('mta_sts_policies')
-    .where('fetched_at', '<=', firstTooMany.fetched_at)
-    .execute();
+  await deleteUntil(db, 'fetched_at', firstTooMany.fetched_at);
 }

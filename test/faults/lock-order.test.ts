@@ -1,0 +1,225 @@
+// Two daemons on one PostgreSQL that lock the same rows: in one order, so that neither is the victim of
+// a deadlock. Somebody holds the row that one of them asks for first: would the other one hold on to
+// its own first row meanwhile, they would meet crosswise when that row is free.
+import { sql } from 'kysely';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beat, deleteDaemons } from '../../src/admission/queries.ts';
+import type { App } from '../../src/app.ts';
+import { createAuthenticator } from '../../src/keys/authenticator.ts';
+import { createKey } from '../../src/keys/keys.ts';
+import { updateLastUsed } from '../../src/keys/queries.ts';
+import {
+  type DeliveryRow,
+  findDeliveries,
+  lockDeliveries,
+} from '../../src/messages/delivery-queries.ts';
+import { deleteMessage } from '../../src/messages/messages.ts';
+import { findMessageRows, keepContents } from '../../src/messages/queries.ts';
+import { sendBatch } from '../../src/outbound/accept/batch.ts';
+import { cancelMessage } from '../../src/outbound/cancel.ts';
+import { deleteLaneStatesBefore, upsertLaneStates } from '../../src/outbound/lanes/lane-queries.ts';
+import { applyLateOutcomes, type LateOutcome } from '../../src/outbound/late-outcome.ts';
+import type { Db, Store } from '../../src/store/db.ts';
+import { heldWrite } from '../messages/fixtures.ts';
+import { payloadFor, send } from '../support/delivery.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+
+let service: TestApp;
+let app: App;
+let other: App;
+/** How often a transaction of either daemon was run again. */
+let reruns: number;
+
+beforeEach(async () => {
+  service = await testApp({ store: 'postgres' });
+  app = service.app;
+  other = await service.another();
+  reruns = 0;
+  for (const { store } of [app, other]) countReruns(store);
+});
+afterEach(() => service.close());
+
+function countReruns(store: Store): void {
+  const { write } = store;
+  const counting: Store['write'] = (work, durability) => {
+    let runs = 0;
+    return write((trx) => {
+      if (runs++ > 0) reruns += 1;
+      return work(trx);
+    }, durability);
+  };
+  Object.assign(store, { write: counting });
+}
+
+const byText = (a: string, b: string) => (a < b ? -1 : 1);
+
+/** Resolves when so many transactions wait for others with a lock on this table. */
+async function waiting(table: string, wanted: number): Promise<void> {
+  const query = sql<{ n: number }>`select count(distinct pid) as n from pg_locks where not granted
+    and pid in (select pid from pg_locks where relation = ${table}::regclass)`;
+  while (Number((await query.execute(app.store.db)).rows[0]?.n) < wanted);
+}
+
+/** Both come, in this order, while somebody holds what `hold` locks; then it is free. */
+async function meetAt(
+  table: string,
+  hold: (trx: Db) => Promise<unknown>,
+  first: () => Promise<unknown>,
+  second: () => Promise<unknown>,
+): Promise<void> {
+  const held = await heldWrite(app, hold);
+  const one = first();
+  await waiting(table, 1);
+  const two = second();
+  await waiting(table, 2);
+  await held.commit();
+  await Promise.all([one, two]);
+  expect(reruns).toBe(0);
+}
+
+/** Both do their first part, then both their second. */
+async function crosswise(
+  parts: (trx: Db, own: string, others: string) => [() => Promise<unknown>, () => Promise<unknown>],
+): Promise<void> {
+  const met = Promise.withResolvers<void>();
+  let came = 0;
+  const run = (daemon: App, own: string, others: string) =>
+    daemon.store.write(async (trx) => {
+      const [before, after] = parts(trx, own, others);
+      await before();
+      if (++came === 2) met.resolve();
+      await met.promise;
+      await after();
+    });
+  await Promise.all([run(app, 'a', 'b'), run(other, 'b', 'a')]);
+  expect(reruns).toBe(0);
+}
+
+const batchOf = (daemon: App, bodies: readonly string[]) =>
+  sendBatch(
+    daemon,
+    service.caller,
+    bodies.map((text) => payloadFor('ada@example.com', { email: { text } })),
+    null,
+  );
+
+it('bodies that recur are locked in one order, whatever that of the sends', async () => {
+  const made = await batchOf(app, ['one', 'two']);
+  const ids = made.flatMap((result) => ('message' in result ? result.message.id : []));
+  const rows = await findMessageRows(app.store.db, ids);
+  const [first = '', second = ''] = rows.map(({ content_id }) => content_id ?? '').sort(byText);
+  expect(first).not.toBe(second);
+  await meetAt(
+    'contents',
+    (trx) => keepContents(trx, [first]),
+    () => batchOf(app, ['one', 'two']),
+    () => batchOf(app, ['two', 'one']),
+  );
+  expect(await usesOf([first, second])).toEqual([3, 3]);
+});
+
+async function usesOf(ids: readonly string[]): Promise<number[]> {
+  const { rows } = await sql<{ uses: number }>`select uses from contents
+    where id = any(${ids})`.execute(app.store.db);
+  return rows.map(({ uses }) => uses);
+}
+
+const bounced: LateOutcome = {
+  kind: 'bounced',
+  errorCode: 'unknown',
+  isHard: true,
+  code: 550,
+  enhancedCode: '5.1.1',
+  text: 'no such user',
+  remoteMta: null,
+};
+
+async function sentTo(...to: string[]): Promise<{ id: string; rows: DeliveryRow[] }> {
+  const { id } = await send(app, service.caller, to);
+  return { id, rows: await findDeliveries(app.store.db, [id]) };
+}
+
+it('a deletion locks deliveries before their message, as a cancel does', async () => {
+  const { id, rows } = await sentTo('ada@example.com');
+  await meetAt(
+    'deliveries',
+    (trx) =>
+      lockDeliveries(
+        trx,
+        rows.map((row) => row.id),
+      ),
+    () => cancelMessage(app, service.caller, id),
+    () => deleteMessage(other, service.caller, id),
+  );
+});
+
+it('a report locks deliveries before their message, as a cancel does', async () => {
+  const { id, rows } = await sentTo('ada@example.com', 'bob@example.com');
+  const told = rows.toReversed().map((delivery) => ({ delivery, outcome: bounced }));
+  await meetAt(
+    'deliveries',
+    (trx) =>
+      lockDeliveries(
+        trx,
+        rows.slice(0, 1).map((row) => row.id),
+      ),
+    () => cancelMessage(app, service.caller, id),
+    () => other.store.write((trx) => applyLateOutcomes(other, trx, told)),
+  );
+});
+
+it('two reports of the same deliveries lock them in one order', async () => {
+  const { rows } = await sentTo('ada@example.com', 'bob@example.com');
+  await sql`update deliveries set status = 'sent'`.execute(app.store.db);
+  const told = rows.map((delivery) => ({ delivery, outcome: bounced }));
+  await meetAt(
+    'deliveries',
+    (trx) =>
+      lockDeliveries(
+        trx,
+        rows.slice(0, 1).map((row) => row.id),
+      ),
+    () => app.store.write((trx) => applyLateOutcomes(app, trx, told)),
+    () => other.store.write((trx) => applyLateOutcomes(other, trx, told.toReversed())),
+  );
+});
+
+it('the last use of keys is written in one order', async () => {
+  const ids: string[] = [];
+  const keys: string[] = [];
+  for (let i = 0; i < 2; i++) {
+    const { id, key } = await createKey(app, service.operator, { role: 'admin' });
+    ids.push(id);
+    keys.push(key ?? '');
+  }
+  const flush = async (daemon: App, used: readonly string[]) => {
+    const authenticator = createAuthenticator(daemon);
+    for (const key of used) await authenticator.authenticate(key);
+    await authenticator.flushLastUsed();
+  };
+  const [first = ''] = ids.toSorted(byText);
+  await meetAt(
+    'api_keys',
+    (trx) => updateLastUsed(trx, first, 1),
+    () => flush(app, keys),
+    () => flush(other, keys.toReversed()),
+  );
+});
+
+it('daemons that think each other gone, and both beat, do not wait for each other', async () => {
+  await app.store.write(async (trx) => {
+    for (const id of ['a', 'b']) await beat(trx, id);
+  });
+  await crosswise((trx, own, others) => [() => beat(trx, own), () => deleteDaemons(trx, [others])]);
+});
+
+it('nor do those that report their lanes after a rest', async () => {
+  const row = (worker: string, at: number) => ({ worker, reported_at: at, lanes: '[]' });
+  await app.store.write(async (trx) => {
+    for (const id of ['a', 'b']) await upsertLaneStates(trx, row(id, 1));
+  });
+  await crosswise((trx, own) => [
+    () => upsertLaneStates(trx, row(own, 3)),
+    () => deleteLaneStatesBefore(trx, 2),
+  ]);
+});

@@ -1,0 +1,78 @@
+// A way to a server that fails as networks do: it breaks, or takes bytes and brings none, while the
+// server itself goes on for everybody else.
+import { connect, createServer, type Socket } from 'node:net';
+
+export interface TcpProxy {
+  readonly port: number;
+  /** How many connections were ever made. */
+  readonly connections: number;
+  /** Cuts what is open; until `mend`, what comes is cut at once. */
+  cut(): void;
+  /** From now on nothing passes over what is open, and nobody is told; new connections work. */
+  freeze(): void;
+  mend(): void;
+  close(): Promise<void>;
+}
+
+/** A proxy before the server at this port of loopback. */
+export async function tcpProxy(serverPort: number): Promise<TcpProxy> {
+  const open = new Set<Socket>();
+  let isCut = false;
+  let connections = 0;
+  const server = createServer((client) => {
+    connections += 1;
+    if (isCut) {
+      client.destroy();
+      return;
+    }
+    const upstream = connect(serverPort, '127.0.0.1');
+    for (const socket of [client, upstream]) {
+      open.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        open.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.pipe(upstream);
+    upstream.pipe(client);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const destroyAll = () => {
+    for (const socket of open) socket.destroy();
+  };
+  return {
+    port: typeof address === 'object' && address ? address.port : 0,
+    get connections() {
+      return connections;
+    },
+    cut() {
+      isCut = true;
+      destroyAll();
+    },
+    freeze() {
+      for (const socket of open) {
+        socket.unpipe();
+        socket.pause();
+      }
+    },
+    mend() {
+      isCut = false;
+    },
+    close() {
+      destroyAll();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** The URL with another port, on loopback. */
+export function throughProxy(url: string, { port }: TcpProxy): string {
+  const through = new URL(url);
+  through.hostname = '127.0.0.1';
+  through.port = String(port);
+  // The tools of libpq do not read + as a space.
+  return through.href.replaceAll('+', '%20');
+}
