@@ -5,7 +5,7 @@ import type { AttemptTrace, ErrorCode, Outcome, RemoteReply } from './outcome.ts
 import { classifyReply, tooManyRecipients } from './replies/classify-reply.ts';
 import { type Verdict, worstVerdict } from './route/destination.ts';
 import type { SmtpFault } from './smtp/fault.ts';
-import type { Peer } from './smtp/pool.ts';
+import type { Peer } from './smtp/pool-request.ts';
 import type { RecipientAnswer } from './smtp/transaction.ts';
 import { joinTranscripts } from './smtp/transcript.ts';
 
@@ -73,6 +73,11 @@ export class AttemptRecord {
   /** The first host is turned to: waiting for a free connection before that is none of its time. */
   begin(): void {
     this.#begun ??= { at: this.#clock.now(), elapsed: this.#clock.elapsed() };
+  }
+
+  /** Milliseconds since the first host was turned to. */
+  get tookMs(): number {
+    return this.#begun ? this.#clock.elapsed() - this.#begun.elapsed : 0;
   }
 
   /** What the attempt history should show besides. */
@@ -145,12 +150,11 @@ export class AttemptRecord {
   }
 
   #trace(tls: string | null): AttemptTrace {
-    const durationMs = this.#begun ? this.#clock.elapsed() - this.#begun.elapsed : 0;
     return {
       ...this.#peer,
       tls,
       startedAt: this.#begun?.at ?? this.#clock.now(),
-      durationMs: Math.round(durationMs),
+      durationMs: Math.round(this.tookMs),
       transcript: joinTranscripts(this.#transcripts),
     };
   }

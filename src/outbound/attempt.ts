@@ -7,8 +7,9 @@ import type { DeliveryRow } from '../messages/delivery-queries.ts';
 import type { OpenCarrier } from './carrier/carrier.ts';
 import type { ClaimedMessage, LaneChoice } from './claim.ts';
 import { composeRequestOf } from './compose/request.ts';
-import { type LaneSignal, Lanes } from './lanes/lanes.ts';
+import { isFault, type LaneSignal, Lanes } from './lanes/lanes.ts';
 import { loadProviders } from './lanes/load-providers.ts';
+import { Shares } from './lanes/shares.ts';
 import type { AttemptTrace, Outcome, RemoteReply } from './outcome.ts';
 import { refusalTeller } from './relay-refusals.ts';
 import { classifyReply } from './replies/classify-reply.ts';
@@ -26,9 +27,15 @@ import type { Settlement } from './settle.ts';
 import { type SimulatedOutcome, simulatedOutcome } from './simulator.ts';
 import type { DsnRequest } from './smtp/envelope.ts';
 
+/** Attempts all claimed deliveries of a message; those of one destination are settled as they end. */
+export type AttemptMessage = (
+  claimed: ClaimedMessage,
+  settle: (settlements: Settlement[]) => Promise<void>,
+) => Promise<void>;
+
 /** Attempts claimed messages; holds the SMTP connections. */
 export interface Attempter {
-  attempt(claimed: ClaimedMessage): Promise<Settlement[]>;
+  attempt: AttemptMessage;
   /** The lanes that its attempts are counted in. */
   choice: LaneChoice;
   close(): Promise<void>;
@@ -47,6 +54,7 @@ export function createAttempter(
   const { providersFile, maxConnectionsPerDomain } = app.config.delivery;
   const providers = loadProviders(providersFile, maxConnectionsPerDomain);
   const lanes = new Lanes(app.clock, app.random, providers);
+  const shares = new Shares(app.clock);
   const carrier = openCarrier(app, { providers, lanes, policies: keptPolicies(app) });
   const tellRefusals = refusalTeller(app);
   const laneOf = (email: string): string | null => {
@@ -65,6 +73,7 @@ export function createAttempter(
     const envelopes = await Promise.all(
       groups.map(async ({ route, deliveries }) => ({
         route,
+        organizationId: message.organization_id,
         from: await returnPathOf(app, message, deliveries),
         recipients: deliveries.map(({ email }) => email),
         ...(route.kind === 'relay' && { dsn: reportsWanted(message.id) }),
@@ -88,9 +97,21 @@ export function createAttempter(
     }));
   };
 
+  /** Recipients of one dialogue tell the lane of one fault, however many they are. */
+  const tellLane = (settlements: readonly Settlement[]) => {
+    const told = new Set<LaneSignal>();
+    for (const { delivery, outcome } of settlements) {
+      const lane = laneOf(delivery.email);
+      if (lane === null) continue;
+      const signal = signalOf(outcome);
+      if (told.has(signal) && isFault(signal)) lanes.released(delivery.id);
+      else lanes.ended(lane, delivery.id, signal, outcome.trace.durationMs);
+      told.add(signal);
+    }
+  };
+
   return {
-    async attempt(claimed) {
-      const settlements: Settlement[] = [];
+    async attempt(claimed, settle) {
       const isSole = claimed.message.delivery_count === 1;
       const fromEmail = claimed.message.from_email;
       const groups = await groupByDestination(app, claimed, chooseRoute);
@@ -102,17 +123,16 @@ export function createAttempter(
             app.log.error({ err: error, messageId: claimed.message.id }, 'an attempt failed');
             return deliveries.map(() => ourFault(app, route.kind));
           });
-          for (const [index, delivery] of deliveries.entries()) {
+          const settlements = deliveries.map((delivery, index) => {
             const ending = endings[index] ?? ourFault(app, route.kind);
-            settlements.push({ delivery, isSole, fromEmail, ...ending });
-            const lane = laneOf(delivery.email);
-            if (lane !== null) lanes.ended(lane, delivery.id, signalOf(ending.outcome));
-          }
+            return { delivery, isSole, fromEmail, ...ending };
+          });
+          tellLane(settlements);
+          await settle(settlements);
         }),
       );
-      return settlements;
     },
-    choice: { lanes, laneOf, soleLane: soleLaneOf(app.config.delivery, lanes, laneOf) },
+    choice: { lanes, shares, laneOf, soleLane: soleLaneOf(app.config.delivery, lanes, laneOf) },
     close: () => carrier.close(),
   };
 }

@@ -1,6 +1,6 @@
-// Claims: a short transaction that gives turns to what became due, asks the lanes for each delivery
-// in the order of turns, leases those that go, puts off those that must wait, and reads what the
-// attempts need: there, on SQLite, the pages of what came in lately are at hand.
+// Claims: a short transaction that gives turns to what became due, asks for each delivery, in the order
+// of turns, its lane and the share of its organization, leases those that go, puts off those that must
+// wait, and reads what the attempts need: there, on SQLite, the pages of what came in lately are at hand.
 import type { App } from '../app.ts';
 import { recordEvents } from '../events/events.ts';
 import {
@@ -26,6 +26,7 @@ import {
 } from '../messages/queries.ts';
 import type { Db } from '../store/db.ts';
 import type { Lanes } from './lanes/lanes.ts';
+import { laneOfShare, type Shares } from './lanes/shares.ts';
 import { countDropped } from './outcome-counts.ts';
 import { type Pauses, readPauses } from './pauses.ts';
 import { type Holds, heldBy, readHolds } from './queue/holds.ts';
@@ -55,9 +56,10 @@ export interface ClaimOptions {
   inWork?: ReadonlySet<string>;
 }
 
-/** The lanes as claims and attempts see them: null for routes that have no limits. */
+/** The lanes and shares as claims and attempts see them: no lane for routes that have no limits. */
 export interface LaneChoice {
   lanes: Lanes;
+  shares: Shares;
   laneOf(email: string): string | null;
   /** Where all mail takes one lane: what claims it, so that nothing is claimed to be put off. */
   soleLane: { quickRoom(): number } | null;
@@ -79,9 +81,10 @@ export async function claimMessages(
 ): Promise<Claimed> {
   const begunIds: string[] = [];
   const withdraw = () => {
-    for (const id of begunIds.splice(0)) choice.lanes.released(id);
+    for (const id of begunIds.splice(0)) handBack(choice, id);
   };
-  const roomy = choice.lanes.withRoom();
+  const { lanes, shares } = choice;
+  const roomy = { lanes: lanes.withRoom(), shares: shares.withRoom() };
   const claimIn = (trx: Db) => {
     // What a run began that the store undid.
     withdraw();
@@ -95,24 +98,30 @@ export async function claimMessages(
   return { messages, scheduled, progressed: messages.length + moved > 0 };
 }
 
+/** The delivery is in work no more, or was not claimed after all. */
+export function handBack({ lanes, shares }: LaneChoice, deliveryId: string): void {
+  lanes.released(deliveryId);
+  shares.released(deliveryId);
+}
+
 async function claimInTransaction(
   app: App,
   trx: Db,
   choice: LaneChoice,
   options: ClaimOptions,
-  { roomy, begunIds }: { roomy: RoomyLanes; begunIds: string[] },
+  { roomy, begunIds }: { roomy: Roomy; begunIds: string[] },
 ): Promise<{ messages: ClaimedMessage[]; scheduled: DeliveryRow[]; moved: number }> {
   const { worker, leaseMs, limit } = options;
   const now = app.clock.now();
-  const fromLanes = await takeFromLanes(trx, choice.lanes, roomy, limit);
-  const taken = new Set(fromLanes.map((row) => row.id));
+  const waiting = await takeWaiting(trx, choice, roomy, limit);
+  const taken = new Set(waiting.map((row) => row.id));
   const due = await giveTurns(app, trx, now, options, taken);
-  const room = limit - fromLanes.length;
-  const ready = await findReady(trx, fromLanes.length > 0 ? Math.max(fewestReady, room) : room);
+  const room = limit - waiting.length;
+  const ready = await findReady(trx, waiting.length > 0 ? Math.max(fewestReady, room) : room);
   turnsOf(app).served(ready.at(-1)?.turn ?? 0);
   const claimed: DeliveryRow[] = [];
   let postponed = 0;
-  const candidates = [...fromLanes, ...ready];
+  const candidates = [...waiting, ...ready];
   await lockMessages(
     trx,
     candidates.map((row) => row.message_id),
@@ -139,23 +148,36 @@ async function claimInTransaction(
   return { messages, scheduled: due.scheduled, moved: due.moved + postponed };
 }
 
-/** Lanes that deliveries wait for and that have room, as the claim began. */
-type RoomyLanes = ReturnType<Lanes['withRoom']>;
+/** Lanes and shares that deliveries wait for and that have room, as the claim began. */
+interface Roomy {
+  lanes: ReturnType<Lanes['withRoom']>;
+  shares: ReturnType<Shares['withRoom']>;
+}
 
-/** What waits for lanes that have room again, before anything new goes there. */
-async function takeFromLanes(
+/** What waits for lanes and shares that have room again, before anything new goes there. */
+async function takeWaiting(
   trx: Db,
-  lanes: Lanes,
-  roomy: RoomyLanes,
+  { lanes, shares }: LaneChoice,
+  roomy: Roomy,
   limit: number,
 ): Promise<DeliveryRow[]> {
   const taken: DeliveryRow[] = [];
-  for (const { lane, room } of roomy) {
+  const take = async (
+    { lane, room }: { lane: string; room: number },
+    onTaken: (isDrained: boolean) => void,
+  ) => {
     const wanted = Math.min(room, limit - taken.length);
-    if (wanted <= 0) break;
+    if (wanted <= 0) return;
     const waiting = await findInLane(trx, lane, wanted);
-    if (waiting.length < wanted) lanes.drained(lane);
+    onTaken(waiting.length < wanted);
     taken.push(...waiting);
+  };
+  // Lanes first: a place that a lane gave back is for what waits there, which has waited for both.
+  for (const one of roomy.lanes) {
+    await take(one, (isDrained) => isDrained && lanes.drained(one.lane));
+  }
+  for (const one of roomy.shares) {
+    await take(one, (isDrained) => shares.taken(one.lane, isDrained));
   }
   return taken;
 }
@@ -198,17 +220,21 @@ async function readStops(trx: Db): Promise<Stops> {
   return { holds: await readHolds(trx), pauses: await readPauses(trx) };
 }
 
-/** Asks the holds, the pauses and the lane; one that is over its age goes past the lane, for its last attempt. */
+/**
+ * Asks the holds, the pauses, the lane and the share; one that is over its age goes past the last two,
+ * for its last attempt.
+ */
 async function goesNow(
   trx: Db,
-  { lanes, laneOf }: LaneChoice,
+  { lanes, shares, laneOf }: LaneChoice,
   stops: Stops | null,
   row: DeliveryRow,
   now: number,
 ): Promise<boolean> {
+  const { id, organization_id: organizationId } = row;
   const hold = stops?.holds.of(row);
   if (hold) {
-    await postpone(trx, heldBy(hold, row.id, now));
+    await postpone(trx, heldBy(hold, id, now));
     return false;
   }
   const pause = stops?.pauses.on(row, now);
@@ -218,13 +244,16 @@ async function goesNow(
   }
   const lane = laneOf(row.email);
   if (lane === null) return true;
-  const admission = lanes.admit(lane, row.organization_id);
+  const admitted = lanes.admit(lane, organizationId);
+  const admission = admitted.goes ? shares.admit(organizationId, row.sender_domain) : admitted;
   if (admission.goes || now >= row.expires_at) {
-    lanes.begun(lane, row.id);
+    lanes.begun(lane, id);
+    shares.begun(id, organizationId);
     return true;
   }
   const { until, waitReason } = admission;
-  await postpone(trx, { id: row.id, lane, dueAt: until, waitReason });
+  const waitsIn = admitted.goes ? laneOfShare(organizationId) : lane;
+  await postpone(trx, { id, lane: waitsIn, dueAt: until, waitReason });
   return false;
 }
 

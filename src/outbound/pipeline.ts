@@ -13,16 +13,17 @@ import {
 import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
 import { intakeOf } from './accept/intake.ts';
-import { type ClaimedMessage, claimMessages, type LaneChoice } from './claim.ts';
+import type { AttemptMessage } from './attempt.ts';
+import { type ClaimedMessage, claimMessages, handBack, type LaneChoice } from './claim.ts';
 import { comeToPresent, isAheadOfClock, watchClock } from './clock-jumps.ts';
 import { confirmDelivered } from './confirm.ts';
-import type { Lanes } from './lanes/lanes.ts';
+import { mostInFlight } from './lanes/shares.ts';
 import { sendScheduled } from './scheduled.ts';
 import { type Settlement, settleAll } from './settle.ts';
 
 const claimBatch = 100;
-/** Claimed and not settled at once: enough to keep every connection busy, little to redo. */
-const mostInFlight = 400;
+/** With fewer places free than this part of them, it is not claimed before `starvedPauseMs`. */
+const roomWorthAClaim = 1 / 8;
 const settleBatch = 128;
 /** A lease is renewed three times before it runs out; after a crash it delays by at most this. */
 const leaseMs = 60_000;
@@ -36,9 +37,6 @@ const starvedPauseMs = 100;
 const besideBurstMs = 100;
 /** until what is claimed has waited so long: then deliveries have their full share again. */
 const patienceMs = 10_000;
-
-/** Attempts all claimed deliveries of one message; one settlement each, never rejects. */
-export type AttemptMessage = (claimed: ClaimedMessage) => Promise<Settlement[]>;
 
 /** What a pipeline drives. */
 export interface PipelineParts {
@@ -114,33 +112,45 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
     wake();
   };
 
-  const work = async (claimed: ClaimedMessage): Promise<void> => {
+  /** Their places are free again, and whoever waits for one is looked at. */
+  const putDown = (ids: readonly string[]) => {
+    for (const id of ids) {
+      if (!inWork.delete(id)) continue;
+      handBack(choice, id);
+      load -= 1;
+    }
+    app.metrics.inFlight.set(load);
+    const isAwaited = choice.lanes.isAwaited() || choice.shares.isAwaited();
+    if (load === 0 || isAwaited || (isStarved && claimable() > 0)) wakeUp();
+  };
+
+  /** What ends together is settled together, and holds its places no longer than that takes. */
+  const settleEnded = async (settlements: Settlement[]): Promise<void> => {
     try {
-      const settlements = await attempt(claimed);
       await Promise.all(settlements.map(settle));
       for (const { outcome, routeKind } of settlements) {
         app.metrics.attempts.inc({ outcome: outcome.kind, route: routeKind });
       }
-    } catch (error) {
-      // The lease stays and runs out: nothing is lost, the attempt is made again.
-      app.log.error({ err: error, messageId: claimed.message.id }, 'an attempt was not settled');
+    } finally {
+      putDown(settlements.map(({ delivery }) => delivery.id));
     }
   };
 
   const launch = (claimed: ClaimedMessage) => {
-    load += claimed.deliveries.length;
-    for (const { id } of claimed.deliveries) inWork.add(id);
+    const ids = claimed.deliveries.map(({ id }) => id);
+    load += ids.length;
+    for (const id of ids) inWork.add(id);
     app.metrics.inFlight.set(load);
-    const done = work(claimed).finally(() => {
-      inFlight.delete(done);
-      for (const { id } of claimed.deliveries) {
-        inWork.delete(id);
-        choice.lanes.released(id);
-      }
-      load -= claimed.deliveries.length;
-      app.metrics.inFlight.set(load);
-      if (load === 0 || choice.lanes.isAwaited() || (isStarved && claimable() > 0)) wakeUp();
-    });
+    const done = attempt(claimed, settleEnded)
+      .catch((error: unknown) => {
+        // The lease stays and runs out: nothing is lost, the attempt is made again.
+        const messageId = claimed.message.id;
+        app.log.error({ err: error, messageId }, 'an attempt was not settled');
+      })
+      .finally(() => {
+        inFlight.delete(done);
+        putDown(ids);
+      });
     inFlight.add(done);
   };
 
@@ -165,7 +175,8 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
   /** How many a claim may take now; 0 until it would be worth one. */
   const claimable = (): number => {
     const free = mostInFlight - load;
-    if (free <= mostInFlight / 8) return 0;
+    const isLittle = free <= mostInFlight * roomWorthAClaim;
+    if (isLittle && app.clock.elapsed() - claimedAt < starvedPauseMs) return 0;
     return Math.min(claimBatch, free, choice.soleLane?.quickRoom() ?? free);
   };
 
@@ -188,8 +199,9 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
     if (app.clock.now() >= confirmAt) await confirmDelivered(app);
     const work = await lookAhead(app);
     confirmAt = work.confirmAt;
-    if (!work.isReady && work.dueAt > app.clock.now() && choice.lanes.withRoom().length === 0) {
-      return Math.min(work.dueAt, confirmAt, nextRoomAt(choice.lanes), longestSleep(app));
+    const hasRoom = choice.lanes.withRoom().length > 0 || choice.shares.withRoom().length > 0;
+    if (!work.isReady && work.dueAt > app.clock.now() && !hasRoom) {
+      return Math.min(work.dueAt, confirmAt, nextRoomAt(choice), longestSleep(app));
     }
     const claimed = await claimMessages(app, choice, { worker, leaseMs, limit, inWork });
     claimedAt = app.clock.elapsed();
@@ -197,7 +209,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
     for (const one of claimed.messages) launch(one);
     if (claimed.scheduled.length > 0) await sendScheduled(app, claimed.scheduled);
     if (claimed.progressed) return 0;
-    return Math.min(work.dueAt, confirmAt, nextRoomAt(choice.lanes), longestSleep(app));
+    return Math.min(work.dueAt, confirmAt, nextRoomAt(choice), longestSleep(app));
   };
 
   const run = async (): Promise<void> => {
@@ -295,8 +307,8 @@ function longestWait(messages: readonly ClaimedMessage[], now: number): number {
   return Math.max(0, ...waits);
 }
 
-function nextRoomAt(lanes: Lanes): number {
-  return lanes.nextRoomAt() ?? Infinity;
+function nextRoomAt({ lanes, shares }: LaneChoice): number {
+  return Math.min(lanes.nextRoomAt() ?? Infinity, shares.nextRoomAt() ?? Infinity);
 }
 
 function longestSleep(app: App): number {

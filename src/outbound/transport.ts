@@ -12,8 +12,11 @@ import { createMtaSts, type StsLog } from './route/mta-sts.ts';
 import type { NetworkRoute } from './route/route.ts';
 import type { HostSecurity } from './route/tls-policy.ts';
 import type { SmtpMail } from './smtp/envelope.ts';
+import { SmtpFault } from './smtp/fault.ts';
 import { type Opening, openSession } from './smtp/open.ts';
-import { closingFault, type Peer, SmtpPool } from './smtp/pool.ts';
+import { closingFault, SmtpPool } from './smtp/pool.ts';
+import type { Peer } from './smtp/pool-request.ts';
+import { SlowAddresses } from './smtp/slow-addresses.ts';
 import type { SmtpTimeouts } from './smtp/timeouts.ts';
 import type { RecipientAnswer } from './smtp/transaction.ts';
 import { findWay, type LaneRules, type Way } from './way.ts';
@@ -46,6 +49,8 @@ export interface TransportOptions {
 /** One message for recipients that share a route; in direct mode, those of one domain. */
 export interface TransportJob extends SmtpMail {
   route: NetworkRoute;
+  /** Whose mail it is. */
+  organizationId: string;
 }
 
 export interface Transport {
@@ -57,8 +62,14 @@ export interface Transport {
   close(graceMs?: number): Promise<void>;
 }
 
-/** Past this no further host is tried; the one under way still has its own limits. */
-const tryHostsMs = 300_000;
+/**
+ * So long after the first host no further host or address is tried; the one under way still has its own
+ * limits. Four that let no connection come about, two that say nothing on it.
+ */
+const tryHostsMs = 120_000;
+/** A slow address gets so many connections at once; who waits for one longer than this is deferred. */
+const slowAddressLimits = { connections: 2, messagesPerConnection: 100 };
+const longestSlowWaitMs = 30_000;
 const maxAddresses = 20;
 const messagesPerConnection = 100;
 
@@ -68,6 +79,10 @@ interface Attempt {
   way: Way;
   record: AttemptRecord;
   addressesLeft: number;
+  /** A connection was lost before the message can have been taken. */
+  isLost: boolean;
+  /** A host was turned to a second time: once is enough. */
+  isRepeated: boolean;
 }
 
 /** The server had closed the idle session, or forgotten it: no word of this message was heard. */
@@ -75,6 +90,14 @@ function isStale(answers: readonly RecipientAnswer[]): boolean {
   return answers.every(({ kind, reply }) => {
     return kind === 'fault' && (reply.verb === 'MAIL' || reply.verb === 'RSET');
   });
+}
+
+/**
+ * The connection was closed or reset before the dot was sent: nobody can have taken the message, and
+ * another connection may well hold.
+ */
+function isLostBeforeDot(answers: readonly RecipientAnswer[]): boolean {
+  return answers.some((one) => one.kind === 'fault' && one.isLoss && one.reply.verb !== 'dot');
 }
 
 /**
@@ -102,6 +125,7 @@ export function createTransport(options: TransportOptions): Transport {
     clock,
     maxConnections: config.maxConnections,
   });
+  const slowAddresses = new SlowAddresses(clock);
   const sources = {
     ...options,
     sts: createMtaSts({ ...options, connector }),
@@ -118,6 +142,7 @@ export function createTransport(options: TransportOptions): Transport {
       clock,
       connector,
       signal: shutdown.signal,
+      isPressed: () => pool.isPressed,
       ...(options.timeouts && { timeouts: options.timeouts }),
     });
   }
@@ -131,18 +156,36 @@ export function createTransport(options: TransportOptions): Transport {
     const openOne = async (address: string) => {
       attempt.addressesLeft -= 1;
       const peer = { host, address };
-      return { opening: await openAt(way, peer, security), peer };
+      const begunAt = clock.elapsed();
+      const opening = await openAt(way, peer, security);
+      if (!opening.session && !way.isRelay) slowAddresses.learn(address, begunAt, false);
+      return { opening, peer };
     };
     const [first, ...others] = found.addresses;
     let tried = await openOne(first);
     for (const address of others) {
       const { opening, peer } = tried;
       if (opening.session || opening.fault.kind === 'auth') break;
-      if (attempt.addressesLeft <= 0 || shutdown.signal.aborted) break;
+      if (attempt.addressesLeft <= 0 || shutdown.signal.aborted || record.tookMs > tryHostsMs)
+        break;
       record.addFault(peer, opening.fault, opening.transcript);
       tried = await openOne(address);
     }
     return tried;
+  }
+
+  /** Where connections to the host are counted: with all that lead to the same slow address, or its own. */
+  async function placesAt(way: Way, host: string) {
+    const usual = { lane: way.lane, limits: way.limits };
+    if (way.isRelay || slowAddresses.isEmpty) return usual;
+    const found = await way.addressesOf(host);
+    const slow = found.verdict ? null : slowAddresses.slowest(found.addresses);
+    if (slow === null) return usual;
+    return {
+      lane: `slow ${slow} ${way.port}`,
+      limits: slowAddressLimits,
+      longestWaitMs: longestSlowWaitMs,
+    };
   }
 
   async function tryHost(attempt: Attempt, index: number, isFresh: boolean): Promise<void> {
@@ -153,24 +196,39 @@ export function createTransport(options: TransportOptions): Transport {
     const { security } = demanded;
     if (!isFresh) record.addNotes(security.notes);
     const lease = await pool.acquire({
-      lane: way.lane,
-      limits: way.limits,
+      ...(await placesAt(way, host)),
+      organizationId: job.organizationId,
       keys: await keysOf(way, index, security),
       isFresh,
       open: () => openHost(attempt, host, security),
     });
     if (lease === null) return record.addFault(null, closingFault(), '');
+    if ('isLate' in lease) return record.addFault(null, slowFault(host), '');
     if ('verdict' in lease) return record.addVerdict(host, lease.verdict);
     if ('opening' in lease) {
-      return record.addFault(lease.peer, lease.opening.fault, lease.opening.transcript);
+      const { fault, transcript } = lease.opening;
+      if (fault.isLoss) attempt.isLost = true;
+      return record.addFault(lease.peer, fault, transcript);
     }
     const { session, peer, isReused } = lease;
     record.begin();
+    const begunAt = clock.elapsed();
     const answering = session.deliver(mailFor(job, way, record.pending), lease.lendOn);
     const { tls, transcript } = session;
     const answers = await answering;
     lease.release();
-    if (isReused && isStale(answers)) return tryHost(attempt, index, true);
+    if (!way.isRelay) {
+      slowAddresses.learn(
+        peer.address,
+        begunAt,
+        answers.some(({ kind }) => kind === 'replied'),
+      );
+    }
+    if (isReused && isStale(answers)) {
+      attempt.isRepeated = true;
+      return tryHost(attempt, index, true);
+    }
+    if (isLostBeforeDot(answers)) attempt.isLost = true;
     record.addAnswers(answers, peer, tls, transcript.text);
   }
 
@@ -182,13 +240,23 @@ export function createTransport(options: TransportOptions): Transport {
       record.addVerdict(null, way);
       return record.finish();
     }
-    const attempt = { job, way, record, addressesLeft: maxAddresses };
-    const endAt = clock.elapsed() + tryHostsMs;
+    const attempt: Attempt = {
+      job,
+      way,
+      record,
+      addressesLeft: maxAddresses,
+      isLost: false,
+      isRepeated: false,
+    };
     for (const index of way.hosts.keys()) {
       if (record.pending.length === 0 || attempt.addressesLeft <= 0) break;
-      if (index > 0 && (clock.elapsed() > endAt || shutdown.signal.aborted)) break;
+      if (index > 0 && (record.tookMs > tryHostsMs || shutdown.signal.aborted)) break;
       await tryHost(attempt, index, false);
     }
+    // Where there are several hosts, the next one was that other connection.
+    const isOnlyHost = way.hosts.length === 1 && record.pending.length > 0;
+    const mayRepeat = attempt.isLost && !attempt.isRepeated && !shutdown.signal.aborted;
+    if (isOnlyHost && mayRepeat) await tryHost(attempt, 0, true);
     return record.finish();
   }
 
@@ -210,6 +278,12 @@ export function createTransport(options: TransportOptions): Transport {
       cancel();
     },
   };
+}
+
+/** Who waits for a slow address longer than is good for others is better tried again later. */
+function slowFault(host: string): SmtpFault {
+  const text = `${host} keeps us waiting, and all connections that it gets are in use`;
+  return SmtpFault.of('connection', 'connect', text, '4.4.1');
 }
 
 function mailFor(job: TransportJob, way: Way, pending: readonly number[]): SmtpMail {

@@ -17,7 +17,7 @@ import type { DirectRoute, LocalRoute, NetworkRoute, RelayRoute } from './route/
 import { type HostSecurity, type SecurityAnswer, securityOf } from './route/tls-policy.ts';
 import type { Credentials } from './smtp/auth.ts';
 import type { OpenOptions, TlsMode } from './smtp/open.ts';
-import type { LaneLimits } from './smtp/pool.ts';
+import type { LaneLimits } from './smtp/pool-request.ts';
 
 /** The security of a connection to one address. */
 export type Protection = Pick<

@@ -27,6 +27,7 @@ const carried = carrier.carry({
   request: { input: plainInput, keys: [], timestampSeconds: 1_763_692_020 },
   envelopes: [
     {
+      organizationId: 'org_a',
       route: relay(sink.port),
       from: 'bounce@sender.test',
       recipients: ['b@example.test'],

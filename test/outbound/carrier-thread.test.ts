@@ -74,13 +74,23 @@ function requestOf(
 
 /** To the sink. */
 function relayed(...recipients: string[]): Envelope {
-  return { route: relay(sink.port), from: 'bounce@sender.test', recipients };
+  return {
+    route: relay(sink.port),
+    organizationId: 'org_a',
+    from: 'bounce@sender.test',
+    recipients,
+  };
 }
 
 /** To the mail hosts that the DNS names. */
 function sentTo(domain: string): Envelope {
   const route = direct(sink.port, { domain });
-  return { route, from: 'bounce@sender.test', recipients: [`b@${domain}`] };
+  return {
+    route,
+    organizationId: 'org_a',
+    from: 'bounce@sender.test',
+    recipients: [`b@${domain}`],
+  };
 }
 
 function publishHost(domain: string): void {

@@ -8,6 +8,7 @@ import { createOrganization } from '../../src/organizations/organizations.ts';
 import { claimMessages } from '../../src/outbound/claim.ts';
 import { Lanes } from '../../src/outbound/lanes/lanes.ts';
 import { loadProviders } from '../../src/outbound/lanes/load-providers.ts';
+import { Shares } from '../../src/outbound/lanes/shares.ts';
 import {
   burstOverMs,
   firstDelivery,
@@ -63,7 +64,7 @@ describe.each(stores)('fair turns on %s', (store) => {
     const domain = await addDomain(app, small, { domain: 'small.example', dkim: 'ed25519' });
     await verifyDomain(app, small, domain.id, { force: true });
     const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
-    const choice = { lanes, laneOf: () => 'relay', soleLane: null };
+    const choice = { lanes, shares: new Shares(app.clock), laneOf: () => 'relay', soleLane: null };
     const claim = async (limit: number) => {
       const options = { worker: 'wrk_test', leaseMs: 60_000, limit };
       const { messages } = await claimMessages(app, choice, options);
@@ -85,10 +86,12 @@ describe.each(stores)('fair turns on %s', (store) => {
 
   it('what a lane has no room for waits in it with a reason and a time, then leaves', async () => {
     const { app, caller } = service;
-    sink.on({ verb: 'RCPT', times: 1 }, '421 4.7.28 rate limit exceeded, slow down');
+    sink.on({ verb: 'RCPT', times: 3 }, '421 4.7.28 rate limit exceeded, slow down');
     pipeline = await startPipeline(app);
-    await send(app, caller, 'first@example.com');
-    await pipeline.idle();
+    for (const name of ['first', 'other', 'third']) {
+      await send(app, caller, `${name}@example.com`);
+      await pipeline.idle();
+    }
     const { id } = await send(app, caller, 'second@example.com');
     await pipeline.idle();
     const waiting = await firstDelivery(app, caller, id);
@@ -98,7 +101,7 @@ describe.each(stores)('fair turns on %s', (store) => {
     });
     expect(Date.parse(waiting.scheduling?.dueAt ?? '')).toBeGreaterThan(service.clock.now());
     expect(sink.received).toBe(0);
-    await service.clock.advance(12_000);
+    await service.clock.advance(1_200);
     await sink.waitFor(1);
     await pipeline.idle();
     expect(sink.messages[0]?.recipients).toEqual(['second@example.com']);

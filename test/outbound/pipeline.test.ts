@@ -4,6 +4,7 @@ import { deleteMessage, getMessage } from '../../src/messages/messages.ts';
 import { claimMessages, type LaneChoice } from '../../src/outbound/claim.ts';
 import { Lanes } from '../../src/outbound/lanes/lanes.ts';
 import { loadProviders } from '../../src/outbound/lanes/load-providers.ts';
+import { Shares } from '../../src/outbound/lanes/shares.ts';
 import { createPipeline } from '../../src/outbound/pipeline.ts';
 import {
   burstOverMs,
@@ -22,7 +23,7 @@ const hourMs = 60 * minuteMs;
 /** Lanes that nobody takes. */
 function noLimits(app: App): LaneChoice {
   const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
-  return { lanes, laneOf: () => null, soleLane: null };
+  return { lanes, shares: new Shares(app.clock), laneOf: () => null, soleLane: null };
 }
 
 describe.each(stores)('delivery on %s', (store) => {
@@ -171,6 +172,22 @@ describe.each(stores)('delivery on %s', (store) => {
     ]);
     expect(message.status).toBe('sent');
     expect(sink.messages[0]?.recipients).toEqual(['good@example.com']);
+  });
+
+  it('who is through is settled while another recipient of the message still waits', async () => {
+    const { app, caller } = await relaying();
+    sink.on({ verb: 'RCPT', match: 'slow@' }, { hang: true });
+    pipeline = await startPipeline(app);
+    const { id } = await send(app, caller, 'quick@example.com', {
+      bcc: [{ email: 'slow@example.com' }],
+    });
+    const statuses = async () => {
+      const { deliveries } = await getMessage(app, caller, id);
+      return deliveries.map(({ status }) => status);
+    };
+    await expect.poll(statuses).toEqual(['sent', 'processing']);
+    const inFlight = async () => (await app.metrics.inFlight.get()).values[0]?.value;
+    await expect.poll(inFlight).toBe(1);
   });
 
   it('a blind copy travels alone and is named in no header', async () => {

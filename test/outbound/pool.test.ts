@@ -1,12 +1,8 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSession } from '../../src/outbound/smtp/open.ts';
-import {
-  type LaneLimits,
-  type Lease,
-  type PoolOptions,
-  SmtpPool,
-} from '../../src/outbound/smtp/pool.ts';
+import { type PoolOptions, SmtpPool } from '../../src/outbound/smtp/pool.ts';
+import type { LaneLimits, Lease } from '../../src/outbound/smtp/pool-request.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 import { mailOf, until } from './smtp-session-dialogue.ts';
@@ -48,8 +44,13 @@ async function openSink() {
   return { opening, peer };
 }
 
-async function acquire(lane = 'lane', keys = ['host'], isFresh = false): Promise<Lease> {
-  const lease = await pool.acquire({ lane, limits, keys, isFresh, open: openSink });
+async function acquire(
+  lane = 'lane',
+  keys = ['host'],
+  isFresh = false,
+  organizationId = 'org_a',
+): Promise<Lease> {
+  const lease = await pool.acquire({ lane, organizationId, limits, keys, isFresh, open: openSink });
   if (lease && 'session' in lease) return lease;
   throw new Error('no session');
 }
@@ -268,6 +269,7 @@ describe('the limits', () => {
   it('pass a slot on when opening fails', async () => {
     poolOf({ maxConnections: 1 });
     const failing = pool.acquire({
+      organizationId: 'org_a',
       lane: 'one',
       limits,
       keys: ['host'],
@@ -283,6 +285,7 @@ describe('the limits', () => {
   it('pass a slot on when opening throws', async () => {
     poolOf({ maxConnections: 1 });
     const failing = pool.acquire({
+      organizationId: 'org_a',
       lane: 'one',
       limits,
       keys: ['host'],
@@ -313,7 +316,7 @@ describe('the limits', () => {
     const work = async () => {
       while (left > 0) {
         left -= 1;
-        const lease = await acquire(`lane ${left % 5}`);
+        const lease = await acquire(`lane ${left % 5}`, ['host'], false, `org_${left % 3}`);
         most = Math.max(most, pool.connections);
         await lease.session.deliver(mailOf());
         lease.release();
@@ -327,6 +330,94 @@ describe('the limits', () => {
   });
 });
 
+describe('the shares of organizations', () => {
+  const of = (organizationId: string, lane: string) =>
+    acquire(lane, ['host'], false, organizationId);
+
+  it('leave places to who comes next, and shrink when others come', async () => {
+    poolOf({ maxConnections: 8 });
+    const held = [1, 2, 3, 4, 5, 6].map((number) => of('org_a', `lane ${number}`));
+    await Promise.all(held);
+    const more = of('org_a', 'lane 7');
+    expect(await isPending(more)).toBe(true);
+    const other = await of('org_b', 'lane 8');
+    expect(other.isReused).toBe(false);
+    (await held[0])?.release();
+    expect(await isPending(more)).toBe(true);
+    for (const lease of held.slice(1, 4)) (await lease).release();
+    (await more).release();
+    expect(pool.isPressed).toBe(false);
+  });
+
+  it('are pressed by who waits for a place, not by who waits for his lane', async () => {
+    poolOf({ maxConnections: 4 }, { connections: 1 });
+    const [first] = [
+      await of('org_a', 'one'),
+      await of('org_a', 'two'),
+      await of('org_a', 'three'),
+    ];
+    const behind = of('org_a', 'one');
+    expect(await isPending(behind)).toBe(true);
+    expect(pool.isPressed).toBe(false);
+    const pressing = of('org_a', 'four');
+    expect(await isPending(pressing)).toBe(true);
+    expect(pool.isPressed).toBe(true);
+    first?.release();
+    (await behind).release();
+    await pressing;
+    expect(pool.isPressed).toBe(false);
+  });
+
+  it('count a session once, for who had it last', async () => {
+    poolOf({ maxConnections: 4 }, { connections: 1 });
+    const first = await of('org_a', 'lane');
+    const next = of('org_b', 'lane');
+    first.lendOn();
+    const second = await next;
+    const others = [await of('org_a', 'x'), await of('org_a', 'y')];
+    expect(pool.connections).toBe(3);
+    first.release();
+    second.release();
+    for (const lease of others) lease.release();
+    const all = ['x', 'y', 'z'].map((lane) => of('org_c', lane));
+    for (const lease of all) (await lease).release();
+  });
+
+  it('serve who found a dead session before all others', async () => {
+    poolOf({}, { connections: 1 });
+    const held = await acquire();
+    const order: string[] = [];
+    const waiting = [false, false, true].map(async (isFresh, index) => {
+      const lease = await acquire('lane', ['host'], isFresh);
+      order.push(`${index}`);
+      lease.release();
+    });
+    expect(await isPending(Promise.race(waiting))).toBe(true);
+    held.release();
+    await Promise.all(waiting);
+    expect(order).toEqual(['2', '0', '1']);
+  });
+
+  it('a wait that has an end ends, and leaves nothing behind', async () => {
+    poolOf({}, { connections: 1 });
+    const held = await acquire();
+    const request = {
+      lane: 'lane',
+      organizationId: 'org_b',
+      limits,
+      keys: ['host'],
+      isFresh: false,
+    };
+    const late = pool.acquire({ ...request, longestWaitMs: 30_000, open: openSink });
+    await clock.advance(29_999);
+    expect(await isPending(late)).toBe(true);
+    await clock.advance(1);
+    expect(await late).toEqual({ isLate: true });
+    held.release();
+    expect((await acquire()).isReused).toBe(true);
+  });
+});
+
 describe('closing', () => {
   it('says goodbye on idle sessions, waits for busy ones and refuses the rest', async () => {
     poolOf({}, { connections: 2 });
@@ -334,6 +425,7 @@ describe('closing', () => {
     (await acquire()).release();
     const other = await acquire();
     const waiting = pool.acquire({
+      organizationId: 'org_a',
       lane: 'lane',
       limits,
       keys: ['host'],
@@ -344,6 +436,7 @@ describe('closing', () => {
     const granted = await waiting;
     const closing = pool.close();
     const late = pool.acquire({
+      organizationId: 'org_a',
       lane: 'lane',
       limits,
       keys: ['host'],
@@ -364,6 +457,7 @@ describe('closing', () => {
     poolOf({ maxConnections: 1 });
     const busy = await acquire();
     const waiting = pool.acquire({
+      organizationId: 'org_a',
       lane: 'two',
       limits,
       keys: ['host'],

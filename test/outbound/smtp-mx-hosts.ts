@@ -106,7 +106,11 @@ export async function mxHosts(policyTls: SecureContextOptions = mxTls): Promise<
         ...changes,
       };
       const recipients = [`b@${route.domain}`];
-      const [outcome] = await transport.deliver({ ...mailOf({ recipients }), route });
+      const [outcome] = await transport.deliver({
+        ...mailOf({ recipients }),
+        route,
+        organizationId: 'org_a',
+      });
       if (!outcome) throw new Error('no outcome');
       return outcome;
     },

@@ -131,6 +131,63 @@ describe('a server that goes silent', () => {
   });
 });
 
+describe('while others wait for a place, a server that goes silent', () => {
+  let isPressed = true;
+  const options = (clock: VirtualClock) => ({ clock, isPressed: () => isPressed });
+
+  it.each([
+    ['connect', 30],
+    ['EHLO', 30],
+  ] as const)('at %s is given up after %d s', async (verb, seconds) => {
+    isPressed = true;
+    const clock = virtualClock();
+    const sink = await startSink();
+    sink.on({ verb }, { hang: true });
+    const opening = openTo(sink.port, options(clock));
+    await until(() => verb === 'connect' || sink.commands.length === 1);
+    await waitsFor(clock, seconds);
+    const [after, result] = await secondsUntilEnd(clock, opening);
+    expect(after).toBe(seconds);
+    expect(opened(result)).toMatchObject({ fault: 'connection', code: null, verb });
+  });
+
+  it.each([
+    ['MAIL', true, 30],
+    ['RCPT', true, 30],
+    ['DATA', true, 30],
+    ['dot', true, 600],
+    ['MAIL', false, 60],
+  ] as const)('at %s (others wait: %s) is given up after %d s', async (verb, waits, seconds) => {
+    isPressed = waits;
+    const clock = virtualClock();
+    const sink = await startSink();
+    const session = await sessionTo(sink.port, options(clock));
+    sessions.push(session);
+    sink.on({ verb }, { hang: true });
+    const delivering = session.deliver(mailOf());
+    const word = verb === 'dot' ? 'DATA' : verb;
+    await until(() => sink.commands.some(({ line }) => line.startsWith(word)));
+    await waitsFor(clock, verb === 'dot' ? 600 : 30);
+    const [after, answers] = await secondsUntilEnd(clock, delivering);
+    expect(after).toBe(seconds);
+    expect(only(answers)).toMatchObject({ kind: 'fault', fault: 'connection', reply: { verb } });
+  });
+
+  it('is given up soon after they began to wait', async () => {
+    isPressed = false;
+    const clock = virtualClock();
+    const sink = await startSink();
+    sink.on({ verb: 'connect' }, { hang: true });
+    const opening = openTo(sink.port, options(clock));
+    await waitsFor(clock, 30);
+    clock.after(42_000, () => {
+      isPressed = true;
+    });
+    const [after] = await secondsUntilEnd(clock, opening);
+    expect(after).toBe(45);
+  });
+});
+
 describe('a server that drips one byte at a time', () => {
   it.each([
     { verb: 'MAIL', seconds: 60 },
@@ -154,14 +211,32 @@ describe('a server that drips one byte at a time', () => {
     expect(only(answers)?.reply).toMatchObject({ code: 250, text: 'it took' });
   });
 
-  it('just in time for each of 50 recipients is held to 20 minutes in all', async () => {
+  it('behind a dot that took long has its own time for the next envelope', async () => {
+    const clock = virtualClock();
+    const sink = await startSink({ clock });
+    const session = await open(sink.port, clock);
+    await session.deliver(mailOf());
+    sink.on({ verb: 'dot', times: 1 }, { dripMsPerByte: 20_000, text: '250 took it.\r\n' });
+    let next: Promise<RecipientAnswer[]> | undefined;
+    const first = session.deliver(mailOf(), () => {
+      next = session.deliver(mailOf());
+    });
+    await secondsUntilEnd(clock, first);
+    const [, answers] = await secondsUntilEnd(clock, next ?? Promise.resolve([]));
+    expect([only(await first)?.reply.code, only(answers)?.reply]).toMatchObject([
+      250,
+      { code: 250, verb: 'dot' },
+    ]);
+  });
+
+  it('just in time for each of 50 recipients is held to 2 minutes and 5 s for each', async () => {
     const clock = virtualClock();
     const sink = await startSink({ clock });
     const session = await open(sink.port, clock);
     sink.on({ verb: 'RCPT' }, { dripMsPerByte: 5_000, text: '250 ok...\r\n' });
     const recipients = Array.from({ length: 50 }, (_, index) => `b${index}@x.test`);
     const [after, answers] = await secondsUntilEnd(clock, session.deliver(mailOf({ recipients })));
-    expect(after).toBe(1_200);
+    expect(after).toBe(120 + 50 * 5);
     expect(answers).toHaveLength(50);
     expect(answers.every(({ kind }) => kind === 'fault')).toBe(true);
   });

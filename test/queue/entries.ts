@@ -8,6 +8,7 @@ import { createOrganization } from '../../src/organizations/organizations.ts';
 import { claimMessages } from '../../src/outbound/claim.ts';
 import { Lanes } from '../../src/outbound/lanes/lanes.ts';
 import { loadProviders } from '../../src/outbound/lanes/load-providers.ts';
+import { Shares } from '../../src/outbound/lanes/shares.ts';
 import type { ListQueueQuery } from '../../src/outbound/queue/queue-schema.ts';
 import type { Caller } from '../../src/route.ts';
 import { newSenderRow } from '../../src/senders/identities.ts';
@@ -22,7 +23,7 @@ export function query(more: Partial<ListQueueQuery> = {}): ListQueueQuery {
 /** Claims up to `limit` as a daemon without limits does; returns the recipients, in the order taken. */
 export async function claim(app: App, limit = 100, worker = 'wrk_test'): Promise<string[]> {
   const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
-  const choice = { lanes, laneOf: () => null, soleLane: null };
+  const choice = { lanes, shares: new Shares(app.clock), laneOf: () => null, soleLane: null };
   const taken: DeliveryRow[] = [];
   for (;;) {
     const options = { worker, leaseMs: 60_000, limit: limit - taken.length };

@@ -6,6 +6,7 @@ import { createBlock } from '../../src/blocks/blocks.ts';
 import { ResourceNotFoundError } from '../../src/errors.ts';
 import type { WaitReason } from '../../src/messages/schema.ts';
 import { messageStatuses } from '../../src/messages/status.ts';
+import { laneOfShare } from '../../src/outbound/lanes/shares.ts';
 import { explainMessage } from '../../src/outbound/queue/explain.ts';
 import {
   errorWords,
@@ -21,7 +22,7 @@ import { fromNow, spanInWords, timeInWords } from '../../src/outbound/queue/time
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { another, claim, queued, waiting } from './entries.ts';
+import { another, claim, inLane, queued, waiting } from './entries.ts';
 
 const hourMs = 3_600_000;
 const start = Date.UTC(2026, 0, 5, 12);
@@ -171,6 +172,19 @@ describe.each(stores)('explain on %s', (store) => {
       'Attempt 1 reached no server: no server of a.example could be used.',
     );
     sink = await startSmtpSink();
+  });
+
+  it('tells of what waits for the share of its organization that it is not the lane', async () => {
+    const { app, caller } = service;
+    const { organization_id } = await queued(app, caller, 'other@a.example');
+    const lane = laneOfShare(organization_id);
+    const row = await inLane(app, caller, 'ada@a.example', start + 60_000, lane);
+    expect(await explained(row.message_id)).toMatchObject({
+      state: 'in-lane',
+      because:
+        'Its organization has as many on their way as leaves room for others: they are slow to end.',
+      next: expect.stringContaining('It goes as soon as some of them ended'),
+    });
   });
 
   it('tells of a bounce what the server meant and what to do', async () => {

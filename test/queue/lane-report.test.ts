@@ -107,7 +107,10 @@ describe.each(stores)('the report of lanes on %s', (store) => {
   it('shows until when a lane is closed', async () => {
     const lanes = daemon();
     lanes.begun('domain a.example', 'dlv_x');
-    lanes.ended('domain a.example', 'dlv_x', 'slowed');
+    for (const id of ['dlv_x', 'dlv_y', 'dlv_z']) lanes.ended('domain a.example', id, 'slowed');
+    await service.clock.advance(2_000);
+    // Its first pause was a second or so, the next one is twice as long.
+    lanes.ended('domain a.example', 'dlv_w', 'slowed');
     const closedUntil = lanes.states()[0]?.closedUntil ?? 0;
     expect(closedUntil).toBeGreaterThan(service.clock.now());
     await second();

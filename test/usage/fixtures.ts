@@ -86,8 +86,8 @@ export async function startOutcomes(app: App, { relay = false } = {}): Promise<O
   const pipeline = createPipeline(app, {
     worker: 'wrk_usage',
     choice: attempter.choice,
-    attempt: async ({ message, deliveries }) =>
-      deliveries.map((delivery) => ({
+    attempt: ({ message, deliveries }, settle) => {
+      const ended = deliveries.map((delivery) => ({
         delivery,
         fromEmail: message.from_email,
         outcome: outcomeFor(app, delivery.email),
@@ -95,7 +95,9 @@ export async function startOutcomes(app: App, { relay = false } = {}): Promise<O
         sentIsDelivered: !relay,
         aftermath: delivery.email.startsWith('complained@') ? ('complained' as const) : null,
         isSole: message.delivery_count === 1,
-      })),
+      }));
+      return settle(ended);
+    },
   });
   await pipeline.start();
   return {

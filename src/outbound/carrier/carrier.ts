@@ -16,6 +16,8 @@ import { createTransport, type Transport } from '../transport.ts';
 /** Recipients who share a route; in direct mode, those of one domain. */
 export interface Envelope {
   route: NetworkRoute;
+  /** Whose mail it is. */
+  organizationId: string;
   /** Return path without angle brackets; empty for the null path. */
   from: string;
   recipients: readonly string[];

@@ -5,8 +5,14 @@
 // | lane    | by                                             | then                               |
 // |---------|------------------------------------------------|------------------------------------|
 // | open    | a message taken                                | its window grows by one            |
-// | open    | a connection fault or a rate word (421/451)    | its window halves; closed          |
-// | closed  | its pause is over                              | open, one message to try           |
+// | open    | a rate word (421/451)                          | its window and its rate halve      |
+// | open    | an attempt of 30 s and more, while nothing     | its window is two at most          |
+// |         | else was taken                                 |                                    |
+// | open    | a connection fault or a rate word, the last of | closed: 1 s, then twice as long    |
+// |         | as many as its window (three at least) without | each time, up to 15 min            |
+// |         | a message taken between                        |                                    |
+// | closed  | its pause is over                              | open, one message to try; the next |
+// |         |                                                | fault closes it again              |
 // | any     | more wanted than its window or its rate allows | the rest waits for room            |
 import type { Clock } from '../../clock.ts';
 import type { WaitReason } from '../../messages/schema.ts';
@@ -25,8 +31,14 @@ const windowPerConnection = 8;
 /** A fast lane has more ready, what it takes within this time: claims are few and large then. */
 const readyMs = 50;
 const mostPerConnection = 24;
-const shortestPauseMs = 10_000;
+/** So many faults in a row close a lane, or as many as its window: one dropped connection is no news. */
+const fewestFaults = 3;
+const shortestPauseMs = 1_000;
 const longestPauseMs = 15 * 60_000;
+/** An attempt that took as long found a slow destination, unless that took other mail meanwhile; */
+const slowMs = 30_000;
+/** which gets so many at once until it is quicker: it holds places that others could use. */
+const slowWindow = 2;
 /** A lane that took a message within this time is busy, not stuck. */
 const busyMs = 100;
 /** A lane without a rate whose service is not known yet is asked again after this. */
@@ -41,6 +53,11 @@ export type Admission = { goes: true } | { goes: false; until: number; waitReaso
 /** How an attempt ended, as far as its lane is concerned. */
 export type LaneSignal = 'taken' | 'refused' | 'slowed' | 'unreachable';
 
+/** Whether it tells of the destination and not of a recipient. */
+export function isFault(signal: LaneSignal): boolean {
+  return signal === 'slowed' || signal === 'unreachable';
+}
+
 interface Lane {
   name: string;
   rules: Provider;
@@ -51,7 +68,14 @@ interface Lane {
   tokens: number;
   tokensAt: number;
   closedUntil: number;
+  closedAt: number;
   strikes: number;
+  /** Since a message was taken. */
+  faults: number;
+  /** Its last attempt kept us waiting. */
+  isSlow: boolean;
+  /** When an attempt in it ended, or the first one began. */
+  movedAt: number;
   /** Until when each organization's waiting deliveries are booked. */
   booked: Map<string, number>;
   /** Since it was last quiet. */
@@ -79,8 +103,8 @@ export class Lanes {
   readonly #providers: Providers;
   readonly #lanes = recentlyUsed<Lane>(mostLanes);
   readonly #domains = recentlyUsed<string>(mostLearntDomains);
-  /** Delivery id → the lane that counts it. */
-  readonly #inWork = new Map<string, string>();
+  /** By delivery id: the lane that counts it. */
+  readonly #inWork = new Map<string, { name: string; begunAt: number }>();
   /** Lanes in which something goes on, or did lately: what is shown costs by them, not by all. */
   readonly #busy = new Map<string, Lane>();
   /** Lanes that deliveries wait for. */
@@ -125,31 +149,42 @@ export class Lanes {
 
   begun(name: string, deliveryId: string): void {
     const lane = this.#use(name);
+    if (lane.inFlight === 0) lane.movedAt = lane.usedAt;
     lane.inFlight++;
     if (lane.perMinute !== null) lane.tokens -= 1;
-    this.#inWork.set(deliveryId, name);
+    this.#inWork.set(deliveryId, { name, begunAt: this.#clock.elapsed() });
   }
 
   /** The delivery was not claimed after all, or is handed back. */
   released(deliveryId: string): void {
-    const name = this.#inWork.get(deliveryId);
-    if (name === undefined) return;
+    const work = this.#inWork.get(deliveryId);
+    if (work === undefined) return;
     this.#inWork.delete(deliveryId);
-    const lane = this.#lane(name);
+    const lane = this.#lane(work.name);
     lane.inFlight = Math.max(0, lane.inFlight - 1);
   }
 
-  /** An attempt ended; `name` is the lane as it is known now, after the look-up of its hosts. */
-  ended(name: string, deliveryId: string, signal: LaneSignal): void {
+  /**
+   * An attempt ended, after `tookMs` from its first host on; `name` is the lane as it is known now,
+   * after the look-up of its hosts.
+   */
+  ended(name: string, deliveryId: string, signal: LaneSignal, tookMs = 0): void {
+    const now = this.#clock.elapsed();
+    const begunAt = this.#inWork.get(deliveryId)?.begunAt ?? now;
     this.released(deliveryId);
     const lane = this.#use(name);
-    if (signal === 'slowed' || signal === 'unreachable') {
-      this.#close(lane);
+    lane.movedAt = now;
+    const isSlow = tookMs >= slowMs && (lane.lastTakenAt ?? -Infinity) <= now - tookMs;
+    if (isSlow) lane.window = Math.min(lane.window, slowWindow);
+    if (isSlow || signal === 'taken') lane.isSlow = isSlow;
+    if (isFault(signal)) {
+      this.#countFault(lane, signal, begunAt);
       return;
     }
     // Any answer to a recipient shows that the server is there and listening to us.
-    lane.window = Math.min(lane.window + 1, this.#widest(lane));
+    if (!isSlow) lane.window = Math.min(lane.window + 1, this.#widest(lane));
     if (signal !== 'taken') return;
+    lane.faults = 0;
     lane.strikes = Math.max(0, lane.strikes - 1);
     lane.taken++;
     this.#recover(lane);
@@ -264,7 +299,11 @@ export class Lanes {
         tokens: rules.perMinute === null ? 0 : Math.max(1, rules.perMinute / 60),
         tokensAt: this.#clock.elapsed(),
         closedUntil: 0,
+        closedAt: Number.NEGATIVE_INFINITY,
         strikes: 0,
+        faults: 0,
+        isSlow: false,
+        movedAt: this.#clock.elapsed(),
         booked: new Map(),
         taken: 0,
         usedAt: 0,
@@ -295,23 +334,43 @@ export class Lanes {
     this.#waiting.add(lane.name);
     this.#use(lane.name);
     const now = this.#clock.elapsed();
-    const stepMs =
-      lane.perMinute === null ? (lane.serviceMs ?? unknownServiceMs) : minuteMs / lane.perMinute;
+    const stepMs = this.#stepMs(lane, now);
     const from = Math.max(now, lane.closedUntil, lane.booked.get(organizationId) ?? 0);
     const until = from + Math.max(1, stepMs);
     book(lane, organizationId, until);
     return { goes: false, until: this.#onWall(until), waitReason };
   }
 
-  /** The provider asked for less, or does not answer: fewer at once, after a pause that doubles. */
+  /** After how long the next who waits is looked at, if no room calls for it before: seldom where nothing moves. */
+  #stepMs(lane: Lane, now: number): number {
+    const usualMs =
+      lane.perMinute === null ? (lane.serviceMs ?? unknownServiceMs) : minuteMs / lane.perMinute;
+    const stuckMs = lane.inFlight > 0 ? (now - lane.movedAt) / 4 : 0;
+    return Math.max(usualMs, stuckMs, lane.isSlow ? slowMs / slowWindow : 0);
+  }
+
+  /**
+   * The provider asked for less, or did not answer. What its other connections take goes on: it is
+   * closed only where nothing was taken between as many faults as it has deliveries at once.
+   */
+  #countFault(lane: Lane, signal: LaneSignal, begunAt: number): void {
+    lane.faults++;
+    if (signal === 'slowed') {
+      lane.window = Math.max(1, Math.floor(lane.window / 2));
+      if (lane.perMinute !== null) lane.perMinute = Math.max(1, lane.perMinute / 2);
+    }
+    if (lane.faults < Math.max(fewestFaults, lane.window)) return;
+    // What was under way together tells of one event, not of many.
+    const isKnown = begunAt <= lane.closedAt || lane.closedUntil > this.#clock.elapsed();
+    if (!isKnown) this.#close(lane);
+  }
+
+  /** For a pause that doubles; then one is tried. */
   #close(lane: Lane): void {
     const now = this.#clock.elapsed();
-    lane.window = Math.max(1, Math.floor(lane.window / 2));
-    if (lane.perMinute !== null) lane.perMinute = Math.max(1, lane.perMinute / 2);
-    // Attempts that were under way together tell of one event, not of many.
-    if (lane.closedUntil > now) return;
     lane.strikes = Math.min(lane.strikes + 1, 16);
     const pauseMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (lane.strikes - 1));
+    lane.closedAt = now;
     lane.closedUntil = now + Math.round(pauseMs * (0.9 + 0.2 * this.#random.float()));
     lane.window = 1;
   }

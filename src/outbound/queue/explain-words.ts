@@ -131,6 +131,12 @@ export const stateWords = {
     next: 'It goes as soon as the rate has room for it; that is looked at {due}.',
     help: { purpose: 'To see the plan', command: 'svc plan show --org {organization}' },
   },
+  shared: {
+    because:
+      'Its organization has as many on their way as leaves room for others: they are slow to end.',
+    next: 'It goes as soon as some of them ended; that is looked at again {due}.',
+    help: { purpose: 'To see what they wait for', command: 'svc queue top' },
+  },
   waiting: {
     next: 'It is looked at again {due}.',
     help: { purpose: 'To try it now', command: 'svc queue retry {delivery}' },

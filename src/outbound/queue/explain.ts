@@ -11,6 +11,7 @@ import type { Attempt } from '../../messages/schema.ts';
 import type { MessageStatus } from '../../messages/status.ts';
 import type { Caller } from '../../route.ts';
 import { fromJson } from '../../store/db.ts';
+import { isLaneOfShare } from '../lanes/shares.ts';
 import {
   type ErrorWords,
   errorWords,
@@ -201,6 +202,7 @@ function planOf(row: DeliveryRow, hold: HoldRow | null): Plan {
   if (row.claimed_by !== null) return { ...done, ...stateWords.claimed };
   if (hold) return { ...done, ...stateWords.held };
   if (row.turn !== null) return { ...done, ...stateWords.ready };
+  if (isLaneOfShare(row.lane)) return stateWords.shared;
   const isScheduled = row.status === 'scheduled';
   if (isScheduled && row.wait_reason === 'rate') return stateWords.paced;
   if (row.wait_reason !== null) return waitWords[row.wait_reason];

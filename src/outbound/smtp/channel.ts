@@ -30,7 +30,7 @@ interface ReplyWait extends Settle {
 
 interface Deadline {
   at: number;
-  /** How long it was when it was set, for the words of the fault. */
+  /** How long it was when it was set. */
   totalMs: number;
 }
 
@@ -41,6 +41,9 @@ const pieceBytes = 64 * 1024;
  * takes them at once, so that the next message may follow in the same write.
  */
 const copyBytes = 16 * 1024;
+
+/** Once a step has taken long, it is looked again after this whether others wait. */
+const lookAgainMs = 5_000;
 
 const noDeadline: Deadline = { at: Number.POSITIVE_INFINITY, totalMs: 0 };
 
@@ -60,6 +63,7 @@ export class SmtpChannel {
   onClosed: (() => void) | null = null;
   readonly #clock: Clock;
   readonly #timeouts: SmtpTimeouts;
+  readonly #isPressed: (() => boolean) | null;
   readonly #parser = new ReplyParser();
   #socket: Socket;
   /** Oldest first; the second, if any, is the envelope sent behind a dot. */
@@ -72,10 +76,18 @@ export class SmtpChannel {
   #cancelTimer: (() => void) | null = null;
   #deadline = noDeadline;
 
-  constructor(socket: Socket, clock: Clock, timeouts: SmtpTimeouts, transcript: Transcript) {
+  /** `isPressed`: whether others wait for a place. Without, every step has its whole time. */
+  constructor(
+    socket: Socket,
+    clock: Clock,
+    timeouts: SmtpTimeouts,
+    transcript: Transcript,
+    isPressed?: () => boolean,
+  ) {
     this.#socket = socket;
     this.#clock = clock;
     this.#timeouts = timeouts;
+    this.#isPressed = isPressed ?? null;
     this.transcript = transcript;
     this.#listen(socket);
   }
@@ -202,13 +214,13 @@ export class SmtpChannel {
     socket.on('close', this.#onClose).on('end', this.#onClose);
   }
 
-  readonly #onClose = (): void => {
-    this.#failConnection('the server closed the connection');
-  };
+  readonly #onClose = (): void => this.#lose('the server closed the connection');
 
-  readonly #onError = (error: Error): void => {
-    this.#failConnection(error.message);
-  };
+  readonly #onError = (error: Error): void => this.#lose(error.message);
+
+  #lose(what: string): void {
+    this.fail(SmtpFault.lost(this.#verb, `${what} (${this.#verb})`));
+  }
 
   #failConnection(what: string): void {
     this.fail(SmtpFault.of('connection', this.#verb, `${what} (${this.#verb})`));
@@ -272,6 +284,9 @@ export class SmtpChannel {
     const behind = this.#waits[1];
     if (behind) {
       this.#waits.shift();
+      // The server turns to it only now, however long it took over the dot before.
+      const { at, totalMs } = behind.deadline;
+      behind.deadline = { at: Math.max(at, this.#clock.elapsed() + totalMs), totalMs };
       wait.replies.push(reply);
       wait.resolve();
       this.#verb = behind.commands[0]?.verb ?? this.#verb;
@@ -354,19 +369,37 @@ export class SmtpChannel {
 
   /** One deadline per reply or piece: bytes that trickle in do not move it. */
   #arm(): void {
-    this.#disarm();
     const stepMs = this.#drain
       ? this.#timeouts.progressMs
       : replyTimeoutMs(this.#timeouts, this.#verb);
     const { at, totalMs } = this.#waits[0]?.deadline ?? this.#deadline;
-    const leftMs = Math.max(0, at - this.#clock.elapsed());
-    this.#cancelTimer = this.#clock.after(Math.min(stepMs, leftMs), () => {
+    const now = this.#clock.elapsed();
+    const leftMs = Math.max(0, at - now);
+    this.#watch(now, Math.min(stepMs, leftMs), leftMs < stepMs ? totalMs : 0);
+  }
+
+  /**
+   * Gives up `limitMs` after `since`, or sooner where others wait for a place: never at the dot, as the
+   * message may have been taken. `totalMs`: the limit of several steps, where that is what binds.
+   */
+  #watch(since: number, limitMs: number, totalMs: number): void {
+    this.#disarm();
+    const pastMs = this.#clock.elapsed() - since;
+    const givesWay = this.#isPressed !== null && this.#verb !== 'dot';
+    const patienceMs = Math.max(pastMs + lookAgainMs, this.#timeouts.pressedMs);
+    const untilMs = givesWay ? Math.min(limitMs, patienceMs) : limitMs;
+    this.#cancelTimer = this.#clock.after(untilMs - pastMs, () => {
       const what = this.#drain ? 'the server did not take the message' : 'no reply';
-      this.#failConnection(
-        leftMs < stepMs
-          ? `not done within ${totalMs / 1000} s in all`
-          : `${what} within ${stepMs / 1000} s`,
-      );
+      if (untilMs >= limitMs) {
+        const isInAll = totalMs > 0;
+        this.#failConnection(
+          isInAll
+            ? `not done within ${totalMs / 1000} s in all`
+            : `${what} within ${limitMs / 1000} s`,
+        );
+      } else if (this.#isPressed?.()) {
+        this.#failConnection(`${what} within ${untilMs / 1000} s, and others wait`);
+      } else this.#watch(since, limitMs, totalMs);
     });
   }
 
@@ -377,8 +410,8 @@ export class SmtpChannel {
 }
 
 /** What the end of the session means for commands that were sent ahead: they were not heard. */
-function unheard({ kind, reply }: SmtpFault, { commands }: ReplyWait): SmtpFault {
-  return new SmtpFault(kind, { ...reply, verb: commands[0]?.verb ?? reply.verb });
+function unheard({ kind, reply, isLoss }: SmtpFault, { commands }: ReplyWait): SmtpFault {
+  return new SmtpFault(kind, { ...reply, verb: commands[0]?.verb ?? reply.verb }, isLoss);
 }
 
 /** Groups of buffers of about 64 KB, uncopied. */

@@ -21,11 +21,20 @@ const localCodes: Record<FaultKind, string> = {
 export class SmtpFault extends Error {
   readonly kind: FaultKind;
   readonly reply: RemoteReply;
+  /** The connection was closed or reset under us, rather than given up by us. */
+  readonly isLoss: boolean;
 
-  constructor(kind: FaultKind, reply: RemoteReply) {
+  constructor(kind: FaultKind, reply: RemoteReply, isLoss = false) {
     super(reply.text);
     this.kind = kind;
     this.reply = reply;
+    this.isLoss = isLoss;
+  }
+
+  /** The connection was lost while the reply to `verb` was waited for. */
+  static lost(verb: string, text: string) {
+    const { reply } = SmtpFault.of('connection', verb, text);
+    return new SmtpFault('connection', reply, true);
   }
 
   /** A fault that we state ourselves, without a reply of the server. */

@@ -41,6 +41,8 @@ export interface OpenOptions {
   clock: Clock;
   connector: Connector;
   signal?: AbortSignal;
+  /** Others wait for a place: a server that does not answer gets less time. */
+  isPressed?: () => boolean;
 }
 
 export type Opening =
@@ -79,7 +81,7 @@ async function open(options: OpenOptions, transcript: Transcript): Promise<SmtpS
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   transcript.note(`connecting to ${options.host} [${options.address}]:${options.port}`);
   const socket = await dial(options, timeouts.connectMs, transcript);
-  const channel = new SmtpChannel(socket, clock, timeouts, transcript);
+  const channel = new SmtpChannel(socket, clock, timeouts, transcript, options.isPressed);
   const onAbort = () => {
     channel.fail(SmtpFault.of('connection', 'connect', 'given up at our shutdown'));
   };
@@ -104,7 +106,9 @@ async function dial(options: OpenOptions, timeoutMs: number, transcript: Transcr
   try {
     socket = await dialSocket({ ...options, timeoutMs });
   } catch (error) {
-    throw refuse(error instanceof Error ? error.message : String(error), '4.4.1');
+    const { reply, kind } = refuse(error instanceof Error ? error.message : String(error), '4.4.1');
+    // Let in and thrown out at once: not the same as a server that is not there.
+    throw new SmtpFault(kind, reply, isReset(error));
   }
   socket.setNoDelay(true);
   if (options.tls !== 'implicit') return socket;
@@ -113,6 +117,10 @@ async function dial(options: OpenOptions, timeoutMs: number, transcript: Transcr
   } catch (error) {
     throw refuse(`TLS failed: ${error instanceof Error ? error.message : error}`, '4.7.5');
   }
+}
+
+function isReset(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
 }
 
 /** A reply that is neither what we waited for nor a refusal puts the session out of step. */

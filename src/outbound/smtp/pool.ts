@@ -1,8 +1,10 @@
-// Open SMTP sessions, kept for the next message and counted: per lane (one destination) and in all.
-// Knows how to share sessions, not how to open them, nor what is said on them.
+// Open SMTP sessions, kept for the next message and counted: per lane (one destination), by whose mail
+// is on them, and in all. Knows how to share sessions, not how to open them, nor what is said on them.
 import type { Clock } from '../../clock.ts';
+import { FairShare } from '../fair-share.ts';
 import { SmtpFault } from './fault.ts';
 import type { Opening } from './open.ts';
+import type { LaneLimits, Late, Lease, Peer, SessionRequest } from './pool-request.ts';
 import type { SmtpSession } from './session.ts';
 
 export interface PoolOptions {
@@ -13,42 +15,6 @@ export interface PoolOptions {
   idleCloseMs?: number;
 }
 
-/** Both at least 1. They may change from request to request: the latest hold for the lane. */
-export interface LaneLimits {
-  connections: number;
-  messagesPerConnection: number;
-}
-
-/** Where a session leads, as the attempt history shows it. */
-export interface Peer {
-  host: string;
-  address: string;
-}
-
-export interface SessionRequest<Failure> {
-  /** The destination that the limit holds for; sessions are never shared between lanes. */
-  lane: string;
-  limits: LaneLimits;
-  /** An idle session with one of these keys will do; an opened one gets the first. */
-  keys: readonly string[];
-  /** Never take an idle session: one was just found dead. */
-  isFresh: boolean;
-  open: () => Promise<{ opening: Opening; peer: Peer } | Failure>;
-}
-
-/** A session on loan; it must be given back by `release`, whatever became of it. */
-export interface Lease {
-  session: SmtpSession;
-  peer: Peer;
-  isReused: boolean;
-  /**
-   * The message has left but for its answer: whoever waits for this session may begin behind it.
-   * Without anyone who waits, nothing happens.
-   */
-  lendOn(): void;
-  release(): void;
-}
-
 interface Entry {
   session: SmtpSession;
   peer: Peer;
@@ -56,16 +22,18 @@ interface Entry {
   key: string;
   /** Leases out: two while the next message begins behind the one before it. */
   users: number;
+  /** Who had it last on loan, as long as it is. */
+  holder: string | null;
   cancelIdle: () => void;
 }
 
-interface Waiter {
+type Wanted = Pick<SessionRequest<unknown>, 'organizationId' | 'keys' | 'isFresh'>;
+
+interface Waiter extends Wanted {
   /** Over all lanes, in order of arrival. */
   ticket: number;
-  keys: readonly string[];
-  isFresh: boolean;
-  /** With an entry: that session. With null: the right to open one. */
-  grant: (entry: Entry | null) => void;
+  /** Either way the place is counted for the organization already. */
+  grant: (granted: Entry | 'slot') => void;
   refuse: () => void;
 }
 
@@ -82,22 +50,26 @@ interface Lane {
 const defaultIdleCloseMs = 10_000;
 
 /*
- * a slot of a connection, counted in its lane and in all:
+ * a slot of a connection, counted in its lane, in all, and, unless idle, for the organization whose
+ * mail it is in use for:
  * free → opening (acquire) → busy (opened) → idle (released by all, still good, nobody waits)
  * idle → busy (acquire by the same lane and key)
  * busy → busy, twice on loan (lendOn, where someone waits for it)
  * opening, busy, idle → free: opening failed, session spent or dead, idle too long, evicted, closed
- * A slot that becomes free goes to the longest waiting request that the limits let through.
+ * A slot that becomes free goes to the longest waiting request that limits and shares let through.
  */
 export class SmtpPool {
   readonly #clock: Clock;
   readonly #maxConnections: number;
   readonly #idleCloseMs: number;
   readonly #lanes = new Map<string, Lane>();
+  readonly #inUse: FairShare;
   readonly #busy = new Set<Entry>();
   readonly #quitting = new Set<Promise<void>>();
   #open = 0;
-  #tickets = 0;
+  #waiting = 0;
+  /** 0 is for those that wait before all others. */
+  #tickets = 1;
   #isClosing: boolean = false;
   #onEmpty: (() => void) | null = null;
 
@@ -105,6 +77,7 @@ export class SmtpPool {
     this.#clock = options.clock;
     this.#maxConnections = options.maxConnections;
     this.#idleCloseMs = options.idleCloseMs ?? defaultIdleCloseMs;
+    this.#inUse = new FairShare(options.maxConnections);
   }
 
   /** Connections open or being opened, idle ones included. */
@@ -112,24 +85,29 @@ export class SmtpPool {
     return this.#open;
   }
 
+  /** Someone waits although his lane has room: places in all, or those of his organization, lack. */
+  get isPressed(): boolean {
+    if (this.#waiting === 0) return false;
+    for (const lane of this.#lanes.values()) {
+      if (lane.waiters.length > 0 && lane.open < lane.limits.connections) return true;
+    }
+    return false;
+  }
+
   /**
    * A session: an idle one, else a new one, else, at a limit, whichever comes free first, in order of
-   * arrival. Resolves with what `open` returned when that is no session, and with null once the pool
-   * is closing.
+   * arrival. Resolves with what `open` returned when that is no session, with `isLate` when the
+   * wait took too long, and with null once the pool is closing.
    */
   async acquire<Failure extends object>(
     request: SessionRequest<Failure>,
-  ): Promise<Lease | Failure | { opening: Opening & { session: null }; peer: Peer } | null> {
+  ): Promise<Lease | Failure | { opening: Opening & { session: null }; peer: Peer } | Late | null> {
     if (this.#isClosing) return null;
     const lane = this.#laneOf(request.lane, request.limits);
-    const idle = this.#takeIdle(lane, request);
-    if (idle) return this.#lend(idle, true);
-    if (!this.#takeSlot(lane)) {
-      const granted = await this.#wait(lane, request);
-      if (granted === 'closing') return null;
-      if (granted) return this.#lend(granted, true);
-    }
-    return this.#openInto(lane, request);
+    const granted = this.#takeNow(lane, request) ?? (await this.#wait(lane, request));
+    if (granted === 'closing') return null;
+    if (granted === 'late') return { isLate: true };
+    return granted === 'slot' ? this.#openInto(lane, request) : this.#lend(granted, true);
   }
 
   /**
@@ -158,8 +136,9 @@ export class SmtpPool {
   #laneOf(name: string, limits: LaneLimits): Lane {
     const known = this.#lanes.get(name);
     if (known) {
+      const isRaised = limits.connections > known.limits.connections;
       known.limits = limits;
-      this.#admit(known);
+      if (isRaised) this.#grantFree();
       return known;
     }
     const lane: Lane = { name, limits, open: 0, idle: [], waiters: [] };
@@ -167,18 +146,19 @@ export class SmtpPool {
     return lane;
   }
 
-  /** Lets those in who wait for nothing any more, after a limit of the lane was raised. */
-  #admit(lane: Lane): void {
-    while (lane.open < lane.limits.connections && this.#open < this.#maxConnections) {
-      const waiter = lane.waiters.shift();
-      if (!waiter) return;
-      lane.open += 1;
-      this.#open += 1;
-      waiter.grant(null);
-    }
+  /** An idle session or a slot, counted for the organization, where it may have one at once. */
+  #takeNow(lane: Lane, wanted: Wanted): Entry | 'slot' | null {
+    const { organizationId } = wanted;
+    if (!this.#inUse.mayHold(organizationId)) return null;
+    const idle = this.#takeIdle(lane, wanted);
+    if (!idle && !this.#takeSlot(lane)) return null;
+    this.#inUse.hold(organizationId);
+    if (!idle) return 'slot';
+    idle.holder = organizationId;
+    return idle;
   }
 
-  #takeIdle(lane: Lane, { keys, isFresh }: { keys: readonly string[]; isFresh: boolean }) {
+  #takeIdle(lane: Lane, { keys, isFresh }: Wanted) {
     if (isFresh) return null;
     // The one used last: the others grow old and are closed.
     const index = lane.idle.findLastIndex((entry) => keys.includes(entry.key));
@@ -216,16 +196,35 @@ export class SmtpPool {
     return null;
   }
 
-  #wait(lane: Lane, { keys, isFresh }: SessionRequest<unknown>): Promise<Entry | null | 'closing'> {
+  #wait(
+    lane: Lane,
+    request: SessionRequest<unknown>,
+  ): Promise<Entry | 'slot' | 'closing' | 'late'> {
+    const { organizationId, keys, isFresh, longestWaitMs } = request;
     return new Promise((resolve) => {
-      lane.waiters.push({
-        ticket: this.#tickets,
-        keys,
-        isFresh,
-        grant: resolve,
-        refuse: () => resolve('closing'),
-      });
+      let cancel = () => {};
+      const end = (result: Entry | 'slot' | 'closing' | 'late') => {
+        cancel();
+        this.#waiting -= 1;
+        resolve(result);
+      };
+      const refuse = () => end('closing');
+      const waiter = { organizationId, keys, isFresh, ticket: 0, grant: end, refuse };
+      if (longestWaitMs !== undefined) {
+        cancel = this.#clock.after(longestWaitMs, () => {
+          this.#remove(lane, waiter);
+          this.#forgetEmpty(lane);
+          end('late');
+        });
+      }
+      this.#waiting += 1;
+      if (isFresh) {
+        lane.waiters.unshift(waiter);
+        return;
+      }
+      waiter.ticket = this.#tickets;
       this.#tickets += 1;
+      lane.waiters.push(waiter);
     });
   }
 
@@ -242,11 +241,15 @@ export class SmtpPool {
         lane,
         key: request.keys[0] ?? '',
         users: 0,
+        holder: request.organizationId,
         cancelIdle: () => {},
       };
       return this.#lend(entry, false);
     } finally {
-      if (!entry) this.#giveUpSlot(lane);
+      if (!entry) {
+        this.#inUse.letGo(request.organizationId);
+        this.#giveUpSlot(lane);
+      }
     }
   }
 
@@ -268,13 +271,30 @@ export class SmtpPool {
   }
 
   #lendOn(entry: Entry): void {
-    if (this.#canGoOn(entry)) this.#takeWaiter(entry)?.grant(entry);
+    if (this.#canGoOn(entry)) this.#handOver(entry);
   }
 
-  /** The first who waits in the lane, if this session will do. */
-  #takeWaiter({ lane, key }: Entry): Waiter | undefined {
-    const [next] = lane.waiters;
-    return next && !next.isFresh && next.keys.includes(key) ? lane.waiters.shift() : undefined;
+  /** Gives the session to the first who waits in its lane, if it will do; whether it did. */
+  #handOver(entry: Entry): boolean {
+    const { lane, key, holder } = entry;
+    const next = this.#firstOf(lane, holder);
+    if (!next || next.isFresh || !next.keys.includes(key)) return false;
+    if (holder !== null) this.#inUse.letGo(holder);
+    this.#inUse.hold(next.organizationId);
+    entry.holder = next.organizationId;
+    this.#remove(lane, next);
+    next.grant(entry);
+    if (holder !== next.organizationId) this.#grantFree();
+    return true;
+  }
+
+  /** The first who waits in the lane and may have one more, or that of `holder` in its place. */
+  #firstOf(lane: Lane, holder: string | null = null): Waiter | undefined {
+    return lane.waiters.find(({ organizationId }) => this.#inUse.mayHold(organizationId, holder));
+  }
+
+  #remove(lane: Lane, waiter: Waiter): void {
+    lane.waiters.splice(lane.waiters.indexOf(waiter), 1);
   }
 
   #canGoOn({ session, lane }: Entry): boolean {
@@ -288,11 +308,15 @@ export class SmtpPool {
     if (entry.users > 0) return;
     this.#busy.delete(entry);
     const isGood = this.#canGoOn(entry);
-    const next = isGood ? this.#takeWaiter(entry) : undefined;
-    if (!isGood) this.#retire(entry);
-    else if (next) next.grant(entry);
-    else if (entry.lane.waiters.length > 0 || this.#isWaitedForElsewhere()) this.#retire(entry);
-    else this.#keepIdle(entry);
+    if (isGood && this.#handOver(entry)) return;
+    if (entry.holder !== null) this.#inUse.letGo(entry.holder);
+    entry.holder = null;
+    if (!isGood || this.#firstOf(entry.lane) || this.#isWaitedForElsewhere()) {
+      this.#retire(entry);
+    } else {
+      this.#keepIdle(entry);
+      this.#grantFree();
+    }
   }
 
   #keepIdle(entry: Entry): void {
@@ -330,47 +354,49 @@ export class SmtpPool {
   #freeSlot(lane: Lane): void {
     lane.open -= 1;
     this.#open -= 1;
-    const isEmpty = lane.open === 0 && lane.waiters.length === 0;
-    if (isEmpty) this.#lanes.delete(lane.name);
+    this.#forgetEmpty(lane);
+  }
+
+  #forgetEmpty(lane: Lane): void {
+    if (lane.open === 0 && lane.waiters.length === 0) this.#lanes.delete(lane.name);
   }
 
   #giveUpSlot(lane: Lane): void {
     this.#freeSlot(lane);
     if (this.#open === 0) this.#onEmpty?.();
-    const next = this.#nextLane(lane);
-    const waiter = next?.waiters.shift();
-    if (!next || !waiter) return;
-    next.open += 1;
-    this.#open += 1;
-    waiter.grant(null);
+    this.#grantFree();
   }
 
-  /** The lane whose first waiter has waited longest, of those that a free slot can help. */
-  #nextLane(freed: Lane): Lane | null {
-    // Below the limit in all, only the lane's own limit held anyone back.
-    if (this.#open + 1 < this.#maxConnections) {
-      return freed.waiters.length > 0 && hasRoom(freed) ? freed : null;
+  /** Lets those in, longest waiting first, whom neither limit nor share holds back any more. */
+  #grantFree(): void {
+    while (this.#waiting > 0) {
+      const found = this.#nextWaiter();
+      const taken = found && this.#takeNow(found.lane, found.waiter);
+      if (!taken) return;
+      this.#remove(found.lane, found.waiter);
+      found.waiter.grant(taken);
     }
-    let best: Lane | null = null;
+  }
+
+  #nextWaiter(): { lane: Lane; waiter: Waiter } | null {
+    let best: { lane: Lane; waiter: Waiter } | null = null;
     for (const lane of this.#lanes.values()) {
-      const [first] = lane.waiters;
-      if (!first || !hasRoom(lane)) continue;
-      if (!best || first.ticket < (best.waiters[0]?.ticket ?? 0)) best = lane;
+      if (lane.waiters.length === 0 || !hasRoom(lane)) continue;
+      const waiter = this.#firstOf(lane);
+      if (waiter && (!best || waiter.ticket < best.waiter.ticket)) best = { lane, waiter };
     }
     return best;
   }
 
   #isWaitedForElsewhere(): boolean {
-    if (this.#open < this.#maxConnections) return false;
-    for (const lane of this.#lanes.values()) {
-      if (lane.waiters.length > 0 && hasRoom(lane)) return true;
-    }
-    return false;
+    if (this.#waiting === 0 || this.#open < this.#maxConnections) return false;
+    return this.#nextWaiter() !== null;
   }
 }
 
-function hasRoom({ open, limits }: Lane): boolean {
-  return open < limits.connections;
+/** An idle session of its own makes room too. */
+function hasRoom({ open, idle, limits }: Lane): boolean {
+  return open - Math.min(1, idle.length) < limits.connections;
 }
 
 /** What a closing pool means for a delivery. */

@@ -97,7 +97,8 @@ export class SmtpSession {
       channel.transcript.note(`message ${this.#deliveries + 1} on an open connection`);
     }
     this.#deliveries += 1;
-    channel.limitTotal(this.#timeouts.deliveryMs);
+    const { envelopeMs, recipientMs } = this.#timeouts;
+    channel.limitTotal(envelopeMs + mail.recipients.length * recipientMs);
     const transaction = new Transaction(mail, this.capabilities);
     if (!transaction.isWanted) return transaction.answers();
     const conducted = this.#conduct(transaction, onTail);
@@ -129,7 +130,8 @@ export class SmtpSession {
       await this.#transact(transaction, onTail);
     } catch (error) {
       if (!(error instanceof SmtpFault)) throw error;
-      transaction.answerRest({ kind: 'fault', fault: error.kind, reply: error.reply });
+      const { kind: fault, reply, isLoss } = error;
+      transaction.answerRest({ kind: 'fault', fault, reply, isLoss });
     }
   }
 
@@ -145,6 +147,7 @@ export class SmtpSession {
     if (!transaction.hasAccepted) return this.#endWithoutMessage();
     // Whatever the reply to the dot, it ends the transaction (RFC 5321 4.1.1.4).
     this.#needsReset = false;
+    this.#channel.limitTotal(this.#timeouts.deliveryMs);
     const block = toDataBlock(transaction.mail.data);
     // Not behind the first message: a server that answers a dot twice is found out by that one.
     const tail = pipelining && ordinal > 1 ? onTail : undefined;
@@ -237,6 +240,7 @@ export class SmtpSession {
 
   /** 354 although every recipient was refused: a lone dot ends it (RFC 2920 3.1). */
   async #endWithoutMessage(): Promise<void> {
+    this.#channel.limitTotal(this.#timeouts.deliveryMs);
     const dot = await this.#channel.sendBlock(emptyMessage, 0);
     if (!isRefusal(dot)) this.abort('the server took a message without recipients');
   }

@@ -1,5 +1,8 @@
-// How long each step of an SMTP session may take. Shorter than RFC 5321 4.5.3.2 asks of patient
-// clients, but for the dot, where giving up early makes duplicates.
+// How long each step of an SMTP session may take, and several together: bytes that trickle in move no
+// deadline. Shorter than the minutes that RFC 5321 4.5.3.2 asks of patient clients, as a connection that
+// stands still keeps others waiting and nothing is lost before the dot: the mail is tried again. Long
+// enough for servers that are at work: greeting delays (half a minute), greylisting and look-ups of
+// each recipient. After the dot giving up early makes duplicates: there it is as the RFC has it.
 
 export interface SmtpTimeouts {
   /** The TCP connection; the TLS handshake has as long again. */
@@ -14,10 +17,16 @@ export interface SmtpTimeouts {
   /** The reply to the final dot. */
   dotMs: number;
   quitMs: number;
-  /** Connection, banner, EHLO, STARTTLS and AUTH together. */
+  /** Banner, EHLO, STARTTLS and AUTH together. */
   openingMs: number;
-  /** One message on an open session, from MAIL to the reply to the dot. */
+  /** The replies to MAIL, RCPT and DATA together, */
+  envelopeMs: number;
+  /** and for each recipient so much more: servers look each of them up. */
+  recipientMs: number;
+  /** One message from the 354 to the reply to the dot. */
   deliveryMs: number;
+  /** Each step before the dot, as long as others wait for a place. */
+  pressedMs: number;
 }
 
 export const defaultTimeouts: SmtpTimeouts = {
@@ -28,8 +37,11 @@ export const defaultTimeouts: SmtpTimeouts = {
   progressMs: 180_000,
   dotMs: 600_000,
   quitMs: 2_000,
-  openingMs: 180_000,
+  openingMs: 120_000,
+  envelopeMs: 120_000,
+  recipientMs: 5_000,
   deliveryMs: 1_200_000,
+  pressedMs: 30_000,
 };
 
 /** The commands that get a reply; `connect` stands for the banner, `dot` for the end of the message. */

@@ -16,12 +16,12 @@ import type { FaultKind } from './fault.ts';
 /**
  * What one recipient was told. `replied`: the server's own words, at `reply.verb`; only a 250 at `dot`
  * means that it took the message. `refused-here`: not even tried, with our reason. `fault`: the
- * session broke before this recipient had an answer.
+ * session broke before this recipient had an answer; `isLoss` as in SmtpFault.
  */
 export type RecipientAnswer =
   | { kind: 'replied'; reply: RemoteReply }
   | { kind: 'refused-here'; errorCode: ErrorCode; reply: RemoteReply }
-  | { kind: 'fault'; fault: FaultKind; reply: RemoteReply };
+  | { kind: 'fault'; fault: FaultKind; reply: RemoteReply; isLoss: boolean };
 
 /** One message on its way: who still waits for which answer. */
 export class Transaction {
