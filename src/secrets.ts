@@ -31,11 +31,15 @@ const tagBytes = 16;
 const textVersion = 'v1.';
 
 const macBytes = 16;
+/** Where each of two twins lies in the digest: who knows the one half can tell nothing of the other. */
+const halves = { first: 0, second: macBytes } as const;
 const macCharacters = 26;
 const longestPayload = 512;
 const longestToken = 1024;
 /** The alphabet of ids (specification 2.1): safe in URLs, and in mail addresses in either case. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+
+export type Twin = keyof typeof halves;
 
 export interface Secrets {
   /**
@@ -51,8 +55,13 @@ export interface Secrets {
    * longer than a payload of lower-case letters, digits and `_`, so that an id fits a local part.
    */
   token(purpose: string, payload: string): string;
-  /** The payload of a token of this purpose, in either case of letters; null for anything else. */
-  verifyToken(purpose: string, token: string): string | null;
+  /** That token and another of the same payload, for the price of one: who has either cannot make the other. */
+  twinTokens(purpose: string, payload: string): Record<Twin, string>;
+  /**
+   * The payload of a token of this purpose, in either case of letters; null for anything else, the
+   * other twin too.
+   */
+  verifyToken(purpose: string, token: string, twin?: Twin): string | null;
 }
 
 function isErrorOf(error: unknown, code: string): boolean {
@@ -161,10 +170,17 @@ function decodeBase32(text: string): Buffer | undefined {
   return encodeBase32(decoded) === text ? decoded : undefined;
 }
 
+function macOf(digest: Buffer, twin: Twin): string {
+  const start = halves[twin];
+  return encodeBase32(digest.subarray(start, start + macBytes));
+}
+
 const plainPayload = /^[0-9a-z_]+$/;
 const encodedMark = 'x-';
 
 function writePayload(payload: string): string {
+  const bytes = Buffer.byteLength(payload);
+  if (bytes === 0 || bytes > longestPayload) throw new RangeError(`payload of ${bytes} bytes`);
   if (plainPayload.test(payload)) return payload;
   return encodedMark + encodeBase32(Buffer.from(payload, 'utf8'));
 }
@@ -226,18 +242,22 @@ class KeyedSecrets implements Secrets {
     }
   }
 
-  #mac(purpose: string, payload: string): string {
-    const mac = createHmac('sha256', this.#keyFor(`token ${purpose}`)).update(payload, 'utf8');
-    return encodeBase32(mac.digest().subarray(0, macBytes));
+  #digest(purpose: string, payload: string): Buffer {
+    const key = this.#keyFor(`token ${purpose}`);
+    return createHmac('sha256', key).update(payload, 'utf8').digest();
   }
 
   token(purpose: string, payload: string): string {
-    const bytes = Buffer.byteLength(payload);
-    if (bytes === 0 || bytes > longestPayload) throw new RangeError(`payload of ${bytes} bytes`);
-    return `${writePayload(payload)}-${this.#mac(purpose, payload)}`;
+    return `${writePayload(payload)}-${macOf(this.#digest(purpose, payload), 'first')}`;
   }
 
-  verifyToken(purpose: string, token: string): string | null {
+  twinTokens(purpose: string, payload: string): Record<Twin, string> {
+    const digest = this.#digest(purpose, payload);
+    const start = `${writePayload(payload)}-`;
+    return { first: start + macOf(digest, 'first'), second: start + macOf(digest, 'second') };
+  }
+
+  verifyToken(purpose: string, token: string, twin: Twin = 'first'): string | null {
     if (token.length > longestToken) return null;
     const folded = token.toLowerCase();
     const at = folded.length - macCharacters - 1;
@@ -245,7 +265,7 @@ class KeyedSecrets implements Secrets {
     const payload = readPayload(folded.slice(0, at));
     if (payload === undefined) return null;
     const given = Buffer.from(folded.slice(at + 1), 'utf8');
-    const right = Buffer.from(this.#mac(purpose, payload), 'utf8');
+    const right = Buffer.from(macOf(this.#digest(purpose, payload), twin), 'utf8');
     return given.length === right.length && timingSafeEqual(given, right) ? payload : null;
   }
 }

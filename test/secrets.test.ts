@@ -154,6 +154,17 @@ describe('a token', () => {
     expect(`bounce+${token}`.length).toBeLessThanOrEqual(64);
   });
 
+  it('has a twin of the same payload, and neither is taken for the other', () => {
+    const secrets = openSecrets(dataDir, random);
+    const { first, second } = secrets.twinTokens('bounce', id);
+    expect(first).toBe(secrets.token('bounce', id));
+    expect(second.slice(0, 29)).toBe(`${id}-`);
+    expect(secrets.verifyToken('bounce', first)).toBe(id);
+    expect(secrets.verifyToken('bounce', second, 'second')).toBe(id);
+    expect(secrets.verifyToken('bounce', first, 'second')).toBeNull();
+    expect(secrets.verifyToken('bounce', second)).toBeNull();
+  });
+
   it('is worth nothing for another purpose or another installation', () => {
     const secrets = openSecrets(dataDir, random);
     const token = secrets.token('bounce', id);

@@ -1,6 +1,6 @@
 // Making DKIM keys and the text that publishes them (RFC 6376 3.6.1, RFC 8463). Signing is
 // src/outbound/compose/sign.ts.
-import { generateKeyPair } from 'node:crypto';
+import { createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 
 export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256';
@@ -30,6 +30,16 @@ export async function generateDkimKey(algorithm: DkimAlgorithm): Promise<DkimKey
     privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     publicKey: published.toString('base64'),
   };
+}
+
+/** What precedes the bare octets of an Ed25519 key in its SPKI structure (RFC 8410 4). */
+const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** The key of a value of `p=` that `generateDkimKey` made. */
+export function parsePublicKey(algorithm: DkimAlgorithm, publicKey: string): KeyObject {
+  const bytes = Buffer.from(publicKey, 'base64');
+  const key = algorithm === 'rsa-sha256' ? bytes : Buffer.concat([ed25519Prefix, bytes]);
+  return createPublicKey({ key, format: 'der', type: 'spki' });
 }
 
 const publishedType: Record<DkimAlgorithm, string> = {

@@ -256,6 +256,23 @@ export function selectSigningKeys(db: Db, domainId: string): Promise<SigningKeyR
   return signingKeys(db, { domainId });
 }
 
+/** The public half of a key of an organization's domain, the retired included. */
+export function findPublicKey(
+  db: Db,
+  organizationId: string,
+  domain: string,
+  selector: string,
+): Promise<Pick<DomainKeyRow, 'algorithm' | 'public_key'> | undefined> {
+  return tables<DomainTables>(db)
+    .selectFrom('domain_keys')
+    .innerJoin('domains', 'domains.id', 'domain_keys.domain_id')
+    .select(['domain_keys.algorithm', 'domain_keys.public_key'])
+    .where('domains.organization_id', '=', organizationId)
+    .where('domains.domain', '=', domain)
+    .where('domain_keys.selector', '=', selector)
+    .executeTakeFirst();
+}
+
 /** Any stored key, to see whether it can be decrypted; undefined where there is none. */
 export function findAnyKey(db: Db): Promise<Pick<DomainKeyRow, 'id' | 'private_key'> | undefined> {
   return tables<DomainTables>(db)

@@ -39,6 +39,21 @@ export function listEventRows(db: Db, messageId: string, limit: number): Promise
     .execute();
 }
 
+/** How many events of a kind a message has. */
+export async function countEventRows(
+  db: Db,
+  messageId: string,
+  eventType: string,
+): Promise<number> {
+  const { count } = await tables<EventTables>(db)
+    .selectFrom('events')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('message_id', '=', messageId)
+    .where('event_type', '=', eventType)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 export async function deleteEventRows(db: Db, messageId: string): Promise<void> {
   await tables<EventTables>(db).deleteFrom('events').where('message_id', '=', messageId).execute();
 }

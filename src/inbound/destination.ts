@@ -5,7 +5,7 @@ import type { App } from '../app.ts';
 import { findReturnPathOwners } from '../domains/queries.ts';
 import { findMailboxByAddress } from '../mailboxes/mailboxes.ts';
 import { findDelivery } from '../messages/delivery-queries.ts';
-import { readReturnPath } from '../outbound/return-path.ts';
+import { isReportable, type NamedTransaction, readReturnPath } from '../outbound/return-path.ts';
 import type { ReportKind } from './queries.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
 
@@ -23,8 +23,8 @@ export interface ReportDestination {
   kind: 'report';
   report: ReportKind;
   organizationId: string;
-  /** Whom the return path names; null for all but bounces. */
-  deliveryId: string | null;
+  /** What the return path names; null for all but bounces. */
+  named: NamedTransaction | null;
   address: string;
 }
 
@@ -64,23 +64,24 @@ export async function resolveDestination(
   };
 }
 
-/** A return path that we made, or an address for reports at a host of ours; null for all else. */
+/** A return path that we made and that has not ended, or an address for reports at a host of ours; null for all else. */
 async function resolveReport(
   app: App,
   { email, localPart, domain }: MailAddress,
 ): Promise<ReportDestination | null> {
   const { db } = app.store;
-  const deliveryId = readReturnPath(app, email);
+  const named = readReturnPath(app, email);
   const report = reportLocalParts.get(localPart.toLowerCase());
-  if (deliveryId === null && report === undefined) return null;
+  if (named === null && report === undefined) return null;
   const owners = await findReturnPathOwners(db, domain);
-  if (deliveryId === null) {
+  if (named === null) {
     const [organizationId] = owners;
     if (organizationId === undefined || report === undefined) return null;
-    return { kind: 'report', report, organizationId, deliveryId, address: email };
+    return { kind: 'report', report, organizationId, named, address: email };
   }
-  const delivery = await findDelivery(db, deliveryId);
-  if (!delivery || !owners.includes(delivery.organization_id)) return null;
+  const delivery = await findDelivery(db, named.deliveryId);
+  if (!delivery || !isReportable(delivery, app.clock.now())) return null;
+  if (!owners.includes(delivery.organization_id)) return null;
   const { organization_id: organizationId } = delivery;
-  return { kind: 'report', report: 'bounce', organizationId, deliveryId, address: email };
+  return { kind: 'report', report: 'bounce', organizationId, named, address: email };
 }

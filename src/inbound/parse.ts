@@ -9,13 +9,15 @@
 //   busy     | (queued)    |               | idle        | none, mail settled  | none, mail refused
 //
 // A mail whose worker went is settled with what is known: the body without its reply split if the
-// worker had got so far, else the header alone; a DMARC report as none.
+// worker had got so far, else the header alone; a report as none.
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../clock.ts';
 import { CapacityError } from '../errors.ts';
-import type { DmarcSummary } from './dmarc/dmarc-summary.ts';
-import type { ParseJob, ParseReply } from './parse-worker.ts';
+import type { ParseJob, ParseReply, Readings } from './parse-worker.ts';
 import { type ParsedMail, type ParseOptions, withFault } from './parsed-mail.ts';
+
+export type ReportReading = Exclude<keyof Readings, 'mail'>;
+type AnyReading = Readings[keyof Readings];
 
 export interface MimeParser {
   /**
@@ -24,11 +26,15 @@ export interface MimeParser {
    */
   parse(raw: Buffer, options?: ParseOptions): Promise<ParsedMail>;
   /**
-   * Reads the DMARC report that a raw mail carries (10 MB take up to 1 s); null where there is none,
-   * or none that can be read in time.
+   * Reads the report of this kind that a raw mail carries; null where there is none, or none that can
+   * be read in time (a DMARC report of 10 MB unpacked takes up to 1 s).
    * @throws CapacityError as `parse` does.
    */
-  readDmarc(raw: Buffer): Promise<DmarcSummary | null>;
+  readReport<K extends ReportReading>(
+    kind: K,
+    raw: Buffer,
+    options?: ParseOptions,
+  ): Promise<Readings[K]>;
   /** Ends the workers; mails still in work are refused with CapacityError. */
   close(): Promise<void>;
 }
@@ -47,26 +53,17 @@ const startDeadlineMs = 30_000;
 /** A mail of 50 MB peaks at 250 MB; one that wants more loses its worker, not the daemon. */
 const workerHeapMb = 512;
 
-/** What a mail waits for. */
-type FinalReply = Extract<ParseReply, { kind: 'done' | 'dmarc' }>;
-
 interface PendingMail extends Omit<ParseJob, 'raw'> {
   raw: Buffer;
   /** The projection without the reply split, once the worker has sent it. */
   body: ParsedMail | null;
-  resolve(reply: FinalReply): void;
+  resolve(reading: AnyReading): void;
   reject(error: Error): void;
 }
 
-/** The reply to a mail whose worker ended before it was done. */
-async function replyWithout(mail: PendingMail, isTimeout: boolean): Promise<FinalReply> {
-  const { id, wants } = mail;
-  if (wants === 'dmarc') return { kind: 'dmarc', id, summary: null };
-  return { kind: 'done', id, mail: await settleWithout(mail, isTimeout) };
-}
-
-/** What is known of a mail without its worker. */
-async function settleWithout(mail: PendingMail, isTimeout: boolean): Promise<ParsedMail> {
+/** What is known of a mail whose worker ended before it was done. */
+async function settleWithout(mail: PendingMail, isTimeout: boolean): Promise<ParsedMail | null> {
+  if (mail.wants !== 'mail') return null;
   if (mail.body) {
     const code = isTimeout ? 'split-timeout' : 'parser-failed';
     return withFault(
@@ -142,7 +139,7 @@ class ParseThread {
       else this.worker?.unref();
     } else if (reply.id === this.mail?.id) {
       if (reply.kind === 'body') this.mail.body = reply.mail;
-      else this.finish((mail) => mail.resolve(reply));
+      else this.finish((mail) => mail.resolve(reply.reading));
     }
   }
 
@@ -160,7 +157,7 @@ class ParseThread {
     if (worker !== this.worker) return;
     this.worker = null;
     void worker.terminate();
-    this.finish((mail) => replyWithout(mail, isTimeout).then(mail.resolve, mail.reject));
+    this.finish((mail) => settleWithout(mail, isTimeout).then(mail.resolve, mail.reject));
   }
 
   async close(): Promise<void> {
@@ -197,33 +194,26 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
   };
   const threads = Array.from({ length: workers }, () => new ParseThread(clock, deadlineMs, pump));
 
-  const enqueue = (
+  const enqueue = <W extends keyof Readings>(
+    wants: W,
     raw: Buffer,
-    parseOptions: ParseOptions,
-    wants: ParseJob['wants'],
-  ): Promise<FinalReply> => {
+    parseOptions: ParseOptions = {},
+  ): Promise<Readings[W]> => {
     if (isClosed) return Promise.reject(closedError());
     const isFull = queue.length >= maxQueuedMails || queuedBytes + raw.length > maxQueuedBytes;
     if (isFull) return Promise.reject(parserError('too many mails wait to be parsed'));
-    return new Promise((resolve, reject) => {
+    return new Promise<AnyReading>((resolve, reject) => {
       queue.push({ id: nextId, raw, options: parseOptions, wants, body: null, resolve, reject });
       nextId += 1;
       queuedBytes += raw.length;
       pump();
-    });
+      // The worker answers a job with what it wants.
+    }) as Promise<Readings[W]>;
   };
 
   return {
-    async parse(raw, parseOptions = {}) {
-      const reply = await enqueue(raw, parseOptions, 'mail');
-      if (reply.kind !== 'done') throw new Error('the parser was asked for a mail');
-      return reply.mail;
-    },
-    async readDmarc(raw) {
-      const reply = await enqueue(raw, {}, 'dmarc');
-      if (reply.kind !== 'dmarc') throw new Error('the parser was asked for a DMARC report');
-      return reply.summary;
-    },
+    parse: (raw, parseOptions) => enqueue('mail', raw, parseOptions),
+    readReport: enqueue,
     async close() {
       isClosed = true;
       for (const mail of queue.splice(0)) mail.reject(closedError());

@@ -1,5 +1,6 @@
 // All SQL on `inbound_reports`: bounces, complaints and DMARC reports that wait to be read.
 import type { Kysely } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type Db, engineOf, statement, tables } from '../store/db.ts';
 
 export type ReportKind = 'bounce' | 'complaint' | 'dmarc';
@@ -8,14 +9,25 @@ export interface ReportRow {
   id: string;
   organization_id: string;
   kind: ReportKind;
-  /** Whom the return path names. */
+  /** What the return path names: the first delivery of a transaction, and the transaction. */
   delivery_id: string | null;
+  transaction_id: string | null;
   envelope_from: string;
+  /** The mail, or its beginning; see `mostReportBytes`. */
   raw: Buffer;
   tries: number;
   due_at: number;
   created_at: number;
 }
+
+/** Of a mail that brings a report this much is stored and read; what is cut of a report is not missed. */
+export const mostReportBytes = 1024 * 1024;
+
+/** A report that is being read. */
+export type ReportMail = Omit<ReportRow, 'tries' | 'due_at'>;
+
+/** A report that was taken to be read. */
+export type TakenReport = Pick<ReportRow, 'id' | 'tries'>;
 
 interface InboundTables {
   inbound_reports: ReportRow;
@@ -38,11 +50,14 @@ export async function nextReportAt(db: Db): Promise<number | null> {
   return (await selectNextDue(db, {}))[0]?.due_at ?? null;
 }
 
-/** Takes due reports until `leaseUntil`: who dies over one leaves it to the next try. */
+/**
+ * Takes due reports until `leaseUntil`: who dies over one leaves it to the next try. Their mails are
+ * read one by one (`findReportMail`), as memory is bounded.
+ */
 export async function takeReports(
   db: Db,
   { now, leaseUntil, limit }: { now: number; leaseUntil: number; limit: number },
-): Promise<ReportRow[]> {
+): Promise<TakenReport[]> {
   const q = tables<InboundTables>(db);
   let due = q
     .selectFrom('inbound_reports')
@@ -55,10 +70,26 @@ export async function takeReports(
     .updateTable('inbound_reports')
     .set((set) => ({ due_at: leaseUntil, tries: set('tries', '+', 1) }))
     .where('id', 'in', due)
-    .returningAll()
+    .returning(['id', 'tries'])
     .execute();
 }
 
-export async function deleteReport(db: Db, id: string): Promise<void> {
-  await tables<InboundTables>(db).deleteFrom('inbound_reports').where('id', '=', id).execute();
+/** The first megabyte of the raw mail, and whom it is for. Undefined where another has read it. */
+export async function findReportMail(db: Db, id: string): Promise<ReportMail | undefined> {
+  const raw: RawBuilder<Buffer> = sql`substr(raw, 1, ${sql.lit(mostReportBytes)})`;
+  return tables<InboundTables>(db)
+    .selectFrom('inbound_reports')
+    .select(['id', 'organization_id', 'kind', 'delivery_id', 'transaction_id'])
+    .select(['envelope_from', 'created_at', raw.as('raw')])
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** False when it is gone already. */
+export async function deleteReport(db: Db, id: string): Promise<boolean> {
+  const { numDeletedRows } = await tables<InboundTables>(db)
+    .deleteFrom('inbound_reports')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
 }

@@ -11,10 +11,10 @@ import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
 import { countMail } from '../usage/count.ts';
 import { type AuthResolver, authenticate } from './authenticate.ts';
-import type { Destination, ReportDestination } from './destination.ts';
-import { readHeaderBlock } from './header-fields.ts';
+import type { Destination } from './destination.ts';
+import { type HeaderBlock, readHeaderBlock } from './header-fields.ts';
 import { draftCopies, type InboundCopy } from './inbound-copy.ts';
-import { insertReports, type ReportRow } from './queries.ts';
+import { insertReports, mostReportBytes, type ReportRow } from './queries.ts';
 import { projectHeader } from './read-header.ts';
 import { receivedField } from './received-field.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
@@ -51,6 +51,15 @@ const mostPerTransaction = 64;
 interface Stored {
   copies: InboundCopy[];
   reports: ReportRow[];
+}
+
+/** A mail that may be stored, with its trace field. */
+interface CheckedMail {
+  trace: string;
+  raw: Buffer;
+  block: HeaderBlock;
+  receivedAt: number;
+  verdicts: Verdicts;
 }
 
 type Store = (mail: Stored) => Promise<void>;
@@ -108,25 +117,54 @@ async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): 
   );
 }
 
-/** A report as it waits to be read (reports.ts). */
-function reportRow(
+/** Reports as they wait to be read (reports.ts): the beginning of the mail, once for each. */
+function draftReports(
   app: App,
-  { organizationId, report, deliveryId }: ReportDestination,
-  mailFrom: string,
+  { mailFrom, id, destinations }: ReceivedEnvelope,
+  trace: string,
   raw: Buffer,
-): ReportRow {
+): ReportRow[] {
+  const wanted = destinations.filter((one) => one.kind === 'report');
+  if (wanted.length === 0) return [];
+  if (raw.length > mostReportBytes) {
+    const text = 'a report is cut: what is longer than a megabyte is not read';
+    app.log.info({ id, bytes: raw.length, kinds: wanted.map(({ report }) => report) }, text);
+  }
   const now = app.clock.now();
-  return {
+  const whole = Buffer.concat([Buffer.from(trace), raw.subarray(0, mostReportBytes)]);
+  return wanted.map(({ organizationId, report, named }) => ({
     id: app.newId('inboundReport'),
     organization_id: organizationId,
     kind: report,
-    delivery_id: deliveryId,
+    delivery_id: named?.deliveryId ?? null,
+    transaction_id: named?.transaction ?? null,
     envelope_from: mailFrom,
-    raw,
+    raw: whole.subarray(0, mostReportBytes),
     tries: 0,
     due_at: now,
     created_at: now,
-  };
+  }));
+}
+
+/** One message for each mailbox. */
+function draftMessages(
+  app: App,
+  { destinations, ...envelope }: ReceivedEnvelope,
+  { trace, raw, block, receivedAt, verdicts }: CheckedMail,
+): InboundCopy[] {
+  const wanted = destinations.filter((one) => one.kind === 'mailbox');
+  if (wanted.length === 0) return [];
+  const { mailFrom, remoteAddress, helo, tls } = envelope;
+  return draftCopies(
+    app,
+    {
+      header: projectHeader(block, { envelopeFrom: mailFrom }),
+      raw: Buffer.concat([Buffer.from(trace), raw]),
+      envelope: { mailFrom, remoteAddress, helo, tls, ...verdicts },
+      receivedAt,
+    },
+    wanted,
+  );
 }
 
 /**
@@ -167,7 +205,7 @@ export async function receive(
   envelope: ReceivedEnvelope,
   raw: Buffer,
 ): Promise<ReceiveResult> {
-  const { destinations, mailFrom, remoteAddress, helo, tls, protocol, id } = envelope;
+  const { destinations, remoteAddress, helo, protocol, id } = envelope;
   const block = readHeaderBlock(raw);
   if (block.all('received').length > mostHops) {
     return refused(554, '5.4.6', 'Too many hops: this message is going round in circles');
@@ -185,20 +223,8 @@ export async function receive(
     forAddress: first && others.length === 0 ? first.address : null,
     receivedAt,
   });
-  const stored = Buffer.concat([Buffer.from(trace), raw]);
-  const copies = draftCopies(
-    app,
-    {
-      header: projectHeader(block, { envelopeFrom: mailFrom }),
-      raw: stored,
-      envelope: { mailFrom, remoteAddress, helo, tls, ...verdicts },
-      receivedAt,
-    },
-    destinations.filter((one) => one.kind === 'mailbox'),
-  );
-  const reports = destinations
-    .filter((one) => one.kind === 'report')
-    .map((one) => reportRow(app, one, mailFrom, stored));
+  const copies = draftMessages(app, envelope, { trace, raw, block, receivedAt, verdicts });
+  const reports = draftReports(app, envelope, trace, raw);
   await storeOf(app)({ copies, reports });
   app.metrics.accepted.inc({ direction: 'inbound' }, copies.length);
   const messageIds = copies.map(({ message }) => message.id);

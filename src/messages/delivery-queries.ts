@@ -54,6 +54,11 @@ export interface DeliveryRow {
   error_message: string | null;
   error_details: string | null;
   attempts: string | null;
+  /**
+   * The SMTP transaction of its last attempt, where another delivery began it
+   * (src/outbound/return-path.ts); null where it was its own.
+   */
+  transaction_id: string | null;
   created_at: number;
   updated_at: number;
 }
@@ -91,6 +96,7 @@ const deliveryColumns = [
   'error_message',
   'error_details',
   'attempts',
+  'transaction_id',
   'created_at',
   'updated_at',
 ] as const satisfies readonly (keyof DeliveryRow)[];
@@ -359,6 +365,7 @@ export type DeliveryChange = Pick<
   | 'error_message'
   | 'error_details'
   | 'attempts'
+  | 'transaction_id'
   | 'updated_at'
 >;
 
@@ -381,6 +388,7 @@ const settle = change((db: Kysely<DeliveryTables>, parameter: ParameterOf<Settle
       error_message: parameter('error_message'),
       error_details: parameter('error_details'),
       attempts: parameter('attempts'),
+      transaction_id: parameter('transaction_id'),
       updated_at: parameter('updated_at'),
     })
     .where('id', '=', parameter('id'))

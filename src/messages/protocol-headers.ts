@@ -1,7 +1,11 @@
 // Headers that a sender may not set: the service, the transport or the receiver's filters own them.
 // Everything else that is a valid field name passes (contract 5: "the protocol's own refused").
 
+/** The field that shows reports on our mail for what they are (src/outbound/return-path.ts). */
+export const copyTokenField = 'X-Service-Token';
+
 const owned = new Set([
+  copyTokenField.toLowerCase(),
   'arc-authentication-results',
   'arc-message-signature',
   'arc-seal',

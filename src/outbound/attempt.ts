@@ -13,7 +13,7 @@ import { Shares } from './lanes/shares.ts';
 import type { AttemptTrace, Outcome, RemoteReply } from './outcome.ts';
 import { refusalTeller } from './relay-refusals.ts';
 import { classifyReply } from './replies/classify-reply.ts';
-import { returnPathOf } from './return-path.ts';
+import { marksOf, transactionOf } from './return-path.ts';
 import { keptPolicies } from './route/kept-policies.ts';
 import {
   type ChooseRoute,
@@ -73,8 +73,8 @@ export function createAttempter(
     const envelopes = await Promise.all(
       groups.map(async ({ route, deliveries }) => ({
         route,
-        organizationId: message.organization_id,
-        from: await returnPathOf(app, message, deliveries),
+          organizationId: message.organization_id,
+          ...(await marksOf(app, message, deliveries)),
         recipients: deliveries.map(({ email }) => email),
         ...(route.kind === 'relay' && { dsn: reportsWanted(message.id) }),
       })),
@@ -125,7 +125,8 @@ export function createAttempter(
           });
           const settlements = deliveries.map((delivery, index) => {
             const ending = endings[index] ?? ourFault(app, route.kind);
-            return { delivery, isSole, fromEmail, ...ending };
+            const transaction = index === 0 ? null : begunBy(deliveries);
+            return { delivery, isSole, fromEmail, transaction, ...ending };
           });
           tellLane(settlements);
           await settle(settlements);
@@ -135,6 +136,11 @@ export function createAttempter(
     choice: { lanes, shares, laneOf, soleLane: soleLaneOf(app.config.delivery, lanes, laneOf) },
     close: () => carrier.close(),
   };
+}
+
+/** The transaction that these deliveries share: the first of them began it. */
+function begunBy([first]: readonly DeliveryRow[]): string | null {
+  return first ? transactionOf(first) : null;
 }
 
 /** In relay mode without exceptions everything but simulated mail takes the relay's lane. */

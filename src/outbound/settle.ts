@@ -36,6 +36,8 @@ export interface Settlement {
   sentIsDelivered: boolean;
   /** What a simulated recipient does with the message after it was delivered. */
   aftermath: 'opened' | 'complained' | null;
+  /** The SMTP transaction it went in, where another delivery began that one. */
+  transaction?: string | null;
   /** The message has no other delivery, so that its status is this one's. */
   isSole: boolean;
 }
@@ -247,6 +249,7 @@ function ended(settlement: Settlement, status: MessageStatus, now: number): Deli
     error_message: delivery.error_message,
     error_details: delivery.error_details,
     attempts: historyWith(settlement),
+    transaction_id: settlement.transaction ?? null,
     updated_at: now,
   };
 }

@@ -15,6 +15,7 @@ import { audit } from './migrations/0009-audit.ts';
 import { keyConstraints } from './migrations/0010-key-constraints.ts';
 import { domainHolds } from './migrations/0011-domain-holds.ts';
 import { mtaStsPolicies } from './migrations/0012-mta-sts-policies.ts';
+import { reportTransactions } from './migrations/0014-report-transactions.ts';
 
 export interface Migration {
   name: string;
@@ -34,6 +35,7 @@ export const migrations: readonly Migration[] = [
   keyConstraints,
   domainHolds,
   mtaStsPolicies,
+  reportTransactions,
 ];
 
 export interface MigrationStatus {

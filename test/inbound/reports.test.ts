@@ -1,141 +1,43 @@
 // Bounces and complaints that come back by mail for our own sends: from the return path on the wire
 // to the status, the timeline and the block.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listBlocks } from '../../src/blocks/blocks.ts';
-import { resolveDestination } from '../../src/inbound/destination.ts';
-import { receive } from '../../src/inbound/receive.ts';
+import { nextReportAt } from '../../src/inbound/queries.ts';
 import { createReportReader } from '../../src/inbound/reports.ts';
 import { getMessage } from '../../src/messages/messages.ts';
+import { firstDelivery, send, timeline } from '../support/delivery.ts';
+import { stores } from '../support/test-app.ts';
 import {
-  firstDelivery,
-  type RunningPipeline,
-  send,
-  startPipeline,
-  timeline,
-} from '../support/delivery.ts';
-import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+  arf,
+  arrives as arrivesAt,
+  dsn,
+  fbl,
+  lines,
+  type ReportWorld,
+  startReportWorld,
+  without,
+} from './report-fixture.ts';
 
-const lines = (...text: string[]) => Buffer.from(text.join('\r\n'));
-
-/** A delivery status notification (RFC 3464) as Postfix writes one. */
-function dsn(
-  to: string,
-  recipient: string,
-  { action = 'failed', status = '5.1.1', words = '550 5.1.1 no such user' } = {},
-) {
-  return lines(
-    'From: MAILER-DAEMON@mx.example.com (Mail Delivery System)',
-    `To: ${to}`,
-    'Subject: Undelivered Mail Returned to Sender',
-    'Auto-Submitted: auto-replied',
-    'MIME-Version: 1.0',
-    'Content-Type: multipart/report; report-type=delivery-status; boundary="b"',
-    '',
-    '--b',
-    'Content-Type: text/plain',
-    '',
-    `<${recipient}>: host mx.example.com said: ${words}`,
-    '--b',
-    'Content-Type: message/delivery-status',
-    '',
-    'Reporting-MTA: dns; mx.example.com',
-    '',
-    `Final-Recipient: rfc822; ${recipient}`,
-    `Action: ${action}`,
-    `Status: ${status}`,
-    `Diagnostic-Code: smtp; ${words}`,
-    '',
-    '--b--',
-    '',
-  );
-}
-
-/** A complaint in the abuse reporting format (RFC 5965). */
-function arf(to: string, returnPath: string, recipient: string) {
-  return lines(
-    'From: complaints@provider.example',
-    `To: ${to}`,
-    'Subject: Abuse report',
-    'MIME-Version: 1.0',
-    'Content-Type: multipart/report; report-type=feedback-report; boundary="b"',
-    '',
-    '--b',
-    'Content-Type: text/plain',
-    '',
-    'This is an abuse report.',
-    '--b',
-    'Content-Type: message/feedback-report',
-    '',
-    'Feedback-Type: abuse',
-    'User-Agent: Provider/1.0',
-    'Version: 1',
-    `Original-Mail-From: <${returnPath}>`,
-    `Original-Rcpt-To: <${recipient}>`,
-    '',
-    '--b',
-    'Content-Type: message/rfc822',
-    '',
-    `Return-Path: <${returnPath}>`,
-    'Subject: Hello',
-    '',
-    'It works.',
-    '--b--',
-    '',
-  );
-}
+const minuteMs = 60_000;
 
 describe.each(stores)('reports on our own sends, on %s', (store) => {
-  let sink: SmtpSink;
-  let service: TestApp;
-  let pipeline: RunningPipeline;
+  let service: ReportWorld;
 
   beforeEach(async () => {
-    sink = await startSmtpSink();
-    const relay = { host: sink.host, port: sink.port };
-    service = await testApp({ store, config: { delivery: { mode: 'relay', relay } } });
-    pipeline = await startPipeline(service.app);
+    service = await startReportWorld({ store });
   });
-  afterEach(async () => {
-    await pipeline.close();
-    await service.close();
-    await sink.close();
-  });
+  afterEach(() => service.close());
 
-  /** Sends to the addresses; returns the message and the return path that stood on the wire. */
-  async function sent(...to: string[]) {
-    const { app, caller } = service;
-    const before = sink.received;
-    const { id } = await send(app, caller, to);
-    const messages = await sink.waitFor(before + 1);
-    await pipeline.idle();
-    return { id, returnPath: messages.at(-1)?.from ?? '' };
+  /** Sends to the addresses of one domain; returns the message and what they got. */
+  async function sent(...to: [string, ...string[]]) {
+    const { id, copyOf } = await service.sent(to);
+    return { id, ...copyOf(to[0]) };
   }
 
-  /** What the listener does with a mail to `address`. */
-  async function arrives(address: string, raw: Buffer): Promise<string> {
-    const { app } = service;
-    const destination = await resolveDestination(app, address);
-    if (destination.kind === 'refused') return `${destination.code} ${destination.enhancedCode}`;
-    const envelope = {
-      mailFrom: '',
-      destinations: [destination],
-      remoteAddress: '127.0.0.1',
-      helo: 'mx.example.com',
-      tls: false,
-      protocol: 'ESMTP',
-      id: 'test.1',
-    };
-    const { kind } = await receive(app, envelope, raw);
-    await createReportReader(app).readDue();
-    return kind;
-  }
-
+  const arrives = (address: string, raw: Buffer) => arrivesAt(service.app, address, raw);
   const statusOf = async (id: string) => (await getMessage(service.app, service.caller, id)).status;
-  const blocked = async () => {
-    const { items } = await listBlocks(service.app, service.caller, { page: 1, limit: 20 });
-    return items.map(({ address, reason }) => `${address} ${reason}`);
-  };
+  const blocked = () => service.blocked();
 
   it('mail goes out with a signed return path at the domain’s host', async () => {
     const { returnPath } = await sent('ada@example.com');
@@ -235,16 +137,43 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
 
   it('a complaint marks the delivery and blocks the address', async () => {
     const { app, caller } = service;
-    const { id, returnPath } = await sent('ada@example.com');
-    const address = 'fbl@bounce.sandbox.test';
-    expect(await arrives(address, arf(address, returnPath, 'ada@example.com'))).toBe('stored');
+    const { id, raw } = await sent('ada@example.com');
+    expect(await arrives(fbl, arf(raw, { recipient: 'ada@example.com' }))).toBe('stored');
     expect(await statusOf(id)).toBe('complained');
     expect((await timeline(app, caller, id)).at(-1)).toBe('complained:complained');
     expect(await blocked()).toEqual(['ada@example.com complaint']);
   });
 
+  it('a report that finds no room in the parser waits, however often', async () => {
+    const { app, clock } = service;
+    const { raw } = await sent('ada@example.com');
+    await app.mime.close();
+    await arrives(fbl, arf(raw));
+    for (let tries = 2; tries <= 7; tries++) {
+      clock.set(clock.now() + minuteMs);
+      expect(await createReportReader(app).readDue()).toBe(1);
+    }
+    expect(await nextReportAt(app.store.db)).toBe(clock.now() + minuteMs);
+  });
+
+  it('a report that two daemons read counts once', async () => {
+    const { app, clock, another, caller } = service;
+    const { id, raw } = await sent('ada@example.com');
+    const other = await another();
+    const slow = lines('Content-Type: text/html', '', '<div>'.repeat(50_000));
+    await Promise.all([app.mime.parse(raw), other.mime.parse(raw)]);
+    const waiting = Promise.all([app.mime.parse(slow), other.mime.parse(slow)]);
+    const first = arrives(fbl, arf(without(without(raw, 'X-Service-Token'), 'DKIM-Signature')));
+    while (((await nextReportAt(app.store.db)) ?? 0) <= clock.now()) await nextTurn();
+    clock.set(clock.now() + minuteMs);
+    expect(await createReportReader(other).readDue()).toBe(1);
+    await Promise.all([first, waiting]);
+    const shown = (await timeline(app, caller, id)).filter((one) => one.startsWith('complained'));
+    expect(shown).toEqual(['complained:sent']);
+  });
+
   it('a hard refusal on the wire blocks the address too, a simulated one does not', async () => {
-    const { app, caller } = service;
+    const { app, caller, sink, pipeline } = service;
     sink.on({ verb: 'RCPT', match: /dead@/ }, '550 5.1.1 no such user');
     await send(app, caller, 'dead@example.com');
     await send(app, caller, 'bounced@simulator.test');

@@ -35,14 +35,19 @@ function addressesOf(value: string | null): string[] {
   return (value?.slice(0, 4096).match(address) ?? []).map((one) => one.toLowerCase());
 }
 
+/** The copy attached to a report, its header alone or what was kept of it; null where there is none. */
+export function findAttachedCopy(mail: ParsedMail): string | null {
+  return mail.reports.find(({ contentType }) => messageTypes.has(contentType))?.text ?? null;
+}
+
 /**
  * Reads the copy attached to a report, else the one that its text quotes (`quoted`), else what its
  * own References say: bounces answer the message that they return.
  */
 export function readReturnedMessage(mail: ParsedMail, quoted: string): ReturnedMessage {
-  const attached = mail.reports.find(({ contentType }) => messageTypes.has(contentType));
-  const copy = (attached?.text ?? quoted).slice(0, maxCopyCharacters);
-  const header = readHeaderBlock(Buffer.from(attached?.text ?? copy.trimStart()));
+  const attached = findAttachedCopy(mail);
+  const copy = (attached ?? quoted).slice(0, maxCopyCharacters);
+  const header = readHeaderBlock(Buffer.from(attached ?? copy.trimStart()));
   const messageId =
     readMessageIds(header.first('message-id'))[0] ??
     idLine.exec(copy)?.[1] ??

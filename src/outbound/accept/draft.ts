@@ -186,6 +186,7 @@ function draftDelivery(
     error_message: null,
     error_details: null,
     attempts: null,
+    transaction_id: null,
     created_at: now,
     updated_at: now,
   };

@@ -1,6 +1,6 @@
-// Signatures of the two DKIM algorithms over a canonical header, on the thread that asks or on
-// libuv's. RSA takes 0.3 ms of a core; Ed25519 a tenth of that, less than the way to another thread.
-import { hash, type KeyObject, sign } from 'node:crypto';
+// Signatures of the two DKIM algorithms over a canonical header, made and checked, on the thread that
+// asks or on libuv's. RSA takes 0.3 ms of a core; Ed25519 a tenth of that, less than the way to another thread.
+import { hash, type KeyObject, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { DkimAlgorithm } from '../../domains/dkim-key.ts';
 
@@ -38,3 +38,18 @@ export const signNow: SignText = (algorithm, text, key) => {
 /** Ed25519 on this thread, RSA on libuv's. */
 export const signHere: SignText = (algorithm, text, key) =>
   (algorithm === 'ed25519-sha256' ? signNow : signOnThread)(algorithm, text, key);
+
+const verifyInBackground = promisify<string | null, Uint8Array, KeyObject, Uint8Array, boolean>(
+  verify,
+);
+
+/** Whether this is the signature of the text; on libuv's threads. */
+export async function isSignatureOf(
+  algorithm: DkimAlgorithm,
+  text: string,
+  key: KeyObject,
+  signature: Uint8Array,
+): Promise<boolean> {
+  const { digest, bytes } = toBeSigned(algorithm, text);
+  return verifyInBackground(digest, bytes, key, signature);
+}

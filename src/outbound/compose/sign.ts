@@ -5,6 +5,7 @@ import type { DkimAlgorithm } from '../../domains/dkim-key.ts';
 import type { SigningKey } from '../../domains/signing-keys.ts';
 import type { HeaderField } from './header-encoding.ts';
 import type { Composed } from './input.ts';
+import { relaxedValue } from './relaxed-value.ts';
 import { bodyHash } from './sign-body.ts';
 import type { SignText } from './sign-text.ts';
 
@@ -35,14 +36,6 @@ interface SignedHeader {
   names: string;
   /** The fields in relaxed form (3.4.2), each ended by CRLF. */
   canonical: string;
-}
-
-function relaxedValue(value: string): string {
-  if (!/[\r\t]| {2}|^ | $/.test(value)) return value;
-  return value
-    .replaceAll('\r\n', '')
-    .replace(/[\t ]+/g, ' ')
-    .replace(/^ | $/g, '');
 }
 
 /** Verifiers take repeated fields from the bottom up (5.4.2), hence the reverse order. */
@@ -116,6 +109,8 @@ export async function signatureFields(
 export interface SignedMessage extends Pick<Composed, 'smtpUtf8' | 'eightBit'> {
   /** Signatures, header, body: CRLF line ends, not yet dot-stuffed. */
   data: Buffer[];
+  /** Where the header begins, behind the signatures. */
+  headerAt: number;
 }
 
 /** The composed message behind its signatures; rejects as `signatureFields`. */
@@ -128,5 +123,5 @@ export async function signMessage(
   const { header, body, smtpUtf8, eightBit } = composed;
   const signatures = await signatureFields(composed, keys, timestampSeconds, signText);
   const data = [signatures, header, body].filter((part) => part.length > 0);
-  return { data, smtpUtf8, eightBit };
+  return { data, headerAt: signatures.length, smtpUtf8, eightBit };
 }

@@ -1,8 +1,10 @@
 // Bounces, delay notices and complaints of the large providers and MTAs, and what is none of them.
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/clock.ts';
 import { readBounce } from '../../../src/inbound/bounce/bounce-report.ts';
 import { readComplaint } from '../../../src/inbound/bounce/complaint.ts';
+import { createMimeParser } from '../../../src/inbound/parse.ts';
 import { parseMime } from '../../../src/inbound/parse-mime.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';
 import { expected, fixture, fixtureNames, fixtures, inWords } from './fixture.ts';
@@ -40,6 +42,16 @@ describe('each fixture is what it is', () => {
   test.each(fixtureNames)('%s with CRLF is the same', async (name) => {
     const raw = Buffer.from(fixture(name).toString('latin1').replaceAll('\n', '\r\n'), 'latin1');
     expect(readBounce(await parseMime(raw))).toEqual(expected[name]?.bounce ?? null);
+  });
+
+  test('in the parse worker too', async () => {
+    const parser = createMimeParser({ clock: systemClock });
+    for (const name of fixtureNames) {
+      const bounce = await parser.readReport('bounce', fixture(name));
+      const read = await parser.readReport('complaint', fixture(name));
+      expect({ bounce, complaint: read?.complaint ?? null }).toEqual(expected[name]);
+    }
+    await parser.close();
   });
 
   test('hard is said only of failed recipients with a code that blocks', () => {
