@@ -5,7 +5,9 @@ import {
   host,
   lineOfText,
   listenPort,
+  listOf,
   mapOfKeys,
+  network,
   onOff,
   positiveNumber,
   publicUrl,
@@ -43,6 +45,9 @@ export const smtpInbound = z.strictObject(
     maxConnections: wholeNumber(1, 100_000)
       .default(200)
       .describe('Connections served at once; beyond it the answer is 421'),
+    trustedNetworks: listOf(network, 'networks')
+      .default([])
+      .describe('Gateways whose mail is not checked (SPF, DKIM, DMARC), such as ["10.1.0.0/16"]'),
     enforceDmarc: onOff
       .default(true)
       .describe('Refuse mail that fails DMARC of a domain whose policy is reject'),

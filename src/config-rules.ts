@@ -2,6 +2,7 @@
 // start) and what is unwise (a warning). The bounds of single values are in config-schema.ts.
 import { isIP } from 'node:net';
 import type { Config } from './config-schema.ts';
+import { parseRange } from './network-address.ts';
 
 /** A contradiction at `path`, which the value at `because` brought about. */
 export interface Contradiction {
@@ -95,9 +96,13 @@ function isLoopback(host: string): boolean {
 }
 
 /** What works but is probably not meant, one line each. */
-export function findDoubts({ delivery }: Config): string[] {
+export function findDoubts({ delivery, smtp }: Config): string[] {
   const { mode, hostname, relay, routes } = delivery;
   const doubts: string[] = [];
+  const everybody = smtp.inbound.trustedNetworks.find((text) => parseRange(text)?.bits === 0);
+  if (everybody !== undefined) {
+    doubts.push(`smtp.inbound.trustedNetworks has ${everybody}: mail of nobody there is checked`);
+  }
   if (mode === 'direct' && hostname === 'localhost') {
     doubts.push('delivery.hostname is localhost: in direct mode many servers refuse that name');
   }

@@ -3,6 +3,7 @@
 // they mean is config-schema.ts.
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { parseRange } from './network-address.ts';
 
 const longestList = 100;
 const hostLabel = '[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?';
@@ -105,6 +106,16 @@ export const dnsServer = z.string(serverExpected).refine((text) => {
   if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return false;
   return bracketed === undefined ? isIP(plain ?? '') === 4 : isIP(bracketed) === 6;
 }, serverExpected);
+
+const networkExpected = 'an IP address or a network: 10.1.0.0/16, fd00::/8';
+
+/** One address, or a block of them (CIDR) by its first address. */
+export const network = z.string(networkExpected).superRefine((text, context) => {
+  const range = parseRange(text);
+  if (range?.isAligned) return;
+  const message = range ? `${range.text}, by its first address` : networkExpected;
+  context.addIssue({ code: 'custom', message, input: text });
+});
 
 const domainExpected = 'a domain (example.com), its subdomains (*.example.com) or *';
 

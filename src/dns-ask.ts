@@ -1,5 +1,5 @@
-// Asks the configured DNS servers until one answers. Two rounds over the servers: 5 s each, then 3 s
-// for those that were silent or unreadable. Caches nothing; follows no CNAME.
+// Asks the configured DNS servers until one answers. Two rounds over the servers: the second for
+// those that were silent or unreadable. Caches nothing; follows no CNAME.
 import { setMaxListeners } from 'node:events';
 import { isIPv6 } from 'node:net';
 import type { Clock } from './clock.ts';
@@ -21,7 +21,12 @@ import {
 } from './dns-wire.ts';
 import type { Random } from './random.ts';
 
-const timeoutsMs = [5_000, 3_000];
+/** How long a server may take in each round. */
+export const patience = {
+  usual: [5_000, 3_000],
+  /** Somebody else is waiting for what is asked: a lost question is asked again soon. */
+  short: [500, 1_000],
+} as const;
 /** Of a longer list the rest is never reached in useful time. */
 const maxServers = 8;
 
@@ -32,12 +37,15 @@ interface DnsAskerOptions {
   random: Random;
 }
 
+/** Milliseconds by round. */
+type Patience = readonly number[];
+
 export interface DnsAsker {
   /**
    * The answer of the first server that has one: NOERROR or NXDOMAIN.
    * @throws DnsError, always temporary.
    */
-  ask(name: string, type: RecordType): Promise<WireAnswer>;
+  ask(name: string, type: RecordType, timeoutsMs?: Patience): Promise<WireAnswer>;
   /** Ends every question under way, and refuses new ones. */
   close(): void;
 }
@@ -101,7 +109,7 @@ export function createDnsAsker({ servers, clock, random }: DnsAskerOptions): Dns
   }
 
   return {
-    async ask(name, type) {
+    async ask(name, type, timeoutsMs: Patience = patience.usual) {
       let last = new DnsError('server-failure', `${type} ${name}`, 'no DNS server is configured');
       let left = known;
       for (const timeoutMs of timeoutsMs) {

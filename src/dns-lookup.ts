@@ -29,26 +29,32 @@ type Outcome = { found: Found } | { error: DnsError };
 /** `expiresAtMs` in the terms of `clock.elapsed()`. */
 type Entry = { outcome: Outcome; expiresAtMs: number };
 
-/** A look-up that asks only for what it does not have. */
-export function createLookup(asker: DnsAsker, clock: Clock): Lookup {
-  const cache = new LRUCache<string, Entry>({ max: maxCacheEntries, maxSize: maxCacheBytes });
+/** What look-ups have found and keep, bounded in entries and bytes. */
+export type Answers = LRUCache<string, Entry>;
+
+export function createAnswers(): Answers {
+  return new LRUCache({ max: maxCacheEntries, maxSize: maxCacheBytes });
+}
+
+/** A look-up that asks only for what `answers` does not have. */
+export function createLookup(ask: DnsAsker['ask'], clock: Clock, answers: Answers): Lookup {
   const underWay = new Map<string, Promise<Outcome>>();
 
-  async function ask(key: string, name: string, type: RecordType): Promise<Outcome> {
-    const { outcome, ttlMs, byteCount } = await resolveFresh(asker, name, type);
+  async function find(key: string, name: string, type: RecordType): Promise<Outcome> {
+    const { outcome, ttlMs, byteCount } = await resolveFresh(ask, name, type);
     if (ttlMs > 0) {
       const expiresAtMs = clock.elapsed() + ttlMs;
-      cache.set(key, { outcome, expiresAtMs }, { size: byteCount + key.length });
+      answers.set(key, { outcome, expiresAtMs }, { size: byteCount + key.length });
     }
     return outcome;
   }
 
   return async (name, type) => {
     const key = `${type} ${name}`;
-    const kept = cache.get(key);
+    const kept = answers.get(key);
     let outcome = kept && kept.expiresAtMs > clock.elapsed() ? kept.outcome : undefined;
     if (!outcome) {
-      const asked = underWay.get(key) ?? ask(key, name, type).finally(() => underWay.delete(key));
+      const asked = underWay.get(key) ?? find(key, name, type).finally(() => underWay.delete(key));
       underWay.set(key, asked);
       outcome = await asked;
     }
@@ -64,7 +70,7 @@ interface Fresh {
   byteCount: number;
 }
 
-async function resolveFresh(asker: DnsAsker, asked: string, type: RecordType): Promise<Fresh> {
+async function resolveFresh(ask: DnsAsker['ask'], asked: string, type: RecordType): Promise<Fresh> {
   const chain = new Set([asked]);
   let authenticated = true;
   let ttlMs = maxTtlMs;
@@ -74,7 +80,7 @@ async function resolveFresh(asker: DnsAsker, asked: string, type: RecordType): P
     return { outcome: { error }, ttlMs: Math.min(ttlMs, negativeTtlMs), byteCount };
   };
   for (let name = asked; ; ) {
-    const answer = await asker.ask(name, type);
+    const answer = await ask(name, type);
     byteCount += answer.byteCount;
     authenticated &&= answer.authenticated;
     const step = follow(answer, name, type, chain);

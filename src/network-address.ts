@@ -1,6 +1,7 @@
 // What kind of network an IP address lies in: the guard in front of every connection that a stranger's
 // DNS can steer (MX hosts, webhooks), and the ranges that keys may be used from. The only doorway to
 // ipaddr.js; opens no connection itself. Contract 1 (`delivery.mode`), 7 (private addresses).
+import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** A block of addresses (CIDR). */
@@ -90,4 +91,15 @@ export function isInRanges(address: string, ranges: readonly AddressRange[]): bo
 /** Whether every address of `inner` is in `outer`. */
 export function hasRange(outer: AddressRange, inner: AddressRange): boolean {
   return inner.bits >= outer.bits && isWithin(inner.network, outer);
+}
+
+/** The network whose clients count as one: an IPv4 address, a /64 of IPv6 (RFC 6177). */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  while (tail !== undefined && groups.length + last.length < 8) groups.push('0');
+  const network = [...groups, ...last].slice(0, 4);
+  return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }

@@ -55,6 +55,7 @@ describe('the configuration file', () => {
     expect(config.database.url).toBe('sqlite:svc.db');
     expect(config.http).toMatchObject({ host: '127.0.0.1', port: 4025, publicUrl: null });
     expect(config.smtp.inbound).toMatchObject({ host: '127.0.0.1', port: 2525 });
+    expect(config.smtp.inbound.trustedNetworks).toEqual([]);
     expect(config.delivery.mode).toBe('capture');
     expect(config.delivery.retry).toEqual({
       scheduleMinutes: [1, 5, 15, 30, 60, 120, 240, 480],
@@ -164,6 +165,15 @@ describe('a mistake in the file', () => {
     ['http: {publicUrl: "https://u:p@a.test"}', 'expected a URL that starts with http://'],
     ['http: {publicUrl: "https://a.test/?x"}', 'expected a URL that starts with http://'],
     ['smtp: {inbound: {enforceDmarc: yes}}', 'found "yes", expected true or false'],
+    [
+      'smtp: {inbound: {trustedNetworks: [mail.test]}}',
+      'inbound.trustedNetworks.0: found "mail.test", expected an IP address or a network: 10.1.0.0/16',
+    ],
+    [
+      'smtp: {inbound: {trustedNetworks: [10.1.2.3/16]}}',
+      'inbound.trustedNetworks.0: found "10.1.2.3/16", expected 10.1.0.0/16, by its first address',
+    ],
+    ['smtp: {inbound: {trustedNetworks: 10.1.0.0/16}}', 'expected a list of 0 to 100 networks'],
     ['delivery: {direct: {port: 0}}', 'found 0, expected a whole number from 1 to 65535'],
     ['delivery: {retry: {scheduleMinutes: []}}', 'found a list, expected a list of 1 to 100'],
     ['delivery: {retry: {scheduleMinutes: [1, 0]}}', 'scheduleMinutes.1: found 0, expected a num'],
@@ -270,6 +280,7 @@ describe('the environment', () => {
       SVC_SMTP_INBOUND_TLS_KEY_FILE: '/k',
       SVC_HTTP_MAX_BODY_BYTES: '5000',
       SVC_SMTP_INBOUND_ENFORCE_DMARC: 'false',
+      SVC_SMTP_INBOUND_TRUSTED_NETWORKS: '["10.1.0.0/16","::1"]',
       SVC_DNS_SERVERS: '["127.0.0.1:5353"]',
       SVC_DELIVERY_RETRY_SCHEDULE_MINUTES: '[0.01, 2]',
       SVC_DELIVERY_ROUTES: '[{"match":"*.Example.com","via":"relay","host":"r.test"}]',
@@ -279,6 +290,7 @@ describe('the environment', () => {
     expect(config.delivery.relay.host).toBe('smtp.test');
     expect(config.smtp.inbound.tls).toEqual({ certFile: '/c', keyFile: '/k' });
     expect(config.smtp.inbound.enforceDmarc).toBe(false);
+    expect(config.smtp.inbound.trustedNetworks).toEqual(['10.1.0.0/16', '::1']);
     expect(config.dns.servers).toEqual(['127.0.0.1:5353']);
     expect(config.delivery.retry.scheduleMinutes).toEqual([0.01, 2]);
     expect(config.delivery.routes).toEqual([
@@ -366,6 +378,13 @@ describe('warnings', () => {
     expect(load({ SVC_CONSOLE_ENABLED: 'false' }).warnings).toEqual([
       'webhooks.timeoutSeconds is accepted but this version does not use it yet',
       'console.enabled is accepted but this version does not use it yet',
+    ]);
+  });
+
+  it('tell that nobody is checked where everybody is trusted', () => {
+    write('config.yaml', 'smtp: {inbound: {trustedNetworks: [10.1.0.0/16, 0.0.0.0/0]}}');
+    expect(load().warnings).toEqual([
+      'smtp.inbound.trustedNetworks has 0.0.0.0/0: mail of nobody there is checked',
     ]);
   });
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDns, type Dns, DnsError } from '../src/dns.ts';
 import { seededRandom } from '../src/random.ts';
 import { type DnsServer, startDnsServer } from './support/dns-server.ts';
-import { type VirtualClock, virtualClock } from './support/virtual-clock.ts';
+import { passingTime, type VirtualClock, virtualClock } from './support/virtual-clock.ts';
 
 let server: DnsServer;
 let clock: VirtualClock;
@@ -58,22 +58,6 @@ async function bareServer(answersTo: (name: string, type: string) => Answer[] | 
     socket.close();
   });
   return { address: `127.0.0.1:${socket.address().port}`, asked };
-}
-
-/** Moves the clock on whenever everything waits for it, until `answer` settles. */
-async function passingTime<T>(answer: Promise<T>): Promise<T> {
-  let settled = false;
-  const mark = () => {
-    settled = true;
-  };
-  answer.then(mark, mark);
-  for (;;) {
-    for (let turn = 0; turn < 50 && !settled; turn++) {
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    if (settled) return answer;
-    await clock.advance(1_000);
-  }
 }
 
 beforeEach(async () => {
@@ -314,17 +298,26 @@ describe('a server', () => {
   it('that is silent is asked twice, for 5 s and 3 s', async () => {
     server.fault('slow.test', 'timeout');
     const start = clock.now();
-    const error = await passingTime(errorOf(dns.mx('slow.test')));
+    const error = await passingTime(clock, errorOf(dns.mx('slow.test')));
     expect(error).toMatchObject({ kind: 'timeout', code: 'ETIMEOUT', temporary: true });
     expect(server.queries).toHaveLength(2);
     expect(clock.now() - start).toBe(8_000);
     expect(clock.nextTimerAt()).toBeUndefined();
   });
 
+  it('that is silent is asked twice within 1.5 s for whom a client waits', async () => {
+    server.fault('slow.test', 'timeout');
+    const error = await passingTime(clock, errorOf(dns.resolveSoon('slow.test', 'A')), 250);
+    expect(error).toMatchObject({ kind: 'timeout', code: 'ETIMEOUT', temporary: true });
+    expect(server.queries).toHaveLength(2);
+    expect(clock.elapsed()).toBe(1_500);
+    expect(clock.nextTimerAt()).toBeUndefined();
+  });
+
   it('that loses one question answers the next', async () => {
     server.set('a.test', 'A', ['192.0.2.1']);
     server.fault('a.test', 'timeout', 1);
-    expect(await passingTime(dns.resolve('a.test', 'A'))).toEqual(['192.0.2.1']);
+    expect(await passingTime(clock, dns.resolve('a.test', 'A'))).toEqual(['192.0.2.1']);
     expect(server.queries).toHaveLength(2);
   });
 
@@ -334,7 +327,7 @@ describe('a server', () => {
       const second = await anotherServer({ 'a.test': { A: ['192.0.2.1'] } });
       server.fault('a.test', fault);
       const both = dnsOver(server.address, second.address);
-      expect(await passingTime(both.resolve('a.test', 'A'))).toEqual(['192.0.2.1']);
+      expect(await passingTime(clock, both.resolve('a.test', 'A'))).toEqual(['192.0.2.1']);
       expect([server.queries.length, second.queries.length]).toEqual([1, 1]);
     },
   );
@@ -421,6 +414,13 @@ describe('answers already known', () => {
     await clock.advance(1);
     await dns.resolve('week.test', 'A');
     expect(server.queries).toHaveLength(4);
+  });
+
+  it('are kept for whoever asks, with any patience', async () => {
+    server.set('a.test', 'A', ['192.0.2.1']);
+    expect(await dns.resolveSoon('a.test', 'A')).toEqual(['192.0.2.1']);
+    expect(await dns.resolve('a.test', 'A')).toEqual(['192.0.2.1']);
+    expect(server.queries).toHaveLength(1);
   });
 
   it('are not kept with a TTL of 0', async () => {

@@ -1,18 +1,7 @@
 // How many connections are open, in all and per remote address. The caps are decided here, the
 // connections themselves are sessions.ts.
-import { isIPv6 } from 'node:net';
+import { networkOf } from '../../src/network-address.ts';
 import { isLoopback } from './connection.ts';
-
-/** The network whose connections count together: IPv6 hosts own a /64 (RFC 6177). */
-export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const last = tail === undefined || tail === '' ? [] : tail.split(':');
-  while (tail !== undefined && groups.length + last.length < 8) groups.push('0');
-  const network = [...groups, ...last].slice(0, 4);
-  return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
-}
 
 export class ConnectionCounts {
   readonly #mostInAll: number;

@@ -118,7 +118,8 @@ async function store(
   try {
     const result = await receive(app, envelope, raw);
     if (result.kind === 'refused') {
-      app.log.info({ id, remoteAddress, reason: result.text }, 'an inbound message was refused');
+      const { code, domain, text: reason } = result;
+      app.log.info({ id, remoteAddress, code, domain, reason }, 'an inbound message was refused');
       return { refusal: new SmtpRefusal(result), text: '' };
     }
     session.progressAt = app.clock.elapsed();

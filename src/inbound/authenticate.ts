@@ -1,11 +1,22 @@
 // The doorway to mailauth: SPF (RFC 7208), DKIM (RFC 6376), ARC (RFC 8617) and DMARC (RFC 9989) of
 // one received mail, as verdicts for the message (specification 2.2, contract 8). Whether a failing
-// mail is refused is the listener's decision. All names are asked through the resolver given.
+// mail is refused is check-sender.ts. All names are asked through the resolver given.
+//
+//   check        | asks for                     | at the same time as | DNS for at most
+//   SPF          | the record of MAIL FROM      | DKIM, policy        | 5 s
+//   DKIM, ARC    | keys, once the body is read  | SPF, policy         | 5 s
+//   DMARC policy | the records of the author    | SPF, DKIM           | 5 s
+//   alignment    | records of what passed       | nothing             | 2 s more
+//
+// Which verdict that makes of DMARC is dmarc-check.ts.
 import { Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AuthenticateResult, DKIMResult } from 'mailauth';
+import type { ARCData, ARCResult, DKIMResult, DKIMVerifyResult, SPFResult } from 'mailauth';
 import type { Clock } from '../clock.ts';
-import { cleanLine, findBodyStart, scanFields } from './header-fields.ts';
+import { type BoundMail, boundMail, paced } from './bound-mail.ts';
+import { type AuthResolver, boundLookups, lookupMs } from './check-lookups.ts';
+import { dmarcCheck, type Identifiers, type Judged, judge } from './dmarc-check.ts';
+import { cleanLine } from './header-fields.ts';
+import { checkSpf } from './spf.ts';
 
 export type AuthVerdict =
   | 'pass'
@@ -17,9 +28,6 @@ export type AuthVerdict =
   | 'temperror'
   | 'permerror';
 
-/** Answers like `dns.promises.resolve`; rejects with `code` ENOTFOUND, ENODATA, or a fault. */
-export type AuthResolver = (name: string, type: string) => Promise<string[] | string[][]>;
-
 export interface AuthSession {
   /** The client's address. */
   ip: string;
@@ -30,7 +38,6 @@ export interface AuthSession {
   mta: string;
   resolver: AuthResolver;
   clock: Clock;
-  timeoutMs?: number;
 }
 
 export interface Authentication {
@@ -39,7 +46,10 @@ export interface Authentication {
   spfVerdict: AuthVerdict;
   /** `fail` only where no aligned check was left open by DNS trouble; else `temperror`. */
   dmarcVerdict: AuthVerdict;
-  /** What the author's domain asks for: `none`, `quarantine`, `reject`; null without a record. */
+  /**
+   * What the author's domain asks for: `none`, `quarantine`, `reject`; null without a record, or
+   * where it could not be read. Of several authors it is `reject` if one fails who asks for that.
+   */
   dmarcPolicy: string | null;
   /** The domain whose record gave the policy, else the author's organizational domain. */
   dmarcDomain: string | null;
@@ -47,11 +57,13 @@ export interface Authentication {
   authenticationResults: string;
 }
 
-const defaultTimeoutMs = 10_000;
-const maxSignatures = 10;
-/** 10 signatures, an ARC chain and an SPF record at its limits stay below; a DNS flood does not. */
-const maxLookups = 120;
-const chunkBytes = 64 * 1024;
+const checkMs = 5_000;
+/** What no bound of the DNS ends, such as hashing on a machine that stands still. */
+const lastResortMs = 30_000;
+/** An SPF record at its limits, 10 terms with 10 hosts each, stays below; a DNS flood does not. */
+const mostSpfLookups = 130;
+/** 10 signatures, and an ARC chain of 50. */
+const mostKeyLookups = 64;
 const maxResultCharacters = 8192;
 
 const verdicts = new Set<string>([
@@ -83,128 +95,146 @@ function bestDkim(results: DKIMResult[]): AuthVerdict {
   return dkimOrder.find((verdict) => found.has(verdict)) ?? 'none';
 }
 
-/** Whether a check that DNS trouble left open could have made DMARC pass. */
-function isLeftOpen(result: AuthenticateResult, organization: string): boolean {
-  const belongs = (domain: string | undefined) =>
-    domain !== undefined && `.${domain.toLowerCase()}`.endsWith(`.${organization}`);
-  const spf = result.spf || null;
-  if (spf?.status.result === 'temperror' && belongs(spf.domain)) return true;
-  return result.dkim.results.some(
-    ({ status, signingDomain }) => status.result === 'temperror' && belongs(signingDomain),
-  );
+/** The parts of an Authentication-Results field, as far as they are known. */
+function resultsOf(
+  spf: Check<SPFResult>,
+  found: Check<DkimFound>,
+  judged: Check<Judged>,
+): string[] {
+  const dkim = typeof found === 'string' ? [] : found.dkim.results.map(({ info }) => info);
+  const arc = typeof found === 'string' ? null : found.arc;
+  const dmarc = typeof judged === 'string' ? null : judged.dmarc;
+  return [
+    ...(typeof found === 'string' ? [`dkim=${found}`] : dkim),
+    typeof spf === 'string' ? `spf=${spf}` : spf.info,
+    arc?.info,
+    typeof judged === 'string'
+      ? `dmarc=${judged}`
+      : dmarc?.info?.replace(/^dmarc=[a-z]+/, `dmarc=${judged.verdict}`),
+  ].filter((part) => part !== undefined);
 }
 
-function summarize(result: AuthenticateResult, isCut: boolean): Authentication {
-  const dmarc = result.dmarc || null;
-  let dmarcVerdict = asVerdict(dmarc?.status.result);
-  // No author, or several (RFC 9989 5.3.1); or an author we may not have seen.
-  if (!dmarc || isCut) dmarcVerdict = 'permerror';
-  else if (dmarcVerdict === 'fail' && isLeftOpen(result, dmarc.domain)) dmarcVerdict = 'temperror';
-  const value = /^Authentication-Results:([\s\S]*)$/im.exec(result.headers)?.[1] ?? '';
+function summarize(
+  mta: string,
+  spf: Check<SPFResult>,
+  found: Check<DkimFound>,
+  judged: Check<Judged>,
+): Authentication {
+  const dmarc = typeof judged === 'string' ? null : judged.dmarc;
+  const value = [mta, ...resultsOf(spf, found, judged)].join('; ');
   return {
-    dkimVerdict: bestDkim(result.dkim.results),
-    spfVerdict: asVerdict((result.spf || null)?.status.result),
-    dmarcVerdict,
+    dkimVerdict: typeof found === 'string' ? found : bestDkim(found.dkim.results),
+    spfVerdict: typeof spf === 'string' ? spf : asVerdict(spf.status.result),
+    dmarcVerdict: asVerdict(typeof judged === 'string' ? judged : judged.verdict),
     dmarcPolicy: dmarc?.rr ? dmarc.policy : null,
     dmarcDomain: dmarc?.policyDomain ?? dmarc?.domain ?? null,
     authenticationResults: cleanLine(value).slice(0, maxResultCharacters),
   };
 }
 
-function withoutResult(verdict: 'temperror' | 'permerror', mta: string): Authentication {
-  return {
-    dkimVerdict: verdict,
-    spfVerdict: verdict,
-    dmarcVerdict: verdict,
-    dmarcPolicy: null,
-    dmarcDomain: null,
-    authenticationResults: cleanLine(`${mta}; dkim=${verdict}; spf=${verdict}; dmarc=${verdict}`),
-  };
-}
+/** A check that could not be done at all says only why. */
+type Check<T> = T | 'temperror' | 'permerror';
 
-/** The raw mail with a header block within bounds and at most ten DKIM signatures. */
-function bound(raw: Buffer): { pieces: Buffer[]; isCut: boolean } {
-  const { spans, bodyStart, end, cutBy } = scanFields(raw);
-  const signatures = spans.filter(({ name }) => name.toLowerCase() === 'dkim-signature');
-  if (cutBy === null && signatures.length <= maxSignatures) return { pieces: [raw], isCut: false };
-  const dropped = new Set(signatures.slice(maxSignatures));
-  const pieces: Buffer[] = [];
-  let start = 0;
-  for (const span of dropped) {
-    pieces.push(raw.subarray(start, span.start));
-    start = Math.min(span.end + 1, end);
-  }
-  pieces.push(raw.subarray(start, end));
-  if (cutBy !== null) pieces.push(Buffer.from('\r\n'));
-  pieces.push(raw.subarray(bodyStart ?? findBodyStart(raw, end)));
-  return { pieces, isCut: cutBy !== null };
-}
-
-/** Hands out the mail in chunks, one per turn of the event loop: 50 MB hash for 0.4 s in all. */
-async function* paced(pieces: Buffer[], signal: AbortSignal): AsyncGenerator<Buffer> {
-  for (const piece of pieces) {
-    for (let at = 0; at < piece.length; at += chunkBytes) {
-      signal.throwIfAborted();
-      yield piece.subarray(at, at + chunkBytes);
-      await nextTurn();
-    }
+/** What mailauth cannot read is `permerror`; what does not end by itself is `temperror`. */
+async function settle<T>(clock: Clock, check: Promise<T>): Promise<Check<T>> {
+  const late = Promise.withResolvers<'temperror'>();
+  const cancel = clock.after(lastResortMs, () => late.resolve('temperror'));
+  try {
+    return await Promise.race([check, late.promise]);
+  } catch {
+    return 'permerror';
+  } finally {
+    cancel();
   }
 }
 
-function dnsFault(code: string): Error {
-  return Object.assign(new Error(code), { code });
-}
-
-/** The resolver under the deadline and a count; both end as DNS trouble (temperror). */
-function boundResolver({ resolver }: AuthSession, signal: AbortSignal): AuthResolver {
-  let lookups = 0;
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(dnsFault('ETIMEOUT')));
-  });
-  aborted.catch(() => {});
-  return async (name, type) => {
-    lookups += 1;
-    if (signal.aborted) return await aborted;
-    if (lookups > maxLookups) throw dnsFault('EREFUSED');
-    return await Promise.race([resolver(name, type), aborted]);
-  };
-}
-
-async function run(raw: Buffer, session: AuthSession, signal: AbortSignal) {
-  const mailauth = await import('mailauth');
-  const { pieces, isCut } = bound(raw);
-  const result = await mailauth.authenticate(Readable.from(paced(pieces, signal)), {
-    ip: session.ip,
-    helo: session.helo,
-    sender: session.mailFrom,
-    mta: session.mta,
-    trustReceived: false,
-    disableBimi: true,
-    rejectRsaSha1: true,
-    resolver: boundResolver(session, signal),
-  });
-  return summarize(result, isCut);
+interface DkimFound {
+  dkim: DKIMVerifyResult;
+  arc: ARCResult | null;
 }
 
 /**
- * Checks a received mail. Never rejects: DNS trouble and an overrun of `timeoutMs` (10 s) are
- * `temperror`, a mail that mailauth cannot read is `permerror`. At most ten DKIM signatures and
- * 256 KB of header are looked at; with a longer header DMARC is `permerror`.
+ * mailauth looks keys up in turn, so that each signature has its share of the time: those that a
+ * sender puts in front of another cannot keep its key from being found.
+ */
+async function checkDkim(
+  { pieces, signatures }: BoundMail,
+  { resolver, clock }: AuthSession,
+  signal: AbortSignal,
+): Promise<DkimFound> {
+  const { arc, dkimVerify } = await import('mailauth');
+  const { resolve } = boundLookups(resolver, clock, {
+    most: mostKeyLookups,
+    // One more for the message signature of an ARC chain.
+    eachMs: Math.min(lookupMs, checkMs / (signatures + 1)),
+    allMs: checkMs,
+  });
+  const dkim = await dkimVerify(Readable.from(paced(pieces, signal)), {
+    resolver: resolve,
+    rejectRsaSha1: true,
+    curTime: new Date(clock.now()),
+  });
+  // A chain that cannot be read takes nothing from the signatures.
+  const chain = dkim.arc && arc(dkim.arc as ARCData, { resolver: resolve }).catch(() => null);
+  return { dkim, arc: (await chain) ?? null };
+}
+
+/** The identifiers of the checks that ended with `result`; null where not even they are known. */
+function identifiersOf(
+  result: 'pass' | 'temperror',
+  spf: Check<SPFResult>,
+  found: Check<DkimFound>,
+): Identifiers | null {
+  if (spf === result || found === result) return null;
+  const signatures = typeof found === 'string' ? [] : found.dkim.results;
+  return {
+    spf: typeof spf !== 'string' && spf.status.result === result ? [spf.domain] : [],
+    dkim: signatures
+      .filter(({ status }) => status.result === result)
+      .flatMap(({ id, signingDomain, status: { underSized } }) =>
+        signingDomain === undefined
+          ? []
+          : [{ domain: signingDomain, ...(id && { id }), ...(underSized && { underSized }) }],
+      ),
+  };
+}
+
+/**
+ * Checks a mail. Never rejects. DNS trouble is `temperror` of the check that met it and of no other;
+ * a mail that mailauth cannot read is `permerror`. Waits 7 s for the DNS at most, and hashes the
+ * whole body. At most ten DKIM signatures and 256 KB of header are looked at; with a longer header
+ * DMARC is `permerror`.
  */
 export async function authenticate(raw: Buffer, session: AuthSession): Promise<Authentication> {
+  const { clock } = session;
   const abort = new AbortController();
-  const timeout = new Promise<Authentication>((resolve) => {
-    const cancel = session.clock.after(session.timeoutMs ?? defaultTimeoutMs, () => {
-      abort.abort();
-      resolve(withoutResult('temperror', session.mta));
-    });
-    abort.signal.addEventListener('abort', cancel);
+  const mail = boundMail(raw);
+  const dmarc = dmarcCheck(mail.author, session.resolver, clock);
+  const { resolve } = boundLookups(session.resolver, clock, {
+    most: mostSpfLookups,
+    eachMs: lookupMs,
+    allMs: checkMs,
   });
-  const checked = run(raw, session, abort.signal).catch(() =>
-    withoutResult('permerror', session.mta),
-  );
+  const nobody = { spf: [], dkim: [] };
+  const noAuthor = { headerFrom: [], fromFields: 0 };
   try {
-    return await Promise.race([checked, timeout]);
+    const [spf, found] = await Promise.all([
+      settle(clock, checkSpf(session, resolve)),
+      settle(clock, checkDkim(mail, session, abort.signal)),
+      settle(
+        clock,
+        dmarc.author.then((author) => dmarc.evaluate(author, nobody)),
+      ),
+    ]);
+    dmarc.align();
+    const evidence = {
+      author: typeof found === 'string' ? await dmarc.author.catch(() => noAuthor) : found.dkim,
+      isWhole: !mail.isCut,
+      passed: identifiersOf('pass', spf, found) ?? nobody,
+      open: identifiersOf('temperror', spf, found),
+      arc: typeof found === 'string' ? null : found.arc,
+    };
+    return summarize(session.mta, spf, found, await settle(clock, judge(dmarc, evidence)));
   } finally {
     abort.abort();
   }

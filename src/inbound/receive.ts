@@ -4,13 +4,11 @@
 // (destination.ts).
 import type { App } from '../app.ts';
 import { recordEvents } from '../events/events.ts';
-import type { InboundEnvelope } from '../messages/email-projection.ts';
 import { insertBlobs, insertMessages, insertRecipients } from '../messages/queries.ts';
-import { isPublicAddress } from '../network-address.ts';
 import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
 import { countMail } from '../usage/count.ts';
-import { type AuthResolver, authenticate } from './authenticate.ts';
+import { checkSender, type Verdicts } from './check-sender.ts';
 import type { Destination } from './destination.ts';
 import { type HeaderBlock, readHeaderBlock } from './header-fields.ts';
 import { draftCopies, type InboundCopy } from './inbound-copy.ts';
@@ -37,14 +35,8 @@ export interface ReceivedEnvelope {
 /** `messageIds` of what was stored: messages, and reports that wait to be read. */
 export type ReceiveResult = { kind: 'stored'; messageIds: string[] } | InboundRefusal;
 
-type Verdicts = Pick<InboundEnvelope, 'dkimVerdict' | 'spfVerdict' | 'dmarcVerdict'>;
-
-const unchecked: Verdicts = { dkimVerdict: null, spfVerdict: null, dmarcVerdict: null };
-
 /** RFC 5321 6.3 asks for at least 100 in general; nothing of ours is that far from a sender. */
 const mostHops = 50;
-/** The client waits for its 250: what DNS has not answered by then is `temperror`. */
-const authenticationMs = 5_000;
 const mostPerTransaction = 64;
 
 /** What is stored of one mail. */
@@ -168,36 +160,8 @@ function draftMessages(
 }
 
 /**
- * The verdicts, or the refusal that DMARC asks for. From loopback and private addresses mail is ours
- * or comes through a gateway of ours: SPF of such an address would condemn every sender, so nothing
- * is asked and the verdicts are null. It also keeps captured mail fast.
- */
-async function checkSender(
-  app: App,
-  { remoteAddress, helo, mailFrom }: ReceivedEnvelope,
-  raw: Buffer,
-): Promise<Verdicts | InboundRefusal> {
-  if (!isPublicAddress(remoteAddress)) return unchecked;
-  const { delivery, smtp } = app.config;
-  const { dkimVerdict, spfVerdict, dmarcVerdict, dmarcPolicy } = await authenticate(raw, {
-    ip: remoteAddress,
-    helo,
-    mailFrom,
-    mta: delivery.hostname,
-    resolver: ((name, type) => app.dns.resolve(name, type)) as AuthResolver,
-    clock: app.clock,
-    timeoutMs: authenticationMs,
-  });
-  if (smtp.inbound.enforceDmarc && dmarcVerdict === 'fail' && dmarcPolicy === 'reject') {
-    const text = 'The policy of the domain in From refuses this message (DMARC)';
-    return refused(550, '5.7.1', text);
-  }
-  return { dkimVerdict, spfVerdict, dmarcVerdict };
-}
-
-/**
  * Checks a mail and stores it, one message for each mailbox; resolves after the durable commit. `raw`
- * has CRLF line ends. Takes up to 5 s for DNS where the client is on the public Internet.
+ * has CRLF line ends. Waits for the DNS up to 7 s (authenticate.ts).
  * @throws CapacityError, or what else keeps the store from writing: then nothing is stored.
  */
 export async function receive(

@@ -6,6 +6,8 @@ export interface InboundRefusal {
   enhancedCode: string;
   /** Names nothing that the client sent: refusals end up in other people's logs. */
   text: string;
+  /** Whose policy it is; for our log alone. */
+  domain?: string;
 }
 
 export function refused(code: number, enhancedCode: string, text: string): InboundRefusal {

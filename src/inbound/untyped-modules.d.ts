@@ -22,3 +22,11 @@ declare module 'html-to-text' {
   }
   export function compile(options?: ConvertOptions): (html: string) => string;
 }
+
+declare module 'mailauth/lib/spf/syntax.js' {
+  const syntax: {
+    /** What is wrong with the terms of an SPF record, or false. */
+    validateTerms(terms: string[]): string | false;
+  };
+  export default syntax;
+}

@@ -11,6 +11,7 @@ import { isFault, type LaneSignal, Lanes } from './lanes/lanes.ts';
 import { loadProviders } from './lanes/load-providers.ts';
 import { Shares } from './lanes/shares.ts';
 import type { AttemptTrace, Outcome, RemoteReply } from './outcome.ts';
+import { beginOwnTransaction } from './own-transactions.ts';
 import { refusalTeller } from './relay-refusals.ts';
 import { classifyReply } from './replies/classify-reply.ts';
 import { marksOf, transactionOf } from './return-path.ts';
@@ -80,6 +81,13 @@ export function createAttempter(
       })),
     );
     const outcomes = carrier.carry({ request: await composeRequestOf(app, claimed), envelopes });
+    for (const [index, { route, deliveries }] of groups.entries()) {
+      const [first] = deliveries;
+      const ended = outcomes[index];
+      if (route.kind !== 'local' || !first || !ended) continue;
+      const recipients = deliveries.map(({ email }) => email);
+      beginOwnTransaction(app, first.id, recipients, ended);
+    }
     return new Map(groups.map((group, index) => [group, outcomes[index]]));
   };
 

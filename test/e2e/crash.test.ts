@@ -12,6 +12,7 @@ import {
   type DaemonProcess,
   daemonHome,
   relayTo,
+  trustingTests,
   until,
 } from '../support/daemon-process.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
@@ -185,7 +186,7 @@ describe('SIGKILL in the middle of 200 sends', () => {
 describe('SIGKILL in the middle of 100 inbound messages', () => {
   let home: DaemonHome;
   beforeAll(() => {
-    home = daemonHome();
+    home = daemonHome(trustingTests);
   });
   afterAll(() => home.close());
 

@@ -9,6 +9,7 @@ import {
   type DaemonProcess,
   daemonHome,
   relayTo,
+  trustingTests,
   until,
 } from '../support/daemon-process.ts';
 import { smtpDialogue } from '../support/smtp-dialogue.ts';
@@ -105,6 +106,7 @@ beforeAll(async () => {
   sink = await startSmtpSink({ auth: { user: 'svc', pass: relayPassword } });
   home = daemonHome({
     SVC_LOG_LEVEL: 'trace',
+    ...trustingTests,
     ...relayTo(sink),
     SVC_DELIVERY_RELAY_USERNAME: 'svc',
     SVC_DELIVERY_RELAY_PASSWORD: relayPassword,

@@ -11,6 +11,7 @@ import {
   type DaemonProcess,
   daemonHome,
   relayTo,
+  trustingTests,
   until,
 } from '../support/daemon-process.ts';
 import { smtpDialogue } from '../support/smtp-dialogue.ts';
@@ -34,6 +35,7 @@ afterEach(async () => {
 
 function relayHome(env: Record<string, string> = {}): DaemonHome {
   return daemonHome({
+    ...trustingTests,
     ...relayTo(sink),
     ...env,
   });

@@ -1,14 +1,11 @@
 // SPF, DKIM and DMARC verdicts of received mails against a zone held in memory.
 import { generateKeyPairSync } from 'node:crypto';
 import { dkimSign } from 'mailauth';
-import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import {
-  type AuthResolver,
-  type AuthSession,
-  authenticate,
-} from '../../src/inbound/authenticate.ts';
-import { virtualClock } from '../support/virtual-clock.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { type AuthSession, authenticate } from '../../src/inbound/authenticate.ts';
+import type { AuthResolver } from '../../src/inbound/check-lookups.ts';
+import { passingTime, virtualClock } from '../support/virtual-clock.ts';
 import { startWork, workedMs } from '../support/work-time.ts';
 import { mail } from './fixture.ts';
 
@@ -23,6 +20,10 @@ const keys = {
 const rsaKey = keys.rsa.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
 const edKey = keys.ed25519.publicKey.export({ type: 'spki', format: 'der' }).subarray(-32);
 
+/** Ten domains with ten mail hosts each. */
+const floodHosts = Array.from({ length: 10 }, (_, n) => `m${n}.flood.example`);
+const floodMail = Array.from({ length: 10 }, (_, n) => ({ exchange: '', priority: n }));
+
 const records: Record<string, string[][]> = {
   'rsa._domainkey.example.com': [['v=DKIM1; k=rsa; p=', rsaKey]],
   'ed._domainkey.example.com': [[`v=DKIM1; k=ed25519; p=${edKey.toString('base64')}`]],
@@ -32,9 +33,18 @@ const records: Record<string, string[][]> = {
   '_dmarc.soft.example': [['v=DMARC1; p=quarantine']],
   'broken.example': [['v=spf1 ip4:not-an-address -all']],
   'loop.example': [['v=spf1 include:loop.example -all']],
+  'a.b.c.d.e.f.example.com': [['v=spf1 include:soft.example include:explains.example +all']],
+  'includes.example': [['v=spf1 ip4:192.0.2.1 include:silent.example -all']],
+  'explains.example': [['v=spf1 exp=why.example -all']],
+  'flood.example': [[`v=spf1 ${floodHosts.map((host) => `mx:${host}`).join(' ')} -all`]],
 };
 
 const zone: AuthResolver = (name, type) => {
+  if (type === 'MX' && floodHosts.includes(name)) {
+    return Promise.resolve(
+      floodMail.map((mx, n) => ({ ...mx, exchange: `h${n}.flood.${name}` })) as never,
+    );
+  }
   const found = type === 'TXT' ? records[name] : undefined;
   return found ? Promise.resolve(found) : Promise.reject(dnsError('ENOTFOUND'));
 };
@@ -71,6 +81,9 @@ async function signed(raw: Buffer, algorithm: 'rsa' | 'ed25519' = 'rsa') {
   const { signatures } = await dkimSign(raw, options);
   return Buffer.concat([Buffer.from(signatures), raw]);
 }
+
+/** Loads mailauth: virtual time would pass meanwhile. */
+beforeAll(() => authenticate(message(), session));
 
 describe('a mail passes', () => {
   test.each(['rsa', 'ed25519'] as const)('with an aligned %s signature', async (algorithm) => {
@@ -168,20 +181,181 @@ describe('DNS trouble is temperror', () => {
     });
   });
 
-  test('for all when the resolver does not answer in time', async () => {
+  test('for all when no look-up is answered, after one of them', async () => {
     const clock = virtualClock();
     const resolver: AuthResolver = () => new Promise(() => {});
     const result = authenticate(await signed(message()), { ...session, resolver, clock });
-    await clock.advance(10_000);
-    expect(await result).toEqual({
+    expect(await passingTime(clock, result, 50)).toMatchObject({
       dkimVerdict: 'temperror',
       spfVerdict: 'temperror',
       dmarcVerdict: 'temperror',
       dmarcPolicy: null,
-      dmarcDomain: null,
-      authenticationResults: 'mx.receiver.example; dkim=temperror; spf=temperror; dmarc=temperror',
+      dmarcDomain: 'example.com',
+      authenticationResults: expect.stringMatching(
+        /^mx\.receiver\.example; dkim=temperror .*; spf=temperror .*; dmarc=temperror /,
+      ),
     });
+    expect(clock.elapsed()).toBe(1_500);
     expect(clock.nextTimerAt()).toBeUndefined();
+  });
+});
+
+describe('a check that hangs leaves the others alone', () => {
+  /** Answers from the zone, or never, or late. */
+  const slow =
+    (clock: Clock, delayOf: (name: string, type: string) => number | null): AuthResolver =>
+    async (name, type) => {
+      const delayMs = delayOf(name, type);
+      if (delayMs === null) return new Promise(() => {});
+      if (delayMs > 0) await new Promise<void>((resolve) => clock.after(delayMs, resolve));
+      return zone(name, type);
+    };
+
+  /** The result, and how long it took. */
+  async function timed(raw: Buffer, delayOf: Parameters<typeof slow>[1], from = stranger) {
+    const clock = virtualClock();
+    const asked = { ...from, resolver: slow(clock, delayOf), clock };
+    const result = await passingTime(clock, authenticate(raw, asked), 50);
+    return { ...result, tookMs: clock.elapsed() };
+  }
+
+  const silent =
+    (...names: string[]) =>
+    (name: string) =>
+      names.includes(name) ? null : 0;
+  const changed = async () => Buffer.concat([await signed(message()), Buffer.from('P.S.\r\n')]);
+
+  test('SPF: a signature of the author passes DMARC', async () => {
+    const raw = await signed(message());
+    expect(await timed(raw, silent('example.com'))).toMatchObject({
+      spfVerdict: 'temperror',
+      dkimVerdict: 'pass',
+      dmarcVerdict: 'pass',
+      tookMs: 1_500,
+    });
+  });
+
+  test('SPF of the author: DMARC is open, its policy is known', async () => {
+    expect(await timed(await changed(), silent('example.com'))).toMatchObject({
+      spfVerdict: 'temperror',
+      dkimVerdict: 'fail',
+      dmarcVerdict: 'temperror',
+      dmarcPolicy: 'reject',
+      dmarcDomain: 'example.com',
+      authenticationResults: expect.stringContaining('; dmarc=temperror '),
+      tookMs: 1_500,
+    });
+  });
+
+  test('SPF of the author: the policy is read meanwhile', async () => {
+    const delayOf = (name: string) =>
+      name === 'example.com' ? null : name.startsWith('_dmarc.') ? 700 : 0;
+    expect(await timed(message(), delayOf)).toMatchObject({
+      dmarcVerdict: 'temperror',
+      dmarcPolicy: 'reject',
+      tookMs: 1_500,
+    });
+  });
+
+  test('SPF of another domain: DMARC has failed all the same', async () => {
+    const forger = { ...stranger, mailFrom: 'x@includes.example' };
+    expect(await timed(await changed(), silent('silent.example'), forger)).toMatchObject({
+      spfVerdict: 'temperror',
+      dmarcVerdict: 'fail',
+      dmarcPolicy: 'reject',
+      tookMs: 1_500,
+    });
+  });
+
+  test('SPF whose include is silent behind what matched has passed', async () => {
+    const sender = { ...session, mailFrom: 'x@includes.example' };
+    expect(await timed(message(), silent('silent.example'), sender)).toMatchObject({
+      spfVerdict: 'pass',
+      tookMs: 0,
+    });
+  });
+
+  test('SPF that would look up 100 hosts, each slowly: it alone runs out of time', async () => {
+    const flood = { ...stranger, mailFrom: 'x@flood.example' };
+    const delayOf = (name: string) => (/^h\d+\.flood\./.test(name) ? 100 : 0);
+    expect(await timed(await changed(), delayOf, flood)).toMatchObject({
+      spfVerdict: 'temperror',
+      dkimVerdict: 'fail',
+      dmarcVerdict: 'fail',
+      tookMs: 5_000,
+    });
+  });
+
+  test('a key: the policy is known, and SPF that passes is enough', async () => {
+    const raw = await signed(message());
+    const key = silent('rsa._domainkey.example.com');
+    expect(await timed(raw, key)).toMatchObject({
+      dkimVerdict: 'temperror',
+      dmarcVerdict: 'temperror',
+      dmarcPolicy: 'reject',
+      tookMs: 1_500,
+    });
+    expect(await timed(raw, key, session)).toMatchObject({ dmarcVerdict: 'pass' });
+  });
+
+  test('the keys of nine signatures do not hide that the tenth is forged', async () => {
+    const forged = (await signed(message())).toString().replace('Subject: Plan', 'Subject: Scam');
+    const bodyHash = /bh=([^;]+);/.exec(forged)?.[1] ?? '';
+    const bogus = Array.from(
+      { length: 9 },
+      (_, at) =>
+        `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=d${at}.silent.example; s=s;\r\n` +
+        ` h=from; bh=${bodyHash}; b=eA==\r\n`,
+    );
+    const raw = Buffer.from(bogus.join('') + forged);
+    const result = await timed(raw, (name) => (name.endsWith('.silent.example') ? null : 0));
+    expect(result.authenticationResults.match(/dkim=\w+/g)).toEqual([
+      ...Array<string>(9).fill('dkim=temperror'),
+      'dkim=fail',
+    ]);
+    expect(result.dmarcVerdict).toBe('fail');
+    expect(result.tookMs).toBeLessThanOrEqual(5_000);
+  });
+
+  test('a selector that is no name is no key, and no doubt', async () => {
+    const raw = (await signed(message())).toString().replace(/s=rsa;/, `s=${'x'.repeat(64)};`);
+    const resolver: AuthResolver = (name, type) =>
+      name.split('.').some((label) => label.length > 63)
+        ? Promise.reject(dnsError('EBADNAME'))
+        : zone(name, type);
+    expect(await authenticate(Buffer.from(raw), { ...stranger, resolver })).toMatchObject({
+      dkimVerdict: 'neutral',
+      dmarcVerdict: 'fail',
+    });
+  });
+
+  test('the policy: SPF and DKIM are known, DMARC is not', async () => {
+    const raw = await signed(message());
+    expect(await timed(raw, silent('_dmarc.example.com'))).toMatchObject({
+      dkimVerdict: 'pass',
+      spfVerdict: 'fail',
+      dmarcVerdict: 'temperror',
+      dmarcPolicy: null,
+      tookMs: 1_500,
+    });
+  });
+
+  test('an explanation of SPF is not waited for', async () => {
+    const sender = { ...stranger, mailFrom: 'x@explains.example' };
+    expect(await timed(message(), silent('why.example'), sender)).toMatchObject({
+      spfVerdict: 'fail',
+      tookMs: 0,
+    });
+  });
+
+  test('what passed late has 2 s more for its alignment: 7 s are the most', async () => {
+    const late = { ...stranger, mailFrom: 'x@a.b.c.d.e.f.example.com' };
+    expect(await timed(message(), () => 1_400, late)).toMatchObject({
+      spfVerdict: 'pass',
+      dmarcVerdict: 'temperror',
+      dmarcPolicy: 'reject',
+      tookMs: 3 * 1_400 + 2_000,
+    });
   });
 });
 
@@ -202,6 +376,38 @@ describe('without', () => {
       expect((await authenticate(mail(lines), session)).dmarcVerdict).toBe('permerror');
     },
   );
+});
+
+describe('an author whose policy is reject', () => {
+  const own = ['From: x@soft.example'];
+  const many = Array.from({ length: 9 }, (_, n) => `x@a${n}.soft.example`).join(', ');
+  const long = Array<string>(50_000).fill('X: y');
+  test.each<[string, string[]]>([
+    ['a second From field', ['From: alice@example.com', ...own]],
+    ['a first From field', [...own, 'From: alice@example.com']],
+    ['a second address', ['From: alice@example.com, x@soft.example']],
+    ['nine addresses', [`From: ${many}, alice@example.com`]],
+    ['a header beyond its bound', ['From: alice@example.com', ...long]],
+  ])('is not hidden by %s', async (_, lines) => {
+    expect(await authenticate(mail(lines), stranger)).toMatchObject({
+      dmarcVerdict: 'permerror',
+      dmarcPolicy: 'reject',
+      dmarcDomain: 'example.com',
+    });
+    expect(await authenticate(mail(lines), session)).toMatchObject({
+      dmarcVerdict: 'permerror',
+      dmarcPolicy: null,
+    });
+  });
+
+  test('is not hidden by authors whose DNS is silent', async () => {
+    const clock = virtualClock();
+    const resolver: AuthResolver = (name, type) =>
+      name.includes('silent') ? new Promise(() => {}) : zone(name, type);
+    const lines = ['From: a@silent.example, b@silent.test, c@silent.net, alice@example.com'];
+    const result = authenticate(mail(lines), { ...stranger, resolver, clock });
+    expect(await passingTime(clock, result, 50)).toMatchObject({ dmarcPolicy: 'reject' });
+  });
 });
 
 describe('bounds', () => {
@@ -228,6 +434,48 @@ describe('bounds', () => {
     expect(await authenticate(raw, session)).toMatchObject({
       spfVerdict: 'pass',
       dmarcVerdict: 'permerror',
+    });
+  });
+
+  test('a flood of look-ups ends, and takes none from the others', async () => {
+    const asked: string[] = [];
+    const resolver: AuthResolver = (name, type) => {
+      asked.push(name);
+      const isHost = /^h\d+\.flood\./.test(name);
+      return isHost ? Promise.reject(dnsError('ENODATA')) : zone(name, type);
+    };
+    const flood = { ...stranger, mailFrom: 'x@flood.example', resolver };
+    expect(await authenticate(await signed(message()), flood)).toMatchObject({
+      spfVerdict: 'temperror',
+      dkimVerdict: 'pass',
+      dmarcVerdict: 'pass',
+    });
+    expect(asked.filter((name) => name.endsWith('flood.example'))).toHaveLength(130);
+  });
+
+  /** A mail of 20 MB whose hashing takes so long. */
+  async function slowly(from: AuthSession, hashingMs: number) {
+    const raw = await signed(message('alice@example.com', 'twenty bytes a line\r\n'.repeat(1e6)));
+    const clock = virtualClock();
+    const result = authenticate(raw, { ...from, clock });
+    await clock.advance(hashingMs);
+    return result;
+  }
+
+  test('a body that takes long to hash takes no time from its keys', async () => {
+    expect(await slowly(stranger, 10_000)).toMatchObject({ dkimVerdict: 'pass' });
+  });
+
+  test('a body that is not hashed within 30 s leaves SPF as it is', async () => {
+    expect(await slowly(session, 30_000)).toMatchObject({
+      dkimVerdict: 'temperror',
+      spfVerdict: 'pass',
+      dmarcVerdict: 'pass',
+    });
+    expect(await slowly(stranger, 30_000)).toMatchObject({
+      spfVerdict: 'fail',
+      dmarcVerdict: 'temperror',
+      dmarcPolicy: 'reject',
     });
   });
 

@@ -1,6 +1,7 @@
 // Caps on connections that a test on one machine cannot reach with real ones.
 import { expect, it } from 'vitest';
-import { ConnectionCounts, networkOf } from '../../daemon/smtp/connection-counts.ts';
+import { ConnectionCounts } from '../../daemon/smtp/connection-counts.ts';
+import { networkOf } from '../../src/network-address.ts';
 
 it.each([
   ['192.0.2.1', '192.0.2.1'],

@@ -31,11 +31,18 @@ async function startListener(test: TestApp, limits: Partial<SmtpLimits>) {
   }
 }
 
+/** A service for whom the tests' own connections are a gateway, unless `options` say otherwise. */
 export async function smtpService(
   options: TestAppOptions = {},
   limits: Partial<SmtpLimits> = {},
 ): Promise<SmtpService> {
-  const test = await testApp({ start: Date.UTC(2026, 0, 12, 12), ...options });
+  const { smtp, ...config } = options.config ?? {};
+  const inbound = { trustedNetworks: ['127.0.0.1'], ...smtp?.inbound };
+  const test = await testApp({
+    start: Date.UTC(2026, 0, 12, 12),
+    ...options,
+    config: { ...config, smtp: { ...smtp, inbound } },
+  });
   const { listener, port } = await startListener(test, limits);
   const dialogues: Dialogue[] = [];
   let stopped: Promise<void> | null = null;

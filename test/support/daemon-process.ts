@@ -87,6 +87,9 @@ export async function until<T>(
   }
 }
 
+/** Settings of a daemon for whom these tests are a gateway: who sends is not what they look at. */
+export const trustingTests = { SVC_SMTP_INBOUND_TRUSTED_NETWORKS: '["127.0.0.1"]' };
+
 /** Settings of a daemon that relays everything to this server. */
 export function relayTo({ host, port }: { host: string; port: number }): Record<string, string> {
   return {

@@ -70,3 +70,21 @@ export function virtualClock(startMs = defaultStartMs): VirtualClock {
     nextTimerAt: () => timers[0] && timers[0].dueMs + offsetMs,
   };
 }
+
+/** Moves the clock on by steps whenever everything waits for it, until `answer` settles. */
+export async function passingTime<T>(
+  clock: VirtualClock,
+  answer: Promise<T>,
+  stepMs = 1_000,
+): Promise<T> {
+  let settled = false;
+  const mark = () => {
+    settled = true;
+  };
+  answer.then(mark, mark);
+  for (;;) {
+    for (let turn = 0; turn < 50 && !settled; turn++) await nextTurn();
+    if (settled) return answer;
+    await clock.advance(stepMs);
+  }
+}

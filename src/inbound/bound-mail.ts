@@ -1,0 +1,51 @@
+// A received mail as far as its checks look at it: so much header, so many signatures, and its bytes
+// piece by piece. What the checks find is authenticate.ts.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { findBodyStart, scanFields } from './header-fields.ts';
+
+const maxSignatures = 10;
+const chunkBytes = 64 * 1024;
+
+export interface BoundMail {
+  pieces: Buffer[];
+  isCut: boolean;
+  signatures: number;
+  /** The From fields alone, as a mail. */
+  author: Buffer;
+}
+
+/** The raw mail with a header block within bounds and at most ten DKIM signatures. */
+export function boundMail(raw: Buffer): BoundMail {
+  const { spans, bodyStart, end, cutBy } = scanFields(raw);
+  const named = (name: string) => spans.filter((span) => span.name.toLowerCase() === name);
+  const signatures = named('dkim-signature');
+  const froms = named('from').map((span) => raw.subarray(span.start, span.end + 1));
+  const author = Buffer.concat([...froms, Buffer.from('\r\n')]);
+  const about = {
+    isCut: cutBy !== null,
+    signatures: Math.min(signatures.length, maxSignatures),
+    author,
+  };
+  if (cutBy === null && signatures.length <= maxSignatures) return { pieces: [raw], ...about };
+  const pieces: Buffer[] = [];
+  let start = 0;
+  for (const span of signatures.slice(maxSignatures)) {
+    pieces.push(raw.subarray(start, span.start));
+    start = Math.min(span.end + 1, end);
+  }
+  pieces.push(raw.subarray(start, end));
+  if (cutBy !== null) pieces.push(Buffer.from('\r\n'));
+  pieces.push(raw.subarray(bodyStart ?? findBodyStart(raw, end)));
+  return { pieces, ...about };
+}
+
+/** Hands out the mail in chunks, one per turn of the event loop: 50 MB hash for 0.4 s in all. */
+export async function* paced(pieces: Buffer[], signal: AbortSignal): AsyncGenerator<Buffer> {
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += chunkBytes) {
+      signal.throwIfAborted();
+      yield piece.subarray(at, at + chunkBytes);
+      await nextTurn();
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// Checks of senders in a real daemon, in real time: the attack that silent DNS was, what a new user
+// without DNS waits for, and what the log says of it.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { EmailProjection, Message } from '../../src/messages/schema.ts';
+import {
+  type DaemonHome,
+  type DaemonProcess,
+  daemonHome,
+  until,
+} from '../support/daemon-process.ts';
+import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { smtpDialogue } from '../support/smtp-dialogue.ts';
+
+let home: DaemonHome;
+let daemon: DaemonProcess;
+let dns: DnsServer;
+
+beforeAll(async () => {
+  dns = await startDnsServer({
+    '_dmarc.bank.example': { TXT: ['v=DMARC1; p=reject'] },
+    'bank.example': { TXT: ['v=spf1 include:silent.example -all'] },
+  });
+  dns.fault('silent.example', 'timeout');
+  home = daemonHome({ SVC_DNS_SERVERS: JSON.stringify([dns.address]) });
+});
+afterAll(async () => {
+  await home.close();
+  await dns.close();
+});
+beforeEach(async () => {
+  daemon = await home.start();
+});
+afterEach(() => daemon.kill());
+
+/** A mail by hand, to the mailbox of the first start; the reply to its dot and how long it took. */
+async function byHand(sender: string): Promise<{ reply: string; tookMs: number }> {
+  const dialogue = await smtpDialogue(daemon.smtpPort);
+  await dialogue.reply();
+  await dialogue.say('EHLO laptop');
+  await dialogue.say(`MAIL FROM:<${sender}>`);
+  await dialogue.say('RCPT TO:<inbox@sandbox.test>');
+  await dialogue.say('DATA');
+  const sentAt = performance.now();
+  const reply = await dialogue.say(`From: ${sender}\r\nSubject: secret-Subject\r\n\r\nhi\r\n.`);
+  dialogue.end();
+  return { reply, tookMs: Math.round(performance.now() - sentAt) };
+}
+
+test('who lets SPF hang is deferred twice (goal: 1.5 s), each time with one line of the log', async () => {
+  const answers = [];
+  for (const _ of [1, 2, 3]) answers.push(await byHand('ceo@bank.example'));
+  console.log(`the attack: ${answers.map(({ tookMs }) => `${tookMs} ms`).join(', ')}`);
+  expect(answers.map(({ reply }) => reply.slice(0, 9))).toEqual([
+    '451 4.7.1',
+    '451 4.7.1',
+    '250 2.0.0',
+  ]);
+  for (const { tookMs } of answers) expect(tookMs).toBeLessThan(10_000);
+  const lines = daemon.log().filter(({ code }) => code === 451);
+  expect(lines).toHaveLength(2);
+  for (const line of lines) {
+    expect(line).toMatchObject({
+      level: 'info',
+      domain: 'bank.example',
+      remoteAddress: '127.0.0.1',
+    });
+    expect(JSON.stringify(line)).not.toMatch(/ceo|secret-Subject/);
+  }
+});
+
+describe('without DNS', () => {
+  test.each([
+    ['that is silent', 'timeout'],
+    ['that fails', 'servfail'],
+    ['that is not there', null],
+  ] as const)('%s mail by hand is taken, and our own travels at once', async (_, fault) => {
+    await daemon.kill();
+    const silent = await startDnsServer();
+    for (const name of ['me.example', '_dmarc.me.example']) if (fault) silent.fault(name, fault);
+    if (!fault) await silent.close();
+    daemon = await home.start({ env: { SVC_DNS_SERVERS: JSON.stringify([silent.address]) } });
+    const { reply, tookMs } = await byHand('me@me.example');
+    expect(reply).toMatch(/^250 /);
+    const startedAt = performance.now();
+    const { body } = await daemon.request<Message>('POST', '/v1/messages', {
+      body: {
+        channel: 'email',
+        to: [{ email: 'inbox@sandbox.test' }],
+        email: { subject: 'Hello', text: 'hi' },
+      },
+    });
+    await until(async () => {
+      const now = await daemon.request<Message>('GET', `/v1/messages/${body.id}`);
+      return now.body.status === 'delivered';
+    }, 'our own mail is delivered');
+    const ownMs = Math.round(performance.now() - startedAt);
+    console.log(`DNS ${fault ?? 'gone'}: by hand ${tookMs} ms, our own ${ownMs} ms`);
+    expect(tookMs).toBeLessThan(10_000);
+    const { body: list } = await daemon.request<{ items: Message[] }>(
+      'GET',
+      '/v1/messages?direction=inbound&limit=1',
+    );
+    const email = `/v1/messages/${list.items[0]?.id}/email`;
+    const { body: own } = await daemon.request<EmailProjection>('GET', email);
+    expect(own).toMatchObject({ subject: 'Hello', spfVerdict: null, dmarcVerdict: null });
+    if (fault) await silent.close();
+  });
+});
