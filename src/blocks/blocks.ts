@@ -10,6 +10,7 @@ import { type Page, toPage } from '../pagination.ts';
 import type { Caller } from '../route.ts';
 import type { Db } from '../store/db.ts';
 import { parseWith } from '../validate.ts';
+import { sumBlocks } from './count-queries.ts';
 import * as queries from './queries.ts';
 import { type Block, blockPath, type CreateBlock, type ListBlocks } from './schema.ts';
 
@@ -78,9 +79,12 @@ export async function listBlocks(
   const { page, limit, reason, address } = query;
   const filter = { reason, foldedAddress: address && foldAddress(address) };
   const range = { limit, offset: (page - 1) * limit };
+  const { foldedAddress } = filter;
   const [rows, total] = await Promise.all([
     queries.selectBlocks(db, caller.organizationId, filter, range),
-    queries.countBlocks(db, caller.organizationId, filter),
+    foldedAddress === undefined
+      ? sumBlocks(db, caller.organizationId, reason)
+      : queries.countBlocksOf(db, caller.organizationId, { reason, foldedAddress }),
   ]);
   return toPage(rows.map(presentBlock), total, query);
 }

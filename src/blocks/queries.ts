@@ -1,5 +1,5 @@
-// All SQL on `blocks`. Rows only, no decisions.
-import { type Kysely, sql } from 'kysely';
+// All SQL on `blocks`. Rows only, no decisions. What makes or lifts blocks notes it for the counts.
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import {
   type Db,
   engineOf,
@@ -9,7 +9,9 @@ import {
   statement,
   tables,
 } from '../store/db.ts';
-import type { BlockReason } from './schema.ts';
+import { mergedRanges } from '../store/merged-ranges.ts';
+import { noteBlocks } from './count-queries.ts';
+import { type BlockReason, blockReasons } from './schema.ts';
 
 export interface BlockRow {
   id: string;
@@ -107,27 +109,50 @@ export function findBlock(
     .executeTakeFirst();
 }
 
-function filtered(db: Db, organizationId: string, { reason, foldedAddress }: BlockFilter) {
-  return tables<BlockTables>(db)
-    .selectFrom('blocks')
-    .where('organization_id', '=', organizationId)
-    .$if(reason !== undefined, (q) => q.where('reason', '=', reason ?? 'manual'))
-    .$if(foldedAddress !== undefined, (q) => q.where('folded_address', '=', foldedAddress ?? ''));
+/**
+ * The ids that match, as the ranges of indexes that hold them: for an address those of blocks of all
+ * mail and of groups, else those of each reason.
+ */
+function rangesOf(
+  organizationId: string,
+  { reason, foldedAddress }: BlockFilter,
+): RawBuilder<unknown>[] {
+  const ofOwner = sql`select id from blocks where organization_id = ${organizationId}`;
+  if (foldedAddress === undefined) {
+    const reasons = reason === undefined ? blockReasons : [reason];
+    return reasons.map((one) => sql`${ofOwner} and reason = ${one}`);
+  }
+  // Written so that no index by reason seems better: of one address there are few.
+  const ofReason = reason === undefined ? sql`` : sql`and reason || '' = ${reason}`;
+  const ofAddress = sql`${ofOwner} and folded_address = ${foldedAddress} ${ofReason}`;
+  return [
+    sql`${ofAddress} and unsubscribe_group_id is null`,
+    sql`${ofAddress} and unsubscribe_group_id is not null`,
+  ];
 }
 
-/** The latest first. */
+/** The first rows of the ranges, merged in this order. */
+async function selectInOrder(
+  db: Db,
+  ranges: readonly RawBuilder<unknown>[],
+  order: RawBuilder<unknown>,
+  range: { limit: number; offset: number },
+): Promise<BlockRow[]> {
+  const page = mergedRanges(db, ranges, order, range);
+  const { rows } = await sql<{ id: string }>`${page}`.execute(db);
+  const ids = rows.map(({ id }) => id);
+  const found = isOneOf(db, 'id', idList(db, ids));
+  return (await sql<BlockRow>`select * from blocks where ${found} ${order}`.execute(db)).rows;
+}
+
+/** The latest first. What comes before the page is passed over in the index. */
 export function selectBlocks(
   db: Db,
   organizationId: string,
   filter: BlockFilter,
   range: { limit: number; offset: number },
 ): Promise<BlockRow[]> {
-  return filtered(db, organizationId, filter)
-    .selectAll()
-    .orderBy('id', 'desc')
-    .limit(range.limit)
-    .offset(range.offset)
-    .execute();
+  return selectInOrder(db, rangesOf(organizationId, filter), sql`order by id desc`, range);
 }
 
 /** The next after `afterId`, the oldest first: for walking over all of them. */
@@ -138,23 +163,20 @@ export function selectBlocksAfter(
   afterId: string,
   limit: number,
 ): Promise<BlockRow[]> {
-  return filtered(db, organizationId, filter)
-    .selectAll()
-    .where('id', '>', afterId)
-    .orderBy('id')
-    .limit(limit)
-    .execute();
+  const ranges = rangesOf(organizationId, filter).map((one) => sql`${one} and id > ${afterId}`);
+  return selectInOrder(db, ranges, sql`order by id`, { limit, offset: 0 });
 }
 
-export async function countBlocks(
+/** How many blocks there are of an address: one, and one for each group. */
+export async function countBlocksOf(
   db: Db,
   organizationId: string,
-  filter: BlockFilter,
+  filter: BlockFilter & { foldedAddress: string },
 ): Promise<number> {
-  const { count } = await filtered(db, organizationId, filter)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
+  const found = sql.join(rangesOf(organizationId, filter), sql` union all `);
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from (${found}) found`.execute(db);
+  return rows[0]?.count ?? 0;
 }
 
 /**
@@ -166,17 +188,21 @@ export async function insertBlocks(db: Db, rows: readonly BlockRow[]): Promise<s
     .insertInto('blocks')
     .values([...rows])
     .onConflict((conflict) => conflict.doNothing())
-    .returning('folded_address')
+    .returning(['organization_id', 'reason', 'folded_address'])
     .execute();
+  noteBlocks(db, inserted, 1);
   return inserted.map((row) => row.folded_address);
 }
 
 /** False when there is none. */
 export async function deleteBlockRow(db: Db, organizationId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await tables<BlockTables>(db)
+  const deleted = await tables<BlockTables>(db)
     .deleteFrom('blocks')
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
+    .returning(['organization_id', 'reason'])
     .executeTakeFirst();
-  return numDeletedRows > 0n;
+  if (!deleted) return false;
+  noteBlocks(db, [deleted], -1);
+  return true;
 }

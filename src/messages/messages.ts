@@ -5,14 +5,16 @@ import { deleteEventRows, listEventRows } from '../events/queries.ts';
 import { type Page, toPage } from '../pagination.ts';
 import type { Caller } from '../route.ts';
 import type { Db } from '../store/db.ts';
+import { totalOf } from './counts.ts';
 import { findDeliveries, lockDeliveriesOf } from './delivery-queries.ts';
+import { listMessageIds } from './list-queries.ts';
 import { presentDelivery, presentEvent, presentMessage } from './present.ts';
 import {
   deleteMessageRow,
   findMessageRow,
+  findMessageRows,
   findRecipients,
   forgetClaimResponse,
-  listMessageRows,
   type MessageRow,
 } from './queries.ts';
 import type { Delivery, ListMessagesQuery, Message, TimelineEvent } from './schema.ts';
@@ -62,8 +64,13 @@ export async function listMessages(
     createdTo: query.endDate,
   };
   const offset = (query.page - 1) * query.limit;
-  const { rows, total } = await listMessageRows(db, filter, query.limit, offset);
-  return toPage(await withParts(db, rows), total, query);
+  const ids = await listMessageIds(db, filter, query.limit, offset);
+  const rows = new Map((await findMessageRows(db, ids)).map((row) => [row.id, row]));
+  const items = await withParts(
+    db,
+    ids.flatMap((id) => rows.get(id) ?? []),
+  );
+  return toPage(items, await totalOf(db, filter), query);
 }
 
 /** @throws ResourceNotFoundError */

@@ -1,6 +1,7 @@
-// All SQL on `messages`, `contents`, `blobs`, `recipients` and `idempotency_claims`; deliveries have
-// delivery-queries.ts. Rows only, no decisions.
-import type { Kysely } from 'kysely';
+// All SQL on `messages`, `contents`, `blobs`, `recipients` and `idempotency_claims`, but for the lists
+// (list-queries.ts); deliveries have delivery-queries.ts. Rows only, no decisions. What changes which
+// messages there are, or their status, notes it for the counts.
+import { type Kysely, sql } from 'kysely';
 import {
   bulkInsert,
   type Db,
@@ -11,6 +12,8 @@ import {
   statement,
   tables,
 } from '../store/db.ts';
+import type { DayCountRow } from './count-queries.ts';
+import { dayMs, noteMessages, noteMoves, noteStatus } from './counts.ts';
 import type { MessageStatus } from './status.ts';
 
 export interface MessageRow {
@@ -125,7 +128,13 @@ const messageColumns = [
   'updated_at',
 ] as const satisfies readonly (keyof MessageRow)[];
 
-export const insertMessages = bulkInsert<MessageTables>('messages', messageColumns);
+const insertMessageRows = bulkInsert<MessageTables>('messages', messageColumns);
+
+export async function insertMessages(db: Db, rows: readonly MessageRow[]): Promise<void> {
+  await insertMessageRows(db, rows);
+  noteMessages(db, rows, 1);
+}
+
 export const insertContents = bulkInsert<MessageTables>('contents', [
   'id',
   'organization_id',
@@ -255,65 +264,52 @@ export function findRecipients(db: Db, messageIds: readonly string[]): Promise<R
   return selectRecipients(db, { ids: idList(db, messageIds) });
 }
 
-export interface MessageFilter {
-  organizationId: string;
-  direction?: 'outbound' | 'inbound' | undefined;
-  status?: MessageStatus | undefined;
-  conversationId?: string | undefined;
-  contactId?: string | undefined;
-  createdFrom?: number | undefined;
-  createdTo?: number | undefined;
-}
-
-function filtered(db: Db, filter: MessageFilter) {
-  const { direction, status, conversationId, contactId, createdFrom, createdTo } = filter;
-  return tables<MessageTables>(db)
-    .selectFrom('messages')
-    .where('organization_id', '=', filter.organizationId)
-    .$if(direction !== undefined, (q) => q.where('direction', '=', direction ?? 'outbound'))
-    .$if(status !== undefined, (q) => q.where('status', '=', status ?? 'pending'))
-    .$if(conversationId !== undefined, (q) => q.where('conversation_id', '=', conversationId ?? ''))
-    .$if(createdFrom !== undefined, (q) => q.where('created_at', '>=', createdFrom ?? 0))
-    .$if(createdTo !== undefined, (q) => q.where('created_at', '<=', createdTo ?? 0))
-    .$if(contactId !== undefined, (q) =>
-      q.where('id', 'in', (inner) =>
-        inner
-          .selectFrom('recipients')
-          .select('message_id')
-          .where('contact_id', '=', contactId ?? ''),
-      ),
-    );
-}
-
-/** One page, newest first; ids are time-ordered, so the index gives the order. */
-export async function listMessageRows(
-  db: Db,
-  filter: MessageFilter,
-  limit: number,
-  offset: number,
-): Promise<{ rows: MessageRow[]; total: number }> {
-  const rows = await filtered(db, filter)
-    .selectAll()
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  const count = await filtered(db, filter)
-    .select((q) => q.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return { rows, total: Number(count.total) };
-}
-
 interface StatusChange extends IdList {
   status: MessageStatus;
   at: number;
 }
+
+/** The day of `created_at`, as counts have it. */
+const createdDay = sql<number>`created_at - created_at % ${sql.lit(dayMs)}`;
+
+const selectDays = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('messages')
+    .select(['organization_id', 'direction', 'status'])
+    .select([createdDay.as('day'), ({ fn }) => fn.countAll<number>().as('count')])
+    .where(isOneOf(db, 'id', parameter('ids')))
+    .groupBy(['organization_id', 'direction', 'status', createdDay]),
+);
 
 const setStatus = statement((db: Kysely<MessageTables>, parameter: ParameterOf<StatusChange>) =>
   db
     .updateTable('messages')
     .set({ status: parameter('status'), updated_at: parameter('at') })
     .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/** On PostgreSQL the rows are locked as they are read, in one order. */
+const setStatusOfLocked = statement<MessageTables, StatusChange, DayCountRow>((db, parameter) =>
+  db
+    .with('before', (q) =>
+      q
+        .selectFrom('messages')
+        .select(['id', 'organization_id', 'direction', 'status', 'created_at'])
+        .where(isOneOf(db, 'id', parameter('ids')))
+        .orderBy('id')
+        .forUpdate(),
+    )
+    .with('changed', (q) =>
+      q
+        .updateTable('messages')
+        .from('before')
+        .set({ status: parameter('status'), updated_at: parameter('at') })
+        .whereRef('messages.id', '=', 'before.id'),
+    )
+    .selectFrom('before')
+    .select(['organization_id', 'direction', 'status'])
+    .select([createdDay.as('day'), ({ fn }) => fn.countAll<number>().as('count')])
+    .groupBy(['organization_id', 'direction', 'status', createdDay]),
 );
 
 /** Moves all of the messages to one status. */
@@ -323,26 +319,72 @@ export async function updateMessageStatus(
   status: MessageStatus,
   at: number,
 ): Promise<void> {
-  await setStatus(db, { ids: idList(db, ids), status, at });
+  const change = { ids: idList(db, ids), status, at };
+  if (engineOf(db) === 'postgres') {
+    noteMoves(db, await setStatusOfLocked(db, change), status);
+    return;
+  }
+  noteMoves(db, await selectDays(db, change), status);
+  await setStatus(db, change);
 }
 
-const startProcessing = statement(
-  (db: Kysely<MessageTables>, parameter: ParameterOf<IdList & { at: number }>) =>
-    db
-      .updateTable('messages')
-      .set({ status: 'processing', updated_at: parameter('at') })
-      .where(isOneOf(db, 'id', parameter('ids')))
-      .where('status', 'in', ['pending', 'scheduled', 'queued'])
-      .returning(['id', 'organization_id']),
+/** Those of which no delivery was attempted; the first of them is where nearly all are. */
+const unstarted = ['pending', 'queued', 'scheduled'] as const;
+
+type Started = Pick<MessageRow, 'id' | 'organization_id' | 'direction' | 'status' | 'created_at'>;
+type Start = IdList & { status: MessageStatus; at: number };
+
+const startThose = statement((db: Kysely<MessageTables>, parameter: ParameterOf<Start>) =>
+  db
+    .updateTable('messages')
+    .set({ status: 'processing', updated_at: parameter('at') })
+    .where(isOneOf(db, 'id', parameter('ids')))
+    .where('status', '=', parameter('status'))
+    .returning(['id', 'organization_id', 'direction', 'created_at']),
+);
+
+/** As `setStatusOfLocked`. */
+const startLocked = statement<MessageTables, IdList & { at: number }, Started>((db, parameter) =>
+  db
+    .with('before', (q) =>
+      q
+        .selectFrom('messages')
+        .select(['id', 'organization_id', 'direction', 'status', 'created_at'])
+        .where(isOneOf(db, 'id', parameter('ids')))
+        .where('status', 'in', unstarted)
+        .orderBy('id')
+        .forUpdate(),
+    )
+    .with('changed', (q) =>
+      q
+        .updateTable('messages')
+        .from('before')
+        .set({ status: 'processing', updated_at: parameter('at') })
+        .whereRef('messages.id', '=', 'before.id'),
+    )
+    .selectFrom('before')
+    .selectAll(),
 );
 
 /** The first attempt of a message begins; returns those that it was the first for. */
-export function markProcessing(
+export async function markProcessing(
   db: Db,
   ids: readonly string[],
   at: number,
 ): Promise<Pick<MessageRow, 'id' | 'organization_id'>[]> {
-  return startProcessing(db, { ids: idList(db, ids), at });
+  const started: Started[] = [];
+  const packed = idList(db, ids);
+  if (engineOf(db) === 'postgres') started.push(...(await startLocked(db, { ids: packed, at })));
+  else {
+    for (const status of unstarted) {
+      if (started.length === ids.length) break;
+      for (const row of await startThose(db, { ids: packed, status, at })) {
+        started.push({ ...row, status });
+      }
+    }
+  }
+  noteStatus(db, started, 'processing');
+  return started;
 }
 
 /**
@@ -351,8 +393,13 @@ export function markProcessing(
  */
 export async function deleteMessageRow(db: Db, row: MessageRow): Promise<boolean> {
   const q = tables<MessageTables>(db);
-  const deleted = await q.deleteFrom('messages').where('id', '=', row.id).executeTakeFirst();
-  if (Number(deleted.numDeletedRows) === 0) return false;
+  const deleted = await q
+    .deleteFrom('messages')
+    .where('id', '=', row.id)
+    .returning(['organization_id', 'direction', 'status', 'created_at'])
+    .executeTakeFirst();
+  if (!deleted) return false;
+  noteMessages(db, [deleted], -1);
   if (row.raw_blob_id) await q.deleteFrom('blobs').where('id', '=', row.raw_blob_id).execute();
   if (row.content_id) await deleteUnusedContent(db, row.content_id);
   return true;

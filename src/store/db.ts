@@ -39,6 +39,11 @@ export interface Store {
    */
   write<T>(work: (trx: Db) => Promise<T>, durability?: Durability): Promise<T>;
   /**
+   * SQLite only: while `work` runs, a migration may rewrite definitions in place
+   * (`pragma writable_schema`), which is refused at all other times.
+   */
+  editingSchema?<T>(work: () => Promise<T>): Promise<T>;
+  /**
    * Calls `listener` after commits, by this process and by others (and now and then without, on
    * PostgreSQL); returns the unsubscription.
    */

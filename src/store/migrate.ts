@@ -16,6 +16,7 @@ import { keyConstraints } from './migrations/0010-key-constraints.ts';
 import { domainHolds } from './migrations/0011-domain-holds.ts';
 import { mtaStsPolicies } from './migrations/0012-mta-sts-policies.ts';
 import { reportTransactions } from './migrations/0014-report-transactions.ts';
+import { lists } from './migrations/0015-lists.ts';
 
 export interface Migration {
   name: string;
@@ -36,6 +37,7 @@ export const migrations: readonly Migration[] = [
   domainHolds,
   mtaStsPolicies,
   reportTransactions,
+  lists,
 ];
 
 export interface MigrationStatus {
@@ -87,20 +89,23 @@ export async function migrate(
   }
   if (migrations.every(({ name }) => applied.has(name))) return [];
   if (applied.size > 0) await beforeChange();
-  return store.write(async (trx) => {
-    if (engineOf(trx) === 'postgres')
-      await sql`select pg_advisory_xact_lock(${advisoryLock})`.execute(trx);
-    // Read again under the lock: another process may have been first.
-    const done = await appliedMigrations(trx);
-    const run: string[] = [];
-    for (const migration of migrations) {
-      if (done.has(migration.name)) continue;
-      for (const text of migration.statements(engineOf(trx))) await sql.raw(text).execute(trx);
-      await sql`insert into migrations (name, applied_at) values (${migration.name}, ${clock.now()})`.execute(
-        trx,
-      );
-      run.push(migration.name);
-    }
-    return run;
-  });
+  const run = () => store.write((trx) => runPending(trx, clock));
+  return store.editingSchema ? store.editingSchema(run) : run();
+}
+
+async function runPending(trx: Db, clock: Clock): Promise<string[]> {
+  if (engineOf(trx) === 'postgres')
+    await sql`select pg_advisory_xact_lock(${advisoryLock})`.execute(trx);
+  // Read again under the lock: another process may have been first.
+  const done = await appliedMigrations(trx);
+  const run: string[] = [];
+  for (const migration of migrations) {
+    if (done.has(migration.name)) continue;
+    for (const text of migration.statements(engineOf(trx))) await sql.raw(text).execute(trx);
+    await sql`insert into migrations (name, applied_at) values (${migration.name}, ${clock.now()})`.execute(
+      trx,
+    );
+    run.push(migration.name);
+  }
+  return run;
 }

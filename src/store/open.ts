@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import { UnreachableError } from '../errors.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { Store } from './db.ts';
+import { withLastWrites } from './last-writes.ts';
 import { migrate } from './migrate.ts';
 import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
@@ -34,10 +35,11 @@ export async function openStore(
 ): Promise<Store> {
   const location = storeLocation(databaseUrl, dataDir);
   if (location.kind === 'sqlite') mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const store =
+  const store = withLastWrites(
     location.kind === 'sqlite'
       ? openSqlite(location.file)
-      : await openPostgres(location.url, { random });
+      : await openPostgres(location.url, { random }),
+  );
   try {
     await migrate(store, clock, async () => {
       if (location.kind === 'sqlite')

@@ -283,6 +283,14 @@ export function openSqlite(file: string): Store {
     kind: 'sqlite',
     db: kyselyOn('sqlite', readingConnectionOver(reader)),
     write,
+    async editingSchema(work) {
+      writer.unsafeMode(true);
+      try {
+        return await work();
+      } finally {
+        writer.unsafeMode(false);
+      }
+    },
     onChange(listener) {
       listeners.add(listener);
       if (!stopPolling) stopPolling = systemClock.after(changePollMs, poll);

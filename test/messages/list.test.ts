@@ -5,6 +5,7 @@ import type { Message } from '../../src/messages/schema.ts';
 import type { Page } from '../../src/pagination.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { recountMessages } from './exact-counts.ts';
 import { otherOrganization, payload, send } from './fixtures.ts';
 
 const hourMs = 3_600_000;
@@ -55,6 +56,7 @@ describe.each(stores)('the list of messages on %s', (store) => {
           where message_id = ${id}`.execute(trx);
       });
     }
+    await recountMessages(test.app);
   });
   afterAll(async () => {
     await api.close();

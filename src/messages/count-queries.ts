@@ -1,0 +1,114 @@
+// All SQL on `message_counts` and `message_slots`: how many messages an organization keeps, by day and
+// status, and by ten seconds. Rows only; what moves them is counts.ts.
+import { type Kysely, sql } from 'kysely';
+import { type Db, type ParameterOf, statement, tables } from '../store/db.ts';
+import type { MessageStatus } from './status.ts';
+
+/** Messages accepted or received on one day (UTC) that have this status now. */
+export interface DayCountRow {
+  organization_id: string;
+  direction: 'outbound' | 'inbound';
+  status: MessageStatus;
+  /** Its first millisecond. */
+  day: number;
+  count: number;
+}
+
+/** Messages accepted or received within ten seconds, whatever their status. */
+export interface SlotCountRow {
+  organization_id: string;
+  direction: 'outbound' | 'inbound';
+  /** Its first millisecond. */
+  slot: number;
+  count: number;
+}
+
+interface CountTables {
+  message_counts: DayCountRow;
+  message_slots: SlotCountRow;
+}
+
+const addDay = statement((db: Kysely<CountTables>, parameter: ParameterOf<DayCountRow>) =>
+  db
+    .insertInto('message_counts')
+    .values({
+      organization_id: parameter('organization_id'),
+      direction: parameter('direction'),
+      status: parameter('status'),
+      day: parameter('day'),
+      count: parameter('count'),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'direction', 'status', 'day']).doUpdateSet((set) => ({
+        count: set('message_counts.count', '+', set.ref('excluded.count')),
+      })),
+    ),
+);
+
+const addSlot = statement((db: Kysely<CountTables>, parameter: ParameterOf<SlotCountRow>) =>
+  db
+    .insertInto('message_slots')
+    .values({
+      organization_id: parameter('organization_id'),
+      direction: parameter('direction'),
+      slot: parameter('slot'),
+      count: parameter('count'),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'direction', 'slot']).doUpdateSet((set) => ({
+        count: set('message_slots.count', '+', set.ref('excluded.count')),
+      })),
+    ),
+);
+
+/** Hot. Adds to the rows; sorted by the caller, so that two transactions cannot deadlock. */
+export async function addDayCounts(db: Db, rows: readonly DayCountRow[]): Promise<void> {
+  for (const row of rows) await addDay(db, row);
+}
+
+/** Hot. As `addDayCounts`. */
+export async function addSlotCounts(db: Db, rows: readonly SlotCountRow[]): Promise<void> {
+  for (const row of rows) await addSlot(db, row);
+}
+
+/** Whose counts are added up; times in ms since 1970, `to` not included. */
+export interface CountScope {
+  organizationId: string;
+  direction?: 'outbound' | 'inbound' | undefined;
+  status?: MessageStatus | undefined;
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
+const total = sql<number>`cast(coalesce(sum(count), 0) as bigint)`.as('total');
+
+/** Messages of whole days: `from` and `to` are ends of days. */
+export async function sumDayCounts(db: Db, scope: CountScope): Promise<number> {
+  const { organizationId, direction, status, from, to } = scope;
+  const row = await tables<CountTables>(db)
+    .selectFrom('message_counts')
+    .select(total)
+    .where('organization_id', '=', organizationId)
+    .$if(direction !== undefined, (q) => q.where('direction', '=', direction ?? 'outbound'))
+    .$if(status !== undefined, (q) => q.where('status', '=', status ?? 'pending'))
+    .$if(from !== undefined, (q) => q.where('day', '>=', from ?? 0))
+    .$if(to !== undefined, (q) => q.where('day', '<', to ?? 0))
+    .executeTakeFirstOrThrow();
+  return row.total;
+}
+
+/** Messages of whole slots, of any status: `from` and `to` are ends of slots. */
+export async function sumSlotCounts(
+  db: Db,
+  { organizationId, direction, from = 0, to = 0 }: CountScope,
+): Promise<number> {
+  const row = await tables<CountTables>(db)
+    .selectFrom('message_slots')
+    .select(total)
+    .where('organization_id', '=', organizationId)
+    .where('direction', 'in', direction ? [direction] : ['outbound', 'inbound'])
+    .where('slot', '>=', from)
+    .where('slot', '<', to)
+    .executeTakeFirstOrThrow();
+  return row.total;
+}

@@ -1,0 +1,145 @@
+// How many messages an organization keeps, counted as they come and go: the total of a list. Each
+// change of a message's status is noted in the transaction that makes it (queries.ts) and written at
+// its end. Only a time that is no end of ten seconds is counted by its messages.
+import type { Db } from '../store/db.ts';
+import { CountChanges, lastly } from '../store/last-writes.ts';
+import {
+  addDayCounts,
+  addSlotCounts,
+  type DayCountRow,
+  type SlotCountRow,
+  sumDayCounts,
+  sumSlotCounts,
+} from './count-queries.ts';
+import { countMessages, type MessageFilter } from './list-queries.ts';
+import type { MessageStatus } from './status.ts';
+
+export const dayMs = 86_400_000;
+const slotMs = 10_000;
+
+/** A message, as far as it is counted. */
+export interface Counted {
+  organization_id: string;
+  direction: 'outbound' | 'inbound';
+  status: MessageStatus;
+  created_at: number;
+}
+
+/** The end at or before `at`. */
+function floorTo(step: number, at: number): number {
+  return at - (at % step);
+}
+
+/** The end at or after `at`. */
+function ceilTo(step: number, at: number): number {
+  return floorTo(step, at + step - 1);
+}
+
+/** Adds to the counts of a day, at the end of the transaction. */
+function addToDay(trx: Db, row: DayCountRow): void {
+  const days = lastly(trx, 'message_counts', () => new CountChanges(addDayCounts));
+  const { organization_id, direction, status, day } = row;
+  days.add(`${organization_id} ${direction} ${status} ${day}`, row);
+}
+
+function addToSlot(trx: Db, row: SlotCountRow): void {
+  const slots = lastly(trx, 'message_slots', () => new CountChanges(addSlotCounts));
+  const { organization_id, direction, slot } = row;
+  slots.add(`${organization_id} ${direction} ${slot}`, row);
+}
+
+/** Runs of messages that are counted alike: most of a batch are one, so that few keys are made. */
+function runsOf(messages: readonly Counted[], step: number): { first: Counted; count: number }[] {
+  const runs: { first: Counted; count: number }[] = [];
+  for (const message of messages) {
+    const run = runs.at(-1);
+    if (run && isAlike(run.first, message, step)) run.count++;
+    else runs.push({ first: message, count: 1 });
+  }
+  return runs;
+}
+
+function isAlike(one: Counted, other: Counted, step: number): boolean {
+  return (
+    one.organization_id === other.organization_id &&
+    one.status === other.status &&
+    one.direction === other.direction &&
+    floorTo(step, one.created_at) === floorTo(step, other.created_at)
+  );
+}
+
+function daysOf(messages: readonly Counted[]): DayCountRow[] {
+  return runsOf(messages, dayMs).map(({ first, count }) => {
+    const { organization_id, direction, status, created_at } = first;
+    return { organization_id, direction, status, day: floorTo(dayMs, created_at), count };
+  });
+}
+
+/** Messages were stored (`by` 1), or deleted (-1). */
+export function noteMessages(trx: Db, messages: readonly Counted[], by: 1 | -1): void {
+  for (const row of daysOf(messages)) addToDay(trx, { ...row, count: by * row.count });
+  for (const { first, count } of runsOf(messages, slotMs)) {
+    const { organization_id, direction, created_at } = first;
+    const slot = floorTo(slotMs, created_at);
+    addToSlot(trx, { organization_id, direction, slot, count: by * count });
+  }
+}
+
+/** These messages left the status that they are given with for another. */
+export function noteStatus(trx: Db, messages: readonly Counted[], to: MessageStatus): void {
+  noteMoves(trx, daysOf(messages), to);
+}
+
+/** So many messages of each row left its status for another. */
+export function noteMoves(trx: Db, from: readonly DayCountRow[], to: MessageStatus): void {
+  for (const row of from) {
+    addToDay(trx, { ...row, count: -row.count });
+    addToDay(trx, { ...row, status: to });
+  }
+}
+
+/**
+ * How many messages match. Counted by themselves are only those of a conversation or a contact; with a
+ * status, those of a day that the dates cut; with dates alone, those of ten seconds that they cut.
+ */
+export async function totalOf(db: Db, filter: MessageFilter): Promise<number> {
+  const { conversationId, contactId, createdFrom, createdTo, ...scope } = filter;
+  if (conversationId !== undefined || contactId !== undefined) return countMessages(db, filter);
+  if (createdFrom === undefined && createdTo === undefined) return sumDayCounts(db, scope);
+  const first = Math.max(0, createdFrom ?? 0);
+  const end = createdTo === undefined ? undefined : Math.max(0, createdTo + 1);
+  const firstDay = ceilTo(dayMs, first);
+  if (end === undefined) {
+    const later = await sumDayCounts(db, { ...scope, from: firstDay });
+    return later + (await countWithinDay(db, filter, first, firstDay));
+  }
+  const endDay = floorTo(dayMs, end);
+  if (endDay < firstDay) return countWithinDay(db, filter, first, end);
+  return (
+    (await countWithinDay(db, filter, first, firstDay)) +
+    (await sumDayCounts(db, { ...scope, from: firstDay, to: endDay })) +
+    (await countWithinDay(db, filter, endDay, end))
+  );
+}
+
+/** From `from` to before `to`, both of one day. */
+async function countWithinDay(
+  db: Db,
+  filter: MessageFilter,
+  from: number,
+  to: number,
+): Promise<number> {
+  if (from >= to) return 0;
+  const oneByOne = (first: number, end: number) =>
+    first < end ? countMessages(db, { ...filter, createdFrom: first, createdTo: end - 1 }) : 0;
+  if (filter.status !== undefined) return oneByOne(from, to);
+  const firstSlot = ceilTo(slotMs, from);
+  const endSlot = floorTo(slotMs, to);
+  if (endSlot < firstSlot) return oneByOne(from, to);
+  const { organizationId, direction } = filter;
+  return (
+    (await oneByOne(from, firstSlot)) +
+    (await sumSlotCounts(db, { organizationId, direction, from: firstSlot, to: endSlot })) +
+    (await oneByOne(endSlot, to))
+  );
+}

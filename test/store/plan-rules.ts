@@ -1,0 +1,141 @@
+// How the engines mean to run a statement, and what of it would scan: the five tables that grow with the
+// mail are entered by an index that leads to the rows asked for, not to all of an organization.
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import pg from 'pg';
+import type { App } from '../../src/app.ts';
+import type { Query } from '../support/watched-queries.ts';
+
+/** How a plan enters a table: the columns that its index is entered by; none for a scan. */
+interface Entry {
+  table: string;
+  columns: readonly string[];
+  index: string;
+  /** As the engine words it. */
+  words: string;
+  /** Its rows are sorted after they were read. */
+  isSorted: boolean;
+}
+
+/** By what each table may be entered: all columns of one of the lists, and others. */
+const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  messages: [
+    ['id'],
+    ['organization_id', 'direction', 'status'],
+    ['organization_id', 'conversation_id'],
+  ],
+  recipients: [['message_id'], ['contact_id']],
+  deliveries: [['id'], ['message_id'], ['turn'], ['due_at'], ['lane'], ['claimed_by'], ['sent_at']],
+  events: [['message_id']],
+  blocks: [['id'], ['organization_id', 'reason'], ['organization_id', 'folded_address']],
+};
+
+/** Indexes of what is in the queue alone: what has ended, which is nearly all, is in none of them. */
+const queueIndexes = ['deliveries_ready', 'deliveries_due', 'deliveries_unconfirmed'];
+
+/** Ways that lead to as many rows as there are: good for a page in the order of the index alone. */
+const ranges: Readonly<Record<string, string>> = { messages: 'status', blocks: 'reason' };
+
+/** What bounds a count of a range. */
+const bounds = ['created_at', 'folded_address', 'conversation_id', 'id'];
+
+function faultOf(
+  { text }: Query,
+  { table, index, columns, words, isSorted }: Entry,
+): string | null {
+  const allowed = ways[table];
+  if (!allowed) return null;
+  if (queueIndexes.includes(index) && /limit/i.test(text)) return null;
+  if (!allowed.some((way) => way.every((column) => columns.includes(column)))) return words;
+  if (!columns.includes(ranges[table] ?? '-')) return null;
+  if (isSorted && !columns.includes('created_at')) return `${words}, sorted`;
+  const isCounted = /count\(/i.test(text) && !columns.some((column) => bounds.includes(column));
+  return isCounted ? `${words}, counted` : null;
+}
+
+export interface Planner {
+  /** What the plans of a statement would scan. */
+  faults(query: Query): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export async function plannerOf({ config }: App): Promise<Planner> {
+  const isSqlite = config.database.url.startsWith('sqlite:');
+  return isSqlite
+    ? sqlitePlanner(join(config.dataDir, 'svc.db'))
+    : postgresPlanner(config.database.url);
+}
+
+/** It plans by the definitions alone: nothing of the service tells it how many rows there are. */
+function sqlitePlanner(file: string): Planner {
+  const database = new Database(file, { readonly: true });
+  const entriesOf = ({ text, values }: Query): Entry[] => {
+    const statement = database.prepare<unknown[], { detail: string }>(`explain query plan ${text}`);
+    const details = statement.all(...values).map(({ detail }) => detail);
+    const isSorted = details.some((detail) =>
+      /TEMP B-TREE FOR (LAST TERM OF )?ORDER BY/.test(detail),
+    );
+    return details.flatMap((words) => {
+      const [, table = '', index = '', condition = ''] =
+        /^(?:SCAN|SEARCH) (\w+)(?: USING (?:COVERING )?INDEX (\w+))?(?:.*\((.*)\))?/.exec(words) ??
+        [];
+      const columns = [...condition.matchAll(/(\w+)\s*[=<>]/g)].map(([, column = '']) => column);
+      return table === '' ? [] : [{ table, index, columns, words, isSorted }];
+    });
+  };
+  return {
+    faults: async (query) => entriesOf(query).flatMap((entry) => faultOf(query, entry) ?? []),
+    async close() {
+      database.close();
+    },
+  };
+}
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Index Cond'?: string;
+  'TID Cond'?: string;
+  Plans?: PlanNode[];
+}
+
+/** It plans by what it knows of the rows, for these values and for any. */
+async function postgresPlanner(url: string): Promise<Planner> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const explain = async (options: string, text: string, values: readonly unknown[]) => {
+    const asked = { text: `explain (format json${options}) ${text}`, values: [...values] };
+    const { rows } = await client.query<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(asked);
+    return rows[0]?.['QUERY PLAN'][0]?.Plan;
+  };
+  return {
+    async faults(query) {
+      const { text, values } = query;
+      const plans = [
+        await explain('', text, values),
+        ...(values.length > 0 ? [await explain(', generic_plan', text, [])] : []),
+      ];
+      const entries = plans.flatMap((plan) => (plan ? entriesIn(plan, false, '') : []));
+      return [...new Set(entries.flatMap((entry) => faultOf(query, entry) ?? []))];
+    },
+    close: () => client.end(),
+  };
+}
+
+function entriesIn(node: PlanNode, isSorted: boolean, above: string): Entry[] {
+  const type = node['Node Type'];
+  const table = node['Relation Name'] ?? above;
+  const condition = node['Index Cond'] ?? node['TID Cond'] ?? '';
+  // "(organization_id = $1) AND (created_at >= $2)": what stands before an operator.
+  const columns = [...condition.matchAll(/(\w+)\)? (?:=|<|>|<=|>=|IS NOT) /g)].map(
+    ([, column = '']) => column,
+  );
+  const below = (node.Plans ?? []).flatMap((plan) =>
+    entriesIn(plan, isSorted || /Sort/.test(type), type === 'Bitmap Heap Scan' ? table : ''),
+  );
+  const isEntry = /^(Seq Scan|Index|Bitmap Index|Tid)/.test(type);
+  const words = `${type} of ${table} by ${condition || 'nothing'}`;
+  const index = node['Index Name'] ?? '';
+  return [...(isEntry ? [{ table, index, columns, words, isSorted }] : []), ...below];
+}

@@ -1,0 +1,57 @@
+// What the service asks of its database, seen where the drivers are asked: the text and the values of
+// every statement that runs while it is watched, on every connection of this process.
+import Database from 'better-sqlite3';
+import pg from 'pg';
+
+export interface Query {
+  text: string;
+  values: readonly unknown[];
+}
+
+type Run = (this: unknown, ...args: unknown[]) => unknown;
+
+/** Replaces a method of a driver by one that tells of its calls first; returns the way back. */
+function tap(target: object, name: string, tell: (self: unknown, args: unknown[]) => void) {
+  const holder = target as Record<string, Run>;
+  const original = holder[name] as Run;
+  holder[name] = function (...args) {
+    tell(this, args);
+    return original.apply(this, args);
+  };
+  return () => {
+    holder[name] = original;
+  };
+}
+
+const verbs = /^\s*(select|insert|update|delete|with)\b/i;
+
+/** Watches until `stop`. `take` gives what ran since it was last called, each text once. */
+export function watchQueries(): { take(): Query[]; stop(): void } {
+  const seen = new Map<string, Query>();
+  const see = (text: unknown, values: readonly unknown[]) => {
+    if (typeof text === 'string' && verbs.test(text)) seen.set(text, { text, values });
+  };
+  const statement = Object.getPrototypeOf(new Database(':memory:').prepare('select 1'));
+  const untap = [
+    ...['all', 'get', 'run'].map((name) =>
+      tap(statement, name, (self, [values]) => {
+        const { source } = self as { source: string };
+        see(source, Array.isArray(values) ? values : []);
+      }),
+    ),
+    tap(pg.Client.prototype, 'query', (_self, [asked]) => {
+      const { text = asked, values = [] } = (asked ?? {}) as Partial<Query>;
+      see(text, values);
+    }),
+  ];
+  return {
+    take() {
+      const taken = [...seen.values()];
+      seen.clear();
+      return taken;
+    },
+    stop() {
+      for (const one of untap) one();
+    },
+  };
+}
