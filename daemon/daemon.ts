@@ -1,20 +1,20 @@
 // The composition root of the long-running service: starts the faces in order (store lock, inbound
 // SMTP, queue, HTTP), says `ready`, and stops them in the opposite order. Tests use it too.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
-import { admissionOf } from '../src/admission/admission.ts';
+import { type Admission, admissionOf } from '../src/admission/admission.ts';
 import { sweepBuckets } from '../src/admission/shared-buckets.ts';
 import type { App } from '../src/app.ts';
 import { checkDueDomains } from '../src/domains/domain-checks.ts';
 import { checkSecret } from '../src/domains/signing-keys.ts';
 import { firstStart, firstStartText } from '../src/first-start.ts';
 import { createReportReader } from '../src/inbound/reports.ts';
-import { createAuthenticator } from '../src/keys/authenticator.ts';
+import { type Authenticator, createAuthenticator } from '../src/keys/authenticator.ts';
 import { addProcessMetrics } from '../src/metrics.ts';
 import { sweepClaims } from '../src/outbound/accept/send.ts';
 import { createAttempter } from '../src/outbound/attempt.ts';
 import { createCarrierThread } from '../src/outbound/carrier/carrier-thread.ts';
 import { startLaneReport } from '../src/outbound/lanes/lane-report.ts';
-import { createPipeline } from '../src/outbound/pipeline.ts';
+import { createPipeline, type Pipeline } from '../src/outbound/pipeline.ts';
 import { lockDaemon, storeLocation } from '../src/store/open.ts';
 import { sweepHealth } from '../src/usage/health.ts';
 import { measureLoopDelay } from './http/event-loop.ts';
@@ -38,85 +38,30 @@ export interface Daemon {
   close(): Promise<void>;
 }
 
+/** Told how to stop what was started. */
+type OnStop = (stop: (graceMs: number) => unknown) => void;
+
 /**
  * Starts all faces. The app stays the caller's to close.
  * @throws UnreachableError when another daemon holds the store, or an address is in use.
  */
 export async function startDaemon(app: App, options: DaemonOptions = {}): Promise<Daemon> {
-  const { config } = app;
-  const stops: ((graceMs: number) => unknown)[] = [];
-  /** One grace for all: what one face uses up, the next does not have. */
-  const close = async () => {
-    const endAt = app.clock.elapsed() + config.shutdownGraceSeconds * 1000;
-    for (const stop of stops.splice(0).reverse()) {
-      try {
-        await stop(Math.max(0, endAt - app.clock.elapsed()));
-      } catch (error) {
-        app.log.error({ err: error }, 'a part of the daemon did not stop in order');
-      }
-    }
-  };
+  const { onStop, close } = stopsInReverse(app);
   try {
-    const lock = lockDaemon(storeLocation(config.database.url, config.dataDir));
-    stops.push(() => lock.release());
+    lockStore(app, onStop);
     addProcessMetrics(app.metrics);
     await checkSecret(app);
     const first = await firstStart(app);
-
-    const smtp = createSmtpListener(app);
-    const { port: smtpPort } = await smtp.listen();
-    stops.push((graceMs) => smtp.close(graceMs));
-
-    const listener = { host: config.smtp.inbound.host, port: smtpPort };
-    const attempter = createAttempter(app, listener, createCarrierThread);
-    stops.push(() => attempter.close());
-    const worker = app.newId('worker');
-    const pipeline = createPipeline(app, { worker, ...attempter });
-    await pipeline.start();
-    stops.push((graceMs) => pipeline.stop(graceMs));
-    stops.push(startLaneReport(app, worker, attempter.choice.lanes));
-
-    const reports = createReportReader(app);
-    reports.start();
-    stops.push(() => reports.stop());
-
+    const smtpPort = await startSmtp(app, onStop);
+    const pipeline = await startQueue(app, smtpPort, onStop);
+    startReports(app, onStop);
     const authenticator = createAuthenticator(app);
-    stops.push(() => authenticator.close());
-    stops.push(
-      startJobs(app, [
-        { name: 'flush key use', pattern: '* * * * *', run: () => authenticator.flushLastUsed() },
-        { name: 'check domains', pattern: '* * * * *', run: () => checkDueDomains(app) },
-        { name: 'sweep idempotency claims', pattern: '17 * * * *', run: () => sweepClaims(app) },
-        { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
-        { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },
-      ]),
-    );
-
-    const admission = admissionOf(app);
-    await admission.start();
-    stops.push(() => admission.stop());
-
-    const loopDelay = measureLoopDelay();
-    stops.push(() => loopDelay.stop());
-    const http = createHttpServer(app, {
-      routes,
-      authenticate: (plaintext) => authenticator.authenticate(plaintext),
-      ...limitsBy(admission),
-      isQueueRunning: () => pipeline.isRunning(),
-      loopDelay,
-    });
-    const { url: httpUrl } = await http.listen();
-    stops.push((graceMs) => http.close(graceMs));
-    if (config.http.publicUrl === null) app.publicUrl.current = httpUrl;
-
-    const ready = { httpUrl, smtpPort, mode: config.delivery.mode, pid: process.pid };
-    const { readyFile } = options;
-    if (readyFile) {
-      // Whole or not there: whoever waits for the file reads it at once.
-      writeFileSync(`${readyFile}.partial`, `${JSON.stringify({ msg: 'ready', ...ready })}\n`);
-      renameSync(`${readyFile}.partial`, readyFile);
-      stops.push(() => rmSync(readyFile, { force: true }));
-    }
+    onStop(() => authenticator.close());
+    startScheduler(app, authenticator, onStop);
+    const admission = await startAdmission(app, onStop);
+    const httpUrl = await startHttp(app, { authenticator, admission, pipeline }, onStop);
+    const ready = { httpUrl, smtpPort, mode: app.config.delivery.mode, pid: process.pid };
+    if (options.readyFile) writeReadyFile(options.readyFile, ready, onStop);
     app.log.info(ready, 'ready');
     if (first) options.announce?.(firstStartText(httpUrl, first.apiKey));
     return { httpUrl, smtpPort, close };
@@ -124,4 +69,102 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     await close();
     throw error;
   }
+}
+
+/** One grace for all: what one face uses up, the next does not have. */
+function stopsInReverse({ clock, config, log }: App): { onStop: OnStop; close(): Promise<void> } {
+  const stops: Parameters<OnStop>[0][] = [];
+  return {
+    onStop: (stop) => void stops.push(stop),
+    async close() {
+      const endAt = clock.elapsed() + config.shutdownGraceSeconds * 1000;
+      for (const stop of stops.splice(0).reverse()) {
+        try {
+          await stop(Math.max(0, endAt - clock.elapsed()));
+        } catch (error) {
+          log.error({ err: error }, 'a part of the daemon did not stop in order');
+        }
+      }
+    },
+  };
+}
+
+function lockStore({ config }: App, onStop: OnStop): void {
+  const lock = lockDaemon(storeLocation(config.database.url, config.dataDir));
+  onStop(() => lock.release());
+}
+
+/** Returns the port that it listens on. */
+async function startSmtp(app: App, onStop: OnStop): Promise<number> {
+  const smtp = createSmtpListener(app);
+  const { port } = await smtp.listen();
+  onStop((graceMs) => smtp.close(graceMs));
+  return port;
+}
+
+/** Mail for local mailboxes goes to our own listener. */
+async function startQueue(app: App, smtpPort: number, onStop: OnStop): Promise<Pipeline> {
+  const listener = { host: app.config.smtp.inbound.host, port: smtpPort };
+  const attempter = createAttempter(app, listener, createCarrierThread);
+  onStop(() => attempter.close());
+  const worker = app.newId('worker');
+  const pipeline = createPipeline(app, { worker, ...attempter });
+  await pipeline.start();
+  onStop((graceMs) => pipeline.stop(graceMs));
+  onStop(startLaneReport(app, worker, attempter.choice.lanes));
+  return pipeline;
+}
+
+function startReports(app: App, onStop: OnStop): void {
+  const reports = createReportReader(app);
+  reports.start();
+  onStop(() => reports.stop());
+}
+
+function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop): void {
+  onStop(
+    startJobs(app, [
+      { name: 'flush key use', pattern: '* * * * *', run: () => authenticator.flushLastUsed() },
+      { name: 'check domains', pattern: '* * * * *', run: () => checkDueDomains(app) },
+      { name: 'sweep idempotency claims', pattern: '17 * * * *', run: () => sweepClaims(app) },
+      { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
+      { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },
+    ]),
+  );
+}
+
+async function startAdmission(app: App, onStop: OnStop): Promise<Admission> {
+  const admission = admissionOf(app);
+  await admission.start();
+  onStop(() => admission.stop());
+  return admission;
+}
+
+/** Returns the address that it answers at; links that we hand out start with it. */
+async function startHttp(
+  app: App,
+  parts: { authenticator: Authenticator; admission: Admission; pipeline: Pipeline },
+  onStop: OnStop,
+): Promise<string> {
+  const { authenticator, admission, pipeline } = parts;
+  const loopDelay = measureLoopDelay();
+  onStop(() => loopDelay.stop());
+  const http = createHttpServer(app, {
+    routes,
+    authenticate: (plaintext) => authenticator.authenticate(plaintext),
+    ...limitsBy(admission),
+    isQueueRunning: () => pipeline.isRunning(),
+    loopDelay,
+  });
+  const { url } = await http.listen();
+  onStop((graceMs) => http.close(graceMs));
+  if (app.config.http.publicUrl === null) app.publicUrl.current = url;
+  return url;
+}
+
+/** Whole or not there: whoever waits for the file reads it at once. */
+function writeReadyFile(file: string, ready: object, onStop: OnStop): void {
+  writeFileSync(`${file}.partial`, `${JSON.stringify({ msg: 'ready', ...ready })}\n`);
+  renameSync(`${file}.partial`, file);
+  onStop(() => rmSync(file, { force: true }));
 }

@@ -62,51 +62,7 @@ export function createDnsAsker({ servers, clock, random }: DnsAskerOptions): Dns
   const stopped = new AbortController();
   // One listener for each question under way: as many as there are.
   setMaxListeners(0, stopped.signal);
-
-  /** One message there and back; over TCP when UDP cuts it off. */
-  async function exchange(
-    server: DnsServer,
-    asked: Omit<WireQuestion, 'id'>,
-    timeoutMs: number,
-  ): Promise<WireAnswer> {
-    const attempt = (): Exchange<WireAnswer> => {
-      const [high = 0, low = 0] = random.bytes(2);
-      const question = { ...asked, id: high * 256 + low };
-      return {
-        server,
-        question: encodeQuestion(question),
-        read: (bytes) => readAnswer(bytes, question, server),
-        timeoutMs,
-        clock,
-        signal: stopped.signal,
-      };
-    };
-    const answer = await askOverUdp(attempt());
-    if (!answer.truncated) return answer;
-    const whole = await askOverTcp(attempt());
-    if (whole.truncated) throw new Error('cut its answer off over TCP too');
-    return whole;
-  }
-
-  async function askServer(
-    server: DnsServer,
-    name: string,
-    type: RecordType,
-    timeoutMs: number,
-  ): Promise<WireAnswer> {
-    try {
-      let answer = await exchange(server, { name, type, edns: true }, timeoutMs);
-      if (answer.rcode === rcodes.formatError || answer.rcode === rcodes.notImplemented) {
-        answer = await exchange(server, { name, type, edns: false }, timeoutMs);
-      }
-      if (answer.rcode === 0 || answer.rcode === rcodes.nxDomain) return answer;
-      const kind = answer.rcode === rcodes.refused ? 'refused' : 'server-failure';
-      const why = rcodeNames[answer.rcode] ?? `error ${answer.rcode}`;
-      throw new DnsError(kind, `${type} ${name}`, `${why} from ${serverName(server)}`);
-    } catch (error) {
-      throw asDnsError(error, `${type} ${name}`, server);
-    }
-  }
+  const means = { clock, random, signal: stopped.signal };
 
   return {
     async ask(name, type, timeoutsMs: Patience = patience.usual) {
@@ -116,7 +72,7 @@ export function createDnsAsker({ servers, clock, random }: DnsAskerOptions): Dns
         const again: DnsServer[] = [];
         for (const server of left) {
           try {
-            return await askServer(server, name, type, timeoutMs);
+            return await askServer(server, { name, type, timeoutMs }, means);
           } catch (error) {
             if (!(error instanceof DnsError) || stopped.signal.aborted) throw error;
             last = error;
@@ -129,6 +85,62 @@ export function createDnsAsker({ servers, clock, random }: DnsAskerOptions): Dns
     },
     close: () => stopped.abort(),
   };
+}
+
+/** One question to one server. */
+interface Question {
+  name: string;
+  type: RecordType;
+  timeoutMs: number;
+}
+
+/** What it is asked with; the signal ends it. */
+interface Means {
+  clock: Clock;
+  random: Random;
+  signal: AbortSignal;
+}
+
+/** Without EDNS where the server does not know that. @throws DnsError */
+async function askServer(server: DnsServer, asked: Question, means: Means): Promise<WireAnswer> {
+  const question = `${asked.type} ${asked.name}`;
+  try {
+    let answer = await exchange(server, { ...asked, edns: true }, means);
+    if (answer.rcode === rcodes.formatError || answer.rcode === rcodes.notImplemented) {
+      answer = await exchange(server, { ...asked, edns: false }, means);
+    }
+    if (answer.rcode === 0 || answer.rcode === rcodes.nxDomain) return answer;
+    const kind = answer.rcode === rcodes.refused ? 'refused' : 'server-failure';
+    const why = rcodeNames[answer.rcode] ?? `error ${answer.rcode}`;
+    throw new DnsError(kind, question, `${why} from ${serverName(server)}`);
+  } catch (error) {
+    throw asDnsError(error, question, server);
+  }
+}
+
+/** One message there and back; over TCP when UDP cuts it off. */
+async function exchange(
+  server: DnsServer,
+  { name, type, edns, timeoutMs }: Question & { edns: boolean },
+  { clock, random, signal }: Means,
+): Promise<WireAnswer> {
+  const attempt = (): Exchange<WireAnswer> => {
+    const [high = 0, low = 0] = random.bytes(2);
+    const question: WireQuestion = { id: high * 256 + low, name, type, edns };
+    return {
+      server,
+      question: encodeQuestion(question),
+      read: (bytes) => readAnswer(bytes, question, server),
+      timeoutMs,
+      clock,
+      signal,
+    };
+  };
+  const answer = await askOverUdp(attempt());
+  if (!answer.truncated) return answer;
+  const whole = await askOverTcp(attempt());
+  if (whole.truncated) throw new Error('cut its answer off over TCP too');
+  return whole;
 }
 
 const rcodeNames: Record<number, string> = {

@@ -7,6 +7,7 @@
 // enough for a caller that is alone; others of its organization may be quicker, and are then first.
 import type { App } from '../app.ts';
 import { RateLimitedError } from '../errors.ts';
+import { perApp } from '../per-app.ts';
 import type { Caller } from '../route.ts';
 import { capacity, draw, giveBack, tokensIn, waitMs } from './bucket.ts';
 import { Buckets, type KnownBucket } from './buckets.ts';
@@ -165,14 +166,5 @@ function drawAlone(
   return wait;
 }
 
-const admissions = new WeakMap<App, Admission>();
-
 /** The admission of one process: whatever sends draws on the same buckets. */
-export function admissionOf(app: App): Admission {
-  let admission = admissions.get(app);
-  if (!admission) {
-    admission = new ProcessAdmission(app);
-    admissions.set(app, admission);
-  }
-  return admission;
-}
+export const admissionOf = perApp((app: App): Admission => new ProcessAdmission(app));

@@ -5,6 +5,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
 import { ConfigError } from '../errors.ts';
+import { perApp } from '../per-app.ts';
 import type { DkimAlgorithm } from './dkim-key.ts';
 import { findAnyKey, type SigningKeyRow, selectSigningKeys } from './queries.ts';
 
@@ -69,16 +70,7 @@ function newestOfEach(rows: readonly SigningKeyRow[]): SigningKeyRow[] {
   return [...newest.values()];
 }
 
-const signingKeys = new WeakMap<App, SigningKeys>();
-
-function signingKeysFor(app: App): SigningKeys {
-  let keys = signingKeys.get(app);
-  if (!keys) {
-    keys = new SigningKeys(app);
-    signingKeys.set(app, keys);
-  }
-  return keys;
-}
+const signingKeysFor = perApp((app: App) => new SigningKeys(app));
 
 /**
  * The newest published key of each algorithm; none where the domain is gone or nothing is published.

@@ -1,17 +1,15 @@
 // From the plaintext of a key to who asks (specification 5; contract 3). Known keys are answered from
-// memory: no store access and no write on the request's path. A revocation takes effect at once in
-// this process, in others when the counter is next read, `recheckMs` later at most.
+// memory (changes.ts): no store access and no write on the request's path. A revocation takes effect at
+// once in this process, in others within a second.
 import { timingSafeEqual } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
 import type { Caller } from '../route.ts';
-import { keyGeneration } from './changes.ts';
+import type { KnownRows } from '../store/changes.ts';
+import { type KnownKey, knownKeys } from './changes.ts';
 import { hashKey, isKeyText, isTestKey } from './key-format.ts';
 import { constraintsOf, permissionsOf } from './keys.ts';
 import * as queries from './queries.ts';
 
-const mostCachedKeys = 10_000;
-const recheckMs = 500;
 const mostTouchesPerWrite = 200;
 
 export interface Authenticator {
@@ -21,13 +19,6 @@ export interface Authenticator {
   flushLastUsed(): Promise<void>;
   /** The last flush; what cannot be written then is lost, for it is only a courtesy. */
   close(): Promise<void>;
-}
-
-interface KnownKey {
-  hash: string;
-  caller: Caller;
-  keyId: string;
-  expiresAt: number | null;
 }
 
 function knownKey(row: queries.KeyRow): KnownKey {
@@ -55,24 +46,19 @@ function isSameHash(a: string, b: string): boolean {
 
 class CachingAuthenticator implements Authenticator {
   readonly #app: App;
-  readonly #known = new LRUCache<string, KnownKey>({ max: mostCachedKeys });
+  readonly #known: KnownRows<KnownKey>;
   #used = new Map<string, number>();
-  #generation = -1;
-  #seenChanges = -1;
-  #checkedAt = Number.NEGATIVE_INFINITY;
-  #checking: Promise<void> | null = null;
-  /** Counts clearings, so that a row read before one is not kept after it. */
-  #epoch = 0;
 
   constructor(app: App) {
     this.#app = app;
+    this.#known = knownKeys(app);
   }
 
   async authenticate(plaintext: string): Promise<Caller | null> {
     if (!isKeyText(plaintext)) return null;
-    await this.#refresh();
+    if (this.#known.isStale()) await this.#known.refresh();
     const hash = hashKey(plaintext);
-    const key = this.#known.get(hash) ?? (await this.#load(hash));
+    const key = this.#known.get(hash) ?? (await this.#known.load(hash, () => this.#find(hash)));
     if (!key || !isSameHash(key.hash, hash)) return null;
     const now = this.#app.clock.now();
     if (key.expiresAt !== null && key.expiresAt <= now) return null;
@@ -104,39 +90,9 @@ class CachingAuthenticator implements Authenticator {
     });
   }
 
-  async #load(hash: string): Promise<KnownKey | undefined> {
-    const epoch = this.#epoch;
+  async #find(hash: string): Promise<KnownKey | undefined> {
     const row = await queries.findKeyByHash(this.#app.store.db, hash);
-    if (row?.is_active !== 1) return undefined;
-    const key = knownKey(row);
-    if (epoch === this.#epoch) this.#known.set(hash, key);
-    return key;
-  }
-
-  #clear(): void {
-    this.#known.clear();
-    this.#epoch++;
-  }
-
-  async #refresh(): Promise<void> {
-    const generation = keyGeneration(this.#app);
-    if (generation !== this.#generation) {
-      this.#generation = generation;
-      this.#clear();
-    }
-    const now = this.#app.clock.now();
-    if (now >= this.#checkedAt && now - this.#checkedAt < recheckMs) return;
-    this.#checking ??= this.#readChanges(now).finally(() => {
-      this.#checking = null;
-    });
-    await this.#checking;
-  }
-
-  async #readChanges(now: number): Promise<void> {
-    const seen = await queries.countKeyChanges(this.#app.store.db);
-    if (seen !== this.#seenChanges) this.#clear();
-    this.#seenChanges = seen;
-    this.#checkedAt = now;
+    return row?.is_active === 1 ? knownKey(row) : undefined;
   }
 }
 

@@ -1,15 +1,27 @@
-// How the keys of one process tell its authenticator at once that rights were taken away. Other
-// processes learn it from the counter in the store, within a second.
+// The keys that this process knows, by hash. The authenticator asks them for each request; who takes
+// rights away makes it forget them at once. Other processes learn that from the counter in the store,
+// within a second.
 import type { App } from '../app.ts';
+import { perApp } from '../per-app.ts';
+import type { Caller } from '../route.ts';
+import { KnownRows } from '../store/changes.ts';
+import { countKeyChanges } from './queries.ts';
 
-const generations = new WeakMap<App, number>();
+const mostKnown = 10_000;
 
-/** Grows with every revocation or rotation by this process. */
-export function keyGeneration(app: App): number {
-  return generations.get(app) ?? 0;
+export interface KnownKey {
+  hash: string;
+  caller: Caller;
+  keyId: string;
+  expiresAt: number | null;
 }
 
-/** To be called after the commit. */
+export const knownKeys = perApp(
+  ({ clock, store }: App) =>
+    new KnownRows<KnownKey>(clock, mostKnown, () => countKeyChanges(store.db)),
+);
+
+/** To be called after the commit of a revocation, a rotation or a change of what a caller carries. */
 export function keysChanged(app: App): void {
-  generations.set(app, keyGeneration(app) + 1);
+  knownKeys(app).forget();
 }

@@ -2,6 +2,7 @@
 // turn. An organization's next message stands one round after its last one, so one tenant's million
 // never stands before another's single message. Within an organization the sending domains share.
 import type { App } from '../app.ts';
+import { perApp } from '../per-app.ts';
 import { recentlyUsed } from '../recently-used.ts';
 
 const mostFlows = 100_000;
@@ -59,14 +60,5 @@ class Turns {
   }
 }
 
-const turnsByApp = new WeakMap<App, Turns>();
-
 /** The turns of one process: what it accepts and what it makes ready again share them. */
-export function turnsOf(app: App): Turns {
-  let turns = turnsByApp.get(app);
-  if (!turns) {
-    turns = new Turns();
-    turnsByApp.set(app, turns);
-  }
-  return turns;
-}
+export const turnsOf = perApp<App, Turns>(() => new Turns());

@@ -240,21 +240,25 @@ class GroupCommit {
   }
 }
 
+/** The writing and the reading connection. @throws UnreachableError */
+function openBoth(file: string): { writer: Database.Database; reader: Database.Database } {
+  try {
+    const writer = open(file, false);
+    const reader = open(file, true);
+    writer.pragma('busy_timeout = 0');
+    return { writer, reader };
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new UnreachableError(`The store ${file} cannot be opened: ${reason}`, { cause: error });
+  }
+}
+
 /**
  * Opens (and creates) the SQLite store.
  * @throws UnreachableError when the file cannot be opened or is not a database.
  */
 export function openSqlite(file: string): Store {
-  let writer: Database.Database;
-  let reader: Database.Database;
-  try {
-    writer = open(file, false);
-    reader = open(file, true);
-    writer.pragma('busy_timeout = 0');
-  } catch (error) {
-    const reason = (error as Error).message;
-    throw new UnreachableError(`The store ${file} cannot be opened: ${reason}`, { cause: error });
-  }
+  const { writer, reader } = openBoth(file);
   const listeners = new Set<() => void>();
   const tell = () => {
     for (const listener of listeners) listener();
@@ -267,14 +271,7 @@ export function openSqlite(file: string): Store {
     checkpoints.committed();
     notify();
   });
-  let stopPolling: (() => void) | null = null;
-  let seenVersion = dataVersion(writer);
-  const poll = () => {
-    const version = dataVersion(writer) ?? seenVersion;
-    if (version !== seenVersion) notify();
-    seenVersion = version;
-    stopPolling = systemClock.after(changePollMs, poll);
-  };
+  const others = watchOthers(writer, notify);
   const write = <T>(work: (trx: Db) => Promise<T>, durability: Durability = 'now') =>
     new Promise<T>((resolve, reject) => {
       commits.add({ durability, work, resolve: resolve as (value: unknown) => void, reject });
@@ -293,12 +290,10 @@ export function openSqlite(file: string): Store {
     },
     onChange(listener) {
       listeners.add(listener);
-      if (!stopPolling) stopPolling = systemClock.after(changePollMs, poll);
+      others.start();
       return () => {
         listeners.delete(listener);
-        if (listeners.size > 0) return;
-        stopPolling?.();
-        stopPolling = null;
+        if (listeners.size === 0) others.stop();
       };
     },
     isWritable: () =>
@@ -307,7 +302,7 @@ export function openSqlite(file: string): Store {
         () => false,
       ),
     async close() {
-      stopPolling?.();
+      others.stop();
       listeners.clear();
       await commits.idle();
       await log.close();
@@ -326,6 +321,27 @@ function dataVersion(database: Database.Database): number | null {
     if (isStoreTrouble(error)) return null;
     throw error;
   }
+}
+
+/** Calls `notify` after commits by other processes, from `start` to `stop`. */
+function watchOthers(database: Database.Database, notify: () => void) {
+  let cancel: (() => void) | null = null;
+  let seenVersion = dataVersion(database);
+  const poll = () => {
+    const version = dataVersion(database) ?? seenVersion;
+    if (version !== seenVersion) notify();
+    seenVersion = version;
+    cancel = systemClock.after(changePollMs, poll);
+  };
+  return {
+    start() {
+      cancel ??= systemClock.after(changePollMs, poll);
+    },
+    stop() {
+      cancel?.();
+      cancel = null;
+    },
+  };
 }
 
 /** A write that changes nothing that matters. */

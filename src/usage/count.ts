@@ -1,6 +1,7 @@
 // Counting mail as things happen, in the transaction in which they do (contract 13): one upsert for
 // each distinct counter of a batch, never a scan. What an outcome counts as is src/outbound.
 import type { App } from '../app.ts';
+import { perApp } from '../per-app.ts';
 import type { Db } from '../store/db.ts';
 import { addTo, dayOf, emptyTally, hourOf, type Tally } from './metrics.ts';
 import {
@@ -31,8 +32,8 @@ export interface Observation {
   counts: Readonly<Partial<Tally>>;
 }
 
-/** Domains counted by themselves, by organization and day; one per app. */
-const remembered = new WeakMap<App, Map<string, Set<string>>>();
+/** Domains counted by themselves, by organization and day. */
+const rememberedOf = perApp<App, Map<string, Set<string>>>(() => new Map());
 
 /** Counts a batch inside the caller's transaction. To be called late: it locks the counters. */
 export async function countMail(
@@ -51,7 +52,7 @@ export async function countMail(
     );
     if (domain === null) continue;
     const day = dayOf(acceptedAt);
-    const known = rememberedDomains(app, organizationId, day);
+    const known = rememberedOf(app).get(`${organizationId} ${day}`);
     // No await where nothing is to be waited for: it costs more than the counting.
     const counted = countedDomain(
       known ?? (await readDomains(app, trx, organizationId, day)),
@@ -90,20 +91,15 @@ function countedDomain(known: Set<string>, domain: string): string {
   return domain;
 }
 
-function rememberedDomains(app: App, organizationId: string, day: number): Set<string> | undefined {
-  return remembered.get(app)?.get(`${organizationId} ${day}`);
-}
-
 async function readDomains(
   app: App,
   trx: Db,
   organizationId: string,
   day: number,
 ): Promise<Set<string>> {
-  const all = remembered.get(app) ?? new Map<string, Set<string>>();
-  remembered.set(app, all);
   const domains = new Set(await selectCountedDomains(trx, organizationId, day, mostDomains + 1));
   domains.delete(otherDomains);
+  const all = rememberedOf(app);
   const [oldest] = all.keys();
   if (all.size >= mostRemembered && oldest !== undefined) all.delete(oldest);
   all.set(`${organizationId} ${day}`, domains);

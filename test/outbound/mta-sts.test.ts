@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { KeptPolicies } from '../../src/outbound/route/kept-policies.ts';
 import { createMtaSts, type MtaSts } from '../../src/outbound/route/mta-sts.ts';
 import type { SmtpSink } from '../support/smtp-sink.ts';
 import { testCert, testKey } from '../support/test-cert.ts';
@@ -53,6 +54,22 @@ describe('the policy of a domain', () => {
     await hosts.clock.advance(60 * minuteMs);
     expect(await modeNow()).toBe('enforce');
     expect(hosts.policyHost.requests).toBe(1);
+  });
+
+  it('is handed on to be kept as it can go to another thread, and holds for the first message', async () => {
+    const { dns, random, clock, connector } = hosts;
+    const kept: unknown[] = [];
+    const policies: KeptPolicies = {
+      find: async () => null,
+      keep: async (_domain, policy) => void kept.push(structuredClone(policy)),
+    };
+    sts.close();
+    sts = createMtaSts({ dns, random, clock, connector, log, policies });
+    const text = policyText('enforce');
+    publish('1', text);
+    expect(await modeNow()).toBe('enforce');
+    const fetchedAt = clock.now();
+    expect(kept).toEqual([{ id: '1', text, fetchedAt, expiresAt: fetchedAt + 604_800_000 }]);
   });
 
   it('is fetched by one request for messages that come at once', async () => {

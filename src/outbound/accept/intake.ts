@@ -2,6 +2,7 @@
 // for one commit, the pipeline claims seldom (pipeline.ts), so that who sends waits less and the
 // burst as a whole is over no later.
 import type { App } from '../../app.ts';
+import { perApp } from '../../per-app.ts';
 
 /** So many in one commit are a burst; fewer leave the event loop enough for both. */
 const pressingRequests = 16;
@@ -15,19 +16,8 @@ export interface Intake {
   isPressing(): boolean;
 }
 
-const intakes = new WeakMap<App, Intake>();
-
 /** The intake of this process. */
-export function intakeOf(app: App): Intake {
-  let intake = intakes.get(app);
-  if (!intake) {
-    intake = createIntake(app);
-    intakes.set(app, intake);
-  }
-  return intake;
-}
-
-function createIntake({ clock }: App): Intake {
+export const intakeOf = perApp(({ clock }: App): Intake => {
   let pressedAt = Number.NEGATIVE_INFINITY;
   return {
     took(requests) {
@@ -35,4 +25,4 @@ function createIntake({ clock }: App): Intake {
     },
     isPressing: () => clock.elapsed() - pressedAt < pressingMs,
   };
-}
+});

@@ -1,8 +1,11 @@
-// The send operation: gathers requests that arrive together into one accept transaction. Also keeps
-// the idempotency claims from growing for ever.
+// The send operation, in the order in which a send goes through it: `sendMessage` (what POST
+// /v1/messages calls) → `acceptOne` (one answer) → `gathered` (sends that arrive together) →
+// `acceptTogether` (one transaction) → `acceptAll` (accept.ts). Also keeps the idempotency claims from
+// growing for ever.
 import type { App } from '../../app.ts';
 import { deleteClaimsBefore } from '../../messages/queries.ts';
 import type { Message, SendPayload } from '../../messages/schema.ts';
+import { perApp } from '../../per-app.ts';
 import type { Caller } from '../../route.ts';
 import type { Db } from '../../store/db.ts';
 import { groupWrites } from '../../store/group.ts';
@@ -15,44 +18,6 @@ import { readSendContent } from './send-content.ts';
 const mostPerTransaction = 128;
 const claimsKeptMs = 48 * 3_600_000;
 const claimsPerSweep = 1_000;
-
-type Accept = (request: AcceptRequest) => Promise<AcceptResult>;
-
-interface Group {
-  accept: Accept;
-  recent: (trx: Db) => RecentContents;
-}
-
-/** One group per app; made at the first send, gone with the app. */
-const groups = new WeakMap<App, Group>();
-
-function groupOf(app: App): Group {
-  let group = groups.get(app);
-  if (!group) {
-    const recent = recentContents();
-    const intake = intakeOf(app);
-    const accept = groupWrites(app.store, mostPerTransaction, (trx, requests: AcceptRequest[]) => {
-      intake.took(requests.length);
-      return acceptAll(app, trx, recent(trx), requests);
-    });
-    group = { accept, recent };
-    groups.set(app, group);
-  }
-  return group;
-}
-
-/** The contents that sends of this process share, as one transaction may use them. */
-export function recentOf(app: App, trx: Db): RecentContents {
-  return groupOf(app).recent(trx);
-}
-
-/** Accepts one request; resolves after the durable commit. @throws what the request is refused with. */
-export async function acceptOne(app: App, request: AcceptRequest): Promise<Message> {
-  const result = await groupOf(app).accept(request);
-  if ('error' in result) throw result.error;
-  if (!result.replayed) app.metrics.accepted.inc({ direction: 'outbound' });
-  return result.message;
-}
 
 /**
  * Accepts one message; resolves after the durable commit. With an idempotency key, a repeat of the
@@ -78,6 +43,33 @@ export async function sendMessage(
   const content = readSendContent(caller.organizationId, payload);
   return acceptOne(app, { caller, payload, content, claim });
 }
+
+/** Accepts one request; resolves after the durable commit. @throws what the request is refused with. */
+export async function acceptOne(app: App, request: AcceptRequest): Promise<Message> {
+  const result = await gathered(app)(request);
+  if ('error' in result) throw result.error;
+  if (!result.replayed) app.metrics.accepted.inc({ direction: 'outbound' });
+  return result.message;
+}
+
+/** Adds a request to those that share the next transaction, and resolves with its result. */
+const gathered = perApp((app: App) =>
+  groupWrites(app.store, mostPerTransaction, (trx, requests: AcceptRequest[]) =>
+    acceptTogether(app, trx, requests),
+  ),
+);
+
+function acceptTogether(app: App, trx: Db, requests: AcceptRequest[]): Promise<AcceptResult[]> {
+  intakeOf(app).took(requests.length);
+  return acceptAll(app, trx, recentOf(app, trx), requests);
+}
+
+/** The contents that sends of this process share, as one transaction may use them. */
+export function recentOf(app: App, trx: Db): RecentContents {
+  return sharedContents(app)(trx);
+}
+
+const sharedContents = perApp<App, (trx: Db) => RecentContents>(recentContents);
 
 /**
  * Forgets idempotency claims after two days (the contract promises one). A clock that is set forward

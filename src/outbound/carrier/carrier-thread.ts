@@ -1,33 +1,27 @@
 // The carrier of a daemon, on a thread of its own: composing, signing and the SMTP dialogue take a
 // quarter of a message's work off the event loop, which goes on accepting meanwhile. Here is what stays
-// on the main thread: mail out, reports in, many at a time.
+// on the main thread: mail out, reports in, many at a time. The thread itself is running-thread.ts.
 //
 //   thread | mail given        | exits by itself                | close
 //   -------+-------------------+--------------------------------+------------------------------
 //   none   | started, sent     |                                | none, and none is started
 //   runs   | sent              | none; what it had is rejected  | told to end, cut after a while
-import { Worker } from 'node:worker_threads';
+//   closed | refused           |                                | closed
 import type { App } from '../../app.ts';
+import type { Config } from '../../config.ts';
 import { Composer, isForWorkers } from '../compose/composer.ts';
-import { handedOver } from '../compose/handed-bytes.ts';
 import type { ComposeRequest } from '../compose/input.ts';
-import { KeyNumbers } from '../compose/key-numbers.ts';
 import type { SignedMessage } from '../compose/sign.ts';
+import type { ProviderRules } from '../lanes/providers.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Carrier, CarrierParts, Envelope } from './carrier.ts';
 import type {
   Carried,
-  CarrierOrder,
   CarrierReport,
   CarrierSettings,
   NumberedEnvelope,
-  SentMailing,
 } from './carrier-worker.ts';
-
-/** Told to end, it is cut after this. */
-const closeMs = 5_000;
-/** Its objects live shorter than those of the main thread: half the room is enough (run.js lets it hold). */
-const workerLimits = { maxYoungGenerationSizeMb: 48 };
+import { RunningThread } from './running-thread.ts';
 
 /** An envelope whose outcomes are waited for. */
 interface PendingEnvelope {
@@ -45,118 +39,42 @@ interface PendingMailing {
 /** Starts no thread until there is something to carry. */
 export function createCarrierThread(
   app: Pick<App, 'config' | 'clock' | 'log'>,
-  { providers, lanes, policies }: CarrierParts,
+  parts: CarrierParts,
 ): Carrier {
   const composer = new Composer();
-  const underWay = new Map<number, PendingEnvelope>();
-  let thread: { worker: Worker; keys: KeyNumbers } | null = null;
-  let waiting: PendingMailing[] = [];
-  let envelopeCount = 0;
+  const underWay = new UnderWay();
+  let thread: RunningThread | null = null;
   let isClosed = false;
-  let onEnd: () => void = () => {};
 
-  const start = () => {
-    const { delivery, dns } = app.config;
-    const { hostname, maxConnections, maxConnectionsPerDomain } = delivery;
-    const settings: CarrierSettings = {
-      delivery: { hostname, maxConnections, maxConnectionsPerDomain },
-      dnsServers: dns.servers,
-      providerRules: { all: providers.all, fallback: providers.fallback },
-    };
-    const worker = new Worker(new URL('./carrier-worker.ts', import.meta.url), {
-      execArgv: [],
-      name: 'carrier',
-      resourceLimits: workerLimits,
-      workerData: settings,
+  const start = (): RunningThread => {
+    const started = new RunningThread(settingsOf(app.config, parts.providers), app.log, {
+      onReport(report) {
+        takeReport(report, started, underWay, parts, app.log);
+        if (underWay.isEmpty() && !isClosed) started.rest();
+      },
+      onExit() {
+        thread = null;
+        underWay.giveBack();
+      },
     });
-    worker.on('message', (report: CarrierReport) => take(worker, report));
-    worker.on('error', (error) => {
-      app.log.error(
-        { err: error },
-        'the thread that carries mail failed: the next mail starts another',
-      );
-    });
-    worker.on('exit', onExit);
-    return { worker, keys: new KeyNumbers((order) => tell(worker, order)) };
+    return started;
   };
 
-  const tell = (worker: Worker, order: CarrierOrder, handed: ArrayBuffer[] = []) => {
-    worker.postMessage(order, handed);
-  };
-
-  const take = (worker: Worker, report: CarrierReport) => {
-    switch (report.kind) {
-      case 'carried':
-        for (const { domain, hosts } of report.learnt) {
-          lanes.learn(domain, lanes.ruleFor(hosts).lane);
-        }
-        for (const result of report.results) settle(result);
-        if (underWay.size === 0 && !isClosed) worker.unref();
-        return;
-      case 'find-policy':
-        void policies.find(report.domain).then((policy) => {
-          tell(worker, { kind: 'found-policy', search: report.search, policy });
-        });
-        return;
-      case 'keep-policy':
-        void policies.keep(report.domain, report.policy);
-        return;
-      case 'log':
-        app.log[report.level](report.facts, report.text);
-        return;
-      case 'closed':
-        onEnd();
-    }
-  };
-
-  const settle = (result: Carried) => {
-    const pending = underWay.get(result.number);
-    underWay.delete(result.number);
-    if ('problem' in result) pending?.reject(new Error(result.problem));
-    else pending?.resolve(result.outcomes);
-  };
-
-  /** Whether a server took what was under way nobody knows: it is tried again, as after a crash. */
-  const onExit = () => {
-    thread = null;
-    rejectAll(underWay.values(), new Error('the thread that carried the mail ended'));
-    underWay.clear();
-    onEnd();
-  };
-
-  const give = (mailing: PendingMailing) => {
-    waiting.push(mailing);
-    if (waiting.length === 1) setImmediate(sendWaiting);
-  };
-
-  /** What was given in one turn of the event loop goes together. */
-  const sendWaiting = () => {
-    const given = waiting;
-    waiting = [];
+  const send = (given: readonly PendingMailing[]) => {
     if (isClosed) {
       const error = new Error('the service is shutting down');
       for (const { envelopes } of given) rejectAll(envelopes, error);
       return;
     }
     thread ??= start();
-    const { worker, keys } = thread;
-    worker.ref();
-    keys.startOrder();
-    const handed: ArrayBuffer[] = [];
-    const mailings = given.map(({ message, envelopes }): SentMailing => {
-      const numbers = envelopes.map(numberOf);
-      if (!('data' in message)) return { message: keys.numbered(message), envelopes: numbers };
-      handed.push(...handedOver(message));
-      return { message, envelopes: numbers };
-    });
-    tell(worker, { kind: 'carry', mailings }, handed);
+    thread.carry(
+      given.map(({ message, envelopes }) => ({
+        message,
+        envelopes: envelopes.map((one) => underWay.add(one)),
+      })),
+    );
   };
-
-  const numberOf = (pending: PendingEnvelope): NumberedEnvelope => {
-    const number = envelopeCount++;
-    underWay.set(number, pending);
-    return { ...pending.envelope, number };
-  };
+  const give = eachTurn(send);
 
   return {
     carry({ request, envelopes }) {
@@ -174,23 +92,91 @@ export function createCarrierThread(
     async close() {
       isClosed = true;
       await composer.close();
-      if (!thread) return;
-      const { worker } = thread;
-      // It may be all that keeps the process until the end of its closing.
-      worker.ref();
-      await new Promise<void>((resolve) => {
-        const cancel = app.clock.after(closeMs, resolve);
-        onEnd = () => {
-          cancel();
-          resolve();
-        };
-        tell(worker, { kind: 'close' });
-      });
-      await worker.terminate();
+      await thread?.close(app.clock);
     },
   };
 }
 
+function settingsOf({ delivery, dns }: Config, providers: ProviderRules): CarrierSettings {
+  const { hostname, maxConnections, maxConnectionsPerDomain } = delivery;
+  return {
+    delivery: { hostname, maxConnections, maxConnectionsPerDomain },
+    dnsServers: dns.servers,
+    providerRules: { all: providers.all, fallback: providers.fallback },
+  };
+}
+
+/** Brings what the thread tells to whom it concerns: who waits, the lanes, the store, the log. */
+function takeReport(
+  report: CarrierReport,
+  thread: RunningThread,
+  underWay: UnderWay,
+  { lanes, policies }: CarrierParts,
+  log: App['log'],
+): void {
+  switch (report.kind) {
+    case 'carried':
+      for (const { domain, hosts } of report.learnt) {
+        lanes.learn(domain, lanes.ruleFor(hosts).lane);
+      }
+      for (const result of report.results) underWay.settle(result);
+      return;
+    case 'find-policy':
+      void policies.find(report.domain).then((policy) => {
+        thread.tell({ kind: 'found-policy', search: report.search, policy });
+      });
+      return;
+    case 'keep-policy':
+      void policies.keep(report.domain, report.policy);
+      return;
+    case 'log':
+      log[report.level](report.facts, report.text);
+  }
+}
+
+/** The envelopes that the thread has, by the number under which it will answer. */
+class UnderWay {
+  readonly #pending = new Map<number, PendingEnvelope>();
+  #count = 0;
+
+  add(pending: PendingEnvelope): NumberedEnvelope {
+    const number = this.#count++;
+    this.#pending.set(number, pending);
+    return { ...pending.envelope, number };
+  }
+
+  settle(result: Carried): void {
+    const pending = this.#pending.get(result.number);
+    this.#pending.delete(result.number);
+    if ('problem' in result) pending?.reject(new Error(result.problem));
+    else pending?.resolve(result.outcomes);
+  }
+
+  /** Whether a server took them nobody knows: they are tried again, as after a crash. */
+  giveBack(): void {
+    rejectAll(this.#pending.values(), new Error('the thread that carried the mail ended'));
+    this.#pending.clear();
+  }
+
+  isEmpty(): boolean {
+    return this.#pending.size === 0;
+  }
+}
+
 function rejectAll(pending: Iterable<PendingEnvelope>, error: unknown): void {
   for (const { reject } of pending) reject(error);
+}
+
+/** Returns a function whose calls of one turn of the event loop come to `take` together. */
+function eachTurn<Item>(take: (items: readonly Item[]) => void): (item: Item) => void {
+  let waiting: Item[] = [];
+  const takeAll = () => {
+    const items = waiting;
+    waiting = [];
+    take(items);
+  };
+  return (item) => {
+    waiting.push(item);
+    if (waiting.length === 1) setImmediate(takeAll);
+  };
 }

@@ -74,99 +74,174 @@ const retryMs = 5 * 60_000;
  * kept           | no id, or no answer          | the kept one, until `max_age` has passed
  */
 export function createMtaSts(options: MtaStsOptions): MtaSts {
-  const { dns, clock, log, policies } = options;
-  const kept = new LRUCache<string, Entry>({ max: maxPolicies, maxSize: maxPolicyBytes });
-  /** Domains of which nothing is kept, as far as they were looked for. */
-  const unknown = new LRUCache<string, true>({ max: maxWithoutPolicy });
-  const looking = new Map<string, Promise<Entry | undefined>>();
-  /**
-   * Until when a domain is not asked (`domain`), or one of its policies is not fetched (`domain id`);
-   * by `clock.elapsed()`, so that a clock set back takes no protection away.
-   */
-  const failedUntil = new LRUCache<string, number>({ max: maxFailures });
-  const underWay = new Map<string, Promise<StsPolicy | null>>();
-  const stopped = new AbortController();
-
-  const hasFailed = (key: string) => (failedUntil.get(key) ?? 0) > clock.elapsed();
-
-  async function findId(domain: string): Promise<string | null> {
-    if (hasFailed(domain)) return null;
-    try {
-      return await readId(dns, domain);
-    } catch (error) {
-      if (!(error instanceof DnsError)) throw error;
-      failedUntil.set(domain, clock.elapsed() + retryMs);
-      return null;
-    }
-  }
-
-  async function fetchNow(domain: string, id: string, allowPrivateAddresses: boolean) {
-    try {
-      const fetched = { ...options, allowPrivateAddresses, signal: stopped.signal };
-      const text = await fetchPolicyText(domain, fetched);
-      const { policy, maxAgeMs } = await readPolicy(id, text);
-      const now = clock.now();
-      const isNew = kept.peek(domain)?.policy.id !== id;
-      const entry = { policy, fetchedAt: now, expiresAt: now + maxAgeMs };
-      kept.set(domain, entry, { size: text.length + domain.length });
-      unknown.delete(domain);
-      await policies?.keep(domain, { ...entry, id, text });
-      if (isNew) log?.info({ domain, id, mode: policy.mode }, 'MTA-STS: a policy is in force');
-      return policy;
-    } catch (error) {
-      failedUntil.set(`${domain} ${id}`, clock.elapsed() + retryMs);
-      const why = error instanceof Error ? error.message : String(error);
-      if (!stopped.signal.aborted)
-        log?.warn({ domain, id, why }, 'MTA-STS: a policy cannot be had');
-      return null;
-    }
-  }
-
-  function fetchOnce(domain: string, id: string, allowPrivate: boolean): Promise<StsPolicy | null> {
-    const key = `${domain} ${id}`;
-    if (hasFailed(key)) return Promise.resolve(null);
-    const known = underWay.get(key);
-    if (known !== undefined) return known;
-    const fetching = fetchNow(domain, id, allowPrivate).finally(() => underWay.delete(key));
-    underWay.set(key, fetching);
-    return fetching;
-  }
-
-  /** What an earlier process kept, and what of this one is no longer in memory. */
-  async function findKept(domain: string): Promise<Entry | undefined> {
-    const row = await policies?.find(domain);
-    const entry = row ? await entryOf(row) : null;
-    if (row && entry) kept.set(domain, entry, { size: row.text.length + domain.length });
-    else unknown.set(domain, true);
-    return entry ?? undefined;
-  }
-
-  function keptOf(domain: string): Entry | Promise<Entry | undefined> | undefined {
-    const entry = kept.get(domain);
-    if (entry || !policies || unknown.get(domain)) return entry;
-    const search = looking.get(domain) ?? findKept(domain).finally(() => looking.delete(domain));
-    looking.set(domain, search);
-    return search;
-  }
-
+  const { dns, clock } = options;
+  const failures = new RecentFailures(clock);
+  const kept = new KnownPolicies(options.policies);
+  const fetches = new PolicyFetches(options, kept, failures);
   return {
     async policyOf(domain, allowPrivateAddresses) {
-      const id = await findId(domain);
-      const entry = await keptOf(domain);
+      const id = await findId(dns, domain, failures);
+      const entry = await kept.find(domain);
       const inForce = entry && entry.expiresAt > clock.now() ? entry : null;
       if (id === null) return inForce?.policy ?? null;
       if (inForce?.policy.id !== id) {
-        return (await fetchOnce(domain, id, allowPrivateAddresses)) ?? inForce?.policy ?? null;
+        return (await fetches.once(domain, id, allowPrivateAddresses)) ?? inForce?.policy ?? null;
       }
-      const { fetchedAt, expiresAt } = inForce;
-      const refreshAt = fetchedAt + Math.min(refreshMs, (expiresAt - fetchedAt) / 2);
-      // Fetched in the future: the clock was set back, and nobody knows how old it really is.
-      const isDue = clock.now() >= refreshAt || clock.now() < fetchedAt;
-      if (isDue) void fetchOnce(domain, id, allowPrivateAddresses);
+      if (isAged(inForce, clock.now())) void fetches.once(domain, id, allowPrivateAddresses);
       return inForce.policy;
     },
-    close: () => stopped.abort(),
+    close: () => fetches.close(),
   };
+}
+
+function isAged({ fetchedAt, expiresAt }: Entry, now: number): boolean {
+  const refreshAt = fetchedAt + Math.min(refreshMs, (expiresAt - fetchedAt) / 2);
+  // Fetched in the future: the clock was set back, and nobody knows how old it really is.
+  return now >= refreshAt || now < fetchedAt;
+}
+
+async function findId(dns: Dns, domain: string, failures: RecentFailures): Promise<string | null> {
+  if (failures.has(domain)) return null;
+  try {
+    return await readId(dns, domain);
+  } catch (error) {
+    if (!(error instanceof DnsError)) throw error;
+    failures.add(domain);
+    return null;
+  }
+}
+
+/**
+ * What failed lately and is not tried again: the look-up of a domain (`domain`), or the fetch of one of
+ * its policies (`domain id`). By `clock.elapsed()`, so that a clock set back takes no protection away.
+ */
+class RecentFailures {
+  readonly #clock: Clock;
+  readonly #until = new LRUCache<string, number>({ max: maxFailures });
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  has(key: string): boolean {
+    return (this.#until.get(key) ?? 0) > this.#clock.elapsed();
+  }
+
+  add(key: string): void {
+    this.#until.set(key, this.#clock.elapsed() + retryMs);
+  }
+}
+
+/*
+ * The policies that this process knows, whether in force or not; the store has them over restarts.
+ *
+ * a domain is | by                                              | then
+ * ------------+-------------------------------------------------+----------------------------------
+ * new         | asked for, and nothing is kept over restarts    | new
+ * new         | asked for                                       | looked for in the store, once
+ * looked for  | the store has a policy that can be read         | known
+ * looked for  | the store has none, or cannot be read           | without
+ * any         | its policy was fetched                          | known, and kept in the store
+ * known       | 10,000 others, or 32 MB of them, were used since | new
+ * without     | 10,000 others were looked for since             | new
+ */
+class KnownPolicies {
+  readonly #store: KeptPolicies | undefined;
+  readonly #known = new LRUCache<string, Entry>({ max: maxPolicies, maxSize: maxPolicyBytes });
+  readonly #without = new LRUCache<string, true>({ max: maxWithoutPolicy });
+  readonly #looking = new Map<string, Promise<Entry | undefined>>();
+
+  constructor(store: KeptPolicies | undefined) {
+    this.#store = store;
+  }
+
+  find(domain: string): Entry | Promise<Entry | undefined> | undefined {
+    const entry = this.#known.get(domain);
+    if (entry || !this.#store || this.#without.get(domain)) return entry;
+    const search =
+      this.#looking.get(domain) ??
+      this.#look(this.#store, domain).finally(() => this.#looking.delete(domain));
+    this.#looking.set(domain, search);
+    return search;
+  }
+
+  /** The id of the policy that is known, without counting as a use. */
+  idOf(domain: string): string | undefined {
+    return this.#known.peek(domain)?.policy.id;
+  }
+
+  /** Never rejects: what the store cannot keep is known until a restart. */
+  async keep(domain: string, entry: Entry, text: string): Promise<void> {
+    this.#set(domain, entry, text);
+    this.#without.delete(domain);
+    // Text and numbers alone: the store may be another thread's, to which no function goes.
+    const { policy, fetchedAt, expiresAt } = entry;
+    await this.#store?.keep(domain, { id: policy.id, text, fetchedAt, expiresAt });
+  }
+
+  async #look(store: KeptPolicies, domain: string): Promise<Entry | undefined> {
+    const row = await store.find(domain);
+    const entry = row ? await entryOf(row) : null;
+    if (row && entry) this.#set(domain, entry, row.text);
+    else this.#without.set(domain, true);
+    return entry ?? undefined;
+  }
+
+  #set(domain: string, entry: Entry, text: string): void {
+    this.#known.set(domain, entry, { size: text.length + domain.length });
+  }
+}
+
+/** Policies on their way from their hosts: each once at a time, and not soon after it failed. */
+class PolicyFetches {
+  readonly #options: MtaStsOptions;
+  readonly #kept: KnownPolicies;
+  readonly #failures: RecentFailures;
+  readonly #underWay = new Map<string, Promise<StsPolicy | null>>();
+  readonly #stopped = new AbortController();
+
+  constructor(options: MtaStsOptions, kept: KnownPolicies, failures: RecentFailures) {
+    this.#options = options;
+    this.#kept = kept;
+    this.#failures = failures;
+  }
+
+  /** Fetches the policy and keeps it; null where it cannot be had. Never rejects. */
+  once(domain: string, id: string, allowPrivateAddresses: boolean): Promise<StsPolicy | null> {
+    const key = `${domain} ${id}`;
+    if (this.#failures.has(key)) return Promise.resolve(null);
+    const known = this.#underWay.get(key);
+    if (known !== undefined) return known;
+    const fetching = this.#fetch(domain, id, allowPrivateAddresses).finally(() =>
+      this.#underWay.delete(key),
+    );
+    this.#underWay.set(key, fetching);
+    return fetching;
+  }
+
+  close(): void {
+    this.#stopped.abort();
+  }
+
+  async #fetch(domain: string, id: string, allowPrivateAddresses: boolean) {
+    const { clock, log } = this.#options;
+    const { signal } = this.#stopped;
+    try {
+      const fetched = { ...this.#options, allowPrivateAddresses, signal };
+      const text = await fetchPolicyText(domain, fetched);
+      const { policy, maxAgeMs } = await readPolicy(id, text);
+      const now = clock.now();
+      const isNew = this.#kept.idOf(domain) !== id;
+      await this.#kept.keep(domain, { policy, fetchedAt: now, expiresAt: now + maxAgeMs }, text);
+      if (isNew) log?.info({ domain, id, mode: policy.mode }, 'MTA-STS: a policy is in force');
+      return policy;
+    } catch (error) {
+      this.#failures.add(`${domain} ${id}`);
+      const why = error instanceof Error ? error.message : String(error);
+      if (!signal.aborted) log?.warn({ domain, id, why }, 'MTA-STS: a policy cannot be had');
+      return null;
+    }
+  }
 }
 
 /** Loaded where a domain has a record: 60 ms and a schema library that most never need. */

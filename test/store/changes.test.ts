@@ -1,0 +1,100 @@
+// The cache itself; what keys and plans make of it, over processes, is test/keys/authenticator.test.ts
+// and test/admission/rate-limit.test.ts.
+import { beforeEach, expect, it } from 'vitest';
+import { KnownRows } from '../../src/store/changes.ts';
+import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
+
+let clock: VirtualClock;
+let changes: number;
+/** How often the counter was read. */
+let looks: number;
+let isAway: boolean;
+let known: KnownRows<{ name: string }>;
+
+beforeEach(() => {
+  clock = virtualClock();
+  changes = 7;
+  looks = 0;
+  isAway = false;
+  known = new KnownRows(clock, 2, async () => {
+    looks += 1;
+    if (isAway) throw new Error('the store is away');
+    return changes;
+  });
+});
+
+const row = (name: string) => async () => ({ name });
+
+/** As a request does: what is kept, or what the store has, which is `name`. */
+async function ask(key: string, name = `${key} read`): Promise<string> {
+  if (known.isStale()) await known.refresh();
+  return (known.get(key) ?? (await known.load(key, row(name)))).name;
+}
+
+it('keeps what it read while the counter stands, and looks at it once in half a second', async () => {
+  expect(await ask('a', 'first')).toBe('first');
+  await clock.advance(499);
+  expect(await ask('a', 'second')).toBe('first');
+  expect(looks).toBe(1);
+  await clock.advance(1);
+  expect(await ask('a', 'second')).toBe('first');
+  expect(looks).toBe(2);
+  expect(known.isStale()).toBe(false);
+});
+
+it('those who ask at once look at the counter together', async () => {
+  await Promise.all([ask('a'), ask('b'), ask('a')]);
+  expect(looks).toBe(1);
+});
+
+it('forgets all when the counter has moved, back too, and at once when this process says so', async () => {
+  await ask('a', 'first');
+  changes = 6;
+  await clock.advance(500);
+  expect(await ask('a', 'second')).toBe('second');
+  known.forget();
+  expect(known.peek('a')).toBeUndefined();
+  expect(await ask('a', 'third')).toBe('third');
+});
+
+it('a clock that was set back makes it look again', async () => {
+  await ask('a', 'first');
+  changes += 1;
+  clock.set(clock.now() - 3_600_000);
+  expect(await ask('a', 'second')).toBe('second');
+});
+
+it('what was read before a change is answered, and not kept after it', async () => {
+  const reading = Promise.withResolvers<{ name: string }>();
+  const answered = known.load('a', () => reading.promise);
+  known.forget();
+  reading.resolve({ name: 'old' });
+  expect(await answered).toEqual({ name: 'old' });
+  expect(known.get('a')).toBeUndefined();
+});
+
+it('what is not there is not kept', async () => {
+  expect(await known.load('a', async () => undefined)).toBeUndefined();
+  expect(await ask('a', 'made meanwhile')).toBe('made meanwhile');
+});
+
+it('while the counter cannot be read nobody is answered from memory', async () => {
+  await ask('a');
+  isAway = true;
+  await clock.advance(500);
+  await expect(ask('a')).rejects.toThrow('the store is away');
+  isAway = false;
+  expect(await ask('a', 'again')).toBe('a read');
+});
+
+it('keeps no more than it was told, and those used last: a peek is no use', async () => {
+  const kept = () => ['a', 'b', 'c'].filter((key) => known.peek(key) !== undefined);
+  await ask('a');
+  await ask('b');
+  known.peek('a');
+  await ask('c');
+  expect(kept()).toEqual(['b', 'c']);
+  await ask('b');
+  await ask('a');
+  expect(kept()).toEqual(['a', 'b']);
+});

@@ -1,0 +1,197 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createKey } from '../../src/keys/keys.ts';
+import { countKeys } from '../../src/keys/queries.ts';
+import { createLogger } from '../../src/log.ts';
+import { createDueLoop, type DueLoop } from '../../src/store/due-loop.ts';
+import { stores, testApp } from '../support/test-app.ts';
+import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
+
+const never = Number.POSITIVE_INFINITY;
+
+describe('a loop over what falls due', () => {
+  let clock: VirtualClock;
+  let loop: DueLoop;
+  let logged: string[];
+  /** Who is told of commits. */
+  let listeners: Set<() => void>;
+  /** What the steps to come name or do; when there are no more, nothing is due any more. */
+  let plan: (number | (() => Promise<number>))[];
+  /** When each step began, in ms since the start of the test. */
+  let begun: number[];
+  let rests: number;
+  let onRest: () => void;
+  let startedAt: number;
+
+  beforeEach(async () => {
+    clock = virtualClock();
+    startedAt = clock.now();
+    listeners = new Set();
+    const onChange = (listener: () => void) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    };
+    logged = [];
+    const destination = { write: (line: string) => void logged.push(line) };
+    const log = await createLogger({ level: 'info', pretty: false, destination });
+    plan = [];
+    begun = [];
+    rests = 0;
+    onRest = () => {};
+    const surroundings = { clock, log, store: { onChange } };
+    loop = createDueLoop(surroundings, {
+      async step() {
+        begun.push(clock.now() - startedAt);
+        const next = plan.shift() ?? never;
+        return typeof next === 'number' ? next : next();
+      },
+      trouble: 'the rows cannot be read',
+      onRest: () => {
+        rests += 1;
+        onRest();
+      },
+    });
+  });
+  afterEach(() => loop.stop());
+
+  /** Ends when the test says so. */
+  function heldStep(named = never) {
+    const { promise, resolve } = Promise.withResolvers<number>();
+    plan.push(() => promise);
+    return { end: () => resolve(named) };
+  }
+
+  const pass = (ms: number) => clock.advance(ms);
+
+  it('steps on while more may be due, then sleeps until the time that was named', async () => {
+    plan = [0, 0, startedAt + 5_000];
+    loop.start();
+    await pass(4_999);
+    expect(begun).toEqual([0, 0, 0]);
+    await pass(1);
+    expect(begun).toEqual([0, 0, 0, 5_000]);
+    expect(rests).toBe(2);
+  });
+
+  it('looks again each minute, though no time is known', async () => {
+    loop.start();
+    await pass(120_000);
+    expect(begun).toEqual([0, 60_000, 120_000]);
+  });
+
+  it('sleeps a minute at most where the clock is set back while it steps', async () => {
+    const { end } = heldStep(startedAt + 1_000);
+    loop.start();
+    clock.set(startedAt - 3_600_000);
+    end();
+    await pass(59_999);
+    expect(begun).toHaveLength(1);
+    await pass(1);
+    expect(begun).toHaveLength(2);
+  });
+
+  it('is woken by a commit', async () => {
+    loop.start();
+    await pass(1_000);
+    for (const listener of listeners) listener();
+    await pass(0);
+    expect(begun).toEqual([0, 1_000]);
+  });
+
+  it('woken while it steps, it looks again before it sleeps, and never twice at once', async () => {
+    const { end } = heldStep();
+    loop.start();
+    loop.wake();
+    loop.wake();
+    await pass(0);
+    expect(begun).toEqual([0]);
+    end();
+    await pass(0);
+    expect(begun).toEqual([0, 0]);
+    expect(rests).toBe(1);
+  });
+
+  it('woken by whoever hears that it rests, it does not sleep', async () => {
+    onRest = () => {
+      if (rests === 1) loop.wake();
+    };
+    loop.start();
+    await pass(0);
+    expect(begun).toEqual([0, 0]);
+  });
+
+  it('woken from its sleep, it forgets the time that it slept for', async () => {
+    plan = [startedAt + 30_000];
+    loop.start();
+    await pass(10_000);
+    loop.wake();
+    await pass(59_999);
+    expect(begun).toEqual([0, 10_000]);
+  });
+
+  it('a step that throws is logged, and tried again after a second', async () => {
+    const fail = () => Promise.reject(new Error('disk full'));
+    plan = [fail, fail];
+    loop.start();
+    await pass(999);
+    expect(begun).toEqual([0]);
+    await pass(1_001);
+    expect(begun).toEqual([0, 1_000, 2_000]);
+    expect(logged).toHaveLength(2);
+    expect(JSON.parse(logged[0] ?? '')).toMatchObject({
+      level: 'error',
+      msg: 'the rows cannot be read',
+      err: { message: 'disk full' },
+    });
+  });
+
+  it('stop waits for the running step, and no other begins', async () => {
+    plan = [startedAt];
+    const { end } = heldStep(0);
+    loop.start();
+    await pass(1);
+    expect(begun).toHaveLength(2);
+    let isOver = false;
+    const stopped = loop.stop().then(() => {
+      isOver = true;
+    });
+    await pass(60_000);
+    expect(isOver).toBe(false);
+    end();
+    await stopped;
+    expect(listeners.size).toBe(0);
+    loop.wake();
+    await pass(120_000);
+    expect(begun).toHaveLength(2);
+    expect(rests).toBe(1);
+  });
+
+  it('stop ends its sleep at once', async () => {
+    loop.start();
+    await pass(0);
+    await loop.stop();
+    expect(begun).toEqual([0]);
+    expect(clock.nextTimerAt()).toBeUndefined();
+  });
+});
+
+describe.each(stores)('a loop over rows, on %s', (store) => {
+  it('sees what this process commits, and what another does', async () => {
+    const { app, operator, another, close } = await testApp({ store });
+    let seen = 0;
+    const loop = createDueLoop(app, {
+      async step() {
+        seen = await countKeys(app.store.db, operator.organizationId);
+        return never;
+      },
+      trouble: 'the keys cannot be read',
+    });
+    loop.start();
+    for (const process of [app, await another()]) {
+      const before = await countKeys(app.store.db, operator.organizationId);
+      await createKey(process, operator, {});
+      await expect.poll(() => seen).toBe(before + 1);
+    }
+    await loop.stop();
+    await close();
+  });
+});
