@@ -74,8 +74,8 @@ export function createAttempter(
     const envelopes = await Promise.all(
       groups.map(async ({ route, deliveries }) => ({
         route,
-          organizationId: message.organization_id,
-          ...(await marksOf(app, message, deliveries)),
+        organizationId: message.organization_id,
+        ...(await marksOf(app, message, deliveries)),
         recipients: deliveries.map(({ email }) => email),
         ...(route.kind === 'relay' && { dsn: reportsWanted(message.id) }),
       })),

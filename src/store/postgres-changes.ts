@@ -132,14 +132,15 @@ export class ChangeChannel {
 
   /** Ends a connection that gives no answer any more; returns the end of it. */
   #watch(client: pg.Client): () => void {
+    const askAgain = () => void ask();
     const ask = async () => {
       const answer = this.#ask(client, 'select 1');
       const patience = sleep(this.#clock, aliveEachMs).then(() => false);
-      if (await Promise.race([answer, patience])) cancel = this.#clock.after(aliveEachMs, ask);
+      if (await Promise.race([answer, patience])) cancel = this.#clock.after(aliveEachMs, askAgain);
       // With a question open this does not wait for the other side.
       else await client.end();
     };
-    let cancel = this.#clock.after(aliveEachMs, ask);
+    let cancel = this.#clock.after(aliveEachMs, askAgain);
     return () => cancel();
   }
 

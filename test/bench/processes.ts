@@ -32,8 +32,9 @@ export interface BenchSink {
   close(): void;
 }
 
-export async function startBenchSink(): Promise<BenchSink> {
-  const child = fork(join(import.meta.dirname, 'sink-process.ts'));
+/** Starts a sink that gives each answer `delayMs` late. */
+export async function startBenchSink(delayMs = 0): Promise<BenchSink> {
+  const child = fork(join(import.meta.dirname, 'sink-process.ts'), [String(delayMs)]);
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   const ask = async (request: { count: number; deadlineMs: number } | null) => {
     child.send(request ?? { count: 0, deadlineMs: 0 });

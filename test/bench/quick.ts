@@ -10,6 +10,10 @@ export interface QuickOptions extends BenchMail {
   messages: number;
   only: Signing | null;
   profile: boolean;
+  /** Milliseconds by which the sink answers late. */
+  sinkDelayMs: number;
+  /** Most connections of the daemon to the sink. */
+  sinkConnections: number;
 }
 
 const warmUpMessages = 2_000;
@@ -17,8 +21,11 @@ const warmUpMessages = 2_000;
 export async function benchQuickly(options: QuickOptions): Promise<void> {
   const { messages, only } = options;
   const profiling = options.profile ? prepareProfiling() : null;
-  const sink = await startBenchSink();
-  const service = await startBenchService(sink.port, profiling?.env);
+  const sink = await startBenchSink(options.sinkDelayMs);
+  const service = await startBenchService(sink.port, {
+    ...profiling?.env,
+    SVC_DELIVERY_MAX_CONNECTIONS_PER_DOMAIN: String(options.sinkConnections),
+  });
   const rows: Record<string, string | number>[] = [];
   const spans: Span[] = [];
   const threadRows: Record<string, string | number>[] = [];

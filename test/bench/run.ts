@@ -5,6 +5,10 @@ import { parseArgs } from 'node:util';
 import { benchBacklog } from './backlog.ts';
 import { benchConnections } from './connections.ts';
 import { benchFairness } from './fairness.ts';
+
+import { benchLists } from './lists.ts';
+import { deliveriesAtOnce } from './postfix-config.ts';
+
 import { say, sayLoad } from './progress.ts';
 import { benchQuickly } from './quick.ts';
 import { signings, textOf } from './svc-contender.ts';
@@ -17,10 +21,13 @@ const { values } = parseArgs({
     size: { type: 'string', default: '2048' },
     only: { type: 'string' },
     profile: { type: 'boolean', default: false },
+    'sink-delay': { type: 'string', default: '0' },
+    'sink-connections': { type: 'string', default: String(deliveriesAtOnce) },
     vs: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     backlog: { type: 'boolean', default: false },
     rows: { type: 'string', default: '1000,100000,1000000' },
+    lists: { type: 'boolean', default: false },
     fairness: { type: 'boolean', default: false },
     'connections-idle': { type: 'boolean', default: false },
   },
@@ -37,10 +44,13 @@ for (const [signal, number] of [
 const only = signings.find((signing) => signing === values.only) ?? null;
 if (values.only !== undefined && !only) fail(`--only is one of ${signings.join(', ')}`);
 if (values.vs !== undefined && values.vs !== 'postfix') fail('--vs knows postfix only');
-const count = (name: 'messages' | 'size' | 'rounds') => {
+const count = (name: 'messages' | 'size' | 'rounds' | 'sink-connections') => {
   const value = Number(values[name]);
   return Number.isInteger(value) && value > 0 ? value : fail(`--${name} is a number above 0`);
 };
+const sinkDelayMs = Number(values['sink-delay']);
+if (!Number.isInteger(sinkDelayMs) || sinkDelayMs < 0) fail('--sink-delay is in milliseconds');
+const sinkConnections = count('sink-connections');
 const messages = count('messages');
 const text = textOf(count('size'));
 const wanted = values.connections ?? (values.vs === undefined ? '32' : '32,100');
@@ -61,9 +71,16 @@ const parts = [
   values.backlog,
   values.fairness,
   values['connections-idle'],
+  values.lists,
 ].filter(Boolean).length;
-if (parts > 1) fail('--vs, --backlog, --fairness and --connections-idle are runs of their own');
-if (parts > 0 && (only || values.profile)) fail('--only and --profile belong to the plain run');
+if (parts > 1) {
+  fail('--vs, --backlog, --fairness, --connections-idle and --lists are runs of their own');
+}
+const isPlain =
+  !only && !values.profile && sinkDelayMs === 0 && sinkConnections === deliveriesAtOnce;
+if (parts > 0 && !isPlain) {
+  fail('--only, --profile, --sink-delay and --sink-connections belong to the plain run');
+}
 
 say(
   `${messages} messages of about ${values.size} bytes over ${connections.join(' and ')} connections,\n` +
@@ -75,7 +92,11 @@ if (values.vs) await raceAgainstPostfix({ text, connections, messages, rounds: c
 else if (values.backlog) await benchBacklog({ ...mail, messages, rows });
 else if (values.fairness) await benchFairness(mail);
 else if (values['connections-idle']) await benchConnections(mail);
-else await benchQuickly({ ...mail, messages, only, profile: values.profile });
+else if (values.lists) await benchLists(rows.at(-1) ?? 0);
+else {
+  const sink = { sinkDelayMs, sinkConnections };
+  await benchQuickly({ ...mail, ...sink, messages, only, profile: values.profile });
+}
 
 function fail(problem: string): never {
   process.stderr.write(`bench: ${problem}\n`);

@@ -23,6 +23,9 @@ const replies: Readonly<Record<string, string>> = {
   QUIT: goodbye,
 };
 
+/** Of the way there and back: what came together is answered together, so long after. */
+const delayMs = Number(process.argv[2] ?? 0);
+
 let received = 0;
 let signed = 0;
 let onReceived: () => void = () => {};
@@ -52,16 +55,24 @@ function serve(socket: Socket): void {
     isMessage = verb === 'DATA';
     return replies[verb] ?? '502 5.5.1 unknown\r\n';
   };
-  socket.write('220 sink.bench ESMTP\r\n');
+  const say = (answer: string): void => {
+    socket.write(answer);
+    if (answer.endsWith(goodbye)) socket.end();
+  };
+  // Timers of one length fire in the order in which they were set.
+  const reply = (answer: string): void => {
+    if (delayMs > 0) setTimeout(say, delayMs, answer);
+    else say(answer);
+  };
+  reply('220 sink.bench ESMTP\r\n');
   socket.on('error', () => socket.destroy());
   socket.on('data', (chunk) => {
     pending = pending.length > 0 ? Buffer.concat([pending, chunk]) : chunk;
     let answer = '';
-    for (let reply = next(); reply !== null; reply = next()) {
-      answer += reply;
+    for (let one = next(); one !== null; one = next()) {
+      answer += one;
     }
-    if (answer !== '') socket.write(answer);
-    if (answer.endsWith(goodbye)) socket.end();
+    if (answer !== '') reply(answer);
   });
 }
 

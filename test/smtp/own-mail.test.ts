@@ -97,7 +97,12 @@ describe('a return path of ours that somebody else uses', () => {
     await sent('inbox@sandbox.test');
     const own = await returnPath();
     const forever = new Promise<void>(() => {});
-    beginOwnTransaction(app, readReturnPath(app, own)?.deliveryId ?? '', ['inbox@sandbox.test'], forever);
+    beginOwnTransaction(
+      app,
+      readReturnPath(app, own)?.deliveryId ?? '',
+      ['inbox@sandbox.test'],
+      forever,
+    );
     const recipients = ['inbox@sandbox.test'];
     expect(isOwnTransaction(app, own, recipients)).toBe(true);
     for (const other of ['', 'bounce+@sandbox.test', own.replace('bounce+', 'bounce+x')]) {

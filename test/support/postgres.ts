@@ -37,6 +37,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
     project.provide('postgresUrl', given);
     return async () => {};
   }
+  const server = await startPostgres();
+  project.provide('postgresUrl', server.url);
+  return server.stop;
+}
+
+/** Starts a server of our own, which lasts no longer than this process. */
+export async function startPostgres(): Promise<{ url: string; stop: () => Promise<void> }> {
   const base = mkdtempSync(join(tmpdir(), 'svc-test-pg-'));
   // On exit, so that an interrupted or failed run leaves nothing behind either. The server may
   // still be writing its last files then.
@@ -45,9 +52,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   });
   // The library (async-exit-hook) ends the process with 0 on `beforeExit`, whatever the tests found.
   process.prependListener('beforeExit', () => process.exit());
-  const server = await startServer(base);
-  project.provide('postgresUrl', server.url);
-  return server.stop;
+  return startServer(base);
 }
 
 async function startServer(base: string): Promise<{ url: string; stop: () => Promise<void> }> {
