@@ -9,7 +9,7 @@
 //   busy     | (queued)    |               | idle        | none, mail settled  | none, mail refused
 //
 // A mail whose worker went is settled with what is known: the body without its reply split if the
-// worker had got so far, else the header alone; a report as none.
+// worker had got so far, else the header alone; a report with an error, so that it may be tried again.
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../clock.ts';
 import { CapacityError } from '../errors.ts';
@@ -26,9 +26,9 @@ export interface MimeParser {
    */
   parse(raw: Buffer, options?: ParseOptions): Promise<ParsedMail>;
   /**
-   * Reads the report of this kind that a raw mail carries; null where there is none, or none that can
-   * be read in time (a DMARC report of 10 MB unpacked takes up to 1 s).
-   * @throws CapacityError as `parse` does.
+   * Reads the report of this kind that a raw mail carries; null where there is none. A DMARC report of
+   * 10 MB unpacked takes up to 1 s.
+   * @throws CapacityError as `parse` does; Error where it takes too long, to be tried again.
    */
   readReport<K extends ReportReading>(
     kind: K,
@@ -62,8 +62,11 @@ interface PendingMail extends Omit<ParseJob, 'raw'> {
 }
 
 /** What is known of a mail whose worker ended before it was done. */
-async function settleWithout(mail: PendingMail, isTimeout: boolean): Promise<ParsedMail | null> {
-  if (mail.wants !== 'mail') return null;
+async function settleWithout(mail: PendingMail, isTimeout: boolean): Promise<ParsedMail> {
+  if (mail.wants !== 'mail') {
+    const end = isTimeout ? 'took too long' : 'ended its worker';
+    throw new Error(`reading a ${mail.wants} report ${end}`);
+  }
   if (mail.body) {
     const code = isTimeout ? 'split-timeout' : 'parser-failed';
     return withFault(

@@ -198,6 +198,19 @@ describe('the worker', () => {
     expect((await waiting).newContent).toBe('Sounds good, see you at noon.');
   });
 
+  test('that overruns on a report says so, as the report may be honest; the next is read', async () => {
+    const clock = virtualClock();
+    const { parse, readReport } = parser({ clock });
+    await parse(fixture('gmail-reply-en'));
+    const slow = mail(sane('Content-Type: text/html'), '<div>'.repeat(200_000));
+    const overrun = readReport('bounce', slow);
+    const told = expect(overrun).rejects.toThrow('reading a bounce report took too long');
+    const next = readReport('bounce', fixture('bounce-postfix'));
+    await clock.advance(2000);
+    await told;
+    expect((await next)?.recipients).toHaveLength(1);
+  });
+
   test('that overruns in the reply split keeps text, HTML and attachments', async () => {
     const html = '<div>'.repeat(50_000);
     const raw = mail(
