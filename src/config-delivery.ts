@@ -61,7 +61,7 @@ export const delivery = z.strictObject(
       ),
     maxConnections: wholeNumber(1, 10_000)
       .default(100)
-      .describe('Outgoing SMTP connections open at once'),
+      .describe('Outgoing SMTP connections open at once; of one organization seven tenths at most'),
     maxConnectionsPerDomain: wholeNumber(1, 10_000)
       .default(10)
       .describe('Of these, at most so many to one recipient domain'),

@@ -130,17 +130,18 @@ export class ChangeChannel {
     return true;
   }
 
-  /** Ends a connection that gives no answer any more; returns the end of it. */
+  /** Ends a connection that gives no answer any more; returns the end of this. */
   #watch(client: pg.Client): () => void {
     const askAgain = () => void ask();
     const ask = async () => {
-      const answer = this.#ask(client, 'select 1');
       const patience = sleep(this.#clock, aliveEachMs).then(() => false);
-      if (await Promise.race([answer, patience])) cancel = this.#clock.after(aliveEachMs, askAgain);
+      const isAlive = await Promise.race([this.#ask(client, 'select 1'), patience]);
+      if (isAlive) cancel = askLater();
       // With a question open this does not wait for the other side.
       else await client.end();
     };
-    let cancel = this.#clock.after(aliveEachMs, askAgain);
+    const askLater = () => this.#clock.after(aliveEachMs, () => void ask());
+    let cancel = askLater();
     return () => cancel();
   }
 
