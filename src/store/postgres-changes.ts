@@ -132,7 +132,6 @@ export class ChangeChannel {
 
   /** Ends a connection that gives no answer any more; returns the end of this. */
   #watch(client: pg.Client): () => void {
-    const askAgain = () => void ask();
     const ask = async () => {
       const patience = sleep(this.#clock, aliveEachMs).then(() => false);
       const isAlive = await Promise.race([this.#ask(client, 'select 1'), patience]);
