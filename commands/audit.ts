@@ -73,7 +73,7 @@ export default class Audit extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const { listAudit } = await import('../src/audit/audit.ts');
       const { auditQuery } = await import('../src/audit/schema.ts');
-      const { parseWith } = await import('../src/validate.ts');
+      const { parseWith } = await import('../src/api/validate.ts');
       const { action, resource, since, limit, cursor } = flags;
       const wanted = given({ action, resource, since, limit, cursor });
       const entries = await listAudit(app, caller, parseWith(auditQuery, wanted, 'query'));

@@ -38,7 +38,7 @@ export default class Daemon extends BaseCommand {
     const { config, warnings } = await readConfig(flags);
     const [{ openApp }, { createLogger, logFatal }, { startDaemon }] = await Promise.all([
       import('../src/app.ts'),
-      import('../src/log.ts'),
+      import('../src/runtime/log.ts'),
       import('../daemon/daemon.ts'),
     ]);
     const pretty = process.stderr.isTTY && !flags.json;

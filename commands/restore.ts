@@ -29,7 +29,7 @@ export default class Restore extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Restore);
     const { config } = await readConfig(flags);
-    const { systemClock } = await import('../src/clock.ts');
+    const { systemClock } = await import('../src/runtime/clock.ts');
     const { storeLocation } = await import('../src/store/open.ts');
     const { restoreBackup } = await import('../src/store/restore.ts');
     const location = storeLocation(config.database.url, config.dataDir);

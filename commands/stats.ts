@@ -38,7 +38,7 @@ export default class Stats extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const { channelStats, domainStats, timeseries } = await import('../src/usage/stats.ts');
       const schema = await import('../src/usage/schema.ts');
-      const { parseWith } = await import('../src/validate.ts');
+      const { parseWith } = await import('../src/api/validate.ts');
       const dates = given({ startDate: flags.start, endDate: flags.end });
       if (flags.by === 'domain') {
         const query = parseWith(schema.domainStatsQuery, dates, 'query');

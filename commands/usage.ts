@@ -37,7 +37,7 @@ export default class Usage extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const { getUsage } = await import('../src/usage/usage.ts');
       const { usageQuery } = await import('../src/usage/schema.ts');
-      const { parseWith } = await import('../src/validate.ts');
+      const { parseWith } = await import('../src/api/validate.ts');
       const query = parseWith(usageQuery, given({ period: flags.period }), 'query');
       await printCard(flags, await getUsage(app, caller, query), fields);
     });

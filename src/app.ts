@@ -1,22 +1,20 @@
 // The capabilities that every part of the service is given: configuration, store, time, randomness,
 // names, secrets, the network. Tests replace them here (rule 7); features take `app` first.
-import type { Socket } from 'node:net';
-import type { Clock } from './clock.ts';
-import { systemClock } from './clock.ts';
-import type { Config } from './config.ts';
-import { createDns, type Dns } from './dns.ts';
-import { generateDkimKey } from './domains/dkim-key.ts';
-import { idSource, type NewId } from './ids.ts';
-import { createMimeParser, type MimeParser } from './inbound/parse.ts';
-import type { Logger } from './log.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
-import { type Random, systemRandom } from './random.ts';
-import { openSecrets, type Secrets } from './secrets.ts';
+
+import type { Config } from './config/config.ts';
+import { generateDkimKey } from './mime/dkim-key.ts';
+import { createMimeParser, type MimeParser } from './mime/parse/parser.ts';
+import type { Connector } from './net/dial.ts';
+import { createDns, type Dns } from './net/dns.ts';
+import type { Clock } from './runtime/clock.ts';
+import { systemClock } from './runtime/clock.ts';
+import { idSource, type NewId } from './runtime/ids.ts';
+import type { Logger } from './runtime/log.ts';
+import { createMetrics, type Metrics } from './runtime/metrics.ts';
+import { type Random, systemRandom } from './runtime/random.ts';
+import { openSecrets, type Secrets } from './runtime/secrets.ts';
 import type { Store } from './store/db.ts';
 import { openStore } from './store/open.ts';
-
-/** Opens a TCP connection; tests pass one that refuses, to prove what is never dialled. */
-export type Connector = (options: { host: string; port: number }) => Socket;
 
 export interface App {
   readonly config: Config;

@@ -1,8 +1,8 @@
 // Our own refusals: one class per `_tag` of specification 7, plus the three that contract 4 adds
 // for the HTTP face. Each face maps them once (daemon/http/errors.ts, commands/base/failure.ts).
-// What a remote server refuses is not an error but an Outcome (src/outbound/outcome.ts).
+// What a remote server refuses is not an error but an Outcome (src/smtp/outcome.ts).
 
-/** Why something was refused, as the metrics count it (src/metrics.ts): finer than `_tag`. */
+/** Why something was refused, as the metrics count it (src/runtime/metrics.ts): finer than `_tag`. */
 export const refusalReasons = [
   'validation',
   'not-found',

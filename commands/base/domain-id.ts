@@ -1,7 +1,8 @@
 // A domain is named by its id or, as people do, by its name.
+
+import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { ResourceNotFoundError } from '../../src/errors.ts';
-import type { Caller } from '../../src/route.ts';
 
 /** @throws ValidationError for what is neither; ResourceNotFoundError for an unknown name. */
 export async function domainId(app: App, caller: Caller, idOrName: string): Promise<string> {
@@ -14,6 +15,6 @@ export async function domainId(app: App, caller: Caller, idOrName: string): Prom
     return found.id;
   }
   const { domainPath } = await import('../../src/domains/schema.ts');
-  const { parseWith } = await import('../../src/validate.ts');
+  const { parseWith } = await import('../../src/api/validate.ts');
   return parseWith(domainPath, { id: idOrName }, 'path').id;
 }

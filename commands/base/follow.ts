@@ -1,8 +1,8 @@
 // Following a message until its work has ended (`messages send --wait`): woken by every commit to
 // the store, the daemon's included.
 import type { App } from '../../src/app.ts';
-import { sleep } from '../../src/clock.ts';
 import type { Message } from '../../src/messages/schema.ts';
+import { sleep } from '../../src/runtime/clock.ts';
 
 export interface FollowOptions {
   /** Longest wait in milliseconds; none: for ever. */

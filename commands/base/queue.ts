@@ -1,9 +1,9 @@
 // What the commands on the queue share: they see all organizations unless `--org` names one, show
-// entries and counts alike, and tell of long work. The queue: src/outbound/queue/queue.ts.
+// entries and counts alike, and tell of long work. The queue: src/queue/desk/queue.ts.
 import { Args, Command, Flags } from '@oclif/core';
 import type { App } from '../../src/app.ts';
-import type { QueueCounts } from '../../src/messages/queue-queries.ts';
-import type { QueueEntry } from '../../src/outbound/queue/queue-schema.ts';
+import type { QueueCounts } from '../../src/deliveries/queue-queries.ts';
+import type { QueueEntry } from '../../src/queue/desk/queue-schema.ts';
 import { BaseCommand, type CommonFlags } from './command.ts';
 import { UsageError } from './failure.ts';
 import { startProgress } from './progress.ts';
@@ -112,7 +112,7 @@ export async function walking<T>(
   what: string,
   work: (onProgress: (done: number) => void) => Promise<T>,
 ): Promise<T> {
-  const { countQueueStates } = await import('../../src/outbound/queue/queue.ts');
+  const { countQueueStates } = await import('../../src/queue/desk/queue.ts');
   const counts = await countQueueStates(app);
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (total < worthProgress) return work(() => {});
@@ -134,8 +134,8 @@ export async function holdTargetFrom(
   if ((id === undefined) !== isPart) {
     throw new UsageError('Say what: an ID, or --domain, or --org, or the last two together');
   }
-  const { holdTarget } = await import('../../src/outbound/queue/queue-schema.ts');
-  const { parseWith } = await import('../../src/validate.ts');
+  const { holdTarget } = await import('../../src/queue/desk/queue-schema.ts');
+  const { parseWith } = await import('../../src/api/validate.ts');
   const { given } = await import('./body.ts');
   return parseWith(holdTarget, given({ id, domain, organizationId }), 'query');
 }

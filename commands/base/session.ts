@@ -1,14 +1,15 @@
 // Opens the service for one command and closes it after: configuration, store, and the operator as
 // the caller in `--org`. Everything heavy is imported here, when a command runs, never before.
+
+import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
-import type { LoadedConfig } from '../../src/config.ts';
+import type { LoadedConfig } from '../../src/config/config.ts';
 import { CapacityError, ConfigError, UnreachableError } from '../../src/errors.ts';
-import type { Caller } from '../../src/route.ts';
 import type { CommonFlags } from './command.ts';
 
 /** The configuration of this invocation. @throws ConfigError */
 export async function readConfig(flags: CommonFlags): Promise<LoadedConfig> {
-  const { loadConfig } = await import('../../src/config.ts');
+  const { loadConfig } = await import('../../src/config/config.ts');
   return loadConfig({ file: flags.config, env: process.env, cwd: process.cwd() });
 }
 
@@ -26,7 +27,7 @@ export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise
   const { config } = await readConfig(flags);
   const [{ openApp }, { createLogger }, { ensureDefaultOrganization }] = await Promise.all([
     import('../../src/app.ts'),
-    import('../../src/log.ts'),
+    import('../../src/runtime/log.ts'),
     import('../../src/first-start.ts'),
   ]);
   // A command's own words are its output; the log is the daemon's.

@@ -35,7 +35,7 @@ export default class BlocksAdd extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const { createBlock } = await import('../../src/blocks/blocks.ts');
       const { createBlockInput } = await import('../../src/blocks/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const block = await createBlock(app, caller, parseWith(createBlockInput, input, 'body'));
       await printCard(flags, block, blockCard);
     });

@@ -40,7 +40,7 @@ export default class BlocksExport extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const { exportBlocks } = await import('../../src/blocks/export.ts');
       const { exportBlocksInput } = await import('../../src/blocks/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const options = parseWith(exportBlocksInput, given({ format, reason }), 'query');
       let blocks = 0;
       const texts = async function* () {

@@ -107,7 +107,7 @@ export default class BlocksImport extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const { importBlocks } = await import('../../src/blocks/import.ts');
       const { importBlocksInput } = await import('../../src/blocks/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const { format, reason } = flags;
       const options = parseWith(importBlocksInput, { format, reason }, 'body');
       const progress = await startProgress(flags, 'read');

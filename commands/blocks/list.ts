@@ -24,7 +24,7 @@ export default class BlocksList extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const { listBlocks } = await import('../../src/blocks/blocks.ts');
       const { listBlocksQuery } = await import('../../src/blocks/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const { reason, address, page, limit } = flags;
       const query = parseWith(listBlocksQuery, given({ reason, address, page, limit }), 'query');
       const blocks = await listBlocks(app, caller, query);

@@ -1,7 +1,8 @@
-// `svc config check` (contract 1). Reading and checking is src/config.ts, and of the files that it
-// names src/config-files.ts.
-import { systemClock } from '../../src/clock.ts';
+// `svc config check` (contract 1). Reading and checking is src/config/config.ts, and of the files that it
+// names src/config/files.ts.
+
 import { ConfigError } from '../../src/errors.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';
 import { readConfig } from '../base/session.ts';
@@ -20,7 +21,7 @@ export default class ConfigCheck extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(ConfigCheck);
     const loaded = await readConfig(flags);
-    const { checkFiles } = await import('../../src/config-files.ts');
+    const { checkFiles } = await import('../../src/config/files.ts');
     const found = checkFiles(loaded, systemClock.now());
     if (found.problems.length > 0) throw new ConfigError(found.problems.join('\n'));
     const { file } = loaded;

@@ -1,5 +1,5 @@
-// `svc config example` (contract 1). Reading and checking is src/config.ts, showing
-// src/config-show.ts.
+// `svc config example` (contract 1). Reading and checking is src/config/config.ts, showing
+// src/config/show.ts.
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';
 
@@ -12,7 +12,7 @@ export default class ConfigExample extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(ConfigExample);
-    const { configExample } = await import('../../src/config-show.ts');
+    const { configExample } = await import('../../src/config/show.ts');
     const example = configExample().trimEnd();
     await print(flags, { example }, () => example);
   }

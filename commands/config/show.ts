@@ -1,5 +1,5 @@
-// `svc config show` (contract 1). Reading and checking is src/config.ts, showing
-// src/config-show.ts.
+// `svc config show` (contract 1). Reading and checking is src/config/config.ts, showing
+// src/config/show.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';
@@ -27,7 +27,7 @@ export default class ConfigShow extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(ConfigShow);
     const loaded = await readConfig(flags);
-    const { describeConfig } = await import('../../src/config-show.ts');
+    const { describeConfig } = await import('../../src/config/show.ts');
     const rows = describeConfig(loaded);
     await print(flags, flags.origin ? { items: rows } : nested(rows), async () => {
       const { table } = await import('../base/format.ts');

@@ -38,7 +38,7 @@ export default class DomainsAdd extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const { addDomain } = await import('../../src/domains/domains.ts');
       const { addDomainInput } = await import('../../src/domains/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const added = await addDomain(app, caller, parseWith(addDomainInput, input, 'body'));
       await print(flags, added, async () => {
         const { card, cards } = await import('../base/format.ts');

@@ -24,7 +24,7 @@ export default class DomainsList extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const { listDomains } = await import('../../src/domains/domains.ts');
       const { listDomainsQuery } = await import('../../src/domains/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const { page, limit } = flags;
       const query = parseWith(listDomainsQuery, given({ page, limit }), 'query');
       const domains = await listDomains(app, caller, query);

@@ -1,6 +1,6 @@
-// `svc domains reports`. Storing and listing them: src/inbound/dmarc/dmarc-reports.ts.
+// `svc domains reports`. Storing and listing them: src/reports/dmarc/dmarc-reports.ts.
 import { Args, Flags } from '@oclif/core';
-import type { DmarcReportPage } from '../../src/inbound/dmarc/dmarc-schema.ts';
+import type { DmarcReportPage } from '../../src/reports/dmarc/dmarc-schema.ts';
 import { given } from '../base/body.ts';
 import { BaseCommand, pageFlags } from '../base/command.ts';
 import { domainId } from '../base/domain-id.ts';
@@ -17,7 +17,7 @@ function percent(passed: number, messages: number): string {
 }
 
 async function failingSources({ sources }: Report): Promise<string> {
-  const { hasPassed } = await import('../../src/inbound/dmarc/dmarc-summary.ts');
+  const { hasPassed } = await import('../../src/mime/parse/dmarc/dmarc-summary.ts');
   const failing = sources.filter((source) => !hasPassed(source));
   const shown = failing.slice(0, shownSources).map(({ ip, count }) => `${ip} (${count})`);
   const more = failing.length - shown.length;
@@ -77,9 +77,9 @@ export default class DomainsReports extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsReports);
     await withCaller(flags, async (app, caller) => {
-      const { listDmarcReports } = await import('../../src/inbound/dmarc/dmarc-reports.ts');
-      const { listDmarcReportsQuery } = await import('../../src/inbound/dmarc/dmarc-schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { listDmarcReports } = await import('../../src/reports/dmarc/dmarc-reports.ts');
+      const { listDmarcReportsQuery } = await import('../../src/reports/dmarc/dmarc-schema.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const { days, page, limit } = flags;
       const query = parseWith(listDmarcReportsQuery, given({ days, page, limit }), 'query');
       const id = await domainId(app, caller, args.domain);

@@ -1,4 +1,4 @@
-// `svc domains resume` (issue 4, item 5). What a hold does: src/outbound/pauses.ts; when a domain is
+// `svc domains resume` (issue 4, item 5). What a hold does: src/queue/stops.ts; when a domain is
 // held: src/usage/domain-holds.ts.
 import { Args, Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
@@ -35,7 +35,7 @@ export default class DomainsResume extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsResume);
     await withCaller(flags, async (app, caller) => {
-      const { resumeDomain } = await import('../../src/outbound/pauses.ts');
+      const { resumeDomain } = await import('../../src/queue/stops.ts');
       const id = await domainId(app, caller, args.domain);
       const resumed = await resumeDomain(app, caller, id, given({ note: flags.note }));
       await printCard(flags, resumed, domainCard);

@@ -60,7 +60,7 @@ export default class KeysCreate extends BaseCommand {
       const { permissionMapOf } = await import('../../src/keys/roles.ts');
       const { createKey } = await import('../../src/keys/keys.ts');
       const { createKeyInput } = await import('../../src/keys/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const input = {
         ...data,
         ...given({

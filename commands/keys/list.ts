@@ -23,7 +23,7 @@ export default class KeysList extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const { listKeys } = await import('../../src/keys/keys.ts');
       const { listKeysQuery } = await import('../../src/keys/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const { page, limit } = flags;
       const query = parseWith(listKeysQuery, given({ page, limit }), 'query');
       const keys = await listKeys(app, caller, query);

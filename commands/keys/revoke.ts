@@ -29,7 +29,7 @@ export default class KeysRevoke extends BaseCommand {
     const { args, flags } = await this.parse(KeysRevoke);
     await withCaller(flags, async (app, caller) => {
       const { keyPath } = await import('../../src/keys/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const { id } = parseWith(keyPath, args, 'path');
       const { getKey, revokeKey } = await import('../../src/keys/keys.ts');
       const { name, start } = await getKey(app, caller, id);

@@ -26,7 +26,7 @@ export default class KeysRotate extends BaseCommand {
     const { args, flags } = await this.parse(KeysRotate);
     await withCaller(flags, async (app, caller) => {
       const { keyPath } = await import('../../src/keys/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const { id } = parseWith(keyPath, args, 'path');
       const { rotateKey } = await import('../../src/keys/keys.ts');
       const key = await rotateKey(app, caller, id);

@@ -23,7 +23,7 @@ export default class KeysShow extends BaseCommand {
     const { args, flags } = await this.parse(KeysShow);
     await withCaller(flags, async (app, caller) => {
       const { keyPath } = await import('../../src/keys/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const { id } = parseWith(keyPath, args, 'path');
       const { getKey } = await import('../../src/keys/keys.ts');
       await printCard(flags, await getKey(app, caller, id), keyCard);

@@ -47,7 +47,7 @@ export default class KeysUpdate extends BaseCommand {
     const input = { ...(await readData(flags.data)), ...given({ name, description, constraints }) };
     await withCaller(flags, async (app, caller) => {
       const { keyPath, updateKeyInput } = await import('../../src/keys/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const { id } = parseWith(keyPath, args, 'path');
       const { updateKey } = await import('../../src/keys/keys.ts');
       const changes = parseWith(updateKeyInput, input, 'body');

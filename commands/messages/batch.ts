@@ -1,4 +1,4 @@
-// `svc messages batch` (contract 5). Accepting it: src/outbound/accept/batch.ts.
+// `svc messages batch` (contract 5). Accepting it: src/sending/batch.ts.
 import { Flags } from '@oclif/core';
 import type { BatchResult } from '../../src/messages/schema.ts';
 import { readJson } from '../base/body.ts';
@@ -51,8 +51,8 @@ export default class MessagesBatch extends BaseCommand {
     const input = await readJson(flags.data);
     await withCaller(flags, async (app, caller) => {
       const { batchPayload } = await import('../../src/messages/schema.ts');
-      const { sendBatch } = await import('../../src/outbound/accept/batch.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { sendBatch } = await import('../../src/sending/batch.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const entries = parseWith(batchPayload, input, 'body');
       const results = await sendBatch(app, caller, entries, key);
       if (flags.json) await printArray(flags, results, [], '');

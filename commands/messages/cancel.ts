@@ -1,4 +1,4 @@
-// `svc messages cancel` (contract 5). What it takes back: src/outbound/cancel.ts.
+// `svc messages cancel` (contract 5). What it takes back: src/queue/cancel.ts.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { messageCard } from '../base/fields.ts';
@@ -32,9 +32,9 @@ export default class MessagesCancel extends BaseCommand {
     const { args, flags } = await this.parse(MessagesCancel);
     await withCaller(flags, async (app, caller) => {
       const { messageId } = await import('../../src/messages/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const id = parseWith(messageId, args.id, 'path');
-      const { cancelMessage } = await import('../../src/outbound/cancel.ts');
+      const { cancelMessage } = await import('../../src/queue/cancel.ts');
       await printCard(flags, await cancelMessage(app, caller, id), messageCard);
     });
   }

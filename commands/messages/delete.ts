@@ -1,5 +1,5 @@
 // `svc messages delete` (specification 4.1). Messages themselves: src/messages/; their way out:
-// src/outbound/.
+// src/sending/ and src/queue/.
 import { Args } from '@oclif/core';
 import { BaseCommand, yesFlag } from '../base/command.ts';
 import { confirmed } from '../base/confirm.ts';
@@ -30,7 +30,7 @@ export default class MessagesDelete extends BaseCommand {
     const { args, flags } = await this.parse(MessagesDelete);
     await withCaller(flags, async (app, caller) => {
       const { messageId } = await import('../../src/messages/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const id = parseWith(messageId, args.id, 'path');
       const { deleteMessage, getMessage } = await import('../../src/messages/messages.ts');
       const { status } = await getMessage(app, caller, id);

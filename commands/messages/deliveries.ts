@@ -1,5 +1,5 @@
 // `svc messages deliveries` (specification 4.1). Messages themselves: src/messages/; their way out:
-// src/outbound/.
+// src/sending/ and src/queue/.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { deliveryColumns } from '../base/fields.ts';
@@ -29,7 +29,7 @@ export default class MessagesDeliveries extends BaseCommand {
     const { args, flags } = await this.parse(MessagesDeliveries);
     await withCaller(flags, async (app, caller) => {
       const { messageId } = await import('../../src/messages/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const id = parseWith(messageId, args.id, 'path');
       const { listMessageDeliveries } = await import('../../src/messages/messages.ts');
       const deliveries = await listMessageDeliveries(app, caller, id);

@@ -1,5 +1,5 @@
 // `svc messages events` (specification 4.1). Messages themselves: src/messages/; their way out:
-// src/outbound/.
+// src/sending/ and src/queue/.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { eventColumns } from '../base/fields.ts';
@@ -21,7 +21,7 @@ export default class MessagesEvents extends BaseCommand {
     const { args, flags } = await this.parse(MessagesEvents);
     await withCaller(flags, async (app, caller) => {
       const { messageId } = await import('../../src/messages/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const id = parseWith(messageId, args.id, 'path');
       const { listMessageEvents } = await import('../../src/messages/messages.ts');
       const events = await listMessageEvents(app, caller, id);

@@ -1,10 +1,10 @@
-// `svc messages explain` (issue 3, insight). The sentences: src/outbound/queue/explain-words.ts.
+// `svc messages explain` (issue 3, insight). The sentences: src/queue/desk/explain-words.ts.
 import { Args } from '@oclif/core';
 import type {
   MessageExplanation,
   RecipientExplanation,
   ServerWords,
-} from '../../src/outbound/queue/explain.ts';
+} from '../../src/queue/desk/explain.ts';
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
@@ -21,7 +21,7 @@ function wordsOf({ code, enhancedCode, reply }: Pick<ServerWords, SaidParts>): s
 async function recipientText(recipient: RecipientExplanation, now: number): Promise<string> {
   const { emphasize, inWords, plainText, table } = await import('../base/format.ts');
   const { sparkline } = await import('../base/sparkline.ts');
-  const { timeInWords } = await import('../../src/outbound/queue/time-words.ts');
+  const { timeInWords } = await import('../../src/queue/desk/time-words.ts');
   const { email, kind, status, happened, happenedAt, because, next, help, said, attempts } =
     recipient;
   const who = inWords([email, kind, status].filter((part) => part !== null).join('  '));
@@ -78,9 +78,9 @@ export default class MessagesExplain extends BaseCommand {
     const { args, flags } = await this.parse(MessagesExplain);
     await withCaller(flags, async (app, caller) => {
       const { messageId } = await import('../../src/messages/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const id = parseWith(messageId, args.id, 'path');
-      const { explainMessage } = await import('../../src/outbound/queue/explain.ts');
+      const { explainMessage } = await import('../../src/queue/desk/explain.ts');
       const explanation = await explainMessage(app, caller, id);
       await print(flags, explanation, () => explanationText(explanation, app.clock.now()));
     });

@@ -1,5 +1,5 @@
 // `svc messages list` (specification 4.1). Messages themselves: src/messages/; their way out:
-// src/outbound/.
+// src/sending/ and src/queue/.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand, pageFlags } from '../base/command.ts';
@@ -36,7 +36,7 @@ export default class MessagesList extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const { listMessages } = await import('../../src/messages/messages.ts');
       const { listMessagesQuery } = await import('../../src/messages/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const filter = given({
         status: flags.status,
         direction: flags.direction,

@@ -1,9 +1,9 @@
 // `svc messages send` (specification 4.1). Messages themselves: src/messages/; their way out:
-// src/outbound/.
+// src/sending/ and src/queue/.
 import { Flags } from '@oclif/core';
+import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import type { Message } from '../../src/messages/schema.ts';
-import type { Caller } from '../../src/route.ts';
 import { readData } from '../base/body.ts';
 import { BaseCommand, type CommonFlags, dataFlag } from '../base/command.ts';
 import { ExpectationError, UsageError } from '../base/failure.ts';
@@ -96,9 +96,9 @@ export default class MessagesSend extends BaseCommand {
         await printCard(flags, message, scheduledCard);
         return;
       }
-      const { sendMessage } = await import('../../src/outbound/accept/send.ts');
+      const { sendMessage } = await import('../../src/sending/send.ts');
       const { sendPayload } = await import('../../src/messages/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const payload = parseWith(sendPayload, input, 'body');
       const message = await sendMessage(app, caller, payload, idempotencyKey);
       if (flags.wait) await follow(app, caller, message, flags, timeoutMs);
@@ -108,9 +108,9 @@ export default class MessagesSend extends BaseCommand {
 }
 
 async function schedule(app: App, caller: Caller, input: object): Promise<Message> {
-  const { scheduleMessage } = await import('../../src/outbound/accept/schedule.ts');
+  const { scheduleMessage } = await import('../../src/sending/schedule.ts');
   const { scheduledPayload } = await import('../../src/messages/schema.ts');
-  const { parseWith } = await import('../../src/validate.ts');
+  const { parseWith } = await import('../../src/api/validate.ts');
   return scheduleMessage(app, caller, parseWith(scheduledPayload, input, 'body'));
 }
 

@@ -1,5 +1,5 @@
 // `svc messages show` (specification 4.1). Messages themselves: src/messages/; their way out:
-// src/outbound/.
+// src/sending/ and src/queue/.
 import { Args, Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { messageCard, recipientColumns } from '../base/fields.ts';
@@ -32,7 +32,7 @@ export default class MessagesShow extends BaseCommand {
     const { args, flags } = await this.parse(MessagesShow);
     await withCaller(flags, async (app, caller) => {
       const { messageId } = await import('../../src/messages/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const id = parseWith(messageId, args.id, 'path');
       if (flags.email) {
         const { getEmailProjection } = await import('../../src/messages/email-projection.ts');

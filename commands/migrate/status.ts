@@ -16,7 +16,7 @@ export default class MigrateStatus extends BaseCommand {
     const { flags } = await this.parse(MigrateStatus);
     const { config } = await readConfig(flags);
     const { readMigrationStatus } = await import('../../src/store/inspect.ts');
-    const { isoTime } = await import('../../src/clock.ts');
+    const { isoTime } = await import('../../src/runtime/clock.ts');
     const status = await readMigrationStatus(config.database.url, config.dataDir).catch(
       (error: unknown) => {
         throw asUnreachable(error);

@@ -54,7 +54,7 @@ export default class OrgsCreate extends BaseCommand {
     await withApp(flags, async (app) => {
       const { createOrganization } = await import('../../src/organizations/organizations.ts');
       const { createOrganizationInput } = await import('../../src/organizations/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const wanted = parseWith(createOrganizationInput, input, 'body');
       await printCard(flags, await createOrganization(app, wanted), organizationCard);
     });

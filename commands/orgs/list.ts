@@ -20,7 +20,7 @@ export default class OrgsList extends BaseCommand {
     await withApp(flags, async (app) => {
       const { listOrganizations } = await import('../../src/organizations/organizations.ts');
       const { listOrganizationsQuery } = await import('../../src/organizations/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const { page, limit } = flags;
       const query = parseWith(listOrganizationsQuery, given({ page, limit }), 'query');
       const organizations = await listOrganizations(app, query);

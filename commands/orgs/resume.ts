@@ -1,4 +1,4 @@
-// `svc orgs resume` (contract 2, 3). What a pause does: src/outbound/pauses.ts.
+// `svc orgs resume` (contract 2, 3). What a pause does: src/queue/stops.ts.
 import { Args, Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
@@ -28,7 +28,7 @@ export default class OrgsResume extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(OrgsResume);
     await withApp(flags, async (app) => {
-      const { resumeSending } = await import('../../src/outbound/pauses.ts');
+      const { resumeSending } = await import('../../src/queue/stops.ts');
       const resumed = await resumeSending(app, args.organization, given({ note: flags.note }));
       await printCard(flags, resumed, organizationCard);
     });

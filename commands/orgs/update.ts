@@ -47,10 +47,10 @@ export default class OrgsUpdate extends BaseCommand {
     await withApp(flags, async (app) => {
       const { updateOrganization } = await import('../../src/organizations/organizations.ts');
       const { updateOrganizationInput } = await import('../../src/organizations/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const changes = parseWith(updateOrganizationInput, input, 'body');
       const updated = await updateOrganization(app, args.organization, changes);
-      const { askForQuota } = await import('../../src/outbound/scheduled.ts');
+      const { askForQuota } = await import('../../src/queue/scheduled.ts');
       await askForQuota(app, updated.id);
       await printCard(flags, updated, organizationCard);
     });

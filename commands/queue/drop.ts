@@ -1,4 +1,4 @@
-// `svc queue drop` (issue 3, insight). The queue: src/outbound/queue/queue.ts.
+// `svc queue drop` (issue 3, insight). The queue: src/queue/desk/queue.ts.
 import { yesFlag } from '../base/command.ts';
 import { confirmed } from '../base/confirm.ts';
 import { print } from '../base/output.ts';
@@ -29,9 +29,9 @@ export default class QueueDrop extends QueueCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(QueueDrop);
     await withQueue(flags, async ({ app, organizationId, flags: common }) => {
-      const { dropDeliveries } = await import('../../src/outbound/queue/queue.ts');
-      const { queueIds } = await import('../../src/outbound/queue/queue-schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { dropDeliveries } = await import('../../src/queue/desk/queue.ts');
+      const { queueIds } = await import('../../src/queue/desk/queue-schema.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const ids = parseWith(queueIds, args.ids, 'path');
       await confirmed(`Drop ${ids.join(', ')} unsent, for good?`, flags.yes);
       const items = await dropDeliveries(app, ids, organizationId);

@@ -1,4 +1,4 @@
-// `svc queue release` (issue 3, insight). Holds: src/outbound/queue/holds.ts.
+// `svc queue release` (issue 3, insight). Holds: src/queue/desk/holds.ts.
 import { Args } from '@oclif/core';
 import { print } from '../base/output.ts';
 import { domainFlag, holdTargetFrom, QueueCommand, walking, withQueue } from '../base/queue.ts';
@@ -27,9 +27,9 @@ export default class QueueRelease extends QueueCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(QueueRelease);
     await withQueue(flags, async (session) => {
-      const { releaseHold } = await import('../../src/outbound/queue/holds.ts');
-      const { holdId } = await import('../../src/outbound/queue/queue-schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { releaseHold } = await import('../../src/queue/desk/holds.ts');
+      const { holdId } = await import('../../src/queue/desk/queue-schema.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const target = args.id?.startsWith('hold_')
         ? { holdId: parseWith(holdId, args.id, 'path') }
         : await holdTargetFrom(session, args.id, flags.domain);

@@ -1,5 +1,5 @@
-// `svc queue top` (issue 3, insight). What daemons report: src/outbound/lanes/lane-report.ts.
-import type { QueueSnapshot } from '../../src/outbound/lanes/lane-report.ts';
+// `svc queue top` (issue 3, insight). What daemons report: src/queue/lanes/lane-report.ts.
+import type { QueueSnapshot } from '../../src/queue/lanes/lane-report.ts';
 import { writeLine } from '../base/output.ts';
 import { countsLine, QueueCommand, shortened, withQueue } from '../base/queue.ts';
 import { liveScreen } from '../base/screen.ts';
@@ -54,7 +54,7 @@ export default class QueueTop extends QueueCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(QueueTop);
     await withQueue(flags, async ({ app }) => {
-      const { queueSnapshot } = await import('../../src/outbound/lanes/lane-report.ts');
+      const { queueSnapshot } = await import('../../src/queue/lanes/lane-report.ts');
       if (flags.json) writeLine(JSON.stringify(await queueSnapshot(app), null, 2));
       else if (!process.stdout.isTTY) writeLine(await snapshotText(await queueSnapshot(app)));
       else

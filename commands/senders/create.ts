@@ -49,7 +49,7 @@ export default class SendersCreate extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const { createSender } = await import('../../src/senders/identities.ts');
       const { createSenderInput } = await import('../../src/senders/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const sender = await createSender(app, caller, parseWith(createSenderInput, input, 'body'));
       await printCard(flags, sender, senderCard);
     });

@@ -27,7 +27,7 @@ export default class SendersDelete extends BaseCommand {
     const { args, flags } = await this.parse(SendersDelete);
     await withCaller(flags, async (app, caller) => {
       const { senderPath } = await import('../../src/senders/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const { deleteSender, getSender } = await import('../../src/senders/identities.ts');
       const { id } = parseWith(senderPath, args, 'path');
       const { email } = await getSender(app, caller, id);

@@ -23,7 +23,7 @@ export default class SendersList extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const { listSenders } = await import('../../src/senders/identities.ts');
       const { listSendersQuery } = await import('../../src/senders/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const { page, limit } = flags;
       const query = parseWith(listSendersQuery, given({ page, limit }), 'query');
       const senders = await listSenders(app, caller, query);

@@ -20,7 +20,7 @@ export default class SendersShow extends BaseCommand {
     const { args, flags } = await this.parse(SendersShow);
     await withCaller(flags, async (app, caller) => {
       const { senderPath } = await import('../../src/senders/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const { id } = parseWith(senderPath, args, 'path');
       const { getSender } = await import('../../src/senders/identities.ts');
       await printCard(flags, await getSender(app, caller, id), senderCard);

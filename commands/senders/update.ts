@@ -49,7 +49,7 @@ export default class SendersUpdate extends BaseCommand {
     };
     await withCaller(flags, async (app, caller) => {
       const { senderPath, updateSenderInput } = await import('../../src/senders/schema.ts');
-      const { parseWith } = await import('../../src/validate.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
       const { updateSender } = await import('../../src/senders/identities.ts');
       const { id } = parseWith(senderPath, args, 'path');
       const changes = parseWith(updateSenderInput, input, 'body');

@@ -1,7 +1,7 @@
 // How long those are told to wait who are refused for want of capacity: each second that it lasts is
 // a second more, so that who obeys comes back at ever longer intervals (specification 7: 503).
-import type { Clock } from '../../src/clock.ts';
-import type { Random } from '../../src/random.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import type { Random } from '../../src/runtime/random.ts';
 
 const longestBaseSeconds = 15;
 

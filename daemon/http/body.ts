@@ -2,8 +2,8 @@
 // whether its fields are right is for the route's schema. Contract 4: malformed is 400, 413 or 415.
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../src/clock.ts';
 import { CapacityError, MalformedRequestError } from '../../src/errors.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
 
 const deepestNesting = 64;
 /** Values in one body. 60 MB of `[[],[],…` would otherwise become gigabytes of heap. */

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
 
 /** Kept free for the store, the queue and incoming mail, all of which open files and sockets too. */
 const otherFiles = 512;

@@ -1,9 +1,12 @@
 // From a matched request to the route's answer, in the order of checks of contract 4: capacity, key,
 // permission, rate limit, malformed body, fields; existence and state are the route's own. Knows
-// routes only as data (src/route.ts).
+// routes only as data (src/api/route.ts).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { allows, everyPermission } from '../../src/api/permission.ts';
+import type { Caller, Route } from '../../src/api/route.ts';
+import { checkWith } from '../../src/api/validate.ts';
 import type { App } from '../../src/app.ts';
 import {
   type FieldErrors,
@@ -13,9 +16,6 @@ import {
   ValidationError,
 } from '../../src/errors.ts';
 import { outsideRanges } from '../../src/keys/constraints.ts';
-import { allows, everyPermission } from '../../src/permission.ts';
-import type { Caller, Route } from '../../src/route.ts';
-import { checkWith } from '../../src/validate.ts';
 import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
 import type { Workload } from './workload.ts';

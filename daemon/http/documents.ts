@@ -2,7 +2,7 @@
 // Both are made at the first request, when the address is known, and kept.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type { Route } from '../../src/route.ts';
+import type { Route } from '../../src/api/route.ts';
 import { docsPage, docsStyle } from './docs.ts';
 import { jsonContentType } from './errors.ts';
 import { openApiDocument } from './openapi.ts';

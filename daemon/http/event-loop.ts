@@ -1,6 +1,6 @@
 // Whether the event loop keeps requests waiting for so long that new ones should not be let in
 // (specification 7: 503). What measures the delay is given, so that a test needs to burn no core.
-import { type Clock, systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 
 export interface LoopDelay {
   /**

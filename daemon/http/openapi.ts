@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 document (specification 9.1), derived from the routes: their schemas, permissions
 // and declared errors. Serving it is server.ts; drawing it as a page is docs.ts.
-import type { Route } from '../../src/route.ts';
+import type { Route } from '../../src/api/route.ts';
 import { areas } from './areas.ts';
 import {
   errorResponse,
@@ -51,7 +51,7 @@ export interface OpenApiDocument {
   };
 }
 
-/** What any route may answer besides its success (src/route.ts, `errors`). */
+/** What any route may answer besides its success (src/api/route.ts, `errors`). */
 const commonErrors = [400, 401, 403, 404, 422, 429, 500, 503, 504];
 const bodyErrors = [413, 415];
 

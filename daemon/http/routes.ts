@@ -1,23 +1,24 @@
 // The list of areas that the HTTP face serves; their routes are data in src/<area>/routes.ts.
 // What each area is about is areas.ts; mounting them is dispatch.ts.
+
+import type { Route } from '../../src/api/route.ts';
 import { auditRoutes } from '../../src/audit/routes.ts';
 import { blockRoutes } from '../../src/blocks/routes.ts';
 import { domainRoutes } from '../../src/domains/routes.ts';
-import { inboundRoutes } from '../../src/inbound/routes.ts';
 import { keyRoutes } from '../../src/keys/routes.ts';
 import { messageRoutes } from '../../src/messages/routes.ts';
 import { organizationRoutes } from '../../src/organizations/routes.ts';
-import { outboundRoutes } from '../../src/outbound/routes.ts';
-import type { Route } from '../../src/route.ts';
+import { reportRoutes } from '../../src/reports/routes.ts';
 import { senderRoutes } from '../../src/senders/routes.ts';
+import { sendingRoutes } from '../../src/sending/routes.ts';
 import { usageRoutes } from '../../src/usage/routes.ts';
 
 /** Every route of the API, in the order of the reference. */
 export const routes: readonly Route[] = [
-  ...outboundRoutes,
+  ...sendingRoutes,
   ...messageRoutes,
   ...domainRoutes,
-  ...inboundRoutes,
+  ...reportRoutes,
   ...senderRoutes,
   ...blockRoutes,
   ...keyRoutes,

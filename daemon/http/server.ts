@@ -1,13 +1,13 @@
 // The HTTP listener: fastify set up for hostile clients, what every answer carries, and what is served
 // besides routes (health, the OpenAPI document, the reference). A route's way is dispatch.ts.
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { Route } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import {
   MalformedRequestError,
   ResourceNotFoundError,
   UnreachableError,
 } from '../../src/errors.ts';
-import type { Route } from '../../src/route.ts';
 import { createBackoff } from './backoff.ts';
 import { createBodyReader } from './body.ts';
 import { answerClientError } from './client-error.ts';

@@ -2,7 +2,7 @@
 // permission: no key. Mail is hostile: it is shown in a sandbox without scripts or requests.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../src/app.ts';
-import { readStoredPart } from '../../src/outbound/compose/stored-parts.ts';
+import { readStoredPart } from '../../src/sending/stored-parts.ts';
 import type { Workload } from './workload.ts';
 
 const sandbox = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";

@@ -1,8 +1,9 @@
 // How much work the HTTP face takes on at once and how long a piece may last (specification 7: 503,
 // 504). A piece is what our code does for a request; waiting for a body to arrive is none, so that
 // slow uploads cost no capacity and a large one is not cut off by the time limit.
-import type { Clock } from '../../src/clock.ts';
+
 import { CapacityError, TimeoutError } from '../../src/errors.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
 
 export interface Workload {
   /**

@@ -1,6 +1,6 @@
 // How many connections are open, in all and per remote address. The caps are decided here, the
 // connections themselves are sessions.ts.
-import { networkOf } from '../../src/network-address.ts';
+import { networkOf } from '../../src/net/network-address.ts';
 import { isLoopback } from './connection.ts';
 
 export class ConnectionCounts {

@@ -2,11 +2,11 @@
 // the message itself, taken into bounded memory and handed to src/inbound. A 250 to DATA is said
 // only after `receive` resolved, which is after the durable commit.
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
-import { parseAddress } from '../../src/address.ts';
 import type { App } from '../../src/app.ts';
-import { type Destination, resolveDestination } from '../../src/inbound/destination.ts';
 import { type ReceivedEnvelope, receive } from '../../src/inbound/receive.ts';
 import type { InboundRefusal } from '../../src/inbound/refusal.ts';
+import { type Destination, resolveDestination } from '../../src/inbound/resolve.ts';
+import { parseAddress } from '../../src/net/address.ts';
 import { ourFault, replies, SmtpRefusal } from './errors.ts';
 import type { SmtpLimits } from './limits.ts';
 import { MailCollector, type MemoryBudget } from './mail-collector.ts';

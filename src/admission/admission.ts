@@ -5,10 +5,11 @@
 // How exact: to the request, over all keys and daemons. A start or a crash fills the buckets. For at
 // most a second after another daemon starts, both may let the same burst through. Retry-After is
 // enough for a caller that is alone; others of its organization may be quicker, and are then first.
+
+import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { RateLimitedError } from '../errors.ts';
-import { perApp } from '../per-app.ts';
-import type { Caller } from '../route.ts';
+import { perApp } from '../runtime/per-app.ts';
 import { capacity, draw, giveBack, tokensIn, waitMs } from './bucket.ts';
 import { Buckets, type KnownBucket } from './buckets.ts';
 import { createPeers, type Peers } from './peers.ts';

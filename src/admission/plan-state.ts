@@ -1,10 +1,10 @@
 // What holds an organization down now, in words (`svc plan show`): its limits, today's usage, the cap
 // that binds and the command that lifts it. Decides nothing.
 import type { App } from '../app.ts';
-import { isoTime } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { getOrganization } from '../organizations/organizations.ts';
 import type { Organization } from '../organizations/schema.ts';
+import { isoTime } from '../runtime/clock.ts';
 import { capacity } from './bucket.ts';
 import { type DailyCap, dailyCaps, endOfDay, limitsOf, sendRatesOf, startOfDay } from './plans.ts';
 import { findUsage } from './queries.ts';

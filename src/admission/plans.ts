@@ -1,7 +1,7 @@
 // What a plan allows (specification 8; contract 3): plans are data of the configuration, this reads
 // them. Rates are per second, caps per UTC day.
-import type { Config } from '../config.ts';
-import { builtInPlans } from '../config-schema.ts';
+import type { Config } from '../config/config.ts';
+import { builtInPlans } from '../config/schema.ts';
 import { type Rate, rateOf } from './bucket.ts';
 
 export type PlanLimits = Config['plans'][string];

@@ -1,9 +1,10 @@
 // The audit: who changed what and when, written in the transaction of the change. Never a secret, a key
 // or a body. What the service does with mail is not audited: that is the timeline (src/events).
+
+import { cursorAfter, readCursor } from '../api/cursor.ts';
+import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { isoTime } from '../clock.ts';
-import { cursorAfter, readCursor } from '../cursor.ts';
-import type { Caller } from '../route.ts';
+import { isoTime } from '../runtime/clock.ts';
 import { type Db, fromJson, toJson } from '../store/db.ts';
 import { type AuditRow, insertEntries, selectEntries, updateDetails } from './queries.ts';
 import type { AuditAction, AuditEntry, AuditPage, AuditQuery } from './schema.ts';

@@ -1,5 +1,5 @@
 // The HTTP operation on the audit: an addition to the specification (issue 4, 7).
-import { type Route, route } from '../route.ts';
+import { type Route, route } from '../api/route.ts';
 import { listAudit } from './audit.ts';
 import { auditPage, auditQuery } from './schema.ts';
 

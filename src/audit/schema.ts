@@ -1,6 +1,6 @@
 // Shapes of the audit, in and out, and the vocabulary of what is audited.
 import { z } from 'zod';
-import { pageQuery } from '../pagination.ts';
+import { pageQuery } from '../api/pagination.ts';
 
 /** The word before the dot is the kind of resource. */
 export const auditActions = [

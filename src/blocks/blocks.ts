@@ -1,15 +1,16 @@
 // Blocks, the resource (contract 6; specification 4.9 "remove a block entry"). What a block does to a
 // send is suppression.ts; many at once come and go by import.ts and export.ts.
-import { foldAddress } from '../address.ts';
+
+import { type Page, toPage } from '../api/pagination.ts';
+import type { Caller } from '../api/route.ts';
+import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
 import { auditChange } from '../audit/audit.ts';
 import type { AuditAction } from '../audit/schema.ts';
-import { isoTime } from '../clock.ts';
 import { ConflictError, ResourceNotFoundError } from '../errors.ts';
-import { type Page, toPage } from '../pagination.ts';
-import type { Caller } from '../route.ts';
+import { foldAddress } from '../net/address.ts';
+import { isoTime } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
-import { parseWith } from '../validate.ts';
 import { sumBlocks } from './count-queries.ts';
 import * as queries from './queries.ts';
 import { type Block, blockPath, type CreateBlock, type ListBlocks } from './schema.ts';
@@ -26,7 +27,7 @@ export function presentBlock(row: queries.BlockRow): Block {
   };
 }
 
-/** The row of a new block of all mail; `address` in the normal form of src/address.ts. */
+/** The row of a new block of all mail; `address` in the normal form of src/net/address.ts. */
 export function newBlockRow(
   app: App,
   organizationId: string,

@@ -1,7 +1,8 @@
 // Blocks leave as CSV or as JSON Lines, page by page, so that millions need no memory. What `svc
 // blocks import` reads back is the same; what a spreadsheet would take for a formula is guarded.
+
+import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import type { Caller } from '../route.ts';
 import { presentBlock } from './blocks.ts';
 import { selectBlocksAfter } from './queries.ts';
 import type { Block, ExportOptions } from './schema.ts';

@@ -1,8 +1,9 @@
 // From the bytes of a file to rows with named fields: CSV with or without a header, or JSON Lines.
 // Hostile until proven otherwise: rows are bounded, what is no UTF-8 text is refused. What the
 // fields mean is import-formats.ts.
-import { parseAddress } from '../address.ts';
+
 import { ValidationError } from '../errors.ts';
+import { parseAddress } from '../net/address.ts';
 import { csvRows } from './read-csv.ts';
 import { jsonRows } from './read-json-lines.ts';
 

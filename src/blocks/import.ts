@@ -1,12 +1,13 @@
 // Blocks from another service's export (issue 3, 6): a dry run says what would change, the real run
 // does it, 500 addresses to a transaction, so that sends go on beside it. Running it again changes
 // nothing more. Reading is import-rows.ts, meaning import-formats.ts.
-import { parseAddress } from '../address.ts';
+
+import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { amendAudit, auditChange } from '../audit/audit.ts';
 import { ValidationError } from '../errors.ts';
-import { idPattern } from '../ids.ts';
-import type { Caller } from '../route.ts';
+import { parseAddress } from '../net/address.ts';
+import { idPattern } from '../runtime/ids.ts';
 import { addressSet } from './address-set.ts';
 import { newBlockRow } from './blocks.ts';
 import {

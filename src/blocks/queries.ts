@@ -16,7 +16,7 @@ import { type BlockReason, blockReasons } from './schema.ts';
 export interface BlockRow {
   id: string;
   organization_id: string;
-  /** In the normal form of src/address.ts, case as given. */
+  /** In the normal form of src/net/address.ts, case as given. */
   address: string;
   folded_address: string;
   reason: BlockReason;

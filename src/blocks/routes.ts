@@ -1,5 +1,5 @@
 // The HTTP operations on blocks (contract 6).
-import { type Route, route } from '../route.ts';
+import { type Route, route } from '../api/route.ts';
 import { createBlock, deleteBlock, getBlock, listBlocks } from './blocks.ts';
 import {
   blockDeleted,

@@ -1,8 +1,8 @@
 // Shapes of blocks, in and out (contract 6).
 import { z } from 'zod';
-import { emailAddress } from '../address-schema.ts';
-import { idPattern } from '../ids.ts';
-import { pageOf, pageQuery } from '../pagination.ts';
+import { emailAddress } from '../api/address-schema.ts';
+import { pageOf, pageQuery } from '../api/pagination.ts';
+import { idPattern } from '../runtime/ids.ts';
 
 export const blockReasons = ['bounce', 'complaint', 'unsubscribe', 'manual'] as const;
 

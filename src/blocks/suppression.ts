@@ -1,9 +1,10 @@
 // What blocks do to sends (contract 6): asked inside the accept transaction for every send, one
 // prepared statement for a batch. Measured on SQLite with 200,000 blocks: 80 µs for 64 addresses, 5 µs
 // for one. Bounces and complaints block addresses here; the resource is blocks.ts.
-import { foldAddress } from '../address.ts';
+
 import type { App } from '../app.ts';
-import { isoTime } from '../clock.ts';
+import { foldAddress } from '../net/address.ts';
+import { isoTime } from '../runtime/clock.ts';
 import { type Db, toJson } from '../store/db.ts';
 import { newBlockRow } from './blocks.ts';
 import { findActiveBlocks, findActiveBlocksAmong, insertBlocks } from './queries.ts';
@@ -72,7 +73,7 @@ export async function findBlockedAmong(
 }
 
 /**
- * Blocks an address that bounced or complained; `address` in the normal form of src/address.ts.
+ * Blocks an address that bounced or complained; `address` in the normal form of src/net/address.ts.
  * Idempotent: the first block stays as it is. Returns whether it is new.
  */
 export async function blockAddress(

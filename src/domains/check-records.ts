@@ -1,7 +1,7 @@
 // Looking a domain's records up (contract 6): all at once, over the resolver of the configuration.
 // What is expected and how an answer is judged is dns-records.ts.
 import type { App } from '../app.ts';
-import { createDns, type Dns, DnsError } from '../dns.ts';
+import { createDns, type Dns, DnsError } from '../net/dns.ts';
 import { type ExpectedRecord, type RecordCheck, recordName, recordsOf } from './dns-records.ts';
 import { organizationalDomain } from './domain-name.ts';
 import type { DomainRows } from './domains.ts';

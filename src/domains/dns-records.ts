@@ -1,6 +1,6 @@
 // Which DNS records a sending domain needs, and whether what was found serves (contract 6). Pure: the
 // look-ups are in check-records.ts.
-import { type DkimAlgorithm, dkimRecordProblem, dkimRecordValue } from './dkim-key.ts';
+import { type DkimAlgorithm, dkimRecordProblem, dkimRecordValue } from '../mime/dkim-key.ts';
 import type { DomainKeyRow, DomainRow } from './queries.ts';
 
 export type RecordPurpose = 'dkim' | 'spf' | 'return-path' | 'dmarc' | 'mx';

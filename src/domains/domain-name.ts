@@ -1,7 +1,7 @@
 // What may be registered as a sending domain (contract 6): a name in A-labels that somebody can own.
 // The doorway to the public suffix list.
 import { getDomain } from 'tldts';
-import { parseAddress } from '../address.ts';
+import { parseAddress } from '../net/address.ts';
 
 /** Room for `svc99rsa._domainkey.` within the 253 octets of a name. */
 const longestDomain = 220;

@@ -7,17 +7,18 @@
 //   waiting    rotate                 retired
 //   in use     found gone from DNS    waiting   unless DNS only failed to answer
 //   in use     successor in use       retired   private half forgotten
+
+import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
+import type { Caller } from '../api/route.ts';
+import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
 import { auditChange } from '../audit/audit.ts';
 import type { AuditAction } from '../audit/schema.ts';
-import { isoTime } from '../clock.ts';
 import { ConflictError, ResourceNotFoundError } from '../errors.ts';
-import { type Page, type PageRequest, toPage } from '../pagination.ts';
-import type { Caller } from '../route.ts';
+import { type DkimAlgorithm, type DkimKeyPair, selectorOf } from '../mime/dkim-key.ts';
+import { isoTime } from '../runtime/clock.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { type DomainHold, findDomainHolds } from '../usage/domain-holds.ts';
-import { parseWith } from '../validate.ts';
-import { type DkimAlgorithm, type DkimKeyPair, selectorOf } from './dkim-key.ts';
 import {
   type ExpectedRecord,
   primaryKey,

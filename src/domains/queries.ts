@@ -1,7 +1,7 @@
 // All SQL on `domains` and `domain_keys`. Rows only, no decisions.
 import type { Kysely } from 'kysely';
+import type { DkimAlgorithm } from '../mime/dkim-key.ts';
 import { type Db, type ParameterOf, statement, tables } from '../store/db.ts';
-import type { DkimAlgorithm } from './dkim-key.ts';
 
 export type DomainStatus = 'pending' | 'verified' | 'failed' | 'temporary-failure';
 

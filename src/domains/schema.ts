@@ -1,7 +1,7 @@
 // Shapes of sending domains, in and out (contract 6).
 import { z } from 'zod';
-import { idPattern } from '../ids.ts';
-import { pageOf, pageQuery } from '../pagination.ts';
+import { pageOf, pageQuery } from '../api/pagination.ts';
+import { idPattern } from '../runtime/ids.ts';
 import { readDomainName } from './domain-name.ts';
 
 export const domainPath = z.strictObject({

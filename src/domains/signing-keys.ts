@@ -5,20 +5,12 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
 import { ConfigError } from '../errors.ts';
-import { perApp } from '../per-app.ts';
-import type { DkimAlgorithm } from './dkim-key.ts';
+import type { DkimAlgorithm, SigningKey } from '../mime/dkim-key.ts';
+import { perApp } from '../runtime/per-app.ts';
 import { findAnyKey, type SigningKeyRow, selectSigningKeys } from './queries.ts';
 
 const mostDomains = 5_000;
 const rereadMs = 1_000;
-
-/** What src/outbound/compose/sign.ts signs with. */
-export interface SigningKey {
-  domain: string;
-  selector: string;
-  algorithm: DkimAlgorithm;
-  privateKey: KeyObject;
-}
 
 interface KnownKeys {
   readAt: number;

@@ -10,9 +10,10 @@
 //   verified            DNS did not answer  verified           proves nothing either way
 //   failed              anything else       failed             checked daily
 //   any                 --force             verified           all keys count as published
+
+import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ForbiddenError } from '../errors.ts';
-import type { Caller } from '../route.ts';
 import { type Db, toJson } from '../store/db.ts';
 import { type CheckResult, checkRecords } from './check-records.ts';
 import { provingKeys } from './dns-records.ts';

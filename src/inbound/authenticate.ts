@@ -11,11 +11,11 @@
 // Which verdict that makes of DMARC is dmarc-check.ts.
 import { Readable } from 'node:stream';
 import type { ARCData, ARCResult, DKIMResult, DKIMVerifyResult, SPFResult } from 'mailauth';
-import type { Clock } from '../clock.ts';
+import { cleanLine } from '../mime/parse/header-fields.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { type BoundMail, boundMail, paced } from './bound-mail.ts';
 import { type AuthResolver, boundLookups, lookupMs } from './check-lookups.ts';
 import { dmarcCheck, type Identifiers, type Judged, judge } from './dmarc-check.ts';
-import { cleanLine } from './header-fields.ts';
 import { checkSpf } from './spf.ts';
 
 export type AuthVerdict =

@@ -1,7 +1,7 @@
 // A received mail as far as its checks look at it: so much header, so many signatures, and its bytes
 // piece by piece. What the checks find is authenticate.ts.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { findBodyStart, scanFields } from './header-fields.ts';
+import { findBodyStart, scanFields } from '../mime/parse/header-fields.ts';
 
 const maxSignatures = 10;
 const chunkBytes = 64 * 1024;

@@ -1,6 +1,6 @@
 // The DNS as one check of a mail sees it: so many questions, so long for each, so long for all. What
 // a check runs out of is DNS trouble of that check alone: no sender can starve one by another.
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 
 /** Answers like `dns.promises.resolve`; rejects with `code` ENOTFOUND, ENODATA, or a fault. */
 export type AuthResolver = (name: string, type: string) => Promise<string[] | string[][]>;

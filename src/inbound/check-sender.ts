@@ -9,9 +9,9 @@
 //   not read   | temperror | taken: nobody asked for a refusal
 import type { App } from '../app.ts';
 import type { InboundEnvelope } from '../messages/email-projection.ts';
-import { type AddressRange, isInRanges, networkOf, parseRange } from '../network-address.ts';
-import { isOwnTransaction } from '../outbound/own-transactions.ts';
-import { recentlyUsed } from '../recently-used.ts';
+import { type AddressRange, isInRanges, networkOf, parseRange } from '../net/network-address.ts';
+import { isOwnTransaction } from '../queue/own-transactions.ts';
+import { recentlyUsed } from '../runtime/recently-used.ts';
 import { type Authentication, authenticate } from './authenticate.ts';
 import type { AuthResolver } from './check-lookups.ts';
 import { type InboundRefusal, refused } from './refusal.ts';

@@ -1,8 +1,8 @@
 // DMARC (RFC 9989) of a mail: the policy of its author, read while SPF and DKIM are still checked, and
 // the verdict by what passed. What is done with a mail that fails is check-sender.ts.
 import type { ARCResult, DKIMVerifyResult, DMARCResult } from 'mailauth';
-import { domainOf } from '../address.ts';
-import type { Clock } from '../clock.ts';
+import { domainOf } from '../net/address.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { type AuthResolver, boundLookups, lookupMs } from './check-lookups.ts';
 
 const policyMs = 5_000;

@@ -1,13 +1,14 @@
 // The rows of an inbound message: one copy for each mailbox addressed, so that organizations share
 // nothing and each deletes its own. Pure but for the ids; what they mean is specification 2.2.
-import { foldAddress } from '../address.ts';
+
 import type { App } from '../app.ts';
 import type { MessageEvent } from '../events/events.ts';
 import type { InboundEnvelope } from '../messages/email-projection.ts';
 import type { BlobRow, MessageRow, RecipientRow } from '../messages/queries.ts';
+import type { HeaderAddress, ParsedMail } from '../mime/parse/parsed-mail.ts';
+import { foldAddress } from '../net/address.ts';
 import { toJson } from '../store/db.ts';
-import type { MailboxDestination } from './destination.ts';
-import type { HeaderAddress, ParsedMail } from './parsed-mail.ts';
+import type { MailboxDestination } from './resolve.ts';
 
 /** All that is stored of one message for one mailbox. */
 export interface InboundCopy {

@@ -1,21 +1,21 @@
 // Taking responsibility for a mail (contract 8; architecture.md "Receive"): checked, then stored with
 // its envelope in one durable transaction; only after that may a 250 be said. What the body means is
 // found out later, at our own pace. Leaves alone the protocol (daemon/smtp) and who is addressed
-// (destination.ts).
+// (resolve.ts).
 import type { App } from '../app.ts';
 import { recordEvents } from '../events/events.ts';
 import { insertBlobs, insertMessages, insertRecipients } from '../messages/queries.ts';
+import { type HeaderBlock, readHeaderBlock } from '../mime/parse/header-fields.ts';
+import { projectHeader } from '../mime/parse/read-header.ts';
+import { insertReports, mostReportBytes, type ReportRow } from '../reports/queries.ts';
 import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
 import { countMail } from '../usage/count.ts';
 import { checkSender, type Verdicts } from './check-sender.ts';
-import type { Destination } from './destination.ts';
-import { type HeaderBlock, readHeaderBlock } from './header-fields.ts';
 import { draftCopies, type InboundCopy } from './inbound-copy.ts';
-import { insertReports, mostReportBytes, type ReportRow } from './queries.ts';
-import { projectHeader } from './read-header.ts';
 import { receivedField } from './received-field.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
+import type { Destination } from './resolve.ts';
 
 /** How a mail came, and whom for. */
 export interface ReceivedEnvelope {
@@ -109,7 +109,7 @@ async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): 
   );
 }
 
-/** Reports as they wait to be read (reports.ts): the beginning of the mail, once for each. */
+/** Reports as they wait to be read (src/reports/reports.ts): the beginning of the mail, once for each. */
 function draftReports(
   app: App,
   { mailFrom, id, destinations }: ReceivedEnvelope,

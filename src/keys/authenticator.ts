@@ -2,8 +2,8 @@
 // memory (changes.ts): no store access and no write on the request's path. A revocation takes effect at
 // once in this process, in others within a second.
 import { timingSafeEqual } from 'node:crypto';
+import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import type { Caller } from '../route.ts';
 import type { KnownRows } from '../store/changes.ts';
 import { type KnownKey, knownKeys } from './changes.ts';
 import { hashKey, isKeyText, isTestKey } from './key-format.ts';

@@ -1,9 +1,10 @@
 // The keys that this process knows, by hash. The authenticator asks them for each request; who takes
 // rights away makes it forget them at once. Other processes learn that from the counter in the store,
 // within a second.
+
+import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { perApp } from '../per-app.ts';
-import type { Caller } from '../route.ts';
+import { perApp } from '../runtime/per-app.ts';
 import { KnownRows } from '../store/changes.ts';
 import { countKeyChanges } from './queries.ts';
 

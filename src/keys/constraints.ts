@@ -1,9 +1,10 @@
 // Constraints of a key (issue 4, item 7): the addresses it may be used from, and the From addresses
 // and domains of its mail. Asked on every request, so ranges are parsed once for each cached key.
-import { domainOf, foldAddress } from '../address.ts';
+
+import type { Caller, KeyConstraints } from '../api/route.ts';
 import { ForbiddenError } from '../errors.ts';
-import { type AddressRange, hasRange, isInRanges, parseRange } from '../network-address.ts';
-import type { Caller, KeyConstraints } from '../route.ts';
+import { domainOf, foldAddress } from '../net/address.ts';
+import { type AddressRange, hasRange, isInRanges, parseRange } from '../net/network-address.ts';
 
 /** Goes with the cached key that holds the constraints. */
 const parsedRanges = new WeakMap<KeyConstraints, AddressRange[]>();
@@ -43,7 +44,7 @@ function limitsFrom({ senders, domains }: KeyConstraints): boolean {
   return senders !== undefined || domains !== undefined;
 }
 
-/** The refusal of mail from `email`, in the normal form of src/address.ts; null where it may go. */
+/** The refusal of mail from `email`, in the normal form of src/net/address.ts; null where it may go. */
 export function beyondSenders({ constraints }: Caller, email: string): ForbiddenError | null {
   if (!constraints || !limitsFrom(constraints) || mayBeFrom(constraints, email)) return null;
   return new ForbiddenError(

@@ -2,7 +2,7 @@
 // checksum. The checksum turns away what was never a key before the store is asked.
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Random } from '../random.ts';
+import type { Random } from '../runtime/random.ts';
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const randomCharacters = 32;

@@ -5,9 +5,13 @@
 //   (none)    create, rotate  active    plaintext shown once
 //   active    revoke, rotate  inactive  for good; refused everywhere within a second
 //   active    expiresAt       expired   isActive stays true: the time speaks for itself
+
+import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
+import type { PermissionMap } from '../api/permission.ts';
+import type { Caller, KeyConstraints } from '../api/route.ts';
+import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
 import { auditChange, changesOf } from '../audit/audit.ts';
-import { isoTime } from '../clock.ts';
 import {
   ConflictError,
   ForbiddenError,
@@ -15,11 +19,8 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../errors.ts';
-import { type Page, type PageRequest, toPage } from '../pagination.ts';
-import type { PermissionMap } from '../permission.ts';
-import type { Caller, KeyConstraints } from '../route.ts';
+import { isoTime } from '../runtime/clock.ts';
 import { type Db, fromJson, toJson } from '../store/db.ts';
-import { parseWith } from '../validate.ts';
 import { keysChanged } from './changes.ts';
 import { areNoLooser } from './constraints.ts';
 import { isTestKey, makeKey } from './key-format.ts';

@@ -1,5 +1,5 @@
 // Roles and what they may do (contract 3), and the one question that guards every grant: does this
-// map of permissions cover that one? The vocabulary itself is src/permission.ts.
+// map of permissions cover that one? The vocabulary itself is src/api/permission.ts.
 import {
   actionsOf,
   allows,
@@ -8,8 +8,8 @@ import {
   type PermissionMap,
   type Resource,
   resources,
-} from '../permission.ts';
-import type { Caller } from '../route.ts';
+} from '../api/permission.ts';
+import type { Caller } from '../api/route.ts';
 
 export const roles = ['owner', 'admin', 'developer', 'sender', 'viewer'] as const;
 export type Role = (typeof roles)[number];

@@ -1,5 +1,5 @@
 // The HTTP operations on API keys (specification 4.3; contract 3).
-import { type Route, route } from '../route.ts';
+import { type Route, route } from '../api/route.ts';
 import { createKey, getKey, listKeys, revokeKey, rotateKey, updateKey } from './keys.ts';
 import {
   createKeyInput,

@@ -1,9 +1,9 @@
 // Shapes of API keys, in and out (specification 2.4, 4.3; contract 3).
 import { z } from 'zod';
-import { domainName, emailAddress } from '../address-schema.ts';
-import { idPattern } from '../ids.ts';
-import { parseRange } from '../network-address.ts';
-import { pageOf, pageQuery } from '../pagination.ts';
+import { domainName, emailAddress } from '../api/address-schema.ts';
+import { pageOf, pageQuery } from '../api/pagination.ts';
+import { parseRange } from '../net/network-address.ts';
+import { idPattern } from '../runtime/ids.ts';
 import { grantableActions, roles } from './roles.ts';
 
 const name = z

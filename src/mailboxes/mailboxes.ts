@@ -1,11 +1,12 @@
 // Mailboxes, as far as delivery needs them (contract 8): which addresses are ours, and whose. Their
 // routes, pausing, threads and further addresses come with the mailbox area.
-import { foldAddress, parseAddress } from '../address.ts';
+
+import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { auditChange } from '../audit/audit.ts';
 import { findSendingDomain } from '../domains/queries.ts';
 import { ConflictError, ValidationError } from '../errors.ts';
-import type { Caller } from '../route.ts';
+import { foldAddress, parseAddress } from '../net/address.ts';
 import type { Db } from '../store/db.ts';
 import * as queries from './queries.ts';
 

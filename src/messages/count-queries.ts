@@ -1,8 +1,8 @@
 // All SQL on `message_counts` and `message_slots`: how many messages an organization keeps, by day and
 // status, and by ten seconds. Rows only; what moves them is counts.ts.
 import { type Kysely, sql } from 'kysely';
+import type { MessageStatus } from '../deliveries/status.ts';
 import { type Db, type ParameterOf, statement, tables } from '../store/db.ts';
-import type { MessageStatus } from './status.ts';
 
 /** Messages accepted or received on one day (UTC) that have this status now. */
 export interface DayCountRow {

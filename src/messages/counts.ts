@@ -1,6 +1,8 @@
 // How many messages an organization keeps, counted as they come and go: the total of a list. Each
 // change of a message's status is noted in the transaction that makes it (queries.ts) and written at
 // its end. Only a time that is no end of ten seconds is counted by its messages.
+
+import type { MessageStatus } from '../deliveries/status.ts';
 import type { Db } from '../store/db.ts';
 import { CountChanges, lastly } from '../store/last-writes.ts';
 import {
@@ -12,7 +14,6 @@ import {
   sumSlotCounts,
 } from './count-queries.ts';
 import { countMessages, type MessageFilter } from './list-queries.ts';
-import type { MessageStatus } from './status.ts';
 
 export const dayMs = 86_400_000;
 const slotMs = 10_000;

@@ -1,9 +1,10 @@
 // The email view of a message (specification 2.2): an inbound one is parsed from its raw MIME, an
 // outbound one comes from what was accepted.
+
+import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import type { Caller } from '../route.ts';
+import { findDeliveries } from '../deliveries/queries.ts';
 import { fromJson } from '../store/db.ts';
-import { findDeliveries } from './delivery-queries.ts';
 import { getMessageRow } from './messages.ts';
 import { presentDelivery } from './present.ts';
 import { findBlob, findContents, findRecipients, type MessageRow } from './queries.ts';

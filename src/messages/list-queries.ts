@@ -2,9 +2,9 @@
 // organization to direction, status and time, so a list without one of them merges the ranges of all
 // its values, each in order: a page costs its own rows, whatever else there is.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type MessageStatus, messageStatuses } from '../deliveries/status.ts';
 import { type Db, engineOf, tables } from '../store/db.ts';
 import { mergedRanges } from '../store/merged-ranges.ts';
-import { type MessageStatus, messageStatuses } from './status.ts';
 
 export interface MessageFilter {
   organizationId: string;

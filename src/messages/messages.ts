@@ -1,12 +1,13 @@
 // Reading and deleting messages (specification 4.1). Another organization's message is not found.
+
+import { type Page, toPage } from '../api/pagination.ts';
+import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
+import { findDeliveries, lockDeliveriesOf } from '../deliveries/queries.ts';
 import { ResourceNotFoundError } from '../errors.ts';
 import { deleteEventRows, listEventRows } from '../events/queries.ts';
-import { type Page, toPage } from '../pagination.ts';
-import type { Caller } from '../route.ts';
 import type { Db } from '../store/db.ts';
 import { totalOf } from './counts.ts';
-import { findDeliveries, lockDeliveriesOf } from './delivery-queries.ts';
 import { listMessageIds } from './list-queries.ts';
 import { presentDelivery, presentEvent, presentMessage } from './present.ts';
 import {

@@ -1,9 +1,10 @@
 // Rows to the objects of the API. Pure: the accept path builds its 201 answer from the rows it is
 // about to insert, so both answers are the same by construction.
-import { isoTime } from '../clock.ts';
+
+import type { DeliveryRow } from '../deliveries/queries.ts';
 import type { EventRow } from '../events/queries.ts';
+import { isoTime } from '../runtime/clock.ts';
 import { fromJson } from '../store/db.ts';
-import type { DeliveryRow } from './delivery-queries.ts';
 import type { MessageRow, RecipientRow } from './queries.ts';
 import type { Attempt, Delivery, Message, TimelineEvent } from './schema.ts';
 

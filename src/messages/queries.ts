@@ -1,7 +1,8 @@
 // All SQL on `messages`, `contents`, `blobs`, `recipients` and `idempotency_claims`, but for the lists
-// (list-queries.ts); deliveries have delivery-queries.ts. Rows only, no decisions. What changes which
+// (list-queries.ts); deliveries have src/deliveries/queries.ts. Rows only, no decisions. What changes which
 // messages there are, or their status, notes it for the counts.
 import { type Kysely, sql } from 'kysely';
+import type { MessageStatus } from '../deliveries/status.ts';
 import {
   bulkInsert,
   type Db,
@@ -14,7 +15,6 @@ import {
 } from '../store/db.ts';
 import type { DayCountRow } from './count-queries.ts';
 import { dayMs, noteMessages, noteMoves, noteStatus } from './counts.ts';
-import type { MessageStatus } from './status.ts';
 
 export interface MessageRow {
   id: string;

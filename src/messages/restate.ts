@@ -1,8 +1,9 @@
 // A message's status follows from its deliveries (contract 5); what moves one of them says it anew.
+
+import { findDeliveryStatuses } from '../deliveries/queries.ts';
+import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
 import type { Db } from '../store/db.ts';
-import { findDeliveryStatuses } from './delivery-queries.ts';
 import { updateMessageStatus } from './queries.ts';
-import { type MessageStatus, overallStatus } from './status.ts';
 
 /** Writes the status that the deliveries of a message make together, and returns it. */
 export async function restateMessage(db: Db, id: string, now: number): Promise<MessageStatus> {

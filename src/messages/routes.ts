@@ -1,7 +1,7 @@
-// The message operations of specification 4.1 besides send, which src/outbound/routes.ts declares.
+// The message operations of specification 4.1 besides send, which src/sending/routes.ts declares.
 import { z } from 'zod';
-import { pageOf } from '../pagination.ts';
-import { type Route, route } from '../route.ts';
+import { pageOf } from '../api/pagination.ts';
+import { type Route, route } from '../api/route.ts';
 import { getEmailProjection } from './email-projection.ts';
 import {
   deleteMessage,

@@ -1,12 +1,12 @@
 // Shapes of messages, in and out (specification 2.2, 4.1, 4.2; contract 5). Text that lands in a
 // header refuses CR, LF and NUL here already: a 422 that names the field, never a silent clean-up.
 import { z } from 'zod';
-import { isHeaderSafe } from '../address.ts';
-import { emailAddress, headerText, notHeaderSafe } from '../address-schema.ts';
-import { idPattern } from '../ids.ts';
-import { pageQuery, wholeNumber } from '../pagination.ts';
-import { isRefusedHeader } from './protocol-headers.ts';
-import { messageStatuses } from './status.ts';
+import { emailAddress, headerText, notHeaderSafe } from '../api/address-schema.ts';
+import { pageQuery, wholeNumber } from '../api/pagination.ts';
+import { messageStatuses, waitReasons } from '../deliveries/status.ts';
+import { isRefusedHeader } from '../mime/protocol-headers.ts';
+import { isHeaderSafe } from '../net/address.ts';
+import { idPattern } from '../runtime/ids.ts';
 
 const maxRecipients = 50;
 const maxAttachmentsBytes = 40 * 1024 * 1024;
@@ -204,16 +204,7 @@ const party = z.object({
 });
 const recipientKind = z.enum(['to', 'cc', 'bcc']);
 
-const waitReason = z.enum([
-  'rate',
-  'daily-quota',
-  'domain-health',
-  'tenant-health',
-  'provider-unavailable',
-  'retry',
-  'campaign-paused',
-]);
-export type WaitReason = z.output<typeof waitReason>;
+const waitReason = z.enum(waitReasons);
 
 const attempt = z
   .object({

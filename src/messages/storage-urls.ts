@@ -1,8 +1,8 @@
 // Signed URLs for raw MIME, HTML and text (specification 4.1, contract 13): they work without a key
 // until they expire. The token carries everything, so nothing is stored.
 import type { App } from '../app.ts';
-import { isoTime } from '../clock.ts';
 import { ResourceNotFoundError } from '../errors.ts';
+import { isoTime } from '../runtime/clock.ts';
 
 const defaultExpirySeconds = 3_600;
 

@@ -1,6 +1,6 @@
 // The onboarding review (specification 4.8, 5.6): the operator lets an organization send to everybody,
 // or not. Until it is approved it sends only to its own mailboxes and the simulator
-// (src/outbound/accept/reach.ts); it receives, and does all else, as any other. What was accepted
+// (src/sending/reach.ts); it receives, and does all else, as any other. What was accepted
 // before a rejection still goes: a pause stops that too.
 //
 //   status    moved by  to        also
@@ -9,11 +9,12 @@
 //   approved  reject    rejected
 //   rejected  approve   approved
 //   rejected  reapply   pending   the generation grows: a verdict on the one before is refused
+
+import type { Caller } from '../api/route.ts';
+import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
 import { actorOf, operatorActor } from '../audit/audit.ts';
 import { ConflictError, ForbiddenError } from '../errors.ts';
-import type { Caller } from '../route.ts';
-import { parseWith } from '../validate.ts';
 import { changeOrganization } from './organizations.ts';
 import type { OrganizationRow } from './queries.ts';
 import {

@@ -4,14 +4,15 @@
 //   sendingStatus  moved by  to       also
 //   enabled        pause     paused   pausedAt, pauseReason; every send is a 403 that says why
 //   paused         resume    enabled  both are null again
+
+import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
+import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
 import { type Actor, changesOf, operatorActor, recordAudit } from '../audit/audit.ts';
 import type { AuditAction } from '../audit/schema.ts';
-import { isoTime } from '../clock.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../errors.ts';
-import { type Page, type PageRequest, toPage } from '../pagination.ts';
+import { isoTime } from '../runtime/clock.ts';
 import { type Db, isDuplicate } from '../store/db.ts';
-import { parseWith } from '../validate.ts';
 import * as queries from './queries.ts';
 import {
   type CreateOrganization,

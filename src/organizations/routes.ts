@@ -1,6 +1,6 @@
 // The HTTP operations on the caller's own organization (specification 4.8, 5.6). Whatever else is done
 // to organizations is the operator's.
-import { type Route, route } from '../route.ts';
+import { type Route, route } from '../api/route.ts';
 import { reapplyOnboarding } from './onboarding.ts';
 import { getOrganization } from './organizations.ts';
 import { organizationOutput, reapplyOnboardingInput } from './schema.ts';

@@ -1,7 +1,7 @@
 // Shapes of organizations, in and out (contract 3). They are made, changed and listed at the
 // command line only; which plans exist is the configuration's.
 import { z } from 'zod';
-import { pageQuery } from '../pagination.ts';
+import { pageQuery } from '../api/pagination.ts';
 
 const longestName = 100;
 const longestNote = 500;

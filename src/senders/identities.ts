@@ -2,20 +2,20 @@
 // An identity is verified while its domain is, or by itself (`verified_at`); nothing of the domain
 // is copied here, so what happens to the domain holds at once.
 
-import { domainOf, foldAddress } from '../address.ts';
+import { type Page, toPage } from '../api/pagination.ts';
+import type { Caller } from '../api/route.ts';
+import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
 import { auditChange, changesOf } from '../audit/audit.ts';
 import type { AuditAction } from '../audit/schema.ts';
-import { isoTime } from '../clock.ts';
 import { selectDomainsNamed } from '../domains/queries.ts';
 import { ConflictError, ResourceNotFoundError } from '../errors.ts';
+import { domainOf, foldAddress } from '../net/address.ts';
 import { findOrganizations, lockOrganization } from '../organizations/queries.ts';
-import { type Page, toPage } from '../pagination.ts';
-import type { Caller } from '../route.ts';
+import { isoTime } from '../runtime/clock.ts';
 import { type Db, fromJson, toJson } from '../store/db.ts';
 import { findDomainHolds } from '../usage/domain-holds.ts';
 import { type SenderHealth, senderHealth } from '../usage/health.ts';
-import { parseWith } from '../validate.ts';
 import * as queries from './queries.ts';
 import {
   type CreateSender,

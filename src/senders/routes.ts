@@ -1,5 +1,5 @@
 // The HTTP operations on sender identities (specification 4.7; contract 6).
-import { type Route, route } from '../route.ts';
+import { type Route, route } from '../api/route.ts';
 import { createSender, deleteSender, getSender, listSenders, updateSender } from './identities.ts';
 import {
   createSenderInput,

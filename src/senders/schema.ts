@@ -1,8 +1,8 @@
 // Shapes of sender identities, in and out (specification 2.10, 4.7; contract 6).
 import { z } from 'zod';
-import { emailAddress, headerText } from '../address-schema.ts';
-import { idPattern } from '../ids.ts';
-import { pageOf, pageQuery } from '../pagination.ts';
+import { emailAddress, headerText } from '../api/address-schema.ts';
+import { pageOf, pageQuery } from '../api/pagination.ts';
+import { idPattern } from '../runtime/ids.ts';
 
 const longestName = 200;
 const mostReplyTos = 10;

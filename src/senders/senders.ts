@@ -1,12 +1,13 @@
 // Who mail may come from (contract 5 `from`, 6): asked inside the accept transaction for every send,
 // so two prepared statements each and nothing else. The resource itself is identities.ts.
-import { domainOf, foldAddress } from '../address.ts';
+
 import { findSendingDomain } from '../domains/queries.ts';
 import { ForbiddenError } from '../errors.ts';
+import { domainOf, foldAddress } from '../net/address.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { findDefaultSender, findSenderByEmail, type SenderRow } from './queries.ts';
 
-/** The `from` of a send, its address in the normal form of src/address.ts. */
+/** The `from` of a send, its address in the normal form of src/net/address.ts. */
 export interface FromAddress {
   email: string;
   name?: string | null | undefined;

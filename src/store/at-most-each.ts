@@ -1,5 +1,5 @@
 // Telling of changes without telling of each: the first at once, those that follow closely together.
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 
 /** How often listeners of a store hear of changes. */
 export const tellEachMs = 10;

@@ -12,7 +12,7 @@
 //
 // What was being read meanwhile is answered, and not kept: it may be of the time before the change.
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 
 const recheckMs = 500;
 

@@ -9,8 +9,8 @@
 //   stepping | it throws, which is logged                        | the same, a second from now
 //   sleeping | its time, a commit by any process, `wake`          | stepping
 //   any      | `stop`                                            | ended, when the running step has
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../log.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/log.ts';
 import type { Store } from './db.ts';
 
 /** Where neither a time nor a change wakes it. */

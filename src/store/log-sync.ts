@@ -4,8 +4,8 @@
 // still for 60 to 85 µs of each message at full load.
 import { close, fdatasync, open } from 'node:fs';
 import { promisify } from 'node:util';
-import { systemClock } from '../clock.ts';
 import { CapacityError } from '../errors.ts';
+import { systemClock } from '../runtime/clock.ts';
 
 const openFile = promisify(open);
 const closeFile = promisify(close);

@@ -1,9 +1,10 @@
 // Migrations: forward only, in order, one process at a time, each all or nothing. Kysely's Migrator
 // takes no lock on SQLite, and a command may start beside a daemon, so the loop is ours.
 import { sql } from 'kysely';
-import type { Clock } from '../clock.ts';
 import { UnreachableError } from '../errors.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { type Db, engineOf, type Store } from './db.ts';
+import type { Migration } from './migration.ts';
 import { initial } from './migrations/0001-initial.ts';
 import { blocks } from './migrations/0002-blocks.ts';
 import { queue } from './migrations/0003-queue.ts';
@@ -17,12 +18,6 @@ import { domainHolds } from './migrations/0011-domain-holds.ts';
 import { mtaStsPolicies } from './migrations/0012-mta-sts-policies.ts';
 import { reportTransactions } from './migrations/0014-report-transactions.ts';
 import { lists } from './migrations/0015-lists.ts';
-
-export interface Migration {
-  name: string;
-  /** The statements, in this engine's words. */
-  statements(engine: Store['kind']): string[];
-}
 
 export const migrations: readonly Migration[] = [
   initial,

@@ -3,9 +3,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
-import type { Clock } from '../clock.ts';
 import { UnreachableError } from '../errors.ts';
-import { type Random, systemRandom } from '../random.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { type Random, systemRandom } from '../runtime/random.ts';
 import type { Store } from './db.ts';
 import { withLastWrites } from './last-writes.ts';
 import { migrate } from './migrate.ts';

@@ -10,7 +10,7 @@
 // | opening    | it listens                                | open; what waits to be told is told    |
 // | open       | it breaks, or gives no answer in 5 s      | none; opening after 1 s                |
 import pg from 'pg';
-import { type Clock, sleep } from '../clock.ts';
+import { type Clock, sleep } from '../runtime/clock.ts';
 import { atMostEach, tellEachMs } from './at-most-each.ts';
 
 const channel = 'svc_changes';

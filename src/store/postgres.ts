@@ -2,9 +2,9 @@
 // server does its own group commit), told of changes by postgres-changes.ts.
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import pg from 'pg';
-import { type Clock, sleep, systemClock } from '../clock.ts';
 import { UnreachableError } from '../errors.ts';
-import { type Random, systemRandom } from '../random.ts';
+import { type Clock, sleep, systemClock } from '../runtime/clock.ts';
+import { type Random, systemRandom } from '../runtime/random.ts';
 import type { Db, Durability, Store } from './db.ts';
 import { kyselyOn, kyselyOver, noStreaming } from './dialect.ts';
 import { ChangeChannel } from './postgres-changes.ts';
@@ -46,7 +46,7 @@ function statementNames(): (sql: string) => string | undefined {
 }
 
 /**
- * PostgreSQL keeps no NUL in a text. Requests with one are refused (src/validate.ts); a text of a
+ * PostgreSQL keeps no NUL in a text. Requests with one are refused (src/api/validate.ts); a text of a
  * remote side that has one must not make what is settled or received fail for ever.
  */
 function withoutNul(values: readonly unknown[]): unknown[] {

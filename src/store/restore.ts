@@ -17,8 +17,8 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import type { Clock } from '../clock.ts';
 import { ConflictError, UnreachableError, ValidationError } from '../errors.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { migrations } from './migrate.ts';
 import { backupSqlite, lockDaemon } from './open.ts';
 

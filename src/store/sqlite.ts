@@ -6,8 +6,8 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
-import { systemClock } from '../clock.ts';
 import { CapacityError, UnreachableError } from '../errors.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { atMostEach, tellEachMs } from './at-most-each.ts';
 import { Checkpointer, insideCommitPages } from './checkpointer.ts';
 import type { Db, Durability, Store } from './db.ts';

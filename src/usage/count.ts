@@ -1,7 +1,7 @@
 // Counting mail as things happen, in the transaction in which they do (contract 13): one upsert for
-// each distinct counter of a batch, never a scan. What an outcome counts as is src/outbound.
+// each distinct counter of a batch, never a scan. What an outcome counts as is src/queue/outcome-counts.ts.
 import type { App } from '../app.ts';
-import { perApp } from '../per-app.ts';
+import { perApp } from '../runtime/per-app.ts';
 import type { Db } from '../store/db.ts';
 import { addTo, dayOf, emptyTally, hourOf, type Tally } from './metrics.ts';
 import {

@@ -1,6 +1,6 @@
 // What the sums of a window come to (contract 6): healthy, a warning, or a pause, and in which words.
 // Rate and count both have to be reached.
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { HealthTally } from './health-queries.ts';
 import { hourMs, hourOf } from './metrics.ts';
 

@@ -1,5 +1,5 @@
 // The HTTP operations on usage and analytics (specification 4.8; contract 13).
-import { type Route, route } from '../route.ts';
+import { type Route, route } from '../api/route.ts';
 import {
   channelStatsOutput,
   channelStatsQuery,

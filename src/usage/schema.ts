@@ -1,6 +1,6 @@
 // Shapes of usage and analytics, in and out (specification 2.16; contract 13).
 import { z } from 'zod';
-import { wholeNumber } from '../pagination.ts';
+import { wholeNumber } from '../api/pagination.ts';
 
 const mostDomains = 1_000;
 

@@ -3,11 +3,12 @@
 //
 // A message belongs to the hour in which it was accepted, and so do its outcomes: a rate never
 // compares those of one day with those of another. Each recipient's copy is one in the rates.
+
+import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { isoTime } from '../clock.ts';
 import { ValidationError } from '../errors.ts';
 import { getOrganization } from '../organizations/organizations.ts';
-import type { Caller } from '../route.ts';
+import { isoTime } from '../runtime/clock.ts';
 import { addTo, dayMs, dayOf, emptyTally, hourMs, metricsOf, type Tally } from './metrics.ts';
 import { bucketStarts, type Dates, rangeOf } from './periods.ts';
 import { type Range, selectCounters, sumByDomain, sumCounters } from './queries.ts';

@@ -1,10 +1,10 @@
 // Usage and its price by month (specification 2.16; contract 13): what the quota counted, summed up.
 import { limitsOf, type PlanLimits } from '../admission/plans.ts';
 import { sumUsage } from '../admission/queries.ts';
+import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { isoTime } from '../clock.ts';
 import { getOrganization } from '../organizations/organizations.ts';
-import type { Caller } from '../route.ts';
+import { isoTime } from '../runtime/clock.ts';
 import { dayMs } from './metrics.ts';
 import { monthOf } from './periods.ts';
 import { type Range, sumCounters } from './queries.ts';

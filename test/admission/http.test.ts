@@ -3,13 +3,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { admissionOf } from '../../src/admission/admission.ts';
+import { route } from '../../src/api/route.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import {
   pauseOrganization,
   resumeOrganization,
   updateOrganization,
 } from '../../src/organizations/organizations.ts';
-import { route } from '../../src/route.ts';
 import { payload } from '../messages/fixtures.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { type LimitedApi, limitedApi, onPlan, useToday } from './fixtures.ts';

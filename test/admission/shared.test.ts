@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { admissionOf } from '../../src/admission/admission.ts';
 import type { App } from '../../src/app.ts';
-import { seededRandom } from '../../src/random.ts';
+import { seededRandom } from '../../src/runtime/random.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { watchWrites } from '../support/watched-writes.ts';
 import { ask, askBatch, drain, drawers, onPlan, planTable } from './fixtures.ts';

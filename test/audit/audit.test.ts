@@ -2,6 +2,7 @@
 // list of it over HTTP.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/api/route.ts';
 import { actorOf, operatorActor, recordAudit, serviceActor } from '../../src/audit/audit.ts';
 import type { AuditAction, AuditEntry, AuditPage } from '../../src/audit/schema.ts';
 import { createBlock, deleteBlock } from '../../src/blocks/blocks.ts';
@@ -19,7 +20,6 @@ import {
   resumeOrganization,
   updateOrganization,
 } from '../../src/organizations/organizations.ts';
-import type { Caller } from '../../src/route.ts';
 import { createSender, deleteSender, updateSender } from '../../src/senders/identities.ts';
 import { otherOrganization } from '../messages/fixtures.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { limitsBy } from '../../daemon/http/rate-limits.ts';
 import { type Admission, admissionOf, type Drawer } from '../../src/admission/admission.ts';
 import { openApp } from '../../src/app.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
-import { createLogger } from '../../src/log.ts';
 import { newOrganizationRow } from '../../src/organizations/organizations.ts';
 import { insertOrganization } from '../../src/organizations/queries.ts';
+import { createLogger } from '../../src/runtime/log.ts';
 
 const organizations = 10_000;
 const keysEach = 3;

@@ -1,8 +1,8 @@
 // How long a claim holds the store: runs the product's own claim against a store and takes it back.
 import type { App } from '../../src/app.ts';
-import { createAttempter } from '../../src/outbound/attempt.ts';
-import { openCarrierHere } from '../../src/outbound/carrier/carrier.ts';
-import { claimMessages } from '../../src/outbound/claim.ts';
+import { createAttempter } from '../../src/queue/attempt.ts';
+import { openCarrierHere } from '../../src/queue/carrier/carrier.ts';
+import { claimMessages } from '../../src/queue/claim.ts';
 import type { Db } from '../../src/store/db.ts';
 import { median } from './progress.ts';
 

@@ -5,20 +5,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import type { Caller } from '../../src/api/route.ts';
 import { type App, openApp } from '../../src/app.ts';
 import { listBlocks } from '../../src/blocks/blocks.ts';
 import { type BlockRow, insertBlocks } from '../../src/blocks/queries.ts';
 import { listBlocksQuery } from '../../src/blocks/schema.ts';
-import { loadConfig } from '../../src/config.ts';
-import { insertEvents } from '../../src/events/queries.ts';
-import { firstStart } from '../../src/first-start.ts';
-import { operatorOf } from '../../src/keys/roles.ts';
-import { createLogger } from '../../src/log.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import {
   type DeliveryRow,
   findDeliveries,
   insertDeliveries,
-} from '../../src/messages/delivery-queries.ts';
+} from '../../src/deliveries/queries.ts';
+import { messageStatuses } from '../../src/deliveries/status.ts';
+import { insertEvents } from '../../src/events/queries.ts';
+import { firstStart } from '../../src/first-start.ts';
+import { operatorOf } from '../../src/keys/roles.ts';
 import { deleteMessage, listMessages } from '../../src/messages/messages.ts';
 import {
   findMessageRow,
@@ -32,10 +33,9 @@ import {
   shareContent,
 } from '../../src/messages/queries.ts';
 import { listMessagesQuery, sendPayload } from '../../src/messages/schema.ts';
-import { messageStatuses } from '../../src/messages/status.ts';
 import { findOrganizationByName } from '../../src/organizations/queries.ts';
-import { sendMessage } from '../../src/outbound/accept/send.ts';
-import type { Caller } from '../../src/route.ts';
+import { createLogger } from '../../src/runtime/log.ts';
+import { sendMessage } from '../../src/sending/send.ts';
 import { postgresSchema, startPostgres } from '../support/postgres.ts';
 import { median, say, showProgress } from './progress.ts';
 

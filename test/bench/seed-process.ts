@@ -2,16 +2,15 @@
 // runs: `seed-process.ts <job as JSON>` with the environment of the daemon. One message is accepted as
 // ever; the others are its rows with new ids, written by the product's own insert functions.
 import { type App, openApp } from '../../src/app.ts';
-import { loadConfig } from '../../src/config.ts';
-import { addDomain } from '../../src/domains/domains.ts';
-import { verifyDomain } from '../../src/domains/verification.ts';
-import { operatorOf } from '../../src/keys/roles.ts';
-import { createLogger } from '../../src/log.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import {
   type DeliveryRow,
   findDeliveries,
   insertDeliveries,
-} from '../../src/messages/delivery-queries.ts';
+} from '../../src/deliveries/queries.ts';
+import { addDomain } from '../../src/domains/domains.ts';
+import { verifyDomain } from '../../src/domains/verification.ts';
+import { operatorOf } from '../../src/keys/roles.ts';
 import {
   deleteMessageRow,
   findMessageRow,
@@ -23,8 +22,9 @@ import {
   shareContent,
 } from '../../src/messages/queries.ts';
 import { createOrganization, getOrganization } from '../../src/organizations/organizations.ts';
-import { sendMessage } from '../../src/outbound/accept/send.ts';
-import { turnsOf } from '../../src/outbound/turns.ts';
+import { turnsOf } from '../../src/queue/turns.ts';
+import { createLogger } from '../../src/runtime/log.ts';
+import { sendMessage } from '../../src/sending/send.ts';
 import { timeClaims } from './claim-times.ts';
 
 /** What the parent asks for. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Page } from '../../src/api/pagination.ts';
 import { getBlockNamed } from '../../src/blocks/blocks.ts';
 import type { Block } from '../../src/blocks/schema.ts';
-import type { Page } from '../../src/pagination.ts';
 import { otherOrganization } from '../messages/fixtures.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';

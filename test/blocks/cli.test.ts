@@ -3,10 +3,10 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import BlocksImport from '../../commands/blocks/import.ts';
+import type { Page } from '../../src/api/pagination.ts';
 import type { ImportReport } from '../../src/blocks/import.ts';
 import { importFormats } from '../../src/blocks/import-formats.ts';
 import type { Block } from '../../src/blocks/schema.ts';
-import type { Page } from '../../src/pagination.ts';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
 
 let cli: CliWorkspace;

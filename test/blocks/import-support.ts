@@ -1,8 +1,9 @@
 // What the tests of imports share: sources of bytes, and what is blocked in the end.
+
+import type { Caller } from '../../src/api/route.ts';
 import { listBlocks } from '../../src/blocks/blocks.ts';
 import { type ImportOptions, type ImportReport, importBlocks } from '../../src/blocks/import.ts';
 import { listBlocksQuery } from '../../src/blocks/schema.ts';
-import type { Caller } from '../../src/route.ts';
 import type { TestApp } from '../support/test-app.ts';
 
 /** When blocks are made whose file does not say: the start of the virtual clock. */

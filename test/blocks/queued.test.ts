@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBlock, deleteBlock } from '../../src/blocks/blocks.ts';
 import { createBlockInput } from '../../src/blocks/schema.ts';
 import { getMessage } from '../../src/messages/messages.ts';
-import { holdQueue, releaseHold } from '../../src/outbound/queue/holds.ts';
+import { holdQueue, releaseHold } from '../../src/queue/desk/holds.ts';
 import { otherOrganization } from '../messages/fixtures.ts';
 import { type RunningPipeline, send, startPipeline, timeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';

@@ -1,11 +1,11 @@
 // What blocks do to sends (contract 6): accepted, and the delivery failed at once, never attempted.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { foldAddress } from '../../src/address.ts';
 import { createBlock, deleteBlock, listBlocks } from '../../src/blocks/blocks.ts';
 import { createBlockInput, listBlocksQuery } from '../../src/blocks/schema.ts';
 import { blockAddress, findBlocked, findBlockedOf } from '../../src/blocks/suppression.ts';
 import { getMessage, listMessageEvents } from '../../src/messages/messages.ts';
-import { sendMessage } from '../../src/outbound/accept/send.ts';
+import { foldAddress } from '../../src/net/address.ts';
+import { sendMessage } from '../../src/sending/send.ts';
 import { otherOrganization } from '../messages/fixtures.ts';
 import { payloadFor, send, startPipeline, timeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';

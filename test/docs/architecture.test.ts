@@ -1,4 +1,4 @@
-// ARCHITECTURE.md is held to the program: the order of the areas, who owns which table, the files it
+// ARCHITECTURE.md is held to the program: the order of the rooms, who owns which table, the files it
 // names, and every dependency with its licence.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,11 +29,11 @@ test('lines are at most 120 characters', () => {
   expect(lines.filter((line) => [...line].length > 120)).toEqual([]);
 });
 
-test('the order of the areas is the one that dependency-cruiser holds', () => {
-  const list = /const areas = \[([^\]]*)\]/.exec(read('.dependency-cruiser.cjs'))?.[1] ?? '';
-  const held = [...list.matchAll(/'([a-z]+)'/g)].map(([, area]) => area);
-  const fence = architecture.fences.find(({ text }) => text.startsWith('audit →'));
-  expect(held.length).toBeGreaterThan(5);
+test('the order of the rooms is the one that dependency-cruiser holds', () => {
+  const list = /const rooms = \[([^\]]*)\]/.exec(read('.dependency-cruiser.cjs'))?.[1] ?? '';
+  const held = [...list.matchAll(/'([a-z.-]+)'/g)].map(([, room]) => room);
+  const fence = architecture.fences.find(({ text }) => text.startsWith('errors.ts →'));
+  expect(held.length).toBeGreaterThan(30);
   expect(fence?.text.split(/\s*→\s*/)).toEqual(held);
 });
 
@@ -42,7 +42,7 @@ test('every file that it names is there', () => {
   const paths = [...architecture.text.matchAll(/[\w./-]+\.(?:ts|js|yaml|cjs)\b/g)]
     .map(([path]) => path)
     .filter((path) => !packages.includes(path));
-  const names = [...sources, ...readdirSync(repository), 'src/outbound/lanes/providers.yaml'];
+  const names = [...sources, ...readdirSync(repository), 'src/smtp/providers.yaml'];
   const isThere = (path: string) => names.some((name) => `/${name}`.endsWith(`/${path}`));
   expect(paths.length).toBeGreaterThan(40);
   expect(paths.filter((path) => !isThere(path))).toEqual([]);
@@ -132,7 +132,7 @@ describe('dependencies', () => {
 });
 
 test('the keys of the configuration that it names exist', async () => {
-  const { configKeys } = await import('../../src/config-keys.ts');
+  const { configKeys } = await import('../../src/config/keys.ts');
   const known = configKeys.map(({ path }) => path);
   const given = codeSpans(architecture.prose).filter((span) =>
     /^(http|smtp|delivery)\.\w/.test(span),

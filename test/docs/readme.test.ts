@@ -16,9 +16,9 @@ import {
 import { commandsFolder, interpret, listCommandIds } from '../../commands/base/typed.ts';
 import { openApiDocument } from '../../daemon/http/openapi.ts';
 import { routes } from '../../daemon/http/routes.ts';
-import { loadConfig } from '../../src/config.ts';
-import { configKeys, configTree } from '../../src/config-keys.ts';
-import { reservedKeys } from '../../src/config-schema.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { configKeys, configTree } from '../../src/config/keys.ts';
+import { reservedKeys } from '../../src/config/schema.ts';
 import { firstStartText } from '../../src/first-start.ts';
 import { repository } from '../support/cli.ts';
 import { codeSpans, readMarkdown, section, tableRows } from './markdown.ts';

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
-import { seededRandom } from '../../src/random.ts';
+import { seededRandom } from '../../src/runtime/random.ts';
 import {
   type DaemonHome,
   type DaemonProcess,

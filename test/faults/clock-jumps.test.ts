@@ -3,10 +3,10 @@
 // longer than it was meant to from the moment of the jump on, and nobody spins.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listMessageEvents } from '../../src/messages/messages.ts';
-import { sendMessage, sweepClaims } from '../../src/outbound/accept/send.ts';
-import { createAttempter } from '../../src/outbound/attempt.ts';
-import { openCarrierHere } from '../../src/outbound/carrier/carrier.ts';
-import { claimMessages } from '../../src/outbound/claim.ts';
+import { createAttempter } from '../../src/queue/attempt.ts';
+import { openCarrierHere } from '../../src/queue/carrier/carrier.ts';
+import { claimMessages } from '../../src/queue/claim.ts';
+import { sendMessage, sweepClaims } from '../../src/sending/send.ts';
 import {
   firstDelivery,
   payloadFor,

@@ -5,20 +5,16 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { beat, deleteDaemons } from '../../src/admission/queries.ts';
 import type { App } from '../../src/app.ts';
+import { type DeliveryRow, findDeliveries, lockDeliveries } from '../../src/deliveries/queries.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import { updateLastUsed } from '../../src/keys/queries.ts';
-import {
-  type DeliveryRow,
-  findDeliveries,
-  lockDeliveries,
-} from '../../src/messages/delivery-queries.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
 import { findMessageRows, keepContents } from '../../src/messages/queries.ts';
-import { sendBatch } from '../../src/outbound/accept/batch.ts';
-import { cancelMessage } from '../../src/outbound/cancel.ts';
-import { deleteLaneStatesBefore, upsertLaneStates } from '../../src/outbound/lanes/lane-queries.ts';
-import { applyLateOutcomes, type LateOutcome } from '../../src/outbound/late-outcome.ts';
+import { cancelMessage } from '../../src/queue/cancel.ts';
+import { deleteLaneStatesBefore, upsertLaneStates } from '../../src/queue/lanes/lane-queries.ts';
+import { applyLateOutcomes, type LateOutcome } from '../../src/queue/late-outcome.ts';
+import { sendBatch } from '../../src/sending/batch.ts';
 import type { Db, Store } from '../../src/store/db.ts';
 import { heldWrite } from '../messages/fixtures.ts';
 import { payloadFor, send } from '../support/delivery.ts';

@@ -1,12 +1,12 @@
 // Servers that keep a sender waiting: what one organization sends to them holds up nobody else, and
 // what one such server holds is little.
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Caller } from '../../src/api/route.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { getMessage } from '../../src/messages/messages.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
-import type { Caller } from '../../src/route.ts';
 import { another } from '../queue/entries.ts';
 import { burstOverMs, send } from '../support/delivery.ts';
 import type { SinkReply, SinkVerb } from '../support/smtp-sink-script.ts';

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { areas } from '../../daemon/http/areas.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
+import { everyPermission, type Permission } from '../../src/api/permission.ts';
+import type { Route } from '../../src/api/route.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import { permissionMapOf } from '../../src/keys/roles.ts';
 import { createKeyInput } from '../../src/keys/schema.ts';
-import { everyPermission, type Permission } from '../../src/permission.ts';
-import type { Route } from '../../src/route.ts';
 import { openApiCheck } from '../support/openapi-check.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 

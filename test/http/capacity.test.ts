@@ -2,7 +2,7 @@
 // while health still answers; and how it closes.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Route } from '../../src/route.ts';
+import type { Route } from '../../src/api/route.ts';
 import {
   authenticateWord,
   echo,

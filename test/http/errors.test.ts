@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { errorHeaders } from '../../daemon/http/errors.ts';
 import { errorSchemas } from '../../daemon/http/openapi-errors.ts';
+import { type Route, route } from '../../src/api/route.ts';
 import {
   CapacityError,
   ConflictError,
@@ -18,7 +19,6 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../src/errors.ts';
-import { type Route, route } from '../../src/route.ts';
 import { getRoute, type HttpService, httpService, ownerKey } from './http-service.ts';
 
 let service: HttpService | undefined;

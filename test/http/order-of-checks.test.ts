@@ -2,13 +2,13 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { type Route, route } from '../../src/api/route.ts';
 import {
   ConflictError,
   PaymentRequiredError,
   RateLimitedError,
   ResourceNotFoundError,
 } from '../../src/errors.ts';
-import { type Route, route } from '../../src/route.ts';
 import {
   echo,
   getRoute,

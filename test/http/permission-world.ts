@@ -1,17 +1,17 @@
 // Two organizations with one resource of each kind, and a key for each kind of caller: what the matrix
 // of permissions is asked over.
 
+import type { Caller } from '../../src/api/route.ts';
 import { createBlock } from '../../src/blocks/blocks.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
-import type { IdKind } from '../../src/ids.ts';
 import { makeKey } from '../../src/keys/key-format.ts';
 import { createKey, revokeKey } from '../../src/keys/keys.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import type { CreateKey } from '../../src/keys/schema.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
-import { seededRandom } from '../../src/random.ts';
-import type { Caller } from '../../src/route.ts';
+import type { IdKind } from '../../src/runtime/ids.ts';
+import { seededRandom } from '../../src/runtime/random.ts';
 import { createSender } from '../../src/senders/identities.ts';
 import { payload, send } from '../messages/fixtures.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';

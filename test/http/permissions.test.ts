@@ -2,9 +2,9 @@
 // as the table in permission-rows.ts says. The list of routes is the service's own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
+import type { Method, Route } from '../../src/api/route.ts';
 import type { Role } from '../../src/keys/roles.ts';
 import type { ApiKey, CreateKey } from '../../src/keys/schema.ts';
-import type { Method, Route } from '../../src/route.ts';
 import type { Answer, HttpApi, RequestOptions } from '../support/http-client.ts';
 import { stores } from '../support/test-app.ts';
 import { type Row, rows } from './permission-rows.ts';

@@ -7,7 +7,7 @@ import {
   RateLimitedError,
   refusalReasons,
 } from '../../src/errors.ts';
-import { createMimeParser } from '../../src/inbound/parse.ts';
+import { createMimeParser } from '../../src/mime/parse/parser.ts';
 import { pauseOrganization } from '../../src/organizations/organizations.ts';
 import { limitedApi, onPlan, useToday } from '../admission/fixtures.ts';
 import { readMarkdown, section, tableRows } from '../docs/markdown.ts';

@@ -2,12 +2,12 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { dkimSign } from 'mailauth';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Clock, systemClock } from '../../src/clock.ts';
 import { type AuthSession, authenticate } from '../../src/inbound/authenticate.ts';
 import type { AuthResolver } from '../../src/inbound/check-lookups.ts';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import { mail } from '../mime/parse/fixture.ts';
 import { passingTime, virtualClock } from '../support/virtual-clock.ts';
 import { startWork, workedMs } from '../support/work-time.ts';
-import { mail } from './fixture.ts';
 
 function dnsError(code: string): Error {
   return Object.assign(new Error(code), { code });

@@ -1,10 +1,10 @@
 // SPF as RFC 7208 has it: a table of records, clients and verdicts against a zone held in memory.
 // The numbers in the titles are its sections.
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import { authenticate } from '../../src/inbound/authenticate.ts';
 import type { AuthResolver } from '../../src/inbound/check-lookups.ts';
-import { mail } from './fixture.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { mail } from '../mime/parse/fixture.ts';
 
 type Records = Record<string, string[] | string[][] | { exchange: string; priority: number }[]>;
 type Zone = Record<string, Records | string>;

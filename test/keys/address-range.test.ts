@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasRange, isInRanges, parseRange } from '../../src/network-address.ts';
+import { hasRange, isInRanges, parseRange } from '../../src/net/network-address.ts';
 
 function range(text: string) {
   const parsed = parseRange(text);

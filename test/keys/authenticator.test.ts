@@ -5,7 +5,7 @@ import { makeKey } from '../../src/keys/key-format.ts';
 import { createKey, getKey, revokeKey, rotateKey } from '../../src/keys/keys.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import type { CreateKey } from '../../src/keys/schema.ts';
-import { seededRandom } from '../../src/random.ts';
+import { seededRandom } from '../../src/runtime/random.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 
 describe.each(stores)('authentication on %s', (store) => {

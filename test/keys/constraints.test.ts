@@ -4,6 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer } from '../../daemon/http/server.ts';
+import type { Caller } from '../../src/api/route.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
@@ -11,7 +12,6 @@ import { createKey, getKey, rotateKey, updateKey } from '../../src/keys/keys.ts'
 import { operatorOf } from '../../src/keys/roles.ts';
 import type { ApiKey, CreateKey } from '../../src/keys/schema.ts';
 import type { Message } from '../../src/messages/schema.ts';
-import type { Caller } from '../../src/route.ts';
 import { createSender } from '../../src/senders/identities.ts';
 import { payload } from '../messages/fixtures.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';

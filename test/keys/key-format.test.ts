@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { isKeyText, isTestKey, makeKey } from '../../src/keys/key-format.ts';
-import { seededRandom, systemRandom } from '../../src/random.ts';
+import { seededRandom, systemRandom } from '../../src/runtime/random.ts';
 
 describe('the text of a key', () => {
   it.each(['live', 'test'] as const)('is svc_%s_, 32 random and 6 check characters', (mode) => {

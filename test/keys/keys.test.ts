@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/api/route.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import {
   createKey,
@@ -11,7 +12,6 @@ import {
 import { operatorOf } from '../../src/keys/roles.ts';
 import type { ApiKey, CreateKey } from '../../src/keys/schema.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
-import type { Caller } from '../../src/route.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 
 const never = 'key_0000000000000000000000';

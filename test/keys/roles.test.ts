@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { allows, everyPermission } from '../../src/api/permission.ts';
 import {
   covers,
   permissionMapOf,
@@ -6,7 +7,6 @@ import {
   rolePermissions,
   roles,
 } from '../../src/keys/roles.ts';
-import { allows, everyPermission } from '../../src/permission.ts';
 
 const allowed: Record<Role, (resource: string, action: string) => boolean> = {
   owner: () => true,

@@ -2,26 +2,26 @@
 // at once, the counts are those of the messages themselves, and every list and total says so.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
+import { messageStatuses } from '../../src/deliveries/status.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { ServiceError } from '../../src/errors.ts';
-import { resolveDestination } from '../../src/inbound/destination.ts';
 import { receive } from '../../src/inbound/receive.ts';
+import { resolveDestination } from '../../src/inbound/resolve.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
 import { totalOf } from '../../src/messages/counts.ts';
 import { listMessageIds, type MessageFilter } from '../../src/messages/list-queries.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
 import { scheduledPayload } from '../../src/messages/schema.ts';
-import { messageStatuses } from '../../src/messages/status.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
-import { scheduleMessage } from '../../src/outbound/accept/schedule.ts';
-import { cancelMessage } from '../../src/outbound/cancel.ts';
-import { confirmDelivered } from '../../src/outbound/confirm.ts';
-import { flushQueue } from '../../src/outbound/queue/queue.ts';
-import { seededRandom } from '../../src/random.ts';
-import type { Caller } from '../../src/route.ts';
+import { cancelMessage } from '../../src/queue/cancel.ts';
+import { confirmDelivered } from '../../src/queue/confirm.ts';
+import { flushQueue } from '../../src/queue/desk/queue.ts';
+import { seededRandom } from '../../src/runtime/random.ts';
+import { scheduleMessage } from '../../src/sending/schedule.ts';
 import { burstOverMs, payloadFor, send } from '../support/delivery.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import {

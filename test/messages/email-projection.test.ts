@@ -1,10 +1,10 @@
 // GET /v1/messages/{id}/email (specification 2.2, 4.1; contract 13): every listed field, for what we
 // sent and what came in, and the signed storage URLs.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { resolveDestination } from '../../src/inbound/destination.ts';
+import type { Page } from '../../src/api/pagination.ts';
 import { receive } from '../../src/inbound/receive.ts';
+import { resolveDestination } from '../../src/inbound/resolve.ts';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
-import type { Page } from '../../src/pagination.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { payload, rawMail, send } from './fixtures.ts';

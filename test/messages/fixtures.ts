@@ -1,11 +1,11 @@
 // What the message tests share: a payload, another organization, and what is in the store.
 import { sql } from 'kysely';
+import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import type { EmailProjection, Message, TimelineEvent } from '../../src/messages/schema.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
-import type { Caller } from '../../src/route.ts';
 import type { Db } from '../../src/store/db.ts';
 import type { HttpApi } from '../support/http-client.ts';
 

@@ -1,8 +1,8 @@
 // GET /v1/messages (specification 2.3, 4.1, 8.3): filters, pages, order, bounds.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from '../../src/api/pagination.ts';
 import type { Message } from '../../src/messages/schema.ts';
-import type { Page } from '../../src/pagination.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { recountMessages } from './exact-counts.ts';

@@ -2,18 +2,18 @@
 // organization reaches it.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createKey } from '../../src/keys/keys.ts';
+import type { Method } from '../../src/api/route.ts';
 import {
   claimDeliveries,
   findDue,
   findReady,
   settleDelivery,
-} from '../../src/messages/delivery-queries.ts';
+} from '../../src/deliveries/queries.ts';
+import { createKey } from '../../src/keys/keys.ts';
 import { getMessageRow } from '../../src/messages/messages.ts';
 import { deleteMessageRow } from '../../src/messages/queries.ts';
 import { type Delivery, type Message, sendPayload } from '../../src/messages/schema.ts';
-import { sendMessage } from '../../src/outbound/accept/send.ts';
-import type { Method } from '../../src/route.ts';
+import { sendMessage } from '../../src/sending/send.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import {

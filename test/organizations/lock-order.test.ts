@@ -9,8 +9,8 @@ import {
   pauseOrganization,
   updateOrganization,
 } from '../../src/organizations/organizations.ts';
-import { resumeSending } from '../../src/outbound/pauses.ts';
-import { seededRandom } from '../../src/random.ts';
+import { resumeSending } from '../../src/queue/stops.ts';
+import { seededRandom } from '../../src/runtime/random.ts';
 import { countHealth } from '../../src/usage/health.ts';
 import { markWarned } from '../../src/usage/health-queries.ts';
 import { heldWrite } from '../messages/fixtures.ts';

@@ -2,6 +2,7 @@
 // that guards against a stale view, and what an organization may send that is not approved.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { getPlanState } from '../../src/admission/plan-state.ts';
+import type { Caller } from '../../src/api/route.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { createKey } from '../../src/keys/keys.ts';
@@ -9,7 +10,6 @@ import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
 import { reapplyOnboarding, reviewOnboarding } from '../../src/organizations/onboarding.ts';
 import { createOrganization, getOrganization } from '../../src/organizations/organizations.ts';
 import type { Organization } from '../../src/organizations/schema.ts';
-import type { Caller } from '../../src/route.ts';
 import { createSender } from '../../src/senders/identities.ts';
 import { otherOrganization, payload } from '../messages/fixtures.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';

@@ -1,18 +1,18 @@
 // What the queue tests share: entries in each state, and a claim as a daemon makes it.
 import { sql } from 'kysely';
+import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
+import { type DeliveryRow, findDeliveries, postpone } from '../../src/deliveries/queries.ts';
+import type { WaitReason } from '../../src/deliveries/status.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
-import { type DeliveryRow, findDeliveries, postpone } from '../../src/messages/delivery-queries.ts';
-import type { WaitReason } from '../../src/messages/schema.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
-import { claimMessages } from '../../src/outbound/claim.ts';
-import { Lanes } from '../../src/outbound/lanes/lanes.ts';
-import { loadProviders } from '../../src/outbound/lanes/load-providers.ts';
-import { Shares } from '../../src/outbound/lanes/shares.ts';
-import type { ListQueueQuery } from '../../src/outbound/queue/queue-schema.ts';
-import type { Caller } from '../../src/route.ts';
+import { claimMessages } from '../../src/queue/claim.ts';
+import type { ListQueueQuery } from '../../src/queue/desk/queue-schema.ts';
+import { Lanes } from '../../src/queue/lanes/lanes.ts';
+import { Shares } from '../../src/queue/lanes/shares.ts';
 import { newSenderRow } from '../../src/senders/identities.ts';
 import { insertSender } from '../../src/senders/queries.ts';
+import { loadProviders } from '../../src/smtp/load-providers.ts';
 import { send } from '../support/delivery.ts';
 
 /** A query for `listQueue` with its defaults. */

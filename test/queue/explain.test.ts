@@ -3,11 +3,10 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { interpret, listCommandIds } from '../../commands/base/typed.ts';
 import { createBlock } from '../../src/blocks/blocks.ts';
+import type { WaitReason } from '../../src/deliveries/status.ts';
+import { messageStatuses } from '../../src/deliveries/status.ts';
 import { ResourceNotFoundError } from '../../src/errors.ts';
-import type { WaitReason } from '../../src/messages/schema.ts';
-import { messageStatuses } from '../../src/messages/status.ts';
-import { laneOfShare } from '../../src/outbound/lanes/shares.ts';
-import { explainMessage } from '../../src/outbound/queue/explain.ts';
+import { explainMessage } from '../../src/queue/desk/explain.ts';
 import {
   errorWords,
   facts,
@@ -15,10 +14,11 @@ import {
   stateWords,
   statusWords,
   waitWords,
-} from '../../src/outbound/queue/explain-words.ts';
-import { holdQueue } from '../../src/outbound/queue/holds.ts';
-import { dropDeliveries } from '../../src/outbound/queue/queue.ts';
-import { fromNow, spanInWords, timeInWords } from '../../src/outbound/queue/time-words.ts';
+} from '../../src/queue/desk/explain-words.ts';
+import { holdQueue } from '../../src/queue/desk/holds.ts';
+import { dropDeliveries } from '../../src/queue/desk/queue.ts';
+import { fromNow, spanInWords, timeInWords } from '../../src/queue/desk/time-words.ts';
+import { laneOfShare } from '../../src/queue/lanes/shares.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';

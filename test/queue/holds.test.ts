@@ -1,17 +1,17 @@
-// Holds: what matches one is not attempted until its release (src/outbound/queue/holds.ts).
+// Holds: what matches one is not attempted until its release (src/queue/desk/holds.ts).
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { holdDelivery } from '../../src/deliveries/queue-queries.ts';
 import { ConflictError, ResourceNotFoundError } from '../../src/errors.ts';
-import { holdDelivery } from '../../src/messages/queue-queries.ts';
-import { findHold, markReleased } from '../../src/outbound/queue/hold-queries.ts';
+import { findHold, markReleased } from '../../src/queue/desk/hold-queries.ts';
 import {
   heldBy,
   holdQueue,
   listHolds,
   readHolds,
   releaseHold,
-} from '../../src/outbound/queue/holds.ts';
-import { countQueueStates, dropDeliveries, listQueue } from '../../src/outbound/queue/queue.ts';
+} from '../../src/queue/desk/holds.ts';
+import { countQueueStates, dropDeliveries, listQueue } from '../../src/queue/desk/queue.ts';
 import { heldWrite, someoneWaits } from '../messages/fixtures.ts';
 import { firstDelivery, send, startPipeline, timeline } from '../support/delivery.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';

@@ -1,10 +1,10 @@
-// What `svc queue top` shows: the lanes that daemons report, added up (src/outbound/lanes/lane-report.ts).
+// What `svc queue top` shows: the lanes that daemons report, added up (src/queue/lanes/lane-report.ts).
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
-import { queueSnapshot, startLaneReport } from '../../src/outbound/lanes/lane-report.ts';
-import { Lanes } from '../../src/outbound/lanes/lanes.ts';
-import { loadProviders } from '../../src/outbound/lanes/load-providers.ts';
+import { queueSnapshot, startLaneReport } from '../../src/queue/lanes/lane-report.ts';
+import { Lanes } from '../../src/queue/lanes/lanes.ts';
+import { loadProviders } from '../../src/smtp/load-providers.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { watchWrites } from '../support/watched-writes.ts';
 import { inLane } from './entries.ts';

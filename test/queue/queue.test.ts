@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConflictError, ResourceNotFoundError } from '../../src/errors.ts';
 import { getMessage, listMessageEvents } from '../../src/messages/messages.ts';
-import { holdQueue } from '../../src/outbound/queue/holds.ts';
+import { holdQueue } from '../../src/queue/desk/holds.ts';
 import {
   countQueueStates,
   dropDeliveries,
@@ -11,7 +11,7 @@ import {
   listQueue,
   retryDeliveries,
   showQueueEntries,
-} from '../../src/outbound/queue/queue.ts';
+} from '../../src/queue/desk/queue.ts';
 import { send, timeline } from '../support/delivery.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { another, claim, inLane, query, queued, rowOf, waiting } from './entries.ts';

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/api/route.ts';
+import { parseWith } from '../../src/api/validate.ts';
 import { addDomain, deleteDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
-import type { Caller } from '../../src/route.ts';
 import {
   createSender,
   deleteSender,
@@ -12,7 +13,6 @@ import {
   updateSender,
 } from '../../src/senders/identities.ts';
 import { listSendersQuery } from '../../src/senders/schema.ts';
-import { parseWith } from '../../src/validate.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 
 describe.each(stores)('sender identities on %s', (store) => {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/api/route.ts';
 import { addDomain, deleteDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { ForbiddenError } from '../../src/errors.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
-import type { Caller } from '../../src/route.ts';
 import { createSender, updateSender } from '../../src/senders/identities.ts';
 import { type FromAddress, resolveSender, resolveSenders } from '../../src/senders/senders.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';

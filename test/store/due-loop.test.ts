@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/keys/keys.ts';
 import { countKeys } from '../../src/keys/queries.ts';
-import { createLogger } from '../../src/log.ts';
+import { createLogger } from '../../src/runtime/log.ts';
 import { createDueLoop, type DueLoop } from '../../src/store/due-loop.ts';
 import { stores, testApp } from '../support/test-app.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';

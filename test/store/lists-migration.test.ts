@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { describe, expect, inject, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { migrations } from '../../src/store/migrate.ts';
 import { openStore } from '../../src/store/open.ts';
 import { messageCounts } from '../messages/exact-counts.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest';
-import { type Clock, systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import type { Store } from '../../src/store/db.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { until } from '../support/daemon-process.ts';

@@ -3,9 +3,9 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type Clock, systemClock } from '../../src/clock.ts';
 import { CapacityError, ConflictError } from '../../src/errors.ts';
-import { seededRandom } from '../../src/random.ts';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import { seededRandom } from '../../src/runtime/random.ts';
 import { bulkInsert, type Db, type Store } from '../../src/store/db.ts';
 import { groupWrites } from '../../src/store/group.ts';
 import { openPostgres } from '../../src/store/postgres.ts';

@@ -1,12 +1,13 @@
 // A running pipeline over a test app, and the shortest ways to send and to look.
+
+import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { getMessage, listMessageEvents } from '../../src/messages/messages.ts';
 import { type Message, type SendPayload, sendPayload } from '../../src/messages/schema.ts';
-import { sendMessage } from '../../src/outbound/accept/send.ts';
-import { createAttempter } from '../../src/outbound/attempt.ts';
-import { openCarrierHere } from '../../src/outbound/carrier/carrier.ts';
-import { createPipeline, type Pipeline } from '../../src/outbound/pipeline.ts';
-import type { Caller } from '../../src/route.ts';
+import { createAttempter } from '../../src/queue/attempt.ts';
+import { openCarrierHere } from '../../src/queue/carrier/carrier.ts';
+import { createPipeline, type Pipeline } from '../../src/queue/loop.ts';
+import { sendMessage } from '../../src/sending/send.ts';
 
 /** While a burst of sends comes in, deliveries give way to it: by now it is over. */
 export const burstOverMs = 200;

@@ -4,9 +4,9 @@
 
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
+import type { Method } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
-import type { Method } from '../../src/route.ts';
 import { openApiCheck } from './openapi-check.ts';
 
 /** An answer: `body` is the parsed JSON, a test knows its shape. */

@@ -1,5 +1,5 @@
 // What a test makes the SMTP sink answer in place of its standard replies.
-import type { Verb } from '../../src/outbound/smtp/timeouts.ts';
+import type { Verb } from '../../src/smtp/timeouts.ts';
 
 export type SinkVerb = Verb | 'NOOP' | 'BDAT';
 

@@ -4,19 +4,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { type App, type Connector, openApp } from '../../src/app.ts';
-import { type ConfigInput, loadConfig } from '../../src/config.ts';
-import {
-  type DkimAlgorithm,
-  type DkimKeyPair,
-  generateDkimKey,
-} from '../../src/domains/dkim-key.ts';
+import type { Caller } from '../../src/api/route.ts';
+import { type App, openApp } from '../../src/app.ts';
+import { type ConfigInput, loadConfig } from '../../src/config/config.ts';
 import { firstStart } from '../../src/first-start.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
-import { createLogger } from '../../src/log.ts';
-import { seededRandom } from '../../src/random.ts';
-import type { Caller } from '../../src/route.ts';
+import { type DkimAlgorithm, type DkimKeyPair, generateDkimKey } from '../../src/mime/dkim-key.ts';
+import type { Connector } from '../../src/net/dial.ts';
+import { createLogger } from '../../src/runtime/log.ts';
+import { seededRandom } from '../../src/runtime/random.ts';
 import { openStore } from '../../src/store/open.ts';
 import { migratedSchema } from './postgres-pool.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';

@@ -9,8 +9,8 @@ import {
   getOrganization,
   pauseOrganization,
 } from '../../src/organizations/organizations.ts';
-import { resumeDomain, resumeSending } from '../../src/outbound/pauses.ts';
-import { explainMessage } from '../../src/outbound/queue/explain.ts';
+import { explainMessage } from '../../src/queue/desk/explain.ts';
+import { resumeDomain, resumeSending } from '../../src/queue/stops.ts';
 import { createSender, getSender } from '../../src/senders/identities.ts';
 import { countHealth } from '../../src/usage/health.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';

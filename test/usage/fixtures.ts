@@ -1,18 +1,18 @@
 // Mail whose outcome the test says: a pipeline with the real claim and settle, and an attempt that
 // reads what becomes of it from the recipient's local part.
 import { sql } from 'kysely';
+import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
-import { findDeliveries } from '../../src/messages/delivery-queries.ts';
+import { findDeliveries } from '../../src/deliveries/queries.ts';
 import type { Message } from '../../src/messages/schema.ts';
-import { acceptAll } from '../../src/outbound/accept/accept.ts';
-import { recentContents } from '../../src/outbound/accept/recent-contents.ts';
-import { readSendContent } from '../../src/outbound/accept/send-content.ts';
-import { createAttempter } from '../../src/outbound/attempt.ts';
-import { openCarrierHere } from '../../src/outbound/carrier/carrier.ts';
-import { applyLateOutcome, type LateOutcome } from '../../src/outbound/late-outcome.ts';
-import type { Outcome } from '../../src/outbound/outcome.ts';
-import { createPipeline } from '../../src/outbound/pipeline.ts';
-import type { Caller } from '../../src/route.ts';
+import { createAttempter } from '../../src/queue/attempt.ts';
+import { openCarrierHere } from '../../src/queue/carrier/carrier.ts';
+import { applyLateOutcome, type LateOutcome } from '../../src/queue/late-outcome.ts';
+import { createPipeline } from '../../src/queue/loop.ts';
+import { acceptAll } from '../../src/sending/accept.ts';
+import { readSendContent } from '../../src/sending/content.ts';
+import { recentContents } from '../../src/sending/recent-contents.ts';
+import type { Outcome } from '../../src/smtp/outcome.ts';
 import { fromJson } from '../../src/store/db.ts';
 import { payloadFor } from '../support/delivery.ts';
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBlock } from '../../src/blocks/blocks.ts';
 import { updateOrganization } from '../../src/organizations/organizations.ts';
-import { confirmDelivered } from '../../src/outbound/confirm.ts';
+import { confirmDelivered } from '../../src/queue/confirm.ts';
 import { domainStatsQuery, timeseriesQuery, usageQuery } from '../../src/usage/schema.ts';
 import { channelStats, domainStats, timeseries } from '../../src/usage/stats.ts';
 import { getUsage } from '../../src/usage/usage.ts';

@@ -3,7 +3,7 @@
 // append. `compact` tables are clustered by their key on SQLite: one B-tree less per insert. Each
 // further index of the tables of a send costs about 3 % of the accept rate: none that is not needed.
 import type { StoreKind } from '../db.ts';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../migration.ts';
 
 export const initial: Migration = {
   name: '0001-initial',

@@ -2,7 +2,7 @@
 // indexes instead of one over the nullable group: a null equals nothing, and the first of them is all
 // that a send looks into.
 import type { StoreKind } from '../db.ts';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../migration.ts';
 
 export const blocks: Migration = {
   name: '0002-blocks',

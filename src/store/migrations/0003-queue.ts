@@ -1,6 +1,6 @@
-// What the operator and the daemons tell each other of the queue: holds (src/outbound/queue/holds.ts) and
-// the lanes at work (src/outbound/lanes/lane-report.ts). The queue itself is the table `deliveries`.
-import type { Migration } from '../migrate.ts';
+// What the operator and the daemons tell each other of the queue: holds (src/queue/desk/holds.ts) and
+// the lanes at work (src/queue/lanes/lane-report.ts). The queue itself is the table `deliveries`.
+import type { Migration } from '../migration.ts';
 
 export const queue: Migration = {
   name: '0003-queue',

@@ -1,7 +1,7 @@
 // Who may send, how fast, how much (src/admission): what was accepted by day, and, where several
 // daemons share a store, their heartbeats and the buckets that they draw on together.
 import type { StoreKind } from '../db.ts';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../migration.ts';
 
 export const admission: Migration = {
   name: '0004-admission',

@@ -1,6 +1,6 @@
 // Bounces and complaint reports that were taken with a 250 and wait to be read. A row goes with its
 // raw mail once it has been read; `due_at` is when the next try may begin.
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../migration.ts';
 
 export const inboundReports: Migration = {
   name: '0005-inbound-reports',

@@ -1,7 +1,7 @@
 // What is counted as it happens (src/usage): mail by hour and by recipient domain, what the health of
 // an organization is judged by, and how far that judgement has come.
 import type { StoreKind } from '../db.ts';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../migration.ts';
 
 const metrics = [
   'accepted',

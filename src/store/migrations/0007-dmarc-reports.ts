@@ -1,6 +1,6 @@
 // What receivers saw of mail in the name of our domains (DMARC aggregate reports), in summary. A report
-// that comes twice has one row; rows go by age (src/inbound/dmarc/dmarc-reports.ts).
-import type { Migration } from '../migrate.ts';
+// that comes twice has one row; rows go by age (src/reports/dmarc/dmarc-reports.ts).
+import type { Migration } from '../migration.ts';
 
 export const dmarcReports: Migration = {
   name: '0007-dmarc-reports',

@@ -1,6 +1,6 @@
 // Who changed what (src/audit): one row for each change of an organization, a key, a domain and so on,
 // written in the transaction of the change.
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../migration.ts';
 
 export const audit: Migration = {
   name: '0009-audit',

@@ -1,5 +1,5 @@
 // Where an API key may be used from and whom its mail may come from (src/keys/constraints.ts).
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../migration.ts';
 
 export const keyConstraints: Migration = {
   name: '0010-key-constraints',

@@ -1,7 +1,7 @@
 // Reviews of the health of a sending domain beside those of its organization: which domains are held
 // and why, and since when their mail counts again (src/usage/domain-holds.ts).
 import type { StoreKind } from '../db.ts';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../migration.ts';
 
 export const domainHolds: Migration = {
   name: '0011-domain-holds',

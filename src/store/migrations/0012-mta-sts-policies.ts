@@ -1,6 +1,6 @@
 // The MTA-STS policies that are in force, so that they outlive a restart (RFC 8461 5.1): else who hides the
-// record for a moment takes the protection away. Rows go by age (src/outbound/route/kept-policies.ts).
-import type { Migration } from '../migrate.ts';
+// record for a moment takes the protection away. Rows go by age (src/queue/carrier/kept-policies.ts).
+import type { Migration } from '../migration.ts';
 
 export const mtaStsPolicies: Migration = {
   name: '0012-mta-sts-policies',

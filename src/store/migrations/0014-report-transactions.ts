@@ -1,6 +1,6 @@
 // What ties a report to the copies that it may speak for: the SMTP transaction that deliveries shared, and
-// the one that the return path of a report names (src/outbound/return-path.ts).
-import type { Migration } from '../migrate.ts';
+// the one that the return path of a report names (src/queue/return-path.ts).
+import type { Migration } from '../migration.ts';
 
 export const reportTransactions: Migration = {
   name: '0014-report-transactions',

@@ -2,7 +2,7 @@
 // id, and one to every list of blocks; what there is of each is counted; and no deletion of a body looks
 // through the messages.
 import type { StoreKind } from '../db.ts';
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../migration.ts';
 
 export const lists: Migration = {
   name: '0015-lists',

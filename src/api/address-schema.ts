@@ -1,0 +1,36 @@
+// Schemas of what ends up in a header, shared by the areas: addresses in the service's normal form and
+// text without line breaks (contract 5: a 422, never silently cleaned).
+import { z } from 'zod';
+import { isHeaderSafe, parseAddress } from '../net/address.ts';
+
+/** What is said of text that must not stand in a header. */
+export const notHeaderSafe = 'must not contain line breaks or control characters';
+
+/** An address in the service's normal form. */
+export const emailAddress = z
+  .string()
+  .max(320)
+  .transform((text, context) => {
+    const address = parseAddress(text);
+    if (address) return address.email;
+    context.addIssue({ code: 'custom', message: 'is not a valid email address' });
+    return z.NEVER;
+  })
+  .meta({ format: 'email' });
+
+/** A domain name in the service's normal form. */
+export const domainName = z
+  .string()
+  .max(255)
+  .transform((text, context) => {
+    // A domain is good if it makes a good address.
+    const address = parseAddress(`postmaster@${text}`);
+    if (address?.localPart === 'postmaster') return address.domain;
+    context.addIssue({ code: 'custom', message: 'is not a domain name such as example.com' });
+    return z.NEVER;
+  });
+
+/** Text bound for one header field. */
+export function headerText(maxLength: number) {
+  return z.string().max(maxLength).refine(isHeaderSafe, notHeaderSafe);
+}

@@ -1,0 +1,114 @@
+// A route is data (architecture.md, rule 4): method, path, permission, schemas and a one-line `run`.
+// Areas export lists of them; daemon/http supplies the mechanics and derives OpenAPI from the same
+// schemas. A route cannot be declared without a permission, so the table fails closed.
+import type { z } from 'zod';
+import type { App } from '../app.ts';
+import type { Permission, PermissionMap } from './permission.ts';
+
+/**
+ * Where a key may be used from, and whom its mail may come from; what is absent limits nothing.
+ * How each is read: src/keys/constraints.ts.
+ */
+export interface KeyConstraints {
+  /** From addresses, in the normal form of src/net/address.ts. */
+  senders?: readonly string[] | undefined;
+  /** From domains, in A-labels. */
+  domains?: readonly string[] | undefined;
+  /** CIDR, such as `203.0.113.0/24`. */
+  ipRanges?: readonly string[] | undefined;
+}
+
+/** Who asks: a key over HTTP, or the operator at the command line (`keyId` null). */
+export interface Caller {
+  organizationId: string;
+  keyId: string | null;
+  /** The name of the key; may lag a rename by half a second. */
+  keyName: string | null;
+  permissions: PermissionMap;
+  roleName: string;
+  /** Held by a person or by a service; "only a person" rules look here. */
+  owner: 'person' | 'service';
+  /** A test key reaches only simulator addresses and local mailboxes (contract 3). */
+  isTest: boolean;
+  /** Null for a key without, and for the operator. */
+  constraints: KeyConstraints | null;
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** What `run` gets: everything parsed by the route's own schemas. */
+export interface RouteRequest<Params, Query, Headers, Body> {
+  caller: Caller;
+  params: Params;
+  query: Query;
+  headers: Headers;
+  body: Body;
+}
+
+export interface RouteDefinition<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Headers extends z.ZodType,
+  Body extends z.ZodType,
+  Output extends z.ZodType,
+> {
+  method: Method;
+  /** In OpenAPI's form: `/v1/messages/{id}`. */
+  path: `/v1/${string}`;
+  /** OpenAPI operationId, camelCase. */
+  name: string;
+  summary: string;
+  /** Longer prose for the reference, where the summary is not enough. */
+  description?: string;
+  area: string;
+  permission: Permission;
+  params?: Params;
+  query?: Query;
+  /** Request headers in lower case, e.g. `idempotency-key`. */
+  headers?: Headers;
+  body?: Body;
+  /** The body may be left out altogether. */
+  bodyOptional?: boolean;
+  /** Draws one on the send rate limit (specification 8.1); a batch draws the rest when it runs. */
+  drawsOnSendRate?: boolean | 'batch';
+  status: 200 | 201;
+  output: Output;
+  /** Error statuses beyond those that every route may answer (401, 403, 404, 422, 429, 5xx). */
+  errors?: readonly number[];
+  run(
+    app: App,
+    request: RouteRequest<z.output<Params>, z.output<Query>, z.output<Headers>, z.output<Body>>,
+  ): Promise<z.input<Output>>;
+}
+
+/** A route with its types erased, as the dispatcher mounts it. */
+export interface Route {
+  readonly method: Method;
+  readonly path: `/v1/${string}`;
+  readonly name: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly area: string;
+  readonly permission: Permission;
+  readonly params?: z.ZodType;
+  readonly query?: z.ZodType;
+  readonly headers?: z.ZodType;
+  readonly body?: z.ZodType;
+  readonly bodyOptional?: boolean;
+  readonly drawsOnSendRate?: boolean | 'batch';
+  readonly status: 200 | 201;
+  readonly output: z.ZodType;
+  readonly errors?: readonly number[];
+  run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<unknown>;
+}
+
+/** Declares a route; the dispatcher only ever calls `run` with what the schemas let through. */
+export function route<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Headers extends z.ZodType,
+  Body extends z.ZodType,
+  Output extends z.ZodType,
+>(definition: RouteDefinition<Params, Query, Headers, Body, Output>): Route {
+  return definition as unknown as Route;
+}

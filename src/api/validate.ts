@@ -1,0 +1,100 @@
+// One way from a zod schema to a ValidationError, for HTTP bodies, queries and command-line input
+// alike: field names are dotted paths such as `to.0.email` (contract 4). Also what no text may hold,
+// whatever its field: NUL, which PostgreSQL does not keep, and half of a surrogate pair, which is no
+// character (RFC 7493 2.1).
+import { z } from 'zod';
+import { type FieldErrors, ValidationError } from '../errors.ts';
+
+const mostFieldErrors = 50;
+/** As deep as a JSON body may be. */
+const deepestText = 64;
+
+export type Checked<T> = { data: T } | { error: ValidationError };
+
+/**
+ * Checks `value`; `where` names the part in the message (body, query, path, headers, entry).
+ * `hasPlainTexts`: its texts are known to hold nothing that none may hold.
+ */
+export function checkWith<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  where: string,
+  hasPlainTexts = false,
+): Checked<z.output<T>> {
+  const result = schema.safeParse(value);
+  const fields = result.success ? newFields() : fieldsOf(result.error, where);
+  if (!hasPlainTexts && !isOpenList(schema)) addTextProblems(fields, value, [], where);
+  const [first] = Object.entries(fields);
+  if (result.success && !first) return { data: result.data };
+  const [field, problems] = first ?? [where, ['invalid']];
+  return { error: new ValidationError(`Invalid ${where}: ${field}: ${problems[0]}`, fields) };
+}
+
+/** As `checkWith`. @throws ValidationError */
+export function parseWith<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  where: 'body' | 'query' | 'path' | 'headers',
+): z.output<T> {
+  const checked = checkWith(schema, value, where);
+  if ('error' in checked) throw checked.error;
+  return checked.data;
+}
+
+/** Without a prototype: an unknown field may well be called `constructor` or `__proto__`. */
+function newFields(): FieldErrors {
+  return Object.create(null);
+}
+
+/** The problems as the API answers them; an unknown field is named by its own path. */
+function fieldsOf(error: z.ZodError, where: string): FieldErrors {
+  const fields = newFields();
+  for (const issue of error.issues.slice(0, mostFieldErrors)) {
+    const path = issue.path.map(String);
+    if (issue.code === 'unrecognized_keys') {
+      for (const key of issue.keys.slice(0, mostFieldErrors)) {
+        add(fields, [...path, key], 'unknown field');
+      }
+    } else {
+      add(fields, path.length > 0 ? path : [where], issue.message);
+    }
+  }
+  return fields;
+}
+
+function add(fields: FieldErrors, path: readonly string[], problem: string): void {
+  const name = path.join('.');
+  fields[name] = [...(fields[name] ?? []), problem];
+}
+
+/** A list whose entries are each checked by themselves. */
+function isOpenList(schema: z.ZodType): boolean {
+  return schema instanceof z.ZodArray && schema.element instanceof z.ZodUnknown;
+}
+
+function textProblem(text: string): string | null {
+  if (text.includes('\0')) return 'must not contain NUL characters';
+  return text.isWellFormed() ? null : 'must not contain half of a surrogate pair';
+}
+
+/** Adds what is wrong with texts, keys among them, where nothing else is wrong with their field. */
+function addTextProblems(
+  fields: FieldErrors,
+  value: unknown,
+  path: readonly string[],
+  where: string,
+): void {
+  if (typeof value === 'string') {
+    const problem = textProblem(value);
+    const named = path.length > 0 ? path : [where];
+    const isNews = problem !== null && fields[named.join('.')] === undefined;
+    if (isNews && Object.keys(fields).length < mostFieldErrors) add(fields, named, problem);
+    return;
+  }
+  if (typeof value !== 'object' || value === null || path.length > deepestText) return;
+  for (const [key, entry] of Object.entries(value)) {
+    const inner = [...path, key.replaceAll('\0', '\uFFFD').toWellFormed()];
+    addTextProblems(fields, key, inner, where);
+    addTextProblems(fields, entry, inner, where);
+  }
+}

@@ -1,0 +1,175 @@
+// Loading the configuration (contract 1): defaults, then the file, then the environment, then what a
+// command or test overrides; all of it validated at once, with the origin of every value. The keys
+// are in schema.ts, the file in file.ts, the variables in environment.ts.
+import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { ConfigError } from '../errors.ts';
+import { readEnvironment } from './environment.ts';
+import { type ConfigFile, type Environment, findConfigFile } from './file.ts';
+import { type ConfigSection, configKeys, configTree, findKeyHolding } from './keys.ts';
+import { describeIssue, type Locate } from './problems.ts';
+import { findContradictions, findDoubts } from './rules.ts';
+import { builtInPlans, type Config, type ConfigInput, configSchema } from './schema.ts';
+
+export type { Config, ConfigInput } from './schema.ts';
+
+interface LoadRequest {
+  /** The value of `--config`; relative to `cwd`. */
+  file?: string | undefined;
+  env: Environment;
+  cwd: string;
+  /** Wins over everything; for flags of a command and for tests. */
+  overrides?: ConfigInput;
+}
+
+export interface LoadedConfig {
+  config: Config;
+  /** By key: `default`, `config.yaml:3`, `env SVC_HTTP_PORT` or `override`. */
+  origin: ReadonlyMap<string, string>;
+  /** The absolute path of the file that was read. */
+  file: string | null;
+  /** One readable line each. */
+  warnings: string[];
+}
+
+type Tree = Record<string, unknown>;
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value at a dotted path, undefined if there is none. */
+export function valueAt(tree: unknown, path: string): unknown {
+  let value = tree;
+  for (const name of path.split('.')) value = isTree(value) ? value[name] : undefined;
+  return value;
+}
+
+/** Sets a value; a section that is not a map is left for validation to complain about. */
+function setAt(tree: Tree, path: string, value: unknown): void {
+  const [name = '', ...rest] = path.split('.');
+  if (rest.length === 0) {
+    tree[name] = value;
+    return;
+  }
+  tree[name] ??= {};
+  const inner = tree[name];
+  if (isTree(inner)) setAt(inner, rest.join('.'), value);
+}
+
+/** `http:` with nothing below it is null in YAML and means an empty section. */
+function fillEmptySections(tree: Tree, section: ConfigSection): void {
+  for (const entry of section.entries) {
+    if (!('entries' in entry)) continue;
+    if (valueAt(tree, entry.path) === null) setAt(tree, entry.path, {});
+    fillEmptySections(tree, entry);
+  }
+}
+
+/** Lays given plans over the built-in ones, so that one limit can be changed alone. */
+function mergePlans(given: unknown): unknown {
+  if (!isTree(given)) return given;
+  const builtIn: Tree = builtInPlans;
+  const merged = Object.entries(given).map(([name, limits]) => {
+    const base = Object.hasOwn(builtIn, name) ? builtIn[name] : undefined;
+    return [name, isTree(base) && isTree(limits) ? { ...base, ...limits } : limits] as const;
+  });
+  return { ...builtIn, ...Object.fromEntries(merged) };
+}
+
+function originOf(file: ConfigFile | null, path: string): string {
+  const position = file?.locate(path.split('.'), true);
+  return position?.complete ? `${file?.shownAs}:${position.line}` : 'default';
+}
+
+/** Puts the layers on one another; `origin` gets the last one that set each key. */
+function mergeLayers(
+  file: ConfigFile | null,
+  settings: ReturnType<typeof readEnvironment>['settings'],
+  overrides: ConfigInput,
+): { tree: Tree; origin: Map<string, string> } {
+  const tree: Tree = file?.values ?? {};
+  const origin = new Map(configKeys.map(({ path }) => [path, originOf(file, path)]));
+  fillEmptySections(tree, configTree);
+  for (const { key, value } of settings) {
+    setAt(tree, key.path, value);
+    origin.set(key.path, `env ${key.variable}`);
+  }
+  for (const { path } of configKeys) {
+    const value = valueAt(overrides, path);
+    if (value === undefined) continue;
+    setAt(tree, path, value);
+    origin.set(path, 'override');
+  }
+  if (tree.plans !== undefined) tree.plans = mergePlans(tree.plans);
+  return { tree, origin };
+}
+
+function locator(file: ConfigFile | null, origin: ReadonlyMap<string, string>): Locate {
+  return (path, ofKey) => {
+    const source = origin.get(findKeyHolding(path.join('.'))?.path ?? '');
+    if (source === 'override') return source;
+    if (source?.startsWith('env ')) return source.slice('env '.length);
+    const { line, col } = file?.locate(path, ofKey) ?? { line: 1, col: 1 };
+    return `${file?.shownAs ?? 'configuration'}:${line}:${col}`;
+  };
+}
+
+function contradictionLines(
+  config: Config,
+  file: ConfigFile | null,
+  origin: ReadonlyMap<string, string>,
+): string[] {
+  const locate = locator(file, origin);
+  return findContradictions(config).map(({ path, because, text }) => {
+    const set = [path, because].find((at) => {
+      const source = origin.get(findKeyHolding(at)?.path ?? '') ?? 'default';
+      return /^(env |override)/.test(source) || file?.locate(at.split('.')).complete;
+    });
+    const where = locate((set ?? path).split('.'));
+    return `${where}: ${path}: found ${valueAt(config, path) ?? 'nothing'}, ${text}`;
+  });
+}
+
+function reservedWarnings(config: Config, origin: ReadonlyMap<string, string>): string[] {
+  return configKeys
+    .filter(({ path, reserved }) => reserved && origin.get(path) !== 'default')
+    .filter(({ path, defaultValue }) => !isDeepStrictEqual(valueAt(config, path), defaultValue))
+    .map(({ path }) => `${path} is accepted but this version does not use it yet`);
+}
+
+function withAbsolutePaths(config: Config, cwd: string): Config {
+  const { certFile, keyFile } = config.smtp.inbound.tls;
+  const tls = {
+    certFile: certFile && resolve(cwd, certFile),
+    keyFile: keyFile && resolve(cwd, keyFile),
+  };
+  const { providersFile } = config.delivery;
+  return {
+    ...config,
+    dataDir: resolve(cwd, config.dataDir),
+    delivery: { ...config.delivery, providersFile: providersFile && resolve(cwd, providersFile) },
+    smtp: { ...config.smtp, inbound: { ...config.smtp.inbound, tls } },
+  };
+}
+
+/**
+ * The configuration of this process. Reads one file and the given environment, nothing else.
+ * @throws ConfigError with one line per mistake: where it is, the key, what was found and expected.
+ */
+export function loadConfig({ file, env, cwd, overrides = {} }: LoadRequest): LoadedConfig {
+  const configFile = findConfigFile(file, env, cwd);
+  const { settings, problems } = readEnvironment(env);
+  const { tree, origin } = mergeLayers(configFile, settings, overrides);
+  const parsed = configSchema.safeParse(tree, { reportInput: true });
+  const locate = locator(configFile, origin);
+  for (const issue of parsed.error?.issues ?? []) problems.push(...describeIssue(issue, locate));
+  if (parsed.data) problems.push(...contradictionLines(parsed.data, configFile, origin));
+  if (!parsed.data || problems.length > 0) throw new ConfigError(problems.join('\n'));
+  return {
+    config: withAbsolutePaths(parsed.data, cwd),
+    origin,
+    file: configFile?.path ?? null,
+    warnings: [...reservedWarnings(parsed.data, origin), ...findDoubts(parsed.data)],
+  };
+}

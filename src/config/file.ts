@@ -1,0 +1,175 @@
+// Finding and reading the configuration file (contract 1, "config file"): the look-up order, YAML to
+// plain values, and the line of every key. What the values may be is schema.ts. An error here
+// never quotes the text of the file: the line may hold a password.
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+} from 'yaml';
+import { ConfigError } from '../errors.ts';
+
+const largestFileBytes = 1_000_000;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ConfigFile {
+  path: string;
+  /** The path as errors and origins name it: short where it lies under the working directory. */
+  shownAs: string;
+  values: Record<string, unknown>;
+  /**
+   * Where the deepest part of `path` that the file holds is written: its value, or with `ofKey` its
+   * key. Lines and columns count from 1; `complete` says whether all of the path is there.
+   */
+  locate(path: readonly PropertyKey[], ofKey?: boolean): FilePosition;
+}
+
+interface FilePosition {
+  line: number;
+  col: number;
+  complete: boolean;
+}
+
+function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** The text of the file, or undefined if there is none. */
+function readIfThere(path: string, shownAs: string): string | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, 'r');
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return undefined;
+    throw new ConfigError(`${shownAs}: cannot be read (${errorCode(error)})`, { cause: error });
+  }
+  try {
+    const found = fstatSync(descriptor);
+    if (found.isDirectory()) throw new ConfigError(`${shownAs}: is a directory, expected a file`);
+    if (found.size > largestFileBytes) {
+      throw new ConfigError(`${shownAs}: larger than ${largestFileBytes} bytes`);
+    }
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function shortPath(path: string, cwd: string): string {
+  const fromHere = relative(cwd, path);
+  return fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
+}
+
+function usualPlaces(env: Environment, cwd: string): string[] {
+  const xdg = env.XDG_CONFIG_HOME;
+  const userConfig = xdg && isAbsolute(xdg) ? xdg : join(env.HOME || homedir(), '.config');
+  return [join(cwd, 'config.yaml'), join(userConfig, 'svc/config.yaml'), '/etc/svc/config.yaml'];
+}
+
+/**
+ * The first configuration file in the order of the contract: `file` (--config), $SVC_CONFIG, then
+ * the usual places; null if there is none.
+ * @throws ConfigError if a file that was named is missing, or one cannot be read or is not YAML.
+ */
+export function findConfigFile(
+  file: string | undefined,
+  env: Environment,
+  cwd: string,
+): ConfigFile | null {
+  const named = file ?? (env.SVC_CONFIG || undefined);
+  for (const place of named === undefined ? usualPlaces(env, cwd) : [resolve(cwd, named)]) {
+    const shownAs = shortPath(place, cwd);
+    const text = readIfThere(place, shownAs);
+    if (text !== undefined) return parseConfigFile(place, shownAs, text);
+  }
+  if (named === undefined) return null;
+  const by = file === undefined ? 'SVC_CONFIG' : '--config';
+  throw new ConfigError(`${named}: there is no such file (named by ${by})`);
+}
+
+const syntaxErrors: Readonly<Record<string, string>> = {
+  BAD_ALIAS: 'a value that starts with *, & or ! must be quoted',
+  BAD_INDENT: 'wrong indentation, or a bracket that is not closed',
+  BAD_SCALAR_START: 'a value that starts with this character must be quoted',
+  DUPLICATE_KEY: 'this key stands twice in its map',
+  MULTIPLE_DOCS: 'more than one YAML document in the file',
+  TAB_AS_INDENT: 'indent with spaces, not with tabs',
+  TAG_RESOLVE_FAILED: 'a value that starts with *, & or ! must be quoted',
+};
+
+function findSyntaxErrors(document: Document.Parsed): { offset: number; code: string }[] {
+  const faults = [...document.errors, ...document.warnings].map((error) => ({
+    offset: error.pos[0],
+    code: String(error.code),
+  }));
+  visit(document, {
+    Alias(_, alias) {
+      if (!alias.resolve(document))
+        faults.push({ offset: alias.range?.[0] ?? 0, code: 'BAD_ALIAS' });
+    },
+  });
+  return faults;
+}
+
+function parseConfigFile(path: string, shownAs: string, text: string): ConfigFile {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, stringKeys: true });
+  const lines = findSyntaxErrors(document).map(({ offset, code }) => {
+    const { line, col } = lineCounter.linePos(offset);
+    return `${shownAs}:${line}:${col}: ${syntaxErrors[code] ?? `not valid YAML (${code})`}`;
+  });
+  if (lines.length > 0) throw new ConfigError(lines.join('\n'));
+  const values = plainValues(document, shownAs);
+  return {
+    path,
+    shownAs,
+    values,
+    locate(keys, ofKey = false) {
+      const { offset, complete } = offsetOf(document, keys, ofKey);
+      return { ...lineCounter.linePos(offset), complete };
+    },
+  };
+}
+
+function plainValues(document: Document.Parsed, shownAs: string): Record<string, unknown> {
+  if (document.contents === null) return {};
+  if (isScalar(document.contents) && document.contents.value === null) return {};
+  if (!isMap(document.contents)) {
+    throw new ConfigError(`${shownAs}:1:1: expected a map of keys, such as "http:"`);
+  }
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    throw new ConfigError(`${shownAs}: too many aliases`, { cause: error });
+  }
+}
+
+function offsetOf(document: Document.Parsed, keys: readonly PropertyKey[], ofKey: boolean) {
+  let node: Node | null = document.contents;
+  let offset = 0;
+  for (const [depth, key] of keys.entries()) {
+    const container: unknown = isAlias(node) ? node.resolve(document) : node;
+    const last = depth === keys.length - 1;
+    if (isMap<Node, Node | null>(container)) {
+      const pair = container.items.find((each) => isScalar(each.key) && each.key.value === key);
+      if (!pair) return { offset, complete: false };
+      node = pair.value;
+      offset = (ofKey && last ? pair.key : (node ?? pair.key)).range?.[0] ?? offset;
+    } else {
+      const entry = isSeq<Node>(container) ? container.items[Number(key)] : undefined;
+      if (!entry) return { offset, complete: false };
+      node = entry;
+      offset = entry.range?.[0] ?? offset;
+    }
+  }
+  return { offset, complete: true };
+}

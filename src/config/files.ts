@@ -1,0 +1,79 @@
+// The files that a configuration names, read as the daemon would read them, so that `svc config check`
+// finds what would stop a start. Opens nothing else; the values themselves are config.ts.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { loadProviders } from '../smtp/load-providers.ts';
+import type { LoadedConfig } from './config.ts';
+
+/** What was found, one readable line each: where, the key, what is wrong. */
+export interface FileFindings {
+  /** The daemon would not start. */
+  problems: string[];
+  warnings: string[];
+}
+
+const words: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'it may not be read: permission denied',
+  EISDIR: 'it is a directory, not a file',
+};
+
+function wordsOf(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return words[code] ?? message;
+}
+
+/** Looks at `delivery.providersFile` and the files of `smtp.inbound.tls`; `now` in ms since 1970. */
+export function checkFiles({ config, origin }: LoadedConfig, now: number): FileFindings {
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  const lineOf = (key: string, text: string) =>
+    `${(origin.get(key) ?? key).replace(/^env /, '')}: ${key}: ${text}`;
+  const read = (key: string, file: string): Buffer | null => {
+    try {
+      return readFileSync(file);
+    } catch (error) {
+      problems.push(lineOf(key, `${file}: ${wordsOf(error)}`));
+      return null;
+    }
+  };
+  const isUsable = (key: string, file: string, part: SecureContextOptions): boolean => {
+    try {
+      createSecureContext(part);
+      return true;
+    } catch (error) {
+      problems.push(lineOf(key, `${file}: ${wordsOf(error)}`));
+      return false;
+    }
+  };
+
+  const { providersFile, maxConnectionsPerDomain } = config.delivery;
+  const providersKey = 'delivery.providersFile';
+  if (providersFile !== null && read(providersKey, providersFile)) {
+    try {
+      loadProviders(providersFile, maxConnectionsPerDomain);
+    } catch (error) {
+      problems.push(lineOf(providersKey, wordsOf(error).replace(`${providersKey}: `, '')));
+    }
+  }
+
+  const { certFile, keyFile } = config.smtp.inbound.tls;
+  if (certFile === null || keyFile === null) return { problems, warnings };
+  const [certKey, keyKey] = ['smtp.inbound.tls.certFile', 'smtp.inbound.tls.keyFile'];
+  const cert = read(certKey, certFile);
+  const key = read(keyKey, keyFile);
+  const isCertUsable = cert !== null && isUsable(certKey, certFile, { cert });
+  const isKeyUsable = key !== null && isUsable(keyKey, keyFile, { key });
+  if (!cert || !key || !isCertUsable || !isKeyUsable) return { problems, warnings };
+  const certificate = new X509Certificate(cert);
+  if (!certificate.checkPrivateKey(createPrivateKey(key))) {
+    problems.push(lineOf(keyKey, `${keyFile}: it is not the key of the certificate ${certFile}`));
+  }
+  const endsAt = Date.parse(certificate.validTo);
+  if (endsAt <= now) {
+    const since = new Date(endsAt).toISOString();
+    warnings.push(lineOf(certKey, `${certFile}: the certificate ran out at ${since}`));
+  }
+  return { problems, warnings };
+}

@@ -1,0 +1,107 @@
+// The keys of the configuration as a list, read off the schema: path, environment variable, default,
+// reason. Loading, the example file and `config show` all walk this list, so none can miss a key.
+import { z } from 'zod';
+import { configSchema, reservedKeys, secretKeys } from './schema.ts';
+
+/** One key that holds a value (never a section). */
+export interface ConfigKey {
+  /** Dotted: `http.port`. */
+  path: string;
+  /** `SVC_HTTP_PORT`. */
+  variable: string;
+  defaultValue: unknown;
+  /** One line for the example file. */
+  reason: string;
+  /** How an environment variable is read. */
+  form: 'text' | 'number' | 'boolean' | 'json';
+  nullable: boolean;
+  /** For a list or map of maps: the names in its entries. */
+  entryNames: string[];
+  /** Validated, but of no effect in this version. */
+  reserved: boolean;
+}
+
+export interface ConfigSection {
+  path: string;
+  reason: string;
+  entries: (ConfigKey | ConfigSection)[];
+}
+
+/** True if `path` is `prefix` or lies below it. */
+function liesUnder(path: string, prefix: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}.`);
+}
+
+/** True if showing the value at `path`, or anything that holds or is held by it, tells a secret. */
+export function isSecret(path: string): boolean {
+  return secretKeys.some((secret) => liesUnder(path, secret) || liesUnder(secret, path));
+}
+
+/** `smtp.inbound.tls.certFile` → `SVC_SMTP_INBOUND_TLS_CERT_FILE`. */
+function variableOf(path: string): string {
+  return `SVC_${path
+    .replace(/([A-Z])/g, '_$1')
+    .replaceAll('.', '_')
+    .toUpperCase()}`;
+}
+
+function isReserved(path: string): boolean {
+  return reservedKeys.some((prefix) => liesUnder(path, prefix));
+}
+
+function formOf(schema: unknown): ConfigKey['form'] {
+  if (schema instanceof z.ZodNumber) return 'number';
+  if (schema instanceof z.ZodBoolean) return 'boolean';
+  if (schema instanceof z.ZodString || schema instanceof z.ZodEnum) return 'text';
+  return 'json';
+}
+
+function entryNamesOf(schema: unknown): string[] {
+  if (schema instanceof z.ZodArray) return entryNamesOf(schema.element);
+  if (schema instanceof z.ZodRecord) return entryNamesOf(schema.valueType);
+  if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
+  if (!(schema instanceof z.ZodDiscriminatedUnion)) return [];
+  return [...new Set(schema.options.flatMap(entryNamesOf))];
+}
+
+function readKey(path: string, schema: unknown): ConfigKey {
+  if (!(schema instanceof z.ZodDefault)) throw new TypeError(`${path} has no default`);
+  const inner = schema.unwrap();
+  const nullable = inner instanceof z.ZodNullable;
+  return {
+    path,
+    variable: variableOf(path),
+    defaultValue: schema.def.defaultValue,
+    reason: schema.description ?? '',
+    form: formOf(nullable ? inner.unwrap() : inner),
+    nullable,
+    entryNames: entryNamesOf(inner),
+    reserved: isReserved(path),
+  };
+}
+
+function readSection(path: string, reason: string, object: z.ZodObject): ConfigSection {
+  const entries = Object.entries(object.shape).map(([name, schema]) => {
+    const at = path === '' ? name : `${path}.${name}`;
+    const inner = schema instanceof z.ZodPrefault ? schema.unwrap() : undefined;
+    return inner instanceof z.ZodObject
+      ? readSection(at, (schema as z.ZodType).description ?? '', inner)
+      : readKey(at, schema);
+  });
+  return { path, reason, entries };
+}
+
+function flatten(section: ConfigSection): ConfigKey[] {
+  return section.entries.flatMap((entry) => ('entries' in entry ? flatten(entry) : [entry]));
+}
+
+/** The keys in their order, nested in their sections. */
+export const configTree: ConfigSection = readSection('', '', configSchema);
+
+/** The keys in their order. */
+export const configKeys: readonly ConfigKey[] = flatten(configTree);
+
+/** The key that holds `path`: itself, or the list or map that it lies in. */
+export function findKeyHolding(path: string): ConfigKey | undefined {
+  return configKeys.find((key) => liesUnder(path, key.path));
+}

@@ -1,0 +1,491 @@
+// All SQL on `deliveries`. The row is the queue entry:
+//
+// | state   | turn | due_at       | claimed_by | lane | what it waits for                        |
+// |---------|------|--------------|------------|------|------------------------------------------|
+// | ready   | set  | past         | null       | null | a claim, in the order of turns           |
+// | waiting | null | its time     | null       | null | its time (retry, schedule)               |
+// | in lane | null | its estimate | null       | set  | room in its lane, at the latest its time |
+// | claimed | null | lease's end  | worker     | null | the end of its attempt                   |
+// | ended   | null | null         | null       | null | nothing                                  |
+import { type Kysely, sql } from 'kysely';
+import {
+  bulkInsert,
+  change,
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../store/db.ts';
+import type { MessageStatus, WaitReason } from './status.ts';
+
+export interface DeliveryRow {
+  id: string;
+  message_id: string;
+  recipient_id: string;
+  organization_id: string;
+  /** Domain of the From address: who shares the organization's turns. */
+  sender_domain: string;
+  email: string;
+  domain: string;
+  /** The lane it waits for, as long as it does. */
+  lane: string | null;
+  /** Its place among those that may go now (src/queue/turns.ts); null for all others. */
+  turn: number | null;
+  status: MessageStatus;
+  attempt_count: number;
+  max_attempts: number;
+  due_at: number | null;
+  claimed_by: string | null;
+  wait_reason: WaitReason | null;
+  queued_at: number | null;
+  claimed_at: number | null;
+  last_attempt_at: number | null;
+  sent_at: number | null;
+  delivered_at: number | null;
+  read_at: number | null;
+  failed_at: number | null;
+  terminal_at: number | null;
+  expires_at: number;
+  error_code: string | null;
+  error_message: string | null;
+  error_details: string | null;
+  attempts: string | null;
+  /**
+   * The SMTP transaction of its last attempt, where another delivery began it
+   * (src/queue/return-path.ts); null where it was its own.
+   */
+  transaction_id: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface DeliveryTables {
+  deliveries: DeliveryRow;
+}
+
+const deliveryColumns = [
+  'id',
+  'message_id',
+  'recipient_id',
+  'organization_id',
+  'sender_domain',
+  'email',
+  'domain',
+  'lane',
+  'turn',
+  'status',
+  'attempt_count',
+  'max_attempts',
+  'due_at',
+  'claimed_by',
+  'wait_reason',
+  'queued_at',
+  'claimed_at',
+  'last_attempt_at',
+  'sent_at',
+  'delivered_at',
+  'read_at',
+  'failed_at',
+  'terminal_at',
+  'expires_at',
+  'error_code',
+  'error_message',
+  'error_details',
+  'attempts',
+  'transaction_id',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof DeliveryRow)[];
+
+export const insertDeliveries = bulkInsert<DeliveryTables>('deliveries', deliveryColumns);
+
+type IdList = { ids: unknown };
+
+const selectDeliveries = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('deliveries')
+    .selectAll()
+    .where(isOneOf(db, 'message_id', parameter('ids')))
+    .orderBy('id'),
+);
+
+export function findDeliveries(db: Db, messageIds: readonly string[]): Promise<DeliveryRow[]> {
+  return selectDeliveries(db, { ids: idList(db, messageIds) });
+}
+
+const selectStatuses = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('deliveries')
+    .select(['id', 'message_id', 'status'])
+    .where(isOneOf(db, 'message_id', parameter('ids'))),
+);
+
+const selectForUpdate = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('deliveries')
+    .select('id')
+    .where(isOneOf(db, 'id', parameter('ids')))
+    .orderBy('id')
+    .forUpdate(),
+);
+
+/**
+ * Holds the rows against other transactions, in the order in which all of them do: deliveries by
+ * their ids, then their messages. SQLite has one writer at a time.
+ */
+export async function lockDeliveries(db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0 || engineOf(db) === 'sqlite') return;
+  await selectForUpdate(db, { ids: idList(db, ids) });
+}
+
+/** The same for all deliveries of a message. */
+export async function lockDeliveriesOf(db: Db, messageId: string): Promise<void> {
+  if (engineOf(db) === 'sqlite') return;
+  await tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .select('id')
+    .where('message_id', '=', messageId)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+}
+
+/** The same for all claims, or those of one worker. */
+export async function lockClaims(db: Db, worker: string | null): Promise<void> {
+  if (engineOf(db) === 'sqlite') return;
+  await tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .select('id')
+    .where('claimed_by', worker === null ? 'is not' : '=', worker)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+}
+
+/** The statuses of all deliveries of these messages. */
+export function findDeliveryStatuses(
+  db: Db,
+  messageIds: readonly string[],
+): Promise<Pick<DeliveryRow, 'id' | 'message_id' | 'status'>[]> {
+  return selectStatuses(db, { ids: idList(db, messageIds) });
+}
+
+const selectFirstTurn = statement((db: Kysely<DeliveryTables>) =>
+  db.selectFrom('deliveries').select('turn').where('turn', 'is not', null).orderBy('turn').limit(1),
+);
+
+/** The earliest turn that waits for a claim, or null. A read of one index entry. */
+export async function firstTurn(db: Db): Promise<number | null> {
+  return (await selectFirstTurn(db, {}))[0]?.turn ?? null;
+}
+
+const selectNextDue = statement((db: Kysely<DeliveryTables>) =>
+  db
+    .selectFrom('deliveries')
+    .select('due_at')
+    .where('turn', 'is', null)
+    .where('due_at', 'is not', null)
+    .orderBy('due_at')
+    .limit(1),
+);
+
+/** When the next delivery without a turn wants attention, or null. */
+export async function nextDueAt(db: Db): Promise<number | null> {
+  return (await selectNextDue(db, {}))[0]?.due_at ?? null;
+}
+
+type DueRequest = { now: number; limit: number };
+
+const selectDue = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<DueRequest>) => {
+  const due = db
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('turn', 'is', null)
+    .where('due_at', '<=', parameter('now'))
+    .orderBy('due_at')
+    .limit(parameter('limit'));
+  return engineOf(db) === 'postgres' ? due.forUpdate().skipLocked() : due;
+});
+
+/** Those whose time has come (a lease that ran out among them), earliest first. */
+export function findDue(db: Db, now: number, limit: number): Promise<DeliveryRow[]> {
+  return selectDue(db, { now, limit });
+}
+
+type LaneRequest = { lane: string; limit: number };
+
+const selectInLane = statement(
+  (db: Kysely<DeliveryTables>, parameter: ParameterOf<LaneRequest>) => {
+    const waiting = db
+      .selectFrom('deliveries')
+      .selectAll()
+      .where('lane', '=', parameter('lane'))
+      .orderBy('due_at')
+      .limit(parameter('limit'));
+    return engineOf(db) === 'postgres' ? waiting.forUpdate().skipLocked() : waiting;
+  },
+);
+
+/** Those that wait for this lane, in the order in which they were put off. */
+export function findInLane(db: Db, lane: string, limit: number): Promise<DeliveryRow[]> {
+  return selectInLane(db, { lane, limit });
+}
+
+const selectReady = statement(
+  (db: Kysely<DeliveryTables>, parameter: ParameterOf<{ limit: number }>) => {
+    const ready = db
+      .selectFrom('deliveries')
+      .selectAll()
+      .where('turn', 'is not', null)
+      .orderBy('turn')
+      .limit(parameter('limit'));
+    return engineOf(db) === 'postgres' ? ready.forUpdate().skipLocked() : ready;
+  },
+);
+
+/** Those that may go now, by turn. On PostgreSQL what another daemon looks at is passed over. */
+export function findReady(db: Db, limit: number): Promise<DeliveryRow[]> {
+  return selectReady(db, { limit });
+}
+
+type TurnChange = { id: string; turn: number };
+
+const setTurn = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<TurnChange>) =>
+  db
+    .updateTable('deliveries')
+    .set({ turn: parameter('turn'), claimed_by: null, lane: null, wait_reason: null })
+    .where('id', '=', parameter('id')),
+);
+
+/** The delivery may go now, at its turn. */
+export async function makeReady(db: Db, id: string, turn: number): Promise<void> {
+  await setTurn(db, { id, turn });
+}
+
+export interface Postponement {
+  id: string;
+  lane: string;
+  dueAt: number;
+  waitReason: WaitReason;
+}
+
+const setLane = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<Postponement>) =>
+  db
+    .updateTable('deliveries')
+    .set({
+      turn: null,
+      claimed_by: null,
+      lane: parameter('lane'),
+      due_at: parameter('dueAt'),
+      wait_reason: parameter('waitReason'),
+    })
+    .where('id', '=', parameter('id')),
+);
+
+/** The delivery waits for its lane, at the latest until `dueAt`. No attempt is counted. */
+export async function postpone(db: Db, postponement: Postponement): Promise<void> {
+  await setLane(db, postponement);
+}
+
+export interface ClaimRequest {
+  ids: readonly string[];
+  worker: string;
+  now: number;
+  leaseUntil: number;
+}
+
+type ClaimValues = Omit<ClaimRequest, 'ids'> & { ids: unknown };
+
+const claim = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<ClaimValues>) =>
+  db
+    .updateTable('deliveries')
+    .set((set) => ({
+      status: 'processing' as const,
+      claimed_by: parameter('worker'),
+      claimed_at: parameter('now'),
+      last_attempt_at: parameter('now'),
+      attempt_count: set('attempt_count', '+', 1),
+      due_at: parameter('leaseUntil'),
+      turn: null,
+      lane: null,
+      wait_reason: null,
+      updated_at: parameter('now'),
+    }))
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/** Begins an attempt of these deliveries for `worker`, leased until `leaseUntil`. */
+export async function claimDeliveries(db: Db, request: ClaimRequest): Promise<void> {
+  await claim(db, { ...request, ids: idList(db, request.ids) });
+}
+
+/** Prolongs the leases of these, as far as they are the worker's. */
+export async function renewLeases(
+  db: Db,
+  worker: string,
+  ids: readonly string[],
+  leaseUntil: number,
+): Promise<void> {
+  await lockDeliveries(db, ids);
+  await tables<DeliveryTables>(db)
+    .updateTable('deliveries')
+    .set({ due_at: leaseUntil })
+    .where('claimed_by', '=', worker)
+    .where(isOneOf(db, 'id', idList(db, ids)))
+    .execute();
+}
+
+/** Hands claims back, due now: at SIGTERM our own, at start those of a daemon that died. */
+export async function releaseClaims(db: Db, worker: string | null, now: number): Promise<number> {
+  await lockClaims(db, worker);
+  const released = await tables<DeliveryTables>(db)
+    .updateTable('deliveries')
+    .set({ claimed_by: null, due_at: now })
+    .where('claimed_by', worker === null ? 'is not' : '=', worker)
+    .executeTakeFirst();
+  return Number(released.numUpdatedRows);
+}
+
+/** What an attempt left behind. */
+export type DeliveryChange = Pick<
+  DeliveryRow,
+  | 'status'
+  | 'due_at'
+  | 'wait_reason'
+  | 'sent_at'
+  | 'delivered_at'
+  | 'read_at'
+  | 'failed_at'
+  | 'terminal_at'
+  | 'error_code'
+  | 'error_message'
+  | 'error_details'
+  | 'attempts'
+  | 'transaction_id'
+  | 'updated_at'
+>;
+
+type SettleValues = DeliveryChange & { id: string; worker: string };
+
+const settle = change((db: Kysely<DeliveryTables>, parameter: ParameterOf<SettleValues>) =>
+  db
+    .updateTable('deliveries')
+    .set({
+      claimed_by: null,
+      status: parameter('status'),
+      due_at: parameter('due_at'),
+      wait_reason: parameter('wait_reason'),
+      sent_at: parameter('sent_at'),
+      delivered_at: parameter('delivered_at'),
+      read_at: parameter('read_at'),
+      failed_at: parameter('failed_at'),
+      terminal_at: parameter('terminal_at'),
+      error_code: parameter('error_code'),
+      error_message: parameter('error_message'),
+      error_details: parameter('error_details'),
+      attempts: parameter('attempts'),
+      transaction_id: parameter('transaction_id'),
+      updated_at: parameter('updated_at'),
+    })
+    .where('id', '=', parameter('id'))
+    .where('claimed_by', '=', parameter('worker')),
+);
+
+/** Writes the end of an attempt; false where the claim is no longer this worker's. */
+export async function settleDelivery(
+  db: Db,
+  id: string,
+  worker: string,
+  values: DeliveryChange,
+): Promise<boolean> {
+  return (await settle(db, { ...values, id, worker })) > 0;
+}
+
+/** Relay mode: what was sent before `sentBefore` and has not bounced counts as delivered. */
+export async function confirmSent(
+  db: Db,
+  sentBefore: number,
+  now: number,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  const q = tables<DeliveryTables>(db);
+  const quiet = await q
+    .selectFrom('deliveries')
+    .select('id')
+    .where('status', '=', 'sent')
+    .where('sent_at', '<=', sentBefore)
+    .orderBy('sent_at')
+    .limit(limit)
+    // What another daemon confirms, or a report changes, is not waited for.
+    .$if(engineOf(db) === 'postgres', (rows) => rows.forUpdate().skipLocked())
+    .execute();
+  if (quiet.length === 0) return [];
+  const ids = quiet.map(({ id }) => id);
+  return q
+    .updateTable('deliveries')
+    .set({ status: 'delivered', delivered_at: now, terminal_at: now, updated_at: now })
+    .where(isOneOf(db, 'id', idList(db, ids)))
+    .returningAll()
+    .execute();
+}
+
+const selectOldestSent = statement((db: Kysely<DeliveryTables>) =>
+  db
+    .selectFrom('deliveries')
+    .select('sent_at')
+    // A value that is bound would have SQLite plan anew at each run, to know whether its index fits.
+    .where('status', '=', sql.lit<MessageStatus>('sent'))
+    .orderBy('sent_at')
+    .limit(1),
+);
+
+/** When the oldest unconfirmed `sent` was sent, or null. */
+export async function oldestSentAt(db: Db): Promise<number | null> {
+  return (await selectOldestSent(db, {}))[0]?.sent_at ?? null;
+}
+
+/** When the latest delivery was accepted, or null. A read of one index entry. */
+export async function newestCreatedAt(db: Db): Promise<number | null> {
+  const row = await tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .select('created_at')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.created_at ?? null;
+}
+
+export function findDelivery(db: Db, id: string): Promise<DeliveryRow | undefined> {
+  return tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** What a report that came after the attempt changes. */
+export type LateChange = Partial<
+  Pick<
+    DeliveryRow,
+    'delivered_at' | 'failed_at' | 'terminal_at' | 'error_code' | 'error_message' | 'error_details'
+  >
+> & { status: MessageStatus; updated_at: number };
+
+/** Moves a delivery on if it still has one of the statuses `from`, and returns it as it is then. */
+export async function moveDelivery(
+  db: Db,
+  id: string,
+  from: readonly MessageStatus[],
+  change: LateChange,
+): Promise<DeliveryRow | undefined> {
+  return tables<DeliveryTables>(db)
+    .updateTable('deliveries')
+    .set(change)
+    .where('id', '=', id)
+    .where('status', 'in', from)
+    .returningAll()
+    .executeTakeFirst();
+}

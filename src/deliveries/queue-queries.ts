@@ -1,0 +1,476 @@
+// SQL on `deliveries` for looking at the queue and changing it by hand: pages, counts, walks, and
+// changes that leave alone what a daemon works on. The states are those at the head of
+// queries.ts; a lane named `held <hold id>` is a hold (src/queue/desk/holds.ts).
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import {
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../store/db.ts';
+import { type DeliveryRow, type DeliveryTables, lockClaims, lockDeliveries } from './queries.ts';
+import type { WaitReason } from './status.ts';
+
+export const queueStates = ['ready', 'waiting', 'in-lane', 'held', 'claimed'] as const;
+export type QueueState = (typeof queueStates)[number];
+
+/** Which entries; what is undefined does not matter. */
+export interface QueueFilter {
+  organizationId?: string | undefined;
+  domain?: string | undefined;
+  waitReason?: WaitReason | undefined;
+  lane?: string | undefined;
+}
+
+/** The queue is read in two halves, each in the order of its index: by turn, then by time. */
+export type QueueHalf = 'ready' | 'due';
+
+/** Part of a half: a state, or all of it. */
+export interface QueuePart {
+  half: QueueHalf;
+  state: QueueState | null;
+  /** The lanes that are holds. */
+  heldLanes: readonly string[];
+}
+
+function entriesOf(db: Db, half: QueueHalf) {
+  const q = tables<DeliveryTables>(db).selectFrom('deliveries');
+  return half === 'ready'
+    ? q.where('turn', 'is not', null)
+    : q.where('turn', 'is', null).where('due_at', 'is not', null);
+}
+
+function filtered(db: Db, half: QueueHalf, filter: QueueFilter) {
+  const { organizationId, domain, waitReason, lane } = filter;
+  return entriesOf(db, half)
+    .$if(organizationId !== undefined, (q) => q.where('organization_id', '=', organizationId ?? ''))
+    .$if(domain !== undefined, (q) => q.where('domain', '=', domain ?? ''))
+    .$if(waitReason !== undefined, (q) => q.where('wait_reason', '=', waitReason ?? 'retry'))
+    .$if(lane !== undefined, (q) => q.where('lane', '=', lane ?? ''));
+}
+
+function partOf(db: Db, { half, state, heldLanes }: QueuePart, filter: QueueFilter) {
+  const held = isOneOf(db, 'lane', idList(db, heldLanes));
+  return filtered(db, half, filter)
+    .$if(state === 'waiting', (q) => q.where('lane', 'is', null).where('claimed_by', 'is', null))
+    .$if(state === 'claimed', (q) => q.where('claimed_by', 'is not', null))
+    .$if(state === 'held', (q) => q.where(held))
+    .$if(state === 'in-lane', (q) =>
+      q.where('lane', 'is not', null).where(sql<SqlBool>`not ${held}`),
+    );
+}
+
+/** Some of a part, what goes first first. */
+export function selectQueue(
+  db: Db,
+  part: QueuePart,
+  filter: QueueFilter,
+  range: { limit: number; offset: number },
+): Promise<DeliveryRow[]> {
+  return partOf(db, part, filter)
+    .selectAll()
+    .orderBy(part.half === 'ready' ? 'turn' : 'due_at')
+    .orderBy('id')
+    .limit(range.limit)
+    .offset(range.offset)
+    .execute();
+}
+
+export async function countQueue(db: Db, part: QueuePart, filter: QueueFilter): Promise<number> {
+  const { count } = await partOf(db, part, filter)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** The deliveries with this id, or of the message with this id, ended ones among them. */
+export function findNamedDeliveries(db: Db, id: string): Promise<DeliveryRow[]> {
+  return tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .selectAll()
+    .where(id.startsWith('dlv_') ? 'id' : 'message_id', '=', id)
+    .orderBy('id')
+    .execute();
+}
+
+/** How many entries are in each state. */
+export type QueueCounts = Record<QueueState, number>;
+
+/** Counts from the entries of indexes alone, each up to `most`. */
+export async function countStates(
+  db: Db,
+  heldLanes: readonly string[],
+  most: number,
+): Promise<QueueCounts> {
+  const held = isOneOf(db, 'lane', idList(db, heldLanes));
+  const upTo = (condition: RawBuilder<SqlBool>) =>
+    sql`(select count(*) from (select 1 from deliveries where ${condition} limit ${most}) a)`;
+  const { rows } = await sql<QueueCounts>`select
+    ${upTo(sql`turn is not null`)} as ready,
+    ${upTo(sql`turn is null and due_at is not null and lane is null and claimed_by is null`)} as waiting,
+    ${upTo(sql`lane is not null and not ${held}`)} as "in-lane",
+    ${upTo(sql`lane is not null and ${held}`)} as held,
+    ${upTo(sql`claimed_by is not null`)} as claimed`.execute(db);
+  return rows[0] ?? { ready: 0, waiting: 0, 'in-lane': 0, held: 0, claimed: 0 };
+}
+
+/** How many wait in each of these lanes; a lane that nobody waits in is absent. */
+export async function countInLanes(db: Db, lanes: readonly string[]): Promise<Map<string, number>> {
+  const rows = await tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .select(['lane', ({ fn }) => fn.countAll<number>().as('count')])
+    .where('lane', 'is not', null)
+    .where(isOneOf(db, 'lane', idList(db, lanes)))
+    .groupBy('lane')
+    .execute();
+  return new Map(rows.map(({ lane, count }) => [lane ?? '', count]));
+}
+
+/** How many stand before this turn, counted up to `most`. */
+export async function countBefore(db: Db, turn: number, most: number): Promise<number> {
+  const before = tables<DeliveryTables>(db)
+    .selectFrom('deliveries')
+    .select('id')
+    .where('turn', '<', turn)
+    .limit(most)
+    .as('before');
+  const { count } = await tables<DeliveryTables>(db)
+    .selectFrom(before)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** What turns and events need to know of an entry. */
+export type QueueRow = Pick<
+  DeliveryRow,
+  'id' | 'message_id' | 'recipient_id' | 'organization_id' | 'sender_domain' | 'email' | 'status'
+>;
+
+/** An entry as a walk sees it; `at` is its turn or its time, whichever its half is ordered by. */
+export interface WalkRow extends QueueRow {
+  at: number;
+}
+
+export interface Walk {
+  half: QueueHalf;
+  filter: QueueFilter;
+  /** Not these lanes. */
+  exceptLanes: readonly string[];
+  /** Also those whose scheduled time is still to come. */
+  withScheduled: boolean;
+  /** The last entry of the batch before. */
+  after: Pick<WalkRow, 'id' | 'at'> | null;
+  /** Entries later than this came after the walk began. */
+  until: number;
+}
+
+/** The next unclaimed entries of a walk over a half of the queue. */
+export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<WalkRow[]> {
+  const { half, filter, exceptLanes, withScheduled, after, until } = walk;
+  const order = half === 'ready' ? 'turn' : 'due_at';
+  const excepted = isOneOf(db, 'lane', idList(db, exceptLanes));
+  const rows = await filtered(db, half, filter)
+    .select(['id', 'message_id', 'recipient_id', 'organization_id', 'sender_domain', 'email'])
+    .select('status')
+    .select(`${order} as at`)
+    .where('claimed_by', 'is', null)
+    .where(order, '<=', until)
+    .$if(exceptLanes.length > 0, (q) =>
+      q.where((where) => where.or([where('lane', 'is', null), sql<SqlBool>`not ${excepted}`])),
+    )
+    .$if(!withScheduled, (q) => q.where('status', '<>', 'scheduled'))
+    .$if(after !== null, (q) =>
+      q
+        .where(order, '>=', after?.at ?? 0)
+        .where((where) =>
+          where.or([where(order, '>', after?.at ?? 0), where('id', '>', after?.id ?? '')]),
+        ),
+    )
+    .orderBy(order)
+    .orderBy('id')
+    // Written out: PostgreSQL plans a limit that it does not know as if it were a tenth of the table.
+    .limit(sql.lit(limit))
+    .execute();
+  return rows.map((row) => ({ ...row, at: row.at ?? 0 }));
+}
+
+/** The last turn or time of a half, or null when it is empty. A read of one index entry. */
+export async function lastOf(db: Db, half: QueueHalf): Promise<number | null> {
+  const order = half === 'ready' ? 'turn' : 'due_at';
+  const row = await entriesOf(db, half)
+    .select(`${order} as at`)
+    .orderBy(order, 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
+type TurnGift = { id: string; turn: number; now: number };
+
+const giveTurn = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<TurnGift>) =>
+  db
+    .updateTable('deliveries')
+    .set({ turn: parameter('turn'), due_at: parameter('now'), lane: null, wait_reason: null })
+    .where('id', '=', parameter('id'))
+    .where('turn', 'is', null)
+    .where('due_at', 'is not', null)
+    .where('claimed_by', 'is', null)
+    .returning('id'),
+);
+
+/** What waits, in whatever state, may go now. False where it has a turn, is claimed or has ended. */
+export async function makeReadyNow(db: Db, gift: TurnGift): Promise<boolean> {
+  return (await giveTurn(db, gift)).length > 0;
+}
+
+export interface Holding {
+  id: string;
+  lane: string;
+  dueAt: number;
+  waitReason: WaitReason;
+}
+
+const putAside = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<Holding>) =>
+  db
+    .updateTable('deliveries')
+    .set({
+      turn: null,
+      lane: parameter('lane'),
+      due_at: parameter('dueAt'),
+      wait_reason: parameter('waitReason'),
+    })
+    .where('id', '=', parameter('id'))
+    .where('due_at', 'is not', null)
+    .where('claimed_by', 'is', null)
+    .returning('id'),
+);
+
+/** Holds an entry. False where it is claimed or has ended. */
+export async function holdDelivery(db: Db, holding: Holding): Promise<boolean> {
+  return (await putAside(db, holding)).length > 0;
+}
+
+/** How an entry ends without an attempt. */
+export type UnclaimedEnd = Pick<
+  DeliveryRow,
+  'status' | 'failed_at' | 'terminal_at' | 'error_code' | 'error_message' | 'updated_at'
+> &
+  Partial<Pick<DeliveryRow, 'queued_at' | 'error_details'>>;
+
+/** Ends an entry. False where it is claimed or has ended. */
+export async function endUnclaimed(db: Db, id: string, end: UnclaimedEnd): Promise<boolean> {
+  const { numUpdatedRows } = await tables<DeliveryTables>(db)
+    .updateTable('deliveries')
+    .set({ ...end, turn: null, due_at: null, lane: null, wait_reason: null })
+    .where('id', '=', id)
+    .where('due_at', 'is not', null)
+    .where('claimed_by', 'is', null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** The entry ends as failed, cancelled. False where it is claimed or has ended. */
+export function cancelDelivery(
+  db: Db,
+  id: string,
+  errorMessage: string,
+  now: number,
+): Promise<boolean> {
+  return endUnclaimed(db, id, {
+    status: 'failed',
+    failed_at: now,
+    terminal_at: now,
+    error_code: 'cancelled',
+    error_message: errorMessage,
+    updated_at: now,
+  });
+}
+
+/** The time, and the latest that counts as the present. */
+export interface Moment {
+  now: number;
+  latest: number;
+}
+
+/** When something was last done to an entry: what it waits for is counted from there. */
+const touchedAt = sql<number>`coalesce(last_attempt_at, queued_at, created_at)`;
+
+function fromFuture(db: Db, { now, latest }: Moment) {
+  const early = sql<number>`(${touchedAt} - ${now})`;
+  const atMost = (column: 'last_attempt_at' | 'claimed_at' | 'queued_at') =>
+    sql<
+      number | null
+    >`case when ${sql.ref(column)} > ${now} then ${now} else ${sql.ref(column)} end`;
+  return tables<DeliveryTables>(db)
+    .updateTable('deliveries')
+    .set({
+      // Before it was touched: reckoned by the new clock already, as a lease that was renewed since.
+      due_at: sql<number>`case when due_at < ${touchedAt} then due_at else due_at - ${early} end`,
+      expires_at: sql<number>`expires_at - ${early}`,
+      last_attempt_at: atMost('last_attempt_at'),
+      claimed_at: atMost('claimed_at'),
+      // What was never attempted is known by this one not to be moved again.
+      queued_at: sql<number>`case when last_attempt_at is null or queued_at > ${now} then ${now} else queued_at end`,
+    })
+    .where('due_at', 'is not', null)
+    .where('status', '<>', 'scheduled')
+    .where(sql<SqlBool>`${touchedAt} > ${latest}`);
+}
+
+/**
+ * Shifts those of these entries that were last touched after `latest`, as if that had been now.
+ * Returns how many there were.
+ */
+export async function bringToPresent(
+  db: Db,
+  ids: readonly string[],
+  moment: Moment,
+): Promise<number> {
+  await lockDeliveries(db, ids);
+  const { numUpdatedRows } = await fromFuture(db, moment)
+    .where(isOneOf(db, 'id', idList(db, ids)))
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+/** The same for all that is claimed: leases end in time. */
+export async function bringClaimsToPresent(db: Db, moment: Moment): Promise<number> {
+  await lockClaims(db, null);
+  const { numUpdatedRows } = await fromFuture(db, moment)
+    .where('claimed_by', 'is not', null)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+/** The same for what a relay took and has not confirmed, up to `limit`. */
+export async function bringSentToPresent(
+  db: Db,
+  { now, latest }: Moment,
+  limit: number,
+): Promise<number> {
+  const q = tables<DeliveryTables>(db);
+  const early = await q
+    .selectFrom('deliveries')
+    .select('id')
+    .where('status', '=', 'sent')
+    .where('sent_at', '>', latest)
+    .limit(limit)
+    .execute();
+  const ids = early.map(({ id }) => id);
+  await lockDeliveries(db, ids);
+  const { numUpdatedRows } = await q
+    .updateTable('deliveries')
+    .set({ sent_at: now })
+    .where(isOneOf(db, 'id', idList(db, ids)))
+    .where('status', '=', 'sent')
+    .where('sent_at', '>', latest)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+// What is scheduled is a `waiting` delivery whose status says so; in a lane of its own it waits for a
+// pause or a quota. Its rows are locked before their messages, in the order of their ids.
+
+type IdList = { ids: unknown };
+
+const selectScheduled = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('deliveries')
+    .selectAll()
+    .where(isOneOf(db, 'message_id', parameter('ids')))
+    .where('status', '=', 'scheduled')
+    .orderBy('id')
+    .$if(engineOf(db) === 'postgres', (q) => q.forUpdate()),
+);
+
+/** Those of these messages that are scheduled still, kept from others until the transaction ends. */
+export function lockScheduled(db: Db, messageIds: readonly string[]): Promise<DeliveryRow[]> {
+  return selectScheduled(db, { ids: idList(db, messageIds) });
+}
+
+const selectWaiting = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('deliveries')
+    .selectAll()
+    .where(isOneOf(db, 'message_id', parameter('ids')))
+    .where('due_at', 'is not', null)
+    .where('claimed_by', 'is', null)
+    .orderBy('id')
+    .$if(engineOf(db) === 'postgres', (q) => q.forUpdate()),
+);
+
+/**
+ * The deliveries of a message that are in the queue and that nobody attempts, kept from others until
+ * the transaction ends: on PostgreSQL a claim that is being made is waited for.
+ */
+export function lockWaiting(db: Db, messageId: string): Promise<DeliveryRow[]> {
+  return selectWaiting(db, { ids: idList(db, [messageId]) });
+}
+
+/** How a scheduled delivery goes on waiting; in no lane it is asked again at `dueAt`. */
+export interface PutOff {
+  id: string;
+  lane: string | null;
+  dueAt: number;
+  waitReason: WaitReason | null;
+}
+
+const setWait = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<PutOff>) =>
+  db
+    .updateTable('deliveries')
+    .set({
+      lane: parameter('lane'),
+      due_at: parameter('dueAt'),
+      wait_reason: parameter('waitReason'),
+    })
+    .where('id', '=', parameter('id'))
+    .where('status', '=', 'scheduled'),
+);
+
+/** The scheduled delivery waits on. */
+export async function putOffScheduled(db: Db, putOff: PutOff): Promise<void> {
+  await setWait(db, putOff);
+}
+
+type Departure = { id: string; turn: number; now: number; expiresAt: number };
+
+const enqueue = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<Departure>) =>
+  db
+    .updateTable('deliveries')
+    .set({
+      status: 'queued',
+      turn: parameter('turn'),
+      lane: null,
+      due_at: parameter('now'),
+      wait_reason: null,
+      queued_at: parameter('now'),
+      expires_at: parameter('expiresAt'),
+      updated_at: parameter('now'),
+    })
+    .where('id', '=', parameter('id'))
+    .where('status', '=', 'scheduled'),
+);
+
+/** The time of a scheduled delivery came: it may go at its turn. */
+export async function enqueueScheduled(db: Db, departure: Departure): Promise<void> {
+  await enqueue(db, departure);
+}
+
+const askNow = statement(
+  (db: Kysely<DeliveryTables>, parameter: ParameterOf<{ id: string; now: number }>) =>
+    db
+      .updateTable('deliveries')
+      .set({ lane: null, due_at: parameter('now'), wait_reason: null })
+      .where('id', '=', parameter('id'))
+      .where('status', '=', 'scheduled')
+      .where('lane', 'is not', null),
+);
+
+/** What a scheduled delivery waited for in its lane is over: it is asked again at once. */
+export async function askScheduledNow(db: Db, id: string, now: number): Promise<void> {
+  await askNow(db, { id, now });
+}

@@ -1,0 +1,88 @@
+// Where mail for an address goes (contract 8): decided at RCPT, so that what is not ours is refused
+// before a byte of it arrives. There is no way to relay: an address is a destination here or nothing.
+
+import type { App } from '../app.ts';
+import { findDelivery } from '../deliveries/queries.ts';
+import { findReturnPathOwners } from '../domains/queries.ts';
+import { findMailboxByAddress } from '../mailboxes/mailboxes.ts';
+import { type MailAddress, parseAddress } from '../net/address.ts';
+import { isReportable, type NamedTransaction, readReturnPath } from '../queue/return-path.ts';
+import type { ReportKind } from '../reports/queries.ts';
+import { type InboundRefusal, refused } from './refusal.ts';
+
+/** A mailbox and the address it was reached by. */
+export interface MailboxDestination {
+  kind: 'mailbox';
+  mailboxId: string;
+  organizationId: string;
+  /** In the form of src/net/address.ts. */
+  address: string;
+}
+
+/** Where reports on our own sends and domains come back to. */
+export interface ReportDestination {
+  kind: 'report';
+  report: ReportKind;
+  organizationId: string;
+  /** What the return path names; null for all but bounces. */
+  named: NamedTransaction | null;
+  address: string;
+}
+
+export type Destination = MailboxDestination | ReportDestination;
+
+/** What comes to these at a return-path host of ours. */
+const reportLocalParts: ReadonlyMap<string, ReportKind> = new Map([
+  ['fbl', 'complaint'],
+  ['dmarc', 'dmarc'],
+]);
+
+/** RFC 5321 4.1.1.3 lets a client leave out the domain of this one. */
+function withDomain(address: string, hostname: string): string {
+  return address.toLowerCase() === 'postmaster' ? `postmaster@${hostname}` : address;
+}
+
+/** What becomes of mail for an address, as it stood in RCPT TO without brackets. */
+export async function resolveDestination(
+  app: App,
+  address: string,
+): Promise<Destination | InboundRefusal> {
+  const parsed = parseAddress(withDomain(address, app.config.delivery.hostname));
+  if (!parsed) return refused(553, '5.1.3', 'This is not an address that mail can be sent to');
+  const mailbox = await findMailboxByAddress(app.store.db, parsed.email);
+  if (!mailbox) {
+    const report = await resolveReport(app, parsed);
+    return report ?? refused(550, '5.1.1', 'No mailbox here has this address');
+  }
+  if (mailbox.status === 'paused') {
+    return refused(450, '4.2.1', 'This mailbox takes no mail at the moment');
+  }
+  return {
+    kind: 'mailbox',
+    mailboxId: mailbox.id,
+    organizationId: mailbox.organization_id,
+    address: parsed.email,
+  };
+}
+
+/** A return path that we made and that has not ended, or an address for reports at a host of ours; null for all else. */
+async function resolveReport(
+  app: App,
+  { email, localPart, domain }: MailAddress,
+): Promise<ReportDestination | null> {
+  const { db } = app.store;
+  const named = readReturnPath(app, email);
+  const report = reportLocalParts.get(localPart.toLowerCase());
+  if (named === null && report === undefined) return null;
+  const owners = await findReturnPathOwners(db, domain);
+  if (named === null) {
+    const [organizationId] = owners;
+    if (organizationId === undefined || report === undefined) return null;
+    return { kind: 'report', report, organizationId, named, address: email };
+  }
+  const delivery = await findDelivery(db, named.deliveryId);
+  if (!delivery || !isReportable(delivery, app.clock.now())) return null;
+  if (!owners.includes(delivery.organization_id)) return null;
+  const { organization_id: organizationId } = delivery;
+  return { kind: 'report', report: 'bounce', organizationId, named, address: email };
+}

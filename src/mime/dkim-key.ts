@@ -1,0 +1,87 @@
+// Making DKIM keys and the text that publishes them (RFC 6376 3.6.1, RFC 8463). Signing is
+// src/mime/sign.ts.
+import { createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+
+export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256';
+
+/** What sign.ts signs with. */
+export interface SigningKey {
+  domain: string;
+  selector: string;
+  algorithm: DkimAlgorithm;
+  privateKey: KeyObject;
+}
+
+export interface DkimKeyPair {
+  /** PKCS#8. */
+  privateKeyPem: string;
+  /** The value of `p=`. */
+  publicKey: string;
+}
+
+const rsaBits = 2048;
+const ed25519Octets = 32;
+
+const generate = promisify(generateKeyPair);
+
+/** A new key pair; RSA-2048 takes some 50 ms, on a thread of its own. */
+export async function generateDkimKey(algorithm: DkimAlgorithm): Promise<DkimKeyPair> {
+  const { privateKey, publicKey } =
+    algorithm === 'rsa-sha256'
+      ? await generate('rsa', { modulusLength: rsaBits })
+      : await generate('ed25519', {});
+  const spki = publicKey.export({ type: 'spki', format: 'der' });
+  // RFC 8463 4 publishes the bare octets, which end the SPKI structure.
+  const published = algorithm === 'rsa-sha256' ? spki : spki.subarray(-ed25519Octets);
+  return {
+    privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    publicKey: published.toString('base64'),
+  };
+}
+
+/** What precedes the bare octets of an Ed25519 key in its SPKI structure (RFC 8410 4). */
+const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** The key of a value of `p=` that `generateDkimKey` made. */
+export function parsePublicKey(algorithm: DkimAlgorithm, publicKey: string): KeyObject {
+  const bytes = Buffer.from(publicKey, 'base64');
+  const key = algorithm === 'rsa-sha256' ? bytes : Buffer.concat([ed25519Prefix, bytes]);
+  return createPublicKey({ key, format: 'der', type: 'spki' });
+}
+
+const publishedType: Record<DkimAlgorithm, string> = {
+  'rsa-sha256': 'rsa',
+  'ed25519-sha256': 'ed25519',
+};
+
+/** The TXT value for `<selector>._domainkey.<domain>`. */
+export function dkimRecordValue(algorithm: DkimAlgorithm, publicKey: string): string {
+  return `v=DKIM1; k=${publishedType[algorithm]}; p=${publicKey}`;
+}
+
+/** The selector of the nth generation of a domain's keys: `svc2rsa`, `svc2ed`. */
+export function selectorOf(generation: number, algorithm: DkimAlgorithm): string {
+  return `svc${generation}${algorithm === 'rsa-sha256' ? 'rsa' : 'ed'}`;
+}
+
+/** Why a published TXT value does not carry the key; null when it does. White space is free. */
+export function dkimRecordProblem(
+  text: string,
+  algorithm: DkimAlgorithm,
+  publicKey: string,
+): string | null {
+  const tags = new Map<string, string>();
+  for (const part of text.split(';')) {
+    const equals = part.indexOf('=');
+    if (equals > 0) tags.set(part.slice(0, equals).trim(), part.slice(equals + 1).trim());
+  }
+  const key = tags.get('p')?.replace(/\s/g, '');
+  if (key === undefined) return 'the record has no p= tag';
+  if ((tags.get('v') ?? 'DKIM1') !== 'DKIM1') return 'the record is not v=DKIM1';
+  if ((tags.get('k') ?? 'rsa') !== publishedType[algorithm]) {
+    return `the record is not of type k=${publishedType[algorithm]}`;
+  }
+  if (key === '') return 'the record revokes the key (empty p=)';
+  return key === publicKey ? null : 'the record publishes another key';
+}

@@ -1,0 +1,142 @@
+// The doorway to mailparser: runs it over one body within bounds and collects texts, attachments
+// (counted and thrown away, never held) and report parts. Runs in the parse worker. Header fields
+// of the mail itself are read in header-fields.ts; mailparser sees only its Content-* fields.
+import { Readable } from 'node:stream';
+import { MailParser } from 'mailparser';
+import { AttachmentCollector, type AttachmentEvent } from './attachment-collector.ts';
+import type { HeaderBlock } from './header-fields.ts';
+import { readParameters } from './header-values.ts';
+import {
+  type MailAttachment,
+  type ParsingError,
+  parseLimits,
+  type ReportPart,
+} from './parsed-mail.ts';
+import { joinTexts, type TextBody, type TextNode } from './text.ts';
+
+export interface MimeBody extends TextBody {
+  attachments: MailAttachment[];
+  reports: ReportPart[];
+  faults: ParsingError[];
+}
+
+/**
+ * The tree that mailparser keeps, not part of its declared interface; 3.9.31 is pinned because
+ * later ones cannot be installed (libraries.md). Its own joining of texts is not used: it drops
+ * plain parts next to HTML once the text-to-HTML step is off, and that step has no bound.
+ */
+interface ParserInsides {
+  tree: TextNode | false;
+}
+
+const chunkBytes = 64 * 1024;
+const maxBoundaryBytes = 200;
+const parserOptions = {
+  skipHtmlToText: true,
+  skipTextToHtml: true,
+  skipTextLinks: true,
+  skipImageLinks: true,
+  keepDeliveryStatus: true,
+  ignoreEmbedded: true,
+  checksumAlgo: 'sha1',
+  maxHeadSize: parseLimits.headerBytes,
+  maxChildNodes: parseLimits.parts,
+};
+
+/**
+ * The Content-* fields to parse under. A multipart whose boundary is not declared or never occurs
+ * is read as plain text: its words are worth more than its structure.
+ */
+function contentFields(block: HeaderBlock, body: Buffer, faults: ParsingError[]): string {
+  const skipped = new Set<string>();
+  const { value, parameters } = readParameters(block.first('content-type'));
+  if (value.startsWith('multipart/')) {
+    const boundary = Buffer.from(parameters.boundary ?? '');
+    const isSane = boundary.length > 0 && boundary.length <= maxBoundaryBytes;
+    if (!isSane || !body.includes(Buffer.concat([Buffer.from('--'), boundary]))) {
+      skipped.add('content-type').add('content-transfer-encoding');
+      const message = 'multipart without a usable boundary: read as plain text';
+      faults.push({ code: 'missing-boundary', message });
+    } else if (!body.includes(Buffer.concat([Buffer.from('--'), boundary, Buffer.from('--')]))) {
+      faults.push({ code: 'unclosed-multipart', message: 'the last boundary is missing' });
+    }
+  }
+  let head = '';
+  for (const { name, value: fieldValue } of block.fields) {
+    const key = name.toLowerCase();
+    if (!key.startsWith('content-') || skipped.has(key)) continue;
+    skipped.add(key);
+    head += `${name}: ${fieldValue}\r\n`;
+  }
+  return `${head}\r\n`;
+}
+
+/** Small pieces keep what mailparser buffers small: whole, 50 MB of base64 would take 400 MB. */
+function* piecesOf(head: string, body: Buffer): Generator<Buffer> {
+  yield Buffer.from(head);
+  for (let at = 0; at < body.length; at += chunkBytes) yield body.subarray(at, at + chunkBytes);
+}
+
+function faultOf(error: Error & { code?: string }): ParsingError {
+  if (error.code !== 'EMAXLEN') return { code: 'parser-failed', message: 'the body is unreadable' };
+  return error.message.includes('child nodes')
+    ? { code: 'too-many-parts', message: `more than ${parseLimits.parts} parts: the rest is left` }
+    : { code: 'part-header-too-large', message: 'the header of a part is too large: cut there' };
+}
+
+/** Resolves when the parser ends or fails; what it found until then stays in the collector. */
+function runParser(
+  parser: MailParser,
+  pieces: Iterable<Buffer>,
+  out: AttachmentCollector,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const source = Readable.from(pieces, { objectMode: false });
+    parser.on('data', (event: AttachmentEvent | { type: 'text' }) => {
+      if (event.type === 'attachment') out.take(event);
+    });
+    parser.on('end', () => resolve());
+    parser.on('error', (error: Error & { code?: string }) => {
+      source.destroy();
+      out.faults.push(faultOf(error));
+      resolve();
+    });
+    source.pipe(parser);
+  });
+}
+
+/** The bytes before the last part that fits: every part opens with a line that starts with `--`. */
+function cutToParts(body: Buffer): Buffer {
+  let at = 0;
+  for (let parts = 1; parts < parseLimits.parts; parts += 1) {
+    const found = body.indexOf('\n--', at);
+    if (found < 0) return body;
+    at = found + 1;
+  }
+  return body.subarray(0, at);
+}
+
+async function parseBody(head: string, body: Buffer): Promise<MimeBody> {
+  const parser = new MailParser(parserOptions);
+  const collector = new AttachmentCollector();
+  await runParser(parser, piecesOf(head, body), collector);
+  const { tree } = parser as unknown as ParserInsides;
+  const { attachments, reports, faults } = collector;
+  return { ...joinTexts(tree || null, faults), attachments, reports, faults };
+}
+
+/**
+ * Parses the body of a mail under its Content-* fields. At most 500 parts, 20 levels, 2 MB of text
+ * and of HTML; beyond a bound the rest is left out and a fault says so. An attached message is an
+ * attachment: its text is never mixed into the mail that carries it.
+ */
+export async function readMimeBody(block: HeaderBlock, body: Buffer): Promise<MimeBody> {
+  const faults: ParsingError[] = [];
+  const head = contentFields(block, body, faults);
+  const found = await parseBody(head, body);
+  const overrun = found.faults.find(({ code }) => code === 'too-many-parts');
+  if (!overrun) return { ...found, faults: [...faults, ...found.faults] };
+  // mailsplit loses what it had read but not yet handed on; without the excess nothing is lost.
+  const within = await parseBody(head, cutToParts(body));
+  return { ...within, faults: [...faults, overrun, ...within.faults] };
+}

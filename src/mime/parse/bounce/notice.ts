@@ -1,0 +1,166 @@
+// Bounces that are prose: qmail, Exim, old Exchange, Domino, webmailers in their languages. The
+// notice is split from the returned copy, whose words are not the server's, then into a paragraph
+// for each address. The phrases are notice-words.ts.
+import { parseAddress } from '../../../net/address.ts';
+import { classifyReply } from '../../../smtp/replies/classify-reply.ts';
+import type { ParsedMail } from '../parsed-mail.ts';
+import { startsHeaderBlock } from '../quoted-header.ts';
+import { type BouncedRecipient, toBouncedRecipient } from './bounced-recipient.ts';
+import { readDiagnostic } from './diagnostic.ts';
+import { copyStart, delayOpening, recipientLabel } from './notice-words.ts';
+
+export interface Notice {
+  /** What the system says, before the returned copy. */
+  lines: string[];
+  /** The copy, empty where there is none. */
+  quoted: string;
+}
+
+interface Paragraph {
+  email: string;
+  lines: string[];
+  /** The address stood first in its line. */
+  isOpened: boolean;
+}
+
+const maxCharacters = 64 * 1024;
+const maxLines = 1000;
+const maxLineCharacters = 1000;
+const maxRecipients = 100;
+const maxParagraphCharacters = 4096;
+
+const email = `[^\\s<>()"',;:@\\[\\]]{1,64}@[^\\s<>()"',;:@\\[\\]]{1,255}`;
+/** A line that opens with an address: `<joe@…>:`, `  joe@…`, `* joe@… (reason)`. */
+const leading = new RegExp(`^[\\s*•>-]{0,16}["'(\\[]?<?(?:mailto:|smtp:|rfc822;)?(${email})`, 'i');
+/** A line that names whom it is about. */
+const labelled = new RegExp(
+  `^[\\s*•-]{0,16}(?:${recipientLabel.source}) ?[:：<"'\\[(\\s]{1,8}(?:smtp:|mailto:)?["'<]?(${email})`,
+  'iu',
+);
+const anywhere = new RegExp(email, 'gi');
+
+function readEmail(text: string): string | null {
+  return parseAddress(text.replace(/[.…]+$/, ''))?.email ?? null;
+}
+
+/** The text; of a mail that is HTML alone, what the reply split made of it. */
+function textOf(mail: ParsedMail): string {
+  if (mail.text !== null && mail.text.trim() !== '') return mail.text;
+  return [mail.newContent ?? '', mail.quotedContent ?? ''].join('\n');
+}
+
+/** Splits a mail into notice and copy; at most 64 KB and 1,000 lines of it are looked at. */
+export function readNotice(mail: ParsedMail): Notice {
+  const text = textOf(mail).slice(0, maxCharacters).replaceAll('\r', '');
+  const lines = text
+    .split('\n')
+    .slice(0, maxLines)
+    .map((line) => line.slice(0, maxLineCharacters));
+  const start = lines.findIndex(
+    (line, at) => (copyStart.test(line) && at > 0) || startsHeaderBlock(lines, at),
+  );
+  if (start < 0) return { lines, quoted: '' };
+  const isHeader = /^[\w-]{1,40}:/.test(lines[start] ?? '');
+  return {
+    lines: lines.slice(0, start),
+    quoted: lines.slice(isHeader ? start : start + 1).join('\n'),
+  };
+}
+
+/** What comes before the first address: where a system says whether it gave up. */
+export function readPreamble({ lines }: Notice): string {
+  const end = lines.findIndex((line) => leading.test(line));
+  return lines
+    .slice(0, end < 0 ? lines.length : end)
+    .join(' ')
+    .replace(/\s+/g, ' ')
+    .slice(0, maxParagraphCharacters);
+}
+
+/** One paragraph for each address that a line names, with the lines after it. */
+function readParagraphs(lines: string[], isOther: (address: string) => boolean): Paragraph[] {
+  const paragraphs = new Map<string, Paragraph>();
+  let current = null as Paragraph | null;
+  for (const line of lines) {
+    const opened = leading.exec(line)?.[1];
+    const named = readEmail(opened ?? labelled.exec(line)?.[1] ?? '');
+    // `To: joe@…` in a summary of the message comes before the paragraph that `joe@…` opens.
+    const isAgain = named === current?.email && opened === undefined;
+    if (named !== null && !isOther(named) && !isAgain) {
+      if (paragraphs.size === maxRecipients) break;
+      const known: Paragraph | undefined = paragraphs.get(named);
+      current = known?.isOpened
+        ? known
+        : { email: named, lines: [], isOpened: opened !== undefined };
+      paragraphs.set(named, current);
+    }
+    current?.lines.push(line);
+  }
+  return [...paragraphs.values()];
+}
+
+/** The first address within the prose, where no line names one. */
+function findMentioned(lines: string[], isOther: (address: string) => boolean): string | null {
+  for (const found of lines.join('\n').matchAll(anywhere)) {
+    const named = readEmail(found[0]);
+    if (named !== null && !isOther(named)) return named;
+  }
+  return null;
+}
+
+/** The part that says why; before it come summaries, after it farewells and transcripts. */
+function readWords(lines: string[], ownEmail: string | null): string {
+  const text = lines.join('\n').slice(0, maxParagraphCharacters);
+  const opening = ownEmail === null ? null : leading.exec(text);
+  const whole = text
+    .slice(opening?.[0].length ?? 0)
+    .replace(/^[>"')\]]*[:;.]?/, '')
+    .trim();
+  const parts = whole.split(/\n[ \t]*\n/);
+  const replies = parts.map((part) => readDiagnostic(part));
+  const telling = [
+    replies.findIndex(({ code }) => code !== null),
+    replies.findIndex(({ enhancedCode }) => enhancedCode !== null),
+    replies.findIndex((reply) => classifyReply(reply).errorCode !== 'unknown'),
+  ].find((at) => at >= 0);
+  return telling === undefined ? whole : (parts[telling] ?? whole);
+}
+
+export interface NoticeSigns {
+  subject: string;
+  /** Addresses that are not the failed recipient: ours and the system's. */
+  others: ReadonlySet<string>;
+  /** Of X-Failed-Recipients. */
+  failed: readonly string[];
+  /** False where the sender may be a person: then nothing is hard. */
+  isCertain: boolean;
+}
+
+const roleAddress = /^(?:postmaster|mailer-daemon|abuse|support|helpdesk|noreply|no-reply)@/i;
+
+/** The recipients of a notice that is known to be one; one without an address where it names none. */
+export function readNoticeRecipients(notice: Notice, signs: NoticeSigns): BouncedRecipient[] {
+  const isOther = (address: string) =>
+    signs.others.has(address.toLowerCase()) || roleAddress.test(address);
+  const isDelayed = delayOpening.test(`${signs.subject} ${readPreamble(notice)}`);
+  const paragraphs = readParagraphs(notice.lines, isOther);
+  const named = new Set(paragraphs.map((one) => one.email));
+  for (const address of signs.failed) {
+    if (!named.has(address)) paragraphs.push({ email: address, lines: [], isOpened: false });
+  }
+  const build = (address: string | null, words: string) =>
+    toBouncedRecipient({
+      email: address,
+      action: isDelayed ? 'delayed' : 'failed',
+      reply: readDiagnostic(words),
+      isCertain: signs.isCertain,
+    });
+  if (paragraphs.length > 1) {
+    return paragraphs.map(({ email: address, lines }) => build(address, readWords(lines, address)));
+  }
+  const [only] = paragraphs;
+  const address = only?.email ?? findMentioned(notice.lines, isOther);
+  const own = build(address, readWords(only?.lines ?? [], address));
+  if (own.errorCode !== 'unknown' && own.text !== '') return [own];
+  return [build(address, readWords(notice.lines, address))];
+}

@@ -1,0 +1,69 @@
+// Parses one inbound mail into the email projection (specification 2.2, contract 8). Pure in effect:
+// no clock, no store, no network; every doubt becomes a parsing error, nothing is thrown. It takes
+// the event loop for as long as the mail wants, so the service runs it in a worker (parser.ts);
+// verdicts of SPF, DKIM and DMARC are src/inbound/authenticate.ts.
+
+import { readMimeBody } from './body.ts';
+import { findBodyStart, type HeaderBlock, readHeaderBlock } from './header-fields.ts';
+import { htmlToText } from './html-text.ts';
+import { type ParsedMail, type ParseOptions, parseLimits, withFault } from './parsed-mail.ts';
+import { parseHeaderOnly, projectHeader } from './read-header.ts';
+import { splitReply } from './reply-split.ts';
+import type { ReadablePiece } from './text.ts';
+
+async function readBody(raw: Buffer, block: HeaderBlock) {
+  const bodyStart = block.bodyStart ?? findBodyStart(raw, block.end);
+  return await readMimeBody(block, raw.subarray(bodyStart));
+}
+
+/** What the sender wrote and what is quoted, over the pieces in reading order. */
+function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): ParsedMail {
+  const limit = parseLimits.splitCharacters;
+  const texts: string[] = [];
+  let left: number = limit;
+  let isCut = false;
+  for (const { kind, content } of pieces) {
+    isCut ||= content.length > left;
+    const taken = content.slice(0, left);
+    left -= taken.length;
+    texts.push(kind === 'html' ? htmlToText(taken) : taken);
+  }
+  const text = texts.join('\n').replaceAll('\0', '').toWellFormed();
+  const split = { ...mail, ...splitReply(text) };
+  if (!isCut) return split;
+  return withFault(
+    split,
+    'split-truncated',
+    `only ${limit} characters were split into new and quoted`,
+  );
+}
+
+/**
+ * Parses a raw mail; bounds are `parseLimits`. Never throws on bad mail: `parsingErrors` says what
+ * is missing. `onBody` gets the projection before the reply split, the one step whose libraries
+ * are slow on hostile text, so that a caller with a deadline keeps the rest.
+ */
+export async function parseMime(
+  raw: Buffer,
+  options: ParseOptions = {},
+  onBody?: (mail: ParsedMail) => void,
+): Promise<ParsedMail> {
+  if (raw.length > parseLimits.mailBytes) {
+    const message = `larger than ${parseLimits.mailBytes} bytes: only the header was read`;
+    return parseHeaderOnly(raw, options, 'mail-too-large', message);
+  }
+  const block = readHeaderBlock(raw);
+  let mail = projectHeader(block, options);
+  try {
+    const { text, html, attachments, reports, faults, pieces } = await readBody(raw, block);
+    const parsingErrors = [...mail.parsingErrors, ...faults].slice(0, parseLimits.parsingErrors);
+    mail = { ...mail, text, html, attachments, reports, parsingErrors };
+    if (pieces.length === 0) return mail;
+    onBody?.(mail);
+    return splitPieces(mail, pieces);
+  } catch {
+    // A fault of a library, not of ours to pass on: the mail itself is stored and stays readable.
+    const kept = { ...mail, newContent: mail.text };
+    return withFault(kept, 'parser-failed', 'a part of the mail could not be read');
+  }
+}

@@ -1,0 +1,206 @@
+// The one doorway to the DNS: mail hosts, addresses, TXT and TLSA records through the servers that
+// `dns.servers` names (contract 1), and a resolver of the shape of node:dns for mailauth. Decides
+// nothing about mail; every answer is a stranger's and is checked here.
+import { getServers } from 'node:dns';
+import { isIPv4, isIPv6 } from 'node:net';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import { createDnsAsker, patience } from './dns-ask.ts';
+import { DnsError } from './dns-error.ts';
+import { createAnswers, createLookup, type Found, type Lookup } from './dns-lookup.ts';
+import { foldName, isHostName, isQueryName } from './dns-name.ts';
+import type { DnsRecord, RecordType } from './dns-wire.ts';
+
+export { DnsError };
+
+export interface MxAnswer {
+  /** By preference, lowest first. Empty for a null MX. */
+  records: { exchange: string; preference: number }[];
+  /** The domain says that it takes no mail (RFC 7505). */
+  nullMx: boolean;
+  authenticated: boolean;
+}
+
+interface AddressAnswer {
+  ipv4: string[];
+  ipv6: string[];
+  authenticated: boolean;
+}
+
+export interface TlsaRecord {
+  usage: number;
+  selector: number;
+  matchingType: number;
+  certificate: Buffer;
+}
+
+interface TlsaAnswer {
+  records: TlsaRecord[];
+  authenticated: boolean;
+}
+
+/**
+ * Names are given in A-label form, in any case, with or without the last dot. `authenticated` is the
+ * AD bit of the answer. At most 200 records of a kind are kept. All reject with DnsError.
+ */
+export interface Dns {
+  mx(name: string): Promise<MxAnswer>;
+  /** A and AAAA together; rejects when there is neither. One kind failing leaves the other. */
+  addresses(name: string): Promise<AddressAnswer>;
+  /** Each record with its strings joined. */
+  txt(name: string): Promise<string[]>;
+  /** No records where the name or the type is missing: only a failed look-up rejects. */
+  tlsa(name: string): Promise<TlsaAnswer>;
+  /**
+   * As `resolve` of node:dns/promises for A, AAAA, CNAME, MX, NS, PTR and TXT; the error carries its
+   * codes (ENOTFOUND, ENODATA, …).
+   * @throws TypeError for another type.
+   */
+  resolve(name: string, type: string): Promise<unknown[]>;
+  /** As `resolve`, for whom a client waits: a silent server is given up after 1.5 s, not 8 s. */
+  resolveSoon(name: string, type: string): Promise<unknown[]>;
+  /** Ends every look-up under way; later ones reject. */
+  close(): void;
+}
+
+interface DnsOptions {
+  /** `IP`, `IPv4:port` or `[IPv6]:port`; none: those of the system. */
+  servers: readonly string[];
+  clock: Clock;
+  random: Random;
+}
+
+/** Opens nothing until asked. */
+export function createDns({ servers, clock, random }: DnsOptions): Dns {
+  const used = servers.length > 0 ? servers : getServers();
+  const asker = createDnsAsker({ servers: used, clock, random });
+  const answers = createAnswers();
+  const cached = createLookup(asker.ask, clock, answers);
+  const hurried = createLookup(
+    (name, type) => asker.ask(name, type, patience.short),
+    clock,
+    answers,
+  );
+  const lookup: Lookup = async (name, type) => cached(hostName(name), type);
+  return {
+    mx: async (name) => readMx(name, await lookup(name, 'MX')),
+    addresses: (name) => findAddresses(lookup, name),
+    txt: async (name) => (await lookup(name, 'TXT')).records.map((r) => textChunks(r).join('')),
+    tlsa: (name) => findTlsa(lookup, name),
+    resolve: (name, type) => resolveOver(cached, name, type),
+    resolveSoon: (name, type) => resolveOver(hurried, name, type),
+    close: () => asker.close(),
+  };
+}
+
+async function resolveOver(lookup: Lookup, name: string, type: string): Promise<unknown[]> {
+  const shape = shapes[type.toUpperCase()];
+  if (!shape) throw new TypeError(`resolve does not know records of type ${type}`);
+  const values = (await lookup(queryName(name), shape.type)).records.flatMap(shape.read);
+  if (values.length > 0) return values;
+  throw new DnsError('malformed', `${type} ${name}`, 'no record of it can be read');
+}
+
+function queryName(name: string): string {
+  const folded = foldName(name);
+  if (!isQueryName(folded)) throw badName(name);
+  return folded;
+}
+
+function hostName(name: string): string {
+  const folded = foldName(name);
+  if (!isHostName(folded)) throw badName(name);
+  return folded;
+}
+
+function badName(name: string): DnsError {
+  const shown = JSON.stringify(name.slice(0, 253));
+  const options = { temporary: false, code: 'EBADNAME' };
+  return new DnsError('malformed', shown, 'not a domain name', options);
+}
+
+function readMx(name: string, { records, authenticated }: Found): MxAnswer {
+  const all = records.flatMap((record) => (record.type === 'MX' ? [record.data] : []));
+  if (all.every(({ exchange }) => exchange === '.')) {
+    return { records: [], nullMx: true, authenticated };
+  }
+  const usable = all
+    .filter(({ exchange }) => isHostName(exchange))
+    .map(({ exchange, preference = 0 }) => ({ exchange, preference }))
+    .sort((a, b) => a.preference - b.preference);
+  if (usable.length === 0) {
+    const options = { temporary: false };
+    throw new DnsError('malformed', `MX ${name}`, 'no record of it names a host', options);
+  }
+  return { records: usable, nullMx: false, authenticated };
+}
+
+async function findAddresses(lookup: Lookup, name: string): Promise<AddressAnswer> {
+  const answers = await Promise.allSettled([lookup(name, 'A'), lookup(name, 'AAAA')]);
+  const found = answers.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const records = found.flatMap((each) => each.records);
+  const ipv4 = records.flatMap(addressOf('A'));
+  const ipv6 = records.flatMap(addressOf('AAAA'));
+  if (ipv4.length + ipv6.length > 0) {
+    return { ipv4, ipv6, authenticated: found.every((each) => each.authenticated) };
+  }
+  const errors = answers.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  throw worstOf(errors) ?? new DnsError('malformed', `A ${name}`, 'no record of it is an address');
+}
+
+/** Of two failures the one that may pass; then the one by which the name exists. */
+function worstOf(errors: readonly unknown[]): unknown {
+  const known = errors.filter((error) => error instanceof DnsError);
+  const unknown = errors.find((error) => !(error instanceof DnsError));
+  const temporary = known.find((error) => error.temporary);
+  return unknown ?? temporary ?? known.find(({ kind }) => kind === 'no-data') ?? known[0];
+}
+
+async function findTlsa(lookup: Lookup, name: string): Promise<TlsaAnswer> {
+  try {
+    const { records, authenticated } = await lookup(name, 'TLSA');
+    const tlsa = records.flatMap((record) => (record.type === 'TLSA' ? [record.data] : []));
+    // Copied, or each would hold the whole message in memory.
+    const copies = tlsa.map((data) => ({ ...data, certificate: Buffer.from(data.certificate) }));
+    return { records: copies, authenticated };
+  } catch (error) {
+    const missing = error instanceof DnsError && ['not-found', 'no-data'].includes(error.kind);
+    if (missing) return { records: [], authenticated: false };
+    throw error;
+  }
+}
+
+/** The wire format allows an address of the wrong length, which reads as no address. */
+function addressOf(type: 'A' | 'AAAA'): (record: DnsRecord) => string[] {
+  const isAddress = type === 'A' ? isIPv4 : isIPv6;
+  return (record) => (record.type === type && isAddress(record.data) ? [record.data] : []);
+}
+
+function textChunks(record: DnsRecord): string[] {
+  if (record.type !== 'TXT') return [];
+  const chunks = Array.isArray(record.data) ? record.data : [record.data];
+  return chunks.map((chunk) => (typeof chunk === 'string' ? chunk : chunk.toString('utf8')));
+}
+
+function targetOf(record: DnsRecord): string[] {
+  const names = record.type === 'CNAME' || record.type === 'NS' || record.type === 'PTR';
+  return names && isHostName(record.data) ? [record.data] : [];
+}
+
+/** What node:dns makes of a record; there a null MX has the exchange ''. */
+const shapes: Record<string, { type: RecordType; read: (record: DnsRecord) => unknown[] }> = {
+  A: { type: 'A', read: addressOf('A') },
+  AAAA: { type: 'AAAA', read: addressOf('AAAA') },
+  CNAME: { type: 'CNAME', read: targetOf },
+  NS: { type: 'NS', read: targetOf },
+  PTR: { type: 'PTR', read: targetOf },
+  TXT: { type: 'TXT', read: (record) => [textChunks(record)] },
+  MX: {
+    type: 'MX',
+    read(record) {
+      if (record.type !== 'MX') return [];
+      const { exchange, preference = 0 } = record.data;
+      return [{ exchange: exchange === '.' ? '' : exchange, priority: preference }];
+    },
+  },
+};

@@ -1,0 +1,288 @@
+// One attempt for the claimed deliveries of a message: choose the route of each recipient, hand those
+// that leave over the network to the carrier together, and say what became of each. Never rejects: an
+// unexpected fault of ours defers, so that nothing is lost by it.
+import type { App } from '../app.ts';
+import type { DeliveryRow } from '../deliveries/queries.ts';
+import { isLocalAddress } from '../mailboxes/mailboxes.ts';
+import type { DsnRequest } from '../smtp/envelope.ts';
+import { loadProviders } from '../smtp/load-providers.ts';
+import type { AttemptTrace, Outcome, RemoteReply } from '../smtp/outcome.ts';
+import { classifyReply } from '../smtp/replies/classify-reply.ts';
+import {
+  type ChooseRoute,
+  createRouter,
+  type NetworkRoute,
+  type Route,
+  type RouteConfig,
+  routeKey,
+} from '../smtp/route.ts';
+import { type SimulatedOutcome, simulatedOutcome } from '../smtp/simulator.ts';
+import type { OpenCarrier } from './carrier/carrier.ts';
+import { keptPolicies } from './carrier/kept-policies.ts';
+import { composeRequestOf } from './carrier/request.ts';
+import type { ClaimedMessage, LaneChoice } from './claim.ts';
+import { isFault, type LaneSignal, Lanes } from './lanes/lanes.ts';
+import { Shares } from './lanes/shares.ts';
+import { beginOwnTransaction } from './own-transactions.ts';
+import { refusalTeller } from './relay-refusals.ts';
+import { marksOf, transactionOf } from './return-path.ts';
+import type { Settlement } from './settle.ts';
+
+/** Attempts all claimed deliveries of a message; those of one destination are settled as they end. */
+export type AttemptMessage = (
+  claimed: ClaimedMessage,
+  settle: (settlements: Settlement[]) => Promise<void>,
+) => Promise<void>;
+
+/** Attempts claimed messages; holds the SMTP connections. */
+export interface Attempter {
+  attempt: AttemptMessage;
+  /** The lanes that its attempts are counted in. */
+  choice: LaneChoice;
+  close(): Promise<void>;
+}
+
+/** What happens to a delivery, before it is written down. */
+type Ending = Pick<Settlement, 'outcome' | 'sentIsDelivered' | 'aftermath' | 'routeKind'>;
+
+/** The attempter of one daemon; `listener` is where mail for local mailboxes goes. */
+export function createAttempter(
+  app: App,
+  listener: { host: string; port: number },
+  openCarrier: OpenCarrier,
+): Attempter {
+  const chooseRoute = createRouter(app.config.delivery, listener);
+  const { providersFile, maxConnectionsPerDomain } = app.config.delivery;
+  const providers = loadProviders(providersFile, maxConnectionsPerDomain);
+  const lanes = new Lanes(app.clock, app.random, providers);
+  const shares = new Shares(app.clock);
+  const carrier = openCarrier(app, { providers, lanes, policies: keptPolicies(app) });
+  const tellRefusals = refusalTeller(app);
+  const laneOf = (email: string): string | null => {
+    const route = chooseRoute(email, true);
+    if (route.kind === 'direct') return lanes.ofDomain(route.domain);
+    return route.kind === 'relay' || route.kind === 'local' ? routeKey(route) : null;
+  };
+
+  /** Gives all groups that leave over the network to the carrier: what becomes of each, by group. */
+  const carryGroups = async (
+    claimed: ClaimedMessage,
+    groups: readonly NetworkGroup[],
+  ): Promise<CarriedGroups> => {
+    const { message } = claimed;
+    if (groups.length === 0) return new Map();
+    const envelopes = await Promise.all(
+      groups.map(async ({ route, deliveries }) => ({
+        route,
+        organizationId: message.organization_id,
+        ...(await marksOf(app, message, deliveries)),
+        recipients: deliveries.map(({ email }) => email),
+        ...(route.kind === 'relay' && { dsn: reportsWanted(message.id) }),
+      })),
+    );
+    const outcomes = carrier.carry({ request: await composeRequestOf(app, claimed), envelopes });
+    for (const [index, { route, deliveries }] of groups.entries()) {
+      const [first] = deliveries;
+      const ended = outcomes[index];
+      if (route.kind !== 'local' || !first || !ended) continue;
+      const recipients = deliveries.map(({ email }) => email);
+      beginOwnTransaction(app, first.id, recipients, ended);
+    }
+    return new Map(groups.map((group, index) => [group, outcomes[index]]));
+  };
+
+  const endingsOf = async (group: Group, carried: Promise<CarriedGroups>): Promise<Ending[]> => {
+    const { route, deliveries } = group;
+    if (route.kind === 'simulator') return deliveries.map((delivery) => simulate(app, delivery));
+    if (route.kind === 'capture') return deliveries.map(() => captured(app));
+    const outcomes = (await (await carried).get(group)) ?? [];
+    if (route.kind === 'relay') tellRefusals(route, outcomes);
+    return outcomes.map((outcome) => ({
+      outcome,
+      sentIsDelivered: route.kind !== 'relay',
+      aftermath: null,
+      routeKind: route.kind,
+    }));
+  };
+
+  /** Recipients of one dialogue tell the lane of one fault, however many they are. */
+  const tellLane = (settlements: readonly Settlement[]) => {
+    const told = new Set<LaneSignal>();
+    for (const { delivery, outcome } of settlements) {
+      const lane = laneOf(delivery.email);
+      if (lane === null) continue;
+      const signal = signalOf(outcome);
+      if (told.has(signal) && isFault(signal)) lanes.released(delivery.id);
+      else lanes.ended(lane, delivery.id, signal, outcome.trace.durationMs);
+      told.add(signal);
+    }
+  };
+
+  return {
+    async attempt(claimed, settle) {
+      const isSole = claimed.message.delivery_count === 1;
+      const fromEmail = claimed.message.from_email;
+      const groups = await groupByDestination(app, claimed, chooseRoute);
+      const carried = carryGroups(claimed, groups.filter(isOverNetwork));
+      await Promise.all(
+        groups.map(async (group) => {
+          const { route, deliveries } = group;
+          const endings = await endingsOf(group, carried).catch((error: unknown) => {
+            app.log.error({ err: error, messageId: claimed.message.id }, 'an attempt failed');
+            return deliveries.map(() => ourFault(app, route.kind));
+          });
+          const settlements = deliveries.map((delivery, index) => {
+            const ending = endings[index] ?? ourFault(app, route.kind);
+            const transaction = index === 0 ? null : begunBy(deliveries);
+            return { delivery, isSole, fromEmail, transaction, ...ending };
+          });
+          tellLane(settlements);
+          await settle(settlements);
+        }),
+      );
+    },
+    choice: { lanes, shares, laneOf, soleLane: soleLaneOf(app.config.delivery, lanes, laneOf) },
+    close: () => carrier.close(),
+  };
+}
+
+/** The transaction that these deliveries share: the first of them began it. */
+function begunBy([first]: readonly DeliveryRow[]): string | null {
+  return first ? transactionOf(first) : null;
+}
+
+/** In relay mode without exceptions everything but simulated mail takes the relay's lane. */
+function soleLaneOf(
+  { mode, routes, allow }: RouteConfig,
+  lanes: Lanes,
+  laneOf: LaneChoice['laneOf'],
+): LaneChoice['soleLane'] {
+  if (mode !== 'relay' || routes.length > 0 || allow.length > 0) return null;
+  const lane = laneOf('anybody@example.com');
+  return lane === null ? null : { quickRoom: () => lanes.quickRoom(lane) };
+}
+
+/** A relay that knows DSN tells what became of the mail after it took it (RFC 3461). */
+function reportsWanted(messageId: string): DsnRequest {
+  return { envelopeId: messageId, returnContent: 'headers', notify: ['success', 'failure'] };
+}
+
+/** What an outcome tells of the lane: rate words and silence slow it, everything else is an answer. */
+function signalOf(outcome: Outcome): LaneSignal {
+  if (outcome.kind === 'sent') return 'taken';
+  if (outcome.kind !== 'deferred') return 'refused';
+  if (outcome.reply.code !== null && classifyReply(outcome.reply).isRateLimited) return 'slowed';
+  return outcome.errorCode === 'connection' ? 'unreachable' : 'refused';
+}
+
+interface Group {
+  route: Route;
+  deliveries: DeliveryRow[];
+}
+
+interface NetworkGroup extends Group {
+  route: NetworkRoute;
+}
+
+type CarriedGroups = ReadonlyMap<Group, Promise<Outcome[]> | undefined>;
+
+function isOverNetwork(group: Group): group is NetworkGroup {
+  return group.route.kind !== 'simulator' && group.route.kind !== 'capture';
+}
+
+/**
+ * Recipients of one domain and route share a transaction. A blind copy has one of its own: no
+ * server may see it beside the others.
+ */
+async function groupByDestination(
+  app: App,
+  { deliveries, recipients }: ClaimedMessage,
+  chooseRoute: ChooseRoute,
+): Promise<Group[]> {
+  const blind = new Set(recipients.filter(({ kind }) => kind === 'bcc').map(({ id }) => id));
+  const groups = new Map<string, Group>();
+  for (const delivery of deliveries) {
+    let route = chooseRoute(delivery.email, false);
+    // Only what would be captured can be for a mailbox of ours: a look-up that others need not pay.
+    if (route.kind === 'capture') {
+      route = chooseRoute(delivery.email, await isLocalAddress(app.store.db, delivery.email));
+    }
+    const isOwn = route.kind === 'simulator' || blind.has(delivery.recipient_id);
+    const key = isOwn ? delivery.id : `${routeKey(route)} ${delivery.domain}`;
+    const group = groups.get(key);
+    if (group) group.deliveries.push(delivery);
+    else groups.set(key, { route, deliveries: [delivery] });
+  }
+  return [...groups.values()];
+}
+
+function traceOf(app: App, host: string | null): AttemptTrace {
+  return {
+    host,
+    address: null,
+    tls: null,
+    startedAt: app.clock.now(),
+    durationMs: 0,
+    transcript: '',
+  };
+}
+
+function reply(
+  code: number | null,
+  enhancedCode: string | null,
+  text: string,
+  verb: string,
+): RemoteReply {
+  return { code, enhancedCode, text, verb };
+}
+
+/** Capture mode: stored, marked delivered, never on the wire. */
+function captured(app: App): Ending {
+  const outcome: Outcome = {
+    kind: 'sent',
+    reply: reply(250, '2.0.0', 'captured: delivery.mode keeps this mail on the machine', 'dot'),
+    trace: traceOf(app, null),
+  };
+  return { outcome, sentIsDelivered: true, aftermath: null, routeKind: 'capture' };
+}
+
+/** An unexpected fault of ours: tried again later, told apart from what a server said. */
+function ourFault(app: App, routeKind: string): Ending {
+  const outcome: Outcome = {
+    kind: 'deferred',
+    errorCode: 'unknown',
+    reply: reply(
+      null,
+      null,
+      'an internal fault interrupted the attempt; it is in the log',
+      'connect',
+    ),
+    trace: traceOf(app, null),
+  };
+  return { outcome, sentIsDelivered: false, aftermath: null, routeKind };
+}
+
+/** Plays the outcome a simulator address asks for. */
+function simulate(app: App, delivery: DeliveryRow): Ending {
+  const wanted: SimulatedOutcome = simulatedOutcome(delivery.email) ?? 'delivered';
+  const base = { sentIsDelivered: true, aftermath: null, routeKind: 'simulator' } as const;
+  const trace = traceOf(app, 'simulator.test');
+  if (wanted === 'bounced') {
+    const words = reply(550, '5.1.1', 'simulated: user unknown', 'RCPT');
+    return {
+      ...base,
+      outcome: { kind: 'bounced', errorCode: 'invalid-recipient', reply: words, trace },
+    };
+  }
+  if (wanted === 'deferred' && delivery.attempt_count === 1) {
+    const words = reply(451, '4.7.1', 'simulated: try again later', 'RCPT');
+    return { ...base, outcome: { kind: 'deferred', errorCode: 'policy', reply: words, trace } };
+  }
+  const outcome: Outcome = {
+    kind: 'sent',
+    reply: reply(250, '2.0.0', 'simulated: accepted', 'dot'),
+    trace,
+  };
+  const aftermath = wanted === 'opened' || wanted === 'complained' ? wanted : null;
+  return { ...base, outcome, aftermath };
+}

@@ -1,0 +1,65 @@
+// From rows to what is composed and signed: reads attachments and keys from the store. The same message
+// gives the same composed bytes at every attempt and in every download; only the DKIM timestamp
+// differs.
+import type { App } from '../../app.ts';
+import { signingKeysOf } from '../../domains/signing-keys.ts';
+import type { StoredAttachment } from '../../messages/email-projection.ts';
+import {
+  type ContentRow,
+  findBlob,
+  type MessageRow,
+  type RecipientRow,
+} from '../../messages/queries.ts';
+import type { ComposeAttachment, ComposeInput, ComposeRequest } from '../../mime/input.ts';
+import { fromJson } from '../../store/db.ts';
+
+/** What composing needs of the rows. */
+export interface MessageParts {
+  message: MessageRow;
+  content: ContentRow | null;
+  recipients: readonly RecipientRow[];
+}
+
+/** What is to be composed of a message, and signed by its domain's keys now. */
+export async function composeRequestOf(app: App, parts: MessageParts): Promise<ComposeRequest> {
+  const { message } = parts;
+  const input = await composeInput(app, parts);
+  const keys = message.sender_domain_id ? await signingKeysOf(app, message.sender_domain_id) : [];
+  return { input, keys, timestampSeconds: Math.floor(app.clock.now() / 1000) };
+}
+
+async function composeInput(
+  app: App,
+  { message, content, recipients }: MessageParts,
+): Promise<ComposeInput> {
+  const mailboxesOf = (kind: RecipientRow['kind']) =>
+    recipients.filter((one) => one.kind === kind).map(({ email, name }) => ({ email, name }));
+  return {
+    messageIdHeader: message.message_id_header,
+    date: message.created_at,
+    from: { email: message.from_email, name: message.from_name },
+    to: mailboxesOf('to'),
+    cc: mailboxesOf('cc'),
+    replyTo: fromJson<string[]>(message.reply_to) ?? [],
+    subject: message.subject ?? '',
+    html: content?.html ?? null,
+    text: content?.text ?? null,
+    attachments: await loadAttachments(app, content),
+    headers: Object.entries(fromJson<Record<string, string>>(message.headers) ?? {}),
+    inReplyTo: message.in_reply_to,
+    references: fromJson<string[]>(message.message_references),
+    priority: message.priority,
+    boundarySeed: message.id,
+  };
+}
+
+async function loadAttachments(app: App, content: ContentRow | null): Promise<ComposeAttachment[]> {
+  const stored = fromJson<StoredAttachment[]>(content?.attachments ?? null) ?? [];
+  return Promise.all(
+    stored.map(async ({ filename, contentType, contentId, blobId }) => {
+      const bytes = await findBlob(app.store.db, blobId);
+      if (!bytes) throw new Error(`blob ${blobId} of content ${content?.id} is missing`);
+      return { filename, contentType, contentId, content: bytes };
+    }),
+  );
+}

@@ -1,0 +1,99 @@
+// One thread of the carrier (carrier-worker.ts) from its start to its end, as the main thread sees it:
+// orders in, reports out, what keeps the process, and how it is ended.
+//
+//   state   | by                                        | then
+//   --------+-------------------------------------------+--------------------------------------------
+//   runs    | orders, from its start on                 | runs; they wait until it can take them
+//   runs    | a fault of its own                        | gone; the fault is logged
+//   runs    | `close`                                   | closing: it cuts its dialogues, and reports
+//   closing | it says that it has closed, or 5 s passed | cut, then gone
+//   any     | it exits                                  | gone: `onExit`
+//
+// It keeps the process from `carry` until `rest`, and while it is closing.
+import { Worker } from 'node:worker_threads';
+import type { App } from '../../app.ts';
+import { handedOver } from '../../mime/handed-bytes.ts';
+import type { ComposeRequest } from '../../mime/input.ts';
+import { KeyNumbers } from '../../mime/key-numbers.ts';
+import type { SignedMessage } from '../../mime/sign.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type {
+  CarrierOrder,
+  CarrierReport,
+  CarrierSettings,
+  NumberedEnvelope,
+  SentMailing,
+} from './carrier-worker.ts';
+
+/** Told to end, it is cut after this. */
+const closeMs = 5_000;
+/** Its objects live shorter than those of the main thread: half the room is enough (run.js lets it hold). */
+const workerLimits = { maxYoungGenerationSizeMb: 48 };
+const failed = 'the thread that carries mail failed: the next mail starts another';
+
+/** A message that the thread composes, or one that is made already. */
+interface NumberedMailing {
+  message: ComposeRequest | SignedMessage;
+  envelopes: readonly NumberedEnvelope[];
+}
+
+export class RunningThread {
+  readonly #worker: Worker;
+  readonly #keys = new KeyNumbers((order) => this.tell(order));
+  readonly #hasEnded = Promise.withResolvers<void>();
+
+  constructor(
+    settings: CarrierSettings,
+    log: App['log'],
+    heard: { onReport(report: CarrierReport): void; onExit(): void },
+  ) {
+    this.#worker = new Worker(new URL('./carrier-worker.ts', import.meta.url), {
+      execArgv: [],
+      name: 'carrier',
+      resourceLimits: workerLimits,
+      workerData: settings,
+    });
+    this.#worker.on('message', (report: CarrierReport) => {
+      if (report.kind === 'closed') this.#hasEnded.resolve();
+      else heard.onReport(report);
+    });
+    this.#worker.on('error', (error) => log.error({ err: error }, failed));
+    this.#worker.on('exit', () => {
+      heard.onExit();
+      this.#hasEnded.resolve();
+    });
+  }
+
+  tell(order: CarrierOrder, handed: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(order, handed);
+  }
+
+  /** Gives it what came together, in one order. */
+  carry(given: readonly NumberedMailing[]): void {
+    this.#worker.ref();
+    this.#keys.startOrder();
+    const handed: ArrayBuffer[] = [];
+    const mailings = given.map(({ message, envelopes }): SentMailing => {
+      if (!('data' in message)) return { message: this.#keys.numbered(message), envelopes };
+      handed.push(...handedOver(message));
+      return { message, envelopes };
+    });
+    this.tell({ kind: 'carry', mailings }, handed);
+  }
+
+  /** It has nothing to do: it keeps the process no longer. */
+  rest(): void {
+    this.#worker.unref();
+  }
+
+  /** Has it report what was under way, and ends it. */
+  async close(clock: Clock): Promise<void> {
+    // It may be all that keeps the process until the end of its closing.
+    this.#worker.ref();
+    const cancel = clock.after(closeMs, this.#hasEnded.resolve);
+    this.tell({ kind: 'close' });
+    await this.#hasEnded.promise;
+    cancel();
+    await this.#worker.terminate();
+  }
+}

@@ -1,0 +1,314 @@
+// Claims: a short transaction that gives turns to what became due, asks for each delivery, in the order
+// of turns, its lane and the share of its organization, leases those that go, puts off those that must
+// wait, and reads what the attempts need: there, on SQLite, the pages of what came in lately are at hand.
+import type { App } from '../app.ts';
+import {
+  claimDeliveries,
+  type DeliveryRow,
+  findDue,
+  findInLane,
+  findReady,
+  firstTurn,
+  makeReady,
+  postpone,
+  renewLeases,
+} from '../deliveries/queries.ts';
+import { recordEvents } from '../events/events.ts';
+import {
+  type ContentRow,
+  findContents,
+  findMessageRows,
+  findRecipients,
+  lockMessages,
+  type MessageRow,
+  markProcessing,
+  type RecipientRow,
+} from '../messages/queries.ts';
+import type { Db } from '../store/db.ts';
+import { type Holds, heldBy, readHolds } from './desk/holds.ts';
+import type { Lanes } from './lanes/lanes.ts';
+import { laneOfShare, type Shares } from './lanes/shares.ts';
+import { countDropped } from './outcome-counts.ts';
+import { takeScheduled } from './scheduled.ts';
+import { type Pauses, readPauses } from './stops.ts';
+import { suppressBlocked } from './suppress.ts';
+import { turnsOf } from './turns.ts';
+
+/**
+ * So many that hold turns are looked at even where those that wait for lanes take all the room: who
+ * comes late and is early in turn books its place in the lane before a backlog that waits there.
+ */
+const fewestReady = 8;
+
+/** A message with the deliveries of it that were claimed together. */
+export interface ClaimedMessage {
+  message: MessageRow;
+  content: ContentRow | null;
+  recipients: RecipientRow[];
+  deliveries: DeliveryRow[];
+}
+
+export interface ClaimOptions {
+  worker: string;
+  leaseMs: number;
+  limit: number;
+  /** What this worker attempts now: such a lease runs out only by a clock that was set. */
+  inWork?: ReadonlySet<string>;
+}
+
+/** The lanes and shares as claims and attempts see them: no lane for routes that have no limits. */
+export interface LaneChoice {
+  lanes: Lanes;
+  shares: Shares;
+  laneOf(email: string): string | null;
+  /** Where all mail takes one lane: what claims it, so that nothing is claimed to be put off. */
+  soleLane: { quickRoom(): number } | null;
+}
+
+export interface Claimed {
+  messages: ClaimedMessage[];
+  /** Those whose scheduled time came: to be asked for by `sendScheduled`. */
+  scheduled: DeliveryRow[];
+  /** Something was moved, so that there may be more at once. */
+  progressed: boolean;
+}
+
+/** Takes up to `limit` deliveries that may go now, grouped by message. */
+export async function claimMessages(
+  app: App,
+  choice: LaneChoice,
+  options: ClaimOptions,
+): Promise<Claimed> {
+  const begunIds: string[] = [];
+  const withdraw = () => {
+    for (const id of begunIds.splice(0)) handBack(choice, id);
+  };
+  const { lanes, shares } = choice;
+  const roomy = { lanes: lanes.withRoom(), shares: shares.withRoom() };
+  const claimIn = (trx: Db) => {
+    // What a run began that the store undid.
+    withdraw();
+    return claimInTransaction(app, trx, choice, options, { roomy, begunIds });
+  };
+  const written = await app.store.write(claimIn, 'soon').catch((error: unknown) => {
+    withdraw();
+    throw error;
+  });
+  const { messages, scheduled, moved } = written;
+  return { messages, scheduled, progressed: messages.length + moved > 0 };
+}
+
+/** The delivery is in work no more, or was not claimed after all. */
+export function handBack({ lanes, shares }: LaneChoice, deliveryId: string): void {
+  lanes.released(deliveryId);
+  shares.released(deliveryId);
+}
+
+async function claimInTransaction(
+  app: App,
+  trx: Db,
+  choice: LaneChoice,
+  options: ClaimOptions,
+  { roomy, begunIds }: { roomy: Roomy; begunIds: string[] },
+): Promise<{ messages: ClaimedMessage[]; scheduled: DeliveryRow[]; moved: number }> {
+  const { worker, leaseMs, limit } = options;
+  const now = app.clock.now();
+  const waiting = await takeWaiting(trx, choice, roomy, limit);
+  const taken = new Set(waiting.map((row) => row.id));
+  const due = await giveTurns(app, trx, now, options, taken);
+  const room = limit - waiting.length;
+  const ready = await findReady(trx, waiting.length > 0 ? Math.max(fewestReady, room) : room);
+  turnsOf(app).served(ready.at(-1)?.turn ?? 0);
+  const claimed: DeliveryRow[] = [];
+  let postponed = 0;
+  const candidates = [...waiting, ...ready];
+  await lockMessages(
+    trx,
+    candidates.map((row) => row.message_id),
+  );
+  const stops = candidates.length === 0 ? null : await readStops(trx);
+  const suppressed = stops === null ? [] : await suppressBlocked(app, trx, candidates);
+  for (const row of candidates) {
+    if (suppressed.includes(row)) postponed++;
+    else if (await goesNow(trx, choice, stops, row, now)) {
+      claimed.push(begun(row, worker, now, now + leaseMs));
+      begunIds.push(row.id);
+    } else {
+      postponed++;
+    }
+  }
+  if (claimed.length > 0) {
+    const ids = claimed.map((row) => row.id);
+    await claimDeliveries(trx, { ids, worker, now, leaseUntil: now + leaseMs });
+    await tellProcessing(app, trx, claimed, now);
+  }
+  // Last: the counters are what other transactions wait for.
+  if (suppressed.length > 0) await countDropped(app, trx, suppressed);
+  const messages = claimed.length === 0 ? [] : await withContent(trx, claimed);
+  return { messages, scheduled: due.scheduled, moved: due.moved + postponed };
+}
+
+/** Lanes and shares that deliveries wait for and that have room, as the claim began. */
+interface Roomy {
+  lanes: ReturnType<Lanes['withRoom']>;
+  shares: ReturnType<Shares['withRoom']>;
+}
+
+/** What waits for lanes and shares that have room again, before anything new goes there. */
+async function takeWaiting(
+  trx: Db,
+  { lanes, shares }: LaneChoice,
+  roomy: Roomy,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  const taken: DeliveryRow[] = [];
+  const take = async (
+    { lane, room }: { lane: string; room: number },
+    onTaken: (isDrained: boolean) => void,
+  ) => {
+    const wanted = Math.min(room, limit - taken.length);
+    if (wanted <= 0) return;
+    const waiting = await findInLane(trx, lane, wanted);
+    onTaken(waiting.length < wanted);
+    taken.push(...waiting);
+  };
+  // Lanes first: a place that a lane gave back is for what waits there, which has waited for both.
+  for (const one of roomy.lanes) {
+    await take(one, (isDrained) => isDrained && lanes.drained(one.lane));
+  }
+  for (const one of roomy.shares) {
+    await take(one, (isDrained) => shares.taken(one.lane, isDrained));
+  }
+  return taken;
+}
+
+/**
+ * Retries, leases that ran out, and what was scheduled: behind nobody of another organization. Not
+ * what was taken from a lane at its latest time: with a turn it would be claimed twice.
+ */
+async function giveTurns(
+  app: App,
+  trx: Db,
+  now: number,
+  { worker, leaseMs, limit, inWork }: ClaimOptions,
+  taken: ReadonlySet<string>,
+): Promise<{ moved: number; scheduled: DeliveryRow[] }> {
+  const found = (await findDue(trx, now, limit)).filter(({ id }) => !taken.has(id));
+  if (found.length === 0) return { moved: 0, scheduled: [] };
+  const due = found.filter(({ id, claimed_by }) => claimed_by !== worker || !inWork?.has(id));
+  if (due.length < found.length) {
+    const ids = found.flatMap(({ id }) => (inWork?.has(id) ? id : []));
+    await renewLeases(trx, worker, ids, now + leaseMs);
+  }
+  const turns = turnsOf(app);
+  const first = await firstTurn(trx);
+  const scheduled = due.filter(({ status }) => status === 'scheduled');
+  for (const row of due) {
+    if (row.status === 'scheduled') continue;
+    await makeReady(trx, row.id, turns.next(row.organization_id, row.sender_domain, first));
+  }
+  return { moved: found.length, scheduled: await takeScheduled(app, trx, scheduled, now) };
+}
+
+/** What keeps deliveries back whatever their lanes say. */
+interface Stops {
+  holds: Holds;
+  pauses: Pauses;
+}
+
+async function readStops(trx: Db): Promise<Stops> {
+  return { holds: await readHolds(trx), pauses: await readPauses(trx) };
+}
+
+/**
+ * Asks the holds, the pauses, the lane and the share; one that is over its age goes past the last two,
+ * for its last attempt.
+ */
+async function goesNow(
+  trx: Db,
+  { lanes, shares, laneOf }: LaneChoice,
+  stops: Stops | null,
+  row: DeliveryRow,
+  now: number,
+): Promise<boolean> {
+  const { id, organization_id: organizationId } = row;
+  const hold = stops?.holds.of(row);
+  if (hold) {
+    await postpone(trx, heldBy(hold, id, now));
+    return false;
+  }
+  const pause = stops?.pauses.on(row, now);
+  if (pause) {
+    await postpone(trx, pause);
+    return false;
+  }
+  const lane = laneOf(row.email);
+  if (lane === null) return true;
+  const admitted = lanes.admit(lane, organizationId);
+  const admission = admitted.goes ? shares.admit(organizationId, row.sender_domain) : admitted;
+  if (admission.goes || now >= row.expires_at) {
+    lanes.begun(lane, id);
+    shares.begun(id, organizationId);
+    return true;
+  }
+  const { until, waitReason } = admission;
+  const waitsIn = admitted.goes ? laneOfShare(organizationId) : lane;
+  await postpone(trx, { id, lane: waitsIn, dueAt: until, waitReason });
+  return false;
+}
+
+/** The row as `claimDeliveries` leaves it. */
+function begun(row: DeliveryRow, worker: string, now: number, leaseUntil: number): DeliveryRow {
+  return {
+    ...row,
+    status: 'processing',
+    claimed_by: worker,
+    claimed_at: now,
+    last_attempt_at: now,
+    attempt_count: row.attempt_count + 1,
+    due_at: leaseUntil,
+    turn: null,
+    lane: null,
+    wait_reason: null,
+    updated_at: now,
+  };
+}
+
+async function tellProcessing(
+  app: App,
+  trx: Db,
+  claimed: readonly DeliveryRow[],
+  now: number,
+): Promise<void> {
+  const ids = [...new Set(claimed.map((row) => row.message_id))];
+  const started = await markProcessing(trx, ids, now);
+  await recordEvents(
+    app,
+    trx,
+    started.map((row) => ({
+      organizationId: row.organization_id,
+      messageId: row.id,
+      recipientId: null,
+      eventType: 'processing',
+      status: 'processing',
+      timestamp: now,
+      metadata: null,
+    })),
+  );
+}
+
+async function withContent(db: Db, deliveries: DeliveryRow[]): Promise<ClaimedMessage[]> {
+  const byMessage = Map.groupBy(deliveries, (row) => row.message_id);
+  const ids = [...byMessage.keys()];
+  const messages = await findMessageRows(db, ids);
+  const recipients = Map.groupBy(await findRecipients(db, ids), (row) => row.message_id);
+  const contentIds = [...new Set(messages.flatMap((row) => row.content_id ?? []))];
+  const found = contentIds.length > 0 ? await findContents(db, contentIds) : [];
+  const contents = new Map(found.map((row) => [row.id, row]));
+  return messages.map((message) => ({
+    message,
+    content: contents.get(message.content_id ?? '') ?? null,
+    recipients: recipients.get(message.id) ?? [],
+    deliveries: byMessage.get(message.id) ?? [],
+  }));
+}

@@ -1,0 +1,38 @@
+// A step of one recipient in the timeline of its message. Writing them is src/events.
+
+import type { DeliveryRow } from '../deliveries/queries.ts';
+import type { MessageStatus } from '../deliveries/status.ts';
+import type { MessageEvent, MessageEventType } from '../events/events.ts';
+import { fromJson } from '../store/db.ts';
+
+type Told = Pick<DeliveryRow, 'id' | 'message_id' | 'recipient_id' | 'organization_id' | 'email'>;
+
+/** `status` is the message's after it, `timestamp` in ms since 1970. */
+export function deliveryEvent(
+  row: Told,
+  eventType: MessageEventType,
+  status: MessageStatus,
+  timestamp: number,
+  details: Readonly<Record<string, unknown>> = {},
+): MessageEvent {
+  return {
+    organizationId: row.organization_id,
+    messageId: row.message_id,
+    recipientId: row.recipient_id,
+    eventType,
+    status,
+    timestamp,
+    metadata: { recipient: row.email, deliveryId: row.id, ...details },
+  };
+}
+
+/** The end of a delivery that nobody was asked to take, and why. */
+export function unsentEvent(
+  row: Told,
+  end: Pick<DeliveryRow, 'error_code'> & Partial<Pick<DeliveryRow, 'error_details'>>,
+  status: MessageStatus,
+  timestamp: number,
+): MessageEvent {
+  const why = fromJson<Record<string, unknown>>(end.error_details ?? null);
+  return deliveryEvent(row, 'failed', status, timestamp, { errorCode: end.error_code, ...why });
+}

@@ -1,0 +1,267 @@
+// Holds (the operator's): what matches one waits in the queue and is not attempted until the release.
+// The claim asks in its own transaction, so that no daemon ever works with an older list.
+//
+// | state     | by                       | then                                            |
+// |-----------|--------------------------|-------------------------------------------------|
+// | (none)    | `hold`                   | active; what it matches in the queue is put aside |
+// | active    | a matching one's turn    | is put aside, in a lane of the hold's name      |
+// | active    | `release`                | releasing                                       |
+// | releasing | all in its lane are ready | (none)                                         |
+import type { App } from '../../app.ts';
+import type { DeliveryRow } from '../../deliveries/queries.ts';
+import {
+  countInLanes,
+  findNamedDeliveries,
+  type Holding,
+  holdDelivery,
+  type QueueRow,
+} from '../../deliveries/queue-queries.ts';
+import type { WaitReason } from '../../deliveries/status.ts';
+import { ConflictError, ResourceNotFoundError } from '../../errors.ts';
+import { isoTime } from '../../runtime/clock.ts';
+import type { Db } from '../../store/db.ts';
+import {
+  deleteReleased,
+  findHold,
+  type HoldRow,
+  insertHold,
+  lockActiveHolds,
+  markReleased,
+  selectHolds,
+} from './hold-queries.ts';
+import type { Hold, HoldTarget } from './queue-schema.ts';
+import { changeQueue, giveTurnsNow, type OnProgress, tellByHand } from './queue-walk.ts';
+
+/** Every claim reads them all. */
+const mostHolds = 1_000;
+/** A hold has no end; the release makes ready what it held. Until then nothing is asked again. */
+const lookAgainMs = 24 * 60 * 60_000;
+
+type Target = Pick<HoldRow, 'organization_id' | 'domain' | 'message_id' | 'delivery_id'>;
+type Held = Pick<DeliveryRow, 'id' | 'message_id' | 'organization_id' | 'domain'>;
+
+const anything: Target = {
+  organization_id: null,
+  domain: null,
+  message_id: null,
+  delivery_id: null,
+};
+
+function scopeOf({ organization_id, domain, message_id, delivery_id }: Target): string {
+  return [organization_id, domain, message_id, delivery_id].map((part) => part ?? '').join(' ');
+}
+
+/** The lane that keeps what a hold holds; no lane of a provider has such a name. */
+function laneOfHold(holdId: string): string {
+  return `held ${holdId}`;
+}
+
+/** The hold whose lane this is, or null. */
+export function holdOfLane(lane: string | null): string | null {
+  return lane?.startsWith('held ') ? lane.slice('held '.length) : null;
+}
+
+/** The holds of one moment. */
+export interface Holds {
+  /** The narrowest hold on a delivery, or null. */
+  of(row: Held): HoldRow | null;
+}
+
+/** The holds that hold, as long as the transaction lasts. */
+export async function readHolds(trx: Db): Promise<Holds> {
+  return holdsOver(await lockActiveHolds(trx));
+}
+
+function holdsOver(rows: readonly HoldRow[]): Holds {
+  const byScope = new Map(rows.map((row) => [row.scope, row]));
+  return {
+    of({ id, message_id, organization_id, domain }) {
+      if (byScope.size === 0) return null;
+      const targets: Partial<Target>[] = [
+        { delivery_id: id },
+        { message_id },
+        { organization_id, domain },
+        { domain },
+        { organization_id },
+      ];
+      const found = targets.map((target) => byScope.get(scopeOf({ ...anything, ...target })));
+      return found.find((hold) => hold !== undefined) ?? null;
+    },
+  };
+}
+
+/** How a delivery waits that a hold keeps aside. */
+export function heldBy(hold: HoldRow, id: string, now: number): Holding {
+  return { id, lane: laneOfHold(hold.id), dueAt: now + lookAgainMs, waitReason: reasonOf(hold) };
+}
+
+/** In the words of the specification: an organization's trouble, or that of where mail goes. */
+function reasonOf({ organization_id }: HoldRow): WaitReason {
+  return organization_id === null ? 'provider-unavailable' : 'tenant-health';
+}
+
+/** The hold on a delivery at this moment, for those who only look. */
+export async function findHoldOn(db: Db, row: Held): Promise<HoldRow | null> {
+  const active = (await selectHolds(db)).filter(({ released_at }) => released_at === null);
+  return holdsOver(active).of(row);
+}
+
+/** The names of the lanes that are holds. */
+export async function heldLanes(db: Db): Promise<string[]> {
+  return (await selectHolds(db)).map(({ id }) => laneOfHold(id));
+}
+
+function toHold(row: HoldRow, held: number): Hold {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    domain: row.domain,
+    messageId: row.message_id,
+    deliveryId: row.delivery_id,
+    note: row.note,
+    state: row.released_at === null ? 'active' : 'releasing',
+    held,
+    createdAt: isoTime(row.created_at),
+  };
+}
+
+async function presentHolds(db: Db, rows: readonly HoldRow[]): Promise<Hold[]> {
+  const counts = await countInLanes(
+    db,
+    rows.map(({ id }) => laneOfHold(id)),
+  );
+  return rows.map((row) => toHold(row, counts.get(laneOfHold(row.id)) ?? 0));
+}
+
+/** All holds, or those on one organization alone; the oldest first. */
+export async function listHolds(app: App, organizationId?: string): Promise<Hold[]> {
+  const { db } = app.store;
+  const rows = await selectHolds(db);
+  const isWanted = (row: HoldRow) => !organizationId || row.organization_id === organizationId;
+  return presentHolds(db, rows.filter(isWanted));
+}
+
+function targetOf({ organizationId, domain, id }: HoldTarget): Target {
+  return {
+    organization_id: organizationId ?? null,
+    domain: domain ?? null,
+    message_id: id?.startsWith('msg_') ? id : null,
+    delivery_id: id?.startsWith('dlv_') ? id : null,
+  };
+}
+
+/**
+ * Holds what matches: what waits is put aside now, the rest when its turn comes; an attempt that is
+ * under way ends. A hold that is there already is returned as it is.
+ * @throws ResourceNotFoundError for an unknown id; ConflictError where nothing of it is left to hold.
+ */
+export async function holdQueue(
+  app: App,
+  target: HoldTarget,
+  note: string | null,
+  onProgress?: OnProgress,
+): Promise<Hold> {
+  const { db } = app.store;
+  const scope = scopeOf(targetOf(target));
+  const named = target.id === undefined ? null : await getHoldable(db, target.id);
+  const hold = await app.store.write(async (trx) => {
+    const known = await selectHolds(trx);
+    if (known.length >= mostHolds && !known.some((row) => row.scope === scope)) {
+      const advice = 'release some, or hold domains or organizations instead';
+      throw new ConflictError(
+        'hold',
+        `There are ${mostHolds} holds, the most there can be: ${advice}`,
+      );
+    }
+    const created_at = app.clock.now();
+    const row = { id: app.newId('hold'), scope, ...targetOf(target), note, created_at };
+    await insertHold(trx, { ...row, released_at: null });
+    return (await findHold(trx, 'scope', scope)) ?? { ...row, released_at: null };
+  });
+  // Transactions of their own: claims lock deliveries first and holds after.
+  if (named) await app.store.write((trx) => holdThese(app, trx, hold, named));
+  else await putAside(app, hold, target, onProgress);
+  const [presented] = await presentHolds(db, [hold]);
+  return presented ?? toHold(hold, 0);
+}
+
+async function getHoldable(db: Db, id: string): Promise<DeliveryRow[]> {
+  const rows = await findNamedDeliveries(db, id);
+  if (rows.length === 0) throw new ResourceNotFoundError('delivery', id);
+  const live = rows.filter(({ due_at }) => due_at !== null);
+  if (live.length === 0) throw new ConflictError('delivery', `${id} is not in the queue any more`);
+  // What is scheduled keeps its time: it is put aside when that comes.
+  return live.filter(({ status }) => status !== 'scheduled');
+}
+
+/** Spares the daemon the work, and shows at once what is held. What comes now is the daemon's. */
+async function putAside(
+  app: App,
+  hold: HoldRow,
+  { organizationId, domain }: HoldTarget,
+  onProgress: OnProgress = () => {},
+): Promise<void> {
+  const filter = { organizationId, domain };
+  const exceptLanes = await heldLanes(app.store.db);
+  let before = 0;
+  // Ready ones last: put aside, they would be met again in the other half.
+  for (const half of ['due', 'ready'] as const) {
+    const options = { half, filter, exceptLanes, withScheduled: false };
+    const tell = (changed: number) => onProgress(before + changed);
+    before += await changeQueue(app, options, (trx, rows) => holdThese(app, trx, hold, rows), tell);
+  }
+}
+
+/** Puts these aside, unless the hold was released meanwhile; returns how many. */
+async function holdThese(
+  app: App,
+  trx: Db,
+  hold: HoldRow,
+  rows: readonly QueueRow[],
+): Promise<number> {
+  const active = await lockActiveHolds(trx);
+  if (!active.some(({ id }) => id === hold.id)) return 0;
+  let held = 0;
+  for (const { id } of rows) {
+    if (await holdDelivery(trx, heldBy(hold, id, app.clock.now()))) held++;
+  }
+  return held;
+}
+
+/**
+ * Releases a hold, named by its id or by what it holds: that is ready at once. What another hold
+ * holds too goes there when its turn comes. An interrupted release is finished by the next.
+ * @throws ResourceNotFoundError
+ */
+export async function releaseHold(
+  app: App,
+  target: HoldTarget | { holdId: string },
+  onProgress?: OnProgress,
+): Promise<{ id: string; released: number }> {
+  const hold = await getHold(app.store.db, target);
+  const lane = laneOfHold(hold.id);
+  await app.store.write((trx) => markReleased(trx, hold.id, app.clock.now()));
+  const giveTurns = async (trx: Db, rows: readonly QueueRow[]) => {
+    const given = await giveTurnsNow(app, trx, rows);
+    if (hold.message_id !== null || hold.delivery_id !== null) {
+      await tellByHand(app, trx, given, 'queued', { by: 'operator', action: 'release' });
+    }
+    return given.length;
+  };
+  const released = await changeQueue(app, { half: 'due', filter: { lane } }, giveTurns, onProgress);
+  await app.store.write((trx) => deleteReleased(trx, hold.id));
+  return { id: hold.id, released };
+}
+
+async function getHold(db: Db, target: HoldTarget | { holdId: string }): Promise<HoldRow> {
+  if ('holdId' in target) {
+    const hold = await findHold(db, 'id', target.holdId);
+    if (hold) return hold;
+    throw new ResourceNotFoundError('hold', target.holdId);
+  }
+  const hold = await findHold(db, 'scope', scopeOf(targetOf(target)));
+  if (hold) return hold;
+  const { id, domain, organizationId } = target;
+  const words = [id, domain, organizationId].filter((part) => part !== undefined);
+  throw new ResourceNotFoundError('hold on', words.join(' of '));
+}

@@ -1,0 +1,251 @@
+// The queue as an operator sees it and changes it: list, show, retry, flush, drop. Works on the store,
+// with or without a daemon, and never on what a daemon attempts at that moment. Holds: holds.ts.
+
+import { type Page, toPage } from '../../api/pagination.ts';
+import type { App } from '../../app.ts';
+import type { DeliveryRow } from '../../deliveries/queries.ts';
+import {
+  countQueue,
+  countStates,
+  findNamedDeliveries,
+  type QueueCounts,
+  type QueueFilter,
+  type QueueHalf,
+  type QueueState,
+  selectQueue,
+} from '../../deliveries/queue-queries.ts';
+import { ConflictError, ResourceNotFoundError } from '../../errors.ts';
+import type { Attempt } from '../../messages/schema.ts';
+import { isoTime } from '../../runtime/clock.ts';
+import { type Db, fromJson } from '../../store/db.ts';
+import { lockWhole, takeBack, underWay } from '../cancel.ts';
+import { type Holds, heldLanes, holdOfLane, readHolds } from './holds.ts';
+import type { ListQueueQuery, QueueEntry, QueueScope } from './queue-schema.ts';
+import { changeQueue, giveTurnsNow, type OnProgress, tellByHand } from './queue-walk.ts';
+
+/** Counts end here: on PostgreSQL a million takes a second. */
+const mostCounted = 1_000_000;
+
+/** Dropped by hand, as `errorMessage` tells it. */
+const droppedWords = 'Dropped from the queue by the operator before it was sent';
+
+export function stateOf(row: DeliveryRow): QueueEntry['state'] {
+  if (row.due_at === null) return 'ended';
+  if (row.turn !== null) return 'ready';
+  if (row.claimed_by !== null) return 'claimed';
+  if (row.lane === null) return 'waiting';
+  return holdOfLane(row.lane) === null ? 'in-lane' : 'held';
+}
+
+function toEntry(row: DeliveryRow): QueueEntry {
+  const holdId = holdOfLane(row.lane);
+  return {
+    id: row.id,
+    messageId: row.message_id,
+    organizationId: row.organization_id,
+    recipient: row.email,
+    domain: row.domain,
+    senderDomain: row.sender_domain,
+    status: row.status,
+    state: stateOf(row),
+    lane: holdId === null ? row.lane : null,
+    holdId,
+    waitReason: row.wait_reason,
+    dueAt: isoTime(row.claimed_by === null ? row.due_at : row.claimed_at),
+    expiresAt: isoTime(row.expires_at),
+    queuedAt: isoTime(row.queued_at),
+    claimedBy: row.claimed_by,
+    lastAttemptAt: isoTime(row.last_attempt_at),
+    attemptCount: row.attempt_count,
+    maxAttempts: row.max_attempts,
+    errorCode: row.error_code,
+    lastWords: row.error_message,
+    createdAt: isoTime(row.created_at),
+  };
+}
+
+/**
+ * How many entries of all organizations are in each state, each counted up to `most`. A million in
+ * all take 0.2 s on SQLite.
+ */
+export async function countQueueStates(app: App, most = mostCounted): Promise<QueueCounts> {
+  const { db } = app.store;
+  return countStates(db, await heldLanes(db), most);
+}
+
+/** A page of the queue, what goes first first; `counts` are those of the whole queue. */
+export async function listQueue(
+  app: App,
+  query: ListQueueQuery,
+): Promise<Page<QueueEntry> & { counts: QueueCounts }> {
+  const { page, limit, state = null, ...filter } = query;
+  const { db } = app.store;
+  const lanes = await heldLanes(db);
+  const rows: DeliveryRow[] = [];
+  let offset = (page - 1) * limit;
+  let total = 0;
+  for (const half of halvesOf(state)) {
+    const part = { half, state, heldLanes: lanes };
+    const count = await countQueue(db, part, filter);
+    total += count;
+    const wanted = limit - rows.length;
+    if (wanted > 0 && offset < count) {
+      rows.push(...(await selectQueue(db, part, filter, { limit: wanted, offset })));
+    }
+    offset = Math.max(0, offset - count);
+  }
+  const listed = toPage(rows.map(toEntry), total, { page, limit });
+  return { ...listed, counts: await countQueueStates(app) };
+}
+
+function halvesOf(state: QueueState | null): QueueHalf[] {
+  if (state === null) return ['ready', 'due'];
+  return state === 'ready' ? ['ready'] : ['due'];
+}
+
+/** The deliveries that an id of one or of a message names, as long as they are in this scope. */
+async function getNamed(db: Db, id: string, organizationId?: string): Promise<DeliveryRow[]> {
+  const rows = await findNamedDeliveries(db, id);
+  const [first] = rows;
+  if (!first || (organizationId !== undefined && first.organization_id !== organizationId)) {
+    throw new ResourceNotFoundError(id.startsWith('msg_') ? 'message' : 'delivery', id);
+  }
+  return rows;
+}
+
+export type QueueEntryWithAttempts = QueueEntry & { attempts: Attempt[] };
+
+/**
+ * What an id of a delivery or of a message names, ended deliveries among it.
+ * @throws ResourceNotFoundError also for a message that is not for delivery.
+ */
+export async function showQueueEntries(
+  app: App,
+  id: string,
+  organizationId?: string,
+): Promise<QueueEntryWithAttempts[]> {
+  const rows = await getNamed(app.store.db, id, organizationId);
+  return rows.map((row) => ({
+    ...toEntry(row),
+    attempts: fromJson<Attempt[]>(row.attempts) ?? [],
+  }));
+}
+
+/**
+ * Makes what waits ready now, all of it or nothing. What is ready or under way already stays so.
+ * @throws ResourceNotFoundError; ConflictError for what has ended, is held, or has its time to come.
+ */
+export async function retryDeliveries(
+  app: App,
+  ids: readonly string[],
+  organizationId?: string,
+): Promise<QueueEntry[]> {
+  return app.store.write(async (trx) => {
+    const holds = await readHolds(trx);
+    const waiting = new Map<string, DeliveryRow>();
+    for (const id of ids) {
+      const rows = await getNamed(trx, id, organizationId);
+      for (const row of retryable(id, rows, holds, app.clock.now())) waiting.set(row.id, row);
+    }
+    const sorted = [...waiting.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    const given = await giveTurnsNow(app, trx, sorted);
+    await tellByHand(app, trx, given, 'queued', { by: 'operator', action: 'retry' });
+    const after: DeliveryRow[] = [];
+    for (const { id } of sorted) after.push(...(await findNamedDeliveries(trx, id)));
+    return after.map(toEntry);
+  });
+}
+
+/** Those of one id that are in the queue. */
+function retryable(
+  id: string,
+  rows: readonly DeliveryRow[],
+  holds: Holds,
+  now: number,
+): DeliveryRow[] {
+  const live = rows.filter((row) => row.due_at !== null);
+  const [ended] = rows;
+  if (live.length === 0 && ended) {
+    const advice = 'What has ended is not attempted again: send a new message';
+    throw new ConflictError('delivery', `${id} is ${ended.status}. ${advice}`);
+  }
+  for (const row of live) {
+    const holdId = holdOfLane(row.lane) ?? holds.of(row)?.id;
+    if (holdId !== undefined) {
+      const advice = `svc queue release ${holdId}`;
+      throw new ConflictError('delivery', `${row.id} is held by ${holdId}: ${advice}`);
+    }
+    if (row.status === 'scheduled' && (row.due_at ?? 0) > now) {
+      const why =
+        row.wait_reason === null ? 'is scheduled for' : `waits (${row.wait_reason}) until`;
+      throw new ConflictError('delivery', `${row.id} ${why} ${isoTime(row.due_at)}`);
+    }
+  }
+  return live;
+}
+
+/**
+ * Makes all that waits ready now, at fair turns; not what is held, nor what is scheduled for later.
+ * @returns how many are ready by it.
+ */
+export async function flushQueue(
+  app: App,
+  scope: QueueScope,
+  onProgress?: OnProgress,
+): Promise<{ flushed: number }> {
+  const filter: QueueFilter = scope;
+  const exceptLanes = await heldLanes(app.store.db);
+  const flushed = await changeQueue(
+    app,
+    { half: 'due', filter, exceptLanes, withScheduled: false },
+    async (trx, rows) => (await giveTurnsNow(app, trx, rows)).length,
+    onProgress,
+  );
+  return { flushed };
+}
+
+/**
+ * Takes deliveries out of the queue for good: they end as `failed`, `errorCode` `cancelled`. Of each
+ * id all or nothing; what was dropped before stays so.
+ * @throws ResourceNotFoundError; ConflictError for what is under way or has ended otherwise.
+ */
+export async function dropDeliveries(
+  app: App,
+  ids: readonly string[],
+  organizationId?: string,
+): Promise<QueueEntry[]> {
+  for (const id of ids) droppable(id, await getNamed(app.store.db, id, organizationId));
+  const entries = new Map<string, QueueEntry>();
+  // One message in each transaction: on PostgreSQL two orders of messages could deadlock.
+  for (const id of ids) {
+    const dropped = await app.store.write((trx) => drop(app, trx, id, organizationId));
+    for (const entry of dropped) entries.set(entry.id, entry);
+  }
+  return [...entries.values()];
+}
+
+async function drop(app: App, trx: Db, id: string, organizationId?: string): Promise<QueueEntry[]> {
+  const [known] = await getNamed(trx, id, organizationId);
+  if (known) await lockWhole(trx, known.message_id);
+  const rows = droppable(id, await getNamed(trx, id, organizationId));
+  const waiting = rows.filter(({ due_at }) => due_at !== null);
+  const byHand = { by: 'operator', action: 'drop' } as const;
+  await takeBack(app, trx, waiting, { words: droppedWords, byHand });
+  const dropIds = new Set(rows.map((row) => row.id));
+  return (await findNamedDeliveries(trx, id)).filter((row) => dropIds.has(row.id)).map(toEntry);
+}
+
+/** Those of one id that are in the queue or were dropped before. */
+function droppable(id: string, rows: readonly DeliveryRow[]): DeliveryRow[] {
+  const claimed = rows.find((row) => row.claimed_by !== null);
+  if (claimed) throw underWay(claimed.id, 'delivery');
+  const meant = rows.filter((row) => row.due_at !== null || row.error_code === 'cancelled');
+  const [ended] = rows;
+  if (meant.length === 0 && ended) {
+    throw new ConflictError(
+      'delivery',
+      `${id} is ${ended.status}: it is not in the queue any more`,
+    );
+  }
+  return meant;
+}

@@ -1,0 +1,145 @@
+// What is learnt of a delivery after its attempt: a bounce that came by mail, a success notification,
+// a complaint. It goes the same way as an attempt's outcome: status, timeline, blocks, in one
+// transaction. The state table is in src/deliveries/status.ts.
+import type { App } from '../app.ts';
+import { blockAddresses, type NewBlock } from '../blocks/suppression.ts';
+import {
+  type DeliveryRow,
+  type LateChange,
+  lockDeliveries,
+  moveDelivery,
+} from '../deliveries/queries.ts';
+import type { MessageStatus } from '../deliveries/status.ts';
+import { type MessageEventType, recordEvents } from '../events/events.ts';
+import { lockMessages } from '../messages/queries.ts';
+import { restateMessage } from '../messages/restate.ts';
+import type { ErrorCode } from '../smtp/outcome.ts';
+import type { Db } from '../store/db.ts';
+import { deliveryEvent } from './delivery-event.ts';
+import { countLate } from './outcome-counts.ts';
+
+/** What a report says of one delivery. */
+export type LateOutcome =
+  | { kind: 'delivered' }
+  | { kind: 'complained'; feedbackType: string }
+  | {
+      kind: 'bounced';
+      errorCode: ErrorCode;
+      /** The address is dead: it is blocked. */
+      isHard: boolean;
+      code: number | null;
+      enhancedCode: string | null;
+      text: string;
+      remoteMta: string | null;
+    };
+
+/** From which statuses each may follow: a message moves only forward. */
+const follows: Record<LateOutcome['kind'], readonly MessageStatus[]> = {
+  delivered: ['sent'],
+  bounced: ['sent', 'delivered', 'read'],
+  complained: ['sent', 'delivered', 'read'],
+};
+
+const eventTypes: Record<LateOutcome['kind'], MessageEventType> = {
+  delivered: 'delivered',
+  bounced: 'bounced',
+  complained: 'complained',
+};
+
+/** A delivery and what was said of it later. */
+export interface LateReport {
+  delivery: DeliveryRow;
+  outcome: LateOutcome;
+}
+
+/** Applies it inside the caller's transaction; false where it changes nothing any more. */
+export async function applyLateOutcome(
+  app: App,
+  trx: Db,
+  delivery: DeliveryRow,
+  outcome: LateOutcome,
+): Promise<boolean> {
+  return (await applyLateOutcomes(app, trx, [{ delivery, outcome }])) > 0;
+}
+
+/** The same for several: they lock together, and are counted together at last. Returns how many. */
+export async function applyLateOutcomes(
+  app: App,
+  trx: Db,
+  reports: readonly LateReport[],
+): Promise<number> {
+  const deliveries = reports.map(({ delivery }) => delivery);
+  await lockDeliveries(
+    trx,
+    deliveries.map(({ id }) => id),
+  );
+  await lockMessages(
+    trx,
+    deliveries.map(({ message_id }) => message_id),
+  );
+  const moved: { row: DeliveryRow; outcome: LateOutcome }[] = [];
+  for (const { delivery, outcome } of reports) {
+    const row = await move(app, trx, delivery, outcome);
+    if (row) moved.push({ row, outcome });
+  }
+  await blockAddresses(app, trx, moved.flatMap(blockFor));
+  await countLate(app, trx, moved);
+  return moved.length;
+}
+
+/** Status and timeline; the row as it is then, undefined where nothing is changed by it. */
+async function move(
+  app: App,
+  trx: Db,
+  { id, message_id: messageId }: DeliveryRow,
+  outcome: LateOutcome,
+): Promise<DeliveryRow | undefined> {
+  const now = app.clock.now();
+  const moved = await moveDelivery(trx, id, follows[outcome.kind], changeOf(outcome, now));
+  if (!moved) return undefined;
+  const status = await restateMessage(trx, messageId, now);
+  const details = detailsOf(outcome);
+  await recordEvents(app, trx, [
+    deliveryEvent(moved, eventTypes[outcome.kind], status, now, details),
+  ]);
+  return moved;
+}
+
+function blockFor({ row, outcome }: { row: DeliveryRow; outcome: LateOutcome }): NewBlock[] {
+  const reason = blockReason(outcome);
+  if (reason === null) return [];
+  const { organization_id: organizationId, email: address, message_id: messageId } = row;
+  return [{ organizationId, address, reason, messageId }];
+}
+
+function blockReason(outcome: LateOutcome): 'bounce' | 'complaint' | null {
+  if (outcome.kind === 'complained') return 'complaint';
+  return outcome.kind === 'bounced' && outcome.isHard ? 'bounce' : null;
+}
+
+function detailsOf(outcome: LateOutcome): Record<string, unknown> {
+  const { kind, ...details } = outcome;
+  return kind === 'delivered' ? { reported: true } : details;
+}
+
+function changeOf(outcome: LateOutcome, now: number): LateChange {
+  const change = { status: outcome.kind, updated_at: now, terminal_at: now };
+  if (outcome.kind === 'delivered') return { ...change, delivered_at: now };
+  if (outcome.kind === 'complained') return change;
+  const { errorCode, code, enhancedCode, text, remoteMta } = outcome;
+  const said = [code, enhancedCode, text].filter((part) => part !== null && part !== '').join(' ');
+  return {
+    ...change,
+    failed_at: now,
+    error_code: errorCode,
+    error_message: `Bounced after it was taken: ${said}`,
+    error_details: JSON.stringify({
+      code,
+      enhancedCode,
+      reply: text,
+      verb: 'DSN',
+      mx: remoteMta,
+      address: null,
+    }),
+  };
+}

@@ -1,0 +1,49 @@
+// Tells the log that a relay refuses our credentials: mail waits until somebody corrects them, and nothing
+// else would say so. One line for each relay in a quarter of an hour, without the password.
+import { LRUCache } from 'lru-cache';
+import type { App } from '../app.ts';
+import type { Outcome } from '../smtp/outcome.ts';
+import { type RelayRoute, routeKey } from '../smtp/route.ts';
+
+const everyMs = 15 * 60_000;
+const mostRelays = 100;
+const longestReply = 200;
+
+/** Looks at the outcomes of each attempt by way of a relay. */
+export type TellRefusals = (route: RelayRoute, outcomes: readonly Outcome[]) => void;
+
+/** The memory of one attempter. */
+export function refusalTeller({ clock, log }: Pick<App, 'clock' | 'log'>): TellRefusals {
+  /** When the last line about a relay was, by `clock.elapsed()`. */
+  const told = new LRUCache<string, number>({ max: mostRelays });
+  return (route, outcomes) => {
+    const refused = outcomes.find(isRefusal);
+    if (!refused) return;
+    const key = routeKey(route);
+    const last = told.get(key);
+    if (last !== undefined && clock.elapsed() - last < everyMs) return;
+    told.set(key, clock.elapsed());
+    const { code, text } = refused.reply;
+    const { host, port, username } = route;
+    const reply = withoutSecrets(text, route).slice(0, longestReply);
+    log.warn(
+      { relay: `${host}:${port}`, username, code, reply },
+      username === null
+        ? 'the relay wants a user name and a password: mail waits until it is configured with them'
+        : 'the relay refuses our user name or password: mail waits until they are corrected',
+    );
+  };
+}
+
+function isRefusal(outcome: Outcome): boolean {
+  return outcome.kind === 'deferred' && outcome.errorCode === 'auth-failed';
+}
+
+/** Some servers repeat what they were given. */
+function withoutSecrets(text: string, { username, password }: RelayRoute): string {
+  if (password === null) return text;
+  const forms = [`\0${username ?? ''}\0${password}`, password].map((secret) =>
+    Buffer.from(secret).toString('base64'),
+  );
+  return [...forms, password].reduce((said, form) => said.replaceAll(form, '[hidden]'), text);
+}

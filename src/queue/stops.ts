@@ -1,0 +1,132 @@
+// What the queue of a paused organization, or of a held sending domain, does (specification 3,
+// contract 6): it waits, each delivery put aside when its turn comes, until the resume makes it ready.
+// A hold in queue/holds.ts is the operator's own; several may be on one delivery. When an organization
+// is paused: src/usage/health.ts; when a domain is held: src/usage/domain-holds.ts.
+
+import type { Caller } from '../api/route.ts';
+import { parseWith } from '../api/validate.ts';
+import type { App } from '../app.ts';
+import { auditChange } from '../audit/audit.ts';
+import type { DeliveryRow, Postponement } from '../deliveries/queries.ts';
+import { getDomain } from '../domains/domains.ts';
+import { type Domain, type ResumeDomain, resumeDomainInput } from '../domains/schema.ts';
+import { ConflictError } from '../errors.ts';
+import { recordWorkspaceEvent } from '../events/events.ts';
+import { getOrganization, resumeOrganization } from '../organizations/organizations.ts';
+import { lockPausedOrganizations } from '../organizations/queries.ts';
+import {
+  type Organization,
+  type ResumeOrganization,
+  resumeOrganizationInput,
+} from '../organizations/schema.ts';
+import type { Db } from '../store/db.ts';
+import { liftDomainHold, lockHeldDomains } from '../usage/domain-holds.ts';
+import { forgive } from '../usage/health.ts';
+import { changeQueue, giveTurnsNow, type OnProgress } from './desk/queue-walk.ts';
+
+/** A pause has no end; should its resume be interrupted, the queue goes on within the day. */
+const lookAgainMs = 24 * 60 * 60_000;
+
+/** The lane that keeps what waits for a resume; no lane of a provider has such a name. */
+function laneOfPause(organizationId: string, domain?: string): string {
+  return domain === undefined ? `paused ${organizationId}` : `paused ${organizationId} ${domain}`;
+}
+
+type Sent = Pick<DeliveryRow, 'id' | 'organization_id' | 'sender_domain'>;
+
+/** The pauses and the held domains of one moment. */
+export interface Pauses {
+  /** How a delivery waits that must not go now; null for one that may. */
+  on(row: Sent, now: number): Postponement | null;
+}
+
+/** Who is paused and what is held, as long as the transaction lasts: a resume waits for it. */
+export async function readPauses(trx: Db): Promise<Pauses> {
+  const paused = new Set(await lockPausedOrganizations(trx));
+  const held = new Set(
+    (await lockHeldDomains(trx)).map(({ organizationId, domain }) =>
+      laneOfPause(organizationId, domain),
+    ),
+  );
+  return {
+    on({ id, organization_id, sender_domain }, now) {
+      const dueAt = now + lookAgainMs;
+      if (paused.has(organization_id)) {
+        return { id, lane: laneOfPause(organization_id), dueAt, waitReason: 'tenant-health' };
+      }
+      if (held.size === 0) return null;
+      const lane = laneOfPause(organization_id, sender_domain);
+      return held.has(lane) ? { id, lane, dueAt, waitReason: 'domain-health' } : null;
+    },
+  };
+}
+
+/** What waits in this lane may go now. */
+async function empty(app: App, lane: string, onProgress?: OnProgress): Promise<void> {
+  const options = { half: 'due', filter: { lane } } as const;
+  const giveTurns = async (trx: Db, rows: Parameters<typeof giveTurnsNow>[2]) =>
+    (await giveTurnsNow(app, trx, rows)).length;
+  await changeQueue(app, options, giveTurns, onProgress);
+}
+
+/**
+ * Lets a paused organization send again: what waits is ready at once, and what its mail did so far
+ * counts no more against it. The note is what the review found.
+ * @throws ValidationError, ConflictError when it is not paused, ResourceNotFoundError.
+ */
+export async function resumeSending(
+  app: App,
+  idOrName: string,
+  input: ResumeOrganization = {},
+  onProgress?: OnProgress,
+): Promise<Organization> {
+  parseWith(resumeOrganizationInput, input, 'body');
+  const { id, sendingStatus } = await getOrganization(app, idOrName);
+  // Before the resume: the first outcome after it must not pause again for what was reviewed.
+  if (sendingStatus === 'paused') await app.store.write((trx) => forgive(app, trx, id));
+  const resumed = await resumeOrganization(app, id, input);
+  await app.store.write((trx) =>
+    recordWorkspaceEvent(app, trx, {
+      organizationId: id,
+      eventType: 'workspace.resumed',
+      status: 'enabled',
+      timestamp: app.clock.now(),
+      metadata: null,
+    }),
+  );
+  await empty(app, laneOfPause(id), onProgress);
+  return resumed;
+}
+
+/**
+ * Ends the hold of a sending domain after a review: what waits is ready at once, and what its mail
+ * did so far counts no more against it.
+ * @throws ValidationError, ConflictError when it is not held, ResourceNotFoundError.
+ */
+export async function resumeDomain(
+  app: App,
+  caller: Caller,
+  id: string,
+  input: ResumeDomain,
+  onProgress?: OnProgress,
+): Promise<Domain> {
+  const { note = null } = parseWith(resumeDomainInput, input, 'body');
+  const { organizationId } = caller;
+  const { domain } = await getDomain(app, caller, id);
+  const organization = await getOrganization(app, organizationId);
+  await app.store.write(async (trx) => {
+    if (!(await liftDomainHold(app, trx, organizationId, domain))) {
+      throw new ConflictError('domain', `Sending from ${domain} is not held`);
+    }
+    await recordWorkspaceEvent(app, trx, {
+      organizationId,
+      eventType: 'workspace.resumed',
+      status: organization.sendingStatus,
+      timestamp: app.clock.now(),
+      metadata: { domain, sendingStatus: 'enabled', note },
+    });
+    await auditChange(app, trx, caller, 'domain.resumed', id, { domain, note });
+  });
+  await empty(app, laneOfPause(organizationId, domain), onProgress);
+  return getDomain(app, caller, id);
+}

@@ -1,0 +1,48 @@
+// Blocks made while a delivery was queued: asked once for each batch that is about to be claimed, by one
+// statement (about 1 µs for each delivery, with 200,000 blocks). Ends what is blocked as the accept does.
+
+import type { App } from '../app.ts';
+import {
+  type ActiveBlock,
+  blockKey,
+  findBlockedAmong,
+  suppressedBy,
+} from '../blocks/suppression.ts';
+import type { DeliveryRow } from '../deliveries/queries.ts';
+import { endUnclaimed } from '../deliveries/queue-queries.ts';
+import { recordEvents } from '../events/events.ts';
+import { restateMessage } from '../messages/restate.ts';
+import { foldAddress } from '../net/address.ts';
+import type { Db } from '../store/db.ts';
+import { unsentEvent } from './delivery-event.ts';
+
+/**
+ * Ends the deliveries to blocked addresses as `failed`, `suppressed`, and returns them. Their rows and
+ * their messages are locked already; the caller counts what ended, last of all.
+ */
+export async function suppressBlocked(
+  app: App,
+  trx: Db,
+  candidates: readonly DeliveryRow[],
+): Promise<DeliveryRow[]> {
+  const blocks = await findBlockedAmong(
+    trx,
+    candidates.map(({ organization_id, email }) => [organization_id, foldAddress(email)]),
+  );
+  const ended: DeliveryRow[] = [];
+  if (blocks.size === 0) return ended;
+  for (const row of candidates) {
+    const block = blocks.get(blockKey(row.organization_id, foldAddress(row.email)));
+    if (block && (await suppress(app, trx, row, block))) ended.push(row);
+  }
+  return ended;
+}
+
+async function suppress(app: App, trx: Db, row: DeliveryRow, block: ActiveBlock): Promise<boolean> {
+  const now = app.clock.now();
+  const change = suppressedBy(block, row.email, now);
+  if (!(await endUnclaimed(trx, row.id, { ...change, updated_at: now }))) return false;
+  const status = await restateMessage(trx, row.message_id, now);
+  await recordEvents(app, trx, [unsentEvent(row, change, status, now)]);
+  return true;
+}

@@ -1,0 +1,134 @@
+// Whose complaint it is, and whether it proves that. Anybody may write to `fbl@`, so a complaint counts
+// only where it shows what nobody has who got no copy: a token of the transaction, or our signature over
+// the header of the copy. Who has the one knows which transaction the copy is of; the other tells the
+// message alone, so that it speaks for those of a message that all shared one.
+import type { App } from '../app.ts';
+import { type DeliveryRow, findDeliveries, findDelivery } from '../deliveries/queries.ts';
+import { findPublicKey } from '../domains/queries.ts';
+import { parsePublicKey } from '../mime/dkim-key.ts';
+import type { CopySignature } from '../mime/parse/bounce/own-copy.ts';
+import type { ComplaintReport } from '../mime/parse/parse-worker.ts';
+import { isSignatureOf } from '../mime/sign-text.ts';
+import {
+  isReportable,
+  type NamedTransaction,
+  readCopyToken,
+  readReturnPath,
+} from '../queue/return-path.ts';
+import type { Db } from '../store/db.ts';
+import type { ReportMail } from './queries.ts';
+import { copiesOf, meantBy, type ReportedCopies, soleTransaction } from './reported-copies.ts';
+
+/** Why a complaint counts for nothing. */
+export type Doubt = 'no-proof' | 'not-their-copy' | 'ended';
+
+/** Who complains, and whether that is proven; `delivery` is null where only the message is known. */
+export type JudgedComplaint =
+  | { isProven: true; delivery: DeliveryRow }
+  | { isProven: false; doubt: Doubt; messageId: string; delivery: DeliveryRow | null };
+
+const ownMessageId = /^<(msg_[0-9a-hjkmnp-tv-z]{16,24})@[^>]+>$/;
+
+function messageIdOf(header: string | null): string | null {
+  return ownMessageId.exec(header ?? '')?.[1] ?? null;
+}
+
+/** The messages whose header the organization's domains signed, as far as the copy shows. */
+export async function provenMessages(
+  app: App,
+  organizationId: string,
+  signatures: readonly CopySignature[],
+): Promise<string[]> {
+  const proven = await Promise.all(
+    signatures.map(async (one) => {
+      const messageId = messageIdOf(one.messageId);
+      return messageId !== null && (await isOwnSignature(app, organizationId, one))
+        ? messageId
+        : [];
+    }),
+  );
+  return [...new Set(proven.flat())];
+}
+
+async function isOwnSignature(
+  app: App,
+  organizationId: string,
+  { domain, selector, algorithm, text, signature }: CopySignature,
+): Promise<boolean> {
+  const key = await findPublicKey(app.store.db, organizationId, domain, selector);
+  if (key?.algorithm !== algorithm) return false;
+  const publicKey = parsePublicKey(algorithm, key.public_key);
+  return isSignatureOf(algorithm, text, publicKey, Buffer.from(signature, 'base64'));
+}
+
+/** What may be reported on, with the reason why it may not. */
+interface Claim {
+  messageId: string;
+  siblings: readonly DeliveryRow[];
+  /** Null where the proof does not say which copy it is of. */
+  reported: ReportedCopies | null;
+  isEnded: boolean;
+}
+
+/**
+ * Judges a complaint to an organization; null where it is about no message of theirs. `signed` are the
+ * messages that its copy proves.
+ */
+export async function judgeComplaint(
+  app: App,
+  trx: Db,
+  { organization_id: organizationId, created_at: cameAt }: ReportMail,
+  report: ComplaintReport,
+  signed: readonly string[],
+): Promise<JudgedComplaint | null> {
+  const { recipients: told } = report.complaint;
+  const own = async (messageId: string) => {
+    const siblings = await findDeliveries(trx, [messageId]);
+    return siblings[0]?.organization_id === organizationId ? siblings : [];
+  };
+  const claims: Claim[] = [];
+  for (const named of namedTransactions(app, report)) {
+    const first = await findDelivery(trx, named.deliveryId);
+    const siblings = first ? await own(first.message_id) : [];
+    if (!first || siblings.length === 0) continue;
+    const isEnded = !isReportable(first, cameAt);
+    const reported = copiesOf(named, siblings);
+    claims.push({ messageId: first.message_id, siblings, reported, isEnded });
+  }
+  for (const messageId of signed) {
+    const siblings = await own(messageId);
+    const isEnded = siblings.some((one) => !isReportable(one, cameAt));
+    if (siblings.length === 0) continue;
+    claims.push({ messageId, siblings, reported: soleTransaction(siblings), isEnded });
+  }
+  for (const { reported, isEnded } of claims) {
+    const delivery = reported && !isEnded ? meantBy(told, reported) : undefined;
+    if (delivery) return { isProven: true, delivery };
+  }
+  const [claim] = claims;
+  if (claim) return doubted(claim.isEnded ? 'ended' : 'not-their-copy', told, claim.siblings);
+  const messageId = messageIdOf(report.complaint.originalMessageId);
+  const siblings = messageId === null ? [] : await own(messageId);
+  return siblings.length === 0 ? null : doubted('no-proof', told, siblings);
+}
+
+/** What the tokens of a complaint name, those of the copy first. */
+function namedTransactions(app: App, { complaint, copy }: ComplaintReport): NamedTransaction[] {
+  const { tokenAddresses, originalMailFrom } = complaint;
+  const found = [
+    ...copy.tokens.map((token) => readCopyToken(app, token)),
+    ...[...tokenAddresses, originalMailFrom ?? ''].map((one) => readReturnPath(app, one)),
+  ].filter((one) => one !== null);
+  return [...new Map(found.map((one) => [one.transaction, one])).values()];
+}
+
+function doubted(
+  doubt: Doubt,
+  told: readonly string[],
+  siblings: readonly DeliveryRow[],
+): JudgedComplaint | null {
+  const [first] = siblings;
+  if (!first) return null;
+  const delivery = meantBy(told, { copies: [...siblings], siblings }) ?? null;
+  return { isProven: false, doubt, messageId: first.message_id, delivery };
+}

@@ -1,0 +1,110 @@
+// DMARC aggregate reports on our domains: storing what came to `dmarc@` at a return-path host, listing
+// it. Anybody may write there, so a report counts for a domain of the addressed organization only,
+// for a time that can be, and up to a number a day. Reading the mail is src/mime/parse/dmarc/dmarc-mail.ts.
+
+import { toPage } from '../../api/pagination.ts';
+import type { Caller } from '../../api/route.ts';
+import type { App } from '../../app.ts';
+import { getDomainRows } from '../../domains/domains.ts';
+import { selectDomainsNamed } from '../../domains/queries.ts';
+import type { DmarcSource, DmarcSummary } from '../../mime/parse/dmarc/dmarc-summary.ts';
+import { isoTime } from '../../runtime/clock.ts';
+import { type Db, fromJson } from '../../store/db.ts';
+import * as queries from './dmarc-queries.ts';
+import {
+  type DmarcReportOutput,
+  type DmarcReportPage,
+  type DmarcReportQuery,
+  mostDmarcDays,
+} from './dmarc-schema.ts';
+
+const dayMs = 86_400_000;
+/** Clocks of others go wrong; what lies further ahead is an invention. */
+const mostAheadMs = 2 * dayMs;
+/** One receiver sends one a day for a domain; with 200 sources a report has 40 KB. */
+const mostPerDay = 500;
+
+/** RFC 7489 7.2.1: a report is of some hours to a day; it is let off up to a week. */
+function isTimeOfReport({ beginsAt, endsAt }: DmarcSummary, now: number): boolean {
+  const isRange = beginsAt <= endsAt && endsAt - beginsAt <= 7 * dayMs;
+  return isRange && endsAt <= now + mostAheadMs && beginsAt >= now - mostDmarcDays * dayMs;
+}
+
+/**
+ * Stores what a report to an organization says, once however often it comes; nothing where it is not
+ * about a domain of theirs or there are too many. Takes away those older than 90 days.
+ */
+export async function storeDmarcReport(
+  app: App,
+  trx: Db,
+  organizationId: string,
+  summary: DmarcSummary,
+): Promise<void> {
+  const now = app.clock.now();
+  const { domain, reporter, reportId, beginsAt, endsAt, messages, passed, failed } = summary;
+  if (!isTimeOfReport(summary, now)) return;
+  if ((await selectDomainsNamed(trx, organizationId, [domain])).length === 0) return;
+  await queries.deleteDmarcReportsBefore(trx, organizationId, now - mostDmarcDays * dayMs);
+  const taken = await queries.countDmarcReportsSince(trx, organizationId, now - dayMs);
+  if (taken >= mostPerDay) return;
+  await queries.insertDmarcReport(trx, {
+    id: app.newId('dmarcReport'),
+    organization_id: organizationId,
+    domain,
+    reporter,
+    report_id: reportId,
+    begins_at: beginsAt,
+    ends_at: endsAt,
+    messages,
+    passed,
+    failed,
+    sources: JSON.stringify(summary.sources),
+    created_at: now,
+  });
+}
+
+function toReport(row: queries.DmarcReportRow): DmarcReportOutput {
+  const { id, domain, reporter, messages, passed, failed } = row;
+  return {
+    id,
+    domain,
+    reporter,
+    reportId: row.report_id,
+    beginsAt: isoTime(row.begins_at),
+    endsAt: isoTime(row.ends_at),
+    messages,
+    passed,
+    failed,
+    sources: fromJson<DmarcSource[]>(row.sources) ?? [],
+    createdAt: isoTime(row.created_at),
+  };
+}
+
+/**
+ * The reports on a domain whose time began in the last `days`, newest first.
+ * @throws ResourceNotFoundError.
+ */
+export async function listDmarcReports(
+  app: App,
+  { organizationId }: Caller,
+  domainId: string,
+  { days, ...page }: DmarcReportQuery,
+): Promise<DmarcReportPage> {
+  const { db } = app.store;
+  const { domain } = await getDomainRows(db, organizationId, domainId);
+  const since = app.clock.now() - days * dayMs;
+  const scope = { organizationId, domain: domain.domain, since };
+  const range = { limit: page.limit, offset: (page.page - 1) * page.limit };
+  const [rows, total, daily] = await Promise.all([
+    queries.selectDmarcReports(db, scope, range),
+    queries.countDmarcReports(db, scope),
+    queries.sumDmarcDays(db, scope),
+  ]);
+  return {
+    ...toPage(rows.map(toReport), total, page),
+    daily: daily.map(({ day, ...sums }) => ({
+      day: new Date(day * dayMs).toISOString().slice(0, 10),
+      ...sums,
+    })),
+  };
+}

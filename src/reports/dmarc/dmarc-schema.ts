@@ -1,0 +1,61 @@
+// Shapes of DMARC reports, out.
+import { z } from 'zod';
+import { pageOf, pageQuery, wholeNumber } from '../../api/pagination.ts';
+
+/** How long reports are kept, and so the most that can be asked for. */
+export const mostDmarcDays = 90;
+
+export const listDmarcReportsQuery = z.strictObject({
+  ...pageQuery,
+  days: wholeNumber(1, mostDmarcDays)
+    .default(30)
+    .meta({ description: `How many days back, at most ${mostDmarcDays}` }),
+});
+
+const verdict = z.enum(['pass', 'fail']).nullable();
+
+const dmarcReport = z
+  .object({
+    id: z.string(),
+    domain: z.string().meta({ description: 'Whose policy was applied' }),
+    reporter: z.string().meta({ description: 'Who saw the mail, in its own words' }),
+    reportId: z.string(),
+    beginsAt: z.string(),
+    endsAt: z.string(),
+    messages: z.number(),
+    passed: z.number().meta({ description: 'With an aligned pass of DKIM or SPF' }),
+    failed: z.number(),
+    sources: z
+      .array(
+        z.object({
+          ip: z.string(),
+          count: z.number(),
+          disposition: z.enum(['none', 'quarantine', 'reject']).nullable(),
+          dkim: verdict,
+          spf: verdict,
+          headerFrom: z.string().nullable(),
+        }),
+      )
+      .meta({ description: 'Those that failed first, then the largest; at most 200' }),
+    createdAt: z.string(),
+  })
+  .meta({ id: 'DmarcReport', description: 'What a receiver saw of mail in the name of a domain' });
+
+export const dmarcReportPage = pageOf(dmarcReport).extend({
+  daily: z
+    .array(
+      z.object({
+        day: z.string().meta({ description: 'YYYY-MM-DD, UTC' }),
+        messages: z.number(),
+        passed: z.number(),
+        failed: z.number(),
+      }),
+    )
+    .meta({
+      description: 'Sums of all pages by day, oldest first; days without a report are left out',
+    }),
+});
+
+export type DmarcReportQuery = z.output<typeof listDmarcReportsQuery>;
+export type DmarcReportOutput = z.output<typeof dmarcReport>;
+export type DmarcReportPage = z.output<typeof dmarcReportPage>;

@@ -1,0 +1,55 @@
+// Whom a report may speak for. A token proves that who reports has a copy of one SMTP transaction, so it
+// speaks for the recipients of that transaction alone: others of the message, at other domains or under a
+// blind copy, whoever is named. Pure.
+
+import type { DeliveryRow } from '../deliveries/queries.ts';
+import { foldAddress } from '../net/address.ts';
+import { type NamedTransaction, transactionOf } from '../queue/return-path.ts';
+
+/** The recipients of a transaction, and all of the message. */
+export interface ReportedCopies {
+  /** At least one. */
+  copies: DeliveryRow[];
+  siblings: readonly DeliveryRow[];
+}
+
+/**
+ * The delivery that began the transaction, and those that went in it at their last attempt: a blind copy
+ * begins its own. Null where the message does not have the delivery.
+ */
+export function copiesOf(
+  { transaction, deliveryId }: NamedTransaction,
+  siblings: readonly DeliveryRow[],
+): ReportedCopies | null {
+  const first = siblings.find(({ id }) => id === deliveryId);
+  if (!first) return null;
+  const others = siblings.filter(
+    (row) => row.transaction_id === transaction && row.domain === first.domain,
+  );
+  return { copies: [first, ...others], siblings };
+}
+
+/** The copies of a message that went to all its recipients in one transaction; else null. */
+export function soleTransaction(siblings: readonly DeliveryRow[]): ReportedCopies | null {
+  for (const row of siblings) {
+    const named = { transaction: transactionOf(row), deliveryId: row.id };
+    const found = copiesOf(named, siblings);
+    if (found?.copies.length === siblings.length) return found;
+  }
+  return null;
+}
+
+/**
+ * Whom the addresses of a report mean, be they those that an alias led to: one that a copy went to, or
+ * the only one, unless they name a recipient whose copy it is not.
+ */
+export function meantBy(
+  told: readonly string[],
+  { copies, siblings }: ReportedCopies,
+): DeliveryRow | undefined {
+  const folded = told.map(foldAddress);
+  const isTold = ({ email }: DeliveryRow) => folded.includes(foldAddress(email));
+  const found = copies.find(isTold);
+  if (found || copies.length > 1 || siblings.some(isTold)) return found;
+  return copies[0];
+}

@@ -1,0 +1,72 @@
+// Prometheus metrics of one process (`GET /metrics`): what was accepted, refused, attempted, and how
+// the process fares. Labels are bounded sets, never addresses or organizations.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { refusalReasons } from '../errors.ts';
+
+export interface Metrics {
+  registry: Registry;
+  /** Messages accepted, by `direction`. */
+  accepted: Counter<'direction'>;
+  /** Requests refused, by `reason` (RefusalReason). */
+  refused: Counter<'reason'>;
+  /** Delivery attempts, by `outcome` (Outcome.kind) and `route` (Route.kind). */
+  attempts: Counter<'outcome' | 'route'>;
+  /** HTTP requests in seconds, by `method`, `route` and `status`. */
+  requestSeconds: Histogram<'method' | 'route' | 'status'>;
+  /** HTTP connections open now. */
+  connections: Gauge;
+  /** Deliveries in work now. */
+  inFlight: Gauge;
+}
+
+/** Metrics with a registry of their own, so that two apps in one test do not share counters. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const metrics: Metrics = {
+    registry,
+    accepted: new Counter({
+      name: 'svc_messages_accepted_total',
+      help: 'Messages accepted and stored',
+      labelNames: ['direction'],
+      registers,
+    }),
+    refused: new Counter({
+      name: 'svc_requests_refused_total',
+      help: 'Requests refused, by reason',
+      labelNames: ['reason'],
+      registers,
+    }),
+    attempts: new Counter({
+      name: 'svc_delivery_attempts_total',
+      help: 'Delivery attempts, by outcome and route',
+      labelNames: ['outcome', 'route'],
+      registers,
+    }),
+    requestSeconds: new Histogram({
+      name: 'svc_http_request_seconds',
+      help: 'HTTP request duration',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30],
+      registers,
+    }),
+    connections: new Gauge({
+      name: 'svc_http_connections',
+      help: 'HTTP connections open',
+      registers,
+    }),
+    inFlight: new Gauge({
+      name: 'svc_deliveries_in_flight',
+      help: 'Deliveries in work',
+      registers,
+    }),
+  };
+  // What has not happened yet is shown as 0: an alert can be written before it does.
+  for (const reason of refusalReasons) metrics.refused.inc({ reason }, 0);
+  return metrics;
+}
+
+/** Adds the process metrics (memory, event loop, CPU); for the daemon, not for commands. */
+export function addProcessMetrics(metrics: Metrics): void {
+  collectDefaultMetrics({ register: metrics.registry });
+}

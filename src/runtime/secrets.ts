@@ -1,0 +1,280 @@
+// The installation's secret: one key file under dataDir, from which the keys for what is stored
+// encrypted (DKIM keys, webhook secrets) and for signed tokens (return paths, links) are derived.
+// Who encrypts what is up to the areas; a lost file makes what was encrypted unreadable for good.
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError, InternalError } from '../errors.ts';
+import type { Random } from './random.ts';
+
+const keyBytes = 32;
+const ivBytes = 12;
+const tagBytes = 16;
+const textVersion = 'v1.';
+
+const macBytes = 16;
+/** Where each of two twins lies in the digest: who knows the one half can tell nothing of the other. */
+const halves = { first: 0, second: macBytes } as const;
+const macCharacters = 26;
+const longestPayload = 512;
+const longestToken = 1024;
+/** The alphabet of ids (specification 2.1): safe in URLs, and in mail addresses in either case. */
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+
+export type Twin = keyof typeof halves;
+
+export interface Secrets {
+  /**
+   * AES-256-GCM. `context` says what the value belongs to (`domainKey:dkim_…`): the text can be
+   * decrypted only with the same context, so it cannot be moved to another row.
+   */
+  encrypt(plain: string | Uint8Array, context: string): string;
+  /** @throws InternalError if the text was changed, has another context or is of another key file. */
+  decrypt(text: string, context: string): Buffer;
+  /**
+   * `payload` (1 to 512 bytes) with a signature that only this installation can make, HMAC-SHA256
+   * cut to 128 bits (RFC 2104, 5). Lower-case letters, digits, `_` and `-` only; 27 characters
+   * longer than a payload of lower-case letters, digits and `_`, so that an id fits a local part.
+   */
+  token(purpose: string, payload: string): string;
+  /** That token and another of the same payload, for the price of one: who has either cannot make the other. */
+  twinTokens(purpose: string, payload: string): Record<Twin, string>;
+  /**
+   * The payload of a token of this purpose, in either case of letters; null for anything else, the
+   * other twin too.
+   */
+  verifyToken(purpose: string, token: string, twin?: Twin): string | null;
+}
+
+function isErrorOf(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+}
+
+function syncDirectory(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The key in the file, or undefined if there is no file. */
+function findKey(path: string): Buffer | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, 'r');
+  } catch (error) {
+    if (isErrorOf(error, 'ENOENT')) return undefined;
+    throw new ConfigError(`${path} cannot be read (${reasonOf(error)})`, { cause: error });
+  }
+  try {
+    const { mode, size } = fstatSync(descriptor);
+    if ((mode & 0o077) !== 0) {
+      const octal = (mode & 0o777).toString(8);
+      throw new ConfigError(`${path} is open to others (mode ${octal}): run chmod 600 ${path}`);
+    }
+    if (size !== keyBytes) {
+      throw new ConfigError(
+        `${path} is damaged (${size} bytes, expected ${keyBytes}): put it back from a backup`,
+      );
+    }
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Writes the key aside and links it to its place, so that the file appears whole or not at all and
+ * of two processes that start together one wins.
+ */
+function createKey(dataDir: string, path: string, random: Random): void {
+  const aside = `${path}.${process.pid}.${Buffer.from(random.bytes(8)).toString('hex')}`;
+  const descriptor = openSync(aside, 'wx', 0o600);
+  try {
+    writeSync(descriptor, random.bytes(keyBytes));
+    fsyncSync(descriptor);
+    linkSync(aside, path);
+    syncDirectory(dataDir);
+  } catch (error) {
+    if (!isErrorOf(error, 'EEXIST')) throw error;
+  } finally {
+    closeSync(descriptor);
+    rmSync(aside, { force: true });
+  }
+}
+
+function loadMasterKey(dataDir: string, random: Random): Buffer {
+  const path = join(dataDir, 'secret.key');
+  const there = findKey(path);
+  if (there) return there;
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    createKey(dataDir, path, random);
+  } catch (error) {
+    throw new ConfigError(`${path} cannot be made (${reasonOf(error)})`, { cause: error });
+  }
+  const made = findKey(path);
+  if (!made) throw new ConfigError(`${path} vanished while it was made`);
+  return made;
+}
+
+function encodeBase32(bytes: Uint8Array): string {
+  let text = '';
+  let bits = 0;
+  let held = 0;
+  for (const byte of bytes) {
+    held = ((held << 8) | byte) & 0xfff;
+    bits += 8;
+    for (; bits >= 5; bits -= 5) text += alphabet.charAt((held >> (bits - 5)) & 31);
+  }
+  return bits > 0 ? text + alphabet.charAt((held << (5 - bits)) & 31) : text;
+}
+
+/** Undefined for text that `encodeBase32` would not have written. */
+function decodeBase32(text: string): Buffer | undefined {
+  const bytes: number[] = [];
+  let bits = 0;
+  let held = 0;
+  for (const character of text) {
+    held = ((held << 5) | alphabet.indexOf(character)) & 0xfff;
+    bits += 5;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes.push((held >> bits) & 0xff);
+  }
+  const decoded = Buffer.from(bytes);
+  return encodeBase32(decoded) === text ? decoded : undefined;
+}
+
+function macOf(digest: Buffer, twin: Twin): string {
+  const start = halves[twin];
+  return encodeBase32(digest.subarray(start, start + macBytes));
+}
+
+const plainPayload = /^[0-9a-z_]+$/;
+const encodedMark = 'x-';
+
+function writePayload(payload: string): string {
+  const bytes = Buffer.byteLength(payload);
+  if (bytes === 0 || bytes > longestPayload) throw new RangeError(`payload of ${bytes} bytes`);
+  if (plainPayload.test(payload)) return payload;
+  return encodedMark + encodeBase32(Buffer.from(payload, 'utf8'));
+}
+
+function readPayload(text: string): string | undefined {
+  if (plainPayload.test(text)) return text;
+  if (!text.startsWith(encodedMark)) return undefined;
+  return decodeBase32(text.slice(encodedMark.length))?.toString('utf8');
+}
+
+class KeyedSecrets implements Secrets {
+  readonly #master: Buffer;
+  readonly #random: Random;
+  readonly #derived = new Map<string, KeyObject>();
+
+  constructor(master: Buffer, random: Random) {
+    this.#master = master;
+    this.#random = random;
+  }
+
+  /** One key per purpose (HKDF-SHA256, RFC 5869); purposes are constants of the program. */
+  #keyFor(purpose: string): KeyObject {
+    let key = this.#derived.get(purpose);
+    if (!key) {
+      // A key object: from bytes, Node would make one at each use, four times the cost of the MAC.
+      key = createSecretKey(
+        new Uint8Array(hkdfSync('sha256', this.#master, '', `svc v1 ${purpose}`, keyBytes)),
+      );
+      this.#derived.set(purpose, key);
+    }
+    return key;
+  }
+
+  encrypt(plain: string | Uint8Array, context: string): string {
+    const iv = this.#random.bytes(ivBytes);
+    const cipher = createCipheriv('aes-256-gcm', this.#keyFor('encrypt'), iv);
+    cipher.setAAD(Buffer.from(context, 'utf8'));
+    const body = Buffer.concat([cipher.update(Buffer.from(plain)), cipher.final()]);
+    return textVersion + Buffer.concat([iv, body, cipher.getAuthTag()]).toString('base64url');
+  }
+
+  decrypt(text: string, context: string): Buffer {
+    const sealed = Buffer.from(text.slice(textVersion.length), 'base64url');
+    try {
+      if (!text.startsWith(textVersion)) throw new RangeError('unknown version');
+      const iv = sealed.subarray(0, ivBytes);
+      const tag = sealed.subarray(Math.max(ivBytes, sealed.length - tagBytes));
+      const decipher = createDecipheriv('aes-256-gcm', this.#keyFor('encrypt'), iv, {
+        authTagLength: tagBytes,
+      });
+      decipher.setAAD(Buffer.from(context, 'utf8'));
+      decipher.setAuthTag(tag);
+      const body = sealed.subarray(ivBytes, sealed.length - tagBytes);
+      return Buffer.concat([decipher.update(body), decipher.final()]);
+    } catch (error) {
+      const kind = context.split(':', 1)[0];
+      const text = `a stored secret (${kind}) cannot be decrypted: is secret.key the one it was made with?`;
+      throw new InternalError(text, 'store', { cause: error });
+    }
+  }
+
+  #digest(purpose: string, payload: string): Buffer {
+    const key = this.#keyFor(`token ${purpose}`);
+    return createHmac('sha256', key).update(payload, 'utf8').digest();
+  }
+
+  token(purpose: string, payload: string): string {
+    return `${writePayload(payload)}-${macOf(this.#digest(purpose, payload), 'first')}`;
+  }
+
+  twinTokens(purpose: string, payload: string): Record<Twin, string> {
+    const digest = this.#digest(purpose, payload);
+    const start = `${writePayload(payload)}-`;
+    return { first: start + macOf(digest, 'first'), second: start + macOf(digest, 'second') };
+  }
+
+  verifyToken(purpose: string, token: string, twin: Twin = 'first'): string | null {
+    if (token.length > longestToken) return null;
+    const folded = token.toLowerCase();
+    const at = folded.length - macCharacters - 1;
+    if (at < 1 || folded[at] !== '-') return null;
+    const payload = readPayload(folded.slice(0, at));
+    if (payload === undefined) return null;
+    const given = Buffer.from(folded.slice(at + 1), 'utf8');
+    const right = Buffer.from(macOf(this.#digest(purpose, payload), twin), 'utf8');
+    return given.length === right.length && timingSafeEqual(given, right) ? payload : null;
+  }
+}
+
+/**
+ * Opens the secret of the installation at `dataDir`; on the first start makes the directory (mode
+ * 0700) and `secret.key` (32 random bytes, mode 0600), durably.
+ * @throws ConfigError if the file is damaged, open to others, or cannot be read or made.
+ */
+export function openSecrets(dataDir: string, random: Random): Secrets {
+  return new KeyedSecrets(loadMasterKey(dataDir, random), random);
+}

@@ -1,0 +1,162 @@
+// The batch operation (contract 5): up to 100 sends in one transaction, an answer for each. Each entry
+// is checked by itself, as a send of its own would be; what is refused does not stop the others.
+//
+// Idempotency: the key's claim is staked first, in the transaction that stores the messages, so that a
+// crash leaves all of it or nothing. It keeps the refusals; each message has a claim row of its own
+// beside it, which a deletion empties as that of any send. Where nothing was accepted the key is free.
+
+import { openAllowances } from '../admission/quota.ts';
+import type { Caller } from '../api/route.ts';
+import { checkWith } from '../api/validate.ts';
+import type { App } from '../app.ts';
+import type { ConflictError } from '../errors.ts';
+import {
+  type ClaimRow,
+  claimName,
+  deleteClaim,
+  findClaims,
+  insertClaims,
+  setClaimResponse,
+} from '../messages/queries.ts';
+import { type BatchResult, type Message, sendPayload } from '../messages/schema.ts';
+import { type Db, fromJson } from '../store/db.ts';
+import { type AcceptRequest, type AcceptResult, acceptAll } from './accept.ts';
+import { readSendContent } from './content.ts';
+import { fingerprint } from './fingerprint.ts';
+import {
+  type Claim,
+  claimRow,
+  differentContent,
+  madeAndDeleted,
+  stakeClaims,
+} from './idempotency.ts';
+import { recentOf } from './send.ts';
+
+/** What the claim of a batch keeps of an entry: its refusal, or that it made a message. */
+type KeptEntry = { messageId: string } | { error: Record<string, unknown> };
+
+type BatchAnswer = { results: BatchResult[]; accepted: number } | { error: ConflictError };
+
+/** Keys have 255 characters at most, so that no key of a client is that of an entry. */
+function entryKey(key: string, index: number): string {
+  return `entry ${index} of the batch`.padEnd(256) + key;
+}
+
+/**
+ * Accepts what can be accepted of a batch; resolves after the durable commit with one result for each
+ * entry, in order. A repeat of the same batch with its key gets the same results and sends nothing.
+ * @throws ConflictError for a key that was used with other content; CapacityError when the store
+ * cannot write: nothing was accepted then.
+ */
+export async function sendBatch(
+  app: App,
+  caller: Caller,
+  entries: readonly unknown[],
+  idempotencyKey: string | null,
+): Promise<BatchResult[]> {
+  const { organizationId } = caller;
+  const checked = entries.map((entry) => checkWith(sendPayload, entry, 'entry'));
+  const requests = checked.map((one): AcceptRequest | AcceptResult => {
+    if ('error' in one) return one;
+    const content = readSendContent(organizationId, one.data);
+    return { caller, payload: one.data, content, claim: null };
+  });
+  const body = checked.map((one, index) => ('data' in one ? one.data : entries[index]));
+  const claim = idempotencyKey === null ? null : claimOf(organizationId, idempotencyKey, body);
+  const answer = await app.store.write((trx) => acceptBatch(app, trx, caller, requests, claim));
+  if ('error' in answer) throw answer.error;
+  app.metrics.accepted.inc({ direction: 'outbound' }, answer.accepted);
+  return answer.results;
+}
+
+function claimOf(organizationId: string, key: string, body: readonly unknown[]): Claim {
+  return { organizationId, key, fingerprint: fingerprint('POST', '/v1/messages/batch', body) };
+}
+
+async function acceptBatch(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  requests: readonly (AcceptRequest | AcceptResult)[],
+  claim: Claim | null,
+): Promise<BatchAnswer> {
+  const valid = requests.filter((request): request is AcceptRequest => 'payload' in request);
+  const recent = recentOf(app, trx);
+  // As in every accept: quota and contents are locked before the claims, so that all agree.
+  await openAllowances(app, trx, [caller.organizationId]);
+  await recent.keep(valid.map(({ content }) => content.digest));
+  const staked = claim && batchClaimRow(claim, app.clock.now());
+  if (claim && staked) {
+    const [made] = (await stakeClaims(trx, [staked])).values();
+    if (made) return replay(trx, claim, made);
+  }
+  const accepted = (await acceptAll(app, trx, recent, valid)).values();
+  const results = requests.map((request) =>
+    'payload' in request ? (accepted.next().value ?? request) : request,
+  );
+  const answers = results.map((result, index) => toResult(index, result));
+  const messages = answers.flatMap((answer) => ('message' in answer ? answer.message : []));
+  if (claim && staked) await keep(trx, claim, staked, answers);
+  return { results: answers, accepted: messages.length };
+}
+
+function toResult(index: number, result: AcceptRequest | AcceptResult): BatchResult {
+  if ('message' in result) return { index, message: result.message };
+  if ('error' in result) return { index, error: result.error.toJSON() };
+  throw new Error(`entry ${index} of a batch was left without an answer`);
+}
+
+function batchClaimRow({ organizationId, key, fingerprint }: Claim, now: number): ClaimRow {
+  return {
+    organization_id: organizationId,
+    claim_key: key,
+    fingerprint,
+    message_id: '',
+    response: '',
+    created_at: now,
+  };
+}
+
+/** What a repeat needs; where there is no message, the key is free again (specification 4.2 rule 8). */
+async function keep(
+  trx: Db,
+  claim: Claim,
+  staked: ClaimRow,
+  answers: readonly BatchResult[],
+): Promise<void> {
+  const rows = answers.flatMap((answer) =>
+    'message' in answer
+      ? claimRow(
+          { ...claim, key: entryKey(claim.key, answer.index) },
+          answer.message,
+          staked.created_at,
+        )
+      : [],
+  );
+  if (rows.length === 0) return deleteClaim(trx, staked);
+  await insertClaims(trx, rows);
+  const kept = answers.map(
+    (answer): KeptEntry =>
+      'message' in answer ? { messageId: answer.message.id } : { error: answer.error },
+  );
+  await setClaimResponse(trx, { ...staked, response: JSON.stringify(kept) });
+}
+
+async function replay(trx: Db, claim: Claim, made: ClaimRow): Promise<BatchAnswer> {
+  if (claim.fingerprint !== made.fingerprint) return { error: differentContent() };
+  const kept = fromJson<KeptEntry[]>(made.response);
+  const { organizationId, key } = claim;
+  const keys = kept.map((_, index) => ({ organizationId, key: entryKey(key, index) }));
+  const rows = await findClaims(trx, keys);
+  const responses = new Map(
+    rows.map((row) => [claimName(row.organization_id, row.claim_key), row.response]),
+  );
+  const results = kept.map((entry, index): BatchResult => {
+    if ('error' in entry) return { index, error: entry.error };
+    const response = responses.get(claimName(organizationId, entryKey(key, index)));
+    return response
+      ? { index, message: fromJson<Message>(response) }
+      : { index, error: madeAndDeleted(entry.messageId).toJSON() };
+  });
+  return { results, accepted: 0 };
+}

@@ -1,0 +1,38 @@
+// The content of a send, made ready outside the accept transaction: attachments decoded, the whole
+// digested, so that 40 MB of files hold up nobody's commit.
+import { hash } from 'node:crypto';
+import type { SendPayload } from '../messages/schema.ts';
+
+export interface SendContent {
+  /** Equal for equal contents of one organization. */
+  digest: string;
+  html: string | null;
+  text: string | null;
+  attachments: {
+    filename: string;
+    contentType: string;
+    contentId: string | null;
+    data: Buffer;
+  }[];
+}
+
+const anyType = 'application/octet-stream';
+
+/** Decodes and digests what the payload carries. */
+export function readSendContent(organizationId: string, { email }: SendPayload): SendContent {
+  const { html = null, text = null } = email;
+  const attachments = (email.attachments ?? []).map((attachment) => ({
+    filename: attachment.filename,
+    contentType: attachment.contentType ?? anyType,
+    contentId: attachment.contentId ?? null,
+    data: Buffer.from(attachment.content, 'base64'),
+  }));
+  const files = attachments.map(({ data, ...described }) => [described, sha256(data)]);
+  // The lengths tell where the one ends and the other begins.
+  const head = JSON.stringify([organizationId, html?.length, text?.length, files]);
+  return { digest: sha256(head + (html ?? '') + (text ?? '')), html, text, attachments };
+}
+
+function sha256(data: string | Buffer): string {
+  return hash('sha256', data, 'base64');
+}

@@ -1,0 +1,194 @@
+// The rows of one accepted message: message, content, recipients (duplicates folded) and a delivery
+// for each. Decides nothing and writes nothing.
+
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { type ActiveBlocks, suppressedBy } from '../blocks/suppression.ts';
+import type { DeliveryRow } from '../deliveries/queries.ts';
+import { overallStatus } from '../deliveries/status.ts';
+import type { StoredAttachment } from '../messages/email-projection.ts';
+import { presentMessage } from '../messages/present.ts';
+import type { BlobRow, ContentRow, MessageRow, RecipientRow } from '../messages/queries.ts';
+import type { Message, SendPayload } from '../messages/schema.ts';
+import { isMessageId } from '../mime/header-encoding.ts';
+import { domainOf, foldAddress } from '../net/address.ts';
+import { expiryOf, maxAttempts } from '../queue/retry.ts';
+import type { ResolvedSender } from '../senders/senders.ts';
+import { fromJson, toJson } from '../store/db.ts';
+import type { SendContent } from './content.ts';
+import type { RecentContents } from './recent-contents.ts';
+
+const mostReferences = 50;
+
+/** All rows of one message, and the answer of its 201. */
+export interface Draft {
+  message: MessageRow;
+  content: ContentRow | null;
+  blobs: BlobRow[];
+  recipients: RecipientRow[];
+  deliveries: DeliveryRow[];
+  presented: Message;
+}
+
+/**
+ * Drafts a message; `parent` is the one it replies to. A delivery to a blocked address ends here, and
+ * where all do, so does the message: its 201 says `failed`, not `pending`, as nothing is left to
+ * send. Shares contents that `recent` keeps.
+ */
+export function draftMessage(
+  app: App,
+  recent: RecentContents,
+  { caller, payload, content }: { caller: Caller; payload: SendPayload; content: SendContent },
+  sender: ResolvedSender,
+  parent: MessageRow | undefined,
+  blocks: ActiveBlocks,
+): Draft {
+  const now = app.clock.now();
+  const id = app.newId('message');
+  const { contentId, content: newContent, blobs } = draftContent(app, recent, caller, content);
+  const recipients = draftRecipients(app, id, payload);
+  const senderDomain = domainOf(sender.email);
+  const deliveries = recipients.map((recipient) => {
+    const delivery = draftDelivery(app, caller.organizationId, senderDomain, recipient, now);
+    const block = blocks.get(foldAddress(recipient.email));
+    return block ? { ...delivery, ...suppressedBy(block, recipient.email, now) } : delivery;
+  });
+  const threading = parent ? referencesTo(parent) : [];
+  const replyTo = payload.email.replyTo ?? sender.replyToEmails ?? [];
+  const message: MessageRow = {
+    id,
+    organization_id: caller.organizationId,
+    direction: 'outbound',
+    status: overallStatus(deliveries.map(({ status }) => status)),
+    subject: payload.email.subject ?? null,
+    from_email: sender.email,
+    from_name: payload.from?.name ?? sender.name,
+    reply_to: replyTo.length > 0 ? toJson(replyTo) : null,
+    message_id_header: `<${id}@${senderDomain}>`,
+    in_reply_to: threading.at(-1) ?? null,
+    message_references: threading.length > 0 ? toJson(threading) : null,
+    priority: payload.email.priority ?? null,
+    headers: toJson(payload.email.headers),
+    content_id: contentId,
+    raw_blob_id: null,
+    mailbox_id: null,
+    sender_domain_id: sender.domainId,
+    conversation_id: null,
+    campaign_run_id: null,
+    template_id: null,
+    tags: toJson(payload.tags),
+    metadata: toJson(payload.metadata),
+    track_opens: 0,
+    track_clicks: 0,
+    scheduled_for: null,
+    inbound_envelope: null,
+    is_test: caller.isTest ? 1 : 0,
+    delivery_count: deliveries.length,
+    created_at: now,
+    updated_at: now,
+  };
+  const presented = presentMessage(message, recipients, deliveries);
+  return { message, content: newContent, blobs, recipients, deliveries, presented };
+}
+
+/**
+ * RFC 5322 3.6.4: the parent's references, then the parent. Empty where the parent came in with a
+ * Message-ID that cannot be written into a header.
+ */
+function referencesTo(parent: MessageRow): string[] {
+  if (!isMessageId(parent.message_id_header)) return [];
+  const references = fromJson<string[]>(parent.message_references) ?? [];
+  return [...references.filter(isMessageId), parent.message_id_header].slice(-mostReferences);
+}
+
+/** The content row, or the id of an equal one that is stored already. */
+function draftContent(
+  app: App,
+  recent: RecentContents,
+  caller: Caller,
+  { digest, html, text, attachments }: SendContent,
+): { contentId: string; content: ContentRow | null; blobs: BlobRow[] } {
+  const known = recent.find(digest);
+  if (known) return { contentId: known, content: null, blobs: [] };
+  const owned = { organization_id: caller.organizationId, created_at: app.clock.now() };
+  const contentId = app.newId('content');
+  const blobs: BlobRow[] = [];
+  const stored = attachments.map(({ data, ...attachment }): StoredAttachment => {
+    const id = app.newId('blob');
+    blobs.push({ ...owned, id, size: data.length, data });
+    return { ...attachment, size: data.length, blobId: id };
+  });
+  const content: ContentRow = {
+    ...owned,
+    id: contentId,
+    html,
+    text,
+    attachments: stored.length > 0 ? toJson(stored) : null,
+    uses: 0,
+  };
+  recent.remember(digest, contentId);
+  return { contentId, content, blobs };
+}
+
+/** One recipient per address: the first mention wins, to before cc before bcc. */
+function draftRecipients(app: App, messageId: string, payload: SendPayload): RecipientRow[] {
+  const rows = new Map<string, RecipientRow>();
+  for (const kind of ['to', 'cc', 'bcc'] as const) {
+    for (const { email, name } of payload[kind] ?? []) {
+      if (email === undefined || rows.has(foldAddress(email))) continue;
+      rows.set(foldAddress(email), {
+        id: app.newId('recipient'),
+        message_id: messageId,
+        kind,
+        email,
+        name: name ?? null,
+        contact_id: null,
+        position: rows.size,
+      });
+    }
+  }
+  return [...rows.values()];
+}
+
+function draftDelivery(
+  app: App,
+  organizationId: string,
+  senderDomain: string,
+  recipient: RecipientRow,
+  now: number,
+): DeliveryRow {
+  const schedule = app.config.delivery.retry;
+  return {
+    id: app.newId('delivery'),
+    message_id: recipient.message_id,
+    recipient_id: recipient.id,
+    organization_id: organizationId,
+    sender_domain: senderDomain,
+    email: recipient.email,
+    domain: domainOf(recipient.email),
+    lane: null,
+    turn: null,
+    status: 'pending',
+    attempt_count: 0,
+    max_attempts: maxAttempts(schedule),
+    due_at: now,
+    claimed_by: null,
+    wait_reason: null,
+    queued_at: now,
+    claimed_at: null,
+    last_attempt_at: null,
+    sent_at: null,
+    delivered_at: null,
+    read_at: null,
+    failed_at: null,
+    terminal_at: null,
+    expires_at: expiryOf(schedule, now),
+    error_code: null,
+    error_message: null,
+    error_details: null,
+    attempts: null,
+    transaction_id: null,
+    created_at: now,
+    updated_at: now,
+  };
+}

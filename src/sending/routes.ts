@@ -1,0 +1,107 @@
+// The operations that send, and the one that takes back (specification 4.1, 4.8; contract 5).
+import { z } from 'zod';
+import { admissionOf } from '../admission/admission.ts';
+import { type Route, route } from '../api/route.ts';
+import {
+  batchPayload,
+  batchResult,
+  message,
+  messageId,
+  scheduledPayload,
+  sendPayload,
+} from '../messages/schema.ts';
+import { cancelMessage } from '../queue/cancel.ts';
+import { sendBatch } from './batch.ts';
+import { scheduleMessage } from './schedule.ts';
+import { sendMessage } from './send.ts';
+
+/** `Idempotency-Key`: 1 to 255 characters (specification 8.3). */
+const idempotencyHeader = z.object({
+  'idempotency-key': z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({ description: 'Repeating a request with the same key returns the original message' }),
+});
+
+export const sendingRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/v1/messages',
+    name: 'sendMessage',
+    summary: 'Send an email message',
+    description:
+      'Accepts the message durably and returns it as `pending`; follow it by its events. Repeats ' +
+      'with the same `Idempotency-Key` and content return the original message.',
+    area: 'messages',
+    permission: 'messages:send',
+    headers: idempotencyHeader,
+    body: sendPayload,
+    drawsOnSendRate: true,
+    status: 201,
+    output: message,
+    errors: [402, 409, 502],
+    run: (app, { caller, headers, body }) =>
+      sendMessage(app, caller, body, headers['idempotency-key'] ?? null),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/messages/batch',
+    name: 'sendMessageBatch',
+    summary: 'Send up to 100 messages',
+    description:
+      'Answers with one result for each entry, in order: the `message`, or the `error` that this ' +
+      'send alone would have been answered with. Each entry is checked by itself, its fields ' +
+      'too; one that is refused does not stop the others. What is accepted is stored all at once. ' +
+      'Counts as so many requests as it has entries. A repeat with the same `Idempotency-Key` and ' +
+      'content returns the same results; where nothing was accepted, the key is free again.',
+    area: 'messages',
+    permission: 'messages:send',
+    headers: idempotencyHeader,
+    body: batchPayload,
+    drawsOnSendRate: 'batch',
+    status: 200,
+    output: z.array(batchResult),
+    errors: [409],
+    run: async (app, { caller, headers, body }) => {
+      await admissionOf(app).admitBatch(caller, body.length, 'sendMessageBatch');
+      return sendBatch(app, caller, body, headers['idempotency-key'] ?? null);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/messages/scheduled',
+    name: 'scheduleMessage',
+    summary: 'Send an email message later',
+    description:
+      'Accepts the message as `scheduled` and sends it at `scheduledFor`. It draws on the rate limit ' +
+      'and the daily quota then, not now, and waits for them instead of failing: `scheduling` of ' +
+      'its deliveries says why (`waitReason`) and until when. Repeats with the same ' +
+      '`idempotencyKey` and content return the original message.',
+    area: 'messages',
+    permission: 'messages:send',
+    body: scheduledPayload,
+    status: 201,
+    output: message,
+    errors: [409],
+    run: (app, { caller, body }) => scheduleMessage(app, caller, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/messages/{id}/cancel',
+    name: 'cancelMessage',
+    summary: 'Take a message back that has not been sent',
+    description:
+      'Cancels what is scheduled, queued, or waits for another attempt: it ends as `failed` with the ' +
+      'error code `cancelled`. Once some of it was sent, or while an attempt is under way, it is a ' +
+      'conflict. Repeating it changes nothing.',
+    area: 'messages',
+    permission: 'messages:send',
+    params: z.strictObject({ id: messageId }),
+    status: 200,
+    output: message,
+    errors: [409],
+    run: (app, { caller, params: { id } }) => cancelMessage(app, caller, id),
+  }),
+];

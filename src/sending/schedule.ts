@@ -1,0 +1,38 @@
+// The operation that sends later (specification 4.8, 8.1; contract 5): stored like any send, in the
+// same transactions, without drawing on rate or quota. What happens at its time: src/queue/scheduled.ts.
+
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import type { Message, ScheduledPayload } from '../messages/schema.ts';
+import { readSendContent } from './content.ts';
+import { fingerprint } from './fingerprint.ts';
+import { acceptOne } from './send.ts';
+
+/**
+ * Accepts a message for `scheduledFor`; resolves after the durable commit. With an idempotency key a
+ * repeat of the same request gets the original answer, also when the time has come meanwhile.
+ * @throws ValidationError for a time in the past or beyond a year; ForbiddenError, ConflictError,
+ * ResourceNotFoundError and CapacityError as `sendMessage` does.
+ */
+export function scheduleMessage(
+  app: App,
+  caller: Caller,
+  scheduled: ScheduledPayload,
+): Promise<Message> {
+  const { scheduledFor, idempotencyKey, ...payload } = scheduled;
+  const { organizationId } = caller;
+  return acceptOne(app, {
+    caller,
+    payload,
+    content: readSendContent(organizationId, payload),
+    claim:
+      idempotencyKey == null
+        ? null
+        : {
+            organizationId,
+            key: idempotencyKey,
+            fingerprint: fingerprint('POST', '/v1/messages/scheduled', scheduled),
+          },
+    scheduledFor,
+  });
+}

@@ -1,0 +1,87 @@
+// The send operation, in the order in which a send goes through it: `sendMessage` (what POST
+// /v1/messages calls) → `acceptOne` (one answer) → `gathered` (sends that arrive together) →
+// `acceptTogether` (one transaction) → `acceptAll` (accept.ts). Also keeps the idempotency claims from
+// growing for ever.
+
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { deleteClaimsBefore } from '../messages/queries.ts';
+import type { Message, SendPayload } from '../messages/schema.ts';
+import { intakeOf } from '../queue/intake.ts';
+import { perApp } from '../runtime/per-app.ts';
+import type { Db } from '../store/db.ts';
+import { groupWrites } from '../store/group.ts';
+import { type AcceptRequest, type AcceptResult, acceptAll } from './accept.ts';
+import { readSendContent } from './content.ts';
+import { fingerprint } from './fingerprint.ts';
+import { type RecentContents, recentContents } from './recent-contents.ts';
+
+const mostPerTransaction = 128;
+const claimsKeptMs = 48 * 3_600_000;
+const claimsPerSweep = 1_000;
+
+/**
+ * Accepts one message; resolves after the durable commit. With an idempotency key, a repeat of the
+ * same request gets the original answer.
+ * @throws ForbiddenError for an unverified sender or a paused organization; PaymentRequiredError
+ * where the daily quota has no room for all its recipients; ConflictError for a key used with other content;
+ * ResourceNotFoundError for what the payload names; CapacityError when the store cannot write.
+ */
+export async function sendMessage(
+  app: App,
+  caller: Caller,
+  payload: SendPayload,
+  idempotencyKey: string | null,
+): Promise<Message> {
+  const claim =
+    idempotencyKey === null
+      ? null
+      : {
+          organizationId: caller.organizationId,
+          key: idempotencyKey,
+          fingerprint: fingerprint('POST', '/v1/messages', payload),
+        };
+  const content = readSendContent(caller.organizationId, payload);
+  return acceptOne(app, { caller, payload, content, claim });
+}
+
+/** Accepts one request; resolves after the durable commit. @throws what the request is refused with. */
+export async function acceptOne(app: App, request: AcceptRequest): Promise<Message> {
+  const result = await gathered(app)(request);
+  if ('error' in result) throw result.error;
+  if (!result.replayed) app.metrics.accepted.inc({ direction: 'outbound' });
+  return result.message;
+}
+
+/** Adds a request to those that share the next transaction, and resolves with its result. */
+const gathered = perApp((app: App) =>
+  groupWrites(app.store, mostPerTransaction, (trx, requests: AcceptRequest[]) =>
+    acceptTogether(app, trx, requests),
+  ),
+);
+
+function acceptTogether(app: App, trx: Db, requests: AcceptRequest[]): Promise<AcceptResult[]> {
+  intakeOf(app).took(requests.length);
+  return acceptAll(app, trx, recentOf(app, trx), requests);
+}
+
+/** The contents that sends of this process share, as one transaction may use them. */
+export function recentOf(app: App, trx: Db): RecentContents {
+  return sharedContents(app)(trx);
+}
+
+const sharedContents = perApp<App, (trx: Db) => RecentContents>(recentContents);
+
+/**
+ * Forgets idempotency claims after two days (the contract promises one). A clock that is set forward
+ * makes none of them older: a repeat that comes then would be sent again.
+ */
+export async function sweepClaims(app: App): Promise<void> {
+  const { clock, opened } = app;
+  const steadyNow = opened.at + clock.elapsed() - opened.elapsed;
+  const before = Math.floor(Math.min(clock.now(), steadyNow)) - claimsKeptMs;
+  let swept: number;
+  do {
+    swept = await app.store.write((trx) => deleteClaimsBefore(trx, before, claimsPerSweep));
+  } while (swept === claimsPerSweep);
+}

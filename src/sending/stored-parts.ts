@@ -1,0 +1,64 @@
+// What a signed storage URL gives: the raw MIME of a message (as received, or composed and signed as
+// it was sent), its HTML or its text.
+import type { App } from '../app.ts';
+import { ResourceNotFoundError } from '../errors.ts';
+import type { InboundEnvelope } from '../messages/email-projection.ts';
+import {
+  findBlob,
+  findContents,
+  findMessageRow,
+  findRecipients,
+  type MessageRow,
+} from '../messages/queries.ts';
+import { readStorageToken } from '../messages/storage-urls.ts';
+import { composeHere } from '../mime/composer.ts';
+import { composeRequestOf } from '../queue/carrier/request.ts';
+import { fromJson } from '../store/db.ts';
+
+export interface StoredPart {
+  contentType: 'message/rfc822' | 'text/html; charset=utf-8' | 'text/plain; charset=utf-8';
+  filename: string;
+  body: Buffer;
+}
+
+/** @throws ResourceNotFoundError for a forged or expired token and for a message that is gone. */
+export async function readStoredPart(app: App, token: string): Promise<StoredPart> {
+  const { messageId, part } = readStorageToken(app, token);
+  const row = await findMessageRow(app.store.db, messageId);
+  if (!row) throw new ResourceNotFoundError('message', messageId);
+  if (part === 'raw') {
+    const body = await rawMime(app, row);
+    return { contentType: 'message/rfc822', filename: `${row.id}.eml`, body };
+  }
+  const text = await textPart(app, row, part);
+  if (text === null) throw new ResourceNotFoundError('message', messageId);
+  return {
+    contentType: part === 'html' ? 'text/html; charset=utf-8' : 'text/plain; charset=utf-8',
+    filename: `${row.id}.${part === 'html' ? 'html' : 'txt'}`,
+    body: Buffer.from(text),
+  };
+}
+
+async function rawMime(app: App, row: MessageRow): Promise<Buffer> {
+  const { db } = app.store;
+  if (row.direction === 'inbound') {
+    const raw = row.raw_blob_id ? await findBlob(db, row.raw_blob_id) : undefined;
+    if (!raw) throw new ResourceNotFoundError('message', row.id);
+    return raw;
+  }
+  const [content = null] = row.content_id ? await findContents(db, [row.content_id]) : [];
+  const recipients = await findRecipients(db, [row.id]);
+  const request = await composeRequestOf(app, { message: row, content, recipients });
+  const { data } = await composeHere(request);
+  return Buffer.concat(data);
+}
+
+async function textPart(app: App, row: MessageRow, part: 'html' | 'text'): Promise<string | null> {
+  if (row.direction === 'outbound') {
+    const [content] = row.content_id ? await findContents(app.store.db, [row.content_id]) : [];
+    return content?.[part] ?? null;
+  }
+  const raw = await rawMime(app, row);
+  const envelope = fromJson<InboundEnvelope>(row.inbound_envelope);
+  return (await app.mime.parse(raw, { envelopeFrom: envelope?.mailFrom ?? '' }))[part];
+}

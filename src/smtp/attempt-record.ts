@@ -1,0 +1,171 @@
+// The book of one delivery attempt: who has an outcome, who still waits, what every host said.
+// Turns answers, faults and verdicts into Outcomes; opens nothing and decides no next host.
+import type { Clock } from '../runtime/clock.ts';
+import { type Verdict, worstVerdict } from './destination.ts';
+import type { SmtpFault } from './fault.ts';
+import type { AttemptTrace, ErrorCode, Outcome, RemoteReply } from './outcome.ts';
+import type { Peer } from './pool-request.ts';
+import { classifyReply, tooManyRecipients } from './replies/classify-reply.ts';
+import type { RecipientAnswer } from './transaction.ts';
+import { joinTranscripts } from './transcript.ts';
+
+/** An Outcome without the trace. */
+type Conclusion = { kind: 'sent'; reply: RemoteReply } | Verdict;
+type Fault = Pick<SmtpFault, 'kind' | 'reply'>;
+
+/** Replies that speak of our credentials (RFC 4954 6). */
+const authCodes: readonly (number | null)[] = [530, 534, 535, 538];
+
+/** After the dot only a refusal proves that the message was not taken. */
+function mayHaveBeenTaken({ kind, reply }: Fault): boolean {
+  return reply.verb === 'dot' && kind !== 'refused';
+}
+
+function concludeFault({ kind, reply }: Fault): Conclusion {
+  const codes: Record<Exclude<SmtpFault['kind'], 'refused'>, ErrorCode> = {
+    connection: 'connection',
+    protocol: 'protocol',
+    tls: 'policy',
+    auth: 'auth-failed',
+  };
+  if (kind !== 'refused') return { kind: 'deferred', errorCode: codes[kind], reply };
+  const errorCode = classifyReply(reply).errorCode;
+  return { kind: 'deferred', errorCode: errorCode === 'unknown' ? 'connection' : errorCode, reply };
+}
+
+function concludeReply(reply: RemoteReply, isRelay: boolean, isOneOfSeveral: boolean): Conclusion {
+  const code = reply.code ?? 0;
+  if (reply.verb === 'dot' && code === 250) return { kind: 'sent', reply };
+  if (isRelay && authCodes.includes(code)) {
+    return { kind: 'deferred', errorCode: 'auth-failed', reply };
+  }
+  const errorCode = classifyReply(reply).errorCode;
+  // Not a word about this recipient: the next attempt brings fewer at once (RFC 5321 4.5.3.1.10).
+  const isCrowd = isOneOfSeveral && reply.verb === 'RCPT' && tooManyRecipients.test(reply.text);
+  return { kind: code >= 500 && !isCrowd ? 'bounced' : 'deferred', errorCode, reply };
+}
+
+export class AttemptRecord {
+  readonly #clock: Clock;
+  readonly #isRelay: boolean;
+  readonly #outcomes: (Outcome | null)[];
+  /** Indices of the recipients without an outcome. */
+  #pending: number[];
+  /** By both clocks: shown by the one, measured by the other. */
+  #begun: { at: number; elapsed: number } | null = null;
+  #peer: { host: string | null; address: string | null } = { host: null, address: null };
+  #fault: Fault | null = null;
+  readonly #verdicts: Verdict[] = [];
+  readonly #transcripts: string[] = [];
+
+  constructor(recipients: number, isRelay: boolean, clock: Clock) {
+    this.#clock = clock;
+    this.#isRelay = isRelay;
+    this.#outcomes = new Array<Outcome | null>(recipients).fill(null);
+    this.#pending = this.#outcomes.map((_, index) => index);
+  }
+
+  /** Indices of the recipients that a further host may be tried for. */
+  get pending(): readonly number[] {
+    return this.#pending;
+  }
+
+  /** The first host is turned to: waiting for a free connection before that is none of its time. */
+  begin(): void {
+    this.#begun ??= { at: this.#clock.now(), elapsed: this.#clock.elapsed() };
+  }
+
+  /** Milliseconds since the first host was turned to. */
+  get tookMs(): number {
+    return this.#begun ? this.#clock.elapsed() - this.#begun.elapsed : 0;
+  }
+
+  /** What the attempt history should show besides. */
+  addNotes(notes: readonly string[]): void {
+    for (const note of notes) this.#transcripts.push(`* ${note}\n`);
+  }
+
+  /** A host could not be used, by what the DNS says of it. */
+  addVerdict(host: string | null, verdict: Verdict): void {
+    this.#peer = { host, address: null };
+    this.#verdicts.push(verdict);
+    this.#transcripts.push(`* ${verdict.reply.text}\n`);
+  }
+
+  /** No session with this address came about. */
+  addFault(peer: Peer | null, fault: Fault, transcript: string): void {
+    if (peer) this.#peer = peer;
+    this.#transcripts.push(transcript);
+    this.#keepFault(fault);
+  }
+
+  /** The answers to the pending recipients, in their order. */
+  addAnswers(
+    answers: readonly RecipientAnswer[],
+    peer: Peer,
+    tls: string | null,
+    transcript: string,
+  ): void {
+    this.#peer = peer;
+    this.#transcripts.push(transcript);
+    const trace = this.#trace(tls);
+    const left: number[] = [];
+    for (const [position, index] of this.#pending.entries()) {
+      const answer = answers[position];
+      const conclusion = answer ? this.#conclude(answer, answers.length > 1) : null;
+      if (conclusion) this.#outcomes[index] = { ...conclusion, trace };
+      else left.push(index);
+    }
+    this.#pending = left;
+  }
+
+  /** The outcomes, in the order of the recipients; who is still pending is deferred or given up. */
+  finish(): Outcome[] {
+    const trace = this.#trace(null);
+    const verdict = worstVerdict(this.#verdicts);
+    const rest: Conclusion = this.#fault
+      ? concludeFault(this.#fault)
+      : (verdict ?? concludeNothing());
+    return this.#outcomes.map((outcome) => outcome ?? { ...rest, trace });
+  }
+
+  /** Null where a further host may still take the message. */
+  #conclude(answer: RecipientAnswer, isOneOfSeveral: boolean): Conclusion | null {
+    if (answer.kind === 'replied')
+      return concludeReply(answer.reply, this.#isRelay, isOneOfSeveral);
+    const { reply } = answer;
+    if (answer.kind === 'refused-here') {
+      return { kind: 'failed', errorCode: answer.errorCode, reply };
+    }
+    const fault = { kind: answer.fault, reply };
+    if (mayHaveBeenTaken(fault)) return concludeFault(fault);
+    this.#keepFault(fault);
+    return null;
+  }
+
+  /** Words of a server tell more than a connection that failed. */
+  #keepFault(fault: Fault): void {
+    if (this.#fault?.kind === 'refused' && fault.kind !== 'refused') return;
+    this.#fault = fault;
+  }
+
+  #trace(tls: string | null): AttemptTrace {
+    return {
+      ...this.#peer,
+      tls,
+      startedAt: this.#begun?.at ?? this.#clock.now(),
+      durationMs: Math.round(this.tookMs),
+      transcript: joinTranscripts(this.#transcripts),
+    };
+  }
+}
+
+/** Every host was passed over without a word: time ran out before the first. */
+function concludeNothing(): Conclusion {
+  const text = 'no host was tried in time';
+  return {
+    kind: 'deferred',
+    errorCode: 'connection',
+    reply: { code: null, enhancedCode: '4.4.7', text, verb: 'connect' },
+  };
+}

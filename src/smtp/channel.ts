@@ -1,0 +1,436 @@
+// Commands out, replies in, over one socket: which reply answers which command, what arrives unasked,
+// and how long anything may take. What is said is session.ts and open.ts.
+import type { Socket } from 'node:net';
+import type { Clock } from '../runtime/clock.ts';
+import { SmtpFault } from './fault.ts';
+import type { RemoteReply } from './outcome.ts';
+import { printable, ReplyParser, type SmtpReply, toRemoteReply } from './reply.ts';
+import { replyTimeoutMs, type SmtpTimeouts, type Verb } from './timeouts.ts';
+import type { Transcript } from './transcript.ts';
+
+/** One command; `shown` stands in the transcript for lines that carry credentials. */
+export interface Command {
+  verb: Verb;
+  line: string;
+  shown?: string;
+}
+
+interface Settle {
+  resolve: () => void;
+  reject: (fault: SmtpFault) => void;
+}
+
+interface ReplyWait extends Settle {
+  commands: readonly { verb: Verb }[];
+  replies: SmtpReply[];
+  /** Of the message that the commands belong to. */
+  transcript: Transcript;
+  deadline: Deadline;
+}
+
+interface Deadline {
+  at: number;
+  /** How long it was when it was set. */
+  totalMs: number;
+}
+
+/** Bytes handed to the socket at once; each such piece must be taken within `progressMs`. */
+const pieceBytes = 64 * 1024;
+/**
+ * Up to so many bytes, one copy is cheaper than a gathered write (by 4 µs for 3 KB); and the system
+ * takes them at once, so that the next message may follow in the same write.
+ */
+const copyBytes = 16 * 1024;
+
+/** Once a step has taken long, it is looked again after this whether others wait. */
+const lookAgainMs = 5_000;
+
+const noDeadline: Deadline = { at: Number.POSITIVE_INFINITY, totalMs: 0 };
+
+/*
+ * state    | waits      | drain     | what arriving bytes are
+ * ---------+------------+-----------+--------------------------------------------------------------
+ * idle     | none       | none      | unasked: closes the channel
+ * asking   | commands   | none      | replies to `commands`, in order; more than that is unasked
+ * ahead    | dot, next  | none      | the reply to the dot, then those to the next envelope
+ * sending  | none       | a piece   | unasked: nothing of the message is answered before its dot
+ * closed   | none       | none      | ignored; `fault` says why, every call rejects with it
+ */
+export class SmtpChannel {
+  /** What is said from now on is written there. */
+  transcript: Transcript;
+  /** Called once, when the channel has closed for whatever reason. */
+  onClosed: (() => void) | null = null;
+  readonly #clock: Clock;
+  readonly #timeouts: SmtpTimeouts;
+  readonly #isPressed: (() => boolean) | null;
+  readonly #parser = new ReplyParser();
+  #socket: Socket;
+  /** Oldest first; the second, if any, is the envelope sent behind a dot. */
+  readonly #waits: ReplyWait[] = [];
+  #drain: Settle | null = null;
+  /** A data block until the end of its loop turn: an envelope that comes by then goes with it. */
+  #held: readonly Buffer[] | null = null;
+  #fault: SmtpFault | null = null;
+  #verb: Verb = 'connect';
+  #cancelTimer: (() => void) | null = null;
+  #deadline = noDeadline;
+
+  /** `isPressed`: whether others wait for a place. Without, every step has its whole time. */
+  constructor(
+    socket: Socket,
+    clock: Clock,
+    timeouts: SmtpTimeouts,
+    transcript: Transcript,
+    isPressed?: () => boolean,
+  ) {
+    this.#socket = socket;
+    this.#clock = clock;
+    this.#timeouts = timeouts;
+    this.#isPressed = isPressed ?? null;
+    this.transcript = transcript;
+    this.#listen(socket);
+  }
+
+  get socket(): Socket {
+    return this.#socket;
+  }
+
+  /** The command whose reply is, or was last, waited for. */
+  get verb(): Verb {
+    return this.#verb;
+  }
+
+  get isOpen(): boolean {
+    return this.#fault === null;
+  }
+
+  /** Limits what is begun before the next call: past `totalMs` from now the channel closes. */
+  limitTotal(totalMs: number): void {
+    this.#deadline = { at: this.#clock.elapsed() + totalMs, totalMs };
+  }
+
+  /** Waits for the banner. @throws SmtpFault */
+  async readBanner(): Promise<SmtpReply> {
+    const replies: SmtpReply[] = [];
+    await this.#expect([{ verb: 'connect' }], replies);
+    return replies[0] as SmtpReply;
+  }
+
+  /** One command, one reply. @throws SmtpFault, also for a 421 */
+  async ask(command: Command): Promise<SmtpReply> {
+    const replies: SmtpReply[] = [];
+    await this.exchange([command], replies);
+    return replies[0] as SmtpReply;
+  }
+
+  /**
+   * Writes all commands at once (RFC 2920) and resolves when each has its reply in `replies`. When it
+   * rejects with a fault, `replies` holds those that came before. A 421 is such a fault.
+   */
+  exchange(commands: readonly Command[], replies: SmtpReply[]): Promise<void> {
+    if (this.#fault) return Promise.reject(this.#fault);
+    let text = '';
+    for (const { line, shown } of commands) {
+      text += `${line}\r\n`;
+      this.transcript.client(shown ?? line);
+    }
+    const replied = this.#expect(commands, replies);
+    if (this.#held) this.#writeHeld(text);
+    else this.#socket.write(text);
+    return replied;
+  }
+
+  /**
+   * Sends a data block (data.ts) and returns the reply to its dot. `onTail` is called for a small
+   * one: an `exchange` begun by it, at once or within its promises, leaves in the same write, as
+   * RFC 2920 3.1 allows of the commands behind a message. @throws SmtpFault
+   */
+  async sendBlock(
+    block: readonly Buffer[],
+    totalBytes: number,
+    onTail?: () => void,
+  ): Promise<SmtpReply> {
+    this.transcript.client(`(message of ${totalBytes} bytes)`);
+    const replies: SmtpReply[] = [];
+    if (this.#fault) throw this.#fault;
+    if (totalBytes <= copyBytes) {
+      const replied = this.#expect([{ verb: 'dot' }], replies);
+      this.#hold(block, onTail);
+      await replied;
+      return replies[0] as SmtpReply;
+    }
+    const pieces = cutIntoPieces(block);
+    const last = pieces.pop() ?? [];
+    for (const piece of pieces) await this.#write(piece);
+    if (this.#fault) throw this.#fault;
+    const replied = this.#expect([{ verb: 'dot' }], replies);
+    this.#gather(last);
+    await replied;
+    return replies[0] as SmtpReply;
+  }
+
+  /** Goes on over `socket`, which wraps the one before (STARTTLS). */
+  replaceSocket(socket: Socket): void {
+    const before = this.#socket;
+    before.off('data', this.#onData).off('error', this.#onError);
+    before.off('close', this.#onClose).off('end', this.#onClose);
+    before.on('error', () => {});
+    this.#socket = socket;
+    this.#listen(socket);
+  }
+
+  /** Stops reading, so that a TLS handshake finds the bytes that belong to it. */
+  stopReading(): void {
+    this.#socket.off('data', this.#onData);
+  }
+
+  /** Closes at once; what waits rejects with `fault`. Returns the fault that closed the channel. */
+  fail(fault: SmtpFault): SmtpFault {
+    if (this.#fault) return this.#fault;
+    this.#fault = fault;
+    const [head, ...behind] = this.#waits.splice(0);
+    (head?.transcript ?? this.transcript).note(fault.message);
+    this.#disarm();
+    this.#socket.destroy();
+    const waiting = head ?? this.#drain;
+    this.#drain = null;
+    this.#held = null;
+    waiting?.reject(fault);
+    for (const wait of behind) wait.reject(unheard(fault, wait));
+    this.onClosed?.();
+    return fault;
+  }
+
+  /** The reply as outcomes keep it, without credentials that the server may have echoed. */
+  toRemote(reply: SmtpReply, verb: Verb): RemoteReply {
+    const remote = toRemoteReply(reply, verb);
+    remote.text = this.transcript.redact(remote.text);
+    return remote;
+  }
+
+  #listen(socket: Socket): void {
+    socket.on('data', this.#onData).on('error', this.#onError);
+    socket.on('close', this.#onClose).on('end', this.#onClose);
+  }
+
+  readonly #onClose = (): void => this.#lose('the server closed the connection');
+
+  readonly #onError = (error: Error): void => this.#lose(error.message);
+
+  #lose(what: string): void {
+    this.fail(SmtpFault.lost(this.#verb, `${what} (${this.#verb})`));
+  }
+
+  #failConnection(what: string): void {
+    this.fail(SmtpFault.of('connection', this.#verb, `${what} (${this.#verb})`));
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#fault) return;
+    const isUnsent = this.#verb === 'dot' && this.#socket.writableLength > 0;
+    if (this.#waits.length === 0) this.#refuseUnasked(chunk);
+    else if (isUnsent) this.#judgeLater(chunk);
+    else this.#read(chunk);
+  };
+
+  /**
+   * Bytes arrived while ours still wait to be sent. Over TLS a write that is done is reported one loop
+   * turn late, so only what still waits after that turn makes the reply an early one.
+   */
+  #judgeLater(chunk: Buffer): void {
+    this.#socket.pause();
+    setImmediate(() => {
+      if (this.#fault) return;
+      if (this.#socket.writableLength > 0) return this.#refuseUnasked(chunk);
+      this.#socket.resume();
+      this.#read(chunk);
+    });
+  }
+
+  #refuseUnasked(chunk: Buffer): void {
+    const said = printable(chunk.subarray(0, 200).toString('latin1'));
+    const kind = said.startsWith('421') ? 'refused' : 'protocol';
+    this.fail(SmtpFault.of(kind, this.#verb, `the server spoke unasked: ${said}`));
+  }
+
+  #read(chunk: Buffer): void {
+    const replies = this.#parser.push(chunk);
+    const hasReplies = replies.length > 0;
+    for (let next = replies.shift(); next; next = replies.shift()) {
+      if (this.#take(next, replies)) return;
+    }
+    const { problem } = this.#parser;
+    if (problem) this.fail(SmtpFault.of('protocol', this.#verb, `the server sent ${problem}`));
+    else if (hasReplies) this.#arm();
+  }
+
+  /** Gives the reply to the command that waits for it; true when none waits any more. */
+  #take(reply: SmtpReply, rest: readonly SmtpReply[]): boolean {
+    const [wait] = this.#waits;
+    if (!wait) return true;
+    wait.transcript.server(reply);
+    if (reply.code === 421 && this.#verb !== 'QUIT') {
+      this.fail(new SmtpFault('refused', this.toRemote(reply, this.#verb)));
+      return true;
+    }
+    if (wait.replies.length + 1 === wait.commands.length) return this.#finish(wait, reply, rest);
+    wait.replies.push(reply);
+    this.#verb = wait.commands[wait.replies.length]?.verb ?? this.#verb;
+    return false;
+  }
+
+  #finish(wait: ReplyWait, reply: SmtpReply, rest: readonly SmtpReply[]): boolean {
+    const behind = this.#waits[1];
+    if (behind) {
+      this.#waits.shift();
+      // The server turns to it only now, however long it took over the dot before.
+      const { at, totalMs } = behind.deadline;
+      behind.deadline = { at: Math.max(at, this.#clock.elapsed() + totalMs), totalMs };
+      wait.replies.push(reply);
+      wait.resolve();
+      this.#verb = behind.commands[0]?.verb ?? this.#verb;
+      return false;
+    }
+    const isLast = rest.length === 0 && this.#parser.isBetweenReplies;
+    // A farewell may follow the reply to the dot in the same packet. Anything else means that the
+    // replies are out of step, and that this one perhaps answers an earlier command.
+    const isFarewell = rest.length === 1 && (rest[0]?.code === 421 || rest[0]?.code === 221);
+    const isFinal = this.#verb === 'dot' || this.#verb === 'QUIT';
+    if (!isLast && !(isFinal && isFarewell && this.#parser.isBetweenReplies)) {
+      const text = `the server sent more replies than were asked for (${this.#verb})`;
+      this.fail(SmtpFault.of('protocol', this.#verb, text));
+      return true;
+    }
+    this.#waits.shift();
+    this.#disarm();
+    wait.replies.push(reply);
+    wait.resolve();
+    if (!isLast) this.#failConnection('the server said goodbye');
+    return true;
+  }
+
+  #expect(commands: readonly { verb: Verb }[], replies: SmtpReply[]): Promise<void> {
+    if (this.#fault) return Promise.reject(this.#fault);
+    return new Promise((resolve, reject) => {
+      const [transcript, deadline] = [this.transcript, this.#deadline];
+      this.#waits.push({ commands, replies, transcript, deadline, resolve, reject });
+      if (this.#waits.length > 1) return;
+      this.#verb = commands[0]?.verb ?? this.#verb;
+      this.#arm();
+    });
+  }
+
+  /** Resolves when the system has taken the piece. */
+  #write(piece: readonly Buffer[]): Promise<void> {
+    if (this.#fault) return Promise.reject(this.#fault);
+    return new Promise((resolve, reject) => {
+      this.#drain = { resolve, reject };
+      this.#arm();
+      this.#gather(piece, () => {
+        if (!this.#drain) return;
+        this.#drain = null;
+        this.#disarm();
+        resolve();
+      });
+    });
+  }
+
+  /** Holds the block back until the promises that `onTail` wakes have had their turn. */
+  #hold(block: readonly Buffer[], onTail: (() => void) | undefined): void {
+    this.#held = block;
+    if (!onTail) {
+      this.#writeHeld('');
+      return;
+    }
+    process.nextTick(() => this.#writeHeld(''));
+    onTail();
+  }
+
+  /** Writes the held block, and `behind` it in the same write. */
+  #writeHeld(behind: string): void {
+    const held = this.#held;
+    this.#held = null;
+    if (held) this.#socket.write(Buffer.concat([...held, Buffer.from(behind)]));
+  }
+
+  #gather(pieces: readonly Buffer[], onTaken?: () => void): void {
+    const [only] = pieces;
+    if (only && pieces.length === 1) {
+      this.#socket.write(only, onTaken);
+      return;
+    }
+    this.#socket.cork();
+    for (const [index, piece] of pieces.entries()) {
+      this.#socket.write(piece, index === pieces.length - 1 ? onTaken : undefined);
+    }
+    this.#socket.uncork();
+  }
+
+  /** One deadline per reply or piece: bytes that trickle in do not move it. */
+  #arm(): void {
+    const stepMs = this.#drain
+      ? this.#timeouts.progressMs
+      : replyTimeoutMs(this.#timeouts, this.#verb);
+    const { at, totalMs } = this.#waits[0]?.deadline ?? this.#deadline;
+    const now = this.#clock.elapsed();
+    const leftMs = Math.max(0, at - now);
+    this.#watch(now, Math.min(stepMs, leftMs), leftMs < stepMs ? totalMs : 0);
+  }
+
+  /**
+   * Gives up `limitMs` after `since`, or sooner where others wait for a place: never at the dot, as the
+   * message may have been taken. `totalMs`: the limit of several steps, where that is what binds.
+   */
+  #watch(since: number, limitMs: number, totalMs: number): void {
+    this.#disarm();
+    const pastMs = this.#clock.elapsed() - since;
+    const givesWay = this.#isPressed !== null && this.#verb !== 'dot';
+    const patienceMs = Math.max(pastMs + lookAgainMs, this.#timeouts.pressedMs);
+    const untilMs = givesWay ? Math.min(limitMs, patienceMs) : limitMs;
+    this.#cancelTimer = this.#clock.after(untilMs - pastMs, () => {
+      const what = this.#drain ? 'the server did not take the message' : 'no reply';
+      if (untilMs >= limitMs) {
+        const isInAll = totalMs > 0;
+        this.#failConnection(
+          isInAll
+            ? `not done within ${totalMs / 1000} s in all`
+            : `${what} within ${limitMs / 1000} s`,
+        );
+      } else if (this.#isPressed?.()) {
+        this.#failConnection(`${what} within ${untilMs / 1000} s, and others wait`);
+      } else this.#watch(since, limitMs, totalMs);
+    });
+  }
+
+  #disarm(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+  }
+}
+
+/** What the end of the session means for commands that were sent ahead: they were not heard. */
+function unheard({ kind, reply, isLoss }: SmtpFault, { commands }: ReplyWait): SmtpFault {
+  return new SmtpFault(kind, { ...reply, verb: commands[0]?.verb ?? reply.verb }, isLoss);
+}
+
+/** Groups of buffers of about 64 KB, uncopied. */
+function cutIntoPieces(block: readonly Buffer[]): Buffer[][] {
+  const pieces: Buffer[][] = [];
+  let piece: Buffer[] = [];
+  let bytes = 0;
+  for (const chunk of block) {
+    for (let from = 0; from < chunk.length; ) {
+      const part = chunk.subarray(from, from + pieceBytes - bytes);
+      piece.push(part);
+      from += part.length;
+      bytes += part.length;
+      if (bytes < pieceBytes) continue;
+      pieces.push(piece);
+      piece = [];
+      bytes = 0;
+    }
+  }
+  if (piece.length > 0) pieces.push(piece);
+  return pieces;
+}

@@ -1,0 +1,35 @@
+// Provider rules as data: reads those that are shipped and the user's own file.
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { ConfigError } from '../errors.ts';
+import { createProviders, type Providers } from './providers.ts';
+import { type Provider, parseProviders } from './providers-schema.ts';
+
+const shipped = new URL('./providers.yaml', import.meta.url);
+
+/**
+ * Reads our rules and those of `file`, if any.
+ * @throws ConfigError naming the file, the entry and what was expected.
+ */
+export function loadProviders(file: string | null, connectionsPerDomain: number): Providers {
+  const own = file === null ? [] : readProviders(file);
+  const names = new Set(own.map(({ name }) => name));
+  const ours = readProviders(shipped).filter(({ name }) => !names.has(name));
+  const all = [...own, ...ours];
+  const given = all.find(({ name }) => name === 'default');
+  if (!given) throw new ConfigError('The provider rules lack an entry named default');
+  const fallback = names.has('default') ? given : { ...given, connections: connectionsPerDomain };
+  return createProviders({ all, fallback });
+}
+
+function readProviders(file: string | URL): Provider[] {
+  let content: unknown;
+  try {
+    content = parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new ConfigError(`delivery.providersFile: ${file}: ${(error as Error).message}`);
+  }
+  const parsed = parseProviders(content);
+  if (Array.isArray(parsed)) return parsed;
+  throw new ConfigError(`delivery.providersFile: ${file}: ${parsed.problem}`);
+}

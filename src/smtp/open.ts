@@ -1,0 +1,200 @@
+// Opens an SMTP session: TCP, banner, EHLO, STARTTLS, AUTH (RFC 5321 3.1, 3207, 4954). What happens on
+// an open session is session.ts; whether an address may be dialled at all is decided by the caller.
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { Connector } from '../net/dial.ts';
+import { dialSocket } from '../net/dial.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { authenticate, type Credentials } from './auth.ts';
+import { type Capabilities, noCapabilities, parseCapabilities } from './capabilities.ts';
+import { SmtpChannel } from './channel.ts';
+import type { DaneReference } from './dane.ts';
+import { SmtpFault } from './fault.ts';
+import type { SmtpReply } from './reply.ts';
+import { SmtpSession } from './session.ts';
+import { defaultTimeouts, type SmtpTimeouts, type Verb } from './timeouts.ts';
+import { describeProof, describeTls, handshake } from './tls.ts';
+import { Transcript } from './transcript.ts';
+
+/**
+ * `opportunistic`: STARTTLS where offered, unverified; without it, or when it breaks, plain text.
+ * `required`: STARTTLS or nothing. `implicit`: TLS from the first byte. `none`: plain text.
+ */
+export type TlsMode = 'opportunistic' | 'required' | 'implicit' | 'none';
+
+export interface OpenOptions {
+  /** MX or relay name, for SNI, certificate and trace. */
+  host: string;
+  address: string;
+  port: number;
+  /** Our name in EHLO. */
+  helloName: string;
+  tls: TlsMode;
+  /** Refuse a certificate that does not prove `host`. */
+  verifyCertificate: boolean;
+  /** Refuse a certificate that these records do not prove, in place of the above. */
+  dane?: DaneReference;
+  auth?: Credentials;
+  /** Credentials may travel without TLS (loopback and our own network). */
+  allowClearAuth: boolean;
+  timeouts?: Partial<SmtpTimeouts>;
+  clock: Clock;
+  connector: Connector;
+  signal?: AbortSignal;
+  /** Others wait for a place: a server that does not answer gets less time. */
+  isPressed?: () => boolean;
+}
+
+export type Opening =
+  | { session: SmtpSession; fault: null }
+  | { session: null; fault: SmtpFault; transcript: string };
+
+/** Opens a session; whatever goes wrong comes back as `fault`. Never rejects. */
+export async function openSession(options: OpenOptions): Promise<Opening> {
+  const transcript = new Transcript();
+  try {
+    return { session: await open(options, transcript), fault: null };
+  } catch (error) {
+    if (!canGoOnInPlain(error, options)) return toOpening(error, transcript);
+  }
+  transcript.note('STARTTLS failed: once more in plain text, on a new connection');
+  try {
+    return { session: await open({ ...options, tls: 'none' }, transcript), fault: null };
+  } catch (error) {
+    return toOpening(error, transcript);
+  }
+}
+
+function toOpening(error: unknown, transcript: Transcript): Opening {
+  if (!(error instanceof SmtpFault)) throw error;
+  return { session: null, fault: error, transcript: transcript.text };
+}
+
+/** Not after bytes that were injected before the handshake: that server, or its network, lies. */
+function canGoOnInPlain(error: unknown, { tls, signal }: OpenOptions): boolean {
+  if (tls !== 'opportunistic' || signal?.aborted) return false;
+  return error instanceof SmtpFault && error.reply.verb === 'STARTTLS' && error.kind !== 'protocol';
+}
+
+async function open(options: OpenOptions, transcript: Transcript): Promise<SmtpSession> {
+  const { clock, signal } = options;
+  const timeouts = { ...defaultTimeouts, ...options.timeouts };
+  transcript.note(`connecting to ${options.host} [${options.address}]:${options.port}`);
+  const socket = await dial(options, timeouts.connectMs, transcript);
+  const channel = new SmtpChannel(socket, clock, timeouts, transcript, options.isPressed);
+  const onAbort = () => {
+    channel.fail(SmtpFault.of('connection', 'connect', 'given up at our shutdown'));
+  };
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    channel.limitTotal(timeouts.openingMs);
+    const greeted = await greet(channel, options, timeouts);
+    if (options.auth) await logIn(channel, greeted.offered, options.auth, options.allowClearAuth);
+    return new SmtpSession(channel, greeted.offered, greeted.tls, timeouts);
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** The TCP connection, with TLS around it in implicit mode. */
+async function dial(options: OpenOptions, timeoutMs: number, transcript: Transcript) {
+  const refuse = (text: string, enhancedCode: string) => {
+    transcript.note(text);
+    return SmtpFault.of('connection', 'connect', text, enhancedCode);
+  };
+  let socket: Socket;
+  try {
+    socket = await dialSocket({ ...options, timeoutMs });
+  } catch (error) {
+    const { reply, kind } = refuse(error instanceof Error ? error.message : String(error), '4.4.1');
+    // Let in and thrown out at once: not the same as a server that is not there.
+    throw new SmtpFault(kind, reply, isReset(error));
+  }
+  socket.setNoDelay(true);
+  if (options.tls !== 'implicit') return socket;
+  try {
+    return await handshake({ ...options, socket, timeoutMs });
+  } catch (error) {
+    throw refuse(`TLS failed: ${error instanceof Error ? error.message : error}`, '4.7.5');
+  }
+}
+
+function isReset(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
+}
+
+/** A reply that is neither what we waited for nor a refusal puts the session out of step. */
+function refuseReply(channel: SmtpChannel, reply: SmtpReply, verb: Verb): SmtpFault {
+  const kind = reply.code >= 400 ? 'refused' : 'protocol';
+  return channel.fail(new SmtpFault(kind, channel.toRemote(reply, verb)));
+}
+
+interface Greeted {
+  offered: Capabilities;
+  tls: string | null;
+}
+
+async function greet(
+  channel: SmtpChannel,
+  options: OpenOptions,
+  timeouts: SmtpTimeouts,
+): Promise<Greeted> {
+  const banner = await channel.readBanner();
+  if (banner.code !== 220) throw refuseReply(channel, banner, 'connect');
+  const offered = await sayHello(channel, options.helloName);
+  const { socket } = channel;
+  if (socket instanceof TLSSocket) return { offered, tls: describeTls(socket) };
+  if (options.tls === 'none' || (options.tls === 'opportunistic' && !offered.startTls)) {
+    return { offered, tls: null };
+  }
+  const tls = await startTls(channel, offered, options, timeouts.connectMs);
+  // What was offered in plain text may have been forged (RFC 3207 4.2).
+  return { offered: await sayHello(channel, options.helloName), tls };
+}
+
+async function sayHello(channel: SmtpChannel, name: string): Promise<Capabilities> {
+  const ehlo = await channel.ask({ verb: 'EHLO', line: `EHLO ${name}` });
+  if (ehlo.code === 250) return parseCapabilities(ehlo);
+  if (ehlo.code < 500) throw refuseReply(channel, ehlo, 'EHLO');
+  const helo = await channel.ask({ verb: 'HELO', line: `HELO ${name}` });
+  if (helo.code === 250) return noCapabilities;
+  throw refuseReply(channel, helo, 'HELO');
+}
+
+async function startTls(
+  channel: SmtpChannel,
+  offered: Capabilities,
+  options: OpenOptions,
+  timeoutMs: number,
+): Promise<string> {
+  const refuse = (text: string) => channel.fail(SmtpFault.of('tls', 'STARTTLS', text));
+  if (!offered.startTls) throw refuse('TLS is required and the server offers no STARTTLS');
+  const reply = await channel.ask({ verb: 'STARTTLS', line: 'STARTTLS' });
+  if (reply.code !== 220) {
+    throw channel.fail(new SmtpFault('tls', channel.toRemote(reply, 'STARTTLS')));
+  }
+  channel.stopReading();
+  try {
+    const secured = await handshake({ ...options, socket: channel.socket, timeoutMs });
+    channel.replaceSocket(secured);
+    const tls = describeTls(secured);
+    channel.transcript.note(`${tls}, ${describeProof(secured, options.dane)}`);
+    return tls;
+  } catch (error) {
+    if (error instanceof SmtpFault) throw error;
+    throw refuse(`TLS failed: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+async function logIn(
+  channel: SmtpChannel,
+  offered: Capabilities,
+  credentials: Credentials,
+  allowClearAuth: boolean,
+): Promise<void> {
+  if (!(channel.socket instanceof TLSSocket) && !allowClearAuth) {
+    const text = 'the connection is not encrypted: credentials are not sent over it';
+    throw channel.fail(SmtpFault.of('tls', 'AUTH', text));
+  }
+  await authenticate(channel, offered, credentials);
+}

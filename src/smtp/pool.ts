@@ -1,0 +1,405 @@
+// Open SMTP sessions, kept for the next message and counted: per lane (one destination), by whose mail
+// is on them, and in all. Knows how to share sessions, not how to open them, nor what is said on them.
+import type { Clock } from '../runtime/clock.ts';
+import { FairShare } from './fair-share.ts';
+import { SmtpFault } from './fault.ts';
+import type { Opening } from './open.ts';
+import type { LaneLimits, Late, Lease, Peer, SessionRequest } from './pool-request.ts';
+import type { SmtpSession } from './session.ts';
+
+export interface PoolOptions {
+  clock: Clock;
+  /** Connections in all. */
+  maxConnections: number;
+  /** An unused session is closed after so long. */
+  idleCloseMs?: number;
+}
+
+interface Entry {
+  session: SmtpSession;
+  peer: Peer;
+  lane: Lane;
+  key: string;
+  /** Leases out: two while the next message begins behind the one before it. */
+  users: number;
+  /** Who had it last on loan, as long as it is. */
+  holder: string | null;
+  cancelIdle: () => void;
+}
+
+type Wanted = Pick<SessionRequest<unknown>, 'organizationId' | 'keys' | 'isFresh'>;
+
+interface Waiter extends Wanted {
+  /** Over all lanes, in order of arrival. */
+  ticket: number;
+  /** Either way the place is counted for the organization already. */
+  grant: (granted: Entry | 'slot') => void;
+  refuse: () => void;
+}
+
+interface Lane {
+  name: string;
+  limits: LaneLimits;
+  /** Connections open or being opened. */
+  open: number;
+  /** Oldest first. */
+  idle: Entry[];
+  waiters: Waiter[];
+}
+
+const defaultIdleCloseMs = 10_000;
+
+/*
+ * a slot of a connection, counted in its lane, in all, and, unless idle, for the organization whose
+ * mail it is in use for:
+ * free → opening (acquire) → busy (opened) → idle (released by all, still good, nobody waits)
+ * idle → busy (acquire by the same lane and key)
+ * busy → busy, twice on loan (lendOn, where someone waits for it)
+ * opening, busy, idle → free: opening failed, session spent or dead, idle too long, evicted, closed
+ * A slot that becomes free goes to the longest waiting request that limits and shares let through.
+ */
+export class SmtpPool {
+  readonly #clock: Clock;
+  readonly #maxConnections: number;
+  readonly #idleCloseMs: number;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #inUse: FairShare;
+  readonly #busy = new Set<Entry>();
+  readonly #quitting = new Set<Promise<void>>();
+  #open = 0;
+  #waiting = 0;
+  /** 0 is for those that wait before all others. */
+  #tickets = 1;
+  #isClosing: boolean = false;
+  #onEmpty: (() => void) | null = null;
+
+  constructor(options: PoolOptions) {
+    this.#clock = options.clock;
+    this.#maxConnections = options.maxConnections;
+    this.#idleCloseMs = options.idleCloseMs ?? defaultIdleCloseMs;
+    this.#inUse = new FairShare(options.maxConnections);
+  }
+
+  /** Connections open or being opened, idle ones included. */
+  get connections(): number {
+    return this.#open;
+  }
+
+  /** Someone waits although his lane has room: places in all, or those of his organization, lack. */
+  get isPressed(): boolean {
+    if (this.#waiting === 0) return false;
+    for (const lane of this.#lanes.values()) {
+      if (lane.waiters.length > 0 && lane.open < lane.limits.connections) return true;
+    }
+    return false;
+  }
+
+  /**
+   * A session: an idle one, else a new one, else, at a limit, whichever comes free first, in order of
+   * arrival. Resolves with what `open` returned when that is no session, with `isLate` when the
+   * wait took too long, and with null once the pool is closing.
+   */
+  async acquire<Failure extends object>(
+    request: SessionRequest<Failure>,
+  ): Promise<Lease | Failure | { opening: Opening & { session: null }; peer: Peer } | Late | null> {
+    if (this.#isClosing) return null;
+    const lane = this.#laneOf(request.lane, request.limits);
+    const granted = this.#takeNow(lane, request) ?? (await this.#wait(lane, request));
+    if (granted === 'closing') return null;
+    if (granted === 'late') return { isLate: true };
+    return granted === 'slot' ? this.#openInto(lane, request) : this.#lend(granted, true);
+  }
+
+  /**
+   * Says goodbye on idle sessions, refuses who waits, and resolves when the busy ones have been
+   * released and closed too.
+   */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    for (const lane of this.#lanes.values()) {
+      for (const entry of lane.idle.splice(0)) this.#retire(entry);
+      for (const waiter of lane.waiters.splice(0)) waiter.refuse();
+    }
+    if (this.#open > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onEmpty = resolve;
+      });
+    }
+    await Promise.all(this.#quitting);
+  }
+
+  /** Cuts every busy session: what is under way on it ends with a fault. */
+  abort(): void {
+    for (const { session } of this.#busy) session.abort('given up at our shutdown');
+  }
+
+  #laneOf(name: string, limits: LaneLimits): Lane {
+    const known = this.#lanes.get(name);
+    if (known) {
+      const isRaised = limits.connections > known.limits.connections;
+      known.limits = limits;
+      if (isRaised) this.#grantFree();
+      return known;
+    }
+    const lane: Lane = { name, limits, open: 0, idle: [], waiters: [] };
+    this.#lanes.set(name, lane);
+    return lane;
+  }
+
+  /** An idle session or a slot, counted for the organization, where it may have one at once. */
+  #takeNow(lane: Lane, wanted: Wanted): Entry | 'slot' | null {
+    const { organizationId } = wanted;
+    if (!this.#inUse.mayHold(organizationId)) return null;
+    const idle = this.#takeIdle(lane, wanted);
+    if (!idle && !this.#takeSlot(lane)) return null;
+    this.#inUse.hold(organizationId);
+    if (!idle) return 'slot';
+    idle.holder = organizationId;
+    return idle;
+  }
+
+  #takeIdle(lane: Lane, { keys, isFresh }: Wanted) {
+    if (isFresh) return null;
+    // The one used last: the others grow old and are closed.
+    const index = lane.idle.findLastIndex((entry) => keys.includes(entry.key));
+    const [entry] = index === -1 ? [] : lane.idle.splice(index, 1);
+    entry?.cancelIdle();
+    return entry ?? null;
+  }
+
+  /** Counts a slot for the lane, closing an idle session for it where a limit needs that. */
+  #takeSlot(lane: Lane): boolean {
+    if (lane.open >= lane.limits.connections && !this.#evict(lane)) return false;
+    if (lane.open >= lane.limits.connections) return false;
+    if (this.#open >= this.#maxConnections && !this.#evict(this.#laneWithOldestIdle())) {
+      return false;
+    }
+    // Evicting the lane's only session has forgotten the lane.
+    this.#lanes.set(lane.name, lane);
+    lane.open += 1;
+    this.#open += 1;
+    return true;
+  }
+
+  #evict(lane: Lane | null): boolean {
+    const entry = lane?.idle.shift();
+    if (!entry) return false;
+    entry.cancelIdle();
+    this.#freeSlot(entry.lane);
+    this.#quit(entry.session);
+    return true;
+  }
+
+  /** Lanes are in order of their last use for idling, so the first with an idle session will do. */
+  #laneWithOldestIdle(): Lane | null {
+    for (const lane of this.#lanes.values()) if (lane.idle.length > 0) return lane;
+    return null;
+  }
+
+  #wait(
+    lane: Lane,
+    request: SessionRequest<unknown>,
+  ): Promise<Entry | 'slot' | 'closing' | 'late'> {
+    const { organizationId, keys, isFresh, longestWaitMs } = request;
+    return new Promise((resolve) => {
+      let cancel = () => {};
+      const end = (result: Entry | 'slot' | 'closing' | 'late') => {
+        cancel();
+        this.#waiting -= 1;
+        resolve(result);
+      };
+      const refuse = () => end('closing');
+      const waiter = { organizationId, keys, isFresh, ticket: 0, grant: end, refuse };
+      if (longestWaitMs !== undefined) {
+        cancel = this.#clock.after(longestWaitMs, () => {
+          this.#remove(lane, waiter);
+          this.#forgetEmpty(lane);
+          end('late');
+        });
+      }
+      this.#waiting += 1;
+      if (isFresh) {
+        lane.waiters.unshift(waiter);
+        return;
+      }
+      waiter.ticket = this.#tickets;
+      this.#tickets += 1;
+      lane.waiters.push(waiter);
+    });
+  }
+
+  async #openInto<Failure extends object>(lane: Lane, request: SessionRequest<Failure>) {
+    let entry: Entry | null = null;
+    try {
+      const opened = await request.open();
+      if (!('opening' in opened)) return opened;
+      const { opening, peer } = opened;
+      if (opening.session === null) return { opening, peer };
+      entry = {
+        session: opening.session,
+        peer,
+        lane,
+        key: request.keys[0] ?? '',
+        users: 0,
+        holder: request.organizationId,
+        cancelIdle: () => {},
+      };
+      return this.#lend(entry, false);
+    } finally {
+      if (!entry) {
+        this.#inUse.letGo(request.organizationId);
+        this.#giveUpSlot(lane);
+      }
+    }
+  }
+
+  #lend(entry: Entry, isReused: boolean): Lease {
+    this.#busy.add(entry);
+    entry.users += 1;
+    let isHeld = true;
+    const { session, peer } = entry;
+    return {
+      session,
+      peer,
+      isReused,
+      lendOn: () => this.#lendOn(entry),
+      release: () => {
+        if (isHeld) this.#release(entry);
+        isHeld = false;
+      },
+    };
+  }
+
+  #lendOn(entry: Entry): void {
+    if (this.#canGoOn(entry)) this.#handOver(entry);
+  }
+
+  /** Gives the session to the first who waits in its lane, if it will do; whether it did. */
+  #handOver(entry: Entry): boolean {
+    const { lane, key, holder } = entry;
+    const next = this.#firstOf(lane, holder);
+    if (!next || next.isFresh || !next.keys.includes(key)) return false;
+    if (holder !== null) this.#inUse.letGo(holder);
+    this.#inUse.hold(next.organizationId);
+    entry.holder = next.organizationId;
+    this.#remove(lane, next);
+    next.grant(entry);
+    if (holder !== next.organizationId) this.#grantFree();
+    return true;
+  }
+
+  /** The first who waits in the lane and may have one more, or that of `holder` in its place. */
+  #firstOf(lane: Lane, holder: string | null = null): Waiter | undefined {
+    return lane.waiters.find(({ organizationId }) => this.#inUse.mayHold(organizationId, holder));
+  }
+
+  #remove(lane: Lane, waiter: Waiter): void {
+    lane.waiters.splice(lane.waiters.indexOf(waiter), 1);
+  }
+
+  #canGoOn({ session, lane }: Entry): boolean {
+    const { connections, messagesPerConnection } = lane.limits;
+    const isWanted = session.deliveries < messagesPerConnection && lane.open <= connections;
+    return isWanted && session.isOpen && !this.#isClosing;
+  }
+
+  #release(entry: Entry): void {
+    entry.users -= 1;
+    if (entry.users > 0) return;
+    this.#busy.delete(entry);
+    const isGood = this.#canGoOn(entry);
+    if (isGood && this.#handOver(entry)) return;
+    if (entry.holder !== null) this.#inUse.letGo(entry.holder);
+    entry.holder = null;
+    if (!isGood || this.#firstOf(entry.lane) || this.#isWaitedForElsewhere()) {
+      this.#retire(entry);
+    } else {
+      this.#keepIdle(entry);
+      this.#grantFree();
+    }
+  }
+
+  #keepIdle(entry: Entry): void {
+    const { session, lane } = entry;
+    const remove = () => {
+      const index = lane.idle.indexOf(entry);
+      if (index === -1) return false;
+      lane.idle.splice(index, 1);
+      entry.cancelIdle();
+      return true;
+    };
+    lane.idle.push(entry);
+    entry.cancelIdle = this.#clock.after(this.#idleCloseMs, () => {
+      if (remove()) this.#retire(entry);
+    });
+    session.onClosed(() => {
+      if (remove()) this.#giveUpSlot(lane);
+    });
+    this.#lanes.delete(lane.name);
+    this.#lanes.set(lane.name, lane);
+  }
+
+  /** Ends a session that nobody holds; its slot goes on. */
+  #retire(entry: Entry): void {
+    entry.cancelIdle();
+    this.#quit(entry.session);
+    this.#giveUpSlot(entry.lane);
+  }
+
+  #quit(session: SmtpSession): void {
+    const done = session.quit().finally(() => this.#quitting.delete(done));
+    this.#quitting.add(done);
+  }
+
+  #freeSlot(lane: Lane): void {
+    lane.open -= 1;
+    this.#open -= 1;
+    this.#forgetEmpty(lane);
+  }
+
+  #forgetEmpty(lane: Lane): void {
+    if (lane.open === 0 && lane.waiters.length === 0) this.#lanes.delete(lane.name);
+  }
+
+  #giveUpSlot(lane: Lane): void {
+    this.#freeSlot(lane);
+    if (this.#open === 0) this.#onEmpty?.();
+    this.#grantFree();
+  }
+
+  /** Lets those in, longest waiting first, whom neither limit nor share holds back any more. */
+  #grantFree(): void {
+    while (this.#waiting > 0) {
+      const found = this.#nextWaiter();
+      const taken = found && this.#takeNow(found.lane, found.waiter);
+      if (!taken) return;
+      this.#remove(found.lane, found.waiter);
+      found.waiter.grant(taken);
+    }
+  }
+
+  #nextWaiter(): { lane: Lane; waiter: Waiter } | null {
+    let best: { lane: Lane; waiter: Waiter } | null = null;
+    for (const lane of this.#lanes.values()) {
+      if (lane.waiters.length === 0 || !hasRoom(lane)) continue;
+      const waiter = this.#firstOf(lane);
+      if (waiter && (!best || waiter.ticket < best.waiter.ticket)) best = { lane, waiter };
+    }
+    return best;
+  }
+
+  #isWaitedForElsewhere(): boolean {
+    if (this.#waiting === 0 || this.#open < this.#maxConnections) return false;
+    return this.#nextWaiter() !== null;
+  }
+}
+
+/** An idle session of its own makes room too. */
+function hasRoom({ open, idle, limits }: Lane): boolean {
+  return open - Math.min(1, idle.length) < limits.connections;
+}
+
+/** What a closing pool means for a delivery. */
+export function closingFault(): SmtpFault {
+  return SmtpFault.of('connection', 'connect', 'the service is shutting down', '4.3.2');
+}

@@ -1,0 +1,118 @@
+// Reads SMTP replies off the wire (RFC 5321 4.2), strictly and within bounds, since a hostile server
+// writes them. Knows no commands: which reply answers what is channel.ts.
+import type { RemoteReply } from './outcome.ts';
+
+/** One complete reply; `lines` are the texts after the code, each cut to 2,000 characters. */
+export interface SmtpReply {
+  code: number;
+  lines: string[];
+}
+
+const maxLines = 100;
+const maxReplyBytes = 64 * 1024;
+const maxLineLength = 2_000;
+const maxTextLength = 1_000;
+
+const codePattern = /^[2-5][0-9]{2}(?:[ -]|$)/;
+const enhancedPattern = /^([245]\.[0-9]{1,3}\.[0-9]{1,3})(?: |$)/;
+/** Everything that could confuse a log, a terminal or a header that quotes the reply. */
+const unprintable = /[\p{C}\p{Z}]+/gu;
+const plainAscii = /^[\x20-\x7e]*$/;
+
+/** Splits the incoming bytes into replies. Of no further use once it has a `problem`. */
+export class ReplyParser {
+  #partialLine = '';
+  #replyBytes = 0;
+  #code = 0;
+  #lines: string[] = [];
+  #problem: string | null = null;
+
+  /** Why what came after the last reply is none, and nothing that follows can be trusted. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /** Whether the bytes seen so far end with a complete reply. */
+  get isBetweenReplies(): boolean {
+    return this.#replyBytes === 0 && this.#problem === null;
+  }
+
+  /**
+   * Takes the next bytes, returns the replies that they complete. NUL, a line without a code, codes
+   * that change, more than 100 lines or 64 KB in one reply end in a `problem`.
+   */
+  push(chunk: Buffer): SmtpReply[] {
+    // One byte, one character: lengths stay those of the wire; texts are decoded when a line is kept.
+    const text = chunk.toString('latin1');
+    const replies: SmtpReply[] = [];
+    let start = 0;
+    let end = text.indexOf('\n');
+    while (end !== -1 && !this.#problem) {
+      const line = this.#partialLine + text.slice(start, end);
+      this.#partialLine = '';
+      this.#count(end + 1 - start);
+      const reply = this.#takeLine(line.endsWith('\r') ? line.slice(0, -1) : line);
+      if (reply) replies.push(reply);
+      start = end + 1;
+      end = text.indexOf('\n', start);
+    }
+    if (start < text.length) {
+      this.#count(text.length - start);
+      const rest = text.slice(start);
+      if (rest.includes('\0')) this.#problem ??= 'NUL in a reply';
+      this.#partialLine += rest;
+    }
+    return replies;
+  }
+
+  #count(bytes: number): void {
+    this.#replyBytes += bytes;
+    if (this.#replyBytes > maxReplyBytes) this.#problem ??= 'a reply of more than 64 KB';
+  }
+
+  #findProblem(line: string, code: number): string | null {
+    if (line.includes('\0')) return 'NUL in a reply';
+    if (!codePattern.test(line)) {
+      return `a line without a reply code: ${printable(line.slice(0, 80))}`;
+    }
+    if (this.#lines.length > 0 && code !== this.#code) {
+      return `a reply that begins with ${this.#code} and goes on with ${code}`;
+    }
+    return this.#lines.length === maxLines ? 'a reply of more than 100 lines' : null;
+  }
+
+  #takeLine(line: string): SmtpReply | null {
+    const code = Number(line.slice(0, 3));
+    this.#problem ??= this.#findProblem(line, code);
+    if (this.#problem) return null;
+    this.#code = code;
+    this.#lines.push(decode(line.slice(4, 4 + maxLineLength)));
+    if (line[3] === '-') return null;
+    const reply = { code, lines: this.#lines };
+    this.#lines = [];
+    this.#replyBytes = 0;
+    return reply;
+  }
+}
+
+/** UTF-8 where the server speaks it (RFC 6531 3.7.4.2). */
+function decode(latin1: string): string {
+  return plainAscii.test(latin1) ? latin1 : Buffer.from(latin1, 'latin1').toString('utf8');
+}
+
+/** The text with every run of control, format and separator characters as one space. */
+export function printable(text: string): string {
+  return plainAscii.test(text) ? text : text.replace(unprintable, ' ').trim();
+}
+
+/** The reply as an outcome keeps it; `verb` is the command that it answers. */
+export function toRemoteReply(reply: SmtpReply, verb: string): RemoteReply {
+  const enhancedCode = enhancedPattern.exec(reply.lines[0] ?? '')?.[1] ?? null;
+  const texts = enhancedCode
+    ? reply.lines.map((line) =>
+        line.startsWith(enhancedCode) ? line.slice(enhancedCode.length + 1) : line,
+      )
+    : reply.lines;
+  const text = printable(texts.length === 1 ? (texts[0] ?? '') : texts.join(' '));
+  return { code: reply.code, enhancedCode, text: text.slice(0, maxTextLength), verb };
+}

@@ -1,0 +1,149 @@
+// Which way a recipient's mail goes: simulator, our own listener, capture, a relay, or the MX
+// (contract 1: `delivery.mode`, `delivery.routes`, `delivery.allow`). Pure: opens and looks up nothing.
+
+import { ConfigError } from '../errors.ts';
+import { domainOf } from '../net/address.ts';
+import { type SimulatedOutcome, simulatedOutcome } from './simulator.ts';
+
+/** A smarthost and how to talk to it. */
+export interface RelayRoute {
+  kind: 'relay';
+  host: string;
+  port: number;
+  /** TLS from the first byte. */
+  secure: boolean;
+  requireTls: boolean;
+  username: string | null;
+  password: string | null;
+}
+
+export interface DirectRoute {
+  kind: 'direct';
+  domain: string;
+  port: number;
+  allowPrivateAddresses: boolean;
+  /** Over TLS with a certificate that proves the MX, or not at all. */
+  requireTls: boolean;
+}
+
+export interface LocalRoute {
+  kind: 'local';
+  host: string;
+  port: number;
+}
+
+/** Routes that a connection is opened for. */
+export type NetworkRoute = RelayRoute | DirectRoute | LocalRoute;
+
+export type Route =
+  | NetworkRoute
+  | { kind: 'capture' }
+  | { kind: 'simulator'; outcome: SimulatedOutcome };
+
+type RelayAccess = Omit<RelayRoute, 'kind' | 'host'> & { host: string | null };
+
+/** The part of `config.delivery` that decides. */
+export interface RouteConfig {
+  mode: 'capture' | 'relay' | 'direct';
+  relay: RelayAccess;
+  direct: { port: number; allowPrivateAddresses: boolean };
+  routes: readonly RouteRule[];
+  allow: readonly string[];
+}
+
+/** `match` is a domain, `*.domain` (its subdomains) or `*`, in lower case. */
+export type RouteRule =
+  | { match: string; via: 'capture' }
+  | { match: string; via: 'direct'; requireTls?: boolean }
+  | ({ match: string; via: 'relay' } & RelayAccess);
+
+/** `isLocal`: the address belongs to a mailbox of this installation. */
+export type ChooseRoute = (email: string, isLocal: boolean) => Route;
+
+/** The fixed part of a route; what depends on the recipient is filled in per address. */
+type Way =
+  | { via: 'capture' }
+  | { via: 'direct'; requireTls: boolean }
+  | { via: 'relay'; route: RelayRoute };
+
+function matchesDomain(pattern: string, domain: string): boolean {
+  if (pattern === '*') return true;
+  return pattern.startsWith('*.') ? domain.endsWith(pattern.slice(1)) : domain === pattern;
+}
+
+function matchesRecipient(pattern: string, email: string, domain: string): boolean {
+  return pattern.includes('@') ? pattern === email : matchesDomain(pattern, domain);
+}
+
+function relayRoute(access: RelayAccess, key: string): RelayRoute {
+  const { host, port, secure, requireTls, username, password } = access;
+  if (host === null) throw new ConfigError(`${key}.host: expected the host name of a relay`);
+  return { kind: 'relay', host, port, secure, requireTls, username, password };
+}
+
+function wayOf(rule: RouteRule, index: number, relay: RelayAccess): Way {
+  if (rule.via === 'capture') return { via: 'capture' };
+  if (rule.via === 'direct') return { via: 'direct', requireTls: rule.requireTls ?? false };
+  return rule.host === null
+    ? { via: 'relay', route: relayRoute(relay, 'delivery.relay') }
+    : { via: 'relay', route: relayRoute(rule, `delivery.routes.${index}`) };
+}
+
+function modeWay(config: RouteConfig): Way {
+  if (config.mode === 'capture') return { via: 'capture' };
+  if (config.mode === 'direct') return { via: 'direct', requireTls: false };
+  return { via: 'relay', route: relayRoute(config.relay, 'delivery.relay') };
+}
+
+/** A listener bound to every address is reached over loopback. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}
+
+/**
+ * The choice for this configuration; addresses come in the form of parseAddress (src/net/address.ts).
+ * First a simulator address, then `allow` (who is not in it is captured), then the first matching
+ * route, then the mode. Captured mail for a local mailbox travels to our own `listener`.
+ * @throws ConfigError when a relay has no host
+ */
+export function createRouter(
+  config: RouteConfig,
+  listener: { host: string; port: number },
+): ChooseRoute {
+  const defaultWay = modeWay(config);
+  const rules = config.routes.map((rule, index) => ({
+    match: rule.match,
+    way: wayOf(rule, index, config.relay),
+  }));
+  const localRoute: LocalRoute = {
+    kind: 'local',
+    host: reachable(listener.host),
+    port: listener.port,
+  };
+
+  const isAllowed = (email: string, domain: string) =>
+    config.allow.length === 0 ||
+    config.allow.some((pattern) => matchesRecipient(pattern, email, domain));
+
+  return (email, isLocal) => {
+    const outcome = simulatedOutcome(email);
+    if (outcome) return { kind: 'simulator', outcome };
+    const folded = email.toLowerCase();
+    const domain = domainOf(folded);
+    const rule = rules.find(({ match }) => matchesDomain(match, domain));
+    const way: Way = isAllowed(folded, domain) ? (rule?.way ?? defaultWay) : { via: 'capture' };
+    if (way.via === 'relay') return way.route;
+    if (way.via === 'direct') {
+      const { port, allowPrivateAddresses } = config.direct;
+      return { kind: 'direct', domain, port, allowPrivateAddresses, requireTls: way.requireTls };
+    }
+    return isLocal ? localRoute : { kind: 'capture' };
+  };
+}
+
+/** Recipients of one message with equal keys can travel in one SMTP transaction. */
+export function routeKey(route: Route): string {
+  if (route.kind === 'relay') return `relay ${route.host}:${route.port} ${route.username ?? ''}`;
+  return route.kind === 'direct' ? `direct ${route.domain}` : route.kind;
+}

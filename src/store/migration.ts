@@ -1,0 +1,8 @@
+// What a migration is: the list of them is migrate.ts.
+import type { StoreKind } from './db.ts';
+
+export interface Migration {
+  name: string;
+  /** The statements, in this engine's words. */
+  statements(engine: StoreKind): string[];
+}

@@ -1,0 +1,403 @@
+// What a person who configures the service meets: where the file is looked for, what wins, and what
+// a mistake says (contract 1).
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/errors.ts';
+
+let cwd: string;
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'svc-config-'));
+});
+
+afterEach(() => {
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+function write(path: string, text: string): string {
+  const file = join(cwd, path);
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+}
+
+/** Loads with an empty home, so that no file of this machine's user is found. */
+function load(env: Record<string, string> = {}, file?: string) {
+  return loadConfig({ file, env: { HOME: join(cwd, 'home'), ...env }, cwd });
+}
+
+/** The lines of the refusal. */
+function refusal(env: Record<string, string> = {}, file?: string): string[] {
+  try {
+    load(env, file);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n');
+    throw error;
+  }
+  throw new Error('the configuration was accepted');
+}
+
+/** The lines of the refusal of this text as ./config.yaml. */
+function refusalOf(text: string): string[] {
+  write('config.yaml', text);
+  return refusal();
+}
+
+describe('the configuration file', () => {
+  it('may be missing: then the defaults of the contract hold', () => {
+    const { config, file, warnings } = load();
+    expect(file).toBeNull();
+    expect(warnings).toEqual([]);
+    expect(config.dataDir).toBe(join(cwd, 'data'));
+    expect(config.database.url).toBe('sqlite:svc.db');
+    expect(config.http).toMatchObject({ host: '127.0.0.1', port: 4025, publicUrl: null });
+    expect(config.smtp.inbound).toMatchObject({ host: '127.0.0.1', port: 2525 });
+    expect(config.smtp.inbound.trustedNetworks).toEqual([]);
+    expect(config.delivery.mode).toBe('capture');
+    expect(config.delivery.retry).toEqual({
+      scheduleMinutes: [1, 5, 15, 30, 60, 120, 240, 480],
+      maxAgeHours: 72,
+    });
+    expect(config.webhooks.retry.scheduleSeconds).toHaveLength(10);
+    expect(config.plans.scale).toEqual({
+      ratePerSecond: 50,
+      dailyEmails: 100_000,
+      trialCaps: true,
+    });
+    expect(config.shutdownGraceSeconds).toBe(10);
+  });
+
+  it('is looked for as --config, $SVC_CONFIG, ./config.yaml, then under $XDG_CONFIG_HOME', () => {
+    const xdg = { XDG_CONFIG_HOME: join(cwd, 'xdg') };
+    const found = (env: Record<string, string>, file?: string) => load(env, file).config.http.port;
+    write('home/.config/svc/config.yaml', 'http: {port: 5}');
+    expect(found({})).toBe(5);
+    write('xdg/svc/config.yaml', 'http: {port: 4}');
+    expect(found(xdg)).toBe(4);
+    write('config.yaml', 'http: {port: 3}');
+    expect(found(xdg)).toBe(3);
+    write('named.yaml', 'http: {port: 2}');
+    expect(found({ ...xdg, SVC_CONFIG: 'named.yaml' })).toBe(2);
+    const flag = write('flag.yaml', 'http: {port: 1}');
+    expect(found({ ...xdg, SVC_CONFIG: 'named.yaml' }, flag)).toBe(1);
+  });
+
+  it('that was named but is missing stops the start', () => {
+    write('config.yaml', '');
+    expect(refusal({}, 'gone.yaml')).toEqual([
+      'gone.yaml: there is no such file (named by --config)',
+    ]);
+    expect(refusal({ SVC_CONFIG: '/gone.yaml' })).toEqual([
+      '/gone.yaml: there is no such file (named by SVC_CONFIG)',
+    ]);
+  });
+
+  it('that is a directory stops the start', () => {
+    mkdirSync(join(cwd, 'config.yaml'));
+    expect(refusal()).toEqual(['config.yaml: is a directory, expected a file']);
+  });
+
+  it('may be empty, and so may its sections', () => {
+    write('config.yaml', '# nothing yet\n');
+    expect(load().config.http.port).toBe(4025);
+    write('config.yaml', 'http:\nsmtp:\n  inbound:\n');
+    expect(load().config.smtp.inbound.port).toBe(2525);
+  });
+
+  it('resolves a relative data directory and certificate against the working directory', () => {
+    write('etc/svc.yaml', 'dataDir: mail\nsmtp: {inbound: {tls: {certFile: c.pem, keyFile: /k}}}');
+    const { config } = load({}, 'etc/svc.yaml');
+    expect(config.dataDir).toBe(join(cwd, 'mail'));
+    expect(config.smtp.inbound.tls).toEqual({ certFile: join(cwd, 'c.pem'), keyFile: '/k' });
+  });
+});
+
+describe('a mistake in the file', () => {
+  it('is told with file, line, column, key, what was found and what is expected', () => {
+    expect(refusalOf('http:\n  host: 127.0.0.1\n  port: abc\n')).toEqual([
+      'config.yaml:3:9: http.port: found "abc", expected a whole number from 0 to 65535',
+    ]);
+  });
+
+  it('in an unknown key suggests the nearest known one', () => {
+    expect(refusalOf('http:\n  prot: 80\n')).toEqual([
+      'config.yaml:2:3: http.prot: unknown key; did you mean http.port?',
+    ]);
+    expect(refusalOf('http: {max_body_bytes: 80}\n')).toEqual([
+      'config.yaml:1:8: http.max_body_bytes: unknown key; did you mean http.maxBodyBytes?',
+    ]);
+    expect(refusalOf('delivery:\n  scheduleMinutes: [1]\n')).toEqual([
+      'config.yaml:2:3: delivery.scheduleMinutes: unknown key; ' +
+        'did you mean delivery.retry.scheduleMinutes?',
+    ]);
+    expect(refusalOf('dns: {zzzzzz: 1}')).toEqual([
+      'config.yaml:1:7: dns.zzzzzz: unknown key; expected one of servers',
+    ]);
+    expect(refusalOf('delivery: {routes: [{match: a.test, via: direct, to: b}]}')).toEqual([
+      'config.yaml:1:50: delivery.routes.0.to: unknown key; ' +
+        'expected one of match, via, requireTls, host, port, secure, username, password',
+    ]);
+  });
+
+  it('does not hide the next: there is one line for each', () => {
+    expect(refusalOf('log: {level: loud}\nhttp:\n  port: 70000\nconsole: true\nx: 1\n')).toEqual([
+      'config.yaml:3:9: http.port: found 70000, expected a whole number from 0 to 65535',
+      'config.yaml:1:14: log.level: found "loud", ' +
+        'expected one of silent, fatal, error, warn, info, debug, trace',
+      'config.yaml:4:10: console: found true, expected a map of keys',
+      expect.stringMatching(/^config\.yaml:5:1: x: unknown key; expected one of dataDir, database/),
+    ]);
+  });
+
+  it.each([
+    ['http: {port: "80"}', 'http.port: found "80", expected a whole number'],
+    ['http: {port: 1.5}', 'http.port: found 1.5, expected a whole number'],
+    ['http: {port: .nan}', 'http.port: found NaN, expected a whole number'],
+    ['http: {port: }', 'http.port: found null, expected a whole number'],
+    ['http: {port: [80]}', 'http.port: found a list, expected a whole number'],
+    ['http: {host: ""}', 'http.host: found "", expected a host name or an IP address'],
+    ['http: {host: "a b"}', 'http.host: found "a b", expected a host name or an IP address'],
+    ['http: {host: 300.1.1.1}', 'http.host: found "300.1.1.1", expected a host name'],
+    ['http: {publicUrl: mail.test}', 'http.publicUrl: found "mail.test", expected a URL'],
+    ['http: {publicUrl: "https://u:p@a.test"}', 'expected a URL that starts with http://'],
+    ['http: {publicUrl: "https://a.test/?x"}', 'expected a URL that starts with http://'],
+    ['smtp: {inbound: {enforceDmarc: yes}}', 'found "yes", expected true or false'],
+    [
+      'smtp: {inbound: {trustedNetworks: [mail.test]}}',
+      'inbound.trustedNetworks.0: found "mail.test", expected an IP address or a network: 10.1.0.0/16',
+    ],
+    [
+      'smtp: {inbound: {trustedNetworks: [10.1.2.3/16]}}',
+      'inbound.trustedNetworks.0: found "10.1.2.3/16", expected 10.1.0.0/16, by its first address',
+    ],
+    ['smtp: {inbound: {trustedNetworks: 10.1.0.0/16}}', 'expected a list of 0 to 100 networks'],
+    ['delivery: {direct: {port: 0}}', 'found 0, expected a whole number from 1 to 65535'],
+    ['delivery: {retry: {scheduleMinutes: []}}', 'found a list, expected a list of 1 to 100'],
+    ['delivery: {retry: {scheduleMinutes: [1, 0]}}', 'scheduleMinutes.1: found 0, expected a num'],
+    ['delivery: {retry: {scheduleMinutes: [-1]}}', 'found -1, expected a number of minutes above'],
+    ['delivery: {retry: {maxAgeHours: .inf}}', 'found Infinity, expected a number of hours'],
+    ['delivery: {allow: [a@b@]}', 'delivery.allow.0: found "a@b@", expected an address'],
+    ['delivery: {routes: [{via: direct}]}', 'routes.0.match: found nothing, expected a domain'],
+    ['delivery: {routes: [{match: a.b, via: post}]}', 'expected a map with match, and via: one of'],
+    ['dns: {servers: ["dns.test"]}', 'dns.servers.0: found "dns.test", expected an IP address'],
+    ['dns: {servers: ["127.0.0.1:70000"]}', 'expected an IP address, with a port'],
+    ['database: {url: mysql://a}', 'database.url: found text (not shown), expected sqlite:FILE or'],
+    ['health: {maxBounceRate: 5}', 'found 5, expected a rate above 0 and at most 1 (0.05 is 5 %)'],
+    ['plans: {Big: {}}', 'plans.Big: expected a plan name of lower-case letters'],
+    ['plans: {big: {ratePerSecond: 1, trialCaps: true}}', 'plans.big.dailyEmails: found nothing'],
+    ['plans: {free: {dailyEmails: -1}}', 'plans.free.dailyEmails: found -1, expected a whole'],
+  ])('such as %s is refused', (text, expected) => {
+    const lines = refusalOf(text);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain(expected);
+    expect(lines[0]).toMatch(/^config\.yaml:1:\d+: /);
+  });
+
+  it.each([
+    ['http:\n\tport: 1', 'config.yaml:2:1: indent with spaces, not with tabs'],
+    ['dataDir: a\ndataDir: b', 'config.yaml:2:1: this key stands twice in its map'],
+    ['dataDir: *x', 'config.yaml:1:10: a value that starts with *, & or ! must be quoted'],
+    ['dataDir: !x y', 'config.yaml:1:10: a value that starts with *, & or ! must be quoted'],
+    ['dataDir: a\n---\ndataDir: b', 'more than one YAML document in the file'],
+    ['dataDir: "a', 'config.yaml:1:12: not valid YAML'],
+    ['dataDir: [a', 'config.yaml:1:12: wrong indentation'],
+    ['- a', 'config.yaml:1:1: expected a map of keys, such as "http:"'],
+  ])('of syntax such as %j is told with its line', (text, expected) => {
+    expect(refusalOf(text).join('\n')).toContain(expected);
+  });
+
+  it('never shows a password that stands in the line', () => {
+    const texts = [
+      'delivery: {relay: {password: [hunter2]}}',
+      'delivery: {relay: hunter2}',
+      'delivery: {relay: {password: 4711}}',
+      'delivery: {relay: {password: *hunter2}}',
+      'delivery: {relay: {password: !hunter2}}',
+      'delivery: {relay: {password: "hunter2}}',
+      'delivery: {relay: {password: hunter2: 4711}}',
+      'database: {url: "postgres//u:hunter2@h/d"}',
+      'storage: {s3: {secretAccessKey: [hunter2]}}',
+      'delivery: {routes: [{match: a, via: relay, host: b, username: u, password: [4711]}]}',
+    ];
+    for (const text of texts) expect(refusalOf(text).join('\n')).not.toMatch(/hunter2|4711/);
+  });
+
+  it('such as a key named __proto__ is refused and pollutes nothing', () => {
+    expect(refusalOf('http: {__proto__: {port: 1}}').join('\n')).toContain('__proto__');
+    expect(refusalOf('__proto__: {port: 1}').join('\n')).toContain('__proto__');
+    expect(({} as Record<string, unknown>).port).toBeUndefined();
+  });
+
+  it('such as a file of more than a megabyte or of endless nesting is refused', () => {
+    expect(refusalOf(`# ${'x'.repeat(1_000_001)}`)[0]).toContain('larger than 1000000 bytes');
+    expect(refusalOf(`plans: ${'['.repeat(100_000)}`)[0]).toMatch(/^config\.yaml/);
+  });
+});
+
+describe('values that contradict one another stop the start', () => {
+  it.each([
+    ['delivery: {mode: relay}', 'config.yaml:1:18: delivery.relay.host: found nothing'],
+    [
+      'delivery: {routes: [{match: a.test, via: relay}]}',
+      'config.yaml:1:21: delivery.routes.0.host: found nothing',
+    ],
+    [
+      'delivery: {relay: {host: a.test}, routes: [{match: b, via: relay, requireTls: true}]}',
+      'delivery.routes.0.host: found nothing',
+    ],
+    ['delivery: {relay: {username: u}}', 'delivery.relay.password: found nothing, expected text'],
+    ['smtp: {inbound: {tls: {certFile: c}}}', 'smtp.inbound.tls.keyFile: found nothing'],
+    ['smtp: {inbound: {tls: {keyFile: k}}}', 'smtp.inbound.tls.certFile: found nothing'],
+    [
+      'http: {port: 2525}',
+      'smtp.inbound.port: found 2525, expected another port than that of http',
+    ],
+  ])('%s', (text, expected) => {
+    const lines = refusalOf(text);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain(expected);
+  });
+
+  it('and name the variable when the environment brought them about', () => {
+    expect(refusal({ SVC_DELIVERY_MODE: 'relay' })).toEqual([
+      'SVC_DELIVERY_MODE: delivery.relay.host: found nothing, ' +
+        'expected a host name or an IP address, because delivery.mode is relay',
+    ]);
+  });
+});
+
+describe('the environment', () => {
+  it('overrides the file, key by key', () => {
+    write('config.yaml', 'http:\n  host: 127.0.0.2\n  port: 1\n');
+    const { config, origin } = load({
+      SVC_HTTP_PORT: '2',
+      SVC_DATA_DIR: '/var/mail',
+      SVC_DELIVERY_RELAY_HOST: 'smtp.test',
+      SVC_SMTP_INBOUND_TLS_CERT_FILE: '/c',
+      SVC_SMTP_INBOUND_TLS_KEY_FILE: '/k',
+      SVC_HTTP_MAX_BODY_BYTES: '5000',
+      SVC_SMTP_INBOUND_ENFORCE_DMARC: 'false',
+      SVC_SMTP_INBOUND_TRUSTED_NETWORKS: '["10.1.0.0/16","::1"]',
+      SVC_DNS_SERVERS: '["127.0.0.1:5353"]',
+      SVC_DELIVERY_RETRY_SCHEDULE_MINUTES: '[0.01, 2]',
+      SVC_DELIVERY_ROUTES: '[{"match":"*.Example.com","via":"relay","host":"r.test"}]',
+    });
+    expect(config.http).toMatchObject({ host: '127.0.0.2', port: 2, maxBodyBytes: 5000 });
+    expect(config.dataDir).toBe('/var/mail');
+    expect(config.delivery.relay.host).toBe('smtp.test');
+    expect(config.smtp.inbound.tls).toEqual({ certFile: '/c', keyFile: '/k' });
+    expect(config.smtp.inbound.enforceDmarc).toBe(false);
+    expect(config.smtp.inbound.trustedNetworks).toEqual(['10.1.0.0/16', '::1']);
+    expect(config.dns.servers).toEqual(['127.0.0.1:5353']);
+    expect(config.delivery.retry.scheduleMinutes).toEqual([0.01, 2]);
+    expect(config.delivery.routes).toEqual([
+      {
+        match: '*.example.com',
+        via: 'relay',
+        host: 'r.test',
+        port: 587,
+        secure: false,
+        requireTls: false,
+        username: null,
+        password: null,
+      },
+    ]);
+    expect(origin.get('http.host')).toBe('config.yaml:2');
+    expect(origin.get('http.port')).toBe('env SVC_HTTP_PORT');
+    expect(origin.get('http.publicUrl')).toBe('default');
+  });
+
+  it('reads numbers, booleans and lists strictly and names the variable', () => {
+    expect(refusal({ SVC_HTTP_PORT: '0x10' })).toEqual([
+      'SVC_HTTP_PORT: http.port: found "0x10", expected a whole number from 0 to 65535',
+    ]);
+    expect(refusal({ SVC_HTTP_PORT: ' 80' })[0]).toContain('found " 80"');
+    expect(refusal({ SVC_SMTP_INBOUND_ENFORCE_DMARC: '1' })).toEqual([
+      'SVC_SMTP_INBOUND_ENFORCE_DMARC: smtp.inbound.enforceDmarc: found "1", expected true or false',
+    ]);
+    expect(refusal({ SVC_DNS_SERVERS: '127.0.0.1' })).toEqual([
+      'SVC_DNS_SERVERS: dns.servers: found "127.0.0.1", ' +
+        'expected a list of 0 to 100 DNS servers, as JSON',
+    ]);
+  });
+
+  it('may say null where null is a value, and nothing counts as not set', () => {
+    write('config.yaml', 'http: {publicUrl: "https://mail.test/"}');
+    expect(load().config.http.publicUrl).toBe('https://mail.test');
+    expect(load({ SVC_HTTP_PUBLIC_URL: '' }).config.http.publicUrl).toBe('https://mail.test');
+    expect(load({ SVC_HTTP_PUBLIC_URL: 'null' }).config.http.publicUrl).toBeNull();
+  });
+
+  it('may not hold an SVC_ variable that means nothing', () => {
+    expect(refusal({ SVC_HTTP_PROT: '1', SVC_NONSENSE: 'x' })).toEqual([
+      'SVC_HTTP_PROT: is not the variable of any key; did you mean SVC_HTTP_PORT?',
+      'SVC_NONSENSE: is not the variable of any key',
+    ]);
+    expect(() => load({ SVC_ORG: 'acme', SVC_API_KEY: 'svc_live_x' })).not.toThrow();
+  });
+
+  it('is overridden by what the program itself passes', () => {
+    const { config, origin } = loadConfig({
+      env: { HOME: cwd, SVC_HTTP_PORT: '1' },
+      cwd,
+      overrides: { http: { port: 0 }, delivery: { allow: ['Me@Example.com'] } },
+    });
+    expect(config.http.port).toBe(0);
+    expect(config.delivery.allow).toEqual(['me@example.com']);
+    expect(origin.get('http.port')).toBe('override');
+  });
+});
+
+describe('plans', () => {
+  it('are added to, and changed limit by limit', () => {
+    write(
+      'config.yaml',
+      'plans:\n  free: {dailyEmails: 7}\n' +
+        '  big: {ratePerSecond: 0.5, dailyEmails: null, trialCaps: false}\n',
+    );
+    const { plans } = load().config;
+    expect(Object.keys(plans)).toEqual([
+      'free',
+      'starter',
+      'growth',
+      'scale',
+      'self-hosted',
+      'big',
+    ]);
+    expect(plans.free).toEqual({ ratePerSecond: 5, dailyEmails: 7, trialCaps: true });
+    expect(plans.big).toEqual({ ratePerSecond: 0.5, dailyEmails: null, trialCaps: false });
+  });
+});
+
+describe('warnings', () => {
+  it('tell which keys this version does not use yet', () => {
+    write('config.yaml', 'webhooks: {timeoutSeconds: 20, disableAfterDays: 5}');
+    expect(load({ SVC_CONSOLE_ENABLED: 'false' }).warnings).toEqual([
+      'webhooks.timeoutSeconds is accepted but this version does not use it yet',
+      'console.enabled is accepted but this version does not use it yet',
+    ]);
+  });
+
+  it('tell that nobody is checked where everybody is trusted', () => {
+    write('config.yaml', 'smtp: {inbound: {trustedNetworks: [10.1.0.0/16, 0.0.0.0/0]}}');
+    expect(load().warnings).toEqual([
+      'smtp.inbound.trustedNetworks has 0.0.0.0/0: mail of nobody there is checked',
+    ]);
+  });
+
+  it('tell of a password that may travel in the clear, and of a name that servers refuse', () => {
+    write(
+      'config.yaml',
+      'delivery: {mode: direct, relay: {host: a.test, username: u, password: p}}',
+    );
+    expect(load().warnings).toEqual([
+      'delivery.hostname is localhost: in direct mode many servers refuse that name',
+      'delivery.relay.password may travel in the clear: ' +
+        'set delivery.relay.requireTls or delivery.relay.secure',
+    ]);
+    expect(load({ SVC_DELIVERY_RELAY_HOST: '127.0.0.1' }).warnings).toHaveLength(1);
+  });
+});

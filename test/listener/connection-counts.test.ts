@@ -1,0 +1,34 @@
+// Caps on connections that a test on one machine cannot reach with real ones.
+import { expect, it } from 'vitest';
+import { ConnectionCounts } from '../../daemon/smtp/connection-counts.ts';
+import { networkOf } from '../../src/net/network-address.ts';
+
+it.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+  ['2001:0db8:0001:0002::9', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['::', '0:0:0:0::/64'],
+])('%s counts as %s', (address, network) => {
+  expect(networkOf(address)).toBe(network);
+});
+
+it('a remote address has its share, other addresses and this machine have theirs', () => {
+  const counts = new ConnectionCounts(10, 2);
+  const admitted = (address: string) => counts.admit(address);
+  expect(['192.0.2.1', '192.0.2.1', '192.0.2.1'].map(admitted)).toEqual([true, true, false]);
+  expect(['2001:db8::1', '2001:db8::2', '2001:db8::3'].map(admitted)).toEqual([true, true, false]);
+  expect(['127.0.0.1', '127.0.0.1', '127.0.0.1'].map(admitted)).toEqual([true, true, true]);
+  counts.release('192.0.2.1');
+  expect(['192.0.2.1', '192.0.2.1'].map(admitted)).toEqual([true, false]);
+});
+
+it('all together have a cap, this machine included', () => {
+  const counts = new ConnectionCounts(2, 2);
+  const addresses = ['192.0.2.1', '127.0.0.1', '127.0.0.1', '192.0.2.2'];
+  expect(addresses.map((address) => counts.admit(address))).toEqual([true, true, false, false]);
+  counts.release('127.0.0.1');
+  expect(counts.admit('192.0.2.2')).toBe(true);
+});

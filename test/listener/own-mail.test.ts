@@ -1,0 +1,112 @@
+// Mail of ours that comes back to our own listener is not asked about (contract 8); what others make
+// of a return path that they got to know is. Real sockets, a pipeline, and a real DNS server.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { getEmailProjection } from '../../src/messages/email-projection.ts';
+import { getMessage } from '../../src/messages/messages.ts';
+import { findMessageRow } from '../../src/messages/queries.ts';
+import { beginOwnTransaction, isOwnTransaction } from '../../src/queue/own-transactions.ts';
+import { readReturnPath } from '../../src/queue/return-path.ts';
+import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
+import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { addMailbox, deliver, inbound, type SmtpService, smtpService } from './smtp-service.ts';
+
+const forged = 'From: Bank <bank@strict.example>\r\nSubject: pay\r\n\r\nnow\r\n';
+
+let dns: DnsServer;
+let service: SmtpService;
+let pipeline: RunningPipeline;
+
+beforeEach(async () => {
+  dns = await startDnsServer({
+    '_dmarc.strict.example': { TXT: ['v=DMARC1; p=reject'] },
+    'strict.example': { TXT: ['v=spf1 -all'] },
+  });
+  service = await smtpService({
+    config: { dns: { servers: [dns.address] }, smtp: { inbound: { trustedNetworks: [] } } },
+  });
+  pipeline = await startPipeline(service.app, { localPort: service.port });
+});
+afterEach(async () => {
+  await pipeline.close();
+  await service.close();
+  await dns.close();
+});
+
+/** What came of a send to these, as it lies in the mailbox of the first. */
+async function sent(...to: [string, ...string[]]) {
+  const { app, caller, clock } = service;
+  const { id } = await send(app, caller, to);
+  await expect
+    .poll(async () => {
+      await clock.advance(100);
+      return (await getMessage(app, caller, id)).status;
+    })
+    .toBe('delivered');
+  const [message] = await inbound(app, caller);
+  const projection = await getEmailProjection(app, caller, message?.id ?? '', {});
+  return { messageId: message?.id ?? '', projection };
+}
+
+/** The return path under which the newest inbound mail came. */
+async function returnPath(): Promise<string> {
+  const [message] = await inbound(service.app, service.caller);
+  const row = await findMessageRow(service.app.store.db, message?.id ?? '');
+  return JSON.parse(row?.inbound_envelope ?? '{}').mailFrom;
+}
+
+describe('mail of our own', () => {
+  it('is taken without a question to the DNS, with several recipients too', async () => {
+    const { app, caller } = service;
+    await addMailbox(app, caller, 'desk@sandbox.test');
+    const { projection } = await sent('inbox@sandbox.test', 'desk@sandbox.test');
+    expect(projection).toMatchObject({ dkimVerdict: null, spfVerdict: null, dmarcVerdict: null });
+    expect(await returnPath()).toMatch(/^bounce\+/);
+    expect(dns.queries).toEqual([]);
+  });
+});
+
+describe('a return path of ours that somebody else uses', () => {
+  it('says nothing of who sends: the mail is checked as any other', async () => {
+    await sent('inbox@sandbox.test');
+    const stolen = await returnPath();
+    expect(stolen).toMatch(/^bounce\+/);
+    const reply = await deliver(await service.session(), 'inbox@sandbox.test', forged, stolen);
+    expect(reply).toMatch(/^550 5\.7\.1 /);
+    expect(await inbound(service.app, service.caller)).toHaveLength(1);
+  });
+
+  it('says nothing to other recipients while our own mail is under way', async () => {
+    const { app, caller } = service;
+    await addMailbox(app, caller, 'desk@sandbox.test');
+    await sent('inbox@sandbox.test');
+    const stolen = await returnPath();
+    const delivery = readReturnPath(app, stolen)?.deliveryId ?? '';
+    const ended = Promise.withResolvers<void>();
+    beginOwnTransaction(app, delivery, ['inbox@sandbox.test'], ended.promise);
+    const dialogue = await service.session();
+    const to = ['inbox@sandbox.test', 'desk@sandbox.test'];
+    expect(await deliver(dialogue, to, forged, stolen)).toMatch(/^550 5\.7\.1 /);
+    expect(await deliver(dialogue, 'inbox@sandbox.test', forged, stolen)).toMatch(/^250 /);
+    ended.resolve();
+    await ended.promise;
+    expect(await deliver(dialogue, 'inbox@sandbox.test', forged, stolen)).toMatch(/^550 5\.7\.1 /);
+  });
+
+  it('is none of ours with another token, none or no sender', async () => {
+    const { app } = service;
+    await sent('inbox@sandbox.test');
+    const own = await returnPath();
+    const forever = new Promise<void>(() => {});
+    beginOwnTransaction(
+      app,
+      readReturnPath(app, own)?.deliveryId ?? '',
+      ['inbox@sandbox.test'],
+      forever,
+    );
+    const recipients = ['inbox@sandbox.test'];
+    expect(isOwnTransaction(app, own, recipients)).toBe(true);
+    for (const other of ['', 'bounce+@sandbox.test', own.replace('bounce+', 'bounce+x')]) {
+      expect(isOwnTransaction(app, other, recipients)).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,134 @@
+// Messages with attachments: the tree, byte-exact content, file names, and no trace of the
+// machinery that made them.
+import type { Attachment } from 'mailparser';
+import { expect, test } from 'vitest';
+import { compose } from '../../src/mime/compose.ts';
+import type { ComposeAttachment, ComposeInput } from '../../src/mime/input.ts';
+import { messageBytes, parse, plainInput } from './compose-corpus.ts';
+
+const allBytes = Buffer.from(Uint8Array.from({ length: 256 }, (_, byte) => byte));
+
+function attachment(change: Partial<ComposeAttachment> = {}): ComposeAttachment {
+  return {
+    filename: 'report.bin',
+    contentType: 'application/octet-stream',
+    contentId: null,
+    content: allBytes,
+    ...change,
+  };
+}
+
+async function bytesOf(change: Partial<ComposeInput>): Promise<Buffer> {
+  return messageBytes(await compose({ ...plainInput, ...change }));
+}
+
+async function parseAttachments(...attachments: ComposeAttachment[]): Promise<Attachment[]> {
+  return (await parse(await bytesOf({ attachments }))).attachments;
+}
+
+test.each([0, 1, 57, 58, 76, 10_000_000])(
+  'content of %i bytes arrives as it was',
+  async (size) => {
+    const content = Buffer.alloc(size, allBytes);
+    const [received] = await parseAttachments(attachment({ content }));
+    expect(received?.content.equals(content)).toBe(true);
+  },
+  30_000,
+);
+
+test('text attachments keep their bytes: no line end or charset is changed', async () => {
+  const content = Buffer.from('a\nb\rc\r\n.\n\xe4 \t\n', 'latin1');
+  const [received] = await parseAttachments(
+    attachment({ filename: 'a.csv', contentType: 'text/csv; charset=iso-8859-1', content }),
+  );
+  expect(received?.content.equals(content)).toBe(true);
+  expect(received?.contentType).toBe('text/csv');
+});
+
+test('the body of a message with attachments means what it means without', async () => {
+  const change = { text: 'Grüße\n.\n', html: '<p>Grüße</p>\n', subject: 'Grüße' };
+  const mail = await parse(await bytesOf({ ...change, attachments: [attachment()] }));
+  const bare = await parse(await bytesOf(change));
+  expect([mail.text, mail.html, mail.subject]).toEqual([bare.text, bare.html, bare.subject]);
+  expect(mail.headers.get('content-type')).toMatchObject({ value: 'multipart/mixed' });
+});
+
+test.each([
+  'plain.txt',
+  'with spaces (1).pdf',
+  'Übersicht für März.pdf',
+  '請求書.pdf',
+  '😀.png',
+  `${'long'.repeat(60)}.txt`,
+  'semi;colon="quote".txt',
+  'percent%20.txt',
+  "it's.txt",
+  'tab\there.txt',
+])('the file name %s survives', async (filename) => {
+  const [received] = await parseAttachments(attachment({ filename }));
+  expect(received?.filename).toBe(filename);
+});
+
+test('a file name with a lone surrogate does not stop a message', async () => {
+  const [received] = await parseAttachments(attachment({ filename: 'a\ud800.txt' }));
+  expect(received?.filename).toBe('a\ufffd.txt');
+});
+
+test('a part with a Content-ID goes beside the HTML', async () => {
+  const mail = await parse(
+    await bytesOf({
+      html: '<img src="cid:logo@x">',
+      attachments: [
+        attachment({ filename: 'logo.png', contentType: 'image/png', contentId: 'logo@x' }),
+        attachment(),
+      ],
+    }),
+  );
+  const [logo, report] = mail.attachments;
+  expect(logo).toMatchObject({ cid: 'logo@x', related: true, contentDisposition: 'inline' });
+  expect(report).toMatchObject({ contentDisposition: 'attachment' });
+  expect(report?.related).toBeFalsy();
+});
+
+test('a clean message travels as it is, any other message as opaque bytes', async () => {
+  const clean = Buffer.from('Subject: x\r\n\r\nhi\r\n');
+  const longLine = Buffer.from(`Subject: x\r\n\r\n${'x'.repeat(2000)}\r\n`);
+  const contentType = 'message/rfc822';
+  const [first, second] = await parseAttachments(
+    attachment({ filename: 'a.eml', contentType, content: clean }),
+    attachment({ filename: 'b.bin', contentType, content: longLine }),
+  );
+  expect(first?.contentType).toBe('message/rfc822');
+  expect(first?.content.toString()).toContain('Subject: x');
+  expect(second?.contentType).toBe('application/octet-stream');
+  expect(second?.content.equals(longLine)).toBe(true);
+});
+
+test('a multipart attachment adds no parts of its own', async () => {
+  const content = Buffer.from('--x\r\n\r\nevil\r\n--x--\r\n');
+  const received = await parseAttachments(
+    attachment({ contentType: 'multipart/mixed; boundary=x', content }),
+  );
+  expect(received).toHaveLength(1);
+  expect(received[0]?.content.equals(content)).toBe(true);
+});
+
+test('the same input gives the same bytes, another seed other boundaries', async () => {
+  const attachments = [attachment(), attachment({ filename: 'Ü.txt', contentId: 'a' })];
+  const change = { html: '<p>Hi</p>', attachments };
+  const first = await bytesOf(change);
+  expect((await bytesOf(change)).equals(first)).toBe(true);
+  const other = await bytesOf({ ...change, boundarySeed: 'msg_another0000000' });
+  expect(other.equals(first)).toBe(false);
+  expect(first.includes('nodemailer')).toBe(false);
+});
+
+test('every line is legal on the wire', async () => {
+  const attachments = [
+    attachment({ filename: `${'x'.repeat(250)}.txt`, content: Buffer.alloc(5000) }),
+    attachment({ filename: `${'ü'.repeat(250)}.txt`, contentType: 'text/plain' }),
+  ];
+  const message = (await bytesOf({ attachments, text: 'z'.repeat(5000) })).toString('latin1');
+  expect(message.replaceAll('\r\n', '')).not.toMatch(/[\r\n\0\x80-\xff]/);
+  for (const line of message.split('\r\n')) expect(line.length).toBeLessThanOrEqual(998);
+});

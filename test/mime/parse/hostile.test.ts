@@ -1,0 +1,301 @@
+// Hostile and damaged mails: the parser always answers, within its bounds and its deadline.
+import { readdirSync } from 'node:fs';
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { CapacityError } from '../../../src/errors.ts';
+import { parseMime } from '../../../src/mime/parse/parse-mime.ts';
+import type { ParsedMail } from '../../../src/mime/parse/parsed-mail.ts';
+import { createMimeParser, type MimeParserOptions } from '../../../src/mime/parse/parser.ts';
+import { readHeader } from '../../../src/mime/parse/read-header.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
+import { startWork, workedMs } from '../../support/work-time.ts';
+import { fixture, fixtureNames, mail, sane } from './fixture.ts';
+
+const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
+const codes = ({ parsingErrors }: ParsedMail) => parsingErrors.map(({ code }) => code);
+const multipart = sane('Content-Type: multipart/mixed; boundary=b');
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+function parser(options: Partial<MimeParserOptions> = {}) {
+  const created = createMimeParser({ clock: systemClock, ...options });
+  closers.push(() => created.close());
+  return created;
+}
+
+test('every fixture is named in the list that the other tests walk', () => {
+  const files = readdirSync(new URL('../../fixtures/inbound', import.meta.url));
+  expect(files.map((file) => file.replace(/\.eml$/, '')).sort()).toEqual([...fixtureNames].sort());
+});
+
+describe('bounds', () => {
+  test('1 MB of nested <div> is parsed within the deadline, text and all', async () => {
+    const html = `<p>Hello</p>${'<div>'.repeat(200_000)}`;
+    const raw = mail(sane('Content-Type: text/html'), html);
+    const parsed = await parser({ deadlineMs: 10_000 }).parse(raw);
+    expect(parsed.html).toHaveLength(html.length);
+    expect(parsed.newContent).toMatch(/^Hello/);
+    expect(codes(parsed)).toEqual(['split-truncated']);
+  });
+
+  test('of 100,000 parts the first 500 are read', async () => {
+    const body = Array.from({ length: 100_000 }, (_, at) => `--b\r\n\r\npart ${at}\r\n`).join('');
+    const parsed = await parseMime(mail(multipart, body));
+    expect(parsed.text).toMatch(/^part 0\npart 1\n/);
+    expect(parsed.text?.split('\n').length).toBeLessThanOrEqual(500);
+    expect(codes(parsed)).toContain('too-many-parts');
+  });
+
+  test('of 100,000 attachments the first 500 are listed', async () => {
+    const body = '--b\r\nContent-Type: a/b\r\n\r\nx\r\n'.repeat(100_000);
+    const parsed = await parseMime(mail(multipart, body));
+    expect(parsed.attachments.length).toBeGreaterThan(490);
+    expect(parsed.attachments.length).toBeLessThanOrEqual(500);
+    expect(codes(parsed)).toContain('too-many-parts');
+  });
+
+  test('parts deeper than 20 levels are left out', async () => {
+    const nested = (levels: number) => {
+      let body = '--b0\r\n';
+      for (let at = 1; at <= levels; at += 1) {
+        body += `Content-Type: multipart/mixed; boundary=b${at}\r\n\r\n--b${at}\r\n`;
+      }
+      return mail(sane('Content-Type: multipart/mixed; boundary=b0'), `${body}\r\ndeep\r\n`);
+    };
+    const shallow = await parseMime(nested(15));
+    expect(shallow.text?.trim()).toBe('deep');
+    const deep = await parseMime(nested(300));
+    expect(deep.text).toBeNull();
+    expect(codes(deep)).toContain('nested-too-deep');
+  });
+
+  test('a base64 bomb is counted, not held', async () => {
+    const lines = sane('Content-Type: application/zip', 'Content-Transfer-Encoding: base64');
+    const parsed = await parser().parse(mail(lines, 'QUFB'.repeat(5_000_000)));
+    expect(parsed.attachments).toMatchObject([{ size: 15_000_000 }]);
+  });
+
+  test('text and HTML are cut at 2 MB each', async () => {
+    const part = (type: string) =>
+      `--b\r\nContent-Type: text/${type}\r\n\r\n${'wordy text\r\n'.repeat(250_000)}`;
+    const parsed = await parser({ deadlineMs: 10_000 }).parse(
+      mail(multipart, `${part('plain')}\r\n${part('html')}\r\n--b--`),
+    );
+    expect(parsed.text).toHaveLength(2 * 1024 * 1024);
+    expect(parsed.html).toHaveLength(2 * 1024 * 1024);
+    expect(codes(parsed)).toEqual(['text-truncated', 'html-truncated', 'split-truncated']);
+  });
+
+  test('of 20,000 header fields the first 1,000 are read, and the body', async () => {
+    const lines = sane(...Array.from({ length: 20_000 }, (_, at) => `X-${at}: y`));
+    const parsed = await parseMime(mail(lines));
+    expect(parsed.headers).toHaveLength(1000);
+    expect(parsed.newContent).toBe('text');
+    expect(codes(parsed)).toEqual(['too-many-header-fields']);
+  });
+
+  test('a header block of 20 MB is cut at 256 KB, and the body is found', async () => {
+    const lines = sane(...Array.from({ length: 20 }, () => `X: ${'y'.repeat(1_000_000)}`));
+    const parsed = await parseMime(mail(lines));
+    expect(parsed).toMatchObject({ from: { email: 'bob@example.net' }, newContent: 'text' });
+    expect(codes(parsed)).toEqual(['header-too-large']);
+  });
+
+  test('a part with an endless header ends the reading there', async () => {
+    const kept = `--b\r\nContent-Type: a/b\r\n\r\n${'x'.repeat(2_000_000)}\r\n`;
+    const bomb = `${kept}--b\r\nX: ${'y'.repeat(4_000_000)}\r\n\r\nlost\r\n`;
+    const parsed = await parseMime(mail(multipart, bomb));
+    expect(parsed.attachments).toMatchObject([{ contentType: 'a/b' }]);
+    expect(parsed.text).toBeNull();
+    expect(codes(parsed)).toContain('part-header-too-large');
+  });
+
+  test('a mail over 50 MB is read as far as its header', async () => {
+    const raw = Buffer.alloc(50 * 1024 * 1024 + 1, 'x');
+    raw.write('From: a@b.example\r\nSubject: big\r\n\r\n');
+    const parsed = await parseMime(raw);
+    expect(parsed).toMatchObject({ subject: 'big', text: null, newContent: null });
+    expect(codes(parsed)).toContain('mail-too-large');
+  });
+
+  test.each([
+    ['From', '<a@b.c>,'],
+    ['To', '('],
+    ['To', '"'],
+    ['To', '<'],
+    ['To', 'a:'],
+    ['Subject', '=?'],
+    ['Subject', '=?utf-8?q?a?= '],
+    ['References', '<'],
+    ['References', '<a '],
+    ['Date', '1 '],
+    ['List-Unsubscribe', '<https:'],
+    ['Content-Type', 'multipart/mixed; boundary*0=a;'],
+  ])('%s full of %j takes time linear in its length', (name, piece) => {
+    const raw = Buffer.from(`${name}: ${piece.repeat(Math.floor(200_000 / piece.length))}\r\n\r\n`);
+    const start = startWork();
+    // Quadratic in 200,000 characters would be minutes.
+    readHeader(raw);
+    expect(workedMs(start)).toBeLessThan(1000);
+  });
+
+  test.each([
+    ['Op a schreef\n'],
+    ['On a b '],
+    ['On a b wrote\n'],
+    ['a on at\n'],
+    ['From: <<<<[[[\n'],
+    ['From: x\nTo'],
+    ['W dniu pisze'],
+    ['a:\n> x\n\n'],
+    ['\n'],
+    [' \n'],
+    ['---\n'],
+    ['> '],
+  ])('a text of 256 KB of %j is split in time', async (piece) => {
+    const raw = mail(sane(), piece.repeat(Math.floor(256_000 / piece.length)));
+    const start = startWork();
+    const parsed = await parseMime(raw);
+    expect(workedMs(start)).toBeLessThan(4000);
+    expect(parsed.newContent).not.toBeNull();
+  });
+});
+
+describe('the worker', () => {
+  test('gives what the parser gives', async () => {
+    const { parse } = parser();
+    for (const name of fixtureNames) {
+      expect(await parse(fixture(name))).toEqual(await parseMime(fixture(name)));
+    }
+  });
+
+  test('leaves the buffer of the caller alone', async () => {
+    const raw = fixture('gmail-reply-en');
+    await parser().parse(raw);
+    expect(raw).toEqual(fixture('gmail-reply-en'));
+  });
+
+  test('that overruns is ended; its mail keeps the header, the next mails are parsed', async () => {
+    const clock = virtualClock();
+    const { parse } = parser({ clock });
+    const next = fixture('gmail-reply-en');
+    await parse(next);
+    const slow = mail(sane('Subject: slow', 'Precedence: auto_reply'), '\n'.repeat(20_000_000));
+    const parsed = parse(slow);
+    const waiting = parse(next);
+    await clock.advance(2000);
+    expect(await parsed).toMatchObject({
+      subject: 'slow',
+      from: { email: 'bob@example.net' },
+      autoReplyReason: 'auto-response',
+      text: null,
+      parsingErrors: [{ code: 'parse-timeout' }],
+    });
+    expect((await waiting).newContent).toBe('Sounds good, see you at noon.');
+  });
+
+  test('that overruns on a report says so, as the report may be honest; the next is read', async () => {
+    const clock = virtualClock();
+    const { parse, readReport } = parser({ clock });
+    await parse(fixture('gmail-reply-en'));
+    const slow = mail(sane('Content-Type: text/html'), '<div>'.repeat(200_000));
+    const overrun = readReport('bounce', slow);
+    const told = expect(overrun).rejects.toThrow('reading a bounce report took too long');
+    const next = readReport('bounce', fixture('bounce-postfix'));
+    await clock.advance(2000);
+    await told;
+    expect((await next)?.recipients).toHaveLength(1);
+  });
+
+  test('that overruns in the reply split keeps text, HTML and attachments', async () => {
+    const html = '<div>'.repeat(50_000);
+    const raw = mail(
+      multipart,
+      `--b\r\n\r\nplain\r\n--b\r\nContent-Type: text/html\r\n\r\n${html}\r\n--b--`,
+    );
+    let parsed: ParsedMail | null = null;
+    // The deadline has to fall into the split: doubling finds it, however slow the machine.
+    for (let deadlineMs = 10; deadlineMs < 5000; deadlineMs *= 1.7) {
+      parsed = await parser({ deadlineMs }).parse(raw);
+      if (!codes(parsed).includes('parse-timeout')) break;
+    }
+    expect(parsed).toMatchObject({ text: 'plain', newContent: 'plain', quotedContent: null });
+    expect(parsed?.html).toContain(html);
+    expect(parsed && codes(parsed)).toEqual(['split-timeout']);
+  });
+
+  test('is bounded over all HTML parts together', async () => {
+    const part = `--b\r\nContent-Type: text/html\r\n\r\n${'<div>'.repeat(50_000)}\r\n`;
+    const start = startWork();
+    const parsed = await parseMime(mail(multipart, `${part.repeat(20)}--b--`));
+    expect(workedMs(start)).toBeLessThan(5000);
+    expect(codes(parsed)).toEqual(['html-truncated', 'split-truncated']);
+  });
+
+  test('refuses mails beyond its queue', async () => {
+    const { parse } = parser({ maxQueuedMails: 1 });
+    const raw = fixture('gmail-reply-en');
+    const taken = [parse(raw), parse(raw)];
+    await expect(parse(raw)).rejects.toBeInstanceOf(CapacityError);
+    expect((await Promise.all(taken)).map(({ subject }) => subject)).toEqual([
+      'Re: Plan',
+      'Re: Plan',
+    ]);
+    const { parse: parseSmall } = parser({ maxQueuedBytes: 10 });
+    await expect(parseSmall(raw)).rejects.toBeInstanceOf(CapacityError);
+  });
+
+  test('refuses what is left when it closes, and all later mails', async () => {
+    const { parse, close } = parser();
+    const left = [parse(fixture('gmail-reply-en')), parse(fixture('gmail-reply-de'))];
+    const settled = Promise.allSettled(left);
+    await close();
+    for (const { status } of await settled) expect(status).toBe('rejected');
+    await expect(parse(fixture('gmail-reply-en'))).rejects.toBeInstanceOf(CapacityError);
+  });
+});
+
+describe(`damaged mails never throw (seed ${seed})`, () => {
+  const damaged = fc
+    .record({
+      name: fc.constantFrom(...fixtureNames),
+      end: fc.double({ min: 0, max: 1, noNaN: true }),
+      edits: fc.array(fc.tuple(fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 6 })), {
+        maxLength: 12,
+      }),
+      cut: fc.boolean(),
+    })
+    .map(({ name, end, edits, cut }) => {
+      const raw = fixture(name);
+      for (const [at, bytes] of edits) raw.set(bytes, at % Math.max(1, raw.length - 6));
+      return cut ? raw.subarray(0, Math.floor(raw.length * end)) : raw;
+    });
+
+  test('truncated and mutated fixtures are projected, as plain JSON without NUL', async () => {
+    await fc.assert(
+      fc.asyncProperty(damaged, async (raw) => {
+        const parsed = await parseMime(raw);
+        const { parsingErrors } = parsed;
+        expect(parsingErrors.filter(({ code }) => code === 'parser-failed')).toEqual([]);
+        expect(JSON.parse(JSON.stringify(parsed))).toEqual(parsed);
+        expect(JSON.stringify(parsed)).not.toContain('\\u0000');
+        const { subject, from, to, cc, messageIdHeader, date } = parsed;
+        expect(readHeader(raw)).toMatchObject({ subject, from, to, cc, messageIdHeader, date });
+      }),
+      { seed, numRuns: Number(process.env.TEST_RUNS ?? 300) },
+    );
+  });
+
+  test('bytes without any form are projected', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (bytes) => {
+        expect(await parseMime(Buffer.from(bytes))).toHaveProperty('parsingErrors');
+      }),
+      { seed, numRuns: 300 },
+    );
+  });
+});

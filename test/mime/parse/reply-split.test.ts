@@ -1,0 +1,95 @@
+// What counts as written by the sender and what as quoted.
+import { describe, expect, test } from 'vitest';
+import { htmlToText } from '../../../src/mime/parse/html-text.ts';
+import { parseMime } from '../../../src/mime/parse/parse-mime.ts';
+import { splitReply } from '../../../src/mime/parse/reply-split.ts';
+import { fixture } from './fixture.ts';
+
+describe('a reply is split', () => {
+  test.each([
+    ['gmail-reply-en', 'Sounds good, see you at noon.', 'On Tue, Mar 4', '> Alice'],
+    ['gmail-reply-de', 'Klingt gut, bis zwölf.', 'Am Di., 4. März', '> wollen wir uns treffen?'],
+    ['gmail-reply-fr', "D'accord, à midi.", 'Le mar. 4 mars', '> on se voit ?'],
+    ['outlook-reply-en', 'Done, thanks.', '____', 'Hi Bob, is it done?'],
+    ['outlook-reply-de', 'Erledigt, danke.', '____', 'Hallo Bob, ist es erledigt?'],
+    ['outlook-reply-fr', "C'est fait, merci.", '____', "Bonjour Bob, c'est fait ?"],
+    ['outlook-html-en', 'Done, thanks.', 'From: Alice', 'Hi Bob, is it done?'],
+    ['outlook-html-de', 'Erledigt, danke.', 'Von: Alice', 'Hallo Bob, ist es erledigt?'],
+    ['outlook-html-fr', "C'est fait, merci.", 'De : Alice', "Bonjour Bob, c'est fait ?"],
+    ['apple-reply-en', 'Yes\n\nSent from my iPhone', '> On 4 Mar', 'Shall we?'],
+    ['apple-reply-de', 'Ja\n\nVon meinem iPhone gesendet', '> Am 04.03', 'Wollen wir?'],
+    ['apple-reply-fr', 'Oui\n\nEnvoyé de mon iPhone', '> Le 4 mars', 'On y va ?'],
+    ['gmail-forward', 'For your information.', '---------- Forwarded', 'shall we?'],
+    ['inline-answers', 'Yes.\n\nNo.\n\n-- \nBob', 'On 2025-03-04', '> Second question?'],
+  ])('%s', async (name, newContent, quotedStart, quotedEnd) => {
+    const parsed = await parseMime(fixture(name));
+    expect(parsed.newContent).toBe(newContent);
+    expect(parsed.quotedContent?.startsWith(quotedStart)).toBe(true);
+    expect(parsed.quotedContent?.endsWith(quotedEnd)).toBe(true);
+    expect(parsed.hasQuotedContent).toBe(true);
+  });
+
+  test('from HTML alone, with the attribution above the blockquote', () => {
+    const html =
+      '<div dir="ltr">Fine.</div><br><div class="gmail_quote"><div class="gmail_attr">On Tue, Mar 4, 2025 at 10:12 AM Alice &lt;<a href="mailto:a@b.example">a@b.example</a>&gt; wrote:<br></div><blockquote>Hi<blockquote>older</blockquote></blockquote></div>';
+    const split = splitReply(htmlToText(html));
+    expect(split.newContent).toBe('Fine.');
+    expect(split.quotedContent).toMatch(/^On Tue, Mar 4.* wrote:\n+> Hi\n> \n> > older$/);
+  });
+
+  test('from the HTML when the plain alternative has no words', async () => {
+    const raw = `From: a@b.example
+Content-Type: multipart/alternative; boundary=b
+
+--b
+Content-Type: text/plain
+
+
+--b
+Content-Type: text/html
+
+<p>Only here</p>
+--b--
+`;
+    expect((await parseMime(Buffer.from(raw))).newContent).toBe('Only here');
+  });
+
+  test('at an attribution in another language that no ">" follows', () => {
+    const split = splitReply(
+      'Prima.\n\nOp di 4 mrt 2025 om 10:12 schreef Alice <a@b.example>:\n\nHoi Bob,\ndoen we het?\n',
+    );
+    expect(split.newContent).toBe('Prima.');
+    expect(split.quotedContent).toMatch(/^Op di 4 mrt[\s\S]*doen we het\?$/);
+  });
+
+  test('at a plain "Original Message" block', () => {
+    const split = splitReply(
+      'Ok\n\n-----Original Message-----\nFrom: Alice\nSent: Tuesday\nSubject: Plan\n\nHi',
+    );
+    expect(split).toEqual({
+      newContent: 'Ok',
+      quotedContent: '-----Original Message-----\nFrom: Alice\nSent: Tuesday\nSubject: Plan\n\nHi',
+      hasQuotedContent: true,
+    });
+  });
+
+  test('into nothing new where all is quoted', () => {
+    expect(splitReply('> a\n> b')).toMatchObject({ newContent: '', quotedContent: '> a\n> b' });
+  });
+});
+
+describe('nothing is taken for a quotation in', () => {
+  test.each([
+    ['Hello,\n\nOn the other side, all is well.\n\nRegards,\nBob'],
+    ['Section 1\n\n---\n\nSection 2\n\nCheers,\nmore text after that'],
+    ['From: the start\nwe knew.'],
+    ['Steps:\n1. a -> b\n2. c > d'],
+    ['Signature stays\n\n-- \nBob\nACME'],
+  ])('%j', (text) => {
+    expect(splitReply(text)).toEqual({
+      newContent: text,
+      quotedContent: null,
+      hasQuotedContent: false,
+    });
+  });
+});

@@ -1,0 +1,110 @@
+// The whole pipeline under one tenant's backlog: another's single message does not wait behind it.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addDomain } from '../../src/domains/domains.ts';
+import { verifyDomain } from '../../src/domains/verification.ts';
+import { operatorOf } from '../../src/keys/roles.ts';
+import { getMessage } from '../../src/messages/messages.ts';
+import { createOrganization } from '../../src/organizations/organizations.ts';
+import { claimMessages } from '../../src/queue/claim.ts';
+import { Lanes } from '../../src/queue/lanes/lanes.ts';
+import { Shares } from '../../src/queue/lanes/shares.ts';
+import { loadProviders } from '../../src/smtp/load-providers.ts';
+import {
+  burstOverMs,
+  firstDelivery,
+  type RunningPipeline,
+  send,
+  startPipeline,
+} from '../support/delivery.ts';
+import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+
+describe.each(stores)('fair turns on %s', (store) => {
+  let sink: SmtpSink;
+  let service: TestApp;
+  let pipeline: RunningPipeline;
+
+  beforeEach(async () => {
+    sink = await startSmtpSink();
+    const relay = { host: sink.host, port: sink.port };
+    service = await testApp({ store, config: { delivery: { mode: 'relay', relay } } });
+  });
+  afterEach(async () => {
+    await pipeline.close();
+    await service.close();
+    await sink.close();
+  });
+
+  it('one message of another organization leaves among the first of a backlog of 2,000', async () => {
+    const { app, caller } = service;
+    const { id } = await createOrganization(app, { name: 'small', plan: 'self-hosted' });
+    const small = operatorOf(id);
+    const domain = await addDomain(app, small, { domain: 'small.example', dkim: 'ed25519' });
+    await verifyDomain(app, small, domain.id, { force: true });
+    await Promise.all(
+      Array.from({ length: 2_000 }, (_, i) => send(app, caller, `user${i}@example.com`)),
+    );
+    const single = await send(app, small, 'one@example.com', {
+      from: { email: 'a@small.example' },
+    });
+    await service.clock.advance(burstOverMs);
+    pipeline = await startPipeline(app);
+    await sink.waitFor(2_001, 15_000);
+    await pipeline.idle();
+    const place = sink.messages.findIndex(({ recipients }) => recipients[0] === 'one@example.com');
+    // Behind at most what was claimed with it, not behind the backlog.
+    expect(place).toBeLessThan(200);
+    expect((await getMessage(app, small, single.id)).status).toBe('sent');
+  });
+
+  it('who comes while a backlog waits in its lane goes with the next that the lane has room for', async () => {
+    const { app, caller } = service;
+    const { id } = await createOrganization(app, { name: 'small', plan: 'self-hosted' });
+    const small = operatorOf(id);
+    const domain = await addDomain(app, small, { domain: 'small.example', dkim: 'ed25519' });
+    await verifyDomain(app, small, domain.id, { force: true });
+    const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
+    const choice = { lanes, shares: new Shares(app.clock), laneOf: () => 'relay', soleLane: null };
+    const claim = async (limit: number) => {
+      const options = { worker: 'wrk_test', leaseMs: 60_000, limit };
+      const { messages } = await claimMessages(app, choice, options);
+      return messages.flatMap(({ deliveries }) => deliveries);
+    };
+    await Promise.all(Array.from({ length: 80 }, (_, i) => send(app, caller, `u${i}@a.example`)));
+    const first = await claim(100);
+    expect(first).toHaveLength(8);
+    await send(app, small, 'one@example.com', { from: { email: 'a@small.example' } });
+    const claimed: string[] = [];
+    for (const pair of [first.slice(0, 2), first.slice(2, 4)]) {
+      for (const row of pair) lanes.ended('relay', row.id, 'taken');
+      claimed.push(...(await claim(4)).map(({ email }) => email));
+    }
+    expect(claimed).toHaveLength(8);
+    expect(claimed).toContain('one@example.com');
+    pipeline = await startPipeline(app);
+  });
+
+  it('what a lane has no room for waits in it with a reason and a time, then leaves', async () => {
+    const { app, caller } = service;
+    sink.on({ verb: 'RCPT', times: 3 }, '421 4.7.28 rate limit exceeded, slow down');
+    pipeline = await startPipeline(app);
+    for (const name of ['first', 'other', 'third']) {
+      await send(app, caller, `${name}@example.com`);
+      await pipeline.idle();
+    }
+    const { id } = await send(app, caller, 'second@example.com');
+    await pipeline.idle();
+    const waiting = await firstDelivery(app, caller, id);
+    expect(waiting).toMatchObject({
+      attemptCount: 0,
+      scheduling: { waitReason: 'provider-unavailable' },
+    });
+    expect(Date.parse(waiting.scheduling?.dueAt ?? '')).toBeGreaterThan(service.clock.now());
+    expect(sink.received).toBe(0);
+    await service.clock.advance(1_200);
+    await sink.waitFor(1);
+    await pipeline.idle();
+    expect(sink.messages[0]?.recipients).toEqual(['second@example.com']);
+    expect((await getMessage(app, caller, id)).status).toBe('sent');
+  });
+});

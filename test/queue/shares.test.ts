@@ -1,0 +1,138 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { laneOfShare, Shares } from '../../src/queue/lanes/shares.ts';
+import { FairShare } from '../../src/smtp/fair-share.ts';
+import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
+
+/** Everyone takes in turns until nobody may take any more; how many each holds then. */
+function fill(share: FairShare, names: readonly string[]): number[] {
+  for (let isTaking = true; isTaking; ) {
+    isTaking = false;
+    for (const name of names) {
+      if (!share.mayHold(name)) continue;
+      share.hold(name);
+      isTaking = true;
+    }
+  }
+  return names.map((name) => share.heldBy(name));
+}
+
+describe('a fair share', () => {
+  it.each([
+    [1, [282]],
+    [2, [161, 161]],
+    [3, [113, 113, 112]],
+  ])('of 400 places for %d is %j: who comes next finds some', (count, expected) => {
+    const share = new FairShare(400);
+    const names = Array.from({ length: count }, (_, index) => `org_${index}`);
+    expect(fill(share, names)).toEqual(expected);
+    expect(share.mayHold('newcomer')).toBe(true);
+  });
+
+  it.each([
+    [400, 28],
+    [100, 9],
+  ])('of %d places: who comes next finds one behind %d that take all they can', (places, count) => {
+    const share = new FairShare(places);
+    for (let number = 1; number <= count; number++) {
+      expect([number, share.mayHold(`org_${number}`)]).toEqual([number, true]);
+      const room = share.roomFor(`org_${number}`);
+      expect(fill(share, [`org_${number}`])).toEqual([room]);
+    }
+    expect(share.mayHold('newcomer')).toBe(true);
+  });
+
+  it('of one who holds more than others leave him grows again only as he gives back', () => {
+    const share = new FairShare(100);
+    fill(share, ['hog']);
+    fill(share, ['other']);
+    for (let given = 0; given < 3; given++) share.letGo('hog');
+    expect([share.mayHold('hog'), share.roomFor('hog')]).toEqual([false, 0]);
+    expect(share.mayHold('other')).toBe(true);
+    for (let given = 0; given < 40; given++) share.letGo('hog');
+    const room = share.roomFor('hog');
+    for (let taken = 0; taken < room; taken++) {
+      expect(share.mayHold('hog')).toBe(true);
+      share.hold('hog');
+    }
+    expect([room > 0, share.mayHold('hog')]).toEqual([true, false]);
+  });
+
+  it('may be handed over within it', () => {
+    const share = new FairShare(100);
+    fill(share, ['hog']);
+    expect([share.mayHold('hog'), share.mayHold('hog', 'hog')]).toEqual([false, true]);
+  });
+
+  it.each([
+    [1, 1],
+    [2, 2],
+    [4, 3],
+  ])('of %d places for one alone is %d', (places, most) => {
+    expect(fill(new FairShare(places), ['org_a'])).toEqual([most]);
+  });
+});
+
+describe('shares of what is in flight', () => {
+  let clock: VirtualClock;
+  let shares: Shares;
+  let made = 0;
+
+  beforeEach(() => {
+    clock = virtualClock();
+    shares = new Shares(clock);
+    made = 0;
+  });
+
+  function admit(organization: string, count: number, domain = 'a.example'): string[] {
+    const going: string[] = [];
+    for (let asked = 0; asked < count; asked++) {
+      if (!shares.admit(organization, domain).goes) continue;
+      const id = `dlv_${made++}`;
+      shares.begun(id, organization);
+      going.push(id);
+    }
+    return going;
+  }
+
+  it('an organization takes seven tenths, and another’s mail goes at once', () => {
+    expect(admit('org_a', 500)).toHaveLength(282);
+    expect(admit('org_b', 50)).toHaveLength(50);
+  });
+
+  it('what waits is told until when and why; sending domains take turns', () => {
+    admit('org_a', 282);
+    const waits = ['a.example', 'a.example', 'b.example'].map((domain) =>
+      shares.admit('org_a', domain),
+    );
+    expect(waits).toMatchObject(waits.map(() => ({ goes: false, waitReason: 'rate' })));
+    const untils = waits.map((wait) => (wait.goes ? 0 : wait.until));
+    expect(untils[1]).toBeGreaterThan(untils[0] ?? 0);
+    expect(untils[2]).toBe(untils[0]);
+    expect(untils[0]).toBeGreaterThan(clock.now());
+  });
+
+  it('room is taken by the eighth, or when little of it has lasted for 50 ms', async () => {
+    const going = admit('org_a', 282);
+    shares.admit('org_a', 'a.example');
+    expect([shares.isAwaited(), shares.withRoom()]).toEqual([false, []]);
+    shares.released(going[0] ?? '');
+    expect([shares.isAwaited(), shares.withRoom()]).toEqual([true, []]);
+    expect(shares.nextRoomAt()).toBe(clock.now() + 50);
+    await clock.advance(50);
+    const lane = laneOfShare('org_a');
+    expect(shares.withRoom()).toEqual([{ lane, room: 1 }]);
+    shares.taken(lane, false);
+    expect(shares.withRoom()).toEqual([]);
+    for (const id of going.slice(1, 38)) shares.released(id);
+    expect(shares.withRoom()).toEqual([{ lane, room: 38 }]);
+    shares.taken(lane, true);
+    expect([shares.isAwaited(), shares.withRoom(), shares.nextRoomAt()]).toEqual([false, [], null]);
+  });
+
+  it('a delivery gives its place back once', () => {
+    const [first = ''] = admit('org_a', 282);
+    shares.released(first);
+    shares.released(first);
+    expect(admit('org_a', 282)).toHaveLength(1);
+  });
+});

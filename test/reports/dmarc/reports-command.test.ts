@@ -1,0 +1,147 @@
+// svc domains reports as people read it: the rate, the bars, a line for each report, and who failed.
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import {
+  type DmarcReportRow,
+  insertDmarcReport,
+} from '../../../src/reports/dmarc/dmarc-queries.ts';
+import type { DmarcReportPage } from '../../../src/reports/dmarc/dmarc-schema.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { type CliWorkspace, cliWorkspace } from '../../support/cli.ts';
+
+const day = 86_400_000;
+/** Two days ago, at midnight: the command looks back from the time there really is. */
+const monday = Math.floor(systemClock.now() / day) * day - 2 * day;
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+let cli: CliWorkspace;
+let organizationId: string;
+let stored = 0;
+
+beforeAll(async () => {
+  cli = cliWorkspace();
+  await cli.run(['domains', 'add', 'acme.example']);
+  const { items } = await cli.json<{ items: { id: string }[] }>(['orgs', 'list']);
+  organizationId = items[0]?.id ?? '';
+  return () => cli.close();
+});
+
+/** What the reader of reports would store. */
+async function store(...reports: Partial<DmarcReportRow>[]): Promise<void> {
+  const opened = await openStore('sqlite:svc.db', cli.env.SVC_DATA_DIR ?? '', systemClock);
+  try {
+    for (const report of reports) {
+      stored += 1;
+      const beginsAt = report.begins_at ?? monday;
+      const row = {
+        id: `dmr_${String(stored).padStart(24, '0')}`,
+        organization_id: organizationId,
+        domain: 'acme.example',
+        reporter: 'google.com',
+        report_id: `${stored}`,
+        begins_at: beginsAt,
+        ends_at: beginsAt + day - 1_000,
+        messages: 0,
+        passed: 0,
+        failed: 0,
+        sources: '[]',
+        created_at: beginsAt + day,
+        ...report,
+      };
+      await opened.write((trx) => insertDmarcReport(trx, row));
+    }
+  } finally {
+    await opened.close();
+  }
+}
+
+function failing(...ips: string[]): string {
+  const judged = { disposition: 'none', dkim: 'fail', spf: 'fail', headerFrom: 'acme.example' };
+  return JSON.stringify(ips.map((ip, index) => ({ ip, count: 9 - index, ...judged })));
+}
+
+afterEach(async () => {
+  const opened = await openStore('sqlite:svc.db', cli.env.SVC_DATA_DIR ?? '', systemClock);
+  const { deleteDmarcReportsBefore } = await import('../../../src/reports/dmarc/dmarc-queries.ts');
+  await opened.write((trx) =>
+    deleteDmarcReportsBefore(trx, organizationId, Number.MAX_SAFE_INTEGER),
+  );
+  await opened.close();
+});
+
+async function shown(...flags: string[]): Promise<string> {
+  const { code, stdout, stderr } = await cli.run(['domains', 'reports', 'acme.example', ...flags]);
+  expect([code, stderr]).toEqual([0, '']);
+  return stdout;
+}
+
+test('without any it says where they would come to', async () => {
+  expect(await shown()).toBe(
+    'No reports in 30 days. They come to the rua address of the DMARC record: svc domains dns\n',
+  );
+  expect(await shown('--days', '7')).toMatch(/^No reports in 7 days\./);
+});
+
+test('it leads with the rate over all days and its bars, from the first day to the last', async () => {
+  await store(
+    { messages: 100, passed: 100 },
+    { begins_at: monday + day, messages: 300, passed: 150, failed: 150 },
+  );
+  const [head] = (await shown()).split('\n');
+  expect(head).toBe(`62.5% of 400 messages passed  ${dayOf(monday)} █▅ ${dayOf(monday + day)}`);
+});
+
+test('a line for each report names its day, reporter, messages, rate and who failed', async () => {
+  await store(
+    { messages: 1_000, passed: 999, failed: 1, sources: failing('192.0.2.9') },
+    {
+      reporter: 'Yahoo',
+      begins_at: monday + day,
+      messages: 30,
+      passed: 0,
+      failed: 30,
+      sources: failing('192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4', '2001:db8::5'),
+    },
+    { reporter: 'nobody.example', begins_at: monday - day },
+  );
+  const lines = (await shown()).split('\n').map((line) => line.replaceAll(/ +/g, ' ').trim());
+  expect(lines).toContain(`${dayOf(monday)} google.com 1000 99.9% 192.0.2.9 (9)`);
+  expect(lines).toContain(
+    `${dayOf(monday + day)} Yahoo 30 0.0% 192.0.2.1 (9), 192.0.2.2 (8), 192.0.2.3 (7) and 2 more`,
+  );
+  expect(lines.find((line) => line.includes('nobody.example'))).toMatch(/nobody\.example 0 -/);
+});
+
+test('a rate is never rounded up to all of them', async () => {
+  await store({ messages: 100_000, passed: 99_999, failed: 1, sources: failing('192.0.2.9') });
+  expect(await shown()).toMatch(/^99\.9% of 100000 messages passed/);
+});
+
+test('what a reporter calls itself cannot steer the terminal', async () => {
+  await store({ reporter: 'evil\u001b[2J\u0007', messages: 1, passed: 1 });
+  const text = await shown();
+  expect(text).toContain('evil');
+  const isControl = (character: string) => character < ' ' && character !== '\n';
+  expect([...text].filter(isControl)).toEqual([]);
+});
+
+test('more than a page says so, and the head is that of all pages', async () => {
+  await store(
+    ...Array.from({ length: 3 }, (_, index) => ({
+      begins_at: monday - index * day,
+      messages: 10,
+      passed: 5,
+      failed: 5,
+    })),
+  );
+  const first = await shown('--limit', '2');
+  expect(first).toMatch(/^50\.0% of 30 messages passed/);
+  expect(first).toMatch(/\n\nPage 1 of 2, 3 in all\.\n$/);
+  const last = await shown('--limit', '2', '--page', '2');
+  expect(last).toContain(dayOf(monday - 2 * day));
+  expect(last).toContain('Page 2 of 2');
+  const past = await shown('--limit', '2', '--page', '9');
+  expect(past).toMatch(/Page 9 of 2, 3 in all\.\n$/);
+  const json = await cli.json<DmarcReportPage>(['domains', 'reports', 'acme.example']);
+  expect(json.pagination.total).toBe(3);
+});

@@ -1,0 +1,212 @@
+// Reports as mail systems and providers write them, on mail that we really composed, signed and sent,
+// and the way that they take: RCPT, storing, reading.
+import type { App } from '../../src/app.ts';
+import { listBlocks } from '../../src/blocks/blocks.ts';
+import { receive } from '../../src/inbound/receive.ts';
+import { resolveDestination } from '../../src/inbound/resolve.ts';
+import { getMessage } from '../../src/messages/messages.ts';
+import { createReportReader } from '../../src/reports/reports.ts';
+import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
+import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
+import { type TestApp, type TestAppOptions, testApp } from '../support/test-app.ts';
+
+export const lines = (...text: string[]) => Buffer.from(text.join('\r\n'));
+
+export const fbl = 'fbl@bounce.sandbox.test';
+
+/** A delivery status notification (RFC 3464) as Postfix writes one. */
+export function dsn(
+  to: string,
+  recipient: string,
+  { action = 'failed', status = '5.1.1', words = '550 5.1.1 no such user' } = {},
+): Buffer {
+  return lines(
+    'From: MAILER-DAEMON@mx.example.com (Mail Delivery System)',
+    `To: ${to}`,
+    'Subject: Undelivered Mail Returned to Sender',
+    'Auto-Submitted: auto-replied',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/report; report-type=delivery-status; boundary="b"',
+    '',
+    '--b',
+    'Content-Type: text/plain',
+    '',
+    `<${recipient}>: host mx.example.com said: ${words}`,
+    '--b',
+    'Content-Type: message/delivery-status',
+    '',
+    'Reporting-MTA: dns; mx.example.com',
+    '',
+    `Final-Recipient: rfc822; ${recipient}`,
+    `Action: ${action}`,
+    `Status: ${status}`,
+    `Diagnostic-Code: smtp; ${words}`,
+    '',
+    '--b--',
+    '',
+  );
+}
+
+export interface ArfOptions {
+  /** Null where the provider hides it. */
+  recipient?: string | null;
+  feedbackType?: string;
+  /** The header of the copy alone, as text/rfc822-headers. */
+  headersOnly?: boolean;
+  fields?: string[];
+}
+
+/** A complaint in the abuse reporting format (RFC 5965) with the copy that it is about. */
+export function arf(copy: Buffer | string, options: ArfOptions = {}): Buffer {
+  const { recipient = null, feedbackType = 'abuse', headersOnly = false, fields = [] } = options;
+  const whole = copy.toString('latin1');
+  const report = [
+    'From: complaints@provider.example',
+    `To: ${fbl}`,
+    'Subject: Abuse report',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/report; report-type=feedback-report; boundary="arf"',
+    '',
+    '--arf',
+    'Content-Type: text/plain',
+    '',
+    'This is an abuse report.',
+    '--arf',
+    'Content-Type: message/feedback-report',
+    '',
+    `Feedback-Type: ${feedbackType}`,
+    'User-Agent: Provider/1.0',
+    'Version: 1',
+    ...(recipient === null ? [] : [`Original-Rcpt-To: <${recipient}>`]),
+    ...fields,
+    '',
+    '--arf',
+    `Content-Type: ${headersOnly ? 'text/rfc822-headers' : 'message/rfc822'}`,
+    '',
+    headersOnly ? whole.slice(0, whole.indexOf('\r\n\r\n') + 2) : whole,
+    '--arf--',
+    '',
+  ];
+  return Buffer.from(report.join('\r\n'), 'latin1');
+}
+
+/** Hotmail's older form (JMRP): a forward, the recipient in a field of the outer header. */
+export function jmrp(copy: Buffer | string, recipient: string): Buffer {
+  const report = [
+    'From: staff@hotmail.example',
+    `To: ${fbl}`,
+    'Subject: complaint about message from 192.0.2.1',
+    `X-HmXmrOriginalRecipient: ${recipient}`,
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/mixed; boundary="jmrp"',
+    '',
+    '--jmrp',
+    'Content-Type: message/rfc822',
+    'Content-Disposition: inline',
+    '',
+    copy.toString('latin1'),
+    '--jmrp--',
+    '',
+  ];
+  return Buffer.from(report.join('\r\n'), 'latin1');
+}
+
+/** A copy without the fields of this name. */
+export function without(copy: Buffer | string, name: string): string {
+  const text = copy.toString('latin1');
+  const end = text.indexOf('\r\n\r\n') + 2;
+  const fields = new RegExp(`^${name}:.*\\r\\n(?:[ \\t].*\\r\\n)*`, 'gim');
+  return text.slice(0, end).replace(fields, '') + text.slice(end);
+}
+
+/** The values of a field, folds and all. */
+export function fieldsOf(copy: Buffer | string, name: string): string[] {
+  const field = new RegExp(`^${name}: (.*\\r\\n(?:[ \\t].*\\r\\n)*)`, 'gim');
+  return [...copy.toString('latin1').matchAll(field)].map((found) => (found[1] ?? '').trimEnd());
+}
+
+/** What a recipient has. */
+export interface Copy {
+  returnPath: string;
+  raw: Buffer;
+}
+
+/** What the listener does with a mail to `address`; stored, it is read. */
+export async function arrives(
+  app: App,
+  address: string,
+  raw: Buffer,
+  mailFrom = '',
+): Promise<string> {
+  const destination = await resolveDestination(app, address);
+  if (destination.kind === 'refused') return `${destination.code} ${destination.enhancedCode}`;
+  const envelope = {
+    mailFrom,
+    destinations: [destination],
+    remoteAddress: '127.0.0.1',
+    helo: 'mx.example.com',
+    tls: false,
+    protocol: 'ESMTP',
+    id: 'test.1',
+  };
+  const { kind } = await receive(app, envelope, raw);
+  await createReportReader(app).readDue();
+  return kind;
+}
+
+/** A service that sends by a relay, a transaction for each domain and each blind copy. */
+export interface ReportWorld extends TestApp {
+  sink: SmtpSink;
+  pipeline: RunningPipeline;
+  /** Sends, and returns the message and the copy of each recipient. */
+  sent(
+    to: string | readonly string[],
+    more?: Parameters<typeof send>[3],
+  ): Promise<{ id: string; copyOf(email: string): Copy }>;
+  /** The newest copy that a recipient has. */
+  copyOf(email: string): Copy;
+  /** `email status` of each recipient. */
+  statuses(id: string): Promise<string[]>;
+  /** `address reason` of each block. */
+  blocked(): Promise<string[]>;
+}
+
+/** Starts one on a store. */
+export async function startReportWorld(options: TestAppOptions = {}): Promise<ReportWorld> {
+  const sink = await startSmtpSink();
+  const delivery = { mode: 'relay' as const, relay: { host: sink.host, port: sink.port } };
+  const service = await testApp({ ...options, config: { ...options.config, delivery } });
+  const { app, caller } = service;
+  const pipeline = await startPipeline(app);
+  const copyOf = (email: string): Copy => {
+    const found = sink.messages.findLast(({ recipients }) => recipients.includes(email));
+    if (!found) throw new Error(`${email} got no copy`);
+    return { returnPath: found.from, raw: found.raw };
+  };
+  return {
+    ...service,
+    sink,
+    pipeline,
+    async sent(to, more) {
+      const { id } = await send(app, caller, to, more);
+      await pipeline.idle();
+      return { id, copyOf };
+    },
+    copyOf,
+    async statuses(id) {
+      const { recipients } = await getMessage(app, caller, id);
+      return recipients.map(({ email, status }) => `${email} ${status}`);
+    },
+    async blocked() {
+      const { items } = await listBlocks(app, caller, { page: 1, limit: 100 });
+      return items
+        .map(({ address, reason }) => `${address} ${reason}`)
+        .sort((a, b) => (a < b ? -1 : 1));
+    },
+    async close() {
+      await pipeline.close();
+      await service.close();
+      await sink.close();
+    },
+  };
+}

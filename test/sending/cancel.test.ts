@@ -1,0 +1,184 @@
+// `POST /v1/messages/{id}/cancel` (contract 5) on both stores: what may be taken back and what not, and
+// the races with a daemon that claims at the same moment.
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConflictError } from '../../src/errors.ts';
+import { getMessage } from '../../src/messages/messages.ts';
+import { type Message, scheduledPayload } from '../../src/messages/schema.ts';
+import { cancelMessage } from '../../src/queue/cancel.ts';
+import { explainMessage } from '../../src/queue/desk/explain.ts';
+import { dropDeliveries } from '../../src/queue/desk/queue.ts';
+import { isoTime } from '../../src/runtime/clock.ts';
+import { scheduleMessage } from '../../src/sending/schedule.ts';
+import { usedToday } from '../admission/fixtures.ts';
+import { heldWrite, payload, someoneWaits } from '../messages/fixtures.ts';
+import { claim, queued, waiting } from '../queue/entries.ts';
+import { send, startPipeline, timeline } from '../support/delivery.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { type LaterApi, laterApi } from './fixtures.ts';
+
+const hourMs = 3_600_000;
+
+describe.each(stores)('cancelling on %s', (store) => {
+  let test: TestApp;
+  let api: LaterApi;
+  beforeEach(async () => {
+    test = await testApp({ store });
+    api = laterApi(test);
+  });
+  afterEach(async () => {
+    await api.close();
+    await test.close();
+  });
+
+  const cancel = (id: string) =>
+    api.post<Message & { _tag?: string; message?: string }>(`/v1/messages/${id}/cancel`);
+
+  async function schedule(): Promise<string> {
+    const scheduledFor = isoTime(test.clock.now() + hourMs);
+    const body = scheduledPayload.parse(payload({}, { scheduledFor }));
+    return (await scheduleMessage(test.app, test.caller, body)).id;
+  }
+
+  async function change(id: string, set: string): Promise<void> {
+    await test.app.store.write((trx) =>
+      sql`update deliveries set ${sql.raw(set)} where message_id = ${id}`.execute(trx),
+    );
+  }
+
+  it('what is scheduled never goes; the answer is the message, and a repeat changes nothing', async () => {
+    const { app, caller, clock } = test;
+    const id = await schedule();
+    const { status, body } = await cancel(id);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      id,
+      status: 'failed',
+      deliveries: [{ status: 'failed', errorCode: 'cancelled', scheduling: null }],
+    });
+    expect((await cancel(id)).body).toEqual(body);
+    const pipeline = await startPipeline(app);
+    await clock.advance(2 * hourMs);
+    await pipeline.idle();
+    await pipeline.close();
+    expect(await timeline(app, caller, id)).toEqual(['scheduled:scheduled', 'cancelled:failed']);
+    expect(await usedToday(test)).toEqual({ emails: 0, messages: 0 });
+    const [why] = (await explainMessage(app, caller, id)).recipients;
+    expect(why?.happened).toMatch(/^It was not sent/);
+  });
+
+  it('what is queued, or waits for another attempt, is taken back for all recipients', async () => {
+    const { app, caller, clock } = test;
+    const ready = await send(app, caller, ['a@x.example', 'b@x.example']);
+    const retried = await waiting(app, caller, 'c@x.example', clock.now() + hourMs);
+    for (const id of [ready.id, retried.message_id]) {
+      const { status, body } = await cancel(id);
+      expect([status, body.status]).toEqual([200, 'failed']);
+      expect(new Set(body.deliveries.map(({ errorCode }) => errorCode))).toEqual(
+        new Set(['cancelled']),
+      );
+    }
+    expect(await claim(app)).toEqual([]);
+    const events = await timeline(app, caller, ready.id);
+    expect(events).toEqual(['accepted:pending', 'cancelled:failed', 'cancelled:failed']);
+  });
+
+  it('where some bounced and nothing was sent, the rest is cancelled', async () => {
+    const { app, caller } = test;
+    const { id, deliveries } = await send(app, caller, ['a@x.example', 'b@x.example']);
+    await app.store.write((trx) =>
+      sql`update deliveries set status = 'bounced', turn = null, due_at = null,
+        error_code = 'invalid-recipient' where id = ${deliveries[0]?.id}`.execute(trx),
+    );
+    const { body } = await cancel(id);
+    expect(body.status).toBe('bounced');
+    expect(body.deliveries.map(({ errorCode }) => errorCode)).toEqual([
+      'invalid-recipient',
+      'cancelled',
+    ]);
+  });
+
+  it('what was sent, in part too, is being attempted, or has ended is a 409', async () => {
+    const { app, caller } = test;
+    const refused = async (id: string) => {
+      const { status, body } = await cancel(id);
+      expect([status, body._tag]).toEqual([409, 'ConflictError']);
+      return body.message;
+    };
+    const { id, deliveries } = await send(app, caller, ['a@x.example', 'b@x.example']);
+    await app.store.write((trx) =>
+      sql`update deliveries set status = 'sent', turn = null, due_at = null, sent_at = 1
+        where id = ${deliveries[0]?.id}`.execute(trx),
+    );
+    expect(await refused(id)).toMatch(/was sent to 1 of 2 recipients/);
+    await change(id, `status = 'sent', turn = null, due_at = null, sent_at = 1`);
+    expect(await refused(id)).toMatch(/was sent to 2 of 2/);
+    const single = await queued(app, caller, 'c@x.example');
+    await claim(app);
+    expect(await refused(single.message_id)).toMatch(/is being attempted now/);
+    await change(
+      single.message_id,
+      `status = 'bounced', claimed_by = null, due_at = null, error_code = 'spam'`,
+    );
+    expect(await refused(single.message_id)).toMatch(/has ended \(bounced\)/);
+  });
+
+  it('an unknown message, or one of another organization, is a 404', async () => {
+    expect((await cancel('msg_0000000000000000')).status).toBe(404);
+    expect((await cancel('x')).status).toBe(422);
+    const id = await schedule();
+    const stranger = { ...test.operator, organizationId: 'org_00000000000000000000000a' };
+    await expect(cancelMessage(test.app, stranger, id)).rejects.toThrow('was not found');
+  });
+
+  it('in a race with claims each message is either attempted or cancelled, never both', async () => {
+    const { app, caller } = test;
+    const other = await test.another();
+    const sent = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => send(app, caller, `r${index}@x.example`)),
+    );
+    const cancelling = sent.map(({ id }) =>
+      cancelMessage(app, caller, id).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof ConflictError) return false;
+          throw error;
+        },
+      ),
+    );
+    const [cancelled, ...claims] = await Promise.all([
+      Promise.all(cancelling),
+      ...Array.from({ length: 8 }, (_, index) => claim(index % 2 ? app : other, 7, `wrk_${index}`)),
+    ]);
+    claims.push(await claim(other));
+    const attempted = new Set(claims.flat());
+    for (const [index, message] of sent.entries()) {
+      const email = message.to[0]?.email ?? '';
+      expect([email, attempted.has(email)]).toEqual([email, !cancelled[index]]);
+      const { status } = await getMessage(app, caller, message.id);
+      expect([email, status]).toEqual([email, cancelled[index] ? 'failed' : 'processing']);
+    }
+  });
+
+  it.runIf(store === 'postgres')(
+    'waits for a claim that is being made, and loses to it',
+    async () => {
+      const { app, caller } = test;
+      const { message_id: id } = await queued(app, caller, 'a@x.example');
+      const daemon = await test.another();
+      const held = await heldWrite(daemon, async (trx) => {
+        await sql`select id from deliveries where message_id = ${id} for update`.execute(trx);
+        await sql`update deliveries set claimed_by = 'wrk_1', turn = null, status = 'processing'
+        where message_id = ${id}`.execute(trx);
+        await sql`update messages set status = 'processing' where id = ${id}`.execute(trx);
+      });
+      const cancelling = cancelMessage(app, caller, id).catch((error: unknown) => error);
+      const dropping = dropDeliveries(app, [id]).catch((error: unknown) => error);
+      await someoneWaits(app, 'deliveries');
+      await held.commit();
+      expect(await cancelling).toBeInstanceOf(ConflictError);
+      expect(await dropping).toBeInstanceOf(ConflictError);
+      expect((await getMessage(app, caller, id)).status).toBe('processing');
+    },
+  );
+});

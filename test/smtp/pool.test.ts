@@ -1,0 +1,483 @@
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSession } from '../../src/smtp/open.ts';
+import { type PoolOptions, SmtpPool } from '../../src/smtp/pool.ts';
+import type { LaneLimits, Lease } from '../../src/smtp/pool-request.ts';
+import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
+import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
+import { mailOf, until } from './smtp-session-dialogue.ts';
+
+let sink: SmtpSink;
+let clock: VirtualClock;
+let pool: SmtpPool;
+
+beforeEach(async () => {
+  sink = await startSmtpSink({ tls: false });
+  clock = virtualClock();
+  poolOf({});
+});
+
+afterEach(async () => {
+  await sink.close();
+});
+
+let limits: LaneLimits;
+
+function poolOf(options: Partial<PoolOptions>, lane: Partial<LaneLimits> = {}) {
+  limits = { connections: 5, messagesPerConnection: 100, ...lane };
+  pool = new SmtpPool({ clock, maxConnections: 10, ...options });
+}
+
+const peer = { host: 'sink.test', address: '127.0.0.1' };
+
+async function openSink() {
+  const opening = await openSession({
+    ...peer,
+    port: sink.port,
+    helloName: 'client.test',
+    tls: 'none',
+    verifyCertificate: false,
+    allowClearAuth: false,
+    clock,
+    connector: connect,
+  });
+  return { opening, peer };
+}
+
+async function acquire(
+  lane = 'lane',
+  keys = ['host'],
+  isFresh = false,
+  organizationId = 'org_a',
+): Promise<Lease> {
+  const lease = await pool.acquire({ lane, organizationId, limits, keys, isFresh, open: openSink });
+  if (lease && 'session' in lease) return lease;
+  throw new Error('no session');
+}
+
+/** Whether `promise` is still open after sockets had their chance. */
+async function isPending(promise: Promise<unknown>): Promise<boolean> {
+  let isOpen = true;
+  void promise.finally(() => {
+    isOpen = false;
+  });
+  await clock.advance(0);
+  return isOpen;
+}
+
+describe('a session that is given back', () => {
+  it('carries the next message of its lane and key', async () => {
+    const first = await acquire();
+    expect(first.isReused).toBe(false);
+    first.release();
+    const second = await acquire();
+    expect(second).toMatchObject({ isReused: true, session: first.session, peer });
+    second.release();
+    const other = await acquire('lane', ['other host']);
+    const elsewhere = await acquire('other lane');
+    const fresh = await acquire('lane', ['host'], true);
+    expect([other, elsewhere, fresh].map(({ isReused }) => isReused)).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect(sink.connections.total).toBe(4);
+  });
+
+  it('serves any of several keys', async () => {
+    (await acquire('lane', ['two'])).release();
+    expect((await acquire('lane', ['one', 'two'])).isReused).toBe(true);
+  });
+
+  it('is closed by QUIT after 10 idle seconds', async () => {
+    (await acquire()).release();
+    await clock.advance(9_999);
+    expect(pool.connections).toBe(1);
+    await clock.advance(1);
+    expect(pool.connections).toBe(0);
+    await until(() => sink.connections.now === 0);
+    expect(sink.commands.at(-1)?.line).toBe('QUIT');
+  });
+
+  it('is closed after 100 messages', async () => {
+    poolOf({}, { messagesPerConnection: 3 });
+    for (let count = 0; count < 7; count += 1) {
+      const lease = await acquire();
+      await lease.session.deliver(mailOf());
+      lease.release();
+    }
+    expect(sink.connections.total).toBe(3);
+  });
+
+  it('is forgotten when the server hangs up meanwhile', async () => {
+    (await acquire()).release();
+    await sink.close();
+    await until(() => pool.connections === 0);
+    expect(clock.nextTimerAt()).toBeUndefined();
+  });
+
+  it('is closed when it is broken, and given back only once', async () => {
+    const lease = await acquire();
+    lease.session.abort('broken');
+    lease.release();
+    lease.release();
+    expect(pool.connections).toBe(0);
+  });
+});
+
+describe('a session whose message has left but for its answer', () => {
+  const one = () => poolOf({}, { connections: 1 });
+
+  it('is lent on to who waits for it, and closed or kept when both have given it back', async () => {
+    one();
+    const first = await acquire();
+    const waiting = acquire();
+    const last = acquire();
+    first.lendOn();
+    const second = await waiting;
+    expect(second).toMatchObject({ isReused: true, session: first.session });
+    first.release();
+    expect(await isPending(last)).toBe(true);
+    second.release();
+    expect((await last).session).toBe(first.session);
+    expect(sink.connections.total).toBe(1);
+  });
+
+  it('is lent on once: the next waits until that message has left too', async () => {
+    one();
+    const first = await acquire();
+    const order = [1, 2].map(async (number) => ({ number, lease: await acquire() }));
+    first.lendOn();
+    expect(await order[0]).toMatchObject({ number: 1 });
+    expect(await isPending(order[1] ?? Promise.resolve())).toBe(true);
+  });
+
+  it.each([
+    ['nobody waits', { keys: null, isFresh: false, limits: {} }],
+    ['who waits wants another host', { keys: ['other'], isFresh: false, limits: {} }],
+    ['who waits found the last session dead', { keys: ['host'], isFresh: true, limits: {} }],
+    [
+      'it has carried enough',
+      { keys: ['host'], isFresh: false, limits: { messagesPerConnection: 1 } },
+    ],
+  ])('is not lent on where %s', async (_name, { keys, isFresh, limits: changed }) => {
+    poolOf({}, { connections: 1, ...changed });
+    const first = await acquire();
+    await first.session.deliver(mailOf());
+    const waiting = keys ? acquire('lane', keys, isFresh) : null;
+    first.lendOn();
+    if (waiting !== null) expect(await isPending(waiting)).toBe(true);
+    first.release();
+    expect((await (waiting ?? acquire())).isReused).toBe(waiting === null);
+  });
+
+  it('that breaks is closed, and whoever had it gets a new one', async () => {
+    one();
+    const first = await acquire();
+    const waiting = acquire();
+    first.lendOn();
+    const second = await waiting;
+    first.session.abort('broken');
+    first.release();
+    expect(pool.connections).toBe(1);
+    second.release();
+    expect(pool.connections).toBe(0);
+    expect((await acquire()).isReused).toBe(false);
+  });
+});
+
+describe('the limits', () => {
+  it('of a lane are those of the latest request: lowered ones close sessions', async () => {
+    poolOf({}, { connections: 3 });
+    const held = [await acquire(), await acquire(), await acquire()];
+    limits = { connections: 1, messagesPerConnection: 100 };
+    const waiting = acquire();
+    expect(await isPending(waiting)).toBe(true);
+    held[0]?.release();
+    held[1]?.release();
+    expect(pool.connections).toBe(1);
+    expect(await isPending(waiting)).toBe(true);
+    held[2]?.release();
+    expect(await waiting).toMatchObject({ isReused: true, session: held[2]?.session });
+  });
+
+  it('of a lane that are raised let those in who wait', async () => {
+    poolOf({}, { connections: 1 });
+    await acquire();
+    const waiting = [acquire(), acquire()];
+    expect(await isPending(Promise.race(waiting))).toBe(true);
+    limits = { connections: 4, messagesPerConnection: 100 };
+    await Promise.all([...waiting, acquire()]);
+    expect(pool.connections).toBe(4);
+  });
+
+  it('of a lane make the next wait, first come first served', async () => {
+    poolOf({}, { connections: 2 });
+    const held = [await acquire(), await acquire()];
+    const order: string[] = [];
+    const waiting = ['a', 'b', 'c'].map(async (name) => {
+      const lease = await acquire();
+      order.push(name);
+      lease.release();
+    });
+    expect(await isPending(Promise.race(waiting))).toBe(true);
+    expect((await acquire('other lane')).isReused).toBe(false);
+    held[0]?.release();
+    await Promise.all(waiting);
+    expect(order).toEqual(['a', 'b', 'c']);
+    expect(sink.connections.total).toBe(3);
+  });
+
+  it('in all close an idle session of another lane', async () => {
+    poolOf({ maxConnections: 2 });
+    (await acquire('one')).release();
+    (await acquire('two')).release();
+    await acquire('three');
+    expect(pool.connections).toBe(2);
+    expect((await acquire('two')).isReused).toBe(true);
+  });
+
+  it('in all make the next wait across lanes, first come first served', async () => {
+    poolOf({ maxConnections: 1 });
+    const held = await acquire('one');
+    const order: string[] = [];
+    const waiting = ['two', 'one', 'three'].map(async (lane) => {
+      const lease = await acquire(lane);
+      order.push(lane);
+      lease.release();
+    });
+    held.release();
+    await Promise.all(waiting);
+    expect(order).toEqual(['one', 'two', 'three']);
+    expect(sink.connections.peak).toBeLessThanOrEqual(2);
+    expect(pool.connections).toBe(1);
+  });
+
+  it('in all pass over a lane that is at its own', async () => {
+    poolOf({ maxConnections: 2 }, { connections: 1 });
+    const full = await acquire('full');
+    const other = await acquire('other');
+    const behind = acquire('full');
+    const third = acquire('third');
+    other.release();
+    (await third).release();
+    expect(await isPending(behind)).toBe(true);
+    full.release();
+    expect((await behind).isReused).toBe(true);
+  });
+
+  it('pass a slot on when opening fails', async () => {
+    poolOf({ maxConnections: 1 });
+    const failing = pool.acquire({
+      organizationId: 'org_a',
+      lane: 'one',
+      limits,
+      keys: ['host'],
+      isFresh: false,
+      open: async () => ({ failure: true }),
+    });
+    const waiting = acquire('two');
+    expect(await failing).toEqual({ failure: true });
+    (await waiting).release();
+    expect(pool.connections).toBe(1);
+  });
+
+  it('pass a slot on when opening throws', async () => {
+    poolOf({ maxConnections: 1 });
+    const failing = pool.acquire({
+      organizationId: 'org_a',
+      lane: 'one',
+      limits,
+      keys: ['host'],
+      isFresh: false,
+      open: () => Promise.reject(new Error('a bug')),
+    });
+    const waiting = acquire('two');
+    await expect(failing).rejects.toThrow('a bug');
+    (await waiting).release();
+  });
+
+  it('hold for a lane whose sessions lead to other hosts', async () => {
+    poolOf({}, { connections: 1 });
+    (await acquire('lane', ['one'])).release();
+    const lease = await acquire('lane', ['two']);
+    expect(lease.isReused).toBe(false);
+    expect(pool.connections).toBe(1);
+    const waiting = acquire('lane', ['one']);
+    lease.release();
+    expect((await waiting).isReused).toBe(false);
+    expect(pool.connections).toBe(1);
+  });
+
+  it('are kept over 500 messages of five lanes by 60 at a time', async () => {
+    poolOf({ maxConnections: 6 }, { connections: 2 });
+    let left = 500;
+    let most = 0;
+    const work = async () => {
+      while (left > 0) {
+        left -= 1;
+        const lease = await acquire(`lane ${left % 5}`, ['host'], false, `org_${left % 3}`);
+        most = Math.max(most, pool.connections);
+        await lease.session.deliver(mailOf());
+        lease.release();
+      }
+    };
+    await Promise.all(Array.from({ length: 60 }, work));
+    expect(sink.received).toBe(500);
+    expect(most).toBe(6);
+    await pool.close();
+    expect(pool.connections).toBe(0);
+  });
+});
+
+describe('the shares of organizations', () => {
+  const of = (organizationId: string, lane: string) =>
+    acquire(lane, ['host'], false, organizationId);
+
+  it('leave places to who comes next, and shrink when others come', async () => {
+    poolOf({ maxConnections: 8 });
+    const held = [1, 2, 3, 4, 5, 6].map((number) => of('org_a', `lane ${number}`));
+    await Promise.all(held);
+    const more = of('org_a', 'lane 7');
+    expect(await isPending(more)).toBe(true);
+    const other = await of('org_b', 'lane 8');
+    expect(other.isReused).toBe(false);
+    (await held[0])?.release();
+    expect(await isPending(more)).toBe(true);
+    for (const lease of held.slice(1, 4)) (await lease).release();
+    (await more).release();
+    expect(pool.isPressed).toBe(false);
+  });
+
+  it('are pressed by who waits for a place, not by who waits for his lane', async () => {
+    poolOf({ maxConnections: 4 }, { connections: 1 });
+    const [first] = [
+      await of('org_a', 'one'),
+      await of('org_a', 'two'),
+      await of('org_a', 'three'),
+    ];
+    const behind = of('org_a', 'one');
+    expect(await isPending(behind)).toBe(true);
+    expect(pool.isPressed).toBe(false);
+    const pressing = of('org_a', 'four');
+    expect(await isPending(pressing)).toBe(true);
+    expect(pool.isPressed).toBe(true);
+    first?.release();
+    (await behind).release();
+    await pressing;
+    expect(pool.isPressed).toBe(false);
+  });
+
+  it('count a session once, for who had it last', async () => {
+    poolOf({ maxConnections: 4 }, { connections: 1 });
+    const first = await of('org_a', 'lane');
+    const next = of('org_b', 'lane');
+    first.lendOn();
+    const second = await next;
+    const others = [await of('org_a', 'x'), await of('org_a', 'y')];
+    expect(pool.connections).toBe(3);
+    first.release();
+    second.release();
+    for (const lease of others) lease.release();
+    const all = ['x', 'y', 'z'].map((lane) => of('org_c', lane));
+    for (const lease of all) (await lease).release();
+  });
+
+  it('serve who found a dead session before all others', async () => {
+    poolOf({}, { connections: 1 });
+    const held = await acquire();
+    const order: string[] = [];
+    const waiting = [false, false, true].map(async (isFresh, index) => {
+      const lease = await acquire('lane', ['host'], isFresh);
+      order.push(`${index}`);
+      lease.release();
+    });
+    expect(await isPending(Promise.race(waiting))).toBe(true);
+    held.release();
+    await Promise.all(waiting);
+    expect(order).toEqual(['2', '0', '1']);
+  });
+
+  it('a wait that has an end ends, and leaves nothing behind', async () => {
+    poolOf({}, { connections: 1 });
+    const held = await acquire();
+    const request = {
+      lane: 'lane',
+      organizationId: 'org_b',
+      limits,
+      keys: ['host'],
+      isFresh: false,
+    };
+    const late = pool.acquire({ ...request, longestWaitMs: 30_000, open: openSink });
+    await clock.advance(29_999);
+    expect(await isPending(late)).toBe(true);
+    await clock.advance(1);
+    expect(await late).toEqual({ isLate: true });
+    held.release();
+    expect((await acquire()).isReused).toBe(true);
+  });
+});
+
+describe('closing', () => {
+  it('says goodbye on idle sessions, waits for busy ones and refuses the rest', async () => {
+    poolOf({}, { connections: 2 });
+    const busy = await acquire();
+    (await acquire()).release();
+    const other = await acquire();
+    const waiting = pool.acquire({
+      organizationId: 'org_a',
+      lane: 'lane',
+      limits,
+      keys: ['host'],
+      isFresh: false,
+      open: openSink,
+    });
+    other.release();
+    const granted = await waiting;
+    const closing = pool.close();
+    const late = pool.acquire({
+      organizationId: 'org_a',
+      lane: 'lane',
+      limits,
+      keys: ['host'],
+      isFresh: false,
+      open: openSink,
+    });
+    expect(await late).toBeNull();
+    expect(await isPending(closing)).toBe(true);
+    if (granted && 'session' in granted) granted.release();
+    expect(await isPending(closing)).toBe(true);
+    busy.release();
+    await closing;
+    await until(() => sink.connections.now === 0);
+    expect(sink.commands.filter(({ line }) => line === 'QUIT')).toHaveLength(2);
+  });
+
+  it('refuses who waits', async () => {
+    poolOf({ maxConnections: 1 });
+    const busy = await acquire();
+    const waiting = pool.acquire({
+      organizationId: 'org_a',
+      lane: 'two',
+      limits,
+      keys: ['host'],
+      isFresh: false,
+      open: openSink,
+    });
+    const closing = pool.close();
+    expect(await waiting).toBeNull();
+    busy.release();
+    await closing;
+  });
+
+  it('can cut the busy ones', async () => {
+    const busy = await acquire();
+    sink.on({ verb: 'dot' }, { hang: true });
+    const delivering = busy.session.deliver(mailOf());
+    const closing = pool.close();
+    pool.abort();
+    expect((await delivering)[0]?.kind).toBe('fault');
+    busy.release();
+    await closing;
+  });
+});

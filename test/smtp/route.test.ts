@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../../src/errors.ts';
+import { createRouter, type RouteConfig, routeKey } from '../../src/smtp/route.ts';
+
+const relay = {
+  host: 'smarthost.test',
+  port: 587,
+  secure: false,
+  requireTls: true,
+  username: 'user',
+  password: 'secret',
+};
+const noRelay = { ...relay, host: null, username: null, password: null };
+const listener = { host: '127.0.0.1', port: 2525 };
+const plain: RouteConfig = {
+  mode: 'capture',
+  relay: noRelay,
+  direct: { port: 25, allowPrivateAddresses: false },
+  routes: [],
+  allow: [],
+};
+const localRoute = { kind: 'local', ...listener };
+const relayRoute = { kind: 'relay', ...relay };
+
+function routeOf(config: Partial<RouteConfig>, email: string, isLocal = false) {
+  return createRouter({ ...plain, ...config }, listener)(email, isLocal);
+}
+
+describe('the route of a recipient', () => {
+  it('in mode capture is capture, and our own listener for a local mailbox', () => {
+    expect(routeOf({}, 'a@example.com')).toEqual({ kind: 'capture' });
+    expect(routeOf({}, 'inbox@sandbox.test', true)).toEqual(localRoute);
+  });
+
+  it('in mode relay is the smarthost, also for a local mailbox', () => {
+    expect(routeOf({ mode: 'relay', relay }, 'a@example.com')).toEqual(relayRoute);
+    expect(routeOf({ mode: 'relay', relay }, 'inbox@sandbox.test', true)).toEqual(relayRoute);
+  });
+
+  it('in mode direct is the MX of its domain', () => {
+    expect(routeOf({ mode: 'direct' }, 'A@Example.com')).toEqual({
+      kind: 'direct',
+      domain: 'example.com',
+      requireTls: false,
+      port: 25,
+      allowPrivateAddresses: false,
+    });
+  });
+
+  it.each(['delivered', 'bounced', 'deferred', 'complained', 'opened'] as const)(
+    'of %s@simulator.test is the simulator, whatever the configuration says',
+    (outcome) => {
+      const routes = [{ match: '*', via: 'direct' }] as const;
+      for (const mode of ['capture', 'relay', 'direct'] as const) {
+        const config = { mode, relay, routes, allow: ['only@example.com'] };
+        expect(routeOf(config, `${outcome}@simulator.test`)).toEqual({
+          kind: 'simulator',
+          outcome,
+        });
+      }
+    },
+  );
+
+  it('is that of the first rule that matches', () => {
+    const other = { ...relay, host: 'other.test', port: 25 };
+    const routes = [
+      { match: 'example.com', via: 'capture' },
+      { match: '*.example.com', via: 'relay', ...other },
+      { match: '*.example.com', via: 'capture' },
+      { match: '*', via: 'direct' },
+    ] as const;
+    const kinds = ['example.com', 'a.example.com', 'a.b.example.com', 'notexample.com'].map(
+      (domain) => routeOf({ routes }, `x@${domain}`).kind,
+    );
+    expect(kinds).toEqual(['capture', 'relay', 'relay', 'direct']);
+    expect(routeOf({ routes }, 'x@a.example.com')).toEqual({ kind: 'relay', ...other });
+  });
+
+  it('via relay without a host is delivery.relay with all of its settings', () => {
+    const routes = [{ match: 'example.com', via: 'relay', ...noRelay }] as const;
+    expect(routeOf({ relay, routes }, 'x@example.com')).toEqual(relayRoute);
+  });
+
+  it('via capture still reaches a local mailbox', () => {
+    const config = { mode: 'direct', routes: [{ match: '*', via: 'capture' }] } as const;
+    expect(routeOf(config, 'inbox@sandbox.test', true)).toEqual(localRoute);
+  });
+
+  it('is capture for who is not allowed to leave', () => {
+    const allow = ['boss@example.com', 'team.test', '*.lab.test'];
+    const kindOf = (email: string) => routeOf({ mode: 'direct', allow }, email).kind;
+    expect(['Boss@example.com', 'x@team.test', 'x@a.lab.test'].map(kindOf)).toEqual([
+      'direct',
+      'direct',
+      'direct',
+    ]);
+    expect(['x@example.com', 'x@sub.team.test', 'x@lab.test'].map(kindOf)).toEqual([
+      'capture',
+      'capture',
+      'capture',
+    ]);
+    expect(routeOf({ mode: 'direct', allow }, 'inbox@sandbox.test', true)).toEqual(localRoute);
+  });
+
+  it.each([
+    ['0.0.0.0', '127.0.0.1'],
+    ['::', '::1'],
+    ['127.0.0.2', '127.0.0.2'],
+  ])('to a listener bound to %s goes to %s', (host, expected) => {
+    const choose = createRouter(plain, { host, port: 2525 });
+    expect(choose('inbox@sandbox.test', true)).toEqual({
+      kind: 'local',
+      host: expected,
+      port: 2525,
+    });
+  });
+
+  it('cannot be a relay without a host', () => {
+    const rule = { match: '*', via: 'relay', ...noRelay } as const;
+    expect(() => createRouter({ ...plain, mode: 'relay' }, listener)).toThrow(ConfigError);
+    expect(() => createRouter({ ...plain, routes: [rule] }, listener)).toThrow(
+      /delivery\.relay\.host/,
+    );
+  });
+});
+
+it('recipients share a transaction when they share a relay, or a domain in direct mode', () => {
+  const keyOf = (config: Partial<RouteConfig>, email: string) => routeKey(routeOf(config, email));
+  const direct = { mode: 'direct' } as const;
+  expect(keyOf(direct, 'a@x.test')).toBe(keyOf(direct, 'b@x.test'));
+  expect(keyOf(direct, 'a@x.test')).not.toBe(keyOf(direct, 'a@y.test'));
+  expect(keyOf({ mode: 'relay', relay }, 'a@x.test')).toBe(
+    keyOf({ mode: 'relay', relay }, 'a@y.test'),
+  );
+});

@@ -1,0 +1,258 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { SmtpSession } from '../../src/smtp/session.ts';
+import { type SmtpSink, type SmtpSinkOptions, startSmtpSink } from '../support/smtp-sink.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+import { mailOf, openTo, rawServer, sessionTo, until } from './smtp-session-dialogue.ts';
+
+const servers: { close(): Promise<void> }[] = [];
+const sessions: SmtpSession[] = [];
+
+afterEach(async () => {
+  for (const session of sessions.splice(0)) session.abort('test over');
+  for (const server of servers.splice(0)) await server.close();
+});
+
+async function startSink(options: SmtpSinkOptions = {}): Promise<SmtpSink> {
+  const sink = await startSmtpSink(options);
+  servers.push(sink);
+  return sink;
+}
+
+async function open(...request: Parameters<typeof sessionTo>): Promise<SmtpSession> {
+  const session = await sessionTo(...request);
+  sessions.push(session);
+  return session;
+}
+
+/** Offers STARTTLS in EHLO and says `220` to it; what follows is up to `afterStartTls`. */
+async function startTlsServer(afterStartTls: string, isHanging = false) {
+  const server = await rawServer('220 hi\r\n', (heard, socket) => {
+    if (heard.startsWith('EHLO')) socket.write('250-x\r\n250 STARTTLS\r\n');
+    else if (heard.startsWith('STARTTLS')) socket.write(`220 go\r\n${afterStartTls}`);
+    else if (heard.startsWith('MAIL') || heard.startsWith('RCPT')) socket.write('250 ok\r\n');
+    else if (heard.startsWith('DATA')) socket.write('354 go\r\n');
+    else if (heard.endsWith('\r\n.\r\n')) socket.write('250 ok\r\n');
+    else if (!isHanging) socket.destroy();
+  });
+  servers.push(server);
+  return server;
+}
+
+describe('opportunistic TLS', () => {
+  it('encrypts where STARTTLS is offered, whoever signed the certificate', async () => {
+    const sink = await startSink();
+    const session = await open(sink.port, { tls: 'opportunistic' });
+    expect(session.tls).toMatch(/^TLSv1\.3 TLS_/);
+    const [answer] = await session.deliver(mailOf());
+    expect(answer?.reply.code).toBe(250);
+    expect(sink.messages[0]).toMatchObject({ tls: true, helo: 'client.test' });
+    // What was offered in the clear is asked for again.
+    expect(sink.commands.map(({ line }) => line).slice(0, 3)).toEqual([
+      'EHLO client.test',
+      'STARTTLS',
+      'EHLO client.test',
+    ]);
+    expect(session.transcript.text).toContain('* TLSv1.3');
+  });
+
+  it('carries a large message', async () => {
+    const sink = await startSink();
+    const session = await open(sink.port, { tls: 'opportunistic' });
+    const data = [Buffer.alloc(5_000_000, 'some text\r\n.dot\r\n')];
+    for (let count = 0; count < 3; count += 1) await session.deliver(mailOf({ data }));
+    expect(sink.received).toBe(3);
+  });
+
+  it('goes on in plain text where it is not offered', async () => {
+    const sink = await startSink({ tls: false });
+    const session = await open(sink.port, { tls: 'opportunistic' });
+    expect(session.tls).toBeNull();
+    expect(sink.connections.total).toBe(1);
+  });
+
+  it.each([
+    ['refused', '454 4.7.0 not now'],
+    ['answered by 421', '421 4.7.0 not now'],
+    ['answered by a closed connection', { drop: true }],
+  ] as const)('goes on in plain text, on a new connection, when it is %s', async (_name, reply) => {
+    const sink = await startSink();
+    sink.on({ verb: 'STARTTLS' }, reply);
+    const session = await open(sink.port, { tls: 'opportunistic' });
+    expect(session.tls).toBeNull();
+    expect(sink.connections.total).toBe(2);
+    const [answer] = await session.deliver(mailOf());
+    expect(answer?.reply.code).toBe(250);
+    expect(session.transcript.text).toContain('once more in plain text');
+  });
+
+  it.each([
+    ['the server closes during the handshake', ''],
+    ['something else than TLS comes', undefined],
+  ])('goes on in plain text when %s', async (_name, afterStartTls) => {
+    const isSsh = afterStartTls === undefined;
+    const server = await rawServer('220 hi\r\n', (heard, socket) => {
+      if (heard.startsWith('EHLO')) socket.write('250-x\r\n250 STARTTLS\r\n');
+      else if (heard.startsWith('STARTTLS')) socket.write('220 go\r\n');
+      else if (isSsh) socket.write('SSH-2.0-OpenSSH_9.6\r\n');
+      else socket.destroy();
+    });
+    servers.push(server);
+    const session = await open(server.port, { tls: 'opportunistic' });
+    expect(session.tls).toBeNull();
+    expect(session.transcript.text).toContain('TLS failed');
+  });
+
+  it('goes on in plain text when the handshake hangs for 30 s', async () => {
+    const clock = virtualClock();
+    const server = await startTlsServer('', true);
+    const opening = open(server.port, { tls: 'opportunistic', clock });
+    await until(() => server.heard.includes('\x16\x03'));
+    await clock.advance(30_000);
+    expect((await opening).tls).toBeNull();
+  });
+
+  it('takes replies injected before the handshake for an attack and does not go on', async () => {
+    const server = await startTlsServer('250 injected\r\n');
+    const { fault, session } = await openTo(server.port, { tls: 'opportunistic' });
+    expect(session).toBeNull();
+    expect(fault).toMatchObject({ kind: 'protocol', reply: { verb: 'STARTTLS' } });
+    expect(server.heard.match(/STARTTLS/g)).toHaveLength(1);
+  });
+});
+
+describe('required TLS', () => {
+  it('refuses a server that offers no STARTTLS', async () => {
+    const sink = await startSink({ tls: false });
+    const { fault } = await openTo(sink.port, { tls: 'required' });
+    expect(fault).toMatchObject({ kind: 'tls', reply: { verb: 'STARTTLS' } });
+    expect(sink.connections.total).toBe(1);
+  });
+
+  it('refuses a server whose STARTTLS does not work', async () => {
+    const sink = await startSink();
+    sink.on({ verb: 'STARTTLS' }, '454 4.7.0 not now');
+    const { fault } = await openTo(sink.port, { tls: 'required' });
+    expect(fault).toMatchObject({ kind: 'tls', reply: { code: 454, text: 'not now' } });
+    expect(sink.connections.total).toBe(1);
+  });
+
+  it('refuses a server that knows no EHLO', async () => {
+    const sink = await startSink();
+    sink.on({ verb: 'EHLO' }, '502 5.5.1 what?');
+    const { fault } = await openTo(sink.port, { tls: 'required' });
+    expect(fault?.kind).toBe('tls');
+  });
+
+  it('refuses an unproven certificate where it is to be verified', async () => {
+    const sink = await startSink();
+    const { fault, ...rest } = await openTo(sink.port, {
+      tls: 'required',
+      verifyCertificate: true,
+    });
+    expect(fault).toMatchObject({ kind: 'tls' });
+    expect(fault?.message).toMatch(/self-signed/);
+    expect(rest.session).toBeNull();
+    expect(sink.received).toBe(0);
+  });
+});
+
+describe('implicit TLS', () => {
+  it('encrypts from the first byte', async () => {
+    const sink = await startSink({ implicitTls: true });
+    const session = await open(sink.port, { tls: 'implicit' });
+    expect(session.tls).toMatch(/^TLSv1\.3/);
+    await session.deliver(mailOf());
+    expect(sink.messages[0]?.tls).toBe(true);
+    expect(sink.commands.map(({ line }) => line)).not.toContain('STARTTLS');
+  });
+
+  it('fails on a plain text server, and never goes on in plain text', async () => {
+    const sink = await startSink({ tls: false });
+    const { fault } = await openTo(sink.port, { tls: 'implicit' });
+    expect(fault).toMatchObject({ kind: 'connection', reply: { enhancedCode: '4.7.5' } });
+    expect(sink.commands).toEqual([]);
+  });
+});
+
+describe('AUTH', () => {
+  const auth = { username: 'user', password: 's3cret-päss' };
+  const credentials = { user: auth.username, pass: auth.password };
+  const secrets = [
+    auth.password,
+    Buffer.from(auth.password).toString('base64'),
+    Buffer.from(`\0${auth.username}\0${auth.password}`).toString('base64'),
+  ];
+
+  it.each(['PLAIN', 'LOGIN'])('%s logs in over TLS, unseen in the transcript', async (method) => {
+    const sink = await startSink({ auth: credentials });
+    if (method === 'LOGIN') sink.on({ verb: 'EHLO' }, ['250-x', '250-STARTTLS', '250 AUTH LOGIN']);
+    const session = await open(sink.port, { tls: 'required', auth });
+    await session.deliver(mailOf());
+    expect(sink.messages[0]).toMatchObject({ user: 'user', tls: true });
+    expect(sink.commands.some(({ line }) => line.startsWith(`AUTH ${method}`))).toBe(true);
+    for (const secret of secrets) expect(session.transcript.text).not.toContain(secret);
+    expect(session.transcript.text).toContain('hidden');
+  });
+
+  it('is refused: the fault keeps the words, without credentials that they repeat', async () => {
+    const sink = await startSink({ auth: credentials });
+    sink.on({ verb: 'AUTH' }, `535 5.7.8 no: ${secrets.join(' ')}`);
+    const opening = await openTo(sink.port, { tls: 'required', auth });
+    expect(opening.fault).toMatchObject({
+      kind: 'auth',
+      reply: { code: 535, enhancedCode: '5.7.8', verb: 'AUTH' },
+    });
+    if (opening.session) throw new Error('logged in');
+    for (const secret of secrets) {
+      expect(opening.transcript).not.toContain(secret);
+      expect(opening.fault.reply.text).not.toContain(secret);
+    }
+  });
+
+  it('is refused for the wrong password', async () => {
+    const sink = await startSink({ auth: { user: 'user', pass: 'other' } });
+    const { fault } = await openTo(sink.port, { tls: 'required', auth });
+    expect(fault).toMatchObject({ kind: 'auth', reply: { code: 535 } });
+  });
+
+  it('is a fault where no method of ours is offered', async () => {
+    const sink = await startSink({ extensions: ['AUTH CRAM-MD5'] });
+    const { fault } = await openTo(sink.port, { tls: 'required', auth });
+    expect(fault).toMatchObject({ kind: 'auth', reply: { code: null } });
+  });
+
+  it('never sends credentials in the clear', async () => {
+    const sink = await startSink({ auth: credentials, tls: false });
+    const { fault } = await openTo(sink.port, { tls: 'opportunistic', auth });
+    expect(fault).toMatchObject({ kind: 'tls', reply: { verb: 'AUTH' } });
+    expect(sink.commands.map(({ line }) => line)).toEqual(['EHLO client.test']);
+  });
+
+  it('sends them in the clear where that is allowed', async () => {
+    const sink = await startSink({ auth: credentials, tls: false });
+    const session = await open(sink.port, { tls: 'none', auth, allowClearAuth: true });
+    await session.deliver(mailOf());
+    expect(sink.messages[0]?.user).toBe('user');
+  });
+});
+
+describe('giving up', () => {
+  it('at a shutdown ends an opening at once', async () => {
+    const sink = await startSink();
+    sink.on({ verb: 'EHLO' }, { hang: true });
+    const shutdown = new AbortController();
+    const opening = openTo(sink.port, { tls: 'opportunistic', signal: shutdown.signal });
+    await until(() => sink.commands.length === 1);
+    shutdown.abort();
+    expect((await opening).fault).toMatchObject({ kind: 'connection' });
+    await until(() => sink.connections.now === 0);
+  });
+
+  it('at a shutdown opens nothing any more', async () => {
+    const sink = await startSink();
+    const { fault } = await openTo(sink.port, { signal: AbortSignal.abort() });
+    expect(fault?.kind).toBe('connection');
+    await until(() => sink.connections.now === 0);
+    expect(sink.commands).toEqual([]);
+  });
+});
