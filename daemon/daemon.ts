@@ -14,7 +14,7 @@ import { startLaneReport } from '../src/queue/lanes/lane-report.ts';
 import { createPipeline, type Pipeline } from '../src/queue/loop.ts';
 import { createReportReader } from '../src/reports/reports.ts';
 import { addProcessMetrics } from '../src/runtime/metrics.ts';
-import { sweepClaims } from '../src/sending/send.ts';
+import { sweepIdempotencyKeys } from '../src/sending/send.ts';
 import { lockDaemon, storeLocation } from '../src/store/open.ts';
 import { sweepHealth } from '../src/usage/health.ts';
 import { measureLoopDelay } from './http/event-loop.ts';
@@ -126,7 +126,11 @@ function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop):
     startJobs(app, [
       { name: 'flush key use', pattern: '* * * * *', run: () => authenticator.flushLastUsed() },
       { name: 'check domains', pattern: '* * * * *', run: () => checkDueDomains(app) },
-      { name: 'sweep idempotency claims', pattern: '17 * * * *', run: () => sweepClaims(app) },
+      {
+        name: 'sweep idempotency claims',
+        pattern: '17 * * * *',
+        run: () => sweepIdempotencyKeys(app),
+      },
       { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
       { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },
     ]),

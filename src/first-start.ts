@@ -10,8 +10,8 @@ import { countKeys, insertKey } from './keys/queries.ts';
 import { storeMailbox } from './mailboxes/mailboxes.ts';
 import { newOrganizationRow, storeOrganization } from './organizations/organizations.ts';
 import { findOrganizationByName, lockOrganization } from './organizations/queries.ts';
-import { newSenderRow } from './senders/identities.ts';
 import { insertSender } from './senders/queries.ts';
+import { newSenderRow } from './senders/senders.ts';
 import type { Db } from './store/db.ts';
 
 const defaultOrganization = 'default';

@@ -7,7 +7,7 @@ import { createKey, listKeys, revokeKey } from '../src/keys/keys.ts';
 import { operatorOf } from '../src/keys/roles.ts';
 import { findMailboxByAddress } from '../src/mailboxes/mailboxes.ts';
 import { getOrganization, listOrganizations } from '../src/organizations/organizations.ts';
-import { resolveSender } from '../src/senders/senders.ts';
+import { resolveSender } from '../src/senders/resolve.ts';
 import { type EmptyTestApp, emptyTestApp, stores } from './support/test-app.ts';
 
 const firstPage = { page: 1, limit: 20 };

@@ -1,4 +1,4 @@
-// `svc senders create` (contract 6). When a sender is verified: src/senders/identities.ts.
+// `svc senders create` (contract 6). When a sender is verified: src/senders/senders.ts.
 import { Flags } from '@oclif/core';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';
@@ -47,7 +47,7 @@ export default class SendersCreate extends BaseCommand {
       }),
     };
     await withCaller(flags, async (app, caller) => {
-      const { createSender } = await import('../../src/senders/identities.ts');
+      const { createSender } = await import('../../src/senders/senders.ts');
       const { createSenderInput } = await import('../../src/senders/schema.ts');
       const { parseWith } = await import('../../src/api/validate.ts');
       const sender = await createSender(app, caller, parseWith(createSenderInput, input, 'body'));

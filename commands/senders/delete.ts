@@ -1,4 +1,4 @@
-// `svc senders delete` (contract 6). When a sender is verified: src/senders/identities.ts.
+// `svc senders delete` (contract 6). When a sender is verified: src/senders/senders.ts.
 import { Args } from '@oclif/core';
 import { BaseCommand, yesFlag } from '../base/command.ts';
 import { confirmed } from '../base/confirm.ts';
@@ -28,7 +28,7 @@ export default class SendersDelete extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const { senderPath } = await import('../../src/senders/schema.ts');
       const { parseWith } = await import('../../src/api/validate.ts');
-      const { deleteSender, getSender } = await import('../../src/senders/identities.ts');
+      const { deleteSender, getSender } = await import('../../src/senders/senders.ts');
       const { id } = parseWith(senderPath, args, 'path');
       const { email } = await getSender(app, caller, id);
       await confirmed(`Delete the sender ${email} for good?`, flags.yes);

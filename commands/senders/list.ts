@@ -1,4 +1,4 @@
-// `svc senders list` (contract 6). When a sender is verified: src/senders/identities.ts.
+// `svc senders list` (contract 6). When a sender is verified: src/senders/senders.ts.
 import { given } from '../base/body.ts';
 import { BaseCommand, pageFlags } from '../base/command.ts';
 import { senderColumns } from '../base/fields.ts';
@@ -21,7 +21,7 @@ export default class SendersList extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(SendersList);
     await withCaller(flags, async (app, caller) => {
-      const { listSenders } = await import('../../src/senders/identities.ts');
+      const { listSenders } = await import('../../src/senders/senders.ts');
       const { listSendersQuery } = await import('../../src/senders/schema.ts');
       const { parseWith } = await import('../../src/api/validate.ts');
       const { page, limit } = flags;

@@ -1,4 +1,4 @@
-// `svc senders show` (contract 6). When a sender is verified: src/senders/identities.ts.
+// `svc senders show` (contract 6). When a sender is verified: src/senders/senders.ts.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { senderCard } from '../base/fields.ts';
@@ -22,7 +22,7 @@ export default class SendersShow extends BaseCommand {
       const { senderPath } = await import('../../src/senders/schema.ts');
       const { parseWith } = await import('../../src/api/validate.ts');
       const { id } = parseWith(senderPath, args, 'path');
-      const { getSender } = await import('../../src/senders/identities.ts');
+      const { getSender } = await import('../../src/senders/senders.ts');
       await printCard(flags, await getSender(app, caller, id), senderCard);
     });
   }

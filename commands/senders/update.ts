@@ -1,4 +1,4 @@
-// `svc senders update` (contract 6). When a sender is verified: src/senders/identities.ts.
+// `svc senders update` (contract 6). When a sender is verified: src/senders/senders.ts.
 import { Args, Flags } from '@oclif/core';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';
@@ -50,7 +50,7 @@ export default class SendersUpdate extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const { senderPath, updateSenderInput } = await import('../../src/senders/schema.ts');
       const { parseWith } = await import('../../src/api/validate.ts');
-      const { updateSender } = await import('../../src/senders/identities.ts');
+      const { updateSender } = await import('../../src/senders/senders.ts');
       const { id } = parseWith(senderPath, args, 'path');
       const changes = parseWith(updateSenderInput, input, 'body');
       await printCard(flags, await updateSender(app, caller, id, changes), senderCard);

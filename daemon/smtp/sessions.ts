@@ -8,7 +8,7 @@
 import type { Socket } from 'node:net';
 import type { SMTPServer, SMTPServerSession } from 'smtp-server';
 import type { InboundRefusal } from '../../src/inbound/refusal.ts';
-import type { Destination } from '../../src/inbound/resolve.ts';
+import type { Addressee } from '../../src/inbound/resolve.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { Connection } from './connection.ts';
 import { ConnectionCounts } from './connection-counts.ts';
@@ -21,7 +21,7 @@ export interface Transaction {
   /** What SIZE= said, 0 without it (RFC 1870). */
   declaredBytes: number;
   /** By address, so that one named twice counts once. */
-  destinations: Map<string, Destination>;
+  addressees: Map<string, Addressee>;
 }
 
 export interface Session {
@@ -66,7 +66,7 @@ export class Sessions {
       socket,
       address,
       phase: 'commands',
-      transaction: { mailFrom: '', declaredBytes: 0, destinations: new Map() },
+      transaction: { mailFrom: '', declaredBytes: 0, addressees: new Map() },
       heardBytes: 0,
       heardAt: now,
       progressAt: now,

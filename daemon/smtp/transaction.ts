@@ -5,7 +5,7 @@ import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 
 import type { App } from '../../src/app.ts';
 import { type ReceivedEnvelope, receive } from '../../src/inbound/receive.ts';
 import type { InboundRefusal } from '../../src/inbound/refusal.ts';
-import { type Destination, resolveDestination } from '../../src/inbound/resolve.ts';
+import { type Addressee, resolveAddressee } from '../../src/inbound/resolve.ts';
 import { parseAddress } from '../../src/net/address.ts';
 import { ourFault, replies, SmtpRefusal } from './errors.ts';
 import type { SmtpLimits } from './limits.ts';
@@ -37,8 +37,8 @@ function mostBytes({ app, limits }: Reception, mailboxes: number): number {
 }
 
 /** How many copies are stored: one for each mailbox, and each report. */
-function countMailboxes(destinations: Iterable<Destination>): number {
-  const owners = [...destinations].map((one) =>
+function countMailboxes(addressees: Iterable<Addressee>): number {
+  const owners = [...addressees].map((one) =>
     one.kind === 'mailbox' ? one.mailboxId : one.address,
   );
   return new Set(owners).size;
@@ -58,19 +58,19 @@ export function beginTransaction(
   session.transaction = {
     mailFrom: parseAddress(from.address)?.email ?? from.address,
     declaredBytes,
-    destinations: new Map(),
+    addressees: new Map(),
   };
   return null;
 }
 
 function admitDestination(
   reception: Reception,
-  { destinations, declaredBytes }: Transaction,
-  destination: Destination,
+  { addressees, declaredBytes }: Transaction,
+  addressee: Addressee,
 ): InboundRefusal | null {
-  const mailboxes = countMailboxes([...destinations.values(), destination]);
+  const mailboxes = countMailboxes([...addressees.values(), addressee]);
   if (declaredBytes > mostBytes(reception, mailboxes)) return replies.tooManyCopies;
-  destinations.set(destination.address, destination);
+  addressees.set(addressee.address, addressee);
   return null;
 }
 
@@ -84,7 +84,7 @@ export async function addRecipient(
   if (needsSmtpUtf8(address, about)) return new SmtpRefusal(replies.needsSmtpUtf8);
   session.phase = 'working';
   try {
-    const resolved = await resolveDestination(reception.app, address);
+    const resolved = await resolveAddressee(reception.app, address);
     const refusal =
       resolved.kind === 'refused'
         ? resolved
@@ -99,7 +99,7 @@ function envelopeOf({ address, transaction }: Session, about: SMTPServerSession)
   const { envelope, secure, transmissionType } = about;
   return {
     mailFrom: transaction.mailFrom,
-    destinations: [...transaction.destinations.values()],
+    addressees: [...transaction.addressees.values()],
     remoteAddress: address,
     helo: about.hostNameAppearsAs,
     tls: secure,
@@ -142,7 +142,7 @@ export function receiveData(
   const { sessions, budget } = reception;
   session.phase = 'receiving';
   const envelope = envelopeOf(session, about);
-  const mailboxes = countMailboxes(envelope.destinations);
+  const mailboxes = countMailboxes(envelope.addressees);
   const collector = new MailCollector(budget, mostBytes(reception, mailboxes));
   stream.on('data', (chunk: Buffer) => {
     collector.add(chunk);

@@ -61,7 +61,7 @@ export function tokensIn(bucket: Bucket, nowMs: number): number {
 }
 
 /** Brings level and time up to now. */
-function settle(bucket: Bucket, nowMs: number): void {
+function refill(bucket: Bucket, nowMs: number): void {
   bucket.level = levelAt(bucket, nowMs);
   const wasSetBack = bucket.atMs - nowMs > mostSkewMs;
   bucket.atMs = wasSetBack ? nowMs : Math.max(bucket.atMs, nowMs);
@@ -83,7 +83,7 @@ export function waitMs(buckets: readonly Bucket[], tokens: number, nowMs: number
 
 /** Draws from all of them and returns 0, or from none and returns `waitMs`. */
 export function draw(buckets: readonly Bucket[], tokens: number, nowMs: number): number {
-  for (const bucket of buckets) settle(bucket, nowMs);
+  for (const bucket of buckets) refill(bucket, nowMs);
   const wait = waitMs(buckets, tokens, nowMs);
   if (wait > 0) return wait;
   for (const bucket of buckets) bucket.level -= tokens * unitsPerToken;
@@ -93,14 +93,14 @@ export function draw(buckets: readonly Bucket[], tokens: number, nowMs: number):
 /** Gives back what was drawn a moment ago; never more than the bucket holds. */
 export function giveBack(buckets: readonly Bucket[], tokens: number, nowMs: number): void {
   for (const bucket of buckets) {
-    settle(bucket, nowMs);
+    refill(bucket, nowMs);
     bucket.level = Math.min(bucket.rate.burst, bucket.level + tokens * unitsPerToken);
   }
 }
 
 /** A changed plan: what is in the bucket stays, as far as the new one holds it. */
 export function retune(bucket: Bucket, rate: Rate, nowMs: number): void {
-  settle(bucket, nowMs);
+  refill(bucket, nowMs);
   bucket.rate = rate;
   bucket.level = Math.min(bucket.level, rate.burst);
 }

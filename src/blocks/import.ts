@@ -161,7 +161,7 @@ function comparing(app: App, caller: Caller): Take {
 }
 
 /** Takes a batch and counts it; an address that it repeats exists from its first mention on. */
-async function settle(batch: readonly Candidate[], take: Take, report: ImportReport) {
+async function writeBatch(batch: readonly Candidate[], take: Take, report: ImportReport) {
   const first = new Map<string, Candidate>();
   for (const one of batch) {
     if (!first.has(one.row.folded_address)) first.set(one.row.folded_address, one);
@@ -198,10 +198,10 @@ export async function importBlocks(
       const candidate = candidateOf(app, caller, row, verdictOf, report);
       if (candidate) batch.push(candidate);
       if (batch.length < rowsPerTransaction) continue;
-      await settle(batch, take, report);
+      await writeBatch(batch, take, report);
       batch = [];
     }
-    await settle(batch, take, report);
+    await writeBatch(batch, take, report);
   } catch (error) {
     throw withProgress(error, report);
   }

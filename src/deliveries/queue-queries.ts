@@ -33,7 +33,7 @@ export interface QueuePart {
   half: QueueHalf;
   state: QueueState | null;
   /** The lanes that are holds. */
-  heldLanes: readonly string[];
+  heldStops: readonly string[];
 }
 
 function entriesOf(db: Db, half: QueueHalf) {
@@ -52,8 +52,8 @@ function filtered(db: Db, half: QueueHalf, filter: QueueFilter) {
     .$if(lane !== undefined, (q) => q.where('lane', '=', lane ?? ''));
 }
 
-function partOf(db: Db, { half, state, heldLanes }: QueuePart, filter: QueueFilter) {
-  const held = isOneOf(db, 'lane', idList(db, heldLanes));
+function partOf(db: Db, { half, state, heldStops }: QueuePart, filter: QueueFilter) {
+  const held = isOneOf(db, 'lane', idList(db, heldStops));
   return filtered(db, half, filter)
     .$if(state === 'waiting', (q) => q.where('lane', 'is', null).where('claimed_by', 'is', null))
     .$if(state === 'claimed', (q) => q.where('claimed_by', 'is not', null))
@@ -102,10 +102,10 @@ export type QueueCounts = Record<QueueState, number>;
 /** Counts from the entries of indexes alone, each up to `most`. */
 export async function countStates(
   db: Db,
-  heldLanes: readonly string[],
+  heldStops: readonly string[],
   most: number,
 ): Promise<QueueCounts> {
-  const held = isOneOf(db, 'lane', idList(db, heldLanes));
+  const held = isOneOf(db, 'lane', idList(db, heldStops));
   const upTo = (condition: RawBuilder<SqlBool>) =>
     sql`(select count(*) from (select 1 from deliveries where ${condition} limit ${most}) a)`;
   const { rows } = await sql<QueueCounts>`select
@@ -159,7 +159,7 @@ export interface Walk {
   half: QueueHalf;
   filter: QueueFilter;
   /** Not these lanes. */
-  exceptLanes: readonly string[];
+  exceptStops: readonly string[];
   /** Also those whose scheduled time is still to come. */
   withScheduled: boolean;
   /** The last entry of the batch before. */
@@ -170,16 +170,16 @@ export interface Walk {
 
 /** The next unclaimed entries of a walk over a half of the queue. */
 export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<WalkRow[]> {
-  const { half, filter, exceptLanes, withScheduled, after, until } = walk;
+  const { half, filter, exceptStops, withScheduled, after, until } = walk;
   const order = half === 'ready' ? 'turn' : 'due_at';
-  const excepted = isOneOf(db, 'lane', idList(db, exceptLanes));
+  const excepted = isOneOf(db, 'lane', idList(db, exceptStops));
   const rows = await filtered(db, half, filter)
     .select(['id', 'message_id', 'recipient_id', 'organization_id', 'sender_domain', 'email'])
     .select('status')
     .select(`${order} as at`)
     .where('claimed_by', 'is', null)
     .where(order, '<=', until)
-    .$if(exceptLanes.length > 0, (q) =>
+    .$if(exceptStops.length > 0, (q) =>
       q.where((where) => where.or([where('lane', 'is', null), sql<SqlBool>`not ${excepted}`])),
     )
     .$if(!withScheduled, (q) => q.where('status', '<>', 'scheduled'))

@@ -92,7 +92,7 @@ function publishedKeys(results: readonly CheckResult[]): Map<string, boolean> {
 }
 
 /** Marks which keys are in use; one that is retires the older ones of its algorithm. */
-async function settleKeys(
+async function confirmKeys(
   trx: Db,
   keys: readonly queries.DomainKeyRow[],
   published: ReadonlyMap<string, boolean>,
@@ -126,7 +126,7 @@ export async function checkDomain(
     const { domain, keys } = await getDomainRows(trx, organizationId, id);
     const next = transition(domain, findingOf(before, results), now);
     const checks = results.map(({ name, check: found }) => [name, found] as const);
-    await settleKeys(trx, keys, publishedKeys(results));
+    await confirmKeys(trx, keys, publishedKeys(results));
     await queries.updateDomain(trx, organizationId, id, {
       ...next,
       record_checks: toJson(Object.fromEntries(checks)),
@@ -155,7 +155,7 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
       next_check_at: null,
       updated_at: now,
     });
-    await settleKeys(trx, keys, new Map(keys.map((key) => [key.id, true])));
+    await confirmKeys(trx, keys, new Map(keys.map((key) => [key.id, true])));
     await auditDomain(app, trx, caller, 'domain.verified-by-force', domain);
     return getDomainRows(trx, organizationId, id);
   });

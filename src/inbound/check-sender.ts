@@ -20,7 +20,7 @@ import { type InboundRefusal, refused } from './refusal.ts';
 export interface SenderEnvelope {
   /** Empty for the null return path. */
   mailFrom: string;
-  destinations: readonly { address: string }[];
+  addressees: readonly { address: string }[];
   remoteAddress: string;
   helo: string;
 }
@@ -96,11 +96,11 @@ function refusalFor(
  */
 export async function checkSender(
   app: App,
-  { mailFrom, destinations, remoteAddress, helo }: SenderEnvelope,
+  { mailFrom, addressees, remoteAddress, helo }: SenderEnvelope,
   raw: Buffer,
 ): Promise<Verdicts | InboundRefusal> {
   if (isInRanges(remoteAddress, checks(app).trusted)) return unchecked;
-  const recipients = destinations.map(({ address }) => address);
+  const recipients = addressees.map(({ address }) => address);
   if (isOwnTransaction(app, mailFrom, recipients)) return unchecked;
   const found = await authenticate(raw, {
     ip: remoteAddress,

@@ -8,7 +8,7 @@ import type { BlobRow, MessageRow, RecipientRow } from '../messages/queries.ts';
 import type { HeaderAddress, ParsedMail } from '../mime/parse/parsed-mail.ts';
 import { foldAddress } from '../net/address.ts';
 import { toJson } from '../store/db.ts';
-import type { MailboxDestination } from './resolve.ts';
+import type { MailboxAddressee } from './resolve.ts';
 
 /** All that is stored of one message for one mailbox. */
 export interface InboundCopy {
@@ -66,7 +66,7 @@ function draftMessage(
   id: string,
   blobId: string,
   { header, envelope, receivedAt }: InboundMail,
-  to: readonly MailboxDestination[],
+  to: readonly MailboxAddressee[],
 ): Omit<MessageRow, 'organization_id' | 'mailbox_id'> {
   const recipients = to.map(({ address }) => address);
   return {
@@ -105,8 +105,8 @@ function draftMessage(
 function draftCopy(
   app: App,
   mail: InboundMail,
-  mailbox: MailboxDestination,
-  to: readonly MailboxDestination[],
+  mailbox: MailboxAddressee,
+  to: readonly MailboxAddressee[],
 ): InboundCopy {
   const { organizationId, mailboxId } = mailbox;
   const owner = { organization_id: organizationId };
@@ -134,13 +134,13 @@ function draftCopy(
   };
 }
 
-/** One copy for each mailbox among the destinations, in their order. */
+/** One copy for each mailbox among the addressees, in their order. */
 export function draftCopies(
   app: App,
   mail: InboundMail,
-  destinations: readonly MailboxDestination[],
+  addressees: readonly MailboxAddressee[],
 ): InboundCopy[] {
-  const byMailbox = Map.groupBy(destinations, ({ mailboxId }) => mailboxId);
+  const byMailbox = Map.groupBy(addressees, ({ mailboxId }) => mailboxId);
   return [...byMailbox.values()].flatMap((to) => {
     const [mailbox] = to;
     return mailbox ? [draftCopy(app, mail, mailbox, to)] : [];

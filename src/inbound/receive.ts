@@ -15,14 +15,14 @@ import { checkSender, type Verdicts } from './check-sender.ts';
 import { draftCopies, type InboundCopy } from './inbound-copy.ts';
 import { receivedField } from './received-field.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
-import type { Destination } from './resolve.ts';
+import type { Addressee } from './resolve.ts';
 
 /** How a mail came, and whom for. */
 export interface ReceivedEnvelope {
   /** Empty for the null return path. */
   mailFrom: string;
   /** At least one; a mailbox addressed twice gets one copy. */
-  destinations: readonly Destination[];
+  addressees: readonly Addressee[];
   remoteAddress: string;
   helo: string;
   tls: boolean;
@@ -54,12 +54,12 @@ interface CheckedMail {
   verdicts: Verdicts;
 }
 
-type Store = (mail: Stored) => Promise<void>;
+type StoreMail = (mail: Stored) => Promise<void>;
 
 /** One group per app; made at the first mail, gone with the app. */
-const groups = new WeakMap<App, Store>();
+const groups = new WeakMap<App, StoreMail>();
 
-function storeOf(app: App): Store {
+function storeMailOf(app: App): StoreMail {
   let store = groups.get(app);
   if (!store) {
     store = groupWrites(app.store, mostPerTransaction, async (trx, mails: Stored[]) => {
@@ -112,11 +112,11 @@ async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): 
 /** Reports as they wait to be read (src/reports/reports.ts): the beginning of the mail, once for each. */
 function draftReports(
   app: App,
-  { mailFrom, id, destinations }: ReceivedEnvelope,
+  { mailFrom, id, addressees }: ReceivedEnvelope,
   trace: string,
   raw: Buffer,
 ): ReportRow[] {
-  const wanted = destinations.filter((one) => one.kind === 'report');
+  const wanted = addressees.filter((one) => one.kind === 'report');
   if (wanted.length === 0) return [];
   if (raw.length > mostReportBytes) {
     const text = 'a report is cut: what is longer than a megabyte is not read';
@@ -141,10 +141,10 @@ function draftReports(
 /** One message for each mailbox. */
 function draftMessages(
   app: App,
-  { destinations, ...envelope }: ReceivedEnvelope,
+  { addressees, ...envelope }: ReceivedEnvelope,
   { trace, raw, block, receivedAt, verdicts }: CheckedMail,
 ): InboundCopy[] {
-  const wanted = destinations.filter((one) => one.kind === 'mailbox');
+  const wanted = addressees.filter((one) => one.kind === 'mailbox');
   if (wanted.length === 0) return [];
   const { mailFrom, remoteAddress, helo, tls } = envelope;
   return draftCopies(
@@ -169,7 +169,7 @@ export async function receive(
   envelope: ReceivedEnvelope,
   raw: Buffer,
 ): Promise<ReceiveResult> {
-  const { destinations, remoteAddress, helo, protocol, id } = envelope;
+  const { addressees, remoteAddress, helo, protocol, id } = envelope;
   const block = readHeaderBlock(raw);
   if (block.all('received').length > mostHops) {
     return refused(554, '5.4.6', 'Too many hops: this message is going round in circles');
@@ -177,7 +177,7 @@ export async function receive(
   const verdicts = await checkSender(app, envelope, raw);
   if ('kind' in verdicts) return verdicts;
   const receivedAt = app.clock.now();
-  const [first, ...others] = destinations;
+  const [first, ...others] = addressees;
   const trace = receivedField({
     helo,
     remoteAddress,
@@ -189,7 +189,7 @@ export async function receive(
   });
   const copies = draftMessages(app, envelope, { trace, raw, block, receivedAt, verdicts });
   const reports = draftReports(app, envelope, trace, raw);
-  await storeOf(app)({ copies, reports });
+  await storeMailOf(app)({ copies, reports });
   app.metrics.accepted.inc({ direction: 'inbound' }, copies.length);
   const messageIds = copies.map(({ message }) => message.id);
   return {

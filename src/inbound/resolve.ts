@@ -1,5 +1,5 @@
 // Where mail for an address goes (contract 8): decided at RCPT, so that what is not ours is refused
-// before a byte of it arrives. There is no way to relay: an address is a destination here or nothing.
+// before a byte of it arrives. There is no way to relay: an address is an addressee here or nothing.
 
 import type { App } from '../app.ts';
 import { findDelivery } from '../deliveries/queries.ts';
@@ -11,7 +11,7 @@ import type { ReportKind } from '../reports/queries.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
 
 /** A mailbox and the address it was reached by. */
-export interface MailboxDestination {
+export interface MailboxAddressee {
   kind: 'mailbox';
   mailboxId: string;
   organizationId: string;
@@ -20,7 +20,7 @@ export interface MailboxDestination {
 }
 
 /** Where reports on our own sends and domains come back to. */
-export interface ReportDestination {
+export interface ReportAddressee {
   kind: 'report';
   report: ReportKind;
   organizationId: string;
@@ -29,7 +29,7 @@ export interface ReportDestination {
   address: string;
 }
 
-export type Destination = MailboxDestination | ReportDestination;
+export type Addressee = MailboxAddressee | ReportAddressee;
 
 /** What comes to these at a return-path host of ours. */
 const reportLocalParts: ReadonlyMap<string, ReportKind> = new Map([
@@ -43,10 +43,10 @@ function withDomain(address: string, hostname: string): string {
 }
 
 /** What becomes of mail for an address, as it stood in RCPT TO without brackets. */
-export async function resolveDestination(
+export async function resolveAddressee(
   app: App,
   address: string,
-): Promise<Destination | InboundRefusal> {
+): Promise<Addressee | InboundRefusal> {
   const parsed = parseAddress(withDomain(address, app.config.delivery.hostname));
   if (!parsed) return refused(553, '5.1.3', 'This is not an address that mail can be sent to');
   const mailbox = await findMailboxByAddress(app.store.db, parsed.email);
@@ -69,7 +69,7 @@ export async function resolveDestination(
 async function resolveReport(
   app: App,
   { email, localPart, domain }: MailAddress,
-): Promise<ReportDestination | null> {
+): Promise<ReportAddressee | null> {
   const { db } = app.store;
   const named = readReturnPath(app, email);
   const report = reportLocalParts.get(localPart.toLowerCase());

@@ -15,7 +15,7 @@ import {
   findMessageRow,
   findMessageRows,
   findRecipients,
-  forgetClaimResponse,
+  forgetKeptResponse,
   type MessageRow,
 } from './queries.ts';
 import type { Delivery, ListMessagesQuery, Message, TimelineEvent } from './schema.ts';
@@ -117,7 +117,7 @@ export async function deleteMessage(
     await lockDeliveriesOf(trx, id);
     if (!(await deleteMessageRow(trx, row))) throw new ResourceNotFoundError('message', id);
     await deleteEventRows(trx, id);
-    await forgetClaimResponse(trx, row.organization_id, id);
+    await forgetKeptResponse(trx, row.organization_id, id);
   });
   return { success: true, message: `Message ${id} was deleted` };
 }

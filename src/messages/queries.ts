@@ -78,7 +78,7 @@ export interface RecipientRow {
   position: number;
 }
 
-export interface ClaimRow {
+export interface IdempotencyRow {
   organization_id: string;
   claim_key: string;
   fingerprint: string;
@@ -92,7 +92,7 @@ interface MessageTables {
   contents: ContentRow;
   blobs: BlobRow;
   recipients: RecipientRow;
-  idempotency_claims: ClaimRow;
+  idempotency_claims: IdempotencyRow;
 }
 
 const messageColumns = [
@@ -422,34 +422,37 @@ async function deleteUnusedContent(db: Db, id: string): Promise<void> {
 }
 
 /**
- * Stakes claims; returns those that are ours. On PostgreSQL a claim that another transaction is
+ * Keeps idempotency keys; returns those that are ours. On PostgreSQL a key that another transaction is
  * making is waited for. Callers pass them sorted, so that two batches cannot deadlock.
  */
-export async function insertClaims(db: Db, rows: readonly ClaimRow[]): Promise<Set<string>> {
+export async function insertIdempotencyKeys(
+  db: Db,
+  rows: readonly IdempotencyRow[],
+): Promise<Set<string>> {
   const inserted = await tables<MessageTables>(db)
     .insertInto('idempotency_claims')
     .values([...rows])
     .onConflict((conflict) => conflict.doNothing())
     .returning(['organization_id', 'claim_key'])
     .execute();
-  return new Set(inserted.map((row) => claimName(row.organization_id, row.claim_key)));
+  return new Set(inserted.map((row) => idempotencyName(row.organization_id, row.claim_key)));
 }
 
-/** The name of a claim over organizations; ids hold no space. */
-export function claimName(organizationId: string, key: string): string {
+/** The name of an idempotency key over organizations; ids hold no space. */
+export function idempotencyName(organizationId: string, key: string): string {
   return `${organizationId} ${key}`;
 }
 
-export function findClaims(
+export function findIdempotencyKeys(
   db: Db,
-  claims: readonly { organizationId: string; key: string }[],
-): Promise<ClaimRow[]> {
+  keys: readonly { organizationId: string; key: string }[],
+): Promise<IdempotencyRow[]> {
   return tables<MessageTables>(db)
     .selectFrom('idempotency_claims')
     .selectAll()
     .where((where) =>
       where.or(
-        claims.map(({ organizationId, key }) =>
+        keys.map(({ organizationId, key }) =>
           where.and({ organization_id: organizationId, claim_key: key }),
         ),
       ),
@@ -457,8 +460,12 @@ export function findClaims(
     .execute();
 }
 
-/** Forgets claims made before `before`; at most `limit` at a time, to keep transactions short. */
-export async function deleteClaimsBefore(db: Db, before: number, limit: number): Promise<number> {
+/** Forgets keys kept since before `before`; at most `limit` at a time, to keep transactions short. */
+export async function deleteIdempotencyKeysBefore(
+  db: Db,
+  before: number,
+  limit: number,
+): Promise<number> {
   const old = tables<MessageTables>(db)
     .selectFrom('idempotency_claims')
     .select(['organization_id', 'claim_key'])
@@ -478,8 +485,8 @@ export async function deleteClaimsBefore(db: Db, before: number, limit: number):
   return rows.length;
 }
 
-/** Gives a claim that is staked its answer. */
-export async function setClaimResponse(db: Db, made: ClaimRow): Promise<void> {
+/** Gives a key that is kept its answer. */
+export async function setKeptResponse(db: Db, made: IdempotencyRow): Promise<void> {
   await tables<MessageTables>(db)
     .updateTable('idempotency_claims')
     .set({ response: made.response })
@@ -488,10 +495,10 @@ export async function setClaimResponse(db: Db, made: ClaimRow): Promise<void> {
     .execute();
 }
 
-/** Releases a claim that nothing came of. */
-export async function deleteClaim(
+/** Gives a key free that nothing came of. */
+export async function deleteIdempotencyKey(
   db: Db,
-  { organization_id, claim_key }: Pick<ClaimRow, 'organization_id' | 'claim_key'>,
+  { organization_id, claim_key }: Pick<IdempotencyRow, 'organization_id' | 'claim_key'>,
 ): Promise<void> {
   await tables<MessageTables>(db)
     .deleteFrom('idempotency_claims')
@@ -501,7 +508,7 @@ export async function deleteClaim(
 }
 
 /** A deleted message's replay must not bring its fields back. */
-export async function forgetClaimResponse(
+export async function forgetKeptResponse(
   db: Db,
   organizationId: string,
   messageId: string,

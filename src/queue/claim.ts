@@ -27,7 +27,7 @@ import {
 import type { Db } from '../store/db.ts';
 import { type Holds, heldBy, readHolds } from './desk/holds.ts';
 import type { Lanes } from './lanes/lanes.ts';
-import { laneOfShare, type Shares } from './lanes/shares.ts';
+import { type Shares, stopOfShare } from './lanes/shares.ts';
 import { countDropped } from './outcome-counts.ts';
 import { takeScheduled } from './scheduled.ts';
 import { type Pauses, readPauses } from './stops.ts';
@@ -252,7 +252,7 @@ async function goesNow(
     return true;
   }
   const { until, waitReason } = admission;
-  const waitsIn = admitted.goes ? laneOfShare(organizationId) : lane;
+  const waitsIn = admitted.goes ? stopOfShare(organizationId) : lane;
   await postpone(trx, { id, lane: waitsIn, dueAt: until, waitReason });
   return false;
 }

@@ -33,7 +33,7 @@ import { findMessageRows, lockMessages, type MessageRow } from '../messages/quer
 import { restateMessage } from '../messages/restate.ts';
 import { foldAddress } from '../net/address.ts';
 import { findOrganizations } from '../organizations/queries.ts';
-import { type ResolvedSender, resolveSenders } from '../senders/senders.ts';
+import { type ResolvedSender, resolveSenders } from '../senders/resolve.ts';
 import type { Db } from '../store/db.ts';
 import { unsentEvent } from './delivery-event.ts';
 import { changeQueue } from './desk/queue-walk.ts';
@@ -46,7 +46,7 @@ import { turnsOf } from './turns.ts';
 const askingMs = 10_000;
 
 /** The lane that keeps what waits for the quota; no lane of a provider has such a name. */
-function laneOfQuota(organizationId: string): string {
+function stopOfQuota(organizationId: string): string {
   return `quota ${organizationId}`;
 }
 
@@ -84,7 +84,7 @@ function waitForQuota(
   clearsAt: number | undefined,
 ): PutOff | null {
   if (clearsAt === undefined) return null;
-  return { id, lane: laneOfQuota(organization_id), dueAt: clearsAt, waitReason: 'daily-quota' };
+  return { id, lane: stopOfQuota(organization_id), dueAt: clearsAt, waitReason: 'daily-quota' };
 }
 
 /** What one message that was asked for may do. */
@@ -352,7 +352,7 @@ async function openBookings(
 
 /** The plan was changed: what waits for the quota of the old one is asked again at once. */
 export async function askForQuota(app: App, organizationId: string): Promise<void> {
-  const filter = { lane: laneOfQuota(organizationId) };
+  const filter = { lane: stopOfQuota(organizationId) };
   await changeQueue(app, { half: 'due', filter }, async (trx, rows) => {
     for (const { id } of rows) await askScheduledNow(trx, id, app.clock.now());
     return rows.length;

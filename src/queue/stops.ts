@@ -28,7 +28,7 @@ import { changeQueue, giveTurnsNow, type OnProgress } from './desk/queue-walk.ts
 const lookAgainMs = 24 * 60 * 60_000;
 
 /** The lane that keeps what waits for a resume; no lane of a provider has such a name. */
-function laneOfPause(organizationId: string, domain?: string): string {
+function stopOfPause(organizationId: string, domain?: string): string {
   return domain === undefined ? `paused ${organizationId}` : `paused ${organizationId} ${domain}`;
 }
 
@@ -45,17 +45,17 @@ export async function readPauses(trx: Db): Promise<Pauses> {
   const paused = new Set(await lockPausedOrganizations(trx));
   const held = new Set(
     (await lockHeldDomains(trx)).map(({ organizationId, domain }) =>
-      laneOfPause(organizationId, domain),
+      stopOfPause(organizationId, domain),
     ),
   );
   return {
     on({ id, organization_id, sender_domain }, now) {
       const dueAt = now + lookAgainMs;
       if (paused.has(organization_id)) {
-        return { id, lane: laneOfPause(organization_id), dueAt, waitReason: 'tenant-health' };
+        return { id, lane: stopOfPause(organization_id), dueAt, waitReason: 'tenant-health' };
       }
       if (held.size === 0) return null;
-      const lane = laneOfPause(organization_id, sender_domain);
+      const lane = stopOfPause(organization_id, sender_domain);
       return held.has(lane) ? { id, lane, dueAt, waitReason: 'domain-health' } : null;
     },
   };
@@ -94,7 +94,7 @@ export async function resumeSending(
       metadata: null,
     }),
   );
-  await empty(app, laneOfPause(id), onProgress);
+  await empty(app, stopOfPause(id), onProgress);
   return resumed;
 }
 
@@ -127,6 +127,6 @@ export async function resumeDomain(
     });
     await auditChange(app, trx, caller, 'domain.resumed', id, { domain, note });
   });
-  await empty(app, laneOfPause(organizationId, domain), onProgress);
+  await empty(app, stopOfPause(organizationId, domain), onProgress);
   return getDomain(app, caller, id);
 }

@@ -1,6 +1,5 @@
 // The HTTP operations on sender identities (specification 4.7; contract 6).
 import { type Route, route } from '../api/route.ts';
-import { createSender, deleteSender, getSender, listSenders, updateSender } from './identities.ts';
 import {
   createSenderInput,
   listSendersQuery,
@@ -10,6 +9,7 @@ import {
   senderPath,
   updateSenderInput,
 } from './schema.ts';
+import { createSender, deleteSender, getSender, listSenders, updateSender } from './senders.ts';
 
 const area = 'senders';
 

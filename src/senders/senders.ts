@@ -1,96 +1,237 @@
-// Who mail may come from (contract 5 `from`, 6): asked inside the accept transaction for every send,
-// so two prepared statements each and nothing else. The resource itself is identities.ts.
+// Sender identities (specification 2.10, 4.7; contract 6): the resource. Who may send is senders.ts.
+// An identity is verified while its domain is, or by itself (`verified_at`); nothing of the domain
+// is copied here, so what happens to the domain holds at once.
 
-import { findSendingDomain } from '../domains/queries.ts';
-import { ForbiddenError } from '../errors.ts';
+import { type Page, toPage } from '../api/pagination.ts';
+import type { Caller } from '../api/route.ts';
+import { parseWith } from '../api/validate.ts';
+import type { App } from '../app.ts';
+import { auditChange, changesOf } from '../audit/audit.ts';
+import type { AuditAction } from '../audit/schema.ts';
+import { selectDomainsNamed } from '../domains/queries.ts';
+import { ConflictError, ResourceNotFoundError } from '../errors.ts';
 import { domainOf, foldAddress } from '../net/address.ts';
-import { type Db, fromJson } from '../store/db.ts';
-import { findDefaultSender, findSenderByEmail, type SenderRow } from './queries.ts';
+import { findOrganizations, lockOrganization } from '../organizations/queries.ts';
+import { isoTime } from '../runtime/clock.ts';
+import { type Db, fromJson, toJson } from '../store/db.ts';
+import { findDomainHolds } from '../usage/domain-holds.ts';
+import { type SenderHealth, senderHealth } from '../usage/health.ts';
+import * as queries from './queries.ts';
+import {
+  type CreateSender,
+  createSenderInput,
+  type ListSenders,
+  type Sender,
+  type UpdateSender,
+} from './schema.ts';
 
-/** The `from` of a send, its address in the normal form of src/net/address.ts. */
-export interface FromAddress {
-  email: string;
-  name?: string | null | undefined;
-}
+type SenderDomain = Awaited<ReturnType<typeof selectDomainsNamed>>[number];
 
-export interface ResolvedSender {
-  email: string;
-  name: string | null;
-  /** Whose keys sign; null where the address is verified and its domain is not ours. */
-  domainId: string | null;
-  /** For mail that names no Reply-To itself. */
-  replyToEmails: string[] | null;
-}
-
-/**
- * The sender of one message: `from`, or the organization's default sender. Allowed are verified
- * senders and every address of a verified domain, inactive senders excepted.
- * @throws ForbiddenError naming the address, its domain and what to do.
- */
-export async function resolveSender(
-  db: Db,
-  organizationId: string,
-  from: FromAddress | undefined,
-): Promise<ResolvedSender> {
-  const sender = from
-    ? await findSenderByEmail(db, organizationId, foldAddress(from.email))
-    : await findDefaultSender(db, organizationId);
-  const email = from?.email ?? sender?.email;
-  if (email === undefined) throw noDefaultSender();
-  const domainName = domainOf(email);
-  const domain = await findSendingDomain(db, organizationId, domainName);
-  if (sender?.is_active === 0) throw inactive(sender);
-  const isVerified = domain?.status === 'verified' || (sender?.verified_at ?? null) !== null;
-  if (!isVerified) throw unverified(email, domainName, domain);
+function toSender(
+  row: queries.SenderRow,
+  domain: SenderDomain | undefined,
+  sendingStatus: Sender['deliverability']['sendingStatus'],
+  { series, ...deliverability }: SenderHealth,
+): Sender {
+  const domainVerifiedAt = domain?.status === 'verified' ? domain.verified_at : null;
+  // Verified with its domain: since both were there.
+  const byDomain = domainVerifiedAt === null ? null : Math.max(domainVerifiedAt, row.created_at);
+  const verifiedAt = row.verified_at ?? byDomain;
+  const isVerified = verifiedAt !== null;
   return {
-    email,
-    name: from?.name ?? sender?.name ?? null,
+    id: row.id,
+    organizationId: row.organization_id,
+    email: row.email,
+    name: row.name,
     domainId: domain?.id ?? null,
-    replyToEmails: fromJson<string[]>(sender?.reply_to_emails ?? null),
+    verificationStatus: isVerified ? 'verified' : 'pending',
+    verifiedAt: isoTime(verifiedAt),
+    verificationToken: null,
+    providerLifecycle: isVerified ? 'active' : 'provisioning',
+    providerFailureCode: null,
+    isDefault: row.is_default === 1,
+    replyToEmails: fromJson<string[]>(row.reply_to_emails),
+    deliverability: { ...deliverability, sendingStatus },
+    series,
+    isActive: row.is_active === 1,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
   };
 }
 
-/** The same for a batch, in order; equal questions are asked once, a refusal is a value. */
-export async function resolveSenders(
+async function present(
+  app: App,
   db: Db,
-  requests: readonly { organizationId: string; from: FromAddress | undefined }[],
-): Promise<(ResolvedSender | ForbiddenError)[]> {
-  const known = new Map<string, ResolvedSender | ForbiddenError>();
-  const resolved: (ResolvedSender | ForbiddenError)[] = [];
-  for (const { organizationId, from } of requests) {
-    const question = `${organizationId} ${from?.email ?? ''} ${from?.name ?? ''}`;
-    let answer = known.get(question);
-    if (!answer) {
-      answer = await resolveSender(db, organizationId, from).catch((error: unknown) => {
-        if (error instanceof ForbiddenError) return error;
-        throw error;
-      });
-      known.set(question, answer);
+  organizationId: string,
+  rows: readonly queries.SenderRow[],
+): Promise<Sender[]> {
+  const names = [...new Set(rows.map((row) => row.domain))];
+  const domains = await selectDomainsNamed(db, organizationId, names);
+  const byName = new Map(domains.map((domain) => [domain.domain, domain]));
+  const [organization] = await findOrganizations(db, [organizationId]);
+  const isPaused = organization?.sending_status === 'paused';
+  const holds = await findDomainHolds(db, organizationId);
+  const statusOf = (domain: string) => (holds.has(domain) ? 'held' : 'enabled');
+  const addresses = rows.map((row) => row.folded_email);
+  const healthOf = await senderHealth(db, organizationId, addresses, app.clock.now());
+  return rows.map((row) => {
+    const sendingStatus = isPaused ? 'paused' : statusOf(row.domain);
+    return toSender(row, byName.get(row.domain), sendingStatus, healthOf(row.folded_email));
+  });
+}
+
+async function getRow(db: Db, caller: Caller, id: string): Promise<queries.SenderRow> {
+  const row = await queries.findSender(db, caller.organizationId, id);
+  if (!row) throw new ResourceNotFoundError('sender', id);
+  return row;
+}
+
+async function presentOne(app: App, db: Db, caller: Caller, id: string): Promise<Sender> {
+  const [sender] = await present(app, db, caller.organizationId, [await getRow(db, caller, id)]);
+  if (!sender) throw new ResourceNotFoundError('sender', id);
+  return sender;
+}
+
+/** The row of a new sender, not yet the default. @throws ValidationError. */
+export function newSenderRow(
+  app: App,
+  organizationId: string,
+  input: CreateSender,
+): queries.SenderRow {
+  const { email, name, replyToEmails } = parseWith(createSenderInput, input, 'body');
+  const now = app.clock.now();
+  return {
+    id: app.newId('sender'),
+    organization_id: organizationId,
+    email,
+    folded_email: foldAddress(email),
+    domain: domainOf(email),
+    name: name ?? null,
+    verified_at: null,
+    verification_token_hash: null,
+    is_default: 0,
+    reply_to_emails: toJson(replyToEmails),
+    is_active: 1,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+/**
+ * Makes a sender identity, verified at once on a verified domain. The first of an organization is
+ * its default unless `isDefault` says otherwise.
+ * @throws ValidationError; ConflictError when the address is a sender already.
+ */
+export async function createSender(app: App, caller: Caller, input: CreateSender): Promise<Sender> {
+  const { organizationId } = caller;
+  const row = newSenderRow(app, organizationId, input);
+  return app.store.write(async (trx) => {
+    // One default per organization, also when two are made at once.
+    await lockOrganization(trx, organizationId, row.created_at);
+    const isDefault =
+      input.isDefault ?? (await queries.countSenders(trx, organizationId, {})) === 0;
+    if (!(await queries.insertSender(trx, row))) {
+      throw new ConflictError('sender', `${row.email} is a sender of this organization already`);
     }
-    resolved.push(answer);
-  }
-  return resolved;
+    if (isDefault) await makeDefault(trx, row, row.created_at);
+    await audit(app, trx, caller, 'sender.created', row, {
+      ...settingsOf(row),
+      isDefault,
+    });
+    return presentOne(app, trx, caller, row.id);
+  });
 }
 
-function noDefaultSender(): ForbiddenError {
-  return new ForbiddenError(
-    'There is no default sender: give from.email, or make one with `svc senders create --email ADDRESS --default`',
-  );
+/** What of a sender is changed by hand, as the audit tells it. */
+function settingsOf(row: queries.SenderRow) {
+  return {
+    name: row.name,
+    isDefault: row.is_default === 1,
+    replyToEmails: fromJson<string[]>(row.reply_to_emails),
+    isActive: row.is_active === 1,
+  };
 }
 
-function inactive({ email, id }: SenderRow): ForbiddenError {
-  return new ForbiddenError(
-    `${email} may not send: this sender is inactive. Set isActive on sender ${id}, or give another from.email`,
-  );
+function audit(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  action: AuditAction,
+  { id, email }: queries.SenderRow,
+  details: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
+  return auditChange(app, trx, caller, action, id, { email, ...details });
 }
 
-function unverified(
-  email: string,
-  domainName: string,
-  domain: { id: string; status: string } | undefined,
-): ForbiddenError {
-  const remedy = domain
-    ? `its domain ${domainName} is not verified (${domain.status}). Publish its records (\`svc domains dns ${domain.id}\`), then run \`svc domains verify ${domain.id}\``
-    : `${domainName} is not a domain of this organization. Add it (\`svc domains add ${domainName}\`) and publish the records that it shows`;
-  return new ForbiddenError(`${email} may not send: ${remedy}`);
+async function makeDefault(trx: Db, row: queries.SenderRow, now: number): Promise<void> {
+  await queries.clearDefaultSender(trx, row.organization_id, now);
+  await queries.updateSender(trx, row.id, { is_default: 1, updated_at: now });
+}
+
+/** A page of the organization's senders, newest first. */
+export async function listSenders(
+  app: App,
+  caller: Caller,
+  query: ListSenders,
+): Promise<Page<Sender>> {
+  const { db } = app.store;
+  const range = { limit: query.limit, offset: (query.page - 1) * query.limit };
+  const [rows, total] = await Promise.all([
+    queries.selectSenders(db, caller.organizationId, query, range),
+    queries.countSenders(db, caller.organizationId, query),
+  ]);
+  return toPage(await present(app, db, caller.organizationId, rows), total, query);
+}
+
+/** @throws ResourceNotFoundError. */
+export function getSender(app: App, caller: Caller, id: string): Promise<Sender> {
+  return presentOne(app, app.store.db, caller, id);
+}
+
+/** Changes what is given; a new default takes the place of the old. @throws ResourceNotFoundError. */
+export async function updateSender(
+  app: App,
+  caller: Caller,
+  id: string,
+  input: UpdateSender,
+): Promise<Sender> {
+  const { name, isDefault, replyToEmails, isActive } = input;
+  return app.store.write(async (trx) => {
+    const now = app.clock.now();
+    await lockOrganization(trx, caller.organizationId, now);
+    const row = await getRow(trx, caller, id);
+    await queries.updateSender(trx, id, {
+      ...(name !== undefined && { name }),
+      ...(replyToEmails !== undefined && { reply_to_emails: toJson(replyToEmails) }),
+      ...(isActive !== undefined && { is_active: isActive ? 1 : 0 }),
+      ...(isDefault === false && { is_default: 0 }),
+      updated_at: now,
+    });
+    if (isDefault) await makeDefault(trx, row, now);
+    const changes = changesOf(settingsOf(row), settingsOf(await getRow(trx, caller, id)));
+    if (Object.keys(changes).length > 0) {
+      await audit(app, trx, caller, 'sender.updated', row, changes);
+    }
+    return presentOne(app, trx, caller, id);
+  });
+}
+
+/**
+ * Deletes a sender identity. On a verified domain its address may go on sending; a deleted default
+ * has no successor.
+ * @throws ResourceNotFoundError.
+ */
+export async function deleteSender(
+  app: App,
+  caller: Caller,
+  id: string,
+): Promise<{ success: boolean; message: string }> {
+  await app.store.write(async (trx) => {
+    const row = await getRow(trx, caller, id);
+    if (!(await queries.deleteSenderRow(trx, caller.organizationId, id))) {
+      throw new ResourceNotFoundError('sender', id);
+    }
+    await audit(app, trx, caller, 'sender.deleted', row);
+  });
+  return { success: true, message: `Sender ${id} is deleted` };
 }

@@ -18,8 +18,8 @@ import { type MessageEvent, recordEvents } from '../events/events.ts';
 import { beyondSenders } from '../keys/constraints.ts';
 import { isLocalAddress } from '../mailboxes/mailboxes.ts';
 import {
-  claimName,
   findMessageRows,
+  idempotencyName,
   insertBlobs,
   insertContents,
   insertMessages,
@@ -33,18 +33,18 @@ import { unsentEvent } from '../queue/delivery-event.ts';
 import { countAccepted } from '../queue/outcome-counts.ts';
 import { turnsOf } from '../queue/turns.ts';
 import { isoTime } from '../runtime/clock.ts';
-import { type ResolvedSender, resolveSenders } from '../senders/senders.ts';
+import { type ResolvedSender, resolveSenders } from '../senders/resolve.ts';
 import { simulatedOutcome } from '../smtp/simulator.ts';
 import type { Db } from '../store/db.ts';
 import type { SendContent } from './content.ts';
 import { type Draft, draftMessage } from './draft.ts';
 import {
-  answerClaim,
-  type Claim,
-  claimRow,
-  knownClaims,
+  answerAgain,
+  findKept,
+  type IdempotencyKey,
+  idempotencyRow,
+  keepKeys,
   nameOf,
-  stakeClaims,
 } from './idempotency.ts';
 import { beyondOnboarding } from './reach.ts';
 import type { RecentContents } from './recent-contents.ts';
@@ -55,7 +55,7 @@ export interface AcceptRequest {
   caller: Caller;
   payload: SendPayload;
   content: SendContent;
-  claim: Claim | null;
+  idempotency: IdempotencyKey | null;
   /** When it is to be sent, ms since 1970; now, where it is left out. */
   scheduledFor?: number;
 }
@@ -75,25 +75,25 @@ export async function acceptAll(
     trx,
     requests.map(({ caller }) => caller.organizationId),
   );
-  const made = await knownClaims(
+  const made = await findKept(
     trx,
-    requests.flatMap(({ claim }) => claim ?? []),
+    requests.flatMap(({ idempotency }) => idempotency ?? []),
   );
-  requests.forEach(({ claim }, index) => {
-    const known = claim && made.get(nameOf(claim));
-    if (known) results[index] = answerClaim(claim, known);
+  requests.forEach(({ idempotency }, index) => {
+    const known = idempotency && made.get(nameOf(idempotency));
+    if (known) results[index] = answerAgain(idempotency, known);
   });
   const drafts = await draftAll(app, trx, recent, allowances, requests, results);
-  const claims = [...drafts].flatMap(([index, { presented, message }]) => {
-    const claim = requests[index]?.claim;
-    return claim ? [claimRow(claim, presented, message.created_at)] : [];
+  const rows = [...drafts].flatMap(([index, { presented, message }]) => {
+    const idempotency = requests[index]?.idempotency;
+    return idempotency ? [idempotencyRow(idempotency, presented, message.created_at)] : [];
   });
-  const lost = await stakeClaims(trx, claims);
+  const lost = await keepKeys(trx, rows);
   for (const index of [...drafts.keys()]) {
-    const claim = requests[index]?.claim;
-    const known = claim && lost.get(nameOf(claim));
+    const idempotency = requests[index]?.idempotency;
+    const known = idempotency && lost.get(nameOf(idempotency));
     if (!known) continue;
-    results[index] = answerClaim(claim, known);
+    results[index] = answerAgain(idempotency, known);
     drafts.delete(index);
   }
   await insertDrafts(app, trx, [...drafts.values()]);
@@ -111,10 +111,12 @@ export async function acceptAll(
     results[index] = { message: presented, replayed: false };
   }
   // What is left repeats a key of this very batch, which may have gone to another daemon.
-  const own = new Map(claims.map((row) => [claimName(row.organization_id, row.claim_key), row]));
-  return requests.map(({ claim }, index) => {
-    const repeated = claim && (lost.get(nameOf(claim)) ?? own.get(nameOf(claim)));
-    return results[index] ?? (repeated ? answerClaim(claim, repeated) : unanswered());
+  const own = new Map(
+    rows.map((row) => [idempotencyName(row.organization_id, row.claim_key), row]),
+  );
+  return requests.map(({ idempotency }, index) => {
+    const repeated = idempotency && (lost.get(nameOf(idempotency)) ?? own.get(nameOf(idempotency)));
+    return results[index] ?? (repeated ? answerAgain(idempotency, repeated) : unanswered());
   });
 }
 
@@ -147,8 +149,8 @@ async function draftAll(
   const drafts = new Map<number, Draft>();
   const drafted = new Set<string>();
   for (const [index, request] of requests.entries()) {
-    const { claim } = request;
-    if (results[index] || (claim && drafted.has(nameOf(claim)))) continue;
+    const { idempotency } = request;
+    if (results[index] || (idempotency && drafted.has(nameOf(idempotency)))) continue;
     const sender = senders[index];
     const parent = parents.get(request.payload.email.inReplyToMessageId ?? '');
     const { organizationId } = request.caller;
@@ -172,7 +174,7 @@ async function draftAll(
       index,
       scheduledFor === undefined ? draft : scheduledDraft(app, draft, scheduledFor),
     );
-    if (claim) drafted.add(nameOf(claim));
+    if (idempotency) drafted.add(nameOf(idempotency));
   }
   return drafts;
 }

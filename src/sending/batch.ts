@@ -1,8 +1,8 @@
 // The batch operation (contract 5): up to 100 sends in one transaction, an answer for each. Each entry
 // is checked by itself, as a send of its own would be; what is refused does not stop the others.
 //
-// Idempotency: the key's claim is staked first, in the transaction that stores the messages, so that a
-// crash leaves all of it or nothing. It keeps the refusals; each message has a claim row of its own
+// Idempotency: the key is kept first, in the transaction that stores the messages, so that a
+// crash leaves all of it or nothing. It keeps the refusals; each message has a key row of its own
 // beside it, which a deletion empties as that of any send. Where nothing was accepted the key is free.
 
 import { openAllowances } from '../admission/quota.ts';
@@ -11,12 +11,12 @@ import { checkWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
 import type { ConflictError } from '../errors.ts';
 import {
-  type ClaimRow,
-  claimName,
-  deleteClaim,
-  findClaims,
-  insertClaims,
-  setClaimResponse,
+  deleteIdempotencyKey,
+  findIdempotencyKeys,
+  type IdempotencyRow,
+  idempotencyName,
+  insertIdempotencyKeys,
+  setKeptResponse,
 } from '../messages/queries.ts';
 import { type BatchResult, type Message, sendPayload } from '../messages/schema.ts';
 import { type Db, fromJson } from '../store/db.ts';
@@ -24,15 +24,15 @@ import { type AcceptRequest, type AcceptResult, acceptAll } from './accept.ts';
 import { readSendContent } from './content.ts';
 import { fingerprint } from './fingerprint.ts';
 import {
-  type Claim,
-  claimRow,
   differentContent,
+  type IdempotencyKey,
+  idempotencyRow,
+  keepKeys,
   madeAndDeleted,
-  stakeClaims,
 } from './idempotency.ts';
 import { recentOf } from './send.ts';
 
-/** What the claim of a batch keeps of an entry: its refusal, or that it made a message. */
+/** What the row of a batch keeps of an entry: its refusal, or that it made a message. */
 type KeptEntry = { messageId: string } | { error: Record<string, unknown> };
 
 type BatchAnswer = { results: BatchResult[]; accepted: number } | { error: ConflictError };
@@ -59,17 +59,24 @@ export async function sendBatch(
   const requests = checked.map((one): AcceptRequest | AcceptResult => {
     if ('error' in one) return one;
     const content = readSendContent(organizationId, one.data);
-    return { caller, payload: one.data, content, claim: null };
+    return { caller, payload: one.data, content, idempotency: null };
   });
   const body = checked.map((one, index) => ('data' in one ? one.data : entries[index]));
-  const claim = idempotencyKey === null ? null : claimOf(organizationId, idempotencyKey, body);
-  const answer = await app.store.write((trx) => acceptBatch(app, trx, caller, requests, claim));
+  const idempotency =
+    idempotencyKey === null ? null : idempotencyOf(organizationId, idempotencyKey, body);
+  const answer = await app.store.write((trx) =>
+    acceptBatch(app, trx, caller, requests, idempotency),
+  );
   if ('error' in answer) throw answer.error;
   app.metrics.accepted.inc({ direction: 'outbound' }, answer.accepted);
   return answer.results;
 }
 
-function claimOf(organizationId: string, key: string, body: readonly unknown[]): Claim {
+function idempotencyOf(
+  organizationId: string,
+  key: string,
+  body: readonly unknown[],
+): IdempotencyKey {
   return { organizationId, key, fingerprint: fingerprint('POST', '/v1/messages/batch', body) };
 }
 
@@ -78,17 +85,17 @@ async function acceptBatch(
   trx: Db,
   caller: Caller,
   requests: readonly (AcceptRequest | AcceptResult)[],
-  claim: Claim | null,
+  idempotency: IdempotencyKey | null,
 ): Promise<BatchAnswer> {
   const valid = requests.filter((request): request is AcceptRequest => 'payload' in request);
   const recent = recentOf(app, trx);
-  // As in every accept: quota and contents are locked before the claims, so that all agree.
+  // As in every accept: quota and contents are locked before the idempotency keys, so that all agree.
   await openAllowances(app, trx, [caller.organizationId]);
   await recent.keep(valid.map(({ content }) => content.digest));
-  const staked = claim && batchClaimRow(claim, app.clock.now());
-  if (claim && staked) {
-    const [made] = (await stakeClaims(trx, [staked])).values();
-    if (made) return replay(trx, claim, made);
+  const own = idempotency && batchIdempotencyRow(idempotency, app.clock.now());
+  if (idempotency && own) {
+    const [made] = (await keepKeys(trx, [own])).values();
+    if (made) return replay(trx, idempotency, made);
   }
   const accepted = (await acceptAll(app, trx, recent, valid)).values();
   const results = requests.map((request) =>
@@ -96,7 +103,7 @@ async function acceptBatch(
   );
   const answers = results.map((result, index) => toResult(index, result));
   const messages = answers.flatMap((answer) => ('message' in answer ? answer.message : []));
-  if (claim && staked) await keep(trx, claim, staked, answers);
+  if (idempotency && own) await keep(trx, idempotency, own, answers);
   return { results: answers, accepted: messages.length };
 }
 
@@ -106,7 +113,10 @@ function toResult(index: number, result: AcceptRequest | AcceptResult): BatchRes
   throw new Error(`entry ${index} of a batch was left without an answer`);
 }
 
-function batchClaimRow({ organizationId, key, fingerprint }: Claim, now: number): ClaimRow {
+function batchIdempotencyRow(
+  { organizationId, key, fingerprint }: IdempotencyKey,
+  now: number,
+): IdempotencyRow {
   return {
     organization_id: organizationId,
     claim_key: key,
@@ -120,40 +130,44 @@ function batchClaimRow({ organizationId, key, fingerprint }: Claim, now: number)
 /** What a repeat needs; where there is no message, the key is free again (specification 4.2 rule 8). */
 async function keep(
   trx: Db,
-  claim: Claim,
-  staked: ClaimRow,
+  idempotency: IdempotencyKey,
+  own: IdempotencyRow,
   answers: readonly BatchResult[],
 ): Promise<void> {
   const rows = answers.flatMap((answer) =>
     'message' in answer
-      ? claimRow(
-          { ...claim, key: entryKey(claim.key, answer.index) },
+      ? idempotencyRow(
+          { ...idempotency, key: entryKey(idempotency.key, answer.index) },
           answer.message,
-          staked.created_at,
+          own.created_at,
         )
       : [],
   );
-  if (rows.length === 0) return deleteClaim(trx, staked);
-  await insertClaims(trx, rows);
+  if (rows.length === 0) return deleteIdempotencyKey(trx, own);
+  await insertIdempotencyKeys(trx, rows);
   const kept = answers.map(
     (answer): KeptEntry =>
       'message' in answer ? { messageId: answer.message.id } : { error: answer.error },
   );
-  await setClaimResponse(trx, { ...staked, response: JSON.stringify(kept) });
+  await setKeptResponse(trx, { ...own, response: JSON.stringify(kept) });
 }
 
-async function replay(trx: Db, claim: Claim, made: ClaimRow): Promise<BatchAnswer> {
-  if (claim.fingerprint !== made.fingerprint) return { error: differentContent() };
+async function replay(
+  trx: Db,
+  idempotency: IdempotencyKey,
+  made: IdempotencyRow,
+): Promise<BatchAnswer> {
+  if (idempotency.fingerprint !== made.fingerprint) return { error: differentContent() };
   const kept = fromJson<KeptEntry[]>(made.response);
-  const { organizationId, key } = claim;
+  const { organizationId, key } = idempotency;
   const keys = kept.map((_, index) => ({ organizationId, key: entryKey(key, index) }));
-  const rows = await findClaims(trx, keys);
+  const rows = await findIdempotencyKeys(trx, keys);
   const responses = new Map(
-    rows.map((row) => [claimName(row.organization_id, row.claim_key), row.response]),
+    rows.map((row) => [idempotencyName(row.organization_id, row.claim_key), row.response]),
   );
   const results = kept.map((entry, index): BatchResult => {
     if ('error' in entry) return { index, error: entry.error };
-    const response = responses.get(claimName(organizationId, entryKey(key, index)));
+    const response = responses.get(idempotencyName(organizationId, entryKey(key, index)));
     return response
       ? { index, message: fromJson<Message>(response) }
       : { index, error: madeAndDeleted(entry.messageId).toJSON() };

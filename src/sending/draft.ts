@@ -13,7 +13,7 @@ import type { Message, SendPayload } from '../messages/schema.ts';
 import { isMessageId } from '../mime/header-encoding.ts';
 import { domainOf, foldAddress } from '../net/address.ts';
 import { expiryOf, maxAttempts } from '../queue/retry.ts';
-import type { ResolvedSender } from '../senders/senders.ts';
+import type { ResolvedSender } from '../senders/resolve.ts';
 import { fromJson, toJson } from '../store/db.ts';
 import type { SendContent } from './content.ts';
 import type { RecentContents } from './recent-contents.ts';

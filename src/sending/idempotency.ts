@@ -1,37 +1,42 @@
-// Idempotency (specification 4.2 rules 5 to 8, contract 4): a claim is staked in the transaction that
+// Idempotency (specification 4.2 rules 5 to 8, contract 4): a key is kept in the transaction that
 // stores the message, so a failed attempt leaves none behind and two requests cannot both succeed.
 import type { ServiceError } from '../errors.ts';
 import { ConflictError } from '../errors.ts';
-import { type ClaimRow, claimName, findClaims, insertClaims } from '../messages/queries.ts';
+import {
+  findIdempotencyKeys,
+  type IdempotencyRow,
+  idempotencyName,
+  insertIdempotencyKeys,
+} from '../messages/queries.ts';
 import type { Message } from '../messages/schema.ts';
 import { type Db, fromJson } from '../store/db.ts';
 
 /** What a request says of its idempotency. */
-export interface Claim {
+export interface IdempotencyKey {
   organizationId: string;
   key: string;
   fingerprint: string;
 }
 
-export type ClaimAnswer = { message: Message; replayed: true } | { error: ServiceError };
+export type RepeatedAnswer = { message: Message; replayed: true } | { error: ServiceError };
 
-export function nameOf(claim: Claim): string {
-  return claimName(claim.organizationId, claim.key);
+export function nameOf(idempotency: IdempotencyKey): string {
+  return idempotencyName(idempotency.organizationId, idempotency.key);
 }
 
-/** The claims that exist already, by name. */
-export async function knownClaims(
+/** The keys that exist already, by name. */
+export async function findKept(
   trx: Db,
-  claims: readonly Claim[],
-): Promise<Map<string, ClaimRow>> {
-  if (claims.length === 0) return new Map();
-  const rows = await findClaims(trx, claims);
-  return new Map(rows.map((row) => [claimName(row.organization_id, row.claim_key), row]));
+  keys: readonly IdempotencyKey[],
+): Promise<Map<string, IdempotencyRow>> {
+  if (keys.length === 0) return new Map();
+  const rows = await findIdempotencyKeys(trx, keys);
+  return new Map(rows.map((row) => [idempotencyName(row.organization_id, row.claim_key), row]));
 }
 
 /** Rules 5 and 6: a repeat gets the original answer, other content a conflict. */
-export function answerClaim(claim: Claim, made: ClaimRow): ClaimAnswer {
-  if (claim.fingerprint !== made.fingerprint) return { error: differentContent() };
+export function answerAgain(idempotency: IdempotencyKey, made: IdempotencyRow): RepeatedAnswer {
+  if (idempotency.fingerprint !== made.fingerprint) return { error: differentContent() };
   if (made.response === '') return { error: madeAndDeleted(made.message_id) };
   return { message: fromJson<Message>(made.response), replayed: true };
 }
@@ -51,11 +56,15 @@ export function madeAndDeleted(messageId: string): ConflictError {
 }
 
 /** The row that a first request leaves for its repeats. */
-export function claimRow(claim: Claim, message: Message, now: number): ClaimRow {
+export function idempotencyRow(
+  idempotency: IdempotencyKey,
+  message: Message,
+  now: number,
+): IdempotencyRow {
   return {
-    organization_id: claim.organizationId,
-    claim_key: claim.key,
-    fingerprint: claim.fingerprint,
+    organization_id: idempotency.organizationId,
+    claim_key: idempotency.key,
+    fingerprint: idempotency.fingerprint,
     message_id: message.id,
     response: JSON.stringify(message),
     created_at: now,
@@ -63,23 +72,28 @@ export function claimRow(claim: Claim, message: Message, now: number): ClaimRow 
 }
 
 /**
- * Stakes the claims of a batch and returns those that another daemon made first. Sorted by name, so
+ * Keeps the keys of a batch and returns those that another daemon made first. Sorted by name, so
  * that two batches wait for each other in one order and cannot deadlock.
  */
-export async function stakeClaims(
+export async function keepKeys(
   trx: Db,
-  rows: readonly ClaimRow[],
-): Promise<Map<string, ClaimRow>> {
+  rows: readonly IdempotencyRow[],
+): Promise<Map<string, IdempotencyRow>> {
   if (rows.length === 0) return new Map();
   const sorted = [...rows].sort((a, b) =>
-    claimName(a.organization_id, a.claim_key) < claimName(b.organization_id, b.claim_key) ? -1 : 1,
+    idempotencyName(a.organization_id, a.claim_key) <
+    idempotencyName(b.organization_id, b.claim_key)
+      ? -1
+      : 1,
   );
-  const ours = await insertClaims(trx, sorted);
-  const lost = sorted.filter((row) => !ours.has(claimName(row.organization_id, row.claim_key)));
+  const ours = await insertIdempotencyKeys(trx, sorted);
+  const lost = sorted.filter(
+    (row) => !ours.has(idempotencyName(row.organization_id, row.claim_key)),
+  );
   if (lost.length === 0) return new Map();
-  const made = await findClaims(
+  const made = await findIdempotencyKeys(
     trx,
     lost.map((row) => ({ organizationId: row.organization_id, key: row.claim_key })),
   );
-  return new Map(made.map((row) => [claimName(row.organization_id, row.claim_key), row]));
+  return new Map(made.map((row) => [idempotencyName(row.organization_id, row.claim_key), row]));
 }

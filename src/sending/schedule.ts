@@ -25,7 +25,7 @@ export function scheduleMessage(
     caller,
     payload,
     content: readSendContent(organizationId, payload),
-    claim:
+    idempotency:
       idempotencyKey == null
         ? null
         : {

@@ -1,11 +1,11 @@
 // The send operation, in the order in which a send goes through it: `sendMessage` (what POST
 // /v1/messages calls) → `acceptOne` (one answer) → `gathered` (sends that arrive together) →
-// `acceptTogether` (one transaction) → `acceptAll` (accept.ts). Also keeps the idempotency claims from
+// `acceptTogether` (one transaction) → `acceptAll` (accept.ts). Also keeps the idempotency keys from
 // growing for ever.
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { deleteClaimsBefore } from '../messages/queries.ts';
+import { deleteIdempotencyKeysBefore } from '../messages/queries.ts';
 import type { Message, SendPayload } from '../messages/schema.ts';
 import { intakeOf } from '../queue/intake.ts';
 import { perApp } from '../runtime/per-app.ts';
@@ -17,8 +17,8 @@ import { fingerprint } from './fingerprint.ts';
 import { type RecentContents, recentContents } from './recent-contents.ts';
 
 const mostPerTransaction = 128;
-const claimsKeptMs = 48 * 3_600_000;
-const claimsPerSweep = 1_000;
+const keysKeptMs = 48 * 3_600_000;
+const keysPerSweep = 1_000;
 
 /**
  * Accepts one message; resolves after the durable commit. With an idempotency key, a repeat of the
@@ -33,7 +33,7 @@ export async function sendMessage(
   payload: SendPayload,
   idempotencyKey: string | null,
 ): Promise<Message> {
-  const claim =
+  const idempotency =
     idempotencyKey === null
       ? null
       : {
@@ -42,7 +42,7 @@ export async function sendMessage(
           fingerprint: fingerprint('POST', '/v1/messages', payload),
         };
   const content = readSendContent(caller.organizationId, payload);
-  return acceptOne(app, { caller, payload, content, claim });
+  return acceptOne(app, { caller, payload, content, idempotency });
 }
 
 /** Accepts one request; resolves after the durable commit. @throws what the request is refused with. */
@@ -73,15 +73,15 @@ export function recentOf(app: App, trx: Db): RecentContents {
 const sharedContents = perApp<App, (trx: Db) => RecentContents>(recentContents);
 
 /**
- * Forgets idempotency claims after two days (the contract promises one). A clock that is set forward
+ * Forgets idempotency keys after two days (the contract promises one). A clock that is set forward
  * makes none of them older: a repeat that comes then would be sent again.
  */
-export async function sweepClaims(app: App): Promise<void> {
+export async function sweepIdempotencyKeys(app: App): Promise<void> {
   const { clock, opened } = app;
   const steadyNow = opened.at + clock.elapsed() - opened.elapsed;
-  const before = Math.floor(Math.min(clock.now(), steadyNow)) - claimsKeptMs;
+  const before = Math.floor(Math.min(clock.now(), steadyNow)) - keysKeptMs;
   let swept: number;
   do {
-    swept = await app.store.write((trx) => deleteClaimsBefore(trx, before, claimsPerSweep));
-  } while (swept === claimsPerSweep);
+    swept = await app.store.write((trx) => deleteIdempotencyKeysBefore(trx, before, keysPerSweep));
+  } while (swept === keysPerSweep);
 }

@@ -2,8 +2,8 @@
 import type { Opening } from './open.ts';
 import type { SmtpSession } from './session.ts';
 
-/** Both at least 1. They may change from request to request: the latest hold for the lane. */
-export interface LaneLimits {
+/** Both at least 1. They may change from request to request: the latest hold for the destination. */
+export interface DestinationLimits {
   connections: number;
   messagesPerConnection: number;
 }
@@ -15,9 +15,9 @@ export interface Peer {
 }
 
 export interface SessionRequest<Failure> {
-  /** The destination that the limit holds for; sessions are never shared between lanes. */
-  lane: string;
-  limits: LaneLimits;
+  /** The destination that the limit holds for; sessions are never shared between destinations. */
+  destination: string;
+  limits: DestinationLimits;
   /** Whose mail it is for: what one organization has in use leaves some to all others. */
   organizationId: string;
   /** Waits no longer for a place; as long as it takes where left out. */

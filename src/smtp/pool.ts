@@ -1,10 +1,10 @@
-// Open SMTP sessions, kept for the next message and counted: per lane (one destination), by whose mail
+// Open SMTP sessions, kept for the next message and counted: per destination, by whose mail
 // is on them, and in all. Knows how to share sessions, not how to open them, nor what is said on them.
 import type { Clock } from '../runtime/clock.ts';
 import { FairShare } from './fair-share.ts';
 import { SmtpFault } from './fault.ts';
 import type { Opening } from './open.ts';
-import type { LaneLimits, Late, Lease, Peer, SessionRequest } from './pool-request.ts';
+import type { DestinationLimits, Late, Lease, Peer, SessionRequest } from './pool-request.ts';
 import type { SmtpSession } from './session.ts';
 
 export interface PoolOptions {
@@ -18,7 +18,7 @@ export interface PoolOptions {
 interface Entry {
   session: SmtpSession;
   peer: Peer;
-  lane: Lane;
+  destination: Destination;
   key: string;
   /** Leases out: two while the next message begins behind the one before it. */
   users: number;
@@ -30,16 +30,16 @@ interface Entry {
 type Wanted = Pick<SessionRequest<unknown>, 'organizationId' | 'keys' | 'isFresh'>;
 
 interface Waiter extends Wanted {
-  /** Over all lanes, in order of arrival. */
+  /** Over all destinations, in order of arrival. */
   ticket: number;
   /** Either way the place is counted for the organization already. */
   grant: (granted: Entry | 'slot') => void;
   refuse: () => void;
 }
 
-interface Lane {
+interface Destination {
   name: string;
-  limits: LaneLimits;
+  limits: DestinationLimits;
   /** Connections open or being opened. */
   open: number;
   /** Oldest first. */
@@ -50,10 +50,10 @@ interface Lane {
 const defaultIdleCloseMs = 10_000;
 
 /*
- * a slot of a connection, counted in its lane, in all, and, unless idle, for the organization whose
+ * a slot of a connection, counted in its destination, in all, and, unless idle, for the organization whose
  * mail it is in use for:
  * free → opening (acquire) → busy (opened) → idle (released by all, still good, nobody waits)
- * idle → busy (acquire by the same lane and key)
+ * idle → busy (acquire by the same destination and key)
  * busy → busy, twice on loan (lendOn, where someone waits for it)
  * opening, busy, idle → free: opening failed, session spent or dead, idle too long, evicted, closed
  * A slot that becomes free goes to the longest waiting request that limits and shares let through.
@@ -62,7 +62,7 @@ export class SmtpPool {
   readonly #clock: Clock;
   readonly #maxConnections: number;
   readonly #idleCloseMs: number;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #destinations = new Map<string, Destination>();
   readonly #inUse: FairShare;
   readonly #busy = new Set<Entry>();
   readonly #quitting = new Set<Promise<void>>();
@@ -85,11 +85,12 @@ export class SmtpPool {
     return this.#open;
   }
 
-  /** Someone waits although his lane has room: places in all, or those of his organization, lack. */
+  /** Someone waits although his destination has room: places in all, or those of his organization, lack. */
   get isPressed(): boolean {
     if (this.#waiting === 0) return false;
-    for (const lane of this.#lanes.values()) {
-      if (lane.waiters.length > 0 && lane.open < lane.limits.connections) return true;
+    for (const destination of this.#destinations.values()) {
+      if (destination.waiters.length > 0 && destination.open < destination.limits.connections)
+        return true;
     }
     return false;
   }
@@ -103,11 +104,11 @@ export class SmtpPool {
     request: SessionRequest<Failure>,
   ): Promise<Lease | Failure | { opening: Opening & { session: null }; peer: Peer } | Late | null> {
     if (this.#isClosing) return null;
-    const lane = this.#laneOf(request.lane, request.limits);
-    const granted = this.#takeNow(lane, request) ?? (await this.#wait(lane, request));
+    const destination = this.#destinationOf(request.destination, request.limits);
+    const granted = this.#takeNow(destination, request) ?? (await this.#wait(destination, request));
     if (granted === 'closing') return null;
     if (granted === 'late') return { isLate: true };
-    return granted === 'slot' ? this.#openInto(lane, request) : this.#lend(granted, true);
+    return granted === 'slot' ? this.#openInto(destination, request) : this.#lend(granted, true);
   }
 
   /**
@@ -116,9 +117,9 @@ export class SmtpPool {
    */
   async close(): Promise<void> {
     this.#isClosing = true;
-    for (const lane of this.#lanes.values()) {
-      for (const entry of lane.idle.splice(0)) this.#retire(entry);
-      for (const waiter of lane.waiters.splice(0)) waiter.refuse();
+    for (const destination of this.#destinations.values()) {
+      for (const entry of destination.idle.splice(0)) this.#retire(entry);
+      for (const waiter of destination.waiters.splice(0)) waiter.refuse();
     }
     if (this.#open > 0) {
       await new Promise<void>((resolve) => {
@@ -133,71 +134,73 @@ export class SmtpPool {
     for (const { session } of this.#busy) session.abort('given up at our shutdown');
   }
 
-  #laneOf(name: string, limits: LaneLimits): Lane {
-    const known = this.#lanes.get(name);
+  #destinationOf(name: string, limits: DestinationLimits): Destination {
+    const known = this.#destinations.get(name);
     if (known) {
       const isRaised = limits.connections > known.limits.connections;
       known.limits = limits;
       if (isRaised) this.#grantFree();
       return known;
     }
-    const lane: Lane = { name, limits, open: 0, idle: [], waiters: [] };
-    this.#lanes.set(name, lane);
-    return lane;
+    const destination: Destination = { name, limits, open: 0, idle: [], waiters: [] };
+    this.#destinations.set(name, destination);
+    return destination;
   }
 
   /** An idle session or a slot, counted for the organization, where it may have one at once. */
-  #takeNow(lane: Lane, wanted: Wanted): Entry | 'slot' | null {
+  #takeNow(destination: Destination, wanted: Wanted): Entry | 'slot' | null {
     const { organizationId } = wanted;
     if (!this.#inUse.mayHold(organizationId)) return null;
-    const idle = this.#takeIdle(lane, wanted);
-    if (!idle && !this.#takeSlot(lane)) return null;
+    const idle = this.#takeIdle(destination, wanted);
+    if (!idle && !this.#takeSlot(destination)) return null;
     this.#inUse.hold(organizationId);
     if (!idle) return 'slot';
     idle.holder = organizationId;
     return idle;
   }
 
-  #takeIdle(lane: Lane, { keys, isFresh }: Wanted) {
+  #takeIdle(destination: Destination, { keys, isFresh }: Wanted) {
     if (isFresh) return null;
     // The one used last: the others grow old and are closed.
-    const index = lane.idle.findLastIndex((entry) => keys.includes(entry.key));
-    const [entry] = index === -1 ? [] : lane.idle.splice(index, 1);
+    const index = destination.idle.findLastIndex((entry) => keys.includes(entry.key));
+    const [entry] = index === -1 ? [] : destination.idle.splice(index, 1);
     entry?.cancelIdle();
     return entry ?? null;
   }
 
-  /** Counts a slot for the lane, closing an idle session for it where a limit needs that. */
-  #takeSlot(lane: Lane): boolean {
-    if (lane.open >= lane.limits.connections && !this.#evict(lane)) return false;
-    if (lane.open >= lane.limits.connections) return false;
-    if (this.#open >= this.#maxConnections && !this.#evict(this.#laneWithOldestIdle())) {
+  /** Counts a slot for the destination, closing an idle session for it where a limit needs that. */
+  #takeSlot(destination: Destination): boolean {
+    if (destination.open >= destination.limits.connections && !this.#evict(destination))
+      return false;
+    if (destination.open >= destination.limits.connections) return false;
+    if (this.#open >= this.#maxConnections && !this.#evict(this.#destinationWithOldestIdle())) {
       return false;
     }
-    // Evicting the lane's only session has forgotten the lane.
-    this.#lanes.set(lane.name, lane);
-    lane.open += 1;
+    // Evicting the destination's only session has forgotten the destination.
+    this.#destinations.set(destination.name, destination);
+    destination.open += 1;
     this.#open += 1;
     return true;
   }
 
-  #evict(lane: Lane | null): boolean {
-    const entry = lane?.idle.shift();
+  #evict(destination: Destination | null): boolean {
+    const entry = destination?.idle.shift();
     if (!entry) return false;
     entry.cancelIdle();
-    this.#freeSlot(entry.lane);
+    this.#freeSlot(entry.destination);
     this.#quit(entry.session);
     return true;
   }
 
-  /** Lanes are in order of their last use for idling, so the first with an idle session will do. */
-  #laneWithOldestIdle(): Lane | null {
-    for (const lane of this.#lanes.values()) if (lane.idle.length > 0) return lane;
+  /** Destinations are in order of their last use for idling, so the first with an idle session will do. */
+  #destinationWithOldestIdle(): Destination | null {
+    for (const destination of this.#destinations.values())
+      if (destination.idle.length > 0) return destination;
     return null;
   }
 
   #wait(
-    lane: Lane,
+    destination: Destination,
     request: SessionRequest<unknown>,
   ): Promise<Entry | 'slot' | 'closing' | 'late'> {
     const { organizationId, keys, isFresh, longestWaitMs } = request;
@@ -212,23 +215,26 @@ export class SmtpPool {
       const waiter = { organizationId, keys, isFresh, ticket: 0, grant: end, refuse };
       if (longestWaitMs !== undefined) {
         cancel = this.#clock.after(longestWaitMs, () => {
-          this.#remove(lane, waiter);
-          this.#forgetEmpty(lane);
+          this.#remove(destination, waiter);
+          this.#forgetEmpty(destination);
           end('late');
         });
       }
       this.#waiting += 1;
       if (isFresh) {
-        lane.waiters.unshift(waiter);
+        destination.waiters.unshift(waiter);
         return;
       }
       waiter.ticket = this.#tickets;
       this.#tickets += 1;
-      lane.waiters.push(waiter);
+      destination.waiters.push(waiter);
     });
   }
 
-  async #openInto<Failure extends object>(lane: Lane, request: SessionRequest<Failure>) {
+  async #openInto<Failure extends object>(
+    destination: Destination,
+    request: SessionRequest<Failure>,
+  ) {
     let entry: Entry | null = null;
     try {
       const opened = await request.open();
@@ -238,7 +244,7 @@ export class SmtpPool {
       entry = {
         session: opening.session,
         peer,
-        lane,
+        destination,
         key: request.keys[0] ?? '',
         users: 0,
         holder: request.organizationId,
@@ -248,7 +254,7 @@ export class SmtpPool {
     } finally {
       if (!entry) {
         this.#inUse.letGo(request.organizationId);
-        this.#giveUpSlot(lane);
+        this.#giveUpSlot(destination);
       }
     }
   }
@@ -274,32 +280,34 @@ export class SmtpPool {
     if (this.#canGoOn(entry)) this.#handOver(entry);
   }
 
-  /** Gives the session to the first who waits in its lane, if it will do; whether it did. */
+  /** Gives the session to the first who waits in its destination, if it will do; whether it did. */
   #handOver(entry: Entry): boolean {
-    const { lane, key, holder } = entry;
-    const next = this.#firstOf(lane, holder);
+    const { destination, key, holder } = entry;
+    const next = this.#firstOf(destination, holder);
     if (!next || next.isFresh || !next.keys.includes(key)) return false;
     if (holder !== null) this.#inUse.letGo(holder);
     this.#inUse.hold(next.organizationId);
     entry.holder = next.organizationId;
-    this.#remove(lane, next);
+    this.#remove(destination, next);
     next.grant(entry);
     if (holder !== next.organizationId) this.#grantFree();
     return true;
   }
 
-  /** The first who waits in the lane and may have one more, or that of `holder` in its place. */
-  #firstOf(lane: Lane, holder: string | null = null): Waiter | undefined {
-    return lane.waiters.find(({ organizationId }) => this.#inUse.mayHold(organizationId, holder));
+  /** The first who waits in the destination and may have one more, or that of `holder` in its place. */
+  #firstOf(destination: Destination, holder: string | null = null): Waiter | undefined {
+    return destination.waiters.find(({ organizationId }) =>
+      this.#inUse.mayHold(organizationId, holder),
+    );
   }
 
-  #remove(lane: Lane, waiter: Waiter): void {
-    lane.waiters.splice(lane.waiters.indexOf(waiter), 1);
+  #remove(destination: Destination, waiter: Waiter): void {
+    destination.waiters.splice(destination.waiters.indexOf(waiter), 1);
   }
 
-  #canGoOn({ session, lane }: Entry): boolean {
-    const { connections, messagesPerConnection } = lane.limits;
-    const isWanted = session.deliveries < messagesPerConnection && lane.open <= connections;
+  #canGoOn({ session, destination }: Entry): boolean {
+    const { connections, messagesPerConnection } = destination.limits;
+    const isWanted = session.deliveries < messagesPerConnection && destination.open <= connections;
     return isWanted && session.isOpen && !this.#isClosing;
   }
 
@@ -311,7 +319,7 @@ export class SmtpPool {
     if (isGood && this.#handOver(entry)) return;
     if (entry.holder !== null) this.#inUse.letGo(entry.holder);
     entry.holder = null;
-    if (!isGood || this.#firstOf(entry.lane) || this.#isWaitedForElsewhere()) {
+    if (!isGood || this.#firstOf(entry.destination) || this.#isWaitedForElsewhere()) {
       this.#retire(entry);
     } else {
       this.#keepIdle(entry);
@@ -320,30 +328,30 @@ export class SmtpPool {
   }
 
   #keepIdle(entry: Entry): void {
-    const { session, lane } = entry;
+    const { session, destination } = entry;
     const remove = () => {
-      const index = lane.idle.indexOf(entry);
+      const index = destination.idle.indexOf(entry);
       if (index === -1) return false;
-      lane.idle.splice(index, 1);
+      destination.idle.splice(index, 1);
       entry.cancelIdle();
       return true;
     };
-    lane.idle.push(entry);
+    destination.idle.push(entry);
     entry.cancelIdle = this.#clock.after(this.#idleCloseMs, () => {
       if (remove()) this.#retire(entry);
     });
     session.onClosed(() => {
-      if (remove()) this.#giveUpSlot(lane);
+      if (remove()) this.#giveUpSlot(destination);
     });
-    this.#lanes.delete(lane.name);
-    this.#lanes.set(lane.name, lane);
+    this.#destinations.delete(destination.name);
+    this.#destinations.set(destination.name, destination);
   }
 
   /** Ends a session that nobody holds; its slot goes on. */
   #retire(entry: Entry): void {
     entry.cancelIdle();
     this.#quit(entry.session);
-    this.#giveUpSlot(entry.lane);
+    this.#giveUpSlot(entry.destination);
   }
 
   #quit(session: SmtpSession): void {
@@ -351,18 +359,19 @@ export class SmtpPool {
     this.#quitting.add(done);
   }
 
-  #freeSlot(lane: Lane): void {
-    lane.open -= 1;
+  #freeSlot(destination: Destination): void {
+    destination.open -= 1;
     this.#open -= 1;
-    this.#forgetEmpty(lane);
+    this.#forgetEmpty(destination);
   }
 
-  #forgetEmpty(lane: Lane): void {
-    if (lane.open === 0 && lane.waiters.length === 0) this.#lanes.delete(lane.name);
+  #forgetEmpty(destination: Destination): void {
+    if (destination.open === 0 && destination.waiters.length === 0)
+      this.#destinations.delete(destination.name);
   }
 
-  #giveUpSlot(lane: Lane): void {
-    this.#freeSlot(lane);
+  #giveUpSlot(destination: Destination): void {
+    this.#freeSlot(destination);
     if (this.#open === 0) this.#onEmpty?.();
     this.#grantFree();
   }
@@ -371,19 +380,19 @@ export class SmtpPool {
   #grantFree(): void {
     while (this.#waiting > 0) {
       const found = this.#nextWaiter();
-      const taken = found && this.#takeNow(found.lane, found.waiter);
+      const taken = found && this.#takeNow(found.destination, found.waiter);
       if (!taken) return;
-      this.#remove(found.lane, found.waiter);
+      this.#remove(found.destination, found.waiter);
       found.waiter.grant(taken);
     }
   }
 
-  #nextWaiter(): { lane: Lane; waiter: Waiter } | null {
-    let best: { lane: Lane; waiter: Waiter } | null = null;
-    for (const lane of this.#lanes.values()) {
-      if (lane.waiters.length === 0 || !hasRoom(lane)) continue;
-      const waiter = this.#firstOf(lane);
-      if (waiter && (!best || waiter.ticket < best.waiter.ticket)) best = { lane, waiter };
+  #nextWaiter(): { destination: Destination; waiter: Waiter } | null {
+    let best: { destination: Destination; waiter: Waiter } | null = null;
+    for (const destination of this.#destinations.values()) {
+      if (destination.waiters.length === 0 || !hasRoom(destination)) continue;
+      const waiter = this.#firstOf(destination);
+      if (waiter && (!best || waiter.ticket < best.waiter.ticket)) best = { destination, waiter };
     }
     return best;
   }
@@ -395,7 +404,7 @@ export class SmtpPool {
 }
 
 /** An idle session of its own makes room too. */
-function hasRoom({ open, idle, limits }: Lane): boolean {
+function hasRoom({ open, idle, limits }: Destination): boolean {
   return open - Math.min(1, idle.length) < limits.connections;
 }
 

@@ -61,7 +61,7 @@ export type RouteRule =
 export type ChooseRoute = (email: string, isLocal: boolean) => Route;
 
 /** The fixed part of a route; what depends on the recipient is filled in per address. */
-type Way =
+type Via =
   | { via: 'capture' }
   | { via: 'direct'; requireTls: boolean }
   | { via: 'relay'; route: RelayRoute };
@@ -81,7 +81,7 @@ function relayRoute(access: RelayAccess, key: string): RelayRoute {
   return { kind: 'relay', host, port, secure, requireTls, username, password };
 }
 
-function wayOf(rule: RouteRule, index: number, relay: RelayAccess): Way {
+function viaOf(rule: RouteRule, index: number, relay: RelayAccess): Via {
   if (rule.via === 'capture') return { via: 'capture' };
   if (rule.via === 'direct') return { via: 'direct', requireTls: rule.requireTls ?? false };
   return rule.host === null
@@ -89,7 +89,7 @@ function wayOf(rule: RouteRule, index: number, relay: RelayAccess): Way {
     : { via: 'relay', route: relayRoute(rule, `delivery.routes.${index}`) };
 }
 
-function modeWay(config: RouteConfig): Way {
+function modeVia(config: RouteConfig): Via {
   if (config.mode === 'capture') return { via: 'capture' };
   if (config.mode === 'direct') return { via: 'direct', requireTls: false };
   return { via: 'relay', route: relayRoute(config.relay, 'delivery.relay') };
@@ -111,10 +111,10 @@ export function createRouter(
   config: RouteConfig,
   listener: { host: string; port: number },
 ): ChooseRoute {
-  const defaultWay = modeWay(config);
+  const defaultWay = modeVia(config);
   const rules = config.routes.map((rule, index) => ({
     match: rule.match,
-    way: wayOf(rule, index, config.relay),
+    way: viaOf(rule, index, config.relay),
   }));
   const localRoute: LocalRoute = {
     kind: 'local',
@@ -132,7 +132,7 @@ export function createRouter(
     const folded = email.toLowerCase();
     const domain = domainOf(folded);
     const rule = rules.find(({ match }) => matchesDomain(match, domain));
-    const way: Way = isAllowed(folded, domain) ? (rule?.way ?? defaultWay) : { via: 'capture' };
+    const way: Via = isAllowed(folded, domain) ? (rule?.way ?? defaultWay) : { via: 'capture' };
     if (way.via === 'relay') return way.route;
     if (way.via === 'direct') {
       const { port, allowPrivateAddresses } = config.direct;

@@ -8,7 +8,7 @@ import type { SmtpMail } from './envelope.ts';
 import { SmtpFault } from './fault.ts';
 import type { SmtpReply } from './reply.ts';
 import type { SmtpTimeouts, Verb } from './timeouts.ts';
-import { type RecipientAnswer, Transaction } from './transaction.ts';
+import { MailTransaction, type RecipientAnswer } from './transaction.ts';
 import type { Transcript } from './transcript.ts';
 
 /** 503: what this server says to MAIL while it still has another transaction open. */
@@ -100,7 +100,7 @@ export class SmtpSession {
     this.#deliveries += 1;
     const { envelopeMs, recipientMs } = this.#timeouts;
     channel.limitTotal(envelopeMs + mail.recipients.length * recipientMs);
-    const transaction = new Transaction(mail, this.capabilities);
+    const transaction = new MailTransaction(mail, this.capabilities);
     if (!transaction.isWanted) return transaction.answers();
     const conducted = this.#conduct(transaction, onTail);
     this.#ahead = conducted;
@@ -126,7 +126,7 @@ export class SmtpSession {
     this.#channel.fail(SmtpFault.of('connection', this.#channel.verb, why));
   }
 
-  async #conduct(transaction: Transaction, onTail: OnTail | undefined): Promise<void> {
+  async #conduct(transaction: MailTransaction, onTail: OnTail | undefined): Promise<void> {
     try {
       await this.#transact(transaction, onTail);
     } catch (error) {
@@ -136,7 +136,7 @@ export class SmtpSession {
     }
   }
 
-  async #transact(transaction: Transaction, onTail: OnTail | undefined): Promise<void> {
+  async #transact(transaction: MailTransaction, onTail: OnTail | undefined): Promise<void> {
     const { pipelining } = this.capabilities;
     const ordinal = this.#deliveries;
     const data = pipelining
@@ -161,7 +161,7 @@ export class SmtpSession {
   }
 
   /** MAIL, all RCPT and DATA in one write. Returns the reply to DATA. */
-  async #sendEnvelopeAtOnce(transaction: Transaction): Promise<SmtpReply | null> {
+  async #sendEnvelopeAtOnce(transaction: MailTransaction): Promise<SmtpReply | null> {
     const ahead = this.#ahead;
     const reset = this.#takeReset();
     const replies: SmtpReply[] = [];
@@ -197,7 +197,7 @@ export class SmtpSession {
   }
 
   /** One command at a time (RFC 5321 4.1.4); no DATA when no recipient was taken. */
-  async #sendEnvelopeInSteps(transaction: Transaction): Promise<SmtpReply | null> {
+  async #sendEnvelopeInSteps(transaction: MailTransaction): Promise<SmtpReply | null> {
     for (const command of [...this.#takeReset(), ...transaction.envelope()]) {
       const reply = await this.#channel.ask(command);
       this.#readEnvelope(transaction, [command], [reply]);
@@ -215,7 +215,7 @@ export class SmtpSession {
   }
 
   #readEnvelope(
-    transaction: Transaction,
+    transaction: MailTransaction,
     commands: readonly Command[],
     replies: readonly SmtpReply[],
   ): void {

@@ -25,7 +25,7 @@ export type RecipientAnswer =
   | { kind: 'fault'; fault: FaultKind; reply: RemoteReply; isLoss: boolean };
 
 /** One message on its way: who still waits for which answer. */
-export class Transaction {
+export class MailTransaction {
   readonly mail: SmtpMail;
   readonly bytes: number;
   readonly #offered: Capabilities;

@@ -176,13 +176,13 @@ export function createTransport(options: TransportOptions): Transport {
 
   /** Where connections to the host are counted: with all that lead to the same slow address, or its own. */
   async function placesAt(way: Way, host: string) {
-    const usual = { lane: way.lane, limits: way.limits };
+    const usual = { destination: way.lane, limits: way.limits };
     if (way.isRelay || slowAddresses.isEmpty) return usual;
     const found = await way.addressesOf(host);
     const slow = found.verdict ? null : slowAddresses.slowest(found.addresses);
     if (slow === null) return usual;
     return {
-      lane: `slow ${slow} ${way.port}`,
+      destination: `slow ${slow} ${way.port}`,
       limits: slowAddressLimits,
       longestWaitMs: longestSlowWaitMs,
     };

@@ -14,7 +14,7 @@ import {
 } from './destination.ts';
 import type { MtaSts } from './mta-sts.ts';
 import type { OpenOptions, TlsMode } from './open.ts';
-import type { LaneLimits } from './pool-request.ts';
+import type { DestinationLimits } from './pool-request.ts';
 import type { LaneRule } from './providers.ts';
 import type { DirectRoute, LocalRoute, NetworkRoute, RelayRoute } from './route.ts';
 import { type HostSecurity, type SecurityAnswer, securityOf } from './tls-policy.ts';
@@ -36,7 +36,7 @@ export interface LaneRules {
 export interface Way {
   /** Connections with the same lane share its limits (smtp/pool.ts). */
   lane: string;
-  limits: LaneLimits;
+  limits: DestinationLimits;
   port: number;
   hosts: readonly MailHost[];
   /** A 530 or 535 means that our credentials are wrong, not that the recipient is. */
@@ -54,7 +54,7 @@ export interface WaySources {
   sts: MtaSts;
   lanes: LaneRules | undefined;
   /** Where no rule says otherwise. */
-  limits: LaneLimits;
+  limits: DestinationLimits;
 }
 
 /** Where the configuration names the server, what it must show depends on its address alone. */

@@ -20,7 +20,7 @@ import {
   resumeOrganization,
   updateOrganization,
 } from '../../src/organizations/organizations.ts';
-import { createSender, deleteSender, updateSender } from '../../src/senders/identities.ts';
+import { createSender, deleteSender, updateSender } from '../../src/senders/senders.ts';
 import { otherOrganization } from '../messages/fixtures.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';

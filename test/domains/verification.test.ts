@@ -4,7 +4,7 @@ import { addDomain, deleteDomain, getDomain, rotateDkim } from '../../src/domain
 import type { Domain } from '../../src/domains/schema.ts';
 import { signingKeysOf } from '../../src/domains/signing-keys.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
-import { resolveSender } from '../../src/senders/senders.ts';
+import { resolveSender } from '../../src/senders/resolve.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { startZone, type Zone } from './zone.ts';
 

@@ -6,7 +6,7 @@ import { listMessageEvents } from '../../src/messages/messages.ts';
 import { createAttempter } from '../../src/queue/attempt.ts';
 import { openCarrierHere } from '../../src/queue/carrier/carrier.ts';
 import { claimMessages } from '../../src/queue/claim.ts';
-import { sendMessage, sweepClaims } from '../../src/sending/send.ts';
+import { sendMessage, sweepIdempotencyKeys } from '../../src/sending/send.ts';
 import {
   firstDelivery,
   payloadFor,
@@ -268,7 +268,7 @@ describe.each(stores)('the clock is set, on %s', (store) => {
     const first = await request();
     for (const step of [ms, 3 * day]) {
       jump(service, step);
-      await sweepClaims(app);
+      await sweepIdempotencyKeys(app);
       expect(await request()).toEqual(first);
     }
     expect(await listMessageEvents(app, caller, first.id)).toHaveLength(1);

@@ -12,7 +12,7 @@ import type { CreateKey } from '../../src/keys/schema.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
 import type { IdKind } from '../../src/runtime/ids.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
-import { createSender } from '../../src/senders/identities.ts';
+import { createSender } from '../../src/senders/senders.ts';
 import { payload, send } from '../messages/fixtures.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { type TestApp, type TestStore, testApp } from '../support/test-app.ts';

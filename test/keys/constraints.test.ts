@@ -12,7 +12,7 @@ import { createKey, getKey, rotateKey, updateKey } from '../../src/keys/keys.ts'
 import { operatorOf } from '../../src/keys/roles.ts';
 import type { ApiKey, CreateKey } from '../../src/keys/schema.ts';
 import type { Message } from '../../src/messages/schema.ts';
-import { createSender } from '../../src/senders/identities.ts';
+import { createSender } from '../../src/senders/senders.ts';
 import { payload } from '../messages/fixtures.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';

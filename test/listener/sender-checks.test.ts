@@ -4,7 +4,7 @@ import { createPrivateKey } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/config/config.ts';
 import { receive } from '../../src/inbound/receive.ts';
-import { type Destination, resolveDestination } from '../../src/inbound/resolve.ts';
+import { type Addressee, resolveAddressee } from '../../src/inbound/resolve.ts';
 import { getEmailProjection } from '../../src/messages/email-projection.ts';
 import { compose } from '../../src/mime/compose.ts';
 import { dkimRecordValue, generateDkimKey } from '../../src/mime/dkim-key.ts';
@@ -39,12 +39,12 @@ async function start(config: ConfigInput = {}): Promise<void> {
 
 async function receiveFrom(remoteAddress: string, raw: Buffer, mailFrom = 'bank@strict.example') {
   const { app } = test;
-  const inbox = (await resolveDestination(app, 'inbox@sandbox.test')) as Destination;
+  const inbox = (await resolveAddressee(app, 'inbox@sandbox.test')) as Addressee;
   return receive(
     app,
     {
       mailFrom,
-      destinations: [inbox],
+      addressees: [inbox],
       remoteAddress,
       helo: 'mail.strict.example',
       tls: false,

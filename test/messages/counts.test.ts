@@ -9,7 +9,7 @@ import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { receive } from '../../src/inbound/receive.ts';
-import { resolveDestination } from '../../src/inbound/resolve.ts';
+import { resolveAddressee } from '../../src/inbound/resolve.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
 import { totalOf } from '../../src/messages/counts.ts';
@@ -109,10 +109,10 @@ describe.each(stores)('counts of messages on %s', (store) => {
   }
 
   async function receiveOne(): Promise<void> {
-    const destinations = [];
+    const addressees = [];
     for (const { mailbox } of parties.slice(below(2))) {
-      const destination = await resolveDestination(test.app, mailbox);
-      if (destination?.kind === 'mailbox') destinations.push(destination);
+      const addressee = await resolveAddressee(test.app, mailbox);
+      if (addressee?.kind === 'mailbox') addressees.push(addressee);
     }
     const client = {
       remoteAddress: '127.0.0.1',
@@ -122,7 +122,7 @@ describe.each(stores)('counts of messages on %s', (store) => {
       id: 'a.1',
     };
     const raw = Buffer.from('From: a@b.example\r\nSubject: hi\r\n\r\nhello\r\n');
-    await receive(oneOf(apps), { mailFrom: 'a@b.example', destinations, ...client }, raw);
+    await receive(oneOf(apps), { mailFrom: 'a@b.example', addressees, ...client }, raw);
   }
 
   /** Accepted, and then not: another part of the transaction fails. */

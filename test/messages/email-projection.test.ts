@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
 import { receive } from '../../src/inbound/receive.ts';
-import { resolveDestination } from '../../src/inbound/resolve.ts';
+import { resolveAddressee } from '../../src/inbound/resolve.ts';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
@@ -32,11 +32,11 @@ describe.each(stores)('the email projection on %s', (store) => {
     api.get<EmailProjection>(`/v1/messages/${id}/email${query}`);
 
   async function receiveMail(lines: string[]): Promise<string> {
-    const destination = await resolveDestination(test.app, 'inbox@sandbox.test');
-    if (destination.kind !== 'mailbox') throw new Error('there is no mailbox');
+    const addressee = await resolveAddressee(test.app, 'inbox@sandbox.test');
+    if (addressee.kind !== 'mailbox') throw new Error('there is no mailbox');
     const envelope = {
       mailFrom: 'ada@example.com',
-      destinations: [destination],
+      addressees: [addressee],
       remoteAddress: '127.0.0.1',
       helo: 'mx.example.com',
       tls: false,

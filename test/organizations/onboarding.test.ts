@@ -10,7 +10,7 @@ import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
 import { reapplyOnboarding, reviewOnboarding } from '../../src/organizations/onboarding.ts';
 import { createOrganization, getOrganization } from '../../src/organizations/organizations.ts';
 import type { Organization } from '../../src/organizations/schema.ts';
-import { createSender } from '../../src/senders/identities.ts';
+import { createSender } from '../../src/senders/senders.ts';
 import { otherOrganization, payload } from '../messages/fixtures.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';

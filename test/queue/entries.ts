@@ -10,8 +10,8 @@ import { claimMessages } from '../../src/queue/claim.ts';
 import type { ListQueueQuery } from '../../src/queue/desk/queue-schema.ts';
 import { Lanes } from '../../src/queue/lanes/lanes.ts';
 import { Shares } from '../../src/queue/lanes/shares.ts';
-import { newSenderRow } from '../../src/senders/identities.ts';
 import { insertSender } from '../../src/senders/queries.ts';
+import { newSenderRow } from '../../src/senders/senders.ts';
 import { loadProviders } from '../../src/smtp/load-providers.ts';
 import { send } from '../support/delivery.ts';
 

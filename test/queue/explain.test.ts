@@ -18,7 +18,7 @@ import {
 import { holdQueue } from '../../src/queue/desk/holds.ts';
 import { dropDeliveries } from '../../src/queue/desk/queue.ts';
 import { fromNow, spanInWords, timeInWords } from '../../src/queue/desk/time-words.ts';
-import { laneOfShare } from '../../src/queue/lanes/shares.ts';
+import { stopOfShare } from '../../src/queue/lanes/shares.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
@@ -177,7 +177,7 @@ describe.each(stores)('explain on %s', (store) => {
   it('tells of what waits for the share of its organization that it is not the lane', async () => {
     const { app, caller } = service;
     const { organization_id } = await queued(app, caller, 'other@a.example');
-    const lane = laneOfShare(organization_id);
+    const lane = stopOfShare(organization_id);
     const row = await inLane(app, caller, 'ada@a.example', start + 60_000, lane);
     expect(await explained(row.message_id)).toMatchObject({
       state: 'in-lane',

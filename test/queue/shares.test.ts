@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { laneOfShare, Shares } from '../../src/queue/lanes/shares.ts';
+import { Shares, stopOfShare } from '../../src/queue/lanes/shares.ts';
 import { FairShare } from '../../src/smtp/fair-share.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 
@@ -119,7 +119,7 @@ describe('shares of what is in flight', () => {
     expect([shares.isAwaited(), shares.withRoom()]).toEqual([true, []]);
     expect(shares.nextRoomAt()).toBe(clock.now() + 50);
     await clock.advance(50);
-    const lane = laneOfShare('org_a');
+    const lane = stopOfShare('org_a');
     expect(shares.withRoom()).toEqual([{ lane, room: 1 }]);
     shares.taken(lane, false);
     expect(shares.withRoom()).toEqual([]);

@@ -3,7 +3,7 @@
 import type { App } from '../../src/app.ts';
 import { listBlocks } from '../../src/blocks/blocks.ts';
 import { receive } from '../../src/inbound/receive.ts';
-import { resolveDestination } from '../../src/inbound/resolve.ts';
+import { resolveAddressee } from '../../src/inbound/resolve.ts';
 import { getMessage } from '../../src/messages/messages.ts';
 import { createReportReader } from '../../src/reports/reports.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
@@ -138,11 +138,11 @@ export async function arrives(
   raw: Buffer,
   mailFrom = '',
 ): Promise<string> {
-  const destination = await resolveDestination(app, address);
-  if (destination.kind === 'refused') return `${destination.code} ${destination.enhancedCode}`;
+  const addressee = await resolveAddressee(app, address);
+  if (addressee.kind === 'refused') return `${addressee.code} ${addressee.enhancedCode}`;
   const envelope = {
     mailFrom,
-    destinations: [destination],
+    addressees: [addressee],
     remoteAddress: '127.0.0.1',
     helo: 'mx.example.com',
     tls: false,

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { receive } from '../../src/inbound/receive.ts';
-import { resolveDestination } from '../../src/inbound/resolve.ts';
+import { resolveAddressee } from '../../src/inbound/resolve.ts';
 import { getOrganization } from '../../src/organizations/organizations.ts';
 import { findReportMail, takeReports } from '../../src/reports/queries.ts';
 import { createReportReader } from '../../src/reports/reports.ts';
@@ -35,11 +35,11 @@ function padded(report: Buffer, filling: string): Buffer {
 }
 
 async function store(address: string, raw: Buffer): Promise<void> {
-  const destination = await resolveDestination(world.app, address);
-  if (destination.kind === 'refused') throw new Error(`${address}: ${destination.text}`);
+  const addressee = await resolveAddressee(world.app, address);
+  if (addressee.kind === 'refused') throw new Error(`${address}: ${addressee.text}`);
   const envelope = {
     mailFrom: '',
-    destinations: [destination],
+    addressees: [addressee],
     remoteAddress: '127.0.0.1',
     helo: 'mx.example.com',
     tls: false,

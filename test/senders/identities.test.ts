@@ -5,14 +5,14 @@ import { addDomain, deleteDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
+import { listSendersQuery } from '../../src/senders/schema.ts';
 import {
   createSender,
   deleteSender,
   getSender,
   listSenders,
   updateSender,
-} from '../../src/senders/identities.ts';
-import { listSendersQuery } from '../../src/senders/schema.ts';
+} from '../../src/senders/senders.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 
 describe.each(stores)('sender identities on %s', (store) => {

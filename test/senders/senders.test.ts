@@ -5,8 +5,8 @@ import { verifyDomain } from '../../src/domains/verification.ts';
 import { ForbiddenError } from '../../src/errors.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
-import { createSender, updateSender } from '../../src/senders/identities.ts';
-import { type FromAddress, resolveSender, resolveSenders } from '../../src/senders/senders.ts';
+import { type FromAddress, resolveSender, resolveSenders } from '../../src/senders/resolve.ts';
+import { createSender, updateSender } from '../../src/senders/senders.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 
 describe.each(stores)('who may send, on %s', (store) => {

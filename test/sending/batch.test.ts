@@ -6,7 +6,7 @@ import { deleteMessage } from '../../src/messages/messages.ts';
 import type { BatchResult, Message } from '../../src/messages/schema.ts';
 import { pauseOrganization } from '../../src/organizations/organizations.ts';
 import { sendBatch } from '../../src/sending/batch.ts';
-import { sweepClaims } from '../../src/sending/send.ts';
+import { sweepIdempotencyKeys } from '../../src/sending/send.ts';
 import { onPlan, usedToday, useToday } from '../admission/fixtures.ts';
 import { heldWrite, noRows, payload, rowCounts } from '../messages/fixtures.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
@@ -167,7 +167,7 @@ describe.each(stores)('batches on %s', (store) => {
     it('a key is forgotten after two days', async () => {
       await post([to('a@example.com')], keyed('k'));
       await test.clock.advance(48 * 3_600_000 + 1);
-      await sweepClaims(test.app);
+      await sweepIdempotencyKeys(test.app);
       expect((await rowCounts(test.app)).idempotency_claims).toBe(0);
     });
   });

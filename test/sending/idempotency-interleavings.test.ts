@@ -14,7 +14,7 @@ import { verifyDomain } from '../../src/domains/verification.ts';
 import type { Message } from '../../src/messages/schema.ts';
 import { idSource } from '../../src/runtime/ids.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
-import { createSender } from '../../src/senders/identities.ts';
+import { createSender } from '../../src/senders/senders.ts';
 import {
   type FaultyStore,
   faultyStore,

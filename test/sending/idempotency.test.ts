@@ -6,9 +6,9 @@ import type { App } from '../../src/app.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { type Message, type SendPayload, sendPayload } from '../../src/messages/schema.ts';
-import { createSender } from '../../src/senders/identities.ts';
+import { createSender } from '../../src/senders/senders.ts';
 import { canonicalJson, fingerprint } from '../../src/sending/fingerprint.ts';
-import { sendMessage, sweepClaims } from '../../src/sending/send.ts';
+import { sendMessage, sweepIdempotencyKeys } from '../../src/sending/send.ts';
 import {
   heldWrite,
   noRows,
@@ -107,10 +107,10 @@ describe.each(stores)('idempotent sends on %s', (store) => {
     it('rule 5: a key is remembered for a day at least, and forgotten after two', async () => {
       const first = await send(api, payload(), keyed('k'));
       await test.clock.advance(24 * hourMs);
-      await sweepClaims(test.app);
+      await sweepIdempotencyKeys(test.app);
       expect((await post(payload(), 'k')).body.id).toBe(first.id);
       await test.clock.advance(24 * hourMs + 1);
-      await sweepClaims(test.app);
+      await sweepIdempotencyKeys(test.app);
       expect((await post(payload(), 'k')).body.id).not.toBe(first.id);
     });
 

@@ -5,7 +5,7 @@ import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import { type Message, sendPayload } from '../../src/messages/schema.ts';
-import { createSender, updateSender } from '../../src/senders/identities.ts';
+import { createSender, updateSender } from '../../src/senders/senders.ts';
 import { sendMessage } from '../../src/sending/send.ts';
 import {
   noRows,

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSession } from '../../src/smtp/open.ts';
 import { type PoolOptions, SmtpPool } from '../../src/smtp/pool.ts';
-import type { LaneLimits, Lease } from '../../src/smtp/pool-request.ts';
+import type { DestinationLimits, Lease } from '../../src/smtp/pool-request.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 import { mailOf, until } from './smtp-session-dialogue.ts';
@@ -21,10 +21,10 @@ afterEach(async () => {
   await sink.close();
 });
 
-let limits: LaneLimits;
+let limits: DestinationLimits;
 
-function poolOf(options: Partial<PoolOptions>, lane: Partial<LaneLimits> = {}) {
-  limits = { connections: 5, messagesPerConnection: 100, ...lane };
+function poolOf(options: Partial<PoolOptions>, destination: Partial<DestinationLimits> = {}) {
+  limits = { connections: 5, messagesPerConnection: 100, ...destination };
   pool = new SmtpPool({ clock, maxConnections: 10, ...options });
 }
 
@@ -45,12 +45,19 @@ async function openSink() {
 }
 
 async function acquire(
-  lane = 'lane',
+  destination = 'destination',
   keys = ['host'],
   isFresh = false,
   organizationId = 'org_a',
 ): Promise<Lease> {
-  const lease = await pool.acquire({ lane, organizationId, limits, keys, isFresh, open: openSink });
+  const lease = await pool.acquire({
+    destination,
+    organizationId,
+    limits,
+    keys,
+    isFresh,
+    open: openSink,
+  });
   if (lease && 'session' in lease) return lease;
   throw new Error('no session');
 }
@@ -66,16 +73,16 @@ async function isPending(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('a session that is given back', () => {
-  it('carries the next message of its lane and key', async () => {
+  it('carries the next message of its destination and key', async () => {
     const first = await acquire();
     expect(first.isReused).toBe(false);
     first.release();
     const second = await acquire();
     expect(second).toMatchObject({ isReused: true, session: first.session, peer });
     second.release();
-    const other = await acquire('lane', ['other host']);
-    const elsewhere = await acquire('other lane');
-    const fresh = await acquire('lane', ['host'], true);
+    const other = await acquire('destination', ['other host']);
+    const elsewhere = await acquire('other destination');
+    const fresh = await acquire('destination', ['host'], true);
     expect([other, elsewhere, fresh].map(({ isReused }) => isReused)).toEqual([
       false,
       false,
@@ -85,8 +92,8 @@ describe('a session that is given back', () => {
   });
 
   it('serves any of several keys', async () => {
-    (await acquire('lane', ['two'])).release();
-    expect((await acquire('lane', ['one', 'two'])).isReused).toBe(true);
+    (await acquire('destination', ['two'])).release();
+    expect((await acquire('destination', ['one', 'two'])).isReused).toBe(true);
   });
 
   it('is closed by QUIT after 10 idle seconds', async () => {
@@ -164,7 +171,7 @@ describe('a session whose message has left but for its answer', () => {
     poolOf({}, { connections: 1, ...changed });
     const first = await acquire();
     await first.session.deliver(mailOf());
-    const waiting = keys ? acquire('lane', keys, isFresh) : null;
+    const waiting = keys ? acquire('destination', keys, isFresh) : null;
     first.lendOn();
     if (waiting !== null) expect(await isPending(waiting)).toBe(true);
     first.release();
@@ -187,7 +194,7 @@ describe('a session whose message has left but for its answer', () => {
 });
 
 describe('the limits', () => {
-  it('of a lane are those of the latest request: lowered ones close sessions', async () => {
+  it('of a destination are those of the latest request: lowered ones close sessions', async () => {
     poolOf({}, { connections: 3 });
     const held = [await acquire(), await acquire(), await acquire()];
     limits = { connections: 1, messagesPerConnection: 100 };
@@ -201,7 +208,7 @@ describe('the limits', () => {
     expect(await waiting).toMatchObject({ isReused: true, session: held[2]?.session });
   });
 
-  it('of a lane that are raised let those in who wait', async () => {
+  it('of a destination that are raised let those in who wait', async () => {
     poolOf({}, { connections: 1 });
     await acquire();
     const waiting = [acquire(), acquire()];
@@ -211,7 +218,7 @@ describe('the limits', () => {
     expect(pool.connections).toBe(4);
   });
 
-  it('of a lane make the next wait, first come first served', async () => {
+  it('of a destination make the next wait, first come first served', async () => {
     poolOf({}, { connections: 2 });
     const held = [await acquire(), await acquire()];
     const order: string[] = [];
@@ -221,14 +228,14 @@ describe('the limits', () => {
       lease.release();
     });
     expect(await isPending(Promise.race(waiting))).toBe(true);
-    expect((await acquire('other lane')).isReused).toBe(false);
+    expect((await acquire('other destination')).isReused).toBe(false);
     held[0]?.release();
     await Promise.all(waiting);
     expect(order).toEqual(['a', 'b', 'c']);
     expect(sink.connections.total).toBe(3);
   });
 
-  it('in all close an idle session of another lane', async () => {
+  it('in all close an idle session of another destination', async () => {
     poolOf({ maxConnections: 2 });
     (await acquire('one')).release();
     (await acquire('two')).release();
@@ -241,9 +248,9 @@ describe('the limits', () => {
     poolOf({ maxConnections: 1 });
     const held = await acquire('one');
     const order: string[] = [];
-    const waiting = ['two', 'one', 'three'].map(async (lane) => {
-      const lease = await acquire(lane);
-      order.push(lane);
+    const waiting = ['two', 'one', 'three'].map(async (destination) => {
+      const lease = await acquire(destination);
+      order.push(destination);
       lease.release();
     });
     held.release();
@@ -253,7 +260,7 @@ describe('the limits', () => {
     expect(pool.connections).toBe(1);
   });
 
-  it('in all pass over a lane that is at its own', async () => {
+  it('in all pass over a destination that is at its own', async () => {
     poolOf({ maxConnections: 2 }, { connections: 1 });
     const full = await acquire('full');
     const other = await acquire('other');
@@ -270,7 +277,7 @@ describe('the limits', () => {
     poolOf({ maxConnections: 1 });
     const failing = pool.acquire({
       organizationId: 'org_a',
-      lane: 'one',
+      destination: 'one',
       limits,
       keys: ['host'],
       isFresh: false,
@@ -286,7 +293,7 @@ describe('the limits', () => {
     poolOf({ maxConnections: 1 });
     const failing = pool.acquire({
       organizationId: 'org_a',
-      lane: 'one',
+      destination: 'one',
       limits,
       keys: ['host'],
       isFresh: false,
@@ -297,13 +304,13 @@ describe('the limits', () => {
     (await waiting).release();
   });
 
-  it('hold for a lane whose sessions lead to other hosts', async () => {
+  it('hold for a destination whose sessions lead to other hosts', async () => {
     poolOf({}, { connections: 1 });
-    (await acquire('lane', ['one'])).release();
-    const lease = await acquire('lane', ['two']);
+    (await acquire('destination', ['one'])).release();
+    const lease = await acquire('destination', ['two']);
     expect(lease.isReused).toBe(false);
     expect(pool.connections).toBe(1);
-    const waiting = acquire('lane', ['one']);
+    const waiting = acquire('destination', ['one']);
     lease.release();
     expect((await waiting).isReused).toBe(false);
     expect(pool.connections).toBe(1);
@@ -316,7 +323,7 @@ describe('the limits', () => {
     const work = async () => {
       while (left > 0) {
         left -= 1;
-        const lease = await acquire(`lane ${left % 5}`, ['host'], false, `org_${left % 3}`);
+        const lease = await acquire(`destination ${left % 5}`, ['host'], false, `org_${left % 3}`);
         most = Math.max(most, pool.connections);
         await lease.session.deliver(mailOf());
         lease.release();
@@ -331,16 +338,16 @@ describe('the limits', () => {
 });
 
 describe('the shares of organizations', () => {
-  const of = (organizationId: string, lane: string) =>
-    acquire(lane, ['host'], false, organizationId);
+  const of = (organizationId: string, destination: string) =>
+    acquire(destination, ['host'], false, organizationId);
 
   it('leave places to who comes next, and shrink when others come', async () => {
     poolOf({ maxConnections: 8 });
-    const held = [1, 2, 3, 4, 5, 6].map((number) => of('org_a', `lane ${number}`));
+    const held = [1, 2, 3, 4, 5, 6].map((number) => of('org_a', `destination ${number}`));
     await Promise.all(held);
-    const more = of('org_a', 'lane 7');
+    const more = of('org_a', 'destination 7');
     expect(await isPending(more)).toBe(true);
-    const other = await of('org_b', 'lane 8');
+    const other = await of('org_b', 'destination 8');
     expect(other.isReused).toBe(false);
     (await held[0])?.release();
     expect(await isPending(more)).toBe(true);
@@ -349,7 +356,7 @@ describe('the shares of organizations', () => {
     expect(pool.isPressed).toBe(false);
   });
 
-  it('are pressed by who waits for a place, not by who waits for his lane', async () => {
+  it('are pressed by who waits for a place, not by who waits for his destination', async () => {
     poolOf({ maxConnections: 4 }, { connections: 1 });
     const [first] = [
       await of('org_a', 'one'),
@@ -370,8 +377,8 @@ describe('the shares of organizations', () => {
 
   it('count a session once, for who had it last', async () => {
     poolOf({ maxConnections: 4 }, { connections: 1 });
-    const first = await of('org_a', 'lane');
-    const next = of('org_b', 'lane');
+    const first = await of('org_a', 'destination');
+    const next = of('org_b', 'destination');
     first.lendOn();
     const second = await next;
     const others = [await of('org_a', 'x'), await of('org_a', 'y')];
@@ -379,7 +386,7 @@ describe('the shares of organizations', () => {
     first.release();
     second.release();
     for (const lease of others) lease.release();
-    const all = ['x', 'y', 'z'].map((lane) => of('org_c', lane));
+    const all = ['x', 'y', 'z'].map((destination) => of('org_c', destination));
     for (const lease of all) (await lease).release();
   });
 
@@ -388,7 +395,7 @@ describe('the shares of organizations', () => {
     const held = await acquire();
     const order: string[] = [];
     const waiting = [false, false, true].map(async (isFresh, index) => {
-      const lease = await acquire('lane', ['host'], isFresh);
+      const lease = await acquire('destination', ['host'], isFresh);
       order.push(`${index}`);
       lease.release();
     });
@@ -402,7 +409,7 @@ describe('the shares of organizations', () => {
     poolOf({}, { connections: 1 });
     const held = await acquire();
     const request = {
-      lane: 'lane',
+      destination: 'destination',
       organizationId: 'org_b',
       limits,
       keys: ['host'],
@@ -426,7 +433,7 @@ describe('closing', () => {
     const other = await acquire();
     const waiting = pool.acquire({
       organizationId: 'org_a',
-      lane: 'lane',
+      destination: 'destination',
       limits,
       keys: ['host'],
       isFresh: false,
@@ -437,7 +444,7 @@ describe('closing', () => {
     const closing = pool.close();
     const late = pool.acquire({
       organizationId: 'org_a',
-      lane: 'lane',
+      destination: 'destination',
       limits,
       keys: ['host'],
       isFresh: false,
@@ -458,7 +465,7 @@ describe('closing', () => {
     const busy = await acquire();
     const waiting = pool.acquire({
       organizationId: 'org_a',
-      lane: 'two',
+      destination: 'two',
       limits,
       keys: ['host'],
       isFresh: false,

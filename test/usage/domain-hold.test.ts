@@ -11,7 +11,7 @@ import {
 } from '../../src/organizations/organizations.ts';
 import { explainMessage } from '../../src/queue/desk/explain.ts';
 import { resumeDomain, resumeSending } from '../../src/queue/stops.ts';
-import { createSender, getSender } from '../../src/senders/identities.ts';
+import { createSender, getSender } from '../../src/senders/senders.ts';
 import { countHealth } from '../../src/usage/health.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import {

@@ -70,7 +70,7 @@ export async function accept(
     const from = fromEmail === undefined ? {} : { from: { email: fromEmail } };
     const payload = payloadFor(address, from);
     const content = readSendContent(caller.organizationId, payload);
-    return { caller, payload, content, claim: null };
+    return { caller, payload, content, idempotency: null };
   });
   const recent = recentContents();
   const results = await app.store.write((trx) => acceptAll(app, trx, recent(trx), requests));

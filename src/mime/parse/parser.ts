@@ -62,7 +62,7 @@ interface PendingMail extends Omit<ParseJob, 'raw'> {
 }
 
 /** What is known of a mail whose worker ended before it was done. */
-async function settleWithout(mail: PendingMail, isTimeout: boolean): Promise<ParsedMail> {
+async function knownOf(mail: PendingMail, isTimeout: boolean): Promise<ParsedMail> {
   if (mail.wants !== 'mail') {
     const end = isTimeout ? 'took too long' : 'ended its worker';
     throw new Error(`reading a ${mail.wants} report ${end}`);
@@ -160,7 +160,7 @@ class ParseThread {
     if (worker !== this.worker) return;
     this.worker = null;
     void worker.terminate();
-    this.finish((mail) => settleWithout(mail, isTimeout).then(mail.resolve, mail.reject));
+    this.finish((mail) => knownOf(mail, isTimeout).then(mail.resolve, mail.reject));
   }
 
   async close(): Promise<void> {

@@ -12,7 +12,7 @@ import { findRecipients } from '../../messages/queries.ts';
 import type { Attempt } from '../../messages/schema.ts';
 import { isoTime } from '../../runtime/clock.ts';
 import { fromJson } from '../../store/db.ts';
-import { isLaneOfShare } from '../lanes/shares.ts';
+import { isStopOfShare } from '../lanes/shares.ts';
 import {
   type ErrorWords,
   errorWords,
@@ -203,7 +203,7 @@ function planOf(row: DeliveryRow, hold: HoldRow | null): Plan {
   if (row.claimed_by !== null) return { ...done, ...stateWords.claimed };
   if (hold) return { ...done, ...stateWords.held };
   if (row.turn !== null) return { ...done, ...stateWords.ready };
-  if (isLaneOfShare(row.lane)) return stateWords.shared;
+  if (isStopOfShare(row.lane)) return stateWords.shared;
   const isScheduled = row.status === 'scheduled';
   if (isScheduled && row.wait_reason === 'rate') return stateWords.paced;
   if (row.wait_reason !== null) return waitWords[row.wait_reason];

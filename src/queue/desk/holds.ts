@@ -52,12 +52,12 @@ function scopeOf({ organization_id, domain, message_id, delivery_id }: Target): 
 }
 
 /** The lane that keeps what a hold holds; no lane of a provider has such a name. */
-function laneOfHold(holdId: string): string {
+function stopOfHold(holdId: string): string {
   return `held ${holdId}`;
 }
 
 /** The hold whose lane this is, or null. */
-export function holdOfLane(lane: string | null): string | null {
+export function holdOfStop(lane: string | null): string | null {
   return lane?.startsWith('held ') ? lane.slice('held '.length) : null;
 }
 
@@ -92,7 +92,7 @@ function holdsOver(rows: readonly HoldRow[]): Holds {
 
 /** How a delivery waits that a hold keeps aside. */
 export function heldBy(hold: HoldRow, id: string, now: number): Holding {
-  return { id, lane: laneOfHold(hold.id), dueAt: now + lookAgainMs, waitReason: reasonOf(hold) };
+  return { id, lane: stopOfHold(hold.id), dueAt: now + lookAgainMs, waitReason: reasonOf(hold) };
 }
 
 /** In the words of the specification: an organization's trouble, or that of where mail goes. */
@@ -107,8 +107,8 @@ export async function findHoldOn(db: Db, row: Held): Promise<HoldRow | null> {
 }
 
 /** The names of the lanes that are holds. */
-export async function heldLanes(db: Db): Promise<string[]> {
-  return (await selectHolds(db)).map(({ id }) => laneOfHold(id));
+export async function heldStops(db: Db): Promise<string[]> {
+  return (await selectHolds(db)).map(({ id }) => stopOfHold(id));
 }
 
 function toHold(row: HoldRow, held: number): Hold {
@@ -128,9 +128,9 @@ function toHold(row: HoldRow, held: number): Hold {
 async function presentHolds(db: Db, rows: readonly HoldRow[]): Promise<Hold[]> {
   const counts = await countInLanes(
     db,
-    rows.map(({ id }) => laneOfHold(id)),
+    rows.map(({ id }) => stopOfHold(id)),
   );
-  return rows.map((row) => toHold(row, counts.get(laneOfHold(row.id)) ?? 0));
+  return rows.map((row) => toHold(row, counts.get(stopOfHold(row.id)) ?? 0));
 }
 
 /** All holds, or those on one organization alone; the oldest first. */
@@ -202,11 +202,11 @@ async function putAside(
   onProgress: OnProgress = () => {},
 ): Promise<void> {
   const filter = { organizationId, domain };
-  const exceptLanes = await heldLanes(app.store.db);
+  const exceptStops = await heldStops(app.store.db);
   let before = 0;
   // Ready ones last: put aside, they would be met again in the other half.
   for (const half of ['due', 'ready'] as const) {
-    const options = { half, filter, exceptLanes, withScheduled: false };
+    const options = { half, filter, exceptStops, withScheduled: false };
     const tell = (changed: number) => onProgress(before + changed);
     before += await changeQueue(app, options, (trx, rows) => holdThese(app, trx, hold, rows), tell);
   }
@@ -239,7 +239,7 @@ export async function releaseHold(
   onProgress?: OnProgress,
 ): Promise<{ id: string; released: number }> {
   const hold = await getHold(app.store.db, target);
-  const lane = laneOfHold(hold.id);
+  const lane = stopOfHold(hold.id);
   await app.store.write((trx) => markReleased(trx, hold.id, app.clock.now()));
   const giveTurns = async (trx: Db, rows: readonly QueueRow[]) => {
     const given = await giveTurnsNow(app, trx, rows);

@@ -27,7 +27,7 @@ const batch = 200;
 const breathMs = 5;
 
 export interface WalkOptions extends Pick<Walk, 'half' | 'filter'> {
-  exceptLanes?: readonly string[];
+  exceptStops?: readonly string[];
   withScheduled?: boolean;
 }
 
@@ -47,7 +47,7 @@ export async function changeQueue(
   const { db } = app.store;
   const until = await lastOf(db, options.half);
   if (until === null) return 0;
-  const walk: Walk = { exceptLanes: [], withScheduled: true, ...options, until, after: null };
+  const walk: Walk = { exceptStops: [], withScheduled: true, ...options, until, after: null };
   let changed = 0;
   for (;;) {
     const rows = await walkQueue(db, walk, batch);

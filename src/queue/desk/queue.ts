@@ -19,7 +19,7 @@ import type { Attempt } from '../../messages/schema.ts';
 import { isoTime } from '../../runtime/clock.ts';
 import { type Db, fromJson } from '../../store/db.ts';
 import { lockWhole, takeBack, underWay } from '../cancel.ts';
-import { type Holds, heldLanes, holdOfLane, readHolds } from './holds.ts';
+import { type Holds, heldStops, holdOfStop, readHolds } from './holds.ts';
 import type { ListQueueQuery, QueueEntry, QueueScope } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, tellByHand } from './queue-walk.ts';
 
@@ -34,11 +34,11 @@ export function stateOf(row: DeliveryRow): QueueEntry['state'] {
   if (row.turn !== null) return 'ready';
   if (row.claimed_by !== null) return 'claimed';
   if (row.lane === null) return 'waiting';
-  return holdOfLane(row.lane) === null ? 'in-lane' : 'held';
+  return holdOfStop(row.lane) === null ? 'in-lane' : 'held';
 }
 
 function toEntry(row: DeliveryRow): QueueEntry {
-  const holdId = holdOfLane(row.lane);
+  const holdId = holdOfStop(row.lane);
   return {
     id: row.id,
     messageId: row.message_id,
@@ -70,7 +70,7 @@ function toEntry(row: DeliveryRow): QueueEntry {
  */
 export async function countQueueStates(app: App, most = mostCounted): Promise<QueueCounts> {
   const { db } = app.store;
-  return countStates(db, await heldLanes(db), most);
+  return countStates(db, await heldStops(db), most);
 }
 
 /** A page of the queue, what goes first first; `counts` are those of the whole queue. */
@@ -80,12 +80,12 @@ export async function listQueue(
 ): Promise<Page<QueueEntry> & { counts: QueueCounts }> {
   const { page, limit, state = null, ...filter } = query;
   const { db } = app.store;
-  const lanes = await heldLanes(db);
+  const lanes = await heldStops(db);
   const rows: DeliveryRow[] = [];
   let offset = (page - 1) * limit;
   let total = 0;
   for (const half of halvesOf(state)) {
-    const part = { half, state, heldLanes: lanes };
+    const part = { half, state, heldStops: lanes };
     const count = await countQueue(db, part, filter);
     total += count;
     const wanted = limit - rows.length;
@@ -170,7 +170,7 @@ function retryable(
     throw new ConflictError('delivery', `${id} is ${ended.status}. ${advice}`);
   }
   for (const row of live) {
-    const holdId = holdOfLane(row.lane) ?? holds.of(row)?.id;
+    const holdId = holdOfStop(row.lane) ?? holds.of(row)?.id;
     if (holdId !== undefined) {
       const advice = `svc queue release ${holdId}`;
       throw new ConflictError('delivery', `${row.id} is held by ${holdId}: ${advice}`);
@@ -194,10 +194,10 @@ export async function flushQueue(
   onProgress?: OnProgress,
 ): Promise<{ flushed: number }> {
   const filter: QueueFilter = scope;
-  const exceptLanes = await heldLanes(app.store.db);
+  const exceptStops = await heldStops(app.store.db);
   const flushed = await changeQueue(
     app,
-    { half: 'due', filter, exceptLanes, withScheduled: false },
+    { half: 'due', filter, exceptStops, withScheduled: false },
     async (trx, rows) => (await giveTurnsNow(app, trx, rows)).length,
     onProgress,
   );

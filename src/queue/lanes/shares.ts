@@ -28,12 +28,12 @@ const mostBookedDomains = 1_000;
 const lanePrefix = 'share ';
 
 /** The lane in which an organization's mail waits for its share; no provider's has such a name. */
-export function laneOfShare(organizationId: string): string {
+export function stopOfShare(organizationId: string): string {
   return `${lanePrefix}${organizationId}`;
 }
 
 /** Whether what waits in this lane waits for a share. */
-export function isLaneOfShare(lane: string | null): boolean {
+export function isStopOfShare(lane: string | null): boolean {
   return lane?.startsWith(lanePrefix) === true;
 }
 
@@ -60,7 +60,7 @@ export class Shares {
     this.#places = new FairShare(places);
   }
 
-  /** Asks for one delivery. `begun` must follow where it goes; else it waits in `laneOfShare`. */
+  /** Asks for one delivery. `begun` must follow where it goes; else it waits in `stopOfShare`. */
   admit(organizationId: string, senderDomain: string): Admission {
     if (this.#places.mayHold(organizationId)) return { goes: true };
     const until = this.#onWall(this.#book(organizationId, senderDomain));
@@ -90,7 +90,7 @@ export class Shares {
       const room = this.#places.roomFor(organizationId);
       const isMuch = room >= (room + this.#places.heldBy(organizationId)) * roomWorthAClaim;
       if (room > 0 && (isMuch || now - takenAt >= fewMs)) {
-        found.push({ lane: laneOfShare(organizationId), room });
+        found.push({ lane: stopOfShare(organizationId), room });
       }
     }
     return found;

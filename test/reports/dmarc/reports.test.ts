@@ -8,7 +8,7 @@ import { addDomain } from '../../../src/domains/domains.ts';
 import type { Domain } from '../../../src/domains/schema.ts';
 import { verifyDomain } from '../../../src/domains/verification.ts';
 import { receive } from '../../../src/inbound/receive.ts';
-import { resolveDestination } from '../../../src/inbound/resolve.ts';
+import { resolveAddressee } from '../../../src/inbound/resolve.ts';
 import { operatorOf } from '../../../src/keys/roles.ts';
 import { createOrganization } from '../../../src/organizations/organizations.ts';
 import { listDmarcReports } from '../../../src/reports/dmarc/dmarc-reports.ts';
@@ -95,11 +95,11 @@ describe.each(stores)('DMARC reports on %s', (store) => {
   /** What the listener and the reader do with a mail to `address`. */
   async function arrives(raw: Buffer, address = rua): Promise<string> {
     const { app } = service;
-    const destination = await resolveDestination(app, address);
-    if (destination.kind === 'refused') return `${destination.code}`;
+    const addressee = await resolveAddressee(app, address);
+    if (addressee.kind === 'refused') return `${addressee.code}`;
     const envelope = {
       mailFrom: 'noreply-dmarc@receiver.example',
-      destinations: [destination],
+      addressees: [addressee],
       remoteAddress: '127.0.0.1',
       helo: 'mx.receiver.example',
       tls: false,
@@ -119,12 +119,12 @@ describe.each(stores)('DMARC reports on %s', (store) => {
   it('the proposed record asks for them at an address that takes them', async () => {
     const value = domain.dnsRecords.find(({ purpose }) => purpose === 'dmarc')?.value ?? '';
     const address = /^v=DMARC1; p=none; rua=mailto:(\S+)$/.exec(value)?.[1] ?? '';
-    expect(await resolveDestination(service.app, address)).toMatchObject({
+    expect(await resolveAddressee(service.app, address)).toMatchObject({
       kind: 'report',
       report: 'dmarc',
       organizationId: service.caller.organizationId,
     });
-    expect(await resolveDestination(service.app, 'dmarc@acme.example')).toMatchObject({
+    expect(await resolveAddressee(service.app, 'dmarc@acme.example')).toMatchObject({
       kind: 'refused',
     });
   });
