@@ -46,6 +46,7 @@ export const refusedInjections: [what: string, body: unknown, field: string][] =
   ['separators that fold to ASCII', to('a@b.example，evil＠attacker.example'), 'to.0.email'],
   ['an at sign that folds to ASCII', to('a＠attacker.example@b.example'), 'to.0.email'],
   ['a space in a domain', to('a@b.example evil'), 'to.0.email'],
+  ['NUL in metadata', top({ metadata: { key: 'v\0' } }), 'metadata.key'],
   ['CRLF in replyTo', payload({ replyTo: [`a@b.example${evil}`] }), 'email.replyTo.0'],
   ['a list in replyTo', payload({ replyTo: ['a@b.example,c@d.example'] }), 'email.replyTo.0'],
   ['CRLF in a header value', header('X-A', `x${evil}`), 'email.headers.X-A'],
@@ -189,7 +190,7 @@ export const harmlessInjections: HarmlessInjection[] = [
     headers: { 'X-Bcc': 'evil@attacker.example', 'List-Id': 'x' },
   },
   { what: 'CRLF in a tag', body: top({ tags: [`a${evil}`] }) },
-  { what: 'CRLF and NUL in metadata', body: top({ metadata: { [`k${evil}`]: `v\0${evil}` } }) },
+  { what: 'CRLF in metadata', body: top({ metadata: { [`k${evil}`]: `v${evil}` } }) },
   {
     what: 'headers at the start of the text',
     body: payload({ text: 'Bcc: evil@attacker.example\r\n\r\nx' }),
