@@ -11,6 +11,7 @@ import {
 import { CapacityError } from '../errors.ts';
 import { sleep } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
+import { createDueLoop } from '../store/due-loop.ts';
 import { groupWrites } from '../store/group.ts';
 import type { AttemptMessage } from './attempt.ts';
 import { type ClaimedMessage, claimMessages, handBack, type LaneChoice } from './claim.ts';
@@ -28,8 +29,6 @@ const settleBatch = 128;
 /** A lease is renewed three times before it runs out; after a crash it delays by at most this. */
 const leaseMs = 60_000;
 const renewMs = 20_000;
-/** Where neither a due row nor a change wakes the loop. */
-const longestSleepMs = 60_000;
 const troublePauseMs = 1_000;
 /** While there is no room, it is looked again after this, for what needs none. */
 const starvedPauseMs = 100;
@@ -66,11 +65,6 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
   /** Outcomes that the store could not take yet. */
   let unsettled = 0;
   let isRunning = false;
-  let stopped = false;
-  let wake: () => void = () => {};
-  let isAwake = false;
-  let loop: Promise<void> = Promise.resolve();
-  let unsubscribe: () => void = () => {};
   let cancelRenewal: () => void = () => {};
   const clockWasSet = watchClock(app.clock);
   const stopping = new AbortController();
@@ -107,11 +101,6 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
     }
   };
 
-  const wakeUp = () => {
-    isAwake = true;
-    wake();
-  };
-
   /** Their places are free again, and whoever waits for one is looked at. */
   const putDown = (ids: readonly string[]) => {
     for (const id of ids) {
@@ -121,7 +110,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
     }
     app.metrics.inFlight.set(load);
     const isAwaited = choice.lanes.isAwaited() || choice.shares.isAwaited();
-    if (load === 0 || isAwaited || (isStarved && claimable() > 0)) wakeUp();
+    if (load === 0 || isAwaited || (isStarved && claimable() > 0)) loop.wake();
   };
 
   /** What ends together is settled together, and holds its places no longer than that takes. */
@@ -186,7 +175,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
     return Math.max(0, claimedAt + besideBurstMs - app.clock.elapsed());
   };
 
-  /** Claims once; returns until when to sleep afterwards, 0 for not at all. */
+  /** Claims once. */
   const step = async (): Promise<number> => {
     followClock();
     const limit = claimable();
@@ -201,7 +190,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
     confirmAt = work.confirmAt;
     const hasRoom = choice.lanes.withRoom().length > 0 || choice.shares.withRoom().length > 0;
     if (!work.isReady && work.dueAt > app.clock.now() && !hasRoom) {
-      return Math.min(work.dueAt, confirmAt, nextRoomAt(choice), longestSleep(app));
+      return Math.min(work.dueAt, confirmAt, nextRoomAt(choice));
     }
     const claimed = await claimMessages(app, choice, { worker, leaseMs, limit, inWork });
     claimedAt = app.clock.elapsed();
@@ -209,32 +198,16 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
     for (const one of claimed.messages) launch(one);
     if (claimed.scheduled.length > 0) await sendScheduled(app, claimed.scheduled);
     if (claimed.progressed) return 0;
-    return Math.min(work.dueAt, confirmAt, nextRoomAt(choice), longestSleep(app));
+    return Math.min(work.dueAt, confirmAt, nextRoomAt(choice));
   };
 
-  const run = async (): Promise<void> => {
-    while (!stopped) {
-      isAwake = false;
-      const sleepUntil = await step().catch((error: unknown) => {
-        app.log.error({ err: error }, 'the queue cannot be read: trying again');
-        return app.clock.now() + troublePauseMs;
-      });
-      if (sleepUntil === 0) continue;
-      if (load === 0 && !isAwake) for (const resolve of idleWaiters) resolve();
-      if (!isAwake && !stopped) await pause(sleepUntil);
-    }
-  };
-
-  const pause = (until: number) =>
-    new Promise<void>((resolve) => {
-      // The clock may have been set back since `until` was reckoned.
-      const delayMs = Math.min(until - app.clock.now(), longestSleepMs);
-      const cancel = app.clock.after(delayMs, resolve);
-      wake = () => {
-        cancel();
-        resolve();
-      };
-    });
+  const loop = createDueLoop(app, {
+    step,
+    trouble: 'the queue cannot be read: trying again',
+    onRest() {
+      if (load === 0) for (const resolve of idleWaiters) resolve();
+    },
+  });
 
   const renew = () => {
     cancelRenewal = app.clock.after(renewMs, renew);
@@ -252,18 +225,14 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
         if (released > 0) app.log.info({ released }, 'took up what an earlier daemon left');
       }
       if (await isAheadOfClock(app)) adjusting = adjust();
-      unsubscribe = app.store.onChange(wakeUp);
       cancelRenewal = app.clock.after(renewMs, renew);
       isRunning = true;
-      loop = run();
+      loop.start();
     },
     async stop(graceMs) {
-      stopped = true;
       stopping.abort();
       isRunning = false;
-      unsubscribe();
-      wakeUp();
-      await loop;
+      await loop.stop();
       await adjusting;
       await waitAtMost(app, Promise.all(inFlight), graceMs);
       givingUp.abort();
@@ -280,7 +249,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
           resolve();
         };
         idleWaiters.add(waiter);
-        wakeUp();
+        loop.wake();
       }),
   };
 }
@@ -309,10 +278,6 @@ function longestWait(messages: readonly ClaimedMessage[], now: number): number {
 
 function nextRoomAt({ lanes, shares }: LaneChoice): number {
   return Math.min(lanes.nextRoomAt() ?? Infinity, shares.nextRoomAt() ?? Infinity);
-}
-
-function longestSleep(app: App): number {
-  return app.clock.now() + longestSleepMs;
 }
 
 async function waitAtMost(app: App, work: Promise<unknown>, ms: number): Promise<void> {

@@ -4,6 +4,7 @@
 // changes only what it proves to be about, and nothing where it cannot be read.
 import type { App } from '../app.ts';
 import { CapacityError } from '../errors.ts';
+import { createDueLoop } from '../store/due-loop.ts';
 import { type Apply, readBounceOutcomes } from './bounce-outcomes.ts';
 import { readComplaintOutcome } from './complaint-outcome.ts';
 import { storeDmarcReport } from './dmarc/dmarc-reports.ts';
@@ -21,8 +22,8 @@ const batch = 20;
 /** Reading takes 2 s at the most; after this another try begins. */
 const leaseMs = 60_000;
 const mostTries = 5;
-const longestSleepMs = 60_000;
-const troublePauseMs = 1_000;
+/** What is due and was not taken another daemon has: it is looked at again after this. */
+const othersPauseMs = 1_000;
 const noDmarcReport = 'a mail to dmarc@ held no report that can be read: it was dropped';
 
 export interface ReportReader {
@@ -34,12 +35,6 @@ export interface ReportReader {
 
 /** The reader of one daemon. */
 export function createReportReader(app: App): ReportReader {
-  let stopped = false;
-  let wake: () => void = () => {};
-  let isAwake = false;
-  let loop: Promise<void> = Promise.resolve();
-  let unsubscribe: () => void = () => {};
-
   const readDue = async (): Promise<number> => {
     const now = app.clock.now();
     const dueAt = await nextReportAt(app.store.db);
@@ -51,46 +46,15 @@ export function createReportReader(app: App): ReportReader {
     return rows.length;
   };
 
-  const run = async () => {
-    while (!stopped) {
-      isAwake = false;
-      let dueAt: number | null = null;
-      try {
-        dueAt = await nextReportAt(app.store.db);
-        if (dueAt !== null && dueAt <= app.clock.now() && (await readDue()) > 0) continue;
-      } catch (error) {
-        app.log.error({ err: error }, 'reports cannot be read now: trying again');
-        dueAt = app.clock.now();
-      }
-      if (isAwake || stopped) continue;
-      const untilDue = dueAt === null ? longestSleepMs : dueAt - app.clock.now();
-      // What is due and was not read: the store is in trouble, or another daemon has it.
-      const sleepMs = untilDue > 0 ? Math.min(untilDue, longestSleepMs) : troublePauseMs;
-      await new Promise<void>((resolve) => {
-        const cancel = app.clock.after(sleepMs, resolve);
-        wake = () => {
-          cancel();
-          resolve();
-        };
-      });
-    }
+  const step = async (): Promise<number> => {
+    const dueAt = (await nextReportAt(app.store.db)) ?? Infinity;
+    if (dueAt > app.clock.now()) return dueAt;
+    return (await readDue()) > 0 ? 0 : app.clock.now() + othersPauseMs;
   };
-  return {
-    start() {
-      unsubscribe = app.store.onChange(() => {
-        isAwake = true;
-        wake();
-      });
-      loop = run();
-    },
-    async stop() {
-      stopped = true;
-      unsubscribe();
-      wake();
-      await loop;
-    },
-    readDue,
-  };
+
+  const trouble = 'reports cannot be read now: trying again';
+  const loop = createDueLoop(app, { step, trouble });
+  return { start: loop.start, stop: loop.stop, readDue };
 }
 
 async function readReport(app: App, taken: TakenReport): Promise<void> {
