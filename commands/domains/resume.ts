@@ -35,7 +35,7 @@ export default class DomainsResume extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsResume);
     await withCaller(flags, async (app, caller) => {
-      const { resumeDomain } = await import('../../src/queue/stops.ts');
+      const { resumeDomain } = await import('../../src/queue/desk/resume.ts');
       const id = await domainId(app, caller, args.domain);
       const resumed = await resumeDomain(app, caller, id, given({ note: flags.note }));
       await printCard(flags, resumed, domainCard);

@@ -28,7 +28,7 @@ export default class OrgsResume extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(OrgsResume);
     await withApp(flags, async (app) => {
-      const { resumeSending } = await import('../../src/queue/stops.ts');
+      const { resumeSending } = await import('../../src/queue/desk/resume.ts');
       const resumed = await resumeSending(app, args.organization, given({ note: flags.note }));
       await printCard(flags, resumed, organizationCard);
     });

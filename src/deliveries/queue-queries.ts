@@ -11,7 +11,13 @@ import {
   statement,
   tables,
 } from '../store/db.ts';
-import { type DeliveryRow, type DeliveryTables, lockClaims, lockDeliveries } from './queries.ts';
+import {
+  type DeliveryRow,
+  type DeliveryTables,
+  lockClaims,
+  lockDeliveries,
+  type Postponement,
+} from './queries.ts';
 import type { WaitReason } from './status.ts';
 
 export const queueStates = ['ready', 'waiting', 'in-lane', 'held', 'claimed'] as const;
@@ -227,14 +233,7 @@ export async function makeReadyNow(db: Db, gift: TurnGift): Promise<boolean> {
   return (await giveTurn(db, gift)).length > 0;
 }
 
-export interface Holding {
-  id: string;
-  lane: string;
-  dueAt: number;
-  waitReason: WaitReason;
-}
-
-const putAside = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<Holding>) =>
+const putAside = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<Postponement>) =>
   db
     .updateTable('deliveries')
     .set({
@@ -250,7 +249,7 @@ const putAside = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<H
 );
 
 /** Holds an entry. False where it is claimed or has ended. */
-export async function holdDelivery(db: Db, holding: Holding): Promise<boolean> {
+export async function holdDelivery(db: Db, holding: Postponement): Promise<boolean> {
   return (await putAside(db, holding)).length > 0;
 }
 

@@ -9,8 +9,9 @@
 //   not read   | temperror | taken: nobody asked for a refusal
 import type { App } from '../app.ts';
 import type { InboundEnvelope } from '../messages/email-projection.ts';
-import { type AddressRange, isInRanges, networkOf, parseRange } from '../net/network-address.ts';
+import { isInRanges, networkOf, parseRange } from '../net/network-address.ts';
 import { isOwnTransaction } from '../queue/own-transactions.ts';
+import { perApp } from '../runtime/per-app.ts';
 import { recentlyUsed } from '../runtime/recently-used.ts';
 import { type Authentication, authenticate } from './authenticate.ts';
 import type { AuthResolver } from './check-lookups.ts';
@@ -40,31 +41,15 @@ interface Deferrals {
   since: number;
 }
 
-interface Checks {
-  trusted: readonly AddressRange[];
+const checksOf = perApp(({ config }: App) => ({
+  trusted: config.smtp.inbound.trustedNetworks.flatMap((text) => parseRange(text) ?? []),
   /** By client network and domain. */
-  deferrals: ReturnType<typeof recentlyUsed<Deferrals>>;
-}
-
-/** Made at the first mail, gone with the app. */
-const checksOf = new WeakMap<App, Checks>();
-
-function checks(app: App): Checks {
-  let found = checksOf.get(app);
-  if (!found) {
-    const { trustedNetworks } = app.config.smtp.inbound;
-    found = {
-      trusted: trustedNetworks.flatMap((text) => parseRange(text) ?? []),
-      deferrals: recentlyUsed(mostCounted),
-    };
-    checksOf.set(app, found);
-  }
-  return found;
-}
+  deferrals: recentlyUsed<Deferrals>(mostCounted),
+}));
 
 /** Counts one more of this client and domain, unless it had its share within the hour. */
 function takeDeferral(app: App, remoteAddress: string, domain: string): boolean {
-  const { deferrals } = checks(app);
+  const { deferrals } = checksOf(app);
   const key = `${networkOf(remoteAddress)} ${domain}`;
   const now = app.clock.elapsed();
   const known = deferrals.get(key);
@@ -99,7 +84,7 @@ export async function checkSender(
   { mailFrom, addressees, remoteAddress, helo }: SenderEnvelope,
   raw: Buffer,
 ): Promise<Verdicts | InboundRefusal> {
-  if (isInRanges(remoteAddress, checks(app).trusted)) return unchecked;
+  if (isInRanges(remoteAddress, checksOf(app).trusted)) return unchecked;
   const recipients = addressees.map(({ address }) => address);
   if (isOwnTransaction(app, mailFrom, recipients)) return unchecked;
   const found = await authenticate(raw, {

@@ -8,6 +8,7 @@ import { insertBlobs, insertMessages, insertRecipients } from '../messages/queri
 import { type HeaderBlock, readHeaderBlock } from '../mime/parse/header-fields.ts';
 import { projectHeader } from '../mime/parse/read-header.ts';
 import { insertReports, mostReportBytes, type ReportRow } from '../reports/queries.ts';
+import { perApp } from '../runtime/per-app.ts';
 import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
 import { countMail } from '../usage/count.ts';
@@ -54,30 +55,16 @@ interface CheckedMail {
   verdicts: Verdicts;
 }
 
-type StoreMail = (mail: Stored) => Promise<void>;
-
-/** One group per app; made at the first mail, gone with the app. */
-const groups = new WeakMap<App, StoreMail>();
-
-function storeMailOf(app: App): StoreMail {
-  let store = groups.get(app);
-  if (!store) {
-    store = groupWrites(app.store, mostPerTransaction, async (trx, mails: Stored[]) => {
-      await insertCopies(
-        app,
-        trx,
-        mails.flatMap(({ copies }) => copies),
-      );
-      await insertReports(
-        trx,
-        mails.flatMap(({ reports }) => reports),
-      );
-      return mails.map(() => undefined);
-    });
-    groups.set(app, store);
-  }
-  return store;
-}
+/** Mails that arrive together share a transaction. */
+const storeMailOf = perApp((app: App) =>
+  groupWrites(app.store, mostPerTransaction, async (trx, mails: Stored[]) => {
+    const copies = mails.flatMap((mail) => mail.copies);
+    const reports = mails.flatMap((mail) => mail.reports);
+    await insertCopies(app, trx, copies);
+    await insertReports(trx, reports);
+    return mails.map(() => undefined);
+  }),
+);
 
 async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): Promise<void> {
   await insertBlobs(

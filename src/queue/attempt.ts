@@ -17,7 +17,7 @@ import {
   routeKey,
 } from '../smtp/route.ts';
 import { type SimulatedOutcome, simulatedOutcome } from '../smtp/simulator.ts';
-import type { OpenCarrier } from './carrier/carrier.ts';
+import type { Carrier, OpenCarrier } from './carrier/carrier.ts';
 import { keptPolicies } from './carrier/kept-policies.ts';
 import { composeRequestOf } from './carrier/request.ts';
 import type { ClaimedMessage, LaneChoice } from './claim.ts';
@@ -45,105 +45,126 @@ export interface Attempter {
 /** What happens to a delivery, before it is written down. */
 type Ending = Pick<Settlement, 'outcome' | 'sentIsDelivered' | 'aftermath' | 'routeKind'>;
 
+/** What an attempt goes by and through. */
+interface Equipment {
+  app: App;
+  chooseRoute: ChooseRoute;
+  carrier: Carrier;
+  lanes: Lanes;
+  laneOf: LaneChoice['laneOf'];
+  tellRefusals: ReturnType<typeof refusalTeller>;
+}
+
 /** The attempter of one daemon; `listener` is where mail for local mailboxes goes. */
 export function createAttempter(
   app: App,
   listener: { host: string; port: number },
   openCarrier: OpenCarrier,
 ): Attempter {
-  const chooseRoute = createRouter(app.config.delivery, listener);
-  const { providersFile, maxConnectionsPerDomain } = app.config.delivery;
-  const providers = loadProviders(providersFile, maxConnectionsPerDomain);
+  const { delivery } = app.config;
+  const chooseRoute = createRouter(delivery, listener);
+  const providers = loadProviders(delivery.providersFile, delivery.maxConnectionsPerDomain);
   const lanes = new Lanes(app.clock, app.random, providers);
-  const shares = new Shares(app.clock);
   const carrier = openCarrier(app, { providers, lanes, policies: keptPolicies(app) });
-  const tellRefusals = refusalTeller(app);
   const laneOf = (email: string): string | null => {
     const route = chooseRoute(email, true);
     if (route.kind === 'direct') return lanes.ofDomain(route.domain);
     return route.kind === 'relay' || route.kind === 'local' ? routeKey(route) : null;
   };
-
-  /** Gives all groups that leave over the network to the carrier: what becomes of each, by group. */
-  const carryGroups = async (
-    claimed: ClaimedMessage,
-    groups: readonly NetworkGroup[],
-  ): Promise<CarriedGroups> => {
-    const { message } = claimed;
-    if (groups.length === 0) return new Map();
-    const envelopes = await Promise.all(
-      groups.map(async ({ route, deliveries }) => ({
-        route,
-        organizationId: message.organization_id,
-        ...(await marksOf(app, message, deliveries)),
-        recipients: deliveries.map(({ email }) => email),
-        ...(route.kind === 'relay' && { dsn: reportsWanted(message.id) }),
-      })),
-    );
-    const outcomes = carrier.carry({ request: await composeRequestOf(app, claimed), envelopes });
-    for (const [index, { route, deliveries }] of groups.entries()) {
-      const [first] = deliveries;
-      const ended = outcomes[index];
-      if (route.kind !== 'local' || !first || !ended) continue;
-      const recipients = deliveries.map(({ email }) => email);
-      beginOwnTransaction(app, first.id, recipients, ended);
-    }
-    return new Map(groups.map((group, index) => [group, outcomes[index]]));
-  };
-
-  const endingsOf = async (group: Group, carried: Promise<CarriedGroups>): Promise<Ending[]> => {
-    const { route, deliveries } = group;
-    if (route.kind === 'simulator') return deliveries.map((delivery) => simulate(app, delivery));
-    if (route.kind === 'capture') return deliveries.map(() => captured(app));
-    const outcomes = (await (await carried).get(group)) ?? [];
-    if (route.kind === 'relay') tellRefusals(route, outcomes);
-    return outcomes.map((outcome) => ({
-      outcome,
-      sentIsDelivered: route.kind !== 'relay',
-      aftermath: null,
-      routeKind: route.kind,
-    }));
-  };
-
-  /** Recipients of one dialogue tell the lane of one fault, however many they are. */
-  const tellLane = (settlements: readonly Settlement[]) => {
-    const told = new Set<LaneSignal>();
-    for (const { delivery, outcome } of settlements) {
-      const lane = laneOf(delivery.email);
-      if (lane === null) continue;
-      const signal = signalOf(outcome);
-      if (told.has(signal) && isFault(signal)) lanes.released(delivery.id);
-      else lanes.ended(lane, delivery.id, signal, outcome.trace.durationMs);
-      told.add(signal);
-    }
-  };
-
+  const tellRefusals = refusalTeller(app);
+  const equipment = { app, chooseRoute, carrier, lanes, laneOf, tellRefusals };
+  const soleLane = soleLaneOf(delivery, lanes, laneOf);
   return {
-    async attempt(claimed, settle) {
-      const isSole = claimed.message.delivery_count === 1;
-      const fromEmail = claimed.message.from_email;
-      const groups = await groupByDestination(app, claimed, chooseRoute);
-      const carried = carryGroups(claimed, groups.filter(isOverNetwork));
-      await Promise.all(
-        groups.map(async (group) => {
-          const { route, deliveries } = group;
-          const endings = await endingsOf(group, carried).catch((error: unknown) => {
-            app.log.error({ err: error, messageId: claimed.message.id }, 'an attempt failed');
-            return deliveries.map(() => ourFault(app, route.kind));
-          });
-          const settlements = deliveries.map((delivery, index) => {
-            const ending = endings[index] ?? ourFault(app, route.kind);
-            const transaction = index === 0 ? null : begunBy(deliveries);
-            return { delivery, isSole, fromEmail, transaction, ...ending };
-          });
-          tellLane(settlements);
-          await settle(settlements);
-        }),
-      );
-    },
-    choice: { lanes, shares, laneOf, soleLane: soleLaneOf(app.config.delivery, lanes, laneOf) },
+    attempt: (claimed, settle) => attemptMessage(equipment, claimed, settle),
+    choice: { lanes, shares: new Shares(app.clock), laneOf, soleLane },
     close: () => carrier.close(),
   };
+}
+
+async function attemptMessage(
+  equipment: Equipment,
+  claimed: ClaimedMessage,
+  settle: (settlements: Settlement[]) => Promise<void>,
+): Promise<void> {
+  const { app, chooseRoute } = equipment;
+  const { message } = claimed;
+  const isSole = message.delivery_count === 1;
+  const groups = await groupByDestination(app, claimed, chooseRoute);
+  const carried = carryGroups(equipment, claimed, groups.filter(isOverNetwork));
+  const attemptGroup = async (group: Group) => {
+    const { route, deliveries } = group;
+    const endings = await endingsOf(equipment, group, carried).catch((error: unknown) => {
+      app.log.error({ err: error, messageId: message.id }, 'an attempt failed');
+      return deliveries.map(() => ourFault(app, route.kind));
+    });
+    const settlements = deliveries.map((delivery, index) => {
+      const ending = endings[index] ?? ourFault(app, route.kind);
+      const transaction = index === 0 ? null : begunBy(deliveries);
+      return { delivery, isSole, fromEmail: message.from_email, transaction, ...ending };
+    });
+    tellLane(equipment, settlements);
+    await settle(settlements);
+  };
+  await Promise.all(groups.map(attemptGroup));
+}
+
+/** Gives all groups that leave over the network to the carrier: what becomes of each, by group. */
+async function carryGroups(
+  { app, carrier }: Equipment,
+  claimed: ClaimedMessage,
+  groups: readonly NetworkGroup[],
+): Promise<CarriedGroups> {
+  const { message } = claimed;
+  if (groups.length === 0) return new Map();
+  const envelopes = await Promise.all(
+    groups.map(async ({ route, deliveries }) => ({
+      route,
+      organizationId: message.organization_id,
+      ...(await marksOf(app, message, deliveries)),
+      recipients: deliveries.map(({ email }) => email),
+      ...(route.kind === 'relay' && { dsn: reportsWanted(message.id) }),
+    })),
+  );
+  const outcomes = carrier.carry({ request: await composeRequestOf(app, claimed), envelopes });
+  for (const [index, { route, deliveries }] of groups.entries()) {
+    const [first] = deliveries;
+    const ended = outcomes[index];
+    if (route.kind !== 'local' || !first || !ended) continue;
+    const recipients = deliveries.map(({ email }) => email);
+    beginOwnTransaction(app, first.id, recipients, ended);
+  }
+  return new Map(groups.map((group, index) => [group, outcomes[index]]));
+}
+
+async function endingsOf(
+  { app, tellRefusals }: Equipment,
+  group: Group,
+  carried: Promise<CarriedGroups>,
+): Promise<Ending[]> {
+  const { route, deliveries } = group;
+  if (route.kind === 'simulator') return deliveries.map((delivery) => simulate(app, delivery));
+  if (route.kind === 'capture') return deliveries.map(() => captured(app));
+  const outcomes = (await (await carried).get(group)) ?? [];
+  if (route.kind === 'relay') tellRefusals(route, outcomes);
+  return outcomes.map((outcome) => ({
+    outcome,
+    sentIsDelivered: route.kind !== 'relay',
+    aftermath: null,
+    routeKind: route.kind,
+  }));
+}
+
+/** Recipients of one dialogue tell the lane of one fault, however many they are. */
+function tellLane({ lanes, laneOf }: Equipment, settlements: readonly Settlement[]): void {
+  const told = new Set<LaneSignal>();
+  for (const { delivery, outcome } of settlements) {
+    const lane = laneOf(delivery.email);
+    if (lane === null) continue;
+    const signal = signalOf(outcome);
+    if (told.has(signal) && isFault(signal)) lanes.released(delivery.id);
+    else lanes.ended(lane, delivery.id, signal, outcome.trace.durationMs);
+    told.add(signal);
+  }
 }
 
 /** The transaction that these deliveries share: the first of them began it. */

@@ -25,12 +25,11 @@ import {
   type RecipientRow,
 } from '../messages/queries.ts';
 import type { Db } from '../store/db.ts';
-import { type Holds, heldBy, readHolds } from './desk/holds.ts';
 import type { Lanes } from './lanes/lanes.ts';
-import { type Shares, stopOfShare } from './lanes/shares.ts';
+import type { Shares } from './lanes/shares.ts';
 import { countDropped } from './outcome-counts.ts';
 import { takeScheduled } from './scheduled.ts';
-import { type Pauses, readPauses } from './stops.ts';
+import { readStops, type Stops, stopOfShare } from './stops.ts';
 import { suppressBlocked } from './suppress.ts';
 import { turnsOf } from './turns.ts';
 
@@ -210,18 +209,8 @@ async function giveTurns(
   return { moved: found.length, scheduled: await takeScheduled(app, trx, scheduled, now) };
 }
 
-/** What keeps deliveries back whatever their lanes say. */
-interface Stops {
-  holds: Holds;
-  pauses: Pauses;
-}
-
-async function readStops(trx: Db): Promise<Stops> {
-  return { holds: await readHolds(trx), pauses: await readPauses(trx) };
-}
-
 /**
- * Asks the holds, the pauses, the lane and the share; one that is over its age goes past the last two,
+ * Asks the stops, the lane and the share; one that is over its age goes past the last two,
  * for its last attempt.
  */
 async function goesNow(
@@ -232,14 +221,9 @@ async function goesNow(
   now: number,
 ): Promise<boolean> {
   const { id, organization_id: organizationId } = row;
-  const hold = stops?.holds.of(row);
-  if (hold) {
-    await postpone(trx, heldBy(hold, id, now));
-    return false;
-  }
-  const pause = stops?.pauses.on(row, now);
-  if (pause) {
-    await postpone(trx, pause);
+  const stop = stops?.on(row, now);
+  if (stop) {
+    await postpone(trx, stop);
     return false;
   }
   const lane = laneOf(row.email);

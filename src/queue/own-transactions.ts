@@ -2,10 +2,11 @@
 // known to everybody who ever got mail with it, so that its token alone says nothing of who sends: it
 // counts while the delivery that it names is under way, and to those recipients alone.
 import type { App } from '../app.ts';
+import { perApp } from '../runtime/per-app.ts';
 import { readReturnPath } from './return-path.ts';
 
 /** Recipients by the delivery that the return path names; several daemons each have their own. */
-const underWay = new WeakMap<App, Map<string, ReadonlySet<string>>>();
+const underWay = perApp((_app: App) => new Map<string, ReadonlySet<string>>());
 
 /** Begins one, whose return path names `deliveryId`; it lasts until `ended` settles. */
 export function beginOwnTransaction(
@@ -14,12 +15,7 @@ export function beginOwnTransaction(
   recipients: readonly string[],
   ended: Promise<unknown>,
 ): void {
-  let known = underWay.get(app);
-  if (!known) {
-    known = new Map();
-    underWay.set(app, known);
-  }
-  const all = known;
+  const all = underWay(app);
   const own = new Set(recipients);
   all.set(deliveryId, own);
   // A later attempt for the same delivery has its own.
@@ -33,8 +29,8 @@ export function isOwnTransaction(
   returnPath: string,
   recipients: readonly string[],
 ): boolean {
-  const known = underWay.get(app);
-  if (!known || known.size === 0) return false;
+  const known = underWay(app);
+  if (known.size === 0) return false;
   const deliveryId = readReturnPath(app, returnPath)?.deliveryId;
   const own = deliveryId === undefined ? undefined : known.get(deliveryId);
   return own !== undefined && recipients.every((recipient) => own.has(recipient));

@@ -7,6 +7,7 @@ import type { DeliveryRow } from '../deliveries/queries.ts';
 import { findReturnPath } from '../domains/queries.ts';
 import type { MessageRow } from '../messages/queries.ts';
 import { copyTokenField } from '../mime/protocol-headers.ts';
+import { perApp } from '../runtime/per-app.ts';
 
 const purpose = 'bounce';
 const mostHosts = 10_000;
@@ -17,14 +18,10 @@ const deliveryIdCharacters = 28;
 const transactionForm = /^dlv_[0-9a-hjkmnp-tv-z]{24}[0-9a-v]?$/;
 
 /** The return path of a domain never changes, so that it is looked up once. */
-const hosts = new WeakMap<App, LRUCache<string, string>>();
+const hostsOf = perApp((_app: App) => new LRUCache<string, string>({ max: mostHosts }));
 
 async function returnPathHost(app: App, domainId: string): Promise<string | undefined> {
-  let known = hosts.get(app);
-  if (!known) {
-    known = new LRUCache({ max: mostHosts });
-    hosts.set(app, known);
-  }
+  const known = hostsOf(app);
   const kept = known.get(domainId);
   if (kept !== undefined) return kept;
   const host = await findReturnPath(app.store.db, domainId);

@@ -33,22 +33,18 @@ import { findMessageRows, lockMessages, type MessageRow } from '../messages/quer
 import { restateMessage } from '../messages/restate.ts';
 import { foldAddress } from '../net/address.ts';
 import { findOrganizations } from '../organizations/queries.ts';
+import { perApp } from '../runtime/per-app.ts';
 import { type ResolvedSender, resolveSenders } from '../senders/resolve.ts';
 import type { Db } from '../store/db.ts';
 import { unsentEvent } from './delivery-event.ts';
 import { changeQueue } from './desk/queue-walk.ts';
 import { countDropped } from './outcome-counts.ts';
 import { expiryOf } from './retry.ts';
-import { type Pauses, readPauses } from './stops.ts';
+import { type Pauses, readPauses, stopOfQuota } from './stops.ts';
 import { turnsOf } from './turns.ts';
 
 /** So long another daemon leaves alone what this one asks for; after a crash it delays by as much. */
 const askingMs = 10_000;
-
-/** The lane that keeps what waits for the quota; no lane of a provider has such a name. */
-function stopOfQuota(organizationId: string): string {
-  return `quota ${organizationId}`;
-}
 
 /**
  * Inside the claim that found them due: puts off those that certainly cannot go, and books the
@@ -322,7 +318,7 @@ interface Bookings {
 }
 
 /** The last time booked, by organization; what a restart forgets is booked twice, and asks twice. */
-const booked = new WeakMap<App, Map<string, number>>();
+const bookedOf = perApp((_app: App) => ({ last: new Map<string, number>() }));
 
 async function openBookings(
   app: App,
@@ -330,7 +326,8 @@ async function openBookings(
   organizationIds: Iterable<string>,
   now: number,
 ): Promise<Bookings> {
-  const last = new Map(booked.get(app));
+  const booked = bookedOf(app);
+  const last = new Map(booked.last);
   for (const [id, at] of last) if (at <= now) last.delete(id);
   const organizations = await findOrganizations(trx, [...organizationIds]);
   const intervals = new Map(
@@ -346,7 +343,9 @@ async function openBookings(
       last.set(organizationId, at);
       return Math.ceil(at);
     },
-    keep: () => void booked.set(app, last),
+    keep() {
+      booked.last = last;
+    },
   };
 }
 

@@ -1,43 +1,120 @@
-// What the queue of a paused organization, or of a held sending domain, does (specification 3,
-// contract 6): it waits, each delivery put aside when its turn comes, until the resume makes it ready.
-// A hold in queue/holds.ts is the operator's own; several may be on one delivery. When an organization
-// is paused: src/usage/health.ts; when a domain is held: src/usage/domain-holds.ts.
-
-import type { Caller } from '../api/route.ts';
-import { parseWith } from '../api/validate.ts';
-import type { App } from '../app.ts';
-import { auditChange } from '../audit/audit.ts';
+// Stops: what keeps mail back whatever its provider's lane says. What a stop keeps waits in a lane of the
+// stop's name, put there when its turn comes; no lane of a provider has such a name.
+//
+//   stop        | lane                | waits for                           | wait reason
+//   ------------+---------------------+-------------------------------------+--------------------------
+//   hold        | held HOLD           | the operator's release              | tenant-health, or
+//               |                     |                                     | provider-unavailable
+//   pause       | paused ORG          | the resume of the organization      | tenant-health
+//   domain hold | paused ORG DOMAIN   | the resume of the sending domain    | domain-health
+//   quota       | quota ORG           | the next day, or a larger plan      | daily-quota
+//   share       | share ORG           | places of its own to get free       | rate
+//
+// Several may be on one delivery; they are asked in this order, and again at its next turn. Holds and
+// resumes: desk/; quotas: scheduled.ts; shares: lanes/shares.ts. When an organization is paused or a
+// domain held: src/usage/health.ts, src/usage/domain-holds.ts.
 import type { DeliveryRow, Postponement } from '../deliveries/queries.ts';
-import { getDomain } from '../domains/domains.ts';
-import { type Domain, type ResumeDomain, resumeDomainInput } from '../domains/schema.ts';
-import { ConflictError } from '../errors.ts';
-import { recordWorkspaceEvent } from '../events/events.ts';
-import { getOrganization, resumeOrganization } from '../organizations/organizations.ts';
+import type { WaitReason } from '../deliveries/status.ts';
 import { lockPausedOrganizations } from '../organizations/queries.ts';
-import {
-  type Organization,
-  type ResumeOrganization,
-  resumeOrganizationInput,
-} from '../organizations/schema.ts';
 import type { Db } from '../store/db.ts';
-import { liftDomainHold, lockHeldDomains } from '../usage/domain-holds.ts';
-import { forgive } from '../usage/health.ts';
-import { changeQueue, giveTurnsNow, type OnProgress } from './desk/queue-walk.ts';
+import { lockHeldDomains } from '../usage/domain-holds.ts';
+import { type HoldRow, lockActiveHolds, selectHolds } from './hold-queries.ts';
 
-/** A pause has no end; should its resume be interrupted, the queue goes on within the day. */
+/** A stop has no end; should its release be interrupted, the queue goes on within the day. */
 const lookAgainMs = 24 * 60 * 60_000;
 
-/** The lane that keeps what waits for a resume; no lane of a provider has such a name. */
-function stopOfPause(organizationId: string, domain?: string): string {
+export function stopOfHold(holdId: string): string {
+  return `held ${holdId}`;
+}
+
+export function stopOfPause(organizationId: string, domain?: string): string {
   return domain === undefined ? `paused ${organizationId}` : `paused ${organizationId} ${domain}`;
 }
 
-type Sent = Pick<DeliveryRow, 'id' | 'organization_id' | 'sender_domain'>;
+export function stopOfQuota(organizationId: string): string {
+  return `quota ${organizationId}`;
+}
+
+export function stopOfShare(organizationId: string): string {
+  return `share ${organizationId}`;
+}
+
+/** The hold that keeps what waits in this lane, or null. */
+export function holdOfStop(lane: string | null): string | null {
+  return lane?.startsWith(stopOfHold('')) ? lane.slice(stopOfHold('').length) : null;
+}
+
+/** The organization for whose share waits what is in this lane, or null. */
+export function organizationOfShare(lane: string | null): string | null {
+  return lane?.startsWith(stopOfShare('')) ? lane.slice(stopOfShare('').length) : null;
+}
+
+/** What a hold names; what is null in it is anything. */
+export type HoldScope = Pick<HoldRow, 'organization_id' | 'domain' | 'message_id' | 'delivery_id'>;
+
+const anything: HoldScope = {
+  organization_id: null,
+  domain: null,
+  message_id: null,
+  delivery_id: null,
+};
+
+/** As the column `scope` has it. */
+export function scopeOf(scope: HoldScope): string {
+  const { organization_id, domain, message_id, delivery_id } = scope;
+  return [organization_id, domain, message_id, delivery_id].map((part) => part ?? '').join(' ');
+}
+
+type Holdable = Pick<DeliveryRow, 'id' | 'message_id' | 'organization_id' | 'domain'>;
+type Pausable = Pick<DeliveryRow, 'id' | 'organization_id' | 'sender_domain'>;
+
+/** The holds of one moment. */
+export interface Holds {
+  /** The narrowest hold on a delivery, or null. */
+  of(row: Holdable): HoldRow | null;
+}
+
+/** The holds that hold, as long as the transaction lasts. */
+export async function readHolds(trx: Db): Promise<Holds> {
+  return holdsOver(await lockActiveHolds(trx));
+}
+
+/** The hold on a delivery at this moment, for those who only look. */
+export async function findHoldOn(db: Db, row: Holdable): Promise<HoldRow | null> {
+  const active = (await selectHolds(db)).filter(({ released_at }) => released_at === null);
+  return holdsOver(active).of(row);
+}
+
+function holdsOver(rows: readonly HoldRow[]): Holds {
+  const byScope = new Map(rows.map((row) => [row.scope, row]));
+  return {
+    of({ id, message_id, organization_id, domain }) {
+      if (byScope.size === 0) return null;
+      const scopes: Partial<HoldScope>[] = [
+        { delivery_id: id },
+        { message_id },
+        { organization_id, domain },
+        { domain },
+        { organization_id },
+      ];
+      const found = scopes.map((scope) => byScope.get(scopeOf({ ...anything, ...scope })));
+      return found.find((hold) => hold !== undefined) ?? null;
+    },
+  };
+}
+
+/** How a delivery waits that a hold keeps aside. */
+export function heldBy(hold: HoldRow, id: string, now: number): Postponement {
+  // In the words of the specification: an organization's trouble, or that of where mail goes.
+  const waitReason: WaitReason =
+    hold.organization_id === null ? 'provider-unavailable' : 'tenant-health';
+  return { id, lane: stopOfHold(hold.id), dueAt: now + lookAgainMs, waitReason };
+}
 
 /** The pauses and the held domains of one moment. */
 export interface Pauses {
   /** How a delivery waits that must not go now; null for one that may. */
-  on(row: Sent, now: number): Postponement | null;
+  on(row: Pausable, now: number): Postponement | null;
 }
 
 /** Who is paused and what is held, as long as the transaction lasts: a resume waits for it. */
@@ -61,72 +138,20 @@ export async function readPauses(trx: Db): Promise<Pauses> {
   };
 }
 
-/** What waits in this lane may go now. */
-async function empty(app: App, lane: string, onProgress?: OnProgress): Promise<void> {
-  const options = { half: 'due', filter: { lane } } as const;
-  const giveTurns = async (trx: Db, rows: Parameters<typeof giveTurnsNow>[2]) =>
-    (await giveTurnsNow(app, trx, rows)).length;
-  await changeQueue(app, options, giveTurns, onProgress);
+/** The holds and pauses of one moment: what a claim asks before lane and share. */
+export interface Stops {
+  /** How a delivery waits that one of them keeps; null for one that may go. */
+  on(row: Holdable & Pausable, now: number): Postponement | null;
 }
 
-/**
- * Lets a paused organization send again: what waits is ready at once, and what its mail did so far
- * counts no more against it. The note is what the review found.
- * @throws ValidationError, ConflictError when it is not paused, ResourceNotFoundError.
- */
-export async function resumeSending(
-  app: App,
-  idOrName: string,
-  input: ResumeOrganization = {},
-  onProgress?: OnProgress,
-): Promise<Organization> {
-  parseWith(resumeOrganizationInput, input, 'body');
-  const { id, sendingStatus } = await getOrganization(app, idOrName);
-  // Before the resume: the first outcome after it must not pause again for what was reviewed.
-  if (sendingStatus === 'paused') await app.store.write((trx) => forgive(app, trx, id));
-  const resumed = await resumeOrganization(app, id, input);
-  await app.store.write((trx) =>
-    recordWorkspaceEvent(app, trx, {
-      organizationId: id,
-      eventType: 'workspace.resumed',
-      status: 'enabled',
-      timestamp: app.clock.now(),
-      metadata: null,
-    }),
-  );
-  await empty(app, stopOfPause(id), onProgress);
-  return resumed;
-}
-
-/**
- * Ends the hold of a sending domain after a review: what waits is ready at once, and what its mail
- * did so far counts no more against it.
- * @throws ValidationError, ConflictError when it is not held, ResourceNotFoundError.
- */
-export async function resumeDomain(
-  app: App,
-  caller: Caller,
-  id: string,
-  input: ResumeDomain,
-  onProgress?: OnProgress,
-): Promise<Domain> {
-  const { note = null } = parseWith(resumeDomainInput, input, 'body');
-  const { organizationId } = caller;
-  const { domain } = await getDomain(app, caller, id);
-  const organization = await getOrganization(app, organizationId);
-  await app.store.write(async (trx) => {
-    if (!(await liftDomainHold(app, trx, organizationId, domain))) {
-      throw new ConflictError('domain', `Sending from ${domain} is not held`);
-    }
-    await recordWorkspaceEvent(app, trx, {
-      organizationId,
-      eventType: 'workspace.resumed',
-      status: organization.sendingStatus,
-      timestamp: app.clock.now(),
-      metadata: { domain, sendingStatus: 'enabled', note },
-    });
-    await auditChange(app, trx, caller, 'domain.resumed', id, { domain, note });
-  });
-  await empty(app, stopOfPause(organizationId, domain), onProgress);
-  return getDomain(app, caller, id);
+/** As long as the transaction lasts. */
+export async function readStops(trx: Db): Promise<Stops> {
+  const holds = await readHolds(trx);
+  const pauses = await readPauses(trx);
+  return {
+    on(row, now) {
+      const hold = holds.of(row);
+      return hold ? heldBy(hold, row.id, now) : pauses.on(row, now);
+    },
+  };
 }

@@ -8,7 +8,7 @@ import { errorSchemas, responseHeaders } from '../../daemon/http/openapi-errors.
 import { InternalError, RateLimitedError, TimeoutError } from '../../src/errors.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import { pauseOrganization, updateOrganization } from '../../src/organizations/organizations.ts';
-import { resumeSending } from '../../src/queue/stops.ts';
+import { resumeSending } from '../../src/queue/desk/resume.ts';
 import { countHealth } from '../../src/usage/health.ts';
 import { dayMs, type LimitedApi, limitedApi, onPlan, useToday } from '../admission/fixtures.ts';
 import { payload, rowCounts } from '../messages/fixtures.ts';

@@ -9,7 +9,7 @@ import {
   pauseOrganization,
   updateOrganization,
 } from '../../src/organizations/organizations.ts';
-import { resumeSending } from '../../src/queue/stops.ts';
+import { resumeSending } from '../../src/queue/desk/resume.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
 import { countHealth } from '../../src/usage/health.ts';
 import { markWarned } from '../../src/usage/health-queries.ts';

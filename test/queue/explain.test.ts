@@ -18,7 +18,7 @@ import {
 import { holdQueue } from '../../src/queue/desk/holds.ts';
 import { dropDeliveries } from '../../src/queue/desk/queue.ts';
 import { fromNow, spanInWords, timeInWords } from '../../src/queue/desk/time-words.ts';
-import { stopOfShare } from '../../src/queue/lanes/shares.ts';
+import { stopOfShare } from '../../src/queue/stops.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';

@@ -3,15 +3,10 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { holdDelivery } from '../../src/deliveries/queue-queries.ts';
 import { ConflictError, ResourceNotFoundError } from '../../src/errors.ts';
-import { findHold, markReleased } from '../../src/queue/desk/hold-queries.ts';
-import {
-  heldBy,
-  holdQueue,
-  listHolds,
-  readHolds,
-  releaseHold,
-} from '../../src/queue/desk/holds.ts';
+import { holdQueue, listHolds, releaseHold } from '../../src/queue/desk/holds.ts';
 import { countQueueStates, dropDeliveries, listQueue } from '../../src/queue/desk/queue.ts';
+import { findHold, markReleased } from '../../src/queue/hold-queries.ts';
+import { heldBy, readHolds } from '../../src/queue/stops.ts';
 import { heldWrite, someoneWaits } from '../messages/fixtures.ts';
 import { firstDelivery, send, startPipeline, timeline } from '../support/delivery.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Shares, stopOfShare } from '../../src/queue/lanes/shares.ts';
+import { Shares } from '../../src/queue/lanes/shares.ts';
+import { stopOfShare } from '../../src/queue/stops.ts';
 import { FairShare } from '../../src/smtp/fair-share.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 

@@ -10,7 +10,7 @@ import {
   pauseOrganization,
 } from '../../src/organizations/organizations.ts';
 import { explainMessage } from '../../src/queue/desk/explain.ts';
-import { resumeDomain, resumeSending } from '../../src/queue/stops.ts';
+import { resumeDomain, resumeSending } from '../../src/queue/desk/resume.ts';
 import { createSender, getSender } from '../../src/senders/senders.ts';
 import { countHealth } from '../../src/usage/health.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';

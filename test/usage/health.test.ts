@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { getMessage } from '../../src/messages/messages.ts';
 import { getOrganization, pauseOrganization } from '../../src/organizations/organizations.ts';
-import { resumeSending } from '../../src/queue/stops.ts';
+import { resumeSending } from '../../src/queue/desk/resume.ts';
 import { createSender, getSender } from '../../src/senders/senders.ts';
 import { sweepHealth } from '../../src/usage/health.ts';
 import { findingInWords, findingOf } from '../../src/usage/health-finding.ts';

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { addDomain, listDomains } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { getOrganization } from '../../src/organizations/organizations.ts';
-import { resumeDomain, resumeSending } from '../../src/queue/stops.ts';
+import { resumeDomain, resumeSending } from '../../src/queue/desk/resume.ts';
 import { type Random, seededRandom } from '../../src/runtime/random.ts';
 import { countHealth } from '../../src/usage/health.ts';
 import { send } from '../support/delivery.ts';

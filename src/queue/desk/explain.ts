@@ -12,7 +12,8 @@ import { findRecipients } from '../../messages/queries.ts';
 import type { Attempt } from '../../messages/schema.ts';
 import { isoTime } from '../../runtime/clock.ts';
 import { fromJson } from '../../store/db.ts';
-import { isStopOfShare } from '../lanes/shares.ts';
+import type { HoldRow } from '../hold-queries.ts';
+import { findHoldOn, organizationOfShare } from '../stops.ts';
 import {
   type ErrorWords,
   errorWords,
@@ -23,8 +24,6 @@ import {
   statusWords,
   waitWords,
 } from './explain-words.ts';
-import type { HoldRow } from './hold-queries.ts';
-import { findHoldOn } from './holds.ts';
 import { stateOf } from './queue.ts';
 import type { QueueEntry } from './queue-schema.ts';
 import { timeInWords } from './time-words.ts';
@@ -203,7 +202,7 @@ function planOf(row: DeliveryRow, hold: HoldRow | null): Plan {
   if (row.claimed_by !== null) return { ...done, ...stateWords.claimed };
   if (hold) return { ...done, ...stateWords.held };
   if (row.turn !== null) return { ...done, ...stateWords.ready };
-  if (isStopOfShare(row.lane)) return stateWords.shared;
+  if (organizationOfShare(row.lane) !== null) return stateWords.shared;
   const isScheduled = row.status === 'scheduled';
   if (isScheduled && row.wait_reason === 'rate') return stateWords.paced;
   if (row.wait_reason !== null) return waitWords[row.wait_reason];

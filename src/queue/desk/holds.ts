@@ -1,5 +1,5 @@
 // Holds (the operator's): what matches one waits in the queue and is not attempted until the release.
-// The claim asks in its own transaction, so that no daemon ever works with an older list.
+// How claims ask for it: stops.ts.
 //
 // | state     | by                       | then                                            |
 // |-----------|--------------------------|-------------------------------------------------|
@@ -12,11 +12,9 @@ import type { DeliveryRow } from '../../deliveries/queries.ts';
 import {
   countInLanes,
   findNamedDeliveries,
-  type Holding,
   holdDelivery,
   type QueueRow,
 } from '../../deliveries/queue-queries.ts';
-import type { WaitReason } from '../../deliveries/status.ts';
 import { ConflictError, ResourceNotFoundError } from '../../errors.ts';
 import { isoTime } from '../../runtime/clock.ts';
 import type { Db } from '../../store/db.ts';
@@ -28,83 +26,13 @@ import {
   lockActiveHolds,
   markReleased,
   selectHolds,
-} from './hold-queries.ts';
+} from '../hold-queries.ts';
+import { type HoldScope, heldBy, scopeOf, stopOfHold } from '../stops.ts';
 import type { Hold, HoldTarget } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, tellByHand } from './queue-walk.ts';
 
 /** Every claim reads them all. */
 const mostHolds = 1_000;
-/** A hold has no end; the release makes ready what it held. Until then nothing is asked again. */
-const lookAgainMs = 24 * 60 * 60_000;
-
-type Target = Pick<HoldRow, 'organization_id' | 'domain' | 'message_id' | 'delivery_id'>;
-type Held = Pick<DeliveryRow, 'id' | 'message_id' | 'organization_id' | 'domain'>;
-
-const anything: Target = {
-  organization_id: null,
-  domain: null,
-  message_id: null,
-  delivery_id: null,
-};
-
-function scopeOf({ organization_id, domain, message_id, delivery_id }: Target): string {
-  return [organization_id, domain, message_id, delivery_id].map((part) => part ?? '').join(' ');
-}
-
-/** The lane that keeps what a hold holds; no lane of a provider has such a name. */
-function stopOfHold(holdId: string): string {
-  return `held ${holdId}`;
-}
-
-/** The hold whose lane this is, or null. */
-export function holdOfStop(lane: string | null): string | null {
-  return lane?.startsWith('held ') ? lane.slice('held '.length) : null;
-}
-
-/** The holds of one moment. */
-export interface Holds {
-  /** The narrowest hold on a delivery, or null. */
-  of(row: Held): HoldRow | null;
-}
-
-/** The holds that hold, as long as the transaction lasts. */
-export async function readHolds(trx: Db): Promise<Holds> {
-  return holdsOver(await lockActiveHolds(trx));
-}
-
-function holdsOver(rows: readonly HoldRow[]): Holds {
-  const byScope = new Map(rows.map((row) => [row.scope, row]));
-  return {
-    of({ id, message_id, organization_id, domain }) {
-      if (byScope.size === 0) return null;
-      const targets: Partial<Target>[] = [
-        { delivery_id: id },
-        { message_id },
-        { organization_id, domain },
-        { domain },
-        { organization_id },
-      ];
-      const found = targets.map((target) => byScope.get(scopeOf({ ...anything, ...target })));
-      return found.find((hold) => hold !== undefined) ?? null;
-    },
-  };
-}
-
-/** How a delivery waits that a hold keeps aside. */
-export function heldBy(hold: HoldRow, id: string, now: number): Holding {
-  return { id, lane: stopOfHold(hold.id), dueAt: now + lookAgainMs, waitReason: reasonOf(hold) };
-}
-
-/** In the words of the specification: an organization's trouble, or that of where mail goes. */
-function reasonOf({ organization_id }: HoldRow): WaitReason {
-  return organization_id === null ? 'provider-unavailable' : 'tenant-health';
-}
-
-/** The hold on a delivery at this moment, for those who only look. */
-export async function findHoldOn(db: Db, row: Held): Promise<HoldRow | null> {
-  const active = (await selectHolds(db)).filter(({ released_at }) => released_at === null);
-  return holdsOver(active).of(row);
-}
 
 /** The names of the lanes that are holds. */
 export async function heldStops(db: Db): Promise<string[]> {
@@ -141,7 +69,7 @@ export async function listHolds(app: App, organizationId?: string): Promise<Hold
   return presentHolds(db, rows.filter(isWanted));
 }
 
-function targetOf({ organizationId, domain, id }: HoldTarget): Target {
+function targetOf({ organizationId, domain, id }: HoldTarget): HoldScope {
   return {
     organization_id: organizationId ?? null,
     domain: domain ?? null,

@@ -19,7 +19,8 @@ import type { Attempt } from '../../messages/schema.ts';
 import { isoTime } from '../../runtime/clock.ts';
 import { type Db, fromJson } from '../../store/db.ts';
 import { lockWhole, takeBack, underWay } from '../cancel.ts';
-import { type Holds, heldStops, holdOfStop, readHolds } from './holds.ts';
+import { type Holds, holdOfStop, readHolds } from '../stops.ts';
+import { heldStops } from './holds.ts';
 import type { ListQueueQuery, QueueEntry, QueueScope } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, tellByHand } from './queue-walk.ts';
 

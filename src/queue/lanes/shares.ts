@@ -12,6 +12,7 @@
 // | is waited for | nothing waits there any more            | below its share                       |
 import type { Clock } from '../../runtime/clock.ts';
 import { FairShare } from '../../smtp/fair-share.ts';
+import { organizationOfShare, stopOfShare } from '../stops.ts';
 import type { Admission } from './lanes.ts';
 
 /** Deliveries claimed and not settled at once: enough for every connection, little to redo. */
@@ -25,17 +26,6 @@ const lookAgainMs = 60_000;
 const unknownServiceMs = 50;
 const slowestServiceMs = 10_000;
 const mostBookedDomains = 1_000;
-const lanePrefix = 'share ';
-
-/** The lane in which an organization's mail waits for its share; no provider's has such a name. */
-export function stopOfShare(organizationId: string): string {
-  return `${lanePrefix}${organizationId}`;
-}
-
-/** Whether what waits in this lane waits for a share. */
-export function isStopOfShare(lane: string | null): boolean {
-  return lane?.startsWith(lanePrefix) === true;
-}
 
 /** An organization whose mail waits for its share. */
 interface Awaited {
@@ -98,7 +88,7 @@ export class Shares {
 
   /** A claim takes what waits in this lane; `isDrained`: all of it. */
   taken(lane: string, isDrained: boolean): void {
-    const organizationId = lane.slice(lanePrefix.length);
+    const organizationId = organizationOfShare(lane) ?? '';
     const awaited = this.#awaited.get(organizationId);
     if (isDrained) this.#awaited.delete(organizationId);
     else if (awaited) awaited.takenAt = this.#clock.elapsed();

@@ -1,6 +1,6 @@
 // All SQL on `queue_holds`. Rows only, no decisions.
 import type { Kysely } from 'kysely';
-import { type Db, engineOf, statement, tables } from '../../store/db.ts';
+import { type Db, engineOf, statement, tables } from '../store/db.ts';
 
 export interface HoldRow {
   id: string;

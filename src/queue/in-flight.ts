@@ -1,0 +1,160 @@
+// The deliveries in work: launched with a claim, settled as their attempts end, put down at the end.
+// Their leases are renewed as long as they are here; a lease of what got lost runs out.
+//
+//   state    | by                                   | then
+//   ---------+--------------------------------------+------------------------------------------------
+//   claimed  | `launch`                             | attempted: holds its place, lane and share
+//   attempted| its destination has ended            | settled, together with what ended with it
+//   settled  | the store has the outcome            | put down: its places are free
+//   settled  | the store cannot write now           | unsettled: the same again, a second later
+//   any      | the attempt or the write failed      | put down; its lease runs out, then again
+import type { App } from '../app.ts';
+import { renewLeases } from '../deliveries/queries.ts';
+import { CapacityError } from '../errors.ts';
+import { sleep } from '../runtime/clock.ts';
+import type { Db } from '../store/db.ts';
+import { groupWrites } from '../store/group.ts';
+import type { AttemptMessage } from './attempt.ts';
+import type { ClaimedMessage } from './claim.ts';
+import { type Settlement, settleAll } from './settle.ts';
+
+const settleBatch = 128;
+/** A lease is renewed three times before it runs out; after a crash it delays by at most this. */
+export const leaseMs = 60_000;
+const renewMs = 20_000;
+const troublePauseMs = 1_000;
+
+export interface InFlightParts {
+  /** Whose claims these are. */
+  worker: string;
+  attempt: AttemptMessage;
+  /** The place of this delivery is free. */
+  onDown(deliveryId: string): void;
+  /** Called after some were put down. */
+  onRoom(): void;
+}
+
+/** What one daemon has in work. */
+export class InFlight {
+  readonly #app: App;
+  readonly #parts: InFlightParts;
+  readonly #running = new Set<Promise<void>>();
+  readonly #ids = new Set<string>();
+  readonly #givingUp = new AbortController();
+  readonly #settleOnce: (settlement: Settlement) => Promise<void>;
+  #unsettled = 0;
+  #cancelRenewal: () => void = () => {};
+
+  constructor(app: App, parts: InFlightParts) {
+    this.#app = app;
+    this.#parts = parts;
+    const settleThese = async (trx: Db, items: Settlement[]) => {
+      await settleAll(app, trx, parts.worker, items);
+      return items.map(() => undefined);
+    };
+    // A settlement that a power failure takes is an attempt made again: at least once on the wire.
+    this.#settleOnce = groupWrites(app.store, settleBatch, settleThese, 'soon');
+  }
+
+  /** How many deliveries are in work. */
+  get load(): number {
+    return this.#ids.size;
+  }
+
+  /** Their ids. */
+  get ids(): ReadonlySet<string> {
+    return this.#ids;
+  }
+
+  /** Outcomes wait for the store: their leases may run out, so that nothing may be claimed. */
+  get isStuck(): boolean {
+    return this.#unsettled > 0;
+  }
+
+  startRenewals(): void {
+    this.#cancelRenewal = this.#app.clock.after(renewMs, () => this.#renew());
+  }
+
+  /** Attempts what was claimed; never throws. */
+  launch(claimed: ClaimedMessage): void {
+    const ids = claimed.deliveries.map(({ id }) => id);
+    for (const id of ids) this.#ids.add(id);
+    this.#app.metrics.inFlight.set(this.load);
+    const done = this.#parts
+      .attempt(claimed, (settlements) => this.#settleEnded(settlements))
+      .catch((error: unknown) => {
+        // The lease stays and runs out: nothing is lost, the attempt is made again.
+        const messageId = claimed.message.id;
+        this.#app.log.error({ err: error, messageId }, 'an attempt was not settled');
+      })
+      .finally(() => {
+        this.#running.delete(done);
+        this.#putDown(ids);
+      });
+    this.#running.add(done);
+  }
+
+  /** Waits for what is in work, `graceMs` at most; outcomes that the store cannot take then are lost. */
+  async end(graceMs: number): Promise<void> {
+    await waitAtMost(this.#app, Promise.all(this.#running), graceMs);
+    this.#givingUp.abort();
+    this.#cancelRenewal();
+  }
+
+  /** What ends together is settled together, and holds its places no longer than that takes. */
+  async #settleEnded(settlements: Settlement[]): Promise<void> {
+    try {
+      await Promise.all(settlements.map((settlement) => this.#settle(settlement)));
+      for (const { outcome, routeKind } of settlements) {
+        this.#app.metrics.attempts.inc({ outcome: outcome.kind, route: routeKind });
+      }
+    } finally {
+      this.#putDown(settlements.map(({ delivery }) => delivery.id));
+    }
+  }
+
+  /** While the store cannot write, the outcome is kept here: nobody else knows it. */
+  async #settle(settlement: Settlement): Promise<void> {
+    const { clock, log } = this.#app;
+    const { signal } = this.#givingUp;
+    for (;;) {
+      try {
+        return await this.#settleOnce(settlement);
+      } catch (error) {
+        if (!(error instanceof CapacityError) || signal.aborted) throw error;
+        if (!this.isStuck) log.warn({ err: error }, 'outcomes wait for the store');
+      }
+      this.#unsettled += 1;
+      await sleep(clock, troublePauseMs, signal);
+      this.#unsettled -= 1;
+    }
+  }
+
+  /** Their places are free again, and whoever waits for one is looked at. */
+  #putDown(ids: readonly string[]): void {
+    for (const id of ids) if (this.#ids.delete(id)) this.#parts.onDown(id);
+    this.#app.metrics.inFlight.set(this.load);
+    this.#parts.onRoom();
+  }
+
+  #renew(): void {
+    const { clock, store, log } = this.#app;
+    this.startRenewals();
+    if (this.load === 0) return;
+    const leaseUntil = clock.now() + leaseMs;
+    store
+      .write((trx) => renewLeases(trx, this.#parts.worker, [...this.#ids], leaseUntil))
+      .catch((error: unknown) => log.error({ err: error }, 'leases were not renewed'));
+  }
+}
+
+async function waitAtMost(app: App, work: Promise<unknown>, ms: number): Promise<void> {
+  if (ms <= 0) return;
+  await new Promise<void>((resolve) => {
+    const cancel = app.clock.after(ms, resolve);
+    void work.finally(() => {
+      cancel();
+      resolve();
+    });
+  });
+}
