@@ -1,4 +1,4 @@
-// A route is data (architecture.md, rule 4): method, path, permission, schemas and a one-line `run`.
+// A route is data: method, path, permission, schemas and a one-line `run`.
 // Areas export lists of them; daemon/http supplies the mechanics and derives OpenAPI from the same
 // schemas. A route cannot be declared without a permission, so the table fails closed.
 import type { z } from 'zod';

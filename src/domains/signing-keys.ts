@@ -1,6 +1,6 @@
 // The DKIM keys that mail of a domain is signed with, asked for every message: decrypted and parsed
-// once each (a PEM costs more than an Ed25519 signature, architecture.md "Speed"), read again from
-// the store each second and after every change by this process.
+// once each (a PEM costs more than an Ed25519 signature), read again from the store each second and
+// after every change by this process.
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';

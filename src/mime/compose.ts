@@ -1,4 +1,4 @@
-// The second step of the send flow (architecture.md, "Send"): an accepted message becomes RFC 5322
+// The second step of the send flow (ARCHITECTURE.md, "Send"): an accepted message becomes RFC 5322
 // bytes. Pure: no store, no clock, no randomness, so a retry and a raw download are the same bytes.
 import type { Composed, ComposeInput } from './input.ts';
 import { composeLean } from './lean.ts';

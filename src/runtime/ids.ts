@@ -1,6 +1,6 @@
 // Identifiers (specification 2.1): a prefix, an underscore and 24 characters of the alphabet
 // 0-9a-hjkmnp-tv-z. Ten characters of milliseconds come first, then a counter of three, then 11
-// random ones: keys that arrive in order cost half of what random ones do (architecture.md, "Speed").
+// random ones: keys that arrive in order cost half of what random ones do (docs/decisions.md, "Store").
 import type { Clock } from './clock.ts';
 import type { Random } from './random.ts';
 

@@ -1,6 +1,6 @@
 // Accepting sends: everything that makes a 201 true happens here, in one transaction for all
 // requests that arrived together. Refusals are found by checks before any insert, so that a bad
-// request never spoils its neighbours. Specification 4.2; architecture.md "Send".
+// request never spoils its neighbours. Specification 4.2; ARCHITECTURE.md, "Send".
 
 import { type Allowances, openAllowances } from '../admission/quota.ts';
 import type { Caller } from '../api/route.ts';

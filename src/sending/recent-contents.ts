@@ -1,6 +1,6 @@
 // Which bodies were stored lately, so that a body is stored once however many messages share it. In
 // memory rather than by a unique index on a digest: random index keys halve the accept rate
-// (architecture.md, "Speed"). What a restart forgets is stored once more, nothing else.
+// (docs/decisions.md, "Store"). What a restart forgets is stored once more, nothing else.
 import { LRUCache } from 'lru-cache';
 import { keepContents } from '../messages/queries.ts';
 import type { Db } from '../store/db.ts';

@@ -1,5 +1,5 @@
 // Why a session could not go on. Thrown inside the smtp-* files only: openSession and deliver turn it
-// into values, since a remote failure is an outcome (architecture.md, rule 6).
+// into values, since a remote failure is an outcome (ARCHITECTURE.md, "Rules").
 import type { RemoteReply } from './outcome.ts';
 
 /**

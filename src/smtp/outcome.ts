@@ -1,5 +1,5 @@
 // What became of one recipient in one delivery attempt. A remote refusal is a value, never an
-// exception (architecture.md, rule 6); src/queue/settle.ts turns it into statuses, events and retries.
+// exception (ARCHITECTURE.md, "Rules"); src/queue/settle.ts turns it into statuses, events and retries.
 
 /** `errorCode` of a delivery (contract 5); null where an attempt succeeded. */
 export type ErrorCode =

@@ -112,7 +112,7 @@ export type ParameterOf<P> = <K extends keyof P & string>(name: K) => P[K];
 
 /**
  * A hot statement: built and compiled once per engine, then only bound and run. Kysely compiling
- * each query costs 40 % of the accept rate (architecture.md, "Speed").
+ * each query costs 40 % of the accept rate (ARCHITECTURE.md, "Decisions that shape the house").
  */
 export function statement<T, P extends object, R>(
   build: (db: Kysely<T>, parameter: ParameterOf<P>) => Compilable<R>,

@@ -1,10 +1,11 @@
-// Files that comments and documents name are there: who moves one finds what speaks of it.
+// Files that comments and documents name are there, and the headings of documents that comments cite:
+// who moves one finds what speaks of it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
-const parts = ['src', 'daemon', 'commands', 'test'];
+const parts = ['src', 'daemon', 'commands', 'test', 'docs'];
 const files = [
   ...readdirSync(root).filter((name) => /\.(ts|md)$/.test(name)),
   ...parts.flatMap((part) =>
@@ -34,4 +35,21 @@ test('every file of ours that a comment or a document names exists', () => {
     .flatMap((file) => named(file).map((name) => `${file}: ${name}`))
     .filter((line) => !isThere(line.split(': ')[1] ?? ''));
   expect(missing).toEqual([]);
+});
+
+test('every document of ours that code cites exists, and has the heading that is cited', () => {
+  const cites = files
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      const found = text.matchAll(/\b(architecture\.md|docs\/[\w-]+\.md)(?:, "([^"]+)")?/gi);
+      return [...found].map(([, document = '', heading]) => ({ file, document, heading }));
+    });
+  const isThereToo = ({ document, heading }: { document: string; heading: string | undefined }) => {
+    const path = join(root, document);
+    if (!existsSync(path)) return false;
+    return heading === undefined || readFileSync(path, 'utf8').includes(`# ${heading}\n`);
+  };
+  expect(cites.length).toBeGreaterThan(5);
+  expect(cites.filter((cite) => !isThereToo(cite))).toEqual([]);
 });

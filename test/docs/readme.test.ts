@@ -1,9 +1,9 @@
 // README.md is held to the program: every command, flag, key, variable, path and script that it names
-// exists, and every configuration in it loads. What it tells to do is done in readme-run.test.ts.
+// exists, and every configuration in it loads. What it tells to do is done in readme-run.test.ts; its table
+// of commands is written by write.ts.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { Parser } from '@oclif/core';
 import { expect, test } from 'vitest';
 import { BaseCommand } from '../../commands/base/command.ts';
@@ -13,7 +13,7 @@ import {
   interruptedCode,
   UsageError,
 } from '../../commands/base/failure.ts';
-import { commandsFolder, interpret, listCommandIds } from '../../commands/base/typed.ts';
+import { interpret, listCommandIds } from '../../commands/base/typed.ts';
 import { openApiDocument } from '../../daemon/http/openapi.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { loadConfig } from '../../src/config/config.ts';
@@ -22,6 +22,7 @@ import { reservedKeys } from '../../src/config/schema.ts';
 import { firstStartText } from '../../src/first-start.ts';
 import { repository } from '../support/cli.ts';
 import { codeSpans, readMarkdown, section, tableRows } from './markdown.ts';
+import { commandClass } from './write.ts';
 
 const readme = readMarkdown('README.md');
 const spans = codeSpans(readme.prose);
@@ -29,12 +30,6 @@ const everything = `${readme.text}\n`;
 const ids = listCommandIds();
 const shownUrl = 'http://127.0.0.1:4025';
 const shownKey = 'svc_live_…';
-
-async function commandClass(id: string): Promise<typeof BaseCommand> {
-  const file = pathToFileURL(join(commandsFolder, `${id.replaceAll(':', '/')}.ts`));
-  const loaded: { default: typeof BaseCommand } = await import(file.href);
-  return loaded.default;
-}
 
 /** Words as a shell would split them, without a redirection. */
 function shellWords(line: string): string[] {
@@ -53,19 +48,6 @@ test('lines are at most 120 characters, but for what a program printed', () => {
   const code = readme.fences.filter(({ language }) => language !== 'text');
   const lines = [...readme.prose, ...code.flatMap(({ text }) => text.split('\n'))];
   expect(lines.filter((line) => [...line].length > 120)).toEqual([]);
-});
-
-test('the table of commands is the list of commands, in the words of their help', async () => {
-  const expected = await Promise.all(
-    ids.map(async (id) => {
-      const { args, summary } = await commandClass(id);
-      const names = Object.entries(args).map(([name, { required }]) =>
-        required ? name.toUpperCase() : `[${name.toUpperCase()}]`,
-      );
-      return [`\`${['svc', ...id.split(':'), ...names].join(' ')}\``, summary];
-    }),
-  );
-  expect(tableRows(section(readme, 'Commands'))).toEqual(expected);
 });
 
 const commandLines = shellLines.filter(

@@ -1,5 +1,5 @@
 // Two real daemons on one PostgreSQL: they share the queue, each message goes out once, and what a
-// killed one had claimed is taken over when its lease runs out (architecture.md, "Two stores").
+// killed one had claimed is taken over when its lease runs out (docs/store.md).
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Message } from '../../src/messages/schema.ts';
