@@ -1,4 +1,4 @@
-// `svc usage` (specification 2.16). What is counted and what it costs: src/usage/usage.ts.
+// `svc usage` (specification 2.16). What is counted and what it costs: src/usage/stats.ts.
 import { Flags } from '@oclif/core';
 import { given } from './base/body.ts';
 import { BaseCommand } from './base/command.ts';
@@ -35,7 +35,7 @@ export default class Usage extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Usage);
     await withCaller(flags, async (app, caller) => {
-      const { getUsage } = await import('../src/usage/usage.ts');
+      const { getUsage } = await import('../src/usage/stats.ts');
       const { usageQuery } = await import('../src/usage/schema.ts');
       const { parseWith } = await import('../src/api/validate.ts');
       const query = parseWith(usageQuery, given({ period: flags.period }), 'query');

@@ -209,3 +209,13 @@ export class ConfigError extends Error {}
 
 /** The store or the daemon cannot be reached: exit code 7. */
 export class UnreachableError extends Error {}
+
+/** The words of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The code of an error of Node.js (`ENOENT`); empty where it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}

@@ -6,7 +6,7 @@ import { ResourceNotFoundError } from '../../src/errors.ts';
 
 /** @throws ValidationError for what is neither; ResourceNotFoundError for an unknown name. */
 export async function domainId(app: App, caller: Caller, idOrName: string): Promise<string> {
-  const { readDomainName } = await import('../../src/domains/domain-name.ts');
+  const { domainPath, readDomainName } = await import('../../src/domains/schema.ts');
   const read = readDomainName(idOrName);
   if ('domain' in read) {
     const { findSendingDomain } = await import('../../src/domains/queries.ts');
@@ -14,7 +14,6 @@ export async function domainId(app: App, caller: Caller, idOrName: string): Prom
     if (!found) throw new ResourceNotFoundError('domain', idOrName);
     return found.id;
   }
-  const { domainPath } = await import('../../src/domains/schema.ts');
   const { parseWith } = await import('../../src/api/validate.ts');
   return parseWith(domainPath, { id: idOrName }, 'path').id;
 }

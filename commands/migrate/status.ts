@@ -15,7 +15,7 @@ export default class MigrateStatus extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(MigrateStatus);
     const { config } = await readConfig(flags);
-    const { readMigrationStatus } = await import('../../src/store/inspect.ts');
+    const { readMigrationStatus } = await import('../../src/store/open.ts');
     const { isoTime } = await import('../../src/runtime/clock.ts');
     const status = await readMigrationStatus(config.database.url, config.dataDir).catch(
       (error: unknown) => {

@@ -5,23 +5,72 @@
 // How exact: to the request, over all keys and daemons. A start or a crash fills the buckets. For at
 // most a second after another daemon starts, both may let the same burst through. Retry-After is
 // enough for a caller that is alone; others of its organization may be quicker, and are then first.
-
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { RateLimitedError } from '../errors.ts';
+import { countOrganizationChanges, findOrganization } from '../organizations/queries.ts';
 import { perApp } from '../runtime/per-app.ts';
-import { capacity, draw, giveBack, tokensIn, waitMs } from './bucket.ts';
-import { Buckets, type KnownBucket } from './buckets.ts';
+import { KnownRows } from '../store/changes.ts';
+import {
+  Buckets,
+  capacity,
+  draw,
+  giveBack,
+  type KnownBucket,
+  tokensIn,
+  waitMs,
+} from './buckets.ts';
 import { createPeers, type Peers } from './peers.ts';
-import type { SendRates } from './plans.ts';
-import { OrganizationRates } from './rates.ts';
+import { limitsOf, type SendRates, sendRatesOf } from './plans.ts';
 import { createSharedDraws, type DrawShared } from './shared-buckets.ts';
+
+const mostKnown = 10_000;
+
+/** What is known of one organization; null rates: its plan has no limit. */
+interface Known {
+  rates: SendRates | null;
+}
+
+/**
+ * The send rates of organizations, from memory: no store access on the request's path but for one look
+ * at a counter every half second, so that a changed plan holds in every daemon within a second.
+ */
+class OrganizationRates {
+  readonly #app: App;
+  readonly #known: KnownRows<Known>;
+
+  constructor(app: App) {
+    this.#app = app;
+    const countChanges = () => countOrganizationChanges(app.store.db);
+    this.#known = new KnownRows(app.clock, mostKnown, countChanges);
+  }
+
+  /** Null for an organization whose sends are not limited. */
+  async find(organizationId: string): Promise<SendRates | null> {
+    if (this.#known.isStale()) await this.#known.refresh();
+    const known =
+      this.#known.get(organizationId) ??
+      (await this.#known.load(organizationId, () => this.#read(organizationId)));
+    return known.rates;
+  }
+
+  /** As `find`, of those that were found lately; never waits. */
+  peek(organizationId: string): SendRates | null {
+    return this.#known.peek(organizationId)?.rates ?? null;
+  }
+
+  async #read(organizationId: string): Promise<Known> {
+    const { config, store } = this.#app;
+    const row = await findOrganization(store.db, organizationId);
+    return { rates: row ? sendRatesOf(limitsOf(config, row.plan)) : null };
+  }
+}
 
 /** Who draws; without a key (a campaign, the command line) on the organization's bucket alone. */
 export type Drawer = Pick<Caller, 'organizationId' | 'keyId'>;
 
 /** Where the caller stands: the fields of draft-ietf-httpapi-ratelimit-headers-06. */
-export interface LimitState {
+interface LimitState {
   /** Requests that the tighter of the two buckets holds when it is full. */
   limit: number;
   /** Requests that would be admitted now. */
@@ -30,28 +79,7 @@ export interface LimitState {
   resetSeconds: number;
 }
 
-export interface Admission {
-  /** Joins the other daemons of the store; only the daemon does, before it listens. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /**
-   * Draws for one request, or throws and draws nothing. Of a batch the size is not known yet: where
-   * it is refused here, it is told to wait until the buckets are full, which is enough for any.
-   * @throws RateLimitedError naming `operation`; CapacityError when the store is needed and away.
-   */
-  admit(drawer: Drawer, operation: string, options?: { isBatch: boolean }): Promise<void>;
-  /**
-   * Draws for a batch of `count` whose request has drawn one: the rest of it, or, where that is
-   * refused, nothing, and the one is given back. @throws as `admit`.
-   */
-  admitBatch(drawer: Drawer, count: number, operation: string): Promise<void>;
-  /** Draws `count`; 0, or the milliseconds to wait. For what paces itself instead of failing. */
-  tryDraw(drawer: Drawer, count: number): Promise<number>;
-  /** After `admit`; null where nothing limits the caller. */
-  stateOf(drawer: Drawer): LimitState | null;
-}
-
-class ProcessAdmission implements Admission {
+export class Admission {
   readonly #app: App;
   readonly #rates: OrganizationRates;
   readonly #buckets = new Buckets();
@@ -65,6 +93,7 @@ class ProcessAdmission implements Admission {
     this.#drawShared = createSharedDraws(app);
   }
 
+  /** Joins the other daemons of the store; only the daemon does, before it listens. */
   start(): Promise<void> {
     return this.#peers.start();
   }
@@ -73,19 +102,30 @@ class ProcessAdmission implements Admission {
     return this.#peers.stop();
   }
 
+  /**
+   * Draws for one request, or throws and draws nothing. Of a batch the size is not known yet: where
+   * it is refused here, it is told to wait until the buckets are full, which is enough for any.
+   * @throws RateLimitedError naming `operation`; CapacityError when the store is needed and away.
+   */
   async admit(drawer: Drawer, operation: string, { isBatch } = { isBatch: false }): Promise<void> {
     const wait = await this.#draw(drawer, 0, 1);
     this.#refuse(wait > 0 && isBatch ? this.#msUntilFull(drawer) : wait, operation);
   }
 
+  /**
+   * Draws for a batch of `count` whose request has drawn one: the rest of it, or, where that is
+   * refused, nothing, and the one is given back. @throws as `admit`.
+   */
   async admitBatch(drawer: Drawer, count: number, operation: string): Promise<void> {
     this.#refuse(await this.#draw(drawer, 1, count), operation);
   }
 
+  /** Draws `count`; 0, or the milliseconds to wait. For what paces itself instead of failing. */
   tryDraw(drawer: Drawer, count: number): Promise<number> {
     return this.#draw(drawer, 0, count);
   }
 
+  /** After `admit`; null where nothing limits the caller. */
   stateOf(drawer: Drawer): LimitState | null {
     const rates = this.#rates.peek(drawer.organizationId);
     if (!rates) return null;
@@ -168,4 +208,4 @@ function drawAlone(
 }
 
 /** The admission of one process: whatever sends draws on the same buckets. */
-export const admissionOf = perApp((app: App): Admission => new ProcessAdmission(app));
+export const admissionOf = perApp((app: App): Admission => new Admission(app));

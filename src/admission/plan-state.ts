@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import { getOrganization } from '../organizations/organizations.ts';
 import type { Organization } from '../organizations/schema.ts';
 import { isoTime } from '../runtime/clock.ts';
-import { capacity } from './bucket.ts';
+import { capacity } from './buckets.ts';
 import { type DailyCap, dailyCaps, endOfDay, limitsOf, sendRatesOf, startOfDay } from './plans.ts';
 import { findUsage } from './queries.ts';
 import { pausedText } from './quota.ts';

@@ -2,7 +2,7 @@
 // them. Rates are per second, caps per UTC day.
 import type { Config } from '../config/config.ts';
 import { builtInPlans } from '../config/schema.ts';
-import { type Rate, rateOf } from './bucket.ts';
+import { type Rate, rateOf } from './buckets.ts';
 
 export type PlanLimits = Config['plans'][string];
 

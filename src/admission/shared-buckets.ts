@@ -5,8 +5,8 @@ import type { App } from '../app.ts';
 import { InternalError } from '../errors.ts';
 import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
-import { type Bucket, draw, giveBack, levelAt } from './bucket.ts';
 import type { KnownBucket } from './buckets.ts';
+import { type Bucket, draw, giveBack, levelAt } from './buckets.ts';
 import { deleteRestingBuckets, insertBuckets, lockBuckets, updateBuckets } from './queries.ts';
 
 const mostPerTransaction = 64;

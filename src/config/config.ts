@@ -1,14 +1,19 @@
-// Loading the configuration (contract 1): defaults, then the file, then the environment, then what a
-// command or test overrides; all of it validated at once, with the origin of every value. The keys
-// are in schema.ts, the file in file.ts, the variables in environment.ts.
+// Loading the configuration (contract 1): defaults, then the file, then the SVC_ variables of the
+// environment, then what a command or test overrides; all of it validated at once, with the origin of
+// every value. The keys are in schema.ts, the file in file.ts.
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError } from '../errors.ts';
-import { readEnvironment } from './environment.ts';
 import { type ConfigFile, type Environment, findConfigFile } from './file.ts';
-import { type ConfigSection, configKeys, configTree, findKeyHolding } from './keys.ts';
-import { describeIssue, type Locate } from './problems.ts';
-import { findContradictions, findDoubts } from './rules.ts';
+import {
+  type ConfigKey,
+  type ConfigSection,
+  configKeys,
+  configTree,
+  findKeyHolding,
+} from './keys.ts';
+import { findNearest } from './nearest.ts';
+import { describeIssue, findContradictions, findDoubts, type Locate } from './problems.ts';
 import { builtInPlans, type Config, type ConfigInput, configSchema } from './schema.ts';
 
 export type { Config, ConfigInput } from './schema.ts';
@@ -172,4 +177,46 @@ export function loadConfig({ file, env, cwd, overrides = {} }: LoadRequest): Loa
     file: configFile?.path ?? null,
     warnings: [...reservedWarnings(parsed.data, origin), ...findDoubts(parsed.data)],
   };
+}
+
+/** Variables that the launcher and the commands read themselves. */
+const otherVariables: readonly string[] = ['SVC_CONFIG', 'SVC_ORG', 'SVC_API_KEY'];
+
+const numberPattern = /^-?\d+(\.\d+)?$/;
+
+/** Text that cannot be what the key holds stays text: validation then says what was expected. */
+function readValue(key: ConfigKey, text: string): unknown {
+  if (key.nullable && text === 'null') return null;
+  if (key.form === 'text') return text;
+  if (key.form === 'number') return numberPattern.test(text) ? Number(text) : text;
+  if (key.form === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function unknownVariable(name: string): string {
+  const nearest = findNearest(name, [...configKeys.map((key) => key.variable), ...otherVariables]);
+  return `${name}: is not the variable of any key${nearest ? `; did you mean ${nearest}?` : ''}`;
+}
+
+/**
+ * The keys that the environment sets, and one line for each SVC_ variable that means nothing.
+ * An empty variable counts as not set; `null` is the null of a key that may be null.
+ */
+function readEnvironment(env: Environment): {
+  settings: { key: ConfigKey; value: unknown }[];
+  problems: string[];
+} {
+  const settings = configKeys.flatMap((key) => {
+    const text = env[key.variable];
+    return text ? [{ key, value: readValue(key, text) }] : [];
+  });
+  const known = new Set([...configKeys.map((key) => key.variable), ...otherVariables]);
+  const problems = Object.keys(env)
+    .filter((name) => name.startsWith('SVC_') && !known.has(name))
+    .map(unknownVariable);
+  return { settings, problems };
 }

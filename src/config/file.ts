@@ -15,7 +15,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
-import { ConfigError } from '../errors.ts';
+import { ConfigError, codeOf } from '../errors.ts';
 
 const largestFileBytes = 1_000_000;
 
@@ -39,18 +39,14 @@ interface FilePosition {
   complete: boolean;
 }
 
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
 /** The text of the file, or undefined if there is none. */
 function readIfThere(path: string, shownAs: string): string | undefined {
   let descriptor: number;
   try {
     descriptor = openSync(path, 'r');
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return undefined;
-    throw new ConfigError(`${shownAs}: cannot be read (${errorCode(error)})`, { cause: error });
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return undefined;
+    throw new ConfigError(`${shownAs}: cannot be read (${codeOf(error)})`, { cause: error });
   }
   try {
     const found = fstatSync(descriptor);

@@ -1,8 +1,14 @@
-// What is wrong with a configuration, as lines for the person who wrote it: where, which key, what
-// was found, what is expected. A secret is never quoted. Decides nothing about validity.
+// What is wrong with a configuration: the mistakes that the schema found, as lines for the person who
+// wrote it (where, which key, what was found, what is expected; a secret is never quoted), and the
+// rules between keys, checked once each value is possible by itself: what contradicts (stops the start)
+// and what is unwise (a warning). The bounds of single values are in schema.ts.
+
+import { isIP } from 'node:net';
 import type { z } from 'zod';
+import { parseRange } from '../net/network-address.ts';
 import { configKeys, findKeyHolding, isSecret } from './keys.ts';
 import { findNearest } from './nearest.ts';
+import type { Config } from './schema.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -69,4 +75,117 @@ export function describeIssue(issue: Issue, locate: Locate): string[] {
   return [
     `${where}: ${path}: found ${found}, expected ${issue.message}${asJson ? ', as JSON' : ''}`,
   ];
+}
+
+/** A contradiction at `path`, which the value at `because` brought about. */
+interface Contradiction {
+  path: string;
+  because: string;
+  text: string;
+}
+
+function tlsContradictions({ smtp }: Config): Contradiction[] {
+  const { certFile, keyFile } = smtp.inbound.tls;
+  if ((certFile === null) === (keyFile === null)) return [];
+  const [path, because] = certFile === null ? ['certFile', 'keyFile'] : ['keyFile', 'certFile'];
+  return [
+    {
+      path: `smtp.inbound.tls.${path}`,
+      because: `smtp.inbound.tls.${because}`,
+      text: `expected the path of a PEM file, because ${because} is set`,
+    },
+  ];
+}
+
+interface RelayAccess {
+  readonly username: string | null;
+  readonly password: string | null;
+}
+
+function loginContradictions(at: string, access: RelayAccess): Contradiction[] {
+  if ((access.username === null) === (access.password === null)) return [];
+  const [path, because] =
+    access.username === null ? ['username', 'password'] : ['password', 'username'];
+  return [
+    {
+      path: `${at}.${path}`,
+      because: `${at}.${because}`,
+      text: `expected text, because ${because} is set`,
+    },
+  ];
+}
+
+function relayContradictions({ delivery }: Config): Contradiction[] {
+  const { mode, relay, routes } = delivery;
+  const found = loginContradictions('delivery.relay', relay);
+  if (mode === 'relay' && relay.host === null) {
+    found.push({
+      path: 'delivery.relay.host',
+      because: 'delivery.mode',
+      text: 'expected a host name or an IP address, because delivery.mode is relay',
+    });
+  }
+  for (const [index, route] of routes.entries()) {
+    const at = `delivery.routes.${index}`;
+    if (route.via !== 'relay') continue;
+    found.push(...loginContradictions(at, route));
+    const hasAccess = route.username !== null || route.secure || route.requireTls;
+    if (route.host !== null || (relay.host !== null && !hasAccess)) continue;
+    const text = 'expected a host name or an IP address, because the route goes via relay';
+    found.push({ path: `${at}.host`, because: at, text });
+  }
+  return found;
+}
+
+function portContradictions({ http, smtp }: Config): Contradiction[] {
+  const { inbound, submission } = smtp;
+  const listeners = [
+    { path: 'http.port', listener: http },
+    { path: 'smtp.inbound.port', listener: inbound },
+    ...(submission.enabled ? [{ path: 'smtp.submission.port', listener: submission }] : []),
+  ];
+  return listeners.flatMap(({ path, listener }, index) => {
+    const taken = listeners
+      .slice(0, index)
+      .find(({ listener: { host, port } }) => host === listener.host && port === listener.port);
+    if (!taken || listener.port === 0) return [];
+    return [
+      { path, because: taken.path, text: `expected another port than that of ${taken.path}` },
+    ];
+  });
+}
+
+/** What makes this configuration impossible although each value is possible. */
+export function findContradictions(config: Config): Contradiction[] {
+  return [
+    ...tlsContradictions(config),
+    ...relayContradictions(config),
+    ...portContradictions(config),
+  ];
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+/** What works but is probably not meant, one line each. */
+export function findDoubts({ delivery, smtp }: Config): string[] {
+  const { mode, hostname, relay, routes } = delivery;
+  const doubts: string[] = [];
+  const everybody = smtp.inbound.trustedNetworks.find((text) => parseRange(text)?.bits === 0);
+  if (everybody !== undefined) {
+    doubts.push(`smtp.inbound.trustedNetworks has ${everybody}: mail of nobody there is checked`);
+  }
+  if (mode === 'direct' && hostname === 'localhost') {
+    doubts.push('delivery.hostname is localhost: in direct mode many servers refuse that name');
+  }
+  const relays = routes.flatMap((route, index) =>
+    route.via === 'relay' ? [{ at: `delivery.routes.${index}`, access: route }] : [],
+  );
+  for (const { at, access } of [{ at: 'delivery.relay', access: relay }, ...relays]) {
+    const { host, password, secure, requireTls } = access;
+    if (!host || password === null || secure || requireTls || isLoopback(host)) continue;
+    doubts.push(`${at}.password may travel in the clear: set ${at}.requireTls or ${at}.secure`);
+  }
+  return doubts;
 }

@@ -1,9 +1,8 @@
 // Every key of the configuration, its bounds, its default and its one-line reason (contract 1, "Keys
-// of the configuration"; defaults from the whole contract). Rules between keys: rules.ts.
+// of the configuration"; defaults from the whole contract). Rules between keys: problems.ts.
 // The reasons become config.example.yaml, so they are written for the person who edits that file.
 import { z } from 'zod';
-import { delivery } from './delivery.ts';
-import { http, smtpInbound, smtpSubmission } from './listeners.ts';
+import { delivery, http, smtpInbound, smtpSubmission } from './sections.ts';
 import {
   choice,
   databaseUrl,

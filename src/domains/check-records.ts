@@ -3,8 +3,8 @@
 import type { App } from '../app.ts';
 import { createDns, type Dns, DnsError } from '../net/dns.ts';
 import { type ExpectedRecord, type RecordCheck, recordName, recordsOf } from './dns-records.ts';
-import { organizationalDomain } from './domain-name.ts';
 import type { DomainRows } from './domains.ts';
+import { organizationalDomain } from './schema.ts';
 
 const mostValues = 20;
 const longestValue = 1_000;

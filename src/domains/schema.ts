@@ -1,8 +1,34 @@
-// Shapes of sending domains, in and out (contract 6).
+// What may be registered as a sending domain (contract 6: a name in A-labels that somebody can own),
+// and the shapes of sending domains, in and out. The doorway to the public suffix list.
+import { getDomain } from 'tldts';
 import { z } from 'zod';
 import { pageOf, pageQuery } from '../api/pagination.ts';
+import { parseAddress } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
-import { readDomainName } from './domain-name.ts';
+
+/** Room for `svc99rsa._domainkey.` within the 253 octets of a name. */
+const longestDomain = 220;
+
+/** Why a text is no sending domain, or the domain in its one form (lower case, A-labels). */
+type DomainName = { domain: string } | { problem: string };
+
+/** Reads a domain as people type it; IDNA and a trailing dot are taken. */
+export function readDomainName(text: string): DomainName {
+  const domain = parseAddress(`postmaster@${text.replace(/\.$/, '')}`)?.domain;
+  if (!domain) return { problem: 'is not a domain name such as example.com' };
+  if (domain.length > longestDomain) {
+    return { problem: `is longer than ${longestDomain} characters` };
+  }
+  if (organizationalDomain(domain) === null) {
+    return { problem: 'is a public suffix: anyone may register names under it' };
+  }
+  return { domain };
+}
+
+/** The registrable part (`example.co.uk` of `mail.example.co.uk`); null for a public suffix. */
+export function organizationalDomain(domain: string): string | null {
+  return getDomain(domain, { allowPrivateDomains: true, validateHostname: false });
+}
 
 export const domainPath = z.strictObject({
   id: z.string().regex(idPattern('domain'), 'is not a domain id'),
@@ -29,7 +55,7 @@ export const addDomainInput = z.strictObject({
 
 const dkimAlgorithm = z.enum(['rsa-sha256', 'ed25519-sha256']);
 
-export const dnsRecord = z
+const dnsRecord = z
   .object({
     purpose: z.enum(['dkim', 'spf', 'return-path', 'dmarc', 'mx', 'tracking']),
     type: z.enum(['TXT', 'MX', 'CNAME']),

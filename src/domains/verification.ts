@@ -1,5 +1,6 @@
 // Whether a domain's records are published (contract 6): the look-ups are check-records.ts, this is
-// what follows from them. DNS is never awaited inside a transaction.
+// what follows from them, and the schedule: whose time has come is looked at, a few at once. DNS is
+// never awaited inside a transaction.
 //
 //   status              found               to                 also
 //   any                 proven              verified           unpublished keys that were found are used
@@ -10,10 +11,9 @@
 //   verified            DNS did not answer  verified           proves nothing either way
 //   failed              anything else       failed             checked daily
 //   any                 --force             verified           all keys count as published
-
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { ForbiddenError } from '../errors.ts';
+import { ForbiddenError, ResourceNotFoundError } from '../errors.ts';
 import { type Db, toJson } from '../store/db.ts';
 import { type CheckResult, checkRecords } from './check-records.ts';
 import { provingKeys } from './dns-records.ts';
@@ -110,11 +110,7 @@ async function confirmKeys(
 }
 
 /** Looks the records up and stores what follows. @throws ResourceNotFoundError if it is gone. */
-export async function checkDomain(
-  app: App,
-  organizationId: string,
-  id: string,
-): Promise<StoredDomain> {
+async function checkDomain(app: App, organizationId: string, id: string): Promise<StoredDomain> {
   const before = await getDomainRows(app.store.db, organizationId, id);
   if (before.domain.is_local === 1) return before;
   const results = await checkRecords(app, before);
@@ -180,4 +176,42 @@ export async function verifyDomain(
     ? await force(app, caller, id)
     : await checkDomain(app, caller.organizationId, id);
   return toDomain(app, rows);
+}
+
+/** A process that took a check and died costs the domain this long. */
+const claimMs = 10 * 60_000;
+const mostChecksAtOnce = 10;
+
+/**
+ * Checks the domains that are due; for the scheduler, each minute. Several daemons share the work.
+ * @returns how many were checked.
+ */
+export async function checkDueDomains(app: App): Promise<number> {
+  const now = app.clock.now();
+  const due = await queries.selectDueDomains(app.store.db, now, mostChecksAtOnce);
+  if (due.length === 0) return 0;
+  // In the order in which every daemon locks them.
+  due.sort((a, b) => (a.id < b.id ? -1 : 1));
+  const taken = await app.store.write(async (trx) => {
+    const mine: queries.DomainRow[] = [];
+    for (const domain of due) {
+      if (await queries.deferCheck(trx, domain, now + claimMs)) mine.push(domain);
+    }
+    return mine;
+  });
+  await Promise.all(taken.map((domain) => checkQuietly(app, domain)));
+  return taken.length;
+}
+
+async function checkQuietly(
+  app: App,
+  { id, organization_id, domain }: queries.DomainRow,
+): Promise<void> {
+  try {
+    await checkDomain(app, organization_id, id);
+  } catch (error) {
+    // Deleted while it was checked: nothing is left to say.
+    if (error instanceof ResourceNotFoundError) return;
+    app.log.error({ err: error, domain }, 'domain check');
+  }
 }

@@ -12,15 +12,6 @@ import * as queries from './queries.ts';
 
 const mostTouchesPerWrite = 200;
 
-export interface Authenticator {
-  /** Null for a key that is malformed, unknown, revoked or expired: all are one 401 (contract 3). */
-  authenticate(plaintext: string): Promise<Caller | null>;
-  /** Writes `lastUsedAt` of the keys used since the last time: the scheduler's, each minute. */
-  flushLastUsed(): Promise<void>;
-  /** The last flush; what cannot be written then is lost, for it is only a courtesy. */
-  close(): Promise<void>;
-}
-
 function knownKey(row: queries.KeyRow): KnownKey {
   const caller: Caller = {
     organizationId: row.organization_id,
@@ -44,7 +35,7 @@ function isSameHash(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(a, 'hex'), Buffer.from(b, 'hex'));
 }
 
-class CachingAuthenticator implements Authenticator {
+export class Authenticator {
   readonly #app: App;
   readonly #known: KnownRows<KnownKey>;
   #used = new Map<string, number>();
@@ -54,6 +45,7 @@ class CachingAuthenticator implements Authenticator {
     this.#known = knownKeys(app);
   }
 
+  /** Null for a key that is malformed, unknown, revoked or expired: all are one 401 (contract 3). */
   async authenticate(plaintext: string): Promise<Caller | null> {
     if (!isKeyText(plaintext)) return null;
     if (this.#known.isStale()) await this.#known.refresh();
@@ -66,6 +58,7 @@ class CachingAuthenticator implements Authenticator {
     return key.caller;
   }
 
+  /** Writes `lastUsedAt` of the keys used since the last time: the scheduler's, each minute. */
   async flushLastUsed(): Promise<void> {
     const used = this.#used;
     this.#used = new Map();
@@ -84,6 +77,7 @@ class CachingAuthenticator implements Authenticator {
     }
   }
 
+  /** The last flush; what cannot be written then is lost, for it is only a courtesy. */
   async close(): Promise<void> {
     await this.flushLastUsed().catch((error: unknown) => {
       this.#app.log.warn({ err: error }, 'the last use of keys could not be written');
@@ -98,5 +92,5 @@ class CachingAuthenticator implements Authenticator {
 
 /** The authenticator of one process. */
 export function createAuthenticator(app: App): Authenticator {
-  return new CachingAuthenticator(app);
+  return new Authenticator(app);
 }

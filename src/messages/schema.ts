@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { emailAddress, headerText, notHeaderSafe } from '../api/address-schema.ts';
 import { pageQuery, wholeNumber } from '../api/pagination.ts';
 import { messageStatuses, waitReasons } from '../deliveries/status.ts';
-import { isRefusedHeader } from '../mime/protocol-headers.ts';
+import { isRefusedHeader } from '../mime/header-encoding.ts';
 import { isHeaderSafe } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
 

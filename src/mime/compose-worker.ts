@@ -1,11 +1,15 @@
 // The thread of composer.ts: composes and signs a batch of messages without attachments at a time. Each
 // key is sent once, under a number. The bytes of each go back in a buffer of their own, which is handed over.
 import { parentPort } from 'node:worker_threads';
-import { handedOver, inOnePiece } from './handed-bytes.ts';
-import { type KeyOrder, NumberedKeys, type NumberedRequest } from './key-numbers.ts';
+import {
+  handedOver,
+  inOnePiece,
+  type KeyOrder,
+  NumberedKeys,
+  type NumberedRequest,
+} from './handover.ts';
 import { composeLean } from './lean.ts';
-import { type SignedMessage, signMessage } from './sign.ts';
-import { signNow } from './sign-text.ts';
+import { type SignedMessage, signMessage, signNow } from './sign.ts';
 
 export type ComposeOrder =
   | KeyOrder

@@ -2,12 +2,95 @@
 // and then. RSA takes ten times as long: few at once are signed on libuv's threads, many by workers,
 // in batches, which keeps libuv's few threads free for the sync of the store's log, which stood behind
 // hundreds of signatures of 0.3 ms each (test/bench/signing.ts).
+
 import { availableParallelism } from 'node:os';
-import { compose } from './compose.ts';
-import { ComposeThread, type PendingMessage } from './compose-thread.ts';
-import type { ComposeRequest } from './input.ts';
-import { type SignedMessage, signMessage } from './sign.ts';
-import { signHere } from './sign-text.ts';
+import { Worker } from 'node:worker_threads';
+import type { ComposeOrder, ComposeReply } from './compose-worker.ts';
+import { arrived, KeyNumbers } from './handover.ts';
+import type { Composed, ComposeInput, ComposeRequest } from './input.ts';
+import { composeLean } from './lean.ts';
+import { type SignedMessage, signHere, signMessage } from './sign.ts';
+
+/**
+ * Composes a message (RFC 5322): no store, no clock, no randomness, so that the same input gives the same
+ * bytes to a retry and to a raw download. Without attachments the result is
+ * there at once, with attachments it is a promise. Throws ComposeError (or rejects with it) where
+ * a value that is bound for the header holds CR, LF, NUL or is otherwise unfit for one.
+ */
+export function compose(input: ComposeInput): Composed | Promise<Composed> {
+  return input.attachments.length === 0 ? composeLean(input) : composeWithAttachments(input);
+}
+
+/** Few threads ever need nodemailer, which takes 40 ms to load. */
+async function composeWithAttachments(input: ComposeInput): Promise<Composed> {
+  const { composeWithMailComposer } = await import('./mail-composer.ts');
+  return composeWithMailComposer(input);
+}
+
+const workerLimits = { maxOldGenerationSizeMb: 64 };
+
+/** What is to be made; null is what it gets where the worker could not, or is gone. */
+interface PendingMessage extends ComposeRequest {
+  made(message: SignedMessage | null): void;
+}
+
+/** One worker: gets batches, each key once under a number, and gives back the bytes. */
+class ComposeThread {
+  readonly #worker: Worker;
+  readonly #keys = new KeyNumbers((order) => this.#order(order));
+  readonly #underWay = new Map<number, readonly PendingMessage[]>();
+  #batches = 0;
+
+  /** `onExit` is called when it can take no more, before what was under way is given back. */
+  constructor(onExit: (thread: ComposeThread) => void) {
+    this.#worker = new Worker(new URL('./compose-worker.ts', import.meta.url), {
+      execArgv: [],
+      name: 'composer',
+      resourceLimits: workerLimits,
+    });
+    this.#worker.on('message', (reply: ComposeReply) => this.#take(reply));
+    this.#worker.on('error', () => {});
+    this.#worker.on('exit', () => {
+      onExit(this);
+      const lost = [...this.#underWay.values()].flat();
+      this.#underWay.clear();
+      for (const one of lost) one.made(null);
+    });
+  }
+
+  /** Batches that it has not given back. */
+  get load(): number {
+    return this.#underWay.size;
+  }
+
+  hand(pending: readonly PendingMessage[]): void {
+    const batch = this.#batches++;
+    this.#underWay.set(batch, pending);
+    this.#worker.ref();
+    this.#keys.startOrder();
+    const requests = pending.map((one) => this.#keys.numbered(one));
+    this.#order({ kind: 'compose', batch, requests });
+  }
+
+  /** Ends it; what is under way is given back. */
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #order(order: ComposeOrder): void {
+    this.#worker.postMessage(order);
+  }
+
+  #take({ batch, messages }: ComposeReply): void {
+    const pending = this.#underWay.get(batch) ?? [];
+    this.#underWay.delete(batch);
+    if (this.#underWay.size === 0) this.#worker.unref();
+    for (const [index, one] of pending.entries()) {
+      const made = messages[index];
+      one.made(made ? arrived(made) : null);
+    }
+  }
+}
 
 /** From so many that wait together a batch is worth the way to a worker. */
 const worthBatch = 4;

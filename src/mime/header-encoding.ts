@@ -1,7 +1,58 @@
-// How values become header text: folding (RFC 5322 2.2.3), encoded words (RFC 2047), display names
-// and the grammars that guard what comes from outside. Knows no message; every result is ASCII
-// unless an address is internationalized (RFC 6532).
+// Which header fields a sender may set (contract 5: "the protocol's own refused"), and how values become
+// header text: folding (RFC 5322 2.2.3), encoded words (RFC 2047), display names and the grammars that
+// guard what comes from outside. Knows no message; every result is ASCII unless an address is
+// internationalized (RFC 6532).
 import { isHeaderSafe } from '../net/address.ts';
+
+/** The field that shows reports on our mail for what they are (src/queue/return-path.ts). */
+export const copyTokenField = 'X-Service-Token';
+
+const owned = new Set([
+  copyTokenField.toLowerCase(),
+  'arc-authentication-results',
+  'arc-message-signature',
+  'arc-seal',
+  'authentication-results',
+  'bcc',
+  'cc',
+  'content-disposition',
+  'content-id',
+  'content-length',
+  'content-transfer-encoding',
+  'content-type',
+  'date',
+  'delivered-to',
+  'dkim-signature',
+  'domainkey-signature',
+  'from',
+  'in-reply-to',
+  'importance',
+  'message-id',
+  'mime-version',
+  'original-recipient',
+  'priority',
+  'received',
+  'received-spf',
+  'references',
+  'reply-to',
+  'return-path',
+  'sender',
+  'status',
+  'subject',
+  'to',
+  'x-priority',
+]);
+
+/** Field names are visible ASCII without colon (RFC 5322 3.6.8); 76 keeps the line foldable. */
+const fieldName = /^[!-9;-~]{1,76}$/;
+
+/** Why the name cannot be used, or null. */
+export function isRefusedHeader(name: string): string | null {
+  if (!fieldName.test(name)) return 'is not a valid header name';
+  const lower = name.toLowerCase();
+  if (owned.has(lower) || lower.startsWith('resent-')) return 'is set by the service';
+  return null;
+}
 
 /** One header field; `value` may hold folds (CRLF and a space), never a trailing CRLF. */
 export interface HeaderField {

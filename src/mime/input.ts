@@ -3,8 +3,13 @@
 import { isHeaderSafe, parseAddress } from '../net/address.ts';
 import type { SigningKey } from './dkim-key.ts';
 import type { HeaderField } from './header-encoding.ts';
-import { isContentId, isFilename, isMediaType, isMessageId } from './header-encoding.ts';
-import { isRefusedHeader } from './protocol-headers.ts';
+import {
+  isContentId,
+  isFilename,
+  isMediaType,
+  isMessageId,
+  isRefusedHeader,
+} from './header-encoding.ts';
 
 export interface Mailbox {
   email: string;

@@ -1,10 +1,10 @@
-// Asks the configured DNS servers until one answers. Two rounds over the servers: the second for
-// those that were silent or unreadable. Caches nothing; follows no CNAME.
+// Asks the configured DNS servers until one answers, and says why a question has no answer. Two rounds
+// over the servers: the second for those that were silent or unreadable. Caches nothing; follows no CNAME.
 import { setMaxListeners } from 'node:events';
 import { isIPv6 } from 'node:net';
+import { messageOf } from '../errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
-import { DnsError } from './dns-error.ts';
 import {
   askOverTcp,
   askOverUdp,
@@ -20,6 +20,54 @@ import {
   type WireAnswer,
   type WireQuestion,
 } from './dns-wire.ts';
+
+export type DnsErrorKind =
+  /** NXDOMAIN: the name does not exist. */
+  | 'not-found'
+  /** The name exists, without records of the type. */
+  | 'no-data'
+  | 'timeout'
+  /** SERVFAIL, an error code we do not know, or a server that cannot be reached. */
+  | 'server-failure'
+  | 'refused'
+  /** The answer cannot be read (temporary), or a name asked for or pointed to is none (lasting). */
+  | 'malformed'
+  /** CNAMEs that lead back, or on and on. */
+  | 'loop';
+
+/** As in node:dns, so that libraries made for it understand. */
+const codes: Record<DnsErrorKind, string> = {
+  'not-found': 'ENOTFOUND',
+  'no-data': 'ENODATA',
+  timeout: 'ETIMEOUT',
+  'server-failure': 'ESERVFAIL',
+  refused: 'EREFUSED',
+  malformed: 'EBADRESP',
+  loop: 'EBADRESP',
+};
+
+const temporaryKinds = new Set<DnsErrorKind>(['timeout', 'server-failure', 'refused', 'malformed']);
+
+export class DnsError extends Error {
+  readonly kind: DnsErrorKind;
+  /** Asking again later may help. */
+  readonly temporary: boolean;
+  /** The code that node:dns gives for it: ENOTFOUND, ENODATA, ESERVFAIL, … */
+  readonly code: string;
+
+  /** `question` is the type and name asked for; `why` names the server where one was asked. */
+  constructor(
+    kind: DnsErrorKind,
+    question: string,
+    why: string,
+    { temporary = temporaryKinds.has(kind), code = codes[kind] } = {},
+  ) {
+    super(`${question}: ${why}`);
+    this.kind = kind;
+    this.temporary = temporary;
+    this.code = code;
+  }
+}
 
 /** How long a server may take in each round. */
 export const patience = {
@@ -169,7 +217,7 @@ function readAnswer(
 
 function asDnsError(error: unknown, question: string, server: DnsServer): DnsError {
   if (error instanceof DnsError) return error;
-  const why = error instanceof Error ? error.message : String(error);
+  const why = messageOf(error);
   const kind = error instanceof NoAnswer ? 'timeout' : 'server-failure';
   return new DnsError(kind, question, `${serverName(server)}: ${why}`);
 }

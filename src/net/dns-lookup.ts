@@ -3,9 +3,15 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../runtime/clock.ts';
 import type { DnsAsker } from './dns-ask.ts';
-import { DnsError, type DnsErrorKind } from './dns-error.ts';
-import { foldName, isQueryName } from './dns-name.ts';
-import { type DnsRecord, type RecordType, rcodes, type WireAnswer } from './dns-wire.ts';
+import { DnsError, type DnsErrorKind } from './dns-ask.ts';
+import {
+  type DnsRecord,
+  foldName,
+  isQueryName,
+  type RecordType,
+  rcodes,
+  type WireAnswer,
+} from './dns-wire.ts';
 
 export interface Found {
   /** At least one, at most 200, all of the type asked for. */

@@ -1,5 +1,6 @@
 // DNS messages as bytes (RFC 1035, 6891): one question out, one answer in, bounded before it is read.
-// The only doorway to dns-packet; knows no sockets.
+// Also the names that it may ask for: A-labels in text form. The only doorway to dns-packet; knows no
+// sockets.
 import {
   type Answer,
   AUTHENTIC_DATA,
@@ -9,7 +10,6 @@ import {
   RECURSION_DESIRED,
   type RecordType,
 } from 'dns-packet';
-import { foldName } from './dns-name.ts';
 
 export type { RecordType };
 
@@ -114,4 +114,19 @@ function isFailure(rcode: number): boolean {
 
 function empty(rcode: number, byteCount: number): WireAnswer {
   return { rcode, truncated: false, authenticated: false, records: [], byteCount };
+}
+
+/** Names compare without regard to ASCII case (RFC 4343); the dot at the end says nothing. */
+export function foldName(name: string): string {
+  return name.replace(/\.$/, '').replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+/** May be asked for: labels of 1 to 63 printable ASCII characters, 253 in all (RFC 1035 2.3.4). */
+export function isQueryName(name: string): boolean {
+  return name.length <= 253 && /^(?:[!-\-/-~]{1,63}\.)*[!-\-/-~]{1,63}$/.test(name);
+}
+
+/** A name that hosts and services have: letters, digits, hyphens and underscores alone. */
+export function isHostName(name: string): boolean {
+  return isQueryName(name) && /^[a-zA-Z0-9_.-]+$/.test(name);
 }

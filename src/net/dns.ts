@@ -5,11 +5,10 @@ import { getServers } from 'node:dns';
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
-import { createDnsAsker, patience } from './dns-ask.ts';
-import { DnsError } from './dns-error.ts';
+import { createDnsAsker, DnsError, patience } from './dns-ask.ts';
 import { createAnswers, createLookup, type Found, type Lookup } from './dns-lookup.ts';
-import { foldName, isHostName, isQueryName } from './dns-name.ts';
 import type { DnsRecord, RecordType } from './dns-wire.ts';
+import { foldName, isHostName, isQueryName } from './dns-wire.ts';
 
 export { DnsError };
 

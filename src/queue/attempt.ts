@@ -4,7 +4,6 @@
 import type { App } from '../app.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { isLocalAddress } from '../mailboxes/mailboxes.ts';
-import type { DsnRequest } from '../smtp/envelope.ts';
 import { loadProviders } from '../smtp/load-providers.ts';
 import type { AttemptTrace, Outcome, RemoteReply } from '../smtp/outcome.ts';
 import { classifyReply } from '../smtp/replies/classify-reply.ts';
@@ -15,8 +14,10 @@ import {
   type Route,
   type RouteConfig,
   routeKey,
+  type SimulatedOutcome,
+  simulatedOutcome,
 } from '../smtp/route.ts';
-import { type SimulatedOutcome, simulatedOutcome } from '../smtp/simulator.ts';
+import type { DsnRequest } from '../smtp/transaction.ts';
 import type { Carrier, OpenCarrier } from './carrier/carrier.ts';
 import { keptPolicies } from './carrier/kept-policies.ts';
 import { composeRequestOf } from './carrier/request.ts';

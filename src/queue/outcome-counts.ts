@@ -6,7 +6,7 @@ import type { DeliveryRow } from '../deliveries/queries.ts';
 import { findMessageRow, type MessageRow } from '../messages/queries.ts';
 import { foldAddress } from '../net/address.ts';
 import { findSenderByEmail } from '../senders/queries.ts';
-import { simulatedOutcome } from '../smtp/simulator.ts';
+import { simulatedOutcome } from '../smtp/route.ts';
 import type { Db } from '../store/db.ts';
 import { countMail, type Observation } from '../usage/count.ts';
 import { countHealth, type HealthObservation } from '../usage/health.ts';

@@ -6,7 +6,7 @@ import type { App } from '../app.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { findReturnPath } from '../domains/queries.ts';
 import type { MessageRow } from '../messages/queries.ts';
-import { copyTokenField } from '../mime/protocol-headers.ts';
+import { copyTokenField } from '../mime/header-encoding.ts';
 import { perApp } from '../runtime/per-app.ts';
 
 const purpose = 'bounce';

@@ -6,9 +6,9 @@ import type { App } from '../app.ts';
 import { type DeliveryRow, findDeliveries, findDelivery } from '../deliveries/queries.ts';
 import { findPublicKey } from '../domains/queries.ts';
 import { parsePublicKey } from '../mime/dkim-key.ts';
-import type { CopySignature } from '../mime/parse/bounce/own-copy.ts';
+import type { CopySignature } from '../mime/parse/bounce/returned-copy.ts';
 import type { ComplaintReport } from '../mime/parse/parse-worker.ts';
-import { isSignatureOf } from '../mime/sign-text.ts';
+import { isSignatureOf } from '../mime/sign.ts';
 import {
   isReportable,
   type NamedTransaction,

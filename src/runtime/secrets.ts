@@ -22,7 +22,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, InternalError } from '../errors.ts';
+import { ConfigError, codeOf, InternalError } from '../errors.ts';
 import type { Random } from './random.ts';
 
 const keyBytes = 32;
@@ -41,35 +41,8 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 export type Twin = keyof typeof halves;
 
-export interface Secrets {
-  /**
-   * AES-256-GCM. `context` says what the value belongs to (`domainKey:dkim_…`): the text can be
-   * decrypted only with the same context, so it cannot be moved to another row.
-   */
-  encrypt(plain: string | Uint8Array, context: string): string;
-  /** @throws InternalError if the text was changed, has another context or is of another key file. */
-  decrypt(text: string, context: string): Buffer;
-  /**
-   * `payload` (1 to 512 bytes) with a signature that only this installation can make, HMAC-SHA256
-   * cut to 128 bits (RFC 2104, 5). Lower-case letters, digits, `_` and `-` only; 27 characters
-   * longer than a payload of lower-case letters, digits and `_`, so that an id fits a local part.
-   */
-  token(purpose: string, payload: string): string;
-  /** That token and another of the same payload, for the price of one: who has either cannot make the other. */
-  twinTokens(purpose: string, payload: string): Record<Twin, string>;
-  /**
-   * The payload of a token of this purpose, in either case of letters; null for anything else, the
-   * other twin too.
-   */
-  verifyToken(purpose: string, token: string, twin?: Twin): string | null;
-}
-
-function isErrorOf(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
-}
-
 function reasonOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  return codeOf(error) || String(error);
 }
 
 function syncDirectory(path: string): void {
@@ -87,7 +60,7 @@ function findKey(path: string): Buffer | undefined {
   try {
     descriptor = openSync(path, 'r');
   } catch (error) {
-    if (isErrorOf(error, 'ENOENT')) return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw new ConfigError(`${path} cannot be read (${reasonOf(error)})`, { cause: error });
   }
   try {
@@ -120,7 +93,7 @@ function createKey(dataDir: string, path: string, random: Random): void {
     linkSync(aside, path);
     syncDirectory(dataDir);
   } catch (error) {
-    if (!isErrorOf(error, 'EEXIST')) throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   } finally {
     closeSync(descriptor);
     rmSync(aside, { force: true });
@@ -191,7 +164,7 @@ function readPayload(text: string): string | undefined {
   return decodeBase32(text.slice(encodedMark.length))?.toString('utf8');
 }
 
-class KeyedSecrets implements Secrets {
+export class Secrets {
   readonly #master: Buffer;
   readonly #random: Random;
   readonly #derived = new Map<string, KeyObject>();
@@ -214,6 +187,10 @@ class KeyedSecrets implements Secrets {
     return key;
   }
 
+  /**
+   * AES-256-GCM. `context` says what the value belongs to (`domainKey:dkim_…`): the text can be
+   * decrypted only with the same context, so it cannot be moved to another row.
+   */
   encrypt(plain: string | Uint8Array, context: string): string {
     const iv = this.#random.bytes(ivBytes);
     const cipher = createCipheriv('aes-256-gcm', this.#keyFor('encrypt'), iv);
@@ -222,6 +199,7 @@ class KeyedSecrets implements Secrets {
     return textVersion + Buffer.concat([iv, body, cipher.getAuthTag()]).toString('base64url');
   }
 
+  /** @throws InternalError if the text was changed, has another context or is of another key file. */
   decrypt(text: string, context: string): Buffer {
     const sealed = Buffer.from(text.slice(textVersion.length), 'base64url');
     try {
@@ -247,16 +225,26 @@ class KeyedSecrets implements Secrets {
     return createHmac('sha256', key).update(payload, 'utf8').digest();
   }
 
+  /**
+   * `payload` (1 to 512 bytes) with a signature that only this installation can make, HMAC-SHA256
+   * cut to 128 bits (RFC 2104, 5). Lower-case letters, digits, `_` and `-` only; 27 characters
+   * longer than a payload of lower-case letters, digits and `_`, so that an id fits a local part.
+   */
   token(purpose: string, payload: string): string {
     return `${writePayload(payload)}-${macOf(this.#digest(purpose, payload), 'first')}`;
   }
 
+  /** That token and another of the same payload, for the price of one: who has either cannot make the other. */
   twinTokens(purpose: string, payload: string): Record<Twin, string> {
     const digest = this.#digest(purpose, payload);
     const start = `${writePayload(payload)}-`;
     return { first: start + macOf(digest, 'first'), second: start + macOf(digest, 'second') };
   }
 
+  /**
+   * The payload of a token of this purpose, in either case of letters; null for anything else, the
+   * other twin too.
+   */
   verifyToken(purpose: string, token: string, twin: Twin = 'first'): string | null {
     if (token.length > longestToken) return null;
     const folded = token.toLowerCase();
@@ -276,5 +264,5 @@ class KeyedSecrets implements Secrets {
  * @throws ConfigError if the file is damaged, open to others, or cannot be read or made.
  */
 export function openSecrets(dataDir: string, random: Random): Secrets {
-  return new KeyedSecrets(loadMasterKey(dataDir, random), random);
+  return new Secrets(loadMasterKey(dataDir, random), random);
 }

@@ -34,7 +34,7 @@ import { countAccepted } from '../queue/outcome-counts.ts';
 import { turnsOf } from '../queue/turns.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { type ResolvedSender, resolveSenders } from '../senders/resolve.ts';
-import { simulatedOutcome } from '../smtp/simulator.ts';
+import { simulatedOutcome } from '../smtp/route.ts';
 import type { Db } from '../store/db.ts';
 import type { SendContent } from './content.ts';
 import { type Draft, draftMessage } from './draft.ts';

@@ -5,7 +5,7 @@ import type { Caller } from '../api/route.ts';
 import { ForbiddenError } from '../errors.ts';
 import { findMailboxByAddress } from '../mailboxes/mailboxes.ts';
 import type { SendPayload } from '../messages/schema.ts';
-import { simulatedOutcome } from '../smtp/simulator.ts';
+import { simulatedOutcome } from '../smtp/route.ts';
 import type { Db } from '../store/db.ts';
 
 async function isOwnMailbox(trx: Db, organizationId: string, address: string): Promise<boolean> {

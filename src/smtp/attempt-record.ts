@@ -2,8 +2,7 @@
 // Turns answers, faults and verdicts into Outcomes; opens nothing and decides no next host.
 import type { Clock } from '../runtime/clock.ts';
 import { type Verdict, worstVerdict } from './destination.ts';
-import type { SmtpFault } from './fault.ts';
-import type { AttemptTrace, ErrorCode, Outcome, RemoteReply } from './outcome.ts';
+import type { AttemptTrace, ErrorCode, Outcome, RemoteReply, SmtpFault } from './outcome.ts';
 import type { Peer } from './pool-request.ts';
 import { classifyReply, tooManyRecipients } from './replies/classify-reply.ts';
 import type { RecipientAnswer } from './transaction.ts';

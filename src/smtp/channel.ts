@@ -2,8 +2,8 @@
 // and how long anything may take. What is said is session.ts and open.ts.
 import type { Socket } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
-import { SmtpFault } from './fault.ts';
 import type { RemoteReply } from './outcome.ts';
+import { SmtpFault } from './outcome.ts';
 import { printable, ReplyParser, type SmtpReply, toRemoteReply } from './reply.ts';
 import { replyTimeoutMs, type SmtpTimeouts, type Verb } from './timeouts.ts';
 import type { Transcript } from './transcript.ts';

@@ -1,8 +1,10 @@
 // DANE for SMTP (RFC 7672): the TLSA records of a mail host, and whether what it shows in the TLS
 // handshake matches them. That MX and address answers are authenticated is the caller's condition;
-// what a host without usable records must show instead is tls-policy.ts.
+// what a host without usable records must show instead is way.ts.
+
 import { createHash, X509Certificate } from 'node:crypto';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
+import { messageOf } from '../errors.ts';
 import { type Dns, DnsError, type TlsaRecord } from '../net/dns.ts';
 
 /** What a certificate has to match. */
@@ -163,6 +165,6 @@ export function findDaneProblem(
     return judgeAnchored(chain, names, anchors, now);
   } catch (error) {
     // Certificates are strangers' bytes: what cannot be read does not match.
-    return `a certificate of the server cannot be read: ${error instanceof Error ? error.message : error}`;
+    return `a certificate of the server cannot be read: ${messageOf(error)}`;
   }
 }

@@ -1,7 +1,8 @@
 // MTA-STS (RFC 8461): which policy of a recipient domain is in force. Keeps policies until they run
-// out, in memory and over restarts (src/queue/carrier/kept-policies.ts). What a policy means for a host is tls-policy.ts. The doorway to mailauth's reading of records and files.
+// out, in memory and over restarts (src/queue/carrier/kept-policies.ts). What a policy means for a host is way.ts. The doorway to mailauth's reading of records and files.
 import { LRUCache } from 'lru-cache';
 import type { MTASTSPolicy } from 'mailauth';
+import { messageOf } from '../errors.ts';
 import type { Connector } from '../net/dial.ts';
 import { type Dns, DnsError } from '../net/dns.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -237,7 +238,7 @@ class PolicyFetches {
       return policy;
     } catch (error) {
       this.#failures.add(`${domain} ${id}`);
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       if (!signal.aborted) log?.warn({ domain, id, why }, 'MTA-STS: a policy cannot be had');
       return null;
     }

@@ -1,16 +1,15 @@
-// Opens an SMTP session: TCP, banner, EHLO, STARTTLS, AUTH (RFC 5321 3.1, 3207, 4954). What happens on
-// an open session is session.ts; whether an address may be dialled at all is decided by the caller.
+// Opens an SMTP session: TCP, banner, EHLO, STARTTLS (RFC 5321 3.1, 3207), AUTH (RFC 4954) with PLAIN
+// (RFC 4616) or LOGIN. What happens on an open session is session.ts; whether an address may be
+// dialled at all is decided by the caller.
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { Connector } from '../net/dial.ts';
-import { dialSocket } from '../net/dial.ts';
+import { codeOf, messageOf } from '../errors.ts';
+import { type Connector, dialSocket } from '../net/dial.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { authenticate, type Credentials } from './auth.ts';
-import { type Capabilities, noCapabilities, parseCapabilities } from './capabilities.ts';
 import { SmtpChannel } from './channel.ts';
 import type { DaneReference } from './dane.ts';
-import { SmtpFault } from './fault.ts';
-import type { SmtpReply } from './reply.ts';
+import { SmtpFault } from './outcome.ts';
+import { type Capabilities, noCapabilities, parseCapabilities, type SmtpReply } from './reply.ts';
 import { SmtpSession } from './session.ts';
 import { defaultTimeouts, type SmtpTimeouts, type Verb } from './timeouts.ts';
 import { describeProof, describeTls, handshake } from './tls.ts';
@@ -106,21 +105,17 @@ async function dial(options: OpenOptions, timeoutMs: number, transcript: Transcr
   try {
     socket = await dialSocket({ ...options, timeoutMs });
   } catch (error) {
-    const { reply, kind } = refuse(error instanceof Error ? error.message : String(error), '4.4.1');
+    const { reply, kind } = refuse(messageOf(error), '4.4.1');
     // Let in and thrown out at once: not the same as a server that is not there.
-    throw new SmtpFault(kind, reply, isReset(error));
+    throw new SmtpFault(kind, reply, codeOf(error) === 'ECONNRESET');
   }
   socket.setNoDelay(true);
   if (options.tls !== 'implicit') return socket;
   try {
     return await handshake({ ...options, socket, timeoutMs });
   } catch (error) {
-    throw refuse(`TLS failed: ${error instanceof Error ? error.message : error}`, '4.7.5');
+    throw refuse(`TLS failed: ${messageOf(error)}`, '4.7.5');
   }
-}
-
-function isReset(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
 }
 
 /** A reply that is neither what we waited for nor a refusal puts the session out of step. */
@@ -182,7 +177,7 @@ async function startTls(
     return tls;
   } catch (error) {
     if (error instanceof SmtpFault) throw error;
-    throw refuse(`TLS failed: ${error instanceof Error ? error.message : error}`);
+    throw refuse(`TLS failed: ${messageOf(error)}`);
   }
 }
 
@@ -197,4 +192,54 @@ async function logIn(
     throw channel.fail(SmtpFault.of('tls', 'AUTH', text));
   }
   await authenticate(channel, offered, credentials);
+}
+
+export interface Credentials {
+  username: string;
+  password: string;
+}
+
+function toBase64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
+
+function refuse(channel: SmtpChannel, reply: SmtpReply): never {
+  throw channel.fail(new SmtpFault('auth', channel.toRemote(reply, 'AUTH')));
+}
+
+async function authPlain(channel: SmtpChannel, token: string): Promise<void> {
+  const reply = await channel.ask({
+    verb: 'AUTH',
+    line: `AUTH PLAIN ${token}`,
+    shown: 'AUTH PLAIN (hidden)',
+  });
+  if (reply.code !== 235) refuse(channel, reply);
+}
+
+async function authLogin(channel: SmtpChannel, username: string, password: string) {
+  const steps = [
+    { line: 'AUTH LOGIN', shown: 'AUTH LOGIN', expected: 334 },
+    { line: username, shown: '(user name hidden)', expected: 334 },
+    { line: password, shown: '(password hidden)', expected: 235 },
+  ];
+  for (const { line, shown, expected } of steps) {
+    const reply = await channel.ask({ verb: 'AUTH', line, shown });
+    if (reply.code !== expected) refuse(channel, reply);
+  }
+}
+
+/** Logs in. @throws SmtpFault of kind `auth` when the server refuses or offers no method we know */
+async function authenticate(
+  channel: SmtpChannel,
+  offered: Capabilities,
+  { username, password }: Credentials,
+): Promise<void> {
+  const token = toBase64(`\0${username}\0${password}`);
+  channel.transcript.hide([token, toBase64(username), toBase64(password), password]);
+  if (offered.auth.includes('PLAIN')) return authPlain(channel, token);
+  if (offered.auth.includes('LOGIN')) {
+    return authLogin(channel, toBase64(username), toBase64(password));
+  }
+  const text = 'the server offers neither AUTH PLAIN nor AUTH LOGIN';
+  throw channel.fail(SmtpFault.of('auth', 'AUTH', text, '4.7.8'));
 }

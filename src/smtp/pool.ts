@@ -2,8 +2,8 @@
 // is on them, and in all. Knows how to share sessions, not how to open them, nor what is said on them.
 import type { Clock } from '../runtime/clock.ts';
 import { FairShare } from './fair-share.ts';
-import { SmtpFault } from './fault.ts';
 import type { Opening } from './open.ts';
+import { SmtpFault } from './outcome.ts';
 import type { DestinationLimits, Late, Lease, Peer, SessionRequest } from './pool-request.ts';
 import type { SmtpSession } from './session.ts';
 

@@ -1,5 +1,6 @@
 // Reads SMTP replies off the wire (RFC 5321 4.2), strictly and within bounds, since a hostile server
-// writes them. Knows no commands: which reply answers what is channel.ts.
+// writes them; and what a server offers in its reply to EHLO (RFC 5321 4.1.1.1), as far as we use it.
+// Knows no commands: which reply answers what is channel.ts.
 import type { RemoteReply } from './outcome.ts';
 
 /** One complete reply; `lines` are the texts after the code, each cut to 2,000 characters. */
@@ -115,4 +116,59 @@ export function toRemoteReply(reply: SmtpReply, verb: string): RemoteReply {
     : reply.lines;
   const text = printable(texts.length === 1 ? (texts[0] ?? '') : texts.join(' '));
   return { code: reply.code, enhancedCode, text: text.slice(0, maxTextLength), verb };
+}
+
+export interface Capabilities {
+  pipelining: boolean;
+  /** Largest message in octets (RFC 1870); null: SIZE not offered; 0: offered without a limit. */
+  size: number | null;
+  eightBitMime: boolean;
+  smtpUtf8: boolean;
+  startTls: boolean;
+  /** SASL mechanisms, upper case. */
+  auth: readonly string[];
+  chunking: boolean;
+  dsn: boolean;
+  requireTls: boolean;
+}
+
+/** Those of a server that only knows HELO. */
+export const noCapabilities: Capabilities = {
+  pipelining: false,
+  size: null,
+  eightBitMime: false,
+  smtpUtf8: false,
+  startTls: false,
+  auth: [],
+  chunking: false,
+  dsn: false,
+  requireTls: false,
+};
+
+function parseSize(value: string | undefined): number {
+  return value !== undefined && /^[0-9]{1,15}$/.test(value) ? Number(value) : 0;
+}
+
+/** Reads the reply to EHLO; unknown keywords and broken values are passed over. */
+export function parseCapabilities(ehlo: SmtpReply): Capabilities {
+  const offered = new Map<string, string[]>();
+  for (const line of ehlo.lines.slice(1)) {
+    // `AUTH=PLAIN LOGIN` is how servers before RFC 2554 wrote it.
+    const [keyword = '', ...values] = line
+      .toUpperCase()
+      .replace(/^AUTH=/, 'AUTH ')
+      .split(/\s+/);
+    offered.set(keyword, [...(offered.get(keyword) ?? []), ...values]);
+  }
+  return {
+    pipelining: offered.has('PIPELINING'),
+    size: offered.has('SIZE') ? parseSize(offered.get('SIZE')?.[0]) : null,
+    eightBitMime: offered.has('8BITMIME'),
+    smtpUtf8: offered.has('SMTPUTF8'),
+    startTls: offered.has('STARTTLS'),
+    auth: offered.get('AUTH') ?? [],
+    chunking: offered.has('CHUNKING'),
+    dsn: offered.has('DSN'),
+    requireTls: offered.has('REQUIRETLS'),
+  };
 }

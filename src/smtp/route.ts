@@ -1,9 +1,22 @@
 // Which way a recipient's mail goes: simulator, our own listener, capture, a relay, or the MX
-// (contract 1: `delivery.mode`, `delivery.routes`, `delivery.allow`). Pure: opens and looks up nothing.
-
+// (contract 1: `delivery.mode`, `delivery.routes`, `delivery.allow`). The simulator addresses give
+// outcomes on demand, in every mode, with no network. Pure: opens and looks up nothing.
 import { ConfigError } from '../errors.ts';
 import { domainOf } from '../net/address.ts';
-import { type SimulatedOutcome, simulatedOutcome } from './simulator.ts';
+
+/** What each address stands for. `deferred` is deferred once, then delivered. */
+const simulatorOutcomes = ['delivered', 'bounced', 'deferred', 'complained', 'opened'] as const;
+export type SimulatedOutcome = (typeof simulatorOutcomes)[number];
+
+const domain = '@simulator.test';
+
+/** The outcome the address asks for, or null where it is no simulator address. */
+export function simulatedOutcome(email: string): SimulatedOutcome | null {
+  const folded = email.toLowerCase();
+  if (!folded.endsWith(domain)) return null;
+  const [name] = folded.slice(0, -domain.length).split('+');
+  return simulatorOutcomes.find((outcome) => outcome === name) ?? null;
+}
 
 /** A smarthost and how to talk to it. */
 export interface RelayRoute {
@@ -52,7 +65,7 @@ export interface RouteConfig {
 }
 
 /** `match` is a domain, `*.domain` (its subdomains) or `*`, in lower case. */
-export type RouteRule =
+type RouteRule =
   | { match: string; via: 'capture' }
   | { match: string; via: 'direct'; requireTls?: boolean }
   | ({ match: string; via: 'relay' } & RelayAccess);

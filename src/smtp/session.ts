@@ -1,13 +1,13 @@
 // An open SMTP session: one message after another over one connection, an answer per recipient
 // (RFC 5321 3.3, pipelined by RFC 2920). How it was opened is open.ts; what an answer means for
 // the delivery is transport.ts.
-import type { Capabilities } from './capabilities.ts';
+
 import type { Command, SmtpChannel } from './channel.ts';
 import { toDataBlock } from './data.ts';
-import type { SmtpMail } from './envelope.ts';
-import { SmtpFault } from './fault.ts';
-import type { SmtpReply } from './reply.ts';
+import { SmtpFault } from './outcome.ts';
+import type { Capabilities, SmtpReply } from './reply.ts';
 import type { SmtpTimeouts, Verb } from './timeouts.ts';
+import type { SmtpMail } from './transaction.ts';
 import { MailTransaction, type RecipientAnswer } from './transaction.ts';
 import type { Transcript } from './transcript.ts';
 

@@ -1,18 +1,112 @@
-// The book of one SMTP transaction: which recipients are named to the server, who has an answer, who
-// still waits for one. Says nothing on the wire; that is session.ts.
+// One SMTP transaction: MAIL and RCPT with the parameters that a server's capabilities allow (RFC 5321,
+// 1870, 6152, 6531, 3461, 8689), what can be refused before a byte is sent, and the book of which
+// recipients are named to the server, who has an answer, who still waits for one. Builds text; sends
+// nothing: that is session.ts.
 
-import type { Capabilities } from './capabilities.ts';
 import type { Command } from './channel.ts';
-import {
-  countBytes,
-  mailLine,
-  rcptLine,
-  refuseMail,
-  refuseRecipient,
-  type SmtpMail,
-} from './envelope.ts';
-import type { FaultKind } from './fault.ts';
-import type { ErrorCode, RemoteReply } from './outcome.ts';
+import type { ErrorCode, FaultKind, RemoteReply } from './outcome.ts';
+import type { Capabilities } from './reply.ts';
+
+/** Success and failure reports that a relay is asked for (RFC 3461). */
+export interface DsnRequest {
+  /** Comes back in the report; any printable text. */
+  envelopeId: string;
+  returnContent: 'full' | 'headers';
+  notify: readonly ('success' | 'failure' | 'delay')[];
+}
+
+/** One message with its envelope. */
+export interface SmtpMail {
+  /** Return path without angle brackets; empty for the null path. */
+  from: string;
+  recipients: readonly string[];
+  /** Header and body, lines ending in CRLF; dots are stuffed on the way out. */
+  data: readonly Buffer[];
+  /** An address or a header needs SMTPUTF8 (RFC 6531). */
+  smtpUtf8: boolean;
+  /** The body holds octets above 127. */
+  eightBit: boolean;
+  /** Asked for where the server offers DSN. */
+  dsn?: DsnRequest;
+  /** REQUIRETLS (RFC 8689) where the server offers it: the way on must be encrypted too. */
+  requireTls?: boolean;
+}
+
+/** A refusal of ours, before the server saw the message. */
+interface LocalRefusal {
+  errorCode: ErrorCode;
+  reply: RemoteReply;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach the wire
+const unsafeInPath = /[\x00-\x20\x7f<>]/;
+
+/** Octets of a message before dot-stuffing, as SIZE counts them (RFC 1870 section 5). */
+export function countBytes(data: readonly Buffer[]): number {
+  return data.reduce((sum, chunk) => sum + chunk.length, 0);
+}
+
+function refuse(errorCode: ErrorCode, enhancedCode: string, text: string, verb: string) {
+  return { errorCode, reply: { code: null, enhancedCode, text, verb } };
+}
+
+/** Why this server cannot be given the message at all, or null. */
+function refuseMail(mail: SmtpMail, bytes: number, offered: Capabilities) {
+  if (unsafeInPath.test(mail.from)) {
+    return refuse('protocol', '5.1.7', 'the return path cannot be written on the wire', 'MAIL');
+  }
+  if (mail.smtpUtf8 && !offered.smtpUtf8) {
+    const text = 'the message needs SMTPUTF8, which the server does not offer';
+    return refuse('protocol', '5.6.7', text, 'EHLO');
+  }
+  if (offered.size && bytes > offered.size) {
+    const text = `the message has ${bytes} bytes, the server takes ${offered.size}`;
+    return refuse('message-too-large', '5.3.4', text, 'EHLO');
+  }
+  return null;
+}
+
+/** Why a recipient cannot be named to any server, or null. */
+function refuseRecipient(recipient: string): LocalRefusal | null {
+  if (recipient !== '' && !unsafeInPath.test(recipient)) return null;
+  return refuse('protocol', '5.1.3', 'the address cannot be written on the wire', 'RCPT');
+}
+
+/** RFC 3461 4: what is not printable ASCII, `+` and `=` as `+HH`. */
+function toXtext(text: string): string {
+  return Buffer.from(text)
+    .toString('latin1')
+    .replace(/[^!-~]|[+=]/g, (character) => {
+      return `+${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+    });
+}
+
+/** The MAIL command. */
+function mailLine(mail: SmtpMail, bytes: number, offered: Capabilities): string {
+  let line = `MAIL FROM:<${mail.from}>`;
+  if (offered.size !== null) line += ` SIZE=${bytes}`;
+  // Where 8BITMIME is not offered the octets go out all the same, as every large MTA does: to
+  // re-encode would break the signature.
+  if (mail.eightBit && offered.eightBitMime) line += ' BODY=8BITMIME';
+  if (mail.smtpUtf8) line += ' SMTPUTF8';
+  if (mail.requireTls && offered.requireTls) line += ' REQUIRETLS';
+  if (mail.dsn && offered.dsn) {
+    const content = mail.dsn.returnContent === 'full' ? 'FULL' : 'HDRS';
+    line += ` RET=${content} ENVID=${toXtext(mail.dsn.envelopeId)}`;
+  }
+  return line;
+}
+
+/** The RCPT command for one recipient. */
+function rcptLine(recipient: string, mail: SmtpMail, offered: Capabilities): string {
+  let line = `RCPT TO:<${recipient}>`;
+  if (mail.dsn && offered.dsn) {
+    const notify = mail.dsn.notify.length > 0 ? mail.dsn.notify.join(',').toUpperCase() : 'NEVER';
+    line += ` NOTIFY=${notify}`;
+    if (/^[!-~]+$/.test(recipient)) line += ` ORCPT=rfc822;${toXtext(recipient)}`;
+  }
+  return line;
+}
 
 /**
  * What one recipient was told. `replied`: the server's own words, at `reply.verb`; only a 250 at `dot`

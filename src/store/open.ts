@@ -1,5 +1,6 @@
 // Opens the store that `database.url` names, migrates it, and keeps a second daemon off the same
-// SQLite file. Also the online backup of SQLite, which the migration snapshot uses too.
+// SQLite file; or looks at it without changing it. Also the online backup of SQLite, which the
+// migration snapshot uses too.
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -8,12 +9,12 @@ import type { Clock } from '../runtime/clock.ts';
 import { type Random, systemRandom } from '../runtime/random.ts';
 import type { Store } from './db.ts';
 import { withLastWrites } from './last-writes.ts';
-import { migrate } from './migrate.ts';
+import { type MigrationStatus, migrate, migrationStatus, migrations } from './migrate.ts';
 import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 
 /** Where the store is: a file, or a server. */
-export type StoreLocation = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: string };
+type StoreLocation = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: string };
 
 /** Reads `database.url`; a relative SQLite file lies under `dataDir`. */
 export function storeLocation(databaseUrl: string, dataDir: string): StoreLocation {
@@ -106,4 +107,25 @@ export function lockDaemon(location: StoreLocation): { release(): void } {
       lock.close();
     },
   };
+}
+
+/**
+ * Every migration this version knows or the store has had, with when it ran; null: not yet.
+ * @throws UnreachableError when the store cannot be opened.
+ */
+export async function readMigrationStatus(
+  databaseUrl: string,
+  dataDir: string,
+): Promise<MigrationStatus[]> {
+  const location = storeLocation(databaseUrl, dataDir);
+  if (location.kind === 'sqlite' && !existsSync(location.file)) {
+    return migrations.map(({ name }) => ({ name, appliedAt: null }));
+  }
+  const store =
+    location.kind === 'sqlite' ? openSqlite(location.file) : await openPostgres(location.url);
+  try {
+    return await migrationStatus(store.db);
+  } finally {
+    await store.close();
+  }
 }

@@ -1,14 +1,71 @@
 // The engine for more than one machine: a pool of connections, one transaction per write (the
-// server does its own group commit), told of changes by postgres-changes.ts.
+// server does its own group commit), told of changes by postgres-changes.ts. What an error means is
+// known by its SQLSTATE, or by its coming from the driver instead of the server; never by its words,
+// which may quote anybody's.
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import pg from 'pg';
-import { UnreachableError } from '../errors.ts';
+import { CapacityError, UnreachableError } from '../errors.ts';
 import { type Clock, sleep, systemClock } from '../runtime/clock.ts';
 import { type Random, systemRandom } from '../runtime/random.ts';
 import type { Db, Durability, Store } from './db.ts';
 import { kyselyOn, kyselyOver, noStreaming } from './dialect.ts';
 import { ChangeChannel } from './postgres-changes.ts';
-import { connectionError, isRerunnable, reasonOf, statementError } from './postgres-errors.ts';
+
+/** Connection, rollback by the server, resources, operator's intervention, its system. */
+const troubleClasses = ['08', '40', '53', '57', '58'];
+const troubleStates = [
+  // Read-only: a standby, or a server that was one until now.
+  '25006',
+  // A transaction or a wait for a lock took too long.
+  '25P03',
+  '25P04',
+  '55P03',
+  // Damaged rows, a damaged index.
+  'XX001',
+  'XX002',
+];
+/** Ended for the sake of another transaction: serialization failure, deadlock. */
+const rerunStates = ['40001', '40P01'];
+
+function isTrouble(state: string): boolean {
+  return troubleClasses.includes(state.slice(0, 2)) || troubleStates.includes(state);
+}
+
+/**
+ * An error of a statement as the service sees it: CapacityError where the server or the way to it is
+ * in trouble; what is wrong with the statement stays what it is.
+ */
+function statementError(error: unknown): unknown {
+  if (error instanceof pg.DatabaseError) {
+    return isTrouble(error.code ?? '') ? inTrouble(error) : error;
+  }
+  // A value that no statement can carry is a fault of ours, found before anything is sent.
+  if (error instanceof TypeError || error instanceof RangeError) return error;
+  return inTrouble(error);
+}
+
+/** No connection came about, for whatever reason. */
+function connectionError(error: unknown): CapacityError {
+  return inTrouble(error);
+}
+
+function inTrouble(error: unknown): CapacityError {
+  return new CapacityError(`The store cannot be used now (${reasonOf(error)})`, 1, {
+    cause: error,
+  });
+}
+
+/** An error that tells of several addresses has no words of its own. */
+function reasonOf(error: unknown): string {
+  const { message, code } = error as { message?: string; code?: string };
+  return message || code || String(error);
+}
+
+/** Whether the same transaction may well succeed if it is run again. */
+function isRerunnable(error: unknown): boolean {
+  const cause = error instanceof CapacityError ? error.cause : undefined;
+  return cause instanceof pg.DatabaseError && rerunStates.includes(cause.code ?? '');
+}
 
 const poolSize = 12;
 const connectionSettings = {
@@ -131,7 +188,7 @@ async function transact<T>(
   }
 }
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Of the store's own waits: other processes do not share a test's clock. */
   clock?: Clock;
   /** Spreads the pauses between the runs of a transaction. */

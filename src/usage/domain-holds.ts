@@ -8,8 +8,7 @@
 // A hold is on the name: a domain that is deleted and added again is still held.
 import type { App } from '../app.ts';
 import type { Db } from '../store/db.ts';
-import { tellFinding } from './health-events.ts';
-import { findingInWords, findingOf, windowStart } from './health-finding.ts';
+import { findingInWords, findingOf, tellFinding, windowStart } from './health-finding.ts';
 import {
   forgiveScope,
   lockHeldScopes,

@@ -1,6 +1,11 @@
 // What the sums of a window come to (contract 6): healthy, a warning, or a pause, and in which words.
-// Rate and count both have to be reached.
+// Rate and count both have to be reached. Also tells of them (contract 7), in the transaction that acts.
+
+import type { App } from '../app.ts';
 import type { Config } from '../config/config.ts';
+import { recordWorkspaceEvent, type WorkspaceEventType } from '../events/events.ts';
+import { findOrganization } from '../organizations/queries.ts';
+import type { Db } from '../store/db.ts';
 import type { HealthTally } from './health-queries.ts';
 import { hourMs, hourOf } from './metrics.ts';
 
@@ -63,4 +68,31 @@ export function findingInWords({ of, count, attempted, limit }: Finding): string
 function percent(rate: number): string {
   const decimals = rate < 0.01 ? 2 : 1;
   return `${Number((rate * 100).toFixed(decimals))}%`;
+}
+
+/** Writes an event with the numbers of a finding; `domain`: it is that domain's alone. */
+export async function tellFinding(
+  app: App,
+  trx: Db,
+  organizationId: string,
+  eventType: WorkspaceEventType,
+  finding: Finding,
+  domain: string | null = null,
+): Promise<void> {
+  const organization = await findOrganization(trx, organizationId);
+  const { of, count, attempted, limit } = finding;
+  await recordWorkspaceEvent(app, trx, {
+    organizationId,
+    eventType,
+    status: organization?.sending_status ?? 'enabled',
+    timestamp: app.clock.now(),
+    metadata: {
+      ...(domain !== null && { domain, sendingStatus: 'held' }),
+      of,
+      count,
+      attempted,
+      limit,
+      text: findingInWords(finding),
+    },
+  });
 }

@@ -14,12 +14,12 @@ import { recordAudit, serviceActor } from '../audit/audit.ts';
 import { addOrganizationChange, updateOrganization } from '../organizations/queries.ts';
 import type { Db } from '../store/db.ts';
 import { judgeDomains, scopeOfDomain } from './domain-holds.ts';
-import { tellFinding } from './health-events.ts';
 import {
   canHoldPause,
   type Finding,
   findingInWords,
   findingOf,
+  tellFinding,
   windowStart,
 } from './health-finding.ts';
 import {

@@ -10,8 +10,7 @@ import {
   usageOutput,
   usageQuery,
 } from './schema.ts';
-import { channelStats, domainStats, timeseries } from './stats.ts';
-import { getUsage } from './usage.ts';
+import { channelStats, domainStats, getUsage, timeseries } from './stats.ts';
 
 const area = 'analytics';
 

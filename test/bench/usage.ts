@@ -16,8 +16,7 @@ import { countMail } from '../../src/usage/count.ts';
 import { countHealth } from '../../src/usage/health.ts';
 import { dayMs, dayOf, emptyTally, hourMs, hourOf } from '../../src/usage/metrics.ts';
 import { addCounters, addDomainCounters } from '../../src/usage/queries.ts';
-import { channelStats, domainStats, timeseries } from '../../src/usage/stats.ts';
-import { getUsage } from '../../src/usage/usage.ts';
+import { channelStats, domainStats, getUsage, timeseries } from '../../src/usage/stats.ts';
 
 const batch = 100;
 const rounds = 200;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { organizationalDomain, readDomainName } from '../../src/domains/domain-name.ts';
+import { organizationalDomain, readDomainName } from '../../src/domains/schema.ts';
 
 describe('a domain as people type it', () => {
   it.each([

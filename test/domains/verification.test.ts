@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkDueDomains } from '../../src/domains/domain-checks.ts';
 import { addDomain, deleteDomain, getDomain, rotateDkim } from '../../src/domains/domains.ts';
 import type { Domain } from '../../src/domains/schema.ts';
 import { signingKeysOf } from '../../src/domains/signing-keys.ts';
-import { verifyDomain } from '../../src/domains/verification.ts';
+import { checkDueDomains, verifyDomain } from '../../src/domains/verification.ts';
 import { resolveSender } from '../../src/senders/resolve.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { startZone, type Zone } from './zone.ts';

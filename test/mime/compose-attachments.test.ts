@@ -2,7 +2,7 @@
 // machinery that made them.
 import type { Attachment } from 'mailparser';
 import { expect, test } from 'vitest';
-import { compose } from '../../src/mime/compose.ts';
+import { compose } from '../../src/mime/composer.ts';
 import type { ComposeAttachment, ComposeInput } from '../../src/mime/input.ts';
 import { messageBytes, parse, plainInput } from './compose-corpus.ts';
 

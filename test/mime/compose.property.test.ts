@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { AddressObject, ParsedMail } from 'mailparser';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { expect, test } from 'vitest';
-import { compose } from '../../src/mime/compose.ts';
+import { compose } from '../../src/mime/composer.ts';
 import type { ComposeInput, Mailbox } from '../../src/mime/input.ts';
 import { inputs, messageBytes, parse, testSeed } from './compose-corpus.ts';
 

@@ -4,12 +4,11 @@ import { createPrivateKey } from 'node:crypto';
 import fc from 'fast-check';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { describe, expect, test } from 'vitest';
-import { compose } from '../../src/mime/compose.ts';
+import { compose } from '../../src/mime/composer.ts';
 import type { SigningKey } from '../../src/mime/dkim-key.ts';
 import { type DkimAlgorithm, dkimRecordValue, generateDkimKey } from '../../src/mime/dkim-key.ts';
 import type { Composed, ComposeInput } from '../../src/mime/input.ts';
-import { signatureFields } from '../../src/mime/sign.ts';
-import { signHere } from '../../src/mime/sign-text.ts';
+import { signatureFields, signHere } from '../../src/mime/sign.ts';
 import { inputs, messageBytes, plainInput, testSeed } from './compose-corpus.ts';
 
 const domain = 'sandbox.test';

@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../src/runtime/random.ts';
-import type { SmtpMail } from '../../src/smtp/envelope.ts';
 import type { SmtpSession } from '../../src/smtp/session.ts';
-import type { RecipientAnswer } from '../../src/smtp/transaction.ts';
+import type { RecipientAnswer, SmtpMail } from '../../src/smtp/transaction.ts';
 import { type SmtpSink, type SmtpSinkOptions, startSmtpSink } from '../support/smtp-sink.ts';
 import type { SinkReply, SinkVerb } from '../support/smtp-sink-script.ts';
 import { virtualClock } from '../support/virtual-clock.ts';

@@ -3,9 +3,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { systemClock } from '../../src/runtime/clock.ts';
-import type { SmtpMail } from '../../src/smtp/envelope.ts';
 import { type OpenOptions, openSession } from '../../src/smtp/open.ts';
 import type { SmtpSession } from '../../src/smtp/session.ts';
+import type { SmtpMail } from '../../src/smtp/transaction.ts';
 
 /** A message to `b@example.com`, or what `changes` says. */
 export function mailOf(changes: Partial<SmtpMail> = {}): SmtpMail {

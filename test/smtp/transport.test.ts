@@ -2,13 +2,13 @@ import { connect } from 'node:net';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createDns, type Dns } from '../../src/net/dns.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
-import type { SmtpMail } from '../../src/smtp/envelope.ts';
+import type { TransportJob } from '../../src/smtp/attempt.ts';
 import type { Outcome } from '../../src/smtp/outcome.ts';
 import type { LaneRule } from '../../src/smtp/providers.ts';
+import type { SmtpMail } from '../../src/smtp/transaction.ts';
 import {
   createTransport,
   type Transport,
-  type TransportJob,
   type TransportOptions,
 } from '../../src/smtp/transport.ts';
 import type { LaneRules } from '../../src/smtp/way.ts';

@@ -4,8 +4,7 @@ import { createBlock } from '../../src/blocks/blocks.ts';
 import { updateOrganization } from '../../src/organizations/organizations.ts';
 import { confirmDelivered } from '../../src/queue/confirm.ts';
 import { domainStatsQuery, timeseriesQuery, usageQuery } from '../../src/usage/schema.ts';
-import { channelStats, domainStats, timeseries } from '../../src/usage/stats.ts';
-import { getUsage } from '../../src/usage/usage.ts';
+import { channelStats, domainStats, getUsage, timeseries } from '../../src/usage/stats.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import {
   accept,

@@ -31,6 +31,7 @@ interface ParserInsides {
 
 const chunkBytes = 64 * 1024;
 const maxBoundaryBytes = 200;
+/** The same for all who parse a mail, so that the numbers of its parts are the same. */
 const parserOptions = {
   skipHtmlToText: true,
   skipTextToHtml: true,
@@ -73,7 +74,7 @@ function contentFields(block: HeaderBlock, body: Buffer, faults: ParsingError[])
 
 /** Small pieces keep what mailparser buffers small: whole, 50 MB of base64 would take 400 MB. */
 function* piecesOf(head: string, body: Buffer): Generator<Buffer> {
-  yield Buffer.from(head);
+  if (head !== '') yield Buffer.from(head);
   for (let at = 0; at < body.length; at += chunkBytes) yield body.subarray(at, at + chunkBytes);
 }
 
@@ -84,22 +85,29 @@ function faultOf(error: Error & { code?: string }): ParsingError {
     : { code: 'part-header-too-large', message: 'the header of a part is too large: cut there' };
 }
 
-/** Resolves when the parser ends or fails; what it found until then stays in the collector. */
-function runParser(
-  parser: MailParser,
-  pieces: Iterable<Buffer>,
-  out: AttachmentCollector,
-): Promise<void> {
+/**
+ * Runs mailparser over `head` and `body`, or over a whole mail with an empty `head`. Resolves when it
+ * ends or fails: with its tree, or the error; attachments were handed to `take` until then.
+ */
+export function runParser(
+  head: string,
+  body: Buffer,
+  take: (attachment: AttachmentEvent) => void,
+): Promise<{ tree: TextNode | null; error: (Error & { code?: string }) | null }> {
   return new Promise((resolve) => {
-    const source = Readable.from(pieces, { objectMode: false });
+    const parser = new MailParser(parserOptions);
+    const source = Readable.from(piecesOf(head, body), { objectMode: false });
+    const finish = (error: Error | null) => {
+      const { tree } = parser as unknown as ParserInsides;
+      resolve({ tree: tree || null, error });
+    };
     parser.on('data', (event: AttachmentEvent | { type: 'text' }) => {
-      if (event.type === 'attachment') out.take(event);
+      if (event.type === 'attachment') take(event);
     });
-    parser.on('end', () => resolve());
-    parser.on('error', (error: Error & { code?: string }) => {
+    parser.on('end', () => finish(null));
+    parser.on('error', (error: Error) => {
       source.destroy();
-      out.faults.push(faultOf(error));
-      resolve();
+      finish(error);
     });
     source.pipe(parser);
   });
@@ -117,12 +125,11 @@ function cutToParts(body: Buffer): Buffer {
 }
 
 async function parseBody(head: string, body: Buffer): Promise<MimeBody> {
-  const parser = new MailParser(parserOptions);
   const collector = new AttachmentCollector();
-  await runParser(parser, piecesOf(head, body), collector);
-  const { tree } = parser as unknown as ParserInsides;
+  const { tree, error } = await runParser(head, body, (event) => collector.take(event));
   const { attachments, reports, faults } = collector;
-  return { ...joinTexts(tree || null, faults), attachments, reports, faults };
+  if (error) faults.push(faultOf(error));
+  return { ...joinTexts(tree, faults), attachments, reports, faults };
 }
 
 /**

@@ -1,5 +1,5 @@
 // Finds and unfolds the header fields of a raw mail (RFC 5322 2.2) within bounds: one pass over the
-// bytes, nothing thrown. What a field means is left to header-values.ts and address-lists.ts.
+// bytes, nothing thrown. What a field means is left to header-values.ts.
 import { isUtf8 } from 'node:buffer';
 import { type HeaderField, type ParsingError, parseLimits } from './parsed-mail.ts';
 

@@ -5,10 +5,9 @@
 
 import { readMimeBody } from './body.ts';
 import { findBodyStart, type HeaderBlock, readHeaderBlock } from './header-fields.ts';
-import { htmlToText } from './html-text.ts';
 import { type ParsedMail, type ParseOptions, parseLimits, withFault } from './parsed-mail.ts';
 import { parseHeaderOnly, projectHeader } from './read-header.ts';
-import { splitReply } from './reply-split.ts';
+import { htmlToText, splitReply } from './reply-split.ts';
 import type { ReadablePiece } from './text.ts';
 
 async function readBody(raw: Buffer, block: HeaderBlock) {

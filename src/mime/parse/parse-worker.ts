@@ -3,7 +3,7 @@
 import { parentPort } from 'node:worker_threads';
 import { type BounceReport, readBounce } from './bounce/bounce-report.ts';
 import { type Complaint, readComplaint } from './bounce/complaint.ts';
-import { type OwnCopy, readOwnCopy } from './bounce/own-copy.ts';
+import { type OwnCopy, readOwnCopy } from './bounce/returned-copy.ts';
 import { readDmarcMail } from './dmarc/dmarc-mail.ts';
 import { type DmarcSummary, summarizeReport } from './dmarc/dmarc-summary.ts';
 import { parseMime } from './parse-mime.ts';

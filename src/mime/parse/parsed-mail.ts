@@ -149,3 +149,8 @@ export const parseLimits = {
 export function withFault(mail: ParsedMail, code: ParsingErrorCode, message: string): ParsedMail {
   return { ...mail, parsingErrors: [...mail.parsingErrors, { code, message }] };
 }
+
+/** The first value of a field, `name` in lower case, or null. */
+export function findHeader(mail: ParsedMail, name: string): string | null {
+  return mail.headers.find((field) => field.name.toLowerCase() === name)?.value ?? null;
+}

@@ -3,8 +3,13 @@
 // the store and the log.
 import { parentPort, workerData } from 'node:worker_threads';
 import { composeHere } from '../../mime/composer.ts';
-import { arrived, asBuffer } from '../../mime/handed-bytes.ts';
-import { type KeyOrder, NumberedKeys, type NumberedRequest } from '../../mime/key-numbers.ts';
+import {
+  arrived,
+  asBuffer,
+  type KeyOrder,
+  NumberedKeys,
+  type NumberedRequest,
+} from '../../mime/handover.ts';
 import type { SignedMessage } from '../../mime/sign.ts';
 import { createDns } from '../../net/dns.ts';
 import { systemClock } from '../../runtime/clock.ts';

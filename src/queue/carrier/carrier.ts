@@ -5,11 +5,11 @@ import type { App } from '../../app.ts';
 import { Composer } from '../../mime/composer.ts';
 import type { ComposeRequest } from '../../mime/input.ts';
 import type { SignedMessage } from '../../mime/sign.ts';
-import type { DsnRequest } from '../../smtp/envelope.ts';
 import type { KeptPolicies } from '../../smtp/mta-sts-fetch.ts';
 import type { Outcome } from '../../smtp/outcome.ts';
 import type { ProviderRules } from '../../smtp/providers.ts';
 import type { NetworkRoute } from '../../smtp/route.ts';
+import type { DsnRequest } from '../../smtp/transaction.ts';
 import { createTransport, type Transport } from '../../smtp/transport.ts';
 import type { Lanes } from '../lanes/lanes.ts';
 

@@ -12,9 +12,8 @@
 // It keeps the process from `carry` until `rest`, and while it is closing.
 import { Worker } from 'node:worker_threads';
 import type { App } from '../../app.ts';
-import { handedOver } from '../../mime/handed-bytes.ts';
+import { handedOver, KeyNumbers } from '../../mime/handover.ts';
 import type { ComposeRequest } from '../../mime/input.ts';
-import { KeyNumbers } from '../../mime/key-numbers.ts';
 import type { SignedMessage } from '../../mime/sign.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type {

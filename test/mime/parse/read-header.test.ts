@@ -1,7 +1,11 @@
 // The header-only reader of the receive path, and the values it is made of.
 import { describe, expect, test } from 'vitest';
-import { parseAddressList } from '../../../src/mime/parse/address-lists.ts';
-import { readDate, readMessageIds, readReferences } from '../../../src/mime/parse/header-values.ts';
+import {
+  parseAddressList,
+  readDate,
+  readMessageIds,
+  readReferences,
+} from '../../../src/mime/parse/header-values.ts';
 import { readHeader } from '../../../src/mime/parse/read-header.ts';
 import { startWork, workedMs } from '../../support/work-time.ts';
 import { fixture, mail } from './fixture.ts';

@@ -1,8 +1,7 @@
 // What counts as written by the sender and what as quoted.
 import { describe, expect, test } from 'vitest';
-import { htmlToText } from '../../../src/mime/parse/html-text.ts';
 import { parseMime } from '../../../src/mime/parse/parse-mime.ts';
-import { splitReply } from '../../../src/mime/parse/reply-split.ts';
+import { htmlToText, splitReply } from '../../../src/mime/parse/reply-split.ts';
 import { fixture } from './fixture.ts';
 
 describe('a reply is split', () => {

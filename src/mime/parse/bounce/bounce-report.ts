@@ -1,9 +1,9 @@
 // Reads bounces (contract 8): RFC 3464 reports and the many notices that are prose. Pure; whose
 // bounce it is (token, Message-ID) and what follows from it is the caller's.
 import type { ParsedMail, ReportPart } from '../parsed-mail.ts';
+import { findHeader } from '../parsed-mail.ts';
 import type { BouncedRecipient } from './bounced-recipient.ts';
 import { readDeliveryStatus } from './delivery-status.ts';
-import { findHeader } from './mail-header.ts';
 import { type Notice, readNotice, readNoticeRecipients, readPreamble } from './notice.ts';
 import {
   daemonLocalPart,
@@ -15,7 +15,7 @@ import {
   otherNoticeText,
 } from './notice-words.ts';
 import { readReportAddress } from './report-fields.ts';
-import { readReturnedMessage } from './returned-message.ts';
+import { readReturnedMessage } from './returned-copy.ts';
 
 export interface BounceReport {
   /** `report`: machine-readable fields. `notice`: read out of prose. */

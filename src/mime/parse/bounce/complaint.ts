@@ -2,14 +2,14 @@
 // the Hotmail form that is a plain forward. Pure; whose message it is, is the caller's.
 import { readDate } from '../header-values.ts';
 import type { ParsedMail } from '../parsed-mail.ts';
-import { findHeader } from './mail-header.ts';
+import { findHeader } from '../parsed-mail.ts';
 import {
   type ReportBlock,
   readReportAddress,
   readReportBlocks,
   withoutType,
 } from './report-fields.ts';
-import { findTokenAddresses, readReturnedMessage } from './returned-message.ts';
+import { findTokenAddresses, readReturnedMessage } from './returned-copy.ts';
 
 /** RFC 5965 7.3 and its register, lower case; `not-spam` and `auth-failure` are no complaints. */
 export type FeedbackType =

@@ -4,9 +4,9 @@ import { readDate } from '../header-values.ts';
 import {
   type BounceAction,
   type BouncedRecipient,
+  readDiagnostic,
   toBouncedRecipient,
 } from './bounced-recipient.ts';
-import { readDiagnostic } from './diagnostic.ts';
 import {
   type ReportBlock,
   readReportAddress,

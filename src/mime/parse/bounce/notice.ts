@@ -4,9 +4,8 @@
 import { parseAddress } from '../../../net/address.ts';
 import { classifyReply } from '../../../smtp/replies/classify-reply.ts';
 import type { ParsedMail } from '../parsed-mail.ts';
-import { startsHeaderBlock } from '../quoted-header.ts';
-import { type BouncedRecipient, toBouncedRecipient } from './bounced-recipient.ts';
-import { readDiagnostic } from './diagnostic.ts';
+import { startsHeaderBlock } from '../reply-split.ts';
+import { type BouncedRecipient, readDiagnostic, toBouncedRecipient } from './bounced-recipient.ts';
 import { copyStart, delayOpening, recipientLabel } from './notice-words.ts';
 
 export interface Notice {

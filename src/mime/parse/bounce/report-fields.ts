@@ -1,8 +1,8 @@
 // Reads the field blocks of machine-readable reports (RFC 3464 2.1, RFC 5965 3): header-like lines,
 // folded, in groups that empty lines divide. What a field means is left to its readers.
 import { parseAddress } from '../../../net/address.ts';
-import { parseAddressList } from '../address-lists.ts';
 import { cleanLine } from '../header-fields.ts';
+import { parseAddressList } from '../header-values.ts';
 
 /** First values by lower-case name, and all of them. */
 export interface ReportBlock {

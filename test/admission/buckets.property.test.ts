@@ -11,7 +11,7 @@ import {
   rateOf,
   retune,
   waitMs,
-} from '../../src/admission/bucket.ts';
+} from '../../src/admission/buckets.ts';
 
 const start = Date.UTC(2026, 0, 5, 12);
 const unit = 1_000_000;
