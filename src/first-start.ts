@@ -3,18 +3,21 @@
 // daemon's to make, as its plaintext is printed once, so no command ever uses it up. Whoever is
 // second, of two processes or two calls, finds everything done.
 import type { App } from './app.ts';
-import { recordAudit, serviceActor } from './audit/audit.ts';
 import { newDomain, storeDomain } from './domains/domains.ts';
+import { byService, record } from './events/record.ts';
 import { newKey } from './keys/keys.ts';
 import { countKeys, insertKey } from './keys/queries.ts';
 import { storeMailbox } from './mailboxes/mailboxes.ts';
-import { newOrganizationRow, storeOrganization } from './organizations/organizations.ts';
+import {
+  defaultOrganization,
+  newOrganizationRow,
+  storeOrganization,
+} from './organizations/organizations.ts';
 import { findOrganizationByName, lockOrganization } from './organizations/queries.ts';
 import { insertSender } from './senders/queries.ts';
 import { newSenderRow } from './senders/senders.ts';
 import type { Db } from './store/db.ts';
 
-const defaultOrganization = 'default';
 const sandboxDomain = 'sandbox.test';
 const sandboxSender = `hello@${sandboxDomain}`;
 const sandboxMailbox = `inbox@${sandboxDomain}`;
@@ -33,7 +36,7 @@ export async function ensureDefaultOrganization(app: App): Promise<void> {
     { isLocal: true },
   );
   await app.store.write(async (trx) => {
-    if (!(await storeOrganization(app, trx, organization, serviceActor))) return;
+    if (!(await storeOrganization(app, trx, byService(organization.id), organization))) return;
     await storeDomain(trx, domain);
     await storeSandbox(app, trx, organization.id);
   });
@@ -61,13 +64,9 @@ export async function firstStart(app: App): Promise<{ apiKey: string } | null> {
     await lockOrganization(trx, organization.id, app.clock.now());
     if ((await countKeys(trx, organization.id)) > 0) return null;
     await insertKey(trx, row);
-    await recordAudit(app, trx, {
-      actor: serviceActor,
-      organizationId: organization.id,
-      action: 'key.created',
-      resourceId: row.id,
-      details: { ...input, mode: 'live' },
-    });
+    const details = { ...input, mode: 'live' };
+    const change = { subject: row.id, action: 'key.created', details } as const;
+    await record(app, trx, byService(organization.id), change);
     return { apiKey: plaintext };
   });
 }

@@ -22,7 +22,7 @@ export function actorOf({ keyId, keyName, roleName }: Caller): Actor {
   return keyId === null ? operatorActor : { type: 'key', keyId, keyName, role: roleName };
 }
 
-type Details = Readonly<Record<string, unknown>>;
+export type Details = Readonly<Record<string, unknown>>;
 
 export interface AuditedChange {
   actor: Actor;
@@ -65,8 +65,8 @@ export function changesOf<T extends object>(before: T, after: T): Details {
   );
 }
 
-/** Writes what was changed, inside the transaction of the change; returns the entry's id. */
-export async function recordAudit(app: App, trx: Db, change: AuditedChange): Promise<string> {
+/** Writes what was changed, inside the transaction of the change; for `record` alone. Returns its id. */
+export async function writeAudit(app: App, trx: Db, change: AuditedChange): Promise<string> {
   const { actor, organizationId, action, resourceId, details = {} } = change;
   const row: AuditRow = {
     id: app.newId('auditEntry'),
@@ -82,20 +82,6 @@ export async function recordAudit(app: App, trx: Db, change: AuditedChange): Pro
   };
   await insertEntries(trx, [row]);
   return row.id;
-}
-
-/** As `recordAudit`, for what a caller did in the organization of its key. */
-export function auditChange(
-  app: App,
-  trx: Db,
-  caller: Caller,
-  action: AuditAction,
-  resourceId: string | null,
-  details: Details = {},
-): Promise<string> {
-  const { organizationId } = caller;
-  const actor = actorOf(caller);
-  return recordAudit(app, trx, { actor, organizationId, action, resourceId, details });
 }
 
 /** Tells the details anew, of a change that takes several transactions. */

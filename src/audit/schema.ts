@@ -27,6 +27,13 @@ export const auditActions = [
   'block.deleted',
   'block.imported',
   'mailbox.created',
+  'message.cancelled',
+  'message.deleted',
+  'queue.held',
+  'queue.released',
+  'queue.flushed',
+  'queue.retried',
+  'queue.dropped',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

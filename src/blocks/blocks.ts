@@ -5,12 +5,10 @@ import { type Page, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';
 import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
-import { auditChange } from '../audit/audit.ts';
-import type { AuditAction } from '../audit/schema.ts';
 import { ConflictError, ResourceNotFoundError } from '../errors.ts';
+import { record } from '../events/record.ts';
 import { foldAddress } from '../net/address.ts';
 import { isoTime } from '../runtime/clock.ts';
-import type { Db } from '../store/db.ts';
 import { sumBlocks } from './count-queries.ts';
 import * as queries from './queries.ts';
 import { type Block, blockPath, type CreateBlock, type ListBlocks } from './schema.ts';
@@ -51,7 +49,7 @@ export function createBlock(app: App, caller: Caller, input: CreateBlock): Promi
   return app.store.write(async (trx) => {
     const inserted = await queries.insertBlocks(trx, [row]);
     if (inserted.length > 0) {
-      await audit(app, trx, caller, 'block.created', row);
+      await record(app, trx, caller, { ...changeOf(row), action: 'block.created' });
       return presentBlock(row);
     }
     const [known] = await queries.findActiveBlocks(trx, row.organization_id, [row.folded_address]);
@@ -60,14 +58,8 @@ export function createBlock(app: App, caller: Caller, input: CreateBlock): Promi
   });
 }
 
-function audit(
-  app: App,
-  trx: Db,
-  caller: Caller,
-  action: AuditAction,
-  { id, address, reason }: queries.BlockRow,
-): Promise<string> {
-  return auditChange(app, trx, caller, action, id, { address, reason });
+function changeOf({ id, address, reason }: queries.BlockRow) {
+  return { subject: id, details: { address, reason } };
 }
 
 /** A page of the organization's blocks, the latest made first. */
@@ -121,7 +113,7 @@ export async function deleteBlock(
     const row = await queries.findBlock(trx, caller.organizationId, id);
     const isDeleted = await queries.deleteBlockRow(trx, caller.organizationId, id);
     if (!(row && isDeleted)) throw new ResourceNotFoundError('block', id);
-    await audit(app, trx, caller, 'block.deleted', row);
+    await record(app, trx, caller, { ...changeOf(row), action: 'block.deleted' });
   });
   return { success: true, message: `Block ${id} is deleted` };
 }

@@ -4,8 +4,9 @@
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { amendAudit, auditChange } from '../audit/audit.ts';
+import { amendAudit } from '../audit/audit.ts';
 import { ValidationError } from '../errors.ts';
+import { record } from '../events/record.ts';
 import { parseAddress } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
 import { addressSet } from './address-set.ts';
@@ -140,8 +141,8 @@ function adding(app: App, caller: Caller, format: string): Take {
       const details = { format, added: added + inserted.length };
       if (inserted.length === 0) return { inserted, id: entryId };
       if (entryId !== null) await amendAudit(trx, entryId, details);
-      const id = entryId ?? (await auditChange(app, trx, caller, 'block.imported', null, details));
-      return { inserted, id };
+      const change = { subject: null, action: 'block.imported', details } as const;
+      return { inserted, id: entryId ?? (await record(app, trx, caller, change)) };
     });
     entryId = done.id;
     added += done.inserted.length;

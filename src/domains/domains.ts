@@ -12,9 +12,9 @@ import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';
 import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
-import { auditChange } from '../audit/audit.ts';
 import type { AuditAction } from '../audit/schema.ts';
 import { ConflictError, ResourceNotFoundError } from '../errors.ts';
+import { record } from '../events/record.ts';
 import { type DkimAlgorithm, type DkimKeyPair, selectorOf } from '../mime/dkim-key.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { type Db, fromJson } from '../store/db.ts';
@@ -186,15 +186,12 @@ export async function getDomainRows(
   return { domain, keys: await queries.selectDomainKeys(db, [id]), hold };
 }
 
-/** Writes what a caller did to a domain, inside the transaction that did it. */
-export function auditDomain(
-  app: App,
-  trx: Db,
-  caller: Caller,
+/** What a caller did to a domain, for `record`. */
+export function domainChange(
   action: AuditAction & `domain.${string}`,
   { id, domain }: Pick<queries.DomainRow, 'id' | 'domain'>,
-): Promise<string> {
-  return auditChange(app, trx, caller, action, id, { domain });
+) {
+  return { subject: id, action, details: { domain } };
 }
 
 /**
@@ -206,7 +203,7 @@ export async function addDomain(app: App, caller: Caller, input: AddDomain): Pro
   const rows = await newDomain(app, caller.organizationId, input);
   await app.store.write(async (trx) => {
     await storeDomain(trx, rows);
-    await auditDomain(app, trx, caller, 'domain.added', rows.domain);
+    await record(app, trx, caller, domainChange('domain.added', rows.domain));
   });
   return getDomain(app, caller, rows.domain.id);
 }
@@ -263,7 +260,7 @@ export async function deleteDomain(
     const domain = await queries.findDomain(trx, caller.organizationId, id);
     const isDeleted = await queries.deleteDomainRow(trx, caller.organizationId, id);
     if (!(domain && isDeleted)) throw new ResourceNotFoundError('domain', id);
-    await auditDomain(app, trx, caller, 'domain.deleted', domain);
+    await record(app, trx, caller, domainChange('domain.deleted', domain));
   });
   forgetSigningKeys(app, id);
   return { success: true, message: `Domain ${id} and its DKIM keys are deleted` };
@@ -291,7 +288,7 @@ export async function rotateDkim(app: App, caller: Caller, id: string): Promise<
     );
     const generation = 1 + Math.max(0, ...keys.map((key) => key.generation));
     await queries.insertDomainKeys(trx, keyRows(app, id, generation, pairs, isLocal));
-    await auditDomain(app, trx, caller, 'domain.dkim-rotated', domain);
+    await record(app, trx, caller, domainChange('domain.dkim-rotated', domain));
     return getDomainRows(trx, caller.organizationId, id);
   });
   forgetSigningKeys(app, id);

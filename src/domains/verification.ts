@@ -14,16 +14,18 @@
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ForbiddenError, ResourceNotFoundError } from '../errors.ts';
+import { byService, record, told } from '../events/record.ts';
 import { type Db, toJson } from '../store/db.ts';
 import { type CheckResult, checkRecords } from './check-records.ts';
 import { provingKeys } from './dns-records.ts';
 import {
-  auditDomain,
   type DomainRows,
+  domainChange,
   getDomainRows,
   type StoredDomain,
   toDomain,
 } from './domains.ts';
+import { domainFailed, domainFailing, domainVerified } from './events.ts';
 import * as queries from './queries.ts';
 import type { Domain } from './schema.ts';
 import { forgetSigningKeys } from './signing-keys.ts';
@@ -69,6 +71,16 @@ function transition(domain: queries.DomainRow, finding: Finding, now: number): T
   if (status === 'failed') return { status, verified_at, failing_since };
   const next = finding === 'unanswered' ? 'temporary-failure' : 'pending';
   return { status: next, verified_at, failing_since };
+}
+
+/** What this makes known of the domain, if anything. */
+function kindOf(before: queries.DomainRow, after: Transition) {
+  if (after.status !== before.status) {
+    if (after.status === 'verified') return domainVerified;
+    return after.status === 'failed' ? domainFailed : null;
+  }
+  const beginsToFail = before.failing_since === null && after.failing_since !== null;
+  return beginsToFail ? domainFailing : null;
 }
 
 function nextCheckAt(app: App, domain: queries.DomainRow, next: Transition, now: number): number {
@@ -129,7 +141,11 @@ async function checkDomain(app: App, organizationId: string, id: string): Promis
       next_check_at: nextCheckAt(app, domain, next, now),
       ...(next.status !== domain.status && { updated_at: now }),
     });
-    return getDomainRows(trx, organizationId, id);
+    const stored = await getDomainRows(trx, organizationId, id);
+    const kind = kindOf(domain, next);
+    const event = kind && told(kind, toDomain(app, stored));
+    await record(app, trx, byService(organizationId), { subject: id, event });
+    return stored;
   });
   forgetSigningKeys(app, id);
   if (after.domain.status !== status) {
@@ -152,8 +168,11 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
       updated_at: now,
     });
     await confirmKeys(trx, keys, new Map(keys.map((key) => [key.id, true])));
-    await auditDomain(app, trx, caller, 'domain.verified-by-force', domain);
-    return getDomainRows(trx, organizationId, id);
+    const after = await getDomainRows(trx, organizationId, id);
+    const event = domain.status === 'verified' ? null : told(domainVerified, toDomain(app, after));
+    const change = domainChange('domain.verified-by-force', domain);
+    await record(app, trx, caller, { ...change, event });
+    return after;
   });
   forgetSigningKeys(app, id);
   return forced;

@@ -1,10 +1,10 @@
-// All SQL on `events`: the timeline of messages (specification 2.2) and, later, what webhooks tell.
+// All SQL on `events`, the timeline of messages (specification 2.2), and on `resource_events`, what
+// happened to everything else (contract 7). Rows only, no decisions.
 import { bulkInsert, type Db, tables } from '../store/db.ts';
 
 export interface EventRow {
   id: string;
   organization_id: string;
-  /** Empty for an event of no message. */
   message_id: string;
   recipient_id: string | null;
   event_type: string;
@@ -13,8 +13,22 @@ export interface EventRow {
   metadata: string | null;
 }
 
+export interface ResourceEventRow {
+  organization_id: string;
+  id: string;
+  event_type: string;
+  /** Id of the resource. */
+  subject: string;
+  timestamp: number;
+  /** JSON of the resource as it was then. */
+  data: string;
+  /** JSON of what else is to be known. */
+  facts: string | null;
+}
+
 interface EventTables {
   events: EventRow;
+  resource_events: ResourceEventRow;
 }
 
 export const insertEvents = bulkInsert<EventTables>('events', [
@@ -26,6 +40,16 @@ export const insertEvents = bulkInsert<EventTables>('events', [
   'status',
   'timestamp',
   'metadata',
+]);
+
+export const insertResourceEvents = bulkInsert<EventTables>('resource_events', [
+  'organization_id',
+  'id',
+  'event_type',
+  'subject',
+  'timestamp',
+  'data',
+  'facts',
 ]);
 
 /** The timeline of a message, oldest first; bounded, since an endless retry must not fill a page. */

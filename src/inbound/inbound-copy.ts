@@ -2,7 +2,7 @@
 // nothing and each deletes its own. Pure but for the ids; what they mean is specification 2.2.
 
 import type { App } from '../app.ts';
-import type { MessageEvent } from '../events/events.ts';
+import type { MessageEvent } from '../events/record.ts';
 import type { InboundEnvelope } from '../messages/email-projection.ts';
 import type { BlobRow, MessageRow, RecipientRow } from '../messages/queries.ts';
 import type { HeaderAddress, ParsedMail } from '../mime/parse/parsed-mail.ts';

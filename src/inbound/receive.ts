@@ -3,7 +3,7 @@
 // found out later, at our own pace. Leaves alone the protocol (daemon/smtp) and who is addressed
 // (resolve.ts).
 import type { App } from '../app.ts';
-import { recordEvents } from '../events/events.ts';
+import { recordTimeline } from '../events/record.ts';
 import { insertBlobs, insertMessages, insertRecipients } from '../messages/queries.ts';
 import { type HeaderBlock, readHeaderBlock } from '../mime/parse/header-fields.ts';
 import { projectHeader } from '../mime/parse/read-header.ts';
@@ -79,7 +79,7 @@ async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): 
     trx,
     copies.flatMap(({ recipients }) => recipients),
   );
-  await recordEvents(
+  await recordTimeline(
     app,
     trx,
     copies.map(({ event }) => event),

@@ -11,7 +11,7 @@ import type { PermissionMap } from '../api/permission.ts';
 import type { Caller, KeyConstraints } from '../api/route.ts';
 import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
-import { auditChange, changesOf } from '../audit/audit.ts';
+import { changesOf } from '../audit/audit.ts';
 import {
   ConflictError,
   ForbiddenError,
@@ -19,6 +19,7 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../errors.ts';
+import { type Change, record } from '../events/record.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { type Db, fromJson, toJson } from '../store/db.ts';
 import { keysChanged } from './changes.ts';
@@ -136,15 +137,17 @@ function textsOf({ name, description, constraints }: queries.KeyRow) {
 }
 
 /** The same of a new key; no part of its plaintext. */
-function madeOf(row: queries.KeyRow) {
-  return {
+function created(row: queries.KeyRow, besides: { replaces?: string } = {}): Change {
+  const details = {
     ...textsOf(row),
     role: row.role_name,
     permissions: fromJson<PermissionMap>(row.permissions),
     owner: row.owner,
     mode: isTestKey(row.start) ? 'test' : 'live',
     expiresAt: isoTime(row.expires_at),
+    ...besides,
   };
+  return { subject: row.id, action: 'key.created', details };
 }
 
 async function getRow(db: Db, caller: Caller, id: string): Promise<queries.KeyRow> {
@@ -162,7 +165,7 @@ export async function createKey(app: App, caller: Caller, input: CreateKey): Pro
   await app.store.write(async (trx) => {
     await requireNoMoreThan(trx, caller, row);
     await queries.insertKey(trx, row);
-    await auditChange(app, trx, caller, 'key.created', row.id, madeOf(row));
+    await record(app, trx, caller, created(row));
   });
   return toApiKey(row, plaintext);
 }
@@ -213,7 +216,7 @@ export async function updateKey(
     const details = changesOf(textsOf(row), textsOf(changed));
     if (Object.keys(details).length > 0) {
       await queries.updateKey(trx, id, changes);
-      await auditChange(app, trx, caller, 'key.updated', id, details);
+      await record(app, trx, caller, { subject: id, action: 'key.updated', details });
       // A caller carries name and constraints.
       await queries.addKeyChange(trx);
     }
@@ -242,8 +245,9 @@ export async function rotateKey(app: App, caller: Caller, id: string): Promise<A
     const fresh = { id: app.newId('key'), created_at: now, last_used_at: null };
     const row = { ...old, ...text, ...fresh };
     await queries.insertKey(trx, row);
-    await auditChange(app, trx, caller, 'key.rotated', id, { replacedBy: row.id });
-    await auditChange(app, trx, caller, 'key.created', row.id, { ...madeOf(row), replaces: id });
+    const details = { replacedBy: row.id };
+    await record(app, trx, caller, { subject: id, action: 'key.rotated', details });
+    await record(app, trx, caller, created(row, { replaces: id }));
     await queries.addKeyChange(trx);
     return toApiKey(row, plaintext);
   });
@@ -261,7 +265,8 @@ export async function revokeKey(
     const row = await getRow(trx, caller, id);
     requireNoStronger(caller, row);
     if (!(await queries.deactivateKey(trx, id))) return;
-    await auditChange(app, trx, caller, 'key.revoked', id, { name: row.name, role: row.role_name });
+    const details = { name: row.name, role: row.role_name };
+    await record(app, trx, caller, { subject: id, action: 'key.revoked', details });
     await queries.addKeyChange(trx);
   });
   keysChanged(app);

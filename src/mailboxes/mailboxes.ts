@@ -3,12 +3,15 @@
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { auditChange } from '../audit/audit.ts';
 import { findSendingDomain } from '../domains/queries.ts';
 import { ConflictError, ValidationError } from '../errors.ts';
+import { record, told } from '../events/record.ts';
 import { foldAddress, parseAddress } from '../net/address.ts';
+import { isoTime } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
+import { mailboxCreated } from './events.ts';
 import * as queries from './queries.ts';
+import type { Mailbox } from './schema.ts';
 
 export interface NewMailbox {
   slug: string;
@@ -65,6 +68,20 @@ export async function storeMailbox(
   return mailbox;
 }
 
+/** The object of the API. */
+function toMailbox(row: queries.MailboxRow): Mailbox {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    slug: row.slug,
+    displayName: row.display_name,
+    status: row.status,
+    primaryAddress: row.primary_address,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}
+
 /** Makes a mailbox on a domain of the organization. @throws ValidationError, ConflictError. */
 export function createMailbox(
   app: App,
@@ -74,8 +91,10 @@ export function createMailbox(
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
     const row = await storeMailbox(app, trx, organizationId, mailbox);
-    const { slug, primary_address: address } = row;
-    await auditChange(app, trx, caller, 'mailbox.created', row.id, { slug, address });
+    const details = { slug: row.slug, address: row.primary_address };
+    const event = told(mailboxCreated, toMailbox(row));
+    const change = { subject: row.id, action: 'mailbox.created', details, event } as const;
+    await record(app, trx, caller, change);
     return row;
   });
 }

@@ -6,6 +6,7 @@ import type { App } from '../app.ts';
 import { findDeliveries, lockDeliveriesOf } from '../deliveries/queries.ts';
 import { ResourceNotFoundError } from '../errors.ts';
 import { deleteEventRows, listEventRows } from '../events/queries.ts';
+import { record } from '../events/record.ts';
 import type { Db } from '../store/db.ts';
 import { totalOf } from './counts.ts';
 import { listMessageIds } from './list-queries.ts';
@@ -118,6 +119,9 @@ export async function deleteMessage(
     if (!(await deleteMessageRow(trx, row))) throw new ResourceNotFoundError('message', id);
     await deleteEventRows(trx, id);
     await forgetKeptResponse(trx, row.organization_id, id);
+    const { direction, status } = row;
+    const details = { direction, status };
+    await record(app, trx, caller, { subject: id, action: 'message.deleted', details });
   });
   return { success: true, message: `Message ${id} was deleted` };
 }

@@ -8,11 +8,13 @@
 import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
 import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
-import { type Actor, changesOf, operatorActor, recordAudit } from '../audit/audit.ts';
+import { type Actor, changesOf, operatorActor } from '../audit/audit.ts';
 import type { AuditAction } from '../audit/schema.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../errors.ts';
+import { byOperator, type Doer, record, told } from '../events/record.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { type Db, isDuplicate } from '../store/db.ts';
+import { workspacePaused, workspaceResumed } from './events.ts';
 import * as queries from './queries.ts';
 import {
   type CreateOrganization,
@@ -26,10 +28,13 @@ import {
   updateOrganizationInput,
 } from './schema.ts';
 
+/** The organization that every store has. */
+export const defaultOrganization = 'default';
+
 const pausedByHand = 'the operator stopped it';
 
 /** The object of the API and of `--json`. */
-function toOrganization(row: queries.OrganizationRow): Organization {
+export function toOrganization(row: queries.OrganizationRow): Organization {
   return {
     id: row.id,
     name: row.name,
@@ -83,7 +88,9 @@ export async function createOrganization(
   input: CreateOrganization,
 ): Promise<Organization> {
   const row = newOrganizationRow(app, input);
-  const inserted = await app.store.write((trx) => storeOrganization(app, trx, row, operatorActor));
+  const inserted = await app.store.write((trx) =>
+    storeOrganization(app, trx, byOperator(row.id), row),
+  );
   if (!inserted) throw nameTaken(row.name);
   return toOrganization(row);
 }
@@ -92,17 +99,12 @@ export async function createOrganization(
 export async function storeOrganization(
   app: App,
   trx: Db,
+  by: Doer,
   row: queries.OrganizationRow,
-  actor: Actor,
 ): Promise<boolean> {
   if (!(await queries.insertOrganization(trx, row))) return false;
-  await recordAudit(app, trx, {
-    actor,
-    organizationId: row.id,
-    action: 'organization.created',
-    resourceId: row.id,
-    details: { ...settingsOf(toOrganization(row)), onboarding: row.onboarding_status },
-  });
+  const details = { ...settingsOf(toOrganization(row)), onboarding: row.onboarding_status };
+  await record(app, trx, by, { subject: row.id, action: 'organization.created', details });
   return true;
 }
 
@@ -130,11 +132,22 @@ export async function getOrganization(app: App, idOrName: string): Promise<Organ
   return toOrganization(await getRow(app, idOrName));
 }
 
-/** What is to become of a row, and how the audit tells it. */
-interface Change {
+/**
+ * Whoever holds the command line, in the organization that a change is about. One that is about all
+ * organizations is told in `default`, which is the operator's own.
+ */
+export async function operatorIn(db: Db, organizationId: string | null): Promise<Doer> {
+  const own = organizationId ?? (await queries.findOrganizationByName(db, defaultOrganization))?.id;
+  if (own === undefined) throw new ResourceNotFoundError('organization', defaultOrganization);
+  return byOperator(own);
+}
+
+/** What is to become of a row, and how it is told. */
+interface Changing {
   set: queries.OrganizationChanges;
   action: AuditAction;
   details: Readonly<Record<string, unknown>>;
+  kind?: typeof workspacePaused;
 }
 
 /**
@@ -145,7 +158,7 @@ export async function changeOrganization(
   app: App,
   idOrName: string,
   actor: Actor,
-  decide: (before: queries.OrganizationRow) => Change | null,
+  decide: (before: queries.OrganizationRow) => Changing | null,
 ): Promise<Organization> {
   const { id } = await getRow(app, idOrName);
   let name = '';
@@ -154,15 +167,16 @@ export async function changeOrganization(
     if (!before) throw new ResourceNotFoundError('organization', idOrName);
     const change = decide(before);
     if (!change) return before;
-    const { set, action, details } = change;
+    const { set, action, details, kind } = change;
     name = set.name ?? before.name;
     const after = await queries.updateOrganization(trx, id, {
       ...set,
       updated_at: app.clock.now(),
     });
     if (!after) throw new ResourceNotFoundError('organization', idOrName);
-    const entry = { actor, organizationId: id, action, resourceId: id, details };
-    await recordAudit(app, trx, entry);
+    const event = kind && told(kind, toOrganization(after));
+    const by = { actor, organizationId: id };
+    await record(app, trx, by, { subject: id, action, details, ...(event && { event }) });
     await queries.addOrganizationChange(trx);
     return after;
   });
@@ -235,6 +249,7 @@ export async function pauseOrganization(
       },
       action: 'organization.paused',
       details: { reason: note ?? pausedByHand },
+      kind: workspacePaused,
     };
   });
 }
@@ -257,6 +272,7 @@ export async function resumeOrganization(
       set: { sending_status: 'enabled', paused_at: null, pause_reason: null },
       action: 'organization.resumed',
       details: { note, pausedAt: isoTime(before.paused_at), pauseReason: before.pause_reason },
+      kind: workspaceResumed,
     };
   });
 }

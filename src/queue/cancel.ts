@@ -8,6 +8,7 @@ import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
 import { cancelDelivery, lockWaiting } from '../deliveries/queue-queries.ts';
 import { overallStatus } from '../deliveries/status.ts';
 import { ConflictError } from '../errors.ts';
+import { record } from '../events/record.ts';
 import { getMessage, getMessageRow } from '../messages/messages.ts';
 import { lockMessages } from '../messages/queries.ts';
 import { restateMessage } from '../messages/restate.ts';
@@ -76,6 +77,8 @@ export async function cancelMessage(app: App, caller: Caller, id: string): Promi
     const rows = await lockWhole(trx, id);
     const waiting = cancellable(id, rows);
     await takeBack(app, trx, waiting, { words: cancelledWords, byHand: { by, action: 'cancel' } });
+    if (waiting.length === 0) return;
+    await record(app, trx, caller, { subject: id, action: 'message.cancelled' });
   });
   return getMessage(app, caller, id);
 }

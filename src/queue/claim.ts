@@ -13,7 +13,7 @@ import {
   postpone,
   renewLeases,
 } from '../deliveries/queries.ts';
-import { recordEvents } from '../events/events.ts';
+import { recordTimeline } from '../events/record.ts';
 import {
   type ContentRow,
   findContents,
@@ -266,7 +266,7 @@ async function tellProcessing(
 ): Promise<void> {
   const ids = [...new Set(claimed.map((row) => row.message_id))];
   const started = await markProcessing(trx, ids, now);
-  await recordEvents(
+  await recordTimeline(
     app,
     trx,
     started.map((row) => ({

@@ -8,7 +8,7 @@ import {
   oldestSentAt,
 } from '../deliveries/queries.ts';
 import { overallStatus } from '../deliveries/status.ts';
-import { recordEvents } from '../events/events.ts';
+import { recordTimeline } from '../events/record.ts';
 import { lockMessages } from '../messages/queries.ts';
 import { moveMessages } from '../messages/restate.ts';
 import type { Db } from '../store/db.ts';
@@ -42,7 +42,7 @@ async function tellDelivered(
   const statusOf = (messageId: string) =>
     overallStatus((byMessage.get(messageId) ?? []).map((row) => row.status));
   await moveMessages(trx, new Map(ids.map((id) => [id, statusOf(id)])), now);
-  await recordEvents(
+  await recordTimeline(
     app,
     trx,
     rows.map((row) =>

@@ -2,7 +2,7 @@
 
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
-import type { MessageEvent, MessageEventType } from '../events/events.ts';
+import type { MessageEvent, MessageEventType } from '../events/record.ts';
 import { fromJson } from '../store/db.ts';
 
 type Told = Pick<DeliveryRow, 'id' | 'message_id' | 'recipient_id' | 'organization_id' | 'email'>;

@@ -10,7 +10,7 @@ import {
   moveDelivery,
 } from '../deliveries/queries.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
-import { type MessageEventType, recordEvents } from '../events/events.ts';
+import { type MessageEventType, recordTimeline } from '../events/record.ts';
 import { lockMessages } from '../messages/queries.ts';
 import { restateMessage } from '../messages/restate.ts';
 import type { ErrorCode } from '../smtp/outcome.ts';
@@ -99,7 +99,7 @@ async function move(
   if (!moved) return undefined;
   const status = await restateMessage(trx, messageId, now);
   const details = detailsOf(outcome);
-  await recordEvents(app, trx, [
+  await recordTimeline(app, trx, [
     deliveryEvent(moved, eventTypes[outcome.kind], status, now, details),
   ]);
   return moved;

@@ -28,7 +28,7 @@ import {
   type UnclaimedEnd,
 } from '../deliveries/queue-queries.ts';
 import { ForbiddenError } from '../errors.ts';
-import { type MessageEvent, recordEvents } from '../events/events.ts';
+import { type MessageEvent, recordTimeline } from '../events/record.ts';
 import { findMessageRows, lockMessages, type MessageRow } from '../messages/queries.ts';
 import { restateMessage } from '../messages/restate.ts';
 import { foldAddress } from '../net/address.ts';
@@ -306,7 +306,7 @@ class Departures {
   }
 
   async tell(): Promise<void> {
-    if (this.#events.length > 0) await recordEvents(this.#app, this.#trx, this.#events);
+    if (this.#events.length > 0) await recordTimeline(this.#app, this.#trx, this.#events);
   }
 }
 

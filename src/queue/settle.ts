@@ -10,7 +10,7 @@ import {
   settleDelivery,
 } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
-import { type MessageEvent, type MessageEventType, recordEvents } from '../events/events.ts';
+import { type MessageEvent, type MessageEventType, recordTimeline } from '../events/record.ts';
 import { lockMessages } from '../messages/queries.ts';
 import { moveMessages } from '../messages/restate.ts';
 import type { Attempt } from '../messages/schema.ts';
@@ -79,7 +79,7 @@ export async function settleAll(
   }
   await moveMessages(trx, moved, now);
   await blockAddresses(app, trx, dead);
-  if (events.length > 0) await recordEvents(app, trx, events);
+  if (events.length > 0) await recordTimeline(app, trx, events);
   // Last: the counters are what other transactions wait for.
   await countEnded(app, trx, ended);
 }

@@ -10,7 +10,7 @@ import {
 } from '../blocks/suppression.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { endUnclaimed } from '../deliveries/queue-queries.ts';
-import { recordEvents } from '../events/events.ts';
+import { recordTimeline } from '../events/record.ts';
 import { restateMessage } from '../messages/restate.ts';
 import { foldAddress } from '../net/address.ts';
 import type { Db } from '../store/db.ts';
@@ -43,6 +43,6 @@ async function suppress(app: App, trx: Db, row: DeliveryRow, block: ActiveBlock)
   const change = suppressedBy(block, row.email, now);
   if (!(await endUnclaimed(trx, row.id, { ...change, updated_at: now }))) return false;
   const status = await restateMessage(trx, row.message_id, now);
-  await recordEvents(app, trx, [unsentEvent(row, change, status, now)]);
+  await recordTimeline(app, trx, [unsentEvent(row, change, status, now)]);
   return true;
 }

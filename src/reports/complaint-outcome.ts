@@ -1,8 +1,8 @@
 // What a complaint changes: the delivery whose copy it proves, as any late outcome. One that proves
 // nothing is shown in the timeline of its message and changes nothing else.
 import type { App } from '../app.ts';
-import { recordEvents } from '../events/events.ts';
 import { countEventRows } from '../events/queries.ts';
+import { recordTimeline } from '../events/record.ts';
 import { findMessageRow, lockMessages } from '../messages/queries.ts';
 import { deliveryEvent } from '../queue/delivery-event.ts';
 import { applyLateOutcome } from '../queue/late-outcome.ts';
@@ -68,5 +68,5 @@ async function showUnproven(
         timestamp: now,
         metadata,
       };
-  await recordEvents(app, trx, [event]);
+  await recordTimeline(app, trx, [event]);
 }

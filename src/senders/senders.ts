@@ -6,10 +6,10 @@ import { type Page, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';
 import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
-import { auditChange, changesOf } from '../audit/audit.ts';
-import type { AuditAction } from '../audit/schema.ts';
+import { changesOf } from '../audit/audit.ts';
 import { selectDomainsNamed } from '../domains/queries.ts';
 import { ConflictError, ResourceNotFoundError } from '../errors.ts';
+import { record } from '../events/record.ts';
 import { domainOf, foldAddress } from '../net/address.ts';
 import { findOrganizations, lockOrganization } from '../organizations/queries.ts';
 import { isoTime } from '../runtime/clock.ts';
@@ -134,10 +134,8 @@ export async function createSender(app: App, caller: Caller, input: CreateSender
       throw new ConflictError('sender', `${row.email} is a sender of this organization already`);
     }
     if (isDefault) await makeDefault(trx, row, row.created_at);
-    await audit(app, trx, caller, 'sender.created', row, {
-      ...settingsOf(row),
-      isDefault,
-    });
+    const details = { email: row.email, ...settingsOf(row), isDefault };
+    await record(app, trx, caller, { subject: row.id, action: 'sender.created', details });
     return presentOne(app, trx, caller, row.id);
   });
 }
@@ -150,17 +148,6 @@ function settingsOf(row: queries.SenderRow) {
     replyToEmails: fromJson<string[]>(row.reply_to_emails),
     isActive: row.is_active === 1,
   };
-}
-
-function audit(
-  app: App,
-  trx: Db,
-  caller: Caller,
-  action: AuditAction,
-  { id, email }: queries.SenderRow,
-  details: Readonly<Record<string, unknown>> = {},
-): Promise<string> {
-  return auditChange(app, trx, caller, action, id, { email, ...details });
 }
 
 async function makeDefault(trx: Db, row: queries.SenderRow, now: number): Promise<void> {
@@ -210,7 +197,8 @@ export async function updateSender(
     if (isDefault) await makeDefault(trx, row, now);
     const changes = changesOf(settingsOf(row), settingsOf(await getRow(trx, caller, id)));
     if (Object.keys(changes).length > 0) {
-      await audit(app, trx, caller, 'sender.updated', row, changes);
+      const details = { email: row.email, ...changes };
+      await record(app, trx, caller, { subject: id, action: 'sender.updated', details });
     }
     return presentOne(app, trx, caller, id);
   });
@@ -231,7 +219,8 @@ export async function deleteSender(
     if (!(await queries.deleteSenderRow(trx, caller.organizationId, id))) {
       throw new ResourceNotFoundError('sender', id);
     }
-    await audit(app, trx, caller, 'sender.deleted', row);
+    const details = { email: row.email };
+    await record(app, trx, caller, { subject: id, action: 'sender.deleted', details });
   });
   return { success: true, message: `Sender ${id} is deleted` };
 }

@@ -14,7 +14,7 @@ import {
   ResourceNotFoundError,
   type ServiceError,
 } from '../errors.ts';
-import { type MessageEvent, recordEvents } from '../events/events.ts';
+import { type MessageEvent, recordTimeline } from '../events/record.ts';
 import { beyondSenders } from '../keys/constraints.ts';
 import { isLocalAddress } from '../mailboxes/mailboxes.ts';
 import {
@@ -266,7 +266,7 @@ async function insertDrafts(app: App, trx: Db, drafts: readonly Draft[]): Promis
     drafts.flatMap(({ recipients }) => recipients),
   );
   await insertDeliveries(trx, await withTurns(app, trx, drafts));
-  await recordEvents(app, trx, drafts.flatMap(firstEvents));
+  await recordTimeline(app, trx, drafts.flatMap(firstEvents));
 }
 
 /** New contents with the number of messages that share them, and more shares of stored ones. */

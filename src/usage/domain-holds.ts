@@ -7,6 +7,7 @@
 //
 // A hold is on the name: a domain that is deleted and added again is still held.
 import type { App } from '../app.ts';
+import { workspaceWarning } from '../organizations/events.ts';
 import type { Db } from '../store/db.ts';
 import { findingInWords, findingOf, tellFinding, windowStart } from './health-finding.ts';
 import {
@@ -52,7 +53,8 @@ export async function judgeDomains(
     const hold = { organization_id: organizationId, scope, since, held_at: now };
     if (!(await markHeld(trx, { ...hold, hold_reason: reason }))) continue;
     app.log.warn({ organizationId, domain, reason }, 'sending from a domain is held');
-    await tellFinding(app, trx, organizationId, 'workspace.warning', finding, domain);
+    const facts = { domain, sendingStatus: 'held' };
+    await tellFinding(app, trx, organizationId, workspaceWarning, finding, { facts });
   }
 }
 

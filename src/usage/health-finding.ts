@@ -3,7 +3,9 @@
 
 import type { App } from '../app.ts';
 import type { Config } from '../config/config.ts';
-import { recordWorkspaceEvent, type WorkspaceEventType } from '../events/events.ts';
+import { byService, type Change, record, told } from '../events/record.ts';
+import type { workspaceWarning } from '../organizations/events.ts';
+import { toOrganization } from '../organizations/organizations.ts';
 import { findOrganization } from '../organizations/queries.ts';
 import type { Db } from '../store/db.ts';
 import type { HealthTally } from './health-queries.ts';
@@ -70,29 +72,31 @@ function percent(rate: number): string {
   return `${Number((rate * 100).toFixed(decimals))}%`;
 }
 
-/** Writes an event with the numbers of a finding; `domain`: it is that domain's alone. */
+type Besides = Pick<Change, 'action' | 'details'> & { facts?: Record<string, unknown> };
+
+/** Writes an event with the numbers of a finding; `facts`: what else is to be known. */
 export async function tellFinding(
   app: App,
   trx: Db,
   organizationId: string,
-  eventType: WorkspaceEventType,
+  kind: typeof workspaceWarning,
   finding: Finding,
-  domain: string | null = null,
+  { facts, ...audited }: Besides = {},
 ): Promise<void> {
   const organization = await findOrganization(trx, organizationId);
+  if (!organization) return;
   const { of, count, attempted, limit } = finding;
-  await recordWorkspaceEvent(app, trx, {
-    organizationId,
-    eventType,
-    status: organization?.sending_status ?? 'enabled',
-    timestamp: app.clock.now(),
-    metadata: {
-      ...(domain !== null && { domain, sendingStatus: 'held' }),
+  const text = findingInWords(finding);
+  await record(app, trx, byService(organizationId), {
+    ...audited,
+    subject: organizationId,
+    event: told(kind, toOrganization(organization), {
+      ...facts,
       of,
       count,
       attempted,
       limit,
-      text: findingInWords(finding),
-    },
+      text,
+    }),
   });
 }

@@ -10,7 +10,7 @@
 //
 // The window is made of whole hours and the one that runs: 24 to 25 hours with `windowHours` 24.
 import type { App } from '../app.ts';
-import { recordAudit, serviceActor } from '../audit/audit.ts';
+import { workspacePaused, workspaceWarning } from '../organizations/events.ts';
 import { addOrganizationChange, updateOrganization } from '../organizations/queries.ts';
 import type { Db } from '../store/db.ts';
 import { judgeDomains, scopeOfDomain } from './domain-holds.ts';
@@ -145,7 +145,7 @@ async function judge(
   if (finding === null) {
     if (wasWarned) await clearWarning(trx, organizationId);
   } else if (!wasWarned && (await markWarned(trx, organizationId, now))) {
-    await tellFinding(app, trx, organizationId, 'workspace.warning', finding);
+    await tellFinding(app, trx, organizationId, workspaceWarning, finding);
   }
   if (finding?.level === 'pause') return pause(app, trx, organizationId, finding);
   // Most have too little to hold a domain for: their domains are not even looked at.
@@ -171,14 +171,8 @@ async function pause(
   );
   if (!paused) return false;
   app.log.warn({ organizationId, reason }, 'sending is paused');
-  await tellFinding(app, trx, organizationId, 'workspace.paused', finding);
-  await recordAudit(app, trx, {
-    actor: serviceActor,
-    organizationId,
-    action: 'organization.paused',
-    resourceId: organizationId,
-    details: { reason },
-  });
+  const audited = { action: 'organization.paused', details: { reason } } as const;
+  await tellFinding(app, trx, organizationId, workspacePaused, finding, audited);
   return true;
 }
 

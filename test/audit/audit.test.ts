@@ -3,12 +3,13 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/api/route.ts';
-import { actorOf, operatorActor, recordAudit, serviceActor } from '../../src/audit/audit.ts';
+import { operatorActor, serviceActor } from '../../src/audit/audit.ts';
 import type { AuditAction, AuditEntry, AuditPage } from '../../src/audit/schema.ts';
 import { createBlock, deleteBlock } from '../../src/blocks/blocks.ts';
 import { importBlocks } from '../../src/blocks/import.ts';
 import { addDomain, deleteDomain, listDomains, rotateDkim } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
+import { record } from '../../src/events/record.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import { createKey, listKeys, revokeKey, rotateKey, updateKey } from '../../src/keys/keys.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
@@ -327,11 +328,9 @@ describe.each(stores)('the audit on %s', (store) => {
     const words = Array.from({ length: 5_000 }, (_, index) => `word ${index}`);
     const [entry] = await entriesOf(() =>
       app.store.write((trx) =>
-        recordAudit(app, trx, {
-          actor: actorOf(caller),
-          organizationId: caller.organizationId,
+        record(app, trx, caller, {
+          subject: null,
           action: 'organization.updated',
-          resourceId: null,
           details: { name, words, nothing: null, change: { before: name, after: 'y' } },
         }),
       ),

@@ -1,9 +1,12 @@
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addDomain, deleteDomain, getDomain, rotateDkim } from '../../src/domains/domains.ts';
-import type { Domain } from '../../src/domains/schema.ts';
+import { type Domain, domainOutput } from '../../src/domains/schema.ts';
 import { signingKeysOf } from '../../src/domains/signing-keys.ts';
 import { checkDueDomains, verifyDomain } from '../../src/domains/verification.ts';
+import { operatorOf } from '../../src/keys/roles.ts';
 import { resolveSender } from '../../src/senders/resolve.ts';
+import { fromJson } from '../../src/store/db.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { startZone, type Zone } from './zone.ts';
 
@@ -217,6 +220,38 @@ describe.each(stores)('the verification of domains on %s', (store) => {
       await deleteDomain(test.app, test.caller, domain.id);
       expect(await passTime(day, 6 * hour)).toBe(0);
     });
+  });
+
+  it('tells of each change of status once, with the domain as it is then', async () => {
+    const told = async () => {
+      const query = sql<{ event_type: string; subject: string; data: string }>`
+        select event_type, subject, data from resource_events
+        where event_type like 'domain.%' order by id`;
+      return (await query.execute(test.app.store.db)).rows.map((row) => {
+        expect(row.subject).toBe(domain.id);
+        const data = domainOutput.parse(fromJson(row.data));
+        return [row.event_type, data.status];
+      });
+    };
+    await verify();
+    expect(await told()).toEqual([]);
+    publishAll();
+    await verify();
+    await verify();
+    const verified = ['domain.verified', 'verified'];
+    expect(await told()).toEqual([verified]);
+    zone.records.clear();
+    await verify();
+    await verify();
+    const failing = ['domain.failing', 'verified'];
+    expect(await told()).toEqual([verified, failing]);
+    await passTime(4 * day, hour);
+    const failed = ['domain.failed', 'failed'];
+    expect(await told()).toEqual([verified, failing, failed]);
+    await verifyDomain(test.app, operatorOf(test.caller.organizationId), domain.id, {
+      force: true,
+    });
+    expect(await told()).toEqual([verified, failing, failed, verified]);
   });
 
   it('moves to new DKIM keys when they are found, without a gap', async () => {

@@ -1,6 +1,10 @@
 // The timeline of a message (specification 2.2, 4.1; contract 5): order, content, bounds.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type MessageEvent, type MessageEventType, recordEvents } from '../../src/events/events.ts';
+import {
+  type MessageEvent,
+  type MessageEventType,
+  recordTimeline,
+} from '../../src/events/record.ts';
 import type { TimelineEvent } from '../../src/messages/schema.ts';
 import { send, timeline } from '../messages/fixtures.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
@@ -37,7 +41,7 @@ describe.each(stores)('the timeline on %s', (store) => {
     ...more,
   });
   const record = (...events: MessageEvent[]) =>
-    test.app.store.write((trx) => recordEvents(test.app, trx, events));
+    test.app.store.write((trx) => recordTimeline(test.app, trx, events));
 
   it('tells events of one millisecond in the order in which they happened', async () => {
     const steps: [MessageEventType, string][] = [
@@ -95,7 +99,7 @@ describe.each(stores)('the timeline on %s', (store) => {
 
   it('is rolled back with the change that it tells of', async () => {
     const failing = test.app.store.write(async (trx) => {
-      await recordEvents(test.app, trx, [event('sent', 'sent')]);
+      await recordTimeline(test.app, trx, [event('sent', 'sent')]);
       throw new Error('the change failed');
     });
     await expect(failing).rejects.toThrow('the change failed');

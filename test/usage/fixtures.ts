@@ -5,6 +5,7 @@ import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { findDeliveries } from '../../src/deliveries/queries.ts';
 import type { Message } from '../../src/messages/schema.ts';
+import type { Organization } from '../../src/organizations/schema.ts';
 import { createAttempter } from '../../src/queue/attempt.ts';
 import { openCarrierHere } from '../../src/queue/carrier/carrier.ts';
 import { applyLateOutcome, type LateOutcome } from '../../src/queue/late-outcome.ts';
@@ -144,14 +145,15 @@ export interface WorkspaceEventRow {
   metadata: Record<string, unknown> | null;
 }
 
-/** The events that are no message's, in order. */
+/** The events on organizations, in order. */
 export async function workspaceEventRows(app: App): Promise<WorkspaceEventRow[]> {
-  const query = sql<{ event_type: string; status: string; metadata: string | null }>`
-    select event_type, status, metadata from events where message_id = '' order by id`;
+  const query = sql<{ event_type: string; data: string; facts: string | null }>`
+    select event_type, data, facts from resource_events
+    where event_type like 'workspace.%' order by id`;
   return (await query.execute(app.store.db)).rows.map((row) => ({
     type: row.event_type,
-    status: row.status,
-    metadata: fromJson(row.metadata),
+    status: fromJson<Organization>(row.data)?.sendingStatus ?? '',
+    metadata: fromJson(row.facts),
   }));
 }
 

@@ -201,7 +201,7 @@ describe.each(stores)('the health of an organization on %s', (store) => {
     expect(went.deliveries).toMatchObject([
       { attemptCount: 2, scheduling: { waitReason: 'retry' } },
     ]);
-    expect(await workspaceEvents(test.app)).toEqual(['workspace.resumed']);
+    expect(await workspaceEvents(test.app)).toEqual(['workspace.paused', 'workspace.resumed']);
     await expect(resumeSending(test.app, 'default')).rejects.toMatchObject({
       _tag: 'ConflictError',
     });

@@ -16,6 +16,8 @@ import {
   type QueueRow,
 } from '../../deliveries/queue-queries.ts';
 import { ConflictError, ResourceNotFoundError } from '../../errors.ts';
+import { record } from '../../events/record.ts';
+import { operatorIn } from '../../organizations/organizations.ts';
 import { isoTime } from '../../runtime/clock.ts';
 import type { Db } from '../../store/db.ts';
 import {
@@ -104,13 +106,30 @@ export async function holdQueue(
     const created_at = app.clock.now();
     const row = { id: app.newId('hold'), scope, ...targetOf(target), note, created_at };
     await insertHold(trx, { ...row, released_at: null });
-    return (await findHold(trx, 'scope', scope)) ?? { ...row, released_at: null };
+    const isNew = !known.some((one) => one.scope === scope && one.released_at === null);
+    const stored = (await findHold(trx, 'scope', scope)) ?? { ...row, released_at: null };
+    if (isNew) await tell(app, trx, stored, 'queue.held');
+    return stored;
   });
   // Transactions of their own: claims lock deliveries first and holds after.
   if (named) await app.store.write((trx) => holdThese(app, trx, hold, named));
   else await putAside(app, hold, target, onProgress);
   const [presented] = await presentHolds(db, [hold]);
   return presented ?? toHold(hold, 0);
+}
+
+/** In the audit of the organization whose mail it holds. */
+async function tell(
+  app: App,
+  trx: Db,
+  { id, organization_id, domain, message_id, delivery_id, note }: HoldRow,
+  action: 'queue.held' | 'queue.released',
+): Promise<void> {
+  const named = message_id ?? delivery_id;
+  const [row] = named === null ? [] : await findNamedDeliveries(trx, named);
+  const by = await operatorIn(trx, organization_id ?? row?.organization_id ?? null);
+  const details = { domain, messageId: message_id, deliveryId: delivery_id, note };
+  await record(app, trx, by, { subject: id, action, details });
 }
 
 async function getHoldable(db: Db, id: string): Promise<DeliveryRow[]> {
@@ -168,7 +187,10 @@ export async function releaseHold(
 ): Promise<{ id: string; released: number }> {
   const hold = await getHold(app.store.db, target);
   const lane = stopOfHold(hold.id);
-  await app.store.write((trx) => markReleased(trx, hold.id, app.clock.now()));
+  await app.store.write(async (trx) => {
+    await markReleased(trx, hold.id, app.clock.now());
+    if (hold.released_at === null) await tell(app, trx, hold, 'queue.released');
+  });
   const giveTurns = async (trx: Db, rows: readonly QueueRow[]) => {
     const given = await giveTurnsNow(app, trx, rows);
     if (hold.message_id !== null || hold.delivery_id !== null) {

@@ -12,7 +12,7 @@ import {
   type WalkRow,
   walkQueue,
 } from '../../deliveries/queue-queries.ts';
-import { recordEvents } from '../../events/events.ts';
+import { recordTimeline } from '../../events/record.ts';
 import { findMessageRows } from '../../messages/queries.ts';
 import type { Db } from '../../store/db.ts';
 import { deliveryEvent } from '../delivery-event.ts';
@@ -107,7 +107,7 @@ export async function tellByHand(
   if (rows.length === 0) return;
   const messages = await findMessageRows(trx, [...new Set(rows.map((row) => row.message_id))]);
   const statuses = new Map(messages.map(({ id, status }) => [id, status]));
-  await recordEvents(
+  await recordTimeline(
     app,
     trx,
     rows.map((row) => {

@@ -15,7 +15,9 @@ import {
   selectQueue,
 } from '../../deliveries/queue-queries.ts';
 import { ConflictError, ResourceNotFoundError } from '../../errors.ts';
+import { byOperator, record } from '../../events/record.ts';
 import type { Attempt } from '../../messages/schema.ts';
+import { operatorIn } from '../../organizations/organizations.ts';
 import { isoTime } from '../../runtime/clock.ts';
 import { type Db, fromJson } from '../../store/db.ts';
 import { lockWhole, takeBack, underWay } from '../cancel.ts';
@@ -151,6 +153,7 @@ export async function retryDeliveries(
     const sorted = [...waiting.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
     const given = await giveTurnsNow(app, trx, sorted);
     await tellByHand(app, trx, given, 'queued', { by: 'operator', action: 'retry' });
+    await tellOperator(app, trx, given, 'queue.retried');
     const after: DeliveryRow[] = [];
     for (const { id } of sorted) after.push(...(await findNamedDeliveries(trx, id)));
     return after.map(toEntry);
@@ -185,6 +188,19 @@ function retryable(
   return live;
 }
 
+/** One entry for each delivery, in the audit of its organization. */
+async function tellOperator(
+  app: App,
+  trx: Db,
+  rows: readonly DeliveryRow[],
+  action: 'queue.retried' | 'queue.dropped',
+): Promise<void> {
+  for (const { id, organization_id, message_id } of rows) {
+    const details = { messageId: message_id };
+    await record(app, trx, byOperator(organization_id), { subject: id, action, details });
+  }
+}
+
 /**
  * Makes all that waits ready now, at fair turns; not what is held, nor what is scheduled for later.
  * @returns how many are ready by it.
@@ -196,6 +212,12 @@ export async function flushQueue(
 ): Promise<{ flushed: number }> {
   const filter: QueueFilter = scope;
   const exceptStops = await heldStops(app.store.db);
+  // First: it takes several transactions, and an interruption must not hide who began it.
+  await app.store.write(async (trx) => {
+    const by = await operatorIn(trx, scope.organizationId ?? null);
+    const details = { domain: scope.domain };
+    await record(app, trx, by, { subject: null, action: 'queue.flushed', details });
+  });
   const flushed = await changeQueue(
     app,
     { half: 'due', filter, exceptStops, withScheduled: false },
@@ -232,6 +254,7 @@ async function drop(app: App, trx: Db, id: string, organizationId?: string): Pro
   const waiting = rows.filter(({ due_at }) => due_at !== null);
   const byHand = { by: 'operator', action: 'drop' } as const;
   await takeBack(app, trx, waiting, { words: droppedWords, byHand });
+  await tellOperator(app, trx, waiting, 'queue.dropped');
   const dropIds = new Set(rows.map((row) => row.id));
   return (await findNamedDeliveries(trx, id)).filter((row) => dropIds.has(row.id)).map(toEntry);
 }

@@ -3,11 +3,12 @@
 import type { Caller } from '../../api/route.ts';
 import { parseWith } from '../../api/validate.ts';
 import type { App } from '../../app.ts';
-import { auditChange } from '../../audit/audit.ts';
-import { getDomain } from '../../domains/domains.ts';
+import { domainChange, getDomain, getDomainRows, toDomain } from '../../domains/domains.ts';
+import { domainResumed } from '../../domains/events.ts';
 import { type Domain, type ResumeDomain, resumeDomainInput } from '../../domains/schema.ts';
 import { ConflictError } from '../../errors.ts';
-import { recordWorkspaceEvent } from '../../events/events.ts';
+import { record, told } from '../../events/record.ts';
+import { workspaceResumed } from '../../organizations/events.ts';
 import { getOrganization, resumeOrganization } from '../../organizations/organizations.ts';
 import {
   type Organization,
@@ -44,15 +45,6 @@ export async function resumeSending(
   // Before the resume: the first outcome after it must not pause again for what was reviewed.
   if (sendingStatus === 'paused') await app.store.write((trx) => forgive(app, trx, id));
   const resumed = await resumeOrganization(app, id, input);
-  await app.store.write((trx) =>
-    recordWorkspaceEvent(app, trx, {
-      organizationId: id,
-      eventType: 'workspace.resumed',
-      status: 'enabled',
-      timestamp: app.clock.now(),
-      metadata: null,
-    }),
-  );
   await empty(app, stopOfPause(id), onProgress);
   return resumed;
 }
@@ -77,14 +69,15 @@ export async function resumeDomain(
     if (!(await liftDomainHold(app, trx, organizationId, domain))) {
       throw new ConflictError('domain', `Sending from ${domain} is not held`);
     }
-    await recordWorkspaceEvent(app, trx, {
-      organizationId,
-      eventType: 'workspace.resumed',
-      status: organization.sendingStatus,
-      timestamp: app.clock.now(),
-      metadata: { domain, sendingStatus: 'enabled', note },
+    const rows = await getDomainRows(trx, organizationId, id);
+    await record(app, trx, caller, {
+      ...domainChange('domain.resumed', rows.domain),
+      details: { domain, note },
+      event: told(domainResumed, toDomain(app, rows), { note }),
     });
-    await auditChange(app, trx, caller, 'domain.resumed', id, { domain, note });
+    const facts = { domain, sendingStatus: 'enabled', note };
+    const event = told(workspaceResumed, organization, facts);
+    await record(app, trx, caller, { subject: organizationId, event });
   });
   await empty(app, stopOfPause(organizationId, domain), onProgress);
   return getDomain(app, caller, id);

@@ -1,0 +1,56 @@
+// The kinds of events on a domain (contract 7, `domain.*`).
+import { eventKind } from '../events/kinds.ts';
+import { domainOutput } from './schema.ts';
+
+const dkim = {
+  selector: 'svc1',
+  algorithm: 'ed25519-sha256' as const,
+  publicKey: '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
+};
+
+const sample = {
+  id: 'dom_06dq2k0qz8h3v5m1r9t4w7xy',
+  organizationId: 'org_06dq2k0qz8h3v5m1r9t4w7xy',
+  domain: 'example.com',
+  status: 'verified' as const,
+  dkim,
+  dkimKeys: [{ ...dkim, published: true }],
+  returnPath: 'bounces.example.com',
+  dnsRecords: [],
+  catchAll: { enabled: false, mailboxId: null },
+  sendingStatus: 'enabled' as const,
+  heldAt: null,
+  holdReason: null,
+  verifiedAt: '2026-01-05T12:00:00.000Z',
+  lastCheckedAt: '2026-01-05T12:00:00.000Z',
+  createdAt: '2026-01-05T11:40:00.000Z',
+  updatedAt: '2026-01-05T12:00:00.000Z',
+};
+
+export const domainVerified = eventKind({
+  type: 'domain.verified',
+  summary: 'Mail may be sent from it',
+  schema: domainOutput,
+  sample,
+});
+
+export const domainFailing = eventKind({
+  type: 'domain.failing',
+  summary: 'Its records are not found any more; after three days it fails',
+  schema: domainOutput,
+  sample,
+});
+
+export const domainFailed = eventKind({
+  type: 'domain.failed',
+  summary: 'Its records were not found for three days: no mail may be sent from it',
+  schema: domainOutput,
+  sample: { ...sample, status: 'failed' as const },
+});
+
+export const domainResumed = eventKind({
+  type: 'domain.resumed',
+  summary: 'What waited for the review of its mail goes on',
+  schema: domainOutput,
+  sample,
+});

@@ -1,0 +1,138 @@
+// What happened, written in the transaction that makes it so: changes of resources (`record`), in the audit
+// where somebody made them and in the event log where contract 7 names a kind, and steps of messages
+// (`recordTimeline`). Nobody else writes audit or events.
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import {
+  type Actor,
+  actorOf,
+  type Details,
+  operatorActor,
+  serviceActor,
+  writeAudit,
+} from '../audit/audit.ts';
+import type { AuditAction } from '../audit/schema.ts';
+import { type Db, toJson } from '../store/db.ts';
+import { insertEvents, insertResourceEvents } from './queries.ts';
+
+/** Who changed something, and of which organization that is. */
+export interface Doer {
+  actor: Actor;
+  organizationId: string;
+}
+
+/** Whoever holds the command line. */
+export function byOperator(organizationId: string): Doer {
+  return { actor: operatorActor, organizationId };
+}
+
+/** What happens by itself. */
+export function byService(organizationId: string): Doer {
+  return { actor: serviceActor, organizationId };
+}
+
+/** An event as it is told; made by `told`. */
+export interface ToldEvent {
+  type: string;
+  data: unknown;
+  facts: Details | null;
+}
+
+/** `data`: the resource as it is now; `facts`: what else is to be known. */
+export function told<Data>(
+  { type }: { type: string; sample: Data },
+  data: NoInfer<Data>,
+  facts: Details | null = null,
+): ToldEvent {
+  return { type, data, facts };
+}
+
+/** A change of a resource, by hand or by the service. */
+export interface Change {
+  /** Id of what was changed; null for many at once, which no event tells. */
+  subject: string | null;
+  /** Has it in the audit. */
+  action?: AuditAction;
+  /** For the audit: what is null or undefined in it is left out. */
+  details?: Details;
+  /** Has it in the event log. */
+  event?: ToldEvent | null;
+}
+
+/**
+ * Writes down a change, inside its transaction: all of it is stored, or nothing.
+ * @returns the id of the audit entry, '' without `action`.
+ */
+export async function record(
+  app: App,
+  trx: Db,
+  by: Caller | Doer,
+  { subject, action, details = {}, event }: Change,
+): Promise<string> {
+  const { organizationId } = by;
+  if (event && subject !== null) {
+    await insertResourceEvents(trx, [
+      {
+        organization_id: organizationId,
+        id: app.newId('event'),
+        event_type: event.type,
+        subject,
+        timestamp: app.clock.now(),
+        data: JSON.stringify(event.data),
+        facts: toJson(event.facts),
+      },
+    ]);
+  }
+  if (action === undefined) return '';
+  const actor = 'actor' in by ? by.actor : actorOf(by);
+  return writeAudit(app, trx, { actor, organizationId, action, resourceId: subject, details });
+}
+
+/** Timeline kinds (contract 5). */
+export type MessageEventType =
+  | 'accepted'
+  | 'scheduled'
+  | 'queued'
+  | 'processing'
+  | 'deferred'
+  | 'sent'
+  | 'delivered'
+  | 'opened'
+  | 'clicked'
+  | 'bounced'
+  | 'complained'
+  | 'unsubscribed'
+  | 'failed'
+  | 'cancelled';
+
+export interface MessageEvent {
+  organizationId: string;
+  messageId: string;
+  recipientId: string | null;
+  eventType: MessageEventType;
+  /** The message's status after the event. */
+  status: string;
+  timestamp: number;
+  metadata: Record<string, unknown> | null;
+}
+
+/** Writes steps of messages; the order given is the order told. */
+export async function recordTimeline(
+  app: App,
+  trx: Db,
+  events: readonly MessageEvent[],
+): Promise<void> {
+  await insertEvents(
+    trx,
+    events.map((event) => ({
+      id: app.newId('event'),
+      organization_id: event.organizationId,
+      message_id: event.messageId,
+      recipient_id: event.recipientId,
+      event_type: event.eventType,
+      status: event.status,
+      timestamp: event.timestamp,
+      metadata: toJson(event.metadata),
+    })),
+  );
+}

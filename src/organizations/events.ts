@@ -1,0 +1,42 @@
+// The kinds of events on an organization (contract 7, `workspace.*`).
+import { eventKind } from '../events/kinds.ts';
+import { organizationOutput } from './schema.ts';
+
+const sample = {
+  id: 'org_06dq2k0qz8h3v5m1r9t4w7xy',
+  name: 'acme',
+  plan: 'growth',
+  paymentMethodOnFile: true,
+  timezone: 'Europe/Berlin',
+  sendingStatus: 'enabled' as const,
+  pausedAt: null,
+  pauseReason: null,
+  onboarding: { status: 'approved' as const, generation: 1 },
+  createdAt: '2026-01-05T12:00:00.000Z',
+};
+
+export const workspaceWarning = eventKind({
+  type: 'workspace.warning',
+  summary: 'Its mail nears a limit of bounces or complaints, or a domain of it is held for them',
+  schema: organizationOutput,
+  sample,
+});
+
+export const workspacePaused = eventKind({
+  type: 'workspace.paused',
+  summary: 'It may not send until it is resumed',
+  schema: organizationOutput,
+  sample: {
+    ...sample,
+    sendingStatus: 'paused' as const,
+    pausedAt: '2026-02-01T08:30:00.000Z',
+    pauseReason: '10% of the last 100 messages bounced',
+  },
+});
+
+export const workspaceResumed = eventKind({
+  type: 'workspace.resumed',
+  summary: 'It, or a domain of it, may send again',
+  schema: organizationOutput,
+  sample,
+});

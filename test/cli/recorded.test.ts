@@ -1,0 +1,138 @@
+// Every command that changes something says so, as routes do (test/http/recorded.test.ts). The list of
+// commands is the files'.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CliWorkspace, cliWorkspace, repository } from '../support/cli.ts';
+
+/** Read, or change nothing that is an organization's. */
+const changesNothing = [
+  ...['audit', 'backup', 'daemon', 'openapi', 'restore', 'stats', 'usage', 'plan show'],
+  ...['config check', 'config example', 'config show', 'migrate status'],
+  ...['blocks export', 'blocks list', 'blocks show'],
+  ...['domains dns', 'domains list', 'domains reports', 'domains show'],
+  ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
+  ...['messages deliveries', 'messages events', 'messages explain', 'messages list'],
+  ...['messages show', 'queue holds', 'queue list', 'queue show', 'queue top'],
+];
+
+type Table = 'audit_entries' | 'events';
+type Ids = (name: string) => string;
+
+/** A change: its command line, standard input, and which table tells of it (the audit). */
+interface Change {
+  args: (idOf: Ids) => string[];
+  input?: string;
+  told?: Table;
+}
+
+const entry = { channel: 'email', email: { subject: 'a', text: 'b' } };
+const batch = [{ ...entry, to: [{ email: 'delivered@simulator.test' }] }];
+
+/** In the order in which they are made: each leaves what later ones need. */
+const changes: Readonly<Record<string, Change>> = {
+  'orgs create': { args: () => ['--name', 'acme', '--plan', 'growth', '--onboarding', 'pending'] },
+  'orgs review': { args: () => ['acme', '--reject'] },
+  'orgs reapply': { args: () => ['--org', 'acme', '--expected-generation', '1'] },
+  'orgs update': { args: () => ['acme', '--timezone', 'Europe/Berlin'] },
+  'orgs pause': { args: () => ['acme'] },
+  'orgs resume': { args: () => ['acme'] },
+  'keys create': { args: () => ['--role', 'developer'] },
+  'keys update': { args: (idOf) => [idOf('keys create'), '--name', 'renamed'] },
+  'keys rotate': { args: (idOf) => [idOf('keys create')] },
+  'keys revoke': { args: (idOf) => [idOf('keys rotate'), '--yes'] },
+  'domains add': { args: () => ['example.com', '--dkim', 'ed25519'] },
+  'domains verify': { args: () => ['example.com', '--force'] },
+  'domains rotate': { args: () => ['example.com'] },
+  'domains resume': { args: () => ['example.com'] },
+  'senders create': { args: () => ['--email', 'shop@example.com'] },
+  'senders update': { args: (idOf) => [idOf('senders create'), '--name', 'The shop'] },
+  'senders delete': { args: (idOf) => [idOf('senders create'), '--yes'] },
+  'blocks add': { args: () => ['gone@example.org'] },
+  'blocks delete': { args: () => ['gone@example.org', '--yes'] },
+  'blocks import': {
+    args: () => ['-', '--format', 'plain', '--yes'],
+    input: 'address\nlost@example.org\n',
+  },
+  'messages send': {
+    args: () => ['--to', 'a@simulator.test', '--subject', 'a', '--text', 'b'],
+    told: 'events',
+  },
+  'messages batch': { args: () => ['--data', '-'], input: JSON.stringify(batch), told: 'events' },
+  'queue hold': { args: () => ['--domain', 'simulator.test'] },
+  'queue release': { args: () => ['--domain', 'simulator.test'] },
+  'queue flush': { args: () => [] },
+  'queue retry': { args: (idOf) => [idOf('messages send')] },
+  'queue drop': { args: (idOf) => [idOf('messages send'), '--yes'] },
+  'messages cancel': { args: (idOf) => [idOf('messages batch')] },
+  'messages delete': { args: (idOf) => [idOf('messages send'), '--yes'] },
+  'domains delete': { args: () => ['example.com', '--yes'] },
+};
+
+let workspace: CliWorkspace;
+beforeAll(async () => {
+  workspace = cliWorkspace();
+  expect((await workspace.run(['orgs', 'list'])).code).toBe(0);
+});
+afterAll(() => workspace.close());
+
+/** What a look at the store answers, which is open for that alone. */
+function inStore<T>(work: (db: Database.Database) => T): T {
+  const db = new Database(join(workspace.directory, 'data', 'svc.db'));
+  try {
+    return work(db);
+  } finally {
+    db.close();
+  }
+}
+
+function countOf(table: Table): number {
+  return inStore((db) => Number(db.prepare(`select count(*) from ${table}`).pluck().get()));
+}
+
+/** As a day of bounces would: only a daemon counts them. */
+function holdDomain(): void {
+  inStore((db) =>
+    db
+      .prepare(
+        `insert into health_reviews (organization_id, scope, since, held_at, hold_reason)
+          select id, 'from:example.com', 0, 1, 'bounces' from organizations where name = 'default'`,
+      )
+      .run(),
+  );
+}
+
+/** As a server that answers 4xx would. */
+function putOff(): void {
+  inStore((db) => db.prepare('update deliveries set turn = null, due_at = 4e12').run());
+}
+
+/** The id of what a command made, in whatever its object says it. */
+function idIn(printed: string): string {
+  return /"(?:id|messageId)": "(\w+)"/.exec(printed)?.[1] ?? '';
+}
+
+describe('every command that changes something', () => {
+  const made = new Map<string, string>();
+
+  it('is one of these: a new one belongs in one of the two lists of this test', () => {
+    const files = readdirSync(join(repository, 'commands'), { recursive: true, encoding: 'utf8' });
+    const commands = files
+      .filter((path) => path.endsWith('.ts') && !path.startsWith('base'))
+      .map((path) => path.replace('.ts', '').replaceAll('/', ' '));
+    expect([...changesNothing, ...Object.keys(changes)].sort()).toEqual(commands.sort());
+  });
+
+  it.each(Object.entries(changes))('svc %s is told', async (name, change) => {
+    const { args, input = '', told = 'audit_entries' } = change;
+    if (name === 'domains resume') holdDomain();
+    if (name === 'queue retry') putOff();
+    const before = countOf(told);
+    const words = [...name.split(' '), ...args((of) => made.get(of) ?? ''), '--json'];
+    const { code, stdout, stderr } = await workspace.run(words, { input });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    made.set(name, idIn(stdout));
+    expect(countOf(told)).toBeGreaterThan(before);
+  });
+});

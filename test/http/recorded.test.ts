@@ -1,0 +1,139 @@
+// Every route that changes something says so: in the audit, in the log of resources, or in a timeline, in the
+// transaction of the change (src/events/record.ts). The list of routes is the service's own.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { routes } from '../../daemon/http/routes.ts';
+import type { Route } from '../../src/api/route.ts';
+import { reviewOnboarding } from '../../src/organizations/onboarding.ts';
+import { getOrganization } from '../../src/organizations/organizations.ts';
+import { rows } from './permission-rows.ts';
+import { type PermissionWorld, permissionWorld } from './permission-world.ts';
+
+/** Tables that tell of changes. */
+const tables = ['audit_entries', 'resource_events', 'events'] as const;
+type Told = Partial<Record<(typeof tables)[number], number>>;
+
+/** Changes are in the audit; these are not, and why. */
+const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
+  'POST /v1/messages': 'events',
+  'POST /v1/messages/batch': 'events',
+  'POST /v1/messages/scheduled': 'events',
+  // A look at DNS, which changes what DNS shows: test/domains/verification.test.ts.
+  'POST /v1/email/domains/{id}/verify': null,
+};
+
+let world: PermissionWorld;
+let serial = 9_000;
+beforeAll(async () => {
+  world = await permissionWorld('sqlite');
+});
+afterAll(() => world.close());
+
+async function counts(): Promise<number[]> {
+  const { db } = world.test.app.store;
+  const found: number[] = [];
+  for (const table of tables) {
+    const query = sql<{ n: number }>`select count(*) as n from ${sql.table(table)}`;
+    found.push((await query.execute(db)).rows[0]?.n ?? 0);
+  }
+  return found;
+}
+
+/** How many rows of each table are new after `work`. */
+async function toldBy(work: () => Promise<void>): Promise<Told> {
+  const before = await counts();
+  await work();
+  const after = await counts();
+  return Object.fromEntries(
+    tables.flatMap((table, index) => {
+      const more = (after[index] ?? 0) - (before[index] ?? 0);
+      return more === 0 ? [] : [[table, more]];
+    }),
+  );
+}
+
+interface Prepared {
+  /** Makes the request; its status. */
+  ask(): Promise<number>;
+  gives: number;
+}
+
+async function setOnboarding(verdict: 'approved' | 'rejected'): Promise<void> {
+  const { onboarding } = await getOrganization(world.test.app, 'default');
+  if (onboarding.status === verdict) return;
+  await reviewOnboarding(world.test.app, 'default', { verdict });
+}
+
+/** The request of a route on resources of its own, and what comes of it. */
+async function prepare(route: Route): Promise<Prepared> {
+  const name = `${route.method} ${route.path}`;
+  const row = rows[name];
+  if (!row) throw new Error(`${name} has no row in permission-rows.ts`);
+  const { own } = world;
+  const isReapply = row.gives === 409;
+  await setOnboarding(isReapply ? 'rejected' : 'approved');
+  const id = row.on === undefined ? '' : await own.fresh(row.on);
+  serial++;
+  const { generation } = (await getOrganization(world.test.app, 'default')).onboarding;
+  const body = isReapply ? { expectedGeneration: generation } : row.body?.(own, serial);
+  const headers = row.headers?.(serial);
+  const options = { ...(body !== undefined && { body }), ...(headers && { headers }) };
+  const url = `${route.path.replace('{id}', id)}${row.query ?? ''}`;
+  return {
+    ask: async () => (await own.api.request(route.method, url, options)).status,
+    gives: isReapply ? 200 : row.gives,
+  };
+}
+
+/** Everything that is stored, but when keys were last used. */
+async function everything(): Promise<Record<string, unknown>> {
+  const { db } = world.test.app.store;
+  const named = sql<{ name: string }>`select name from sqlite_master where type = 'table'`;
+  const found: Record<string, unknown> = {};
+  for (const { name } of (await named.execute(db)).rows) {
+    const { rows: all } = await sql<object>`select * from ${sql.table(name)}`.execute(db);
+    found[name] = all.map((one) => ({ ...one, last_used_at: null }));
+  }
+  return found;
+}
+
+const writing = routes.filter(({ method }) => method !== 'GET');
+
+describe('every route that writes', () => {
+  it.each(writing.map((route) => [`${route.method} ${route.path}`, route] as const))(
+    '%s is told',
+    async (name, route) => {
+      const where = Object.hasOwn(elsewhere, name) ? elsewhere[name] : 'audit_entries';
+      const { ask, gives } = await prepare(route);
+      const told = await toldBy(async () => {
+        expect(await ask()).toBe(gives);
+      });
+      expect(Object.keys(told)).toEqual(where === null ? [] : expect.arrayContaining([where]));
+    },
+  );
+
+  it.each(
+    writing
+      .map((route) => [`${route.method} ${route.path}`, route] as const)
+      .filter(([name]) => elsewhere[name] !== null),
+  )('%s changes nothing where that cannot be told', async (name, route) => {
+    const table = elsewhere[name] ?? 'audit_entries';
+    const { ask } = await prepare(route);
+    const before = await everything();
+    await world.test.app.store.write((trx) =>
+      sql`create trigger untold before insert on ${sql.table(table)}
+        begin select raise(abort, 'untold'); end`.execute(trx),
+    );
+    try {
+      expect(await ask()).toBeGreaterThanOrEqual(500);
+    } finally {
+      await world.test.app.store.write((trx) => sql`drop trigger untold`.execute(trx));
+    }
+    expect(await everything()).toEqual(before);
+  });
+
+  it('what names no route of today is not in the list of exceptions', () => {
+    const names = writing.map(({ method, path }) => `${method} ${path}`);
+    expect(Object.keys(elsewhere).filter((name) => !names.includes(name))).toEqual([]);
+  });
+});
