@@ -94,6 +94,7 @@ function draftMessage(
     track_opens: 0,
     track_clicks: 0,
     scheduled_for: null,
+    scheduling_key_id: null,
     inbound_envelope: toJson({ ...envelope, recipients } satisfies InboundEnvelope),
     is_test: 0,
     delivery_count: 0,

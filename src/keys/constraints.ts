@@ -45,7 +45,10 @@ function limitsFrom({ senders, domains }: KeyConstraints): boolean {
 }
 
 /** The refusal of mail from `email`, in the normal form of src/net/address.ts; null where it may go. */
-export function beyondSenders({ constraints }: Caller, email: string): ForbiddenError | null {
+export function beyondSenders(
+  { constraints }: Pick<Caller, 'constraints'>,
+  email: string,
+): ForbiddenError | null {
   if (!constraints || !limitsFrom(constraints) || mayBeFrom(constraints, email)) return null;
   return new ForbiddenError(
     `This key may not send from ${email}: give a from.email that its constraints allow, or use another key`,

@@ -70,8 +70,10 @@ export function newKey(app: App, organizationId: string, input: CreateKey) {
     throw ValidationError.of('expiresAt', 'must lie in the future');
   }
   const { plaintext, hash, start } = makeKey(app.random, wanted.mode);
+  const id = app.newId('key');
   const row: queries.KeyRow = {
-    id: app.newId('key'),
+    id,
+    lineage: id,
     organization_id: organizationId,
     name: wanted.name ?? null,
     description: wanted.description ?? null,

@@ -1,5 +1,5 @@
 // All SQL on `api_keys` and `key_changes`. Rows only, no decisions.
-import { type Db, statement, tables } from '../store/db.ts';
+import { type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
 
 export interface KeyRow {
   id: string;
@@ -14,6 +14,8 @@ export interface KeyRow {
   owner: 'person' | 'service';
   /** JSON; null for none. */
   constraints: string | null;
+  /** The id of the first of the keys that rotations put in each other's place; at most one is active. */
+  lineage: string;
   is_active: number;
   expires_at: number | null;
   last_used_at: number | null;
@@ -57,6 +59,27 @@ export function findKey(db: Db, organizationId: string, id: string): Promise<Key
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .executeTakeFirst();
+}
+
+const heirs = statement<KeyTables, { ids: unknown }, Pick<KeyRow, 'id' | 'constraints'>>(
+  (db, parameter) =>
+    db
+      .selectFrom('api_keys as made')
+      .innerJoin('api_keys as heir', 'heir.lineage', 'made.lineage')
+      .select(['made.id', 'heir.constraints'])
+      .where(isOneOf(db, 'made.id', parameter('ids')))
+      .where('heir.is_active', '=', 1),
+);
+
+/**
+ * The constraints that hold now for what these keys made: their own, or those of what a rotation put in
+ * their place. Without those of which nothing is active any more.
+ */
+export function findHeirs(
+  db: Db,
+  ids: readonly string[],
+): Promise<Pick<KeyRow, 'id' | 'constraints'>[]> {
+  return heirs(db, { ids: idList(db, ids) });
 }
 
 /** Newest first. */

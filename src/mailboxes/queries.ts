@@ -1,5 +1,5 @@
 // All SQL on `mailboxes` and `mailbox_addresses`. Rows only, no decisions.
-import { type Db, statement, tables } from '../store/db.ts';
+import { type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
 
 export interface MailboxRow {
   id: string;
@@ -40,6 +40,22 @@ const byAddress = statement<MailboxTables, { address: string }, MailboxRow>((db,
 /** Hot: asked for every recipient. `address` folded. */
 export async function findMailbox(db: Db, address: string): Promise<MailboxRow | undefined> {
   return (await byAddress(db, { address }))[0];
+}
+
+type Owner = Pick<MailboxAddressRow, 'address'> & Pick<MailboxRow, 'organization_id'>;
+
+const owners = statement<MailboxTables, { addresses: unknown }, Owner>((db, parameter) =>
+  db
+    .selectFrom('mailbox_addresses')
+    .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
+    .select(['mailbox_addresses.address', 'mailboxes.organization_id'])
+    .where(isOneOf(db, 'mailbox_addresses.address', parameter('addresses')))
+    .where('mailboxes.status', '!=', 'deleted'),
+);
+
+/** Whose mailboxes have these addresses (each folded); an address that none has is left out. */
+export function findOwners(db: Db, addresses: readonly string[]): Promise<Owner[]> {
+  return owners(db, { addresses: idList(db, addresses) });
 }
 
 /** False when the organization uses the slug already. */

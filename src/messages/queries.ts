@@ -42,6 +42,8 @@ export interface MessageRow {
   track_opens: number;
   track_clicks: number;
   scheduled_for: number | null;
+  /** Of what is scheduled; null for the operator. */
+  scheduling_key_id: string | null;
   inbound_envelope: string | null;
   is_test: number;
   delivery_count: number;
@@ -121,6 +123,7 @@ const messageColumns = [
   'track_opens',
   'track_clicks',
   'scheduled_for',
+  'scheduling_key_id',
   'inbound_envelope',
   'is_test',
   'delivery_count',

@@ -1,7 +1,7 @@
 // The onboarding review (specification 4.8, 5.6): the operator lets an organization send to everybody,
 // or not. Until it is approved it sends only to its own mailboxes and the simulator
-// (src/sending/reach.ts); it receives, and does all else, as any other. What was accepted
-// before a rejection still goes: a pause stops that too.
+// (src/mailboxes/reach.ts); it receives, and does all else, as any other. What was queued
+// before a rejection still goes, a pause stops that too; what is scheduled is cancelled at its time.
 //
 //   status    moved by  to        also
 //   pending   approve   approved

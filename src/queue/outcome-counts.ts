@@ -125,7 +125,7 @@ export async function countConfirmed(
   );
 }
 
-/** Counts what a person took out of the queue: no outcome of the channel. */
+/** Counts what was taken out of the queue before an attempt: no outcome of the channel. */
 export async function countDropped(app: App, trx: Db, rows: readonly DeliveryRow[]): Promise<void> {
   await countMail(
     app,

@@ -5,8 +5,9 @@
 // |-----------|----------------------------------------------|----------------------------------------|
 // | scheduled | its time, found by a claim                   | booked for `askingMs`, and asked        |
 // | asked     | a pause, or a held domain                    | waits in the lane of that (stops.ts)   |
-// | asked     | no room in the daily quota                   | waits in a lane of its own until it has |
 // | asked     | no token                                     | waits for the next that is not booked   |
+// | asked     | a check that is asked again (send-checks.ts) | ends: cancelled, with the reason        |
+// | asked     | no room in the daily quota                   | waits in a lane of its own until it has |
 // | asked     | a token and room: one transaction with both  | queued, as any other                    |
 //
 // The draw is outside of any transaction, as daemons share their buckets through the store: a crash
@@ -16,32 +17,23 @@ import { admissionOf } from '../admission/admission.ts';
 import { limitsOf } from '../admission/plans.ts';
 import { findSpent, openAllowances } from '../admission/quota.ts';
 import type { App } from '../app.ts';
-import { type ActiveBlocks, findBlockedOf, suppressedBy } from '../blocks/suppression.ts';
+import { findBlockedOf } from '../blocks/suppression.ts';
 import { type DeliveryRow, firstTurn } from '../deliveries/queries.ts';
 import {
   askScheduledNow,
-  endUnclaimed,
-  enqueueScheduled,
   lockScheduled,
   type PutOff,
   putOffScheduled,
-  type UnclaimedEnd,
 } from '../deliveries/queue-queries.ts';
-import { ForbiddenError } from '../errors.ts';
-import { type MessageEvent, recordTimeline } from '../events/record.ts';
 import { findMessageRows, lockMessages, type MessageRow } from '../messages/queries.ts';
-import { restateMessage } from '../messages/restate.ts';
-import { foldAddress } from '../net/address.ts';
 import { findOrganizations } from '../organizations/queries.ts';
 import { perApp } from '../runtime/per-app.ts';
-import { type ResolvedSender, resolveSenders } from '../senders/resolve.ts';
 import type { Db } from '../store/db.ts';
-import { unsentEvent } from './delivery-event.ts';
+import { Departures } from './departures.ts';
 import { changeQueue } from './desk/queue-walk.ts';
 import { countDropped } from './outcome-counts.ts';
-import { expiryOf } from './retry.ts';
-import { type Pauses, readPauses, stopOfQuota } from './stops.ts';
-import { turnsOf } from './turns.ts';
+import { type DueSend, openDueChecks } from './send-checks.ts';
+import { readPauses, stopOfQuota } from './stops.ts';
 
 /** So long another daemon leaves alone what this one asks for; after a crash it delays by as much. */
 const askingMs = 10_000;
@@ -134,45 +126,37 @@ async function ask(
   }));
 }
 
-/** What the transaction of a batch knows of its messages. */
-interface Batch {
-  rows: ReadonlyMap<string, DeliveryRow[]>;
-  messages: ReadonlyMap<string, MessageRow>;
-  senders: ReadonlyMap<string, ResolvedSender | ForbiddenError>;
-  blocked: ReadonlyMap<string, ActiveBlocks>;
-  pauses: Pauses;
+/** A message whose time has come, with what is scheduled of it. */
+interface DueMessage {
+  message: MessageRow;
+  rows: readonly DeliveryRow[];
+  send: DueSend;
 }
 
-async function readBatch(trx: Db, messageIds: readonly string[]): Promise<Batch> {
-  const pauses = await readPauses(trx);
+/** Kept from others until the transaction ends; without what has left the schedule meanwhile. */
+async function lockDue(trx: Db, messageIds: readonly string[]): Promise<Map<string, DueMessage>> {
   const found = await lockScheduled(trx, messageIds);
-  const rows = Map.groupBy(found, (row) => row.message_id);
-  const ids = [...rows.keys()];
+  const rowsOf = Map.groupBy(found, (row) => row.message_id);
+  const ids = [...rowsOf.keys()];
   await lockMessages(trx, ids);
   const messages = await findMessageRows(trx, ids);
-  const questions = messages.map(({ organization_id, from_email }) => ({
-    organizationId: organization_id,
-    from: { email: from_email },
-  }));
-  const senders = await resolveSenders(trx, questions);
-  const blocked = await findBlockedOf(
-    trx,
-    found.map(({ organization_id, email }) => ({
-      organizationId: organization_id,
-      addresses: [email],
-    })),
+  return new Map(
+    messages.map((message) => {
+      const rows = rowsOf.get(message.id) ?? [];
+      return [message.id, { message, rows, send: toCheck(message, rows) }];
+    }),
   );
+}
+
+function toCheck(message: MessageRow, rows: readonly DeliveryRow[]): DueSend {
   return {
-    rows,
-    messages: new Map(messages.map((row) => [row.id, row])),
-    senders: new Map(
-      messages.flatMap(({ id }, index) => {
-        const sender = senders[index];
-        return sender ? [[id, sender] as const] : [];
-      }),
-    ),
-    blocked,
-    pauses,
+    organizationId: message.organization_id,
+    keyId: message.scheduling_key_id,
+    isTest: message.is_test === 1,
+    constraints: null,
+    from: { email: message.from_email },
+    addresses: rows.map(({ email }) => email),
+    sender: null,
   };
 }
 
@@ -180,41 +164,36 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
   const organizationIds = new Set(asked.map(({ organizationId }) => organizationId));
   // First of all: where a quota holds, this is what other transactions wait for.
   const allowances = await openAllowances(app, trx, organizationIds);
-  const batch = await readBatch(
+  const pauses = await readPauses(trx);
+  const due = await lockDue(
     trx,
     asked.map(({ messageId }) => messageId),
   );
+  const sends = [...due.values()].map(({ send }) => send);
+  const refusalOf = await openDueChecks(app, trx, allowances, sends);
+  const blocked = await findBlockedOf(trx, sends);
   const bookings = await openBookings(app, trx, organizationIds, now);
   const departures = new Departures(app, trx, now, await firstTurn(trx));
   const counted: { organizationId: string; emails: number }[] = [];
   for (const { messageId, organizationId, waitMs } of asked) {
+    const { message, rows = [], send } = due.get(messageId) ?? {};
     // Cancelled, deleted, or sent by another daemon meanwhile.
-    const rows = batch.rows.get(messageId);
-    const message = batch.messages.get(messageId);
-    const sender = batch.senders.get(messageId);
-    if (!rows || !message || !sender) continue;
+    if (!message || !send) continue;
+    const refusal = refusalOf(send);
     const [first] = rows;
-    const isStopped = first !== undefined && batch.pauses.on(first, now) !== null;
-    if (isStopped) {
-      for (const row of rows) {
-        const wait = batch.pauses.on(row, now);
-        if (wait) await putOffScheduled(trx, wait);
-      }
+    if (first && pauses.on(first, now)) {
+      await putOff(trx, rows, (row) => pauses.on(row, now));
     } else if (waitMs > 0) {
       const dueAt = bookings.next(organizationId, waitMs);
-      for (const { id } of rows) {
-        await putOffScheduled(trx, { id, lane: null, dueAt, waitReason: 'rate' });
-      }
-    } else if (sender instanceof ForbiddenError) {
-      await departures.refuse(message, rows, sender);
+      await putOff(trx, rows, ({ id }) => ({ id, lane: null, dueAt, waitReason: 'rate' }));
+    } else if (refusal) {
+      await departures.cancel(message, rows, refusal);
     } else if (allowances.take(organizationId, message.delivery_count)) {
-      for (const row of rows) {
-        const wait = waitForQuota(row, allowances.clearsAt(organizationId));
-        if (wait) await putOffScheduled(trx, wait);
-      }
+      const clearsAt = allowances.clearsAt(organizationId);
+      await putOff(trx, rows, (row) => waitForQuota(row, clearsAt));
     } else {
       counted.push({ organizationId, emails: message.delivery_count });
-      await departures.send(message, rows, batch.blocked.get(organizationId) ?? new Map());
+      await departures.send(message, rows, blocked.get(organizationId) ?? new Map());
     }
   }
   await departures.tell();
@@ -224,89 +203,15 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
   return bookings;
 }
 
-/** The messages of a batch that leave the schedule. */
-class Departures {
-  readonly #app: App;
-  readonly #trx: Db;
-  readonly #now: number;
-  readonly #firstTurn: number | null;
-  readonly #events: MessageEvent[] = [];
-  /** Failed without an attempt. */
-  readonly ended: DeliveryRow[] = [];
-
-  constructor(app: App, trx: Db, now: number, first: number | null) {
-    this.#app = app;
-    this.#trx = trx;
-    this.#now = now;
-    this.#firstTurn = first;
-  }
-
-  /** It is in the queue from now on; who was blocked since it was accepted gets none of it. */
-  async send(
-    message: MessageRow,
-    rows: readonly DeliveryRow[],
-    blocks: ActiveBlocks,
-  ): Promise<void> {
-    const expiresAt = expiryOf(this.#app.config.delivery.retry, this.#now);
-    const ends = new Map<DeliveryRow, UnclaimedEnd>();
-    for (const row of rows) {
-      const block = blocks.get(foldAddress(row.email));
-      if (block) {
-        ends.set(row, { ...suppressedBy(block, row.email, this.#now), updated_at: this.#now });
-        continue;
-      }
-      const { organization_id, sender_domain } = row;
-      const turn = turnsOf(this.#app).next(organization_id, sender_domain, this.#firstTurn);
-      await enqueueScheduled(this.#trx, { id: row.id, turn, now: this.#now, expiresAt });
-    }
-    await this.#end(message, ends, ends.size < rows.length);
-  }
-
-  /** Its sender may not send any more. */
-  async refuse(
-    message: MessageRow,
-    rows: readonly DeliveryRow[],
-    { message: text }: ForbiddenError,
-  ): Promise<void> {
-    const end: UnclaimedEnd = {
-      status: 'failed',
-      failed_at: this.#now,
-      terminal_at: this.#now,
-      error_code: 'policy',
-      error_message: text,
-      updated_at: this.#now,
-    };
-    await this.#end(message, new Map(rows.map((row) => [row, end])), false);
-  }
-
-  async #end(
-    { id, organization_id }: MessageRow,
-    ends: ReadonlyMap<DeliveryRow, UnclaimedEnd>,
-    isQueued: boolean,
-  ): Promise<void> {
-    for (const [row, end] of ends) {
-      await endUnclaimed(this.#trx, row.id, end);
-      this.ended.push(row);
-    }
-    const status = await restateMessage(this.#trx, id, this.#now);
-    if (isQueued) {
-      this.#events.push({
-        organizationId: organization_id,
-        messageId: id,
-        recipientId: null,
-        eventType: 'queued',
-        status,
-        timestamp: this.#now,
-        metadata: null,
-      });
-    }
-    for (const [row, end] of ends) {
-      this.#events.push(unsentEvent(row, end, status, this.#now));
-    }
-  }
-
-  async tell(): Promise<void> {
-    if (this.#events.length > 0) await recordTimeline(this.#app, this.#trx, this.#events);
+/** Puts off all that is scheduled of a message. */
+async function putOff(
+  trx: Db,
+  rows: readonly DeliveryRow[],
+  waitOf: (row: DeliveryRow) => PutOff | null,
+): Promise<void> {
+  for (const row of rows) {
+    const wait = waitOf(row);
+    if (wait) await putOffScheduled(trx, wait);
   }
 }
 

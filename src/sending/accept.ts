@@ -1,6 +1,6 @@
 // Accepting sends: everything that makes a 201 true happens here, in one transaction for all
-// requests that arrived together. Refusals are found by checks before any insert, so that a bad
-// request never spoils its neighbours. Specification 4.2; ARCHITECTURE.md, "Send".
+// requests that arrived together. Refusals are found by checks before any insert
+// (src/queue/send-checks.ts), so that a bad request never spoils its neighbours.
 
 import { type Allowances, openAllowances } from '../admission/quota.ts';
 import type { Caller } from '../api/route.ts';
@@ -8,33 +8,22 @@ import type { App } from '../app.ts';
 import { findBlockedOf } from '../blocks/suppression.ts';
 import { type DeliveryRow, firstTurn, insertDeliveries } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
-import {
-  ForbiddenError,
-  InternalError,
-  ResourceNotFoundError,
-  type ServiceError,
-} from '../errors.ts';
+import { InternalError, type ServiceError } from '../errors.ts';
 import { type MessageEvent, recordTimeline } from '../events/record.ts';
-import { beyondSenders } from '../keys/constraints.ts';
-import { isLocalAddress } from '../mailboxes/mailboxes.ts';
 import {
-  findMessageRows,
   idempotencyName,
   insertBlobs,
   insertContents,
   insertMessages,
   insertRecipients,
-  type MessageRow,
   shareContent,
 } from '../messages/queries.ts';
 import type { Message, SendPayload } from '../messages/schema.ts';
-import { foldAddress } from '../net/address.ts';
 import { unsentEvent } from '../queue/delivery-event.ts';
 import { countAccepted } from '../queue/outcome-counts.ts';
+import { type AcceptingSend, openAcceptChecks } from '../queue/send-checks.ts';
 import { turnsOf } from '../queue/turns.ts';
 import { isoTime } from '../runtime/clock.ts';
-import { type ResolvedSender, resolveSenders } from '../senders/resolve.ts';
-import { simulatedOutcome } from '../smtp/route.ts';
 import type { Db } from '../store/db.ts';
 import type { SendContent } from './content.ts';
 import { type Draft, draftMessage } from './draft.ts';
@@ -46,9 +35,8 @@ import {
   keepKeys,
   nameOf,
 } from './idempotency.ts';
-import { beyondOnboarding } from './reach.ts';
 import type { RecentContents } from './recent-contents.ts';
-import { scheduledDraft, untimely } from './schedule-draft.ts';
+import { scheduledDraft } from './schedule-draft.ts';
 
 /** One send, validated. */
 export interface AcceptRequest {
@@ -136,118 +124,45 @@ async function draftAll(
   requests: readonly AcceptRequest[],
   results: (AcceptResult | undefined)[],
 ): Promise<Map<number, Draft>> {
-  const senders = await resolveSenders(
-    trx,
-    requests.map(({ caller, payload }) => ({
-      organizationId: caller.organizationId,
-      from: payload.from,
-    })),
-  );
-  const parents = await findParents(trx, requests);
-  const blocked = await findBlockedOf(trx, requests.map(addressesOf));
+  const sends = requests.map(toCheck);
+  const refusalOf = await openAcceptChecks(app, trx, allowances, sends);
+  const blocked = await findBlockedOf(trx, sends);
   await recent.keep(requests.map(({ content }) => content.digest));
   const drafts = new Map<number, Draft>();
   const drafted = new Set<string>();
   for (const [index, request] of requests.entries()) {
-    const { idempotency } = request;
+    const { idempotency, scheduledFor, caller } = request;
     if (results[index] || (idempotency && drafted.has(nameOf(idempotency)))) continue;
-    const sender = senders[index];
-    const parent = parents.get(request.payload.email.inReplyToMessageId ?? '');
-    const { organizationId } = request.caller;
-    const { scheduledFor } = request;
-    const error =
-      untimely(scheduledFor, app.clock.now()) ??
-      missingResource(request, parent) ??
-      allowances.paused(organizationId) ??
-      (sender instanceof ForbiddenError ? sender : await beyondKey(trx, request, sender)) ??
-      (await beyondOnboarding(trx, request, allowances.onboarding(organizationId))) ??
-      (scheduledFor === undefined
-        ? allowances.take(organizationId, countRecipients(request))
-        : null);
-    if (error || !sender || sender instanceof ForbiddenError) {
-      results[index] = error ? { error } : unanswered();
+    const send = sends[index];
+    const refusal = send && refusalOf(send);
+    if (refusal || !send?.sender) {
+      results[index] = refusal ? { error: refusal.error } : unanswered();
       continue;
     }
-    const blocks = blocked.get(organizationId) ?? new Map();
-    const draft = draftMessage(app, recent, request, sender, parent, blocks);
+    const blocks = blocked.get(caller.organizationId) ?? new Map();
+    const draft = draftMessage(app, recent, request, send.sender, send.parent, blocks);
     drafts.set(
       index,
-      scheduledFor === undefined ? draft : scheduledDraft(app, draft, scheduledFor),
+      scheduledFor === undefined ? draft : scheduledDraft(app, draft, scheduledFor, caller.keyId),
     );
     if (idempotency) drafted.add(nameOf(idempotency));
   }
   return drafts;
 }
 
-async function findParents(
-  trx: Db,
-  requests: readonly AcceptRequest[],
-): Promise<Map<string, MessageRow>> {
-  const ids = requests.flatMap(({ payload }) => payload.email.inReplyToMessageId ?? []);
-  if (ids.length === 0) return new Map();
-  return new Map((await findMessageRows(trx, ids)).map((row) => [row.id, row]));
-}
-
-/** What the payload names and does not exist: asked before whether it may be sent (contract 4). */
-function missingResource(
-  { caller, payload }: AcceptRequest,
-  parent: MessageRow | undefined,
-): ResourceNotFoundError | null {
-  const { email, conversationId } = payload;
-  const missing = (resource: string, id: string) => new ResourceNotFoundError(resource, id);
-  const contactId = everyEntry(payload).find((entry) => entry.contactId)?.contactId;
-  if (contactId) return missing('contact', contactId);
-  if (email.templateId) return missing('template', email.templateId);
-  if (email.templateSlug) return missing('template', email.templateSlug);
-  if (conversationId) return missing('conversation', conversationId);
-  if (email.unsubscribeGroupId) return missing('unsubscribe-group', email.unsubscribeGroupId);
-  if (email.inReplyToMessageId && parent?.organization_id !== caller.organizationId) {
-    return missing('message', email.inReplyToMessageId);
-  }
-  return null;
-}
-
-/** Whom a key's mail may come from, then whom it may reach. */
-async function beyondKey(
-  trx: Db,
-  request: AcceptRequest,
-  sender: ResolvedSender | undefined,
-): Promise<ForbiddenError | null> {
-  const beyond = sender ? beyondSenders(request.caller, sender.email) : null;
-  return beyond ?? beyondTestKey(trx, request);
-}
-
-/** A test key reaches only simulator addresses and local mailboxes (contract 3). */
-async function beyondTestKey(
-  trx: Db,
-  { caller, payload }: AcceptRequest,
-): Promise<ForbiddenError | null> {
-  if (!caller.isTest) return null;
-  for (const { email } of everyEntry(payload)) {
-    if (email === undefined || (await isReachedByTestKey(trx, email))) continue;
-    return new ForbiddenError(
-      `A test key sends only to local mailboxes and @simulator.test; ${email} needs a live key`,
-    );
-  }
-  return null;
-}
-
-function addressesOf({ caller, payload }: AcceptRequest) {
-  const addresses = everyEntry(payload).flatMap(({ email }) => email ?? []);
-  return { organizationId: caller.organizationId, addresses };
-}
-
-/** One email for each address, however often it is named. */
-function countRecipients(request: AcceptRequest): number {
-  return new Set(addressesOf(request).addresses.map(foldAddress)).size;
-}
-
-function everyEntry({ to, cc = [], bcc = [] }: SendPayload) {
-  return [...to, ...cc, ...bcc];
-}
-
-async function isReachedByTestKey(trx: Db, address: string): Promise<boolean> {
-  return simulatedOutcome(address) !== null || (await isLocalAddress(trx, address));
+function toCheck({ caller, payload, scheduledFor }: AcceptRequest): AcceptingSend {
+  const { to, cc = [], bcc = [], from } = payload;
+  return {
+    organizationId: caller.organizationId,
+    isTest: caller.isTest,
+    constraints: caller.constraints,
+    from,
+    addresses: [...to, ...cc, ...bcc].flatMap(({ email }) => email ?? []),
+    payload,
+    scheduledFor,
+    sender: null,
+    parent: null,
+  };
 }
 
 async function insertDrafts(app: App, trx: Db, drafts: readonly Draft[]): Promise<void> {

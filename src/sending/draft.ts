@@ -40,7 +40,7 @@ export function draftMessage(
   recent: RecentContents,
   { caller, payload, content }: { caller: Caller; payload: SendPayload; content: SendContent },
   sender: ResolvedSender,
-  parent: MessageRow | undefined,
+  parent: MessageRow | null,
   blocks: ActiveBlocks,
 ): Draft {
   const now = app.clock.now();
@@ -81,6 +81,7 @@ export function draftMessage(
     track_opens: 0,
     track_clicks: 0,
     scheduled_for: null,
+    scheduling_key_id: null,
     inbound_envelope: null,
     is_test: caller.isTest ? 1 : 0,
     delivery_count: deliveries.length,

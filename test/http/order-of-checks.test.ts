@@ -1,7 +1,10 @@
-// The order of contract 4: route, key, permission, rate limit, malformed body, fields, then the route.
+// The order of contract 4: route, key, permission, rate limit, malformed body, fields, then the route;
+// of a send, its checks, each before the next.
 
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { admissionOf } from '../../src/admission/admission.ts';
 import { type Route, route } from '../../src/api/route.ts';
 import {
   ConflictError,
@@ -9,6 +12,22 @@ import {
   RateLimitedError,
   ResourceNotFoundError,
 } from '../../src/errors.ts';
+import { revokeKey, updateKey } from '../../src/keys/keys.ts';
+import { reviewOnboarding } from '../../src/organizations/onboarding.ts';
+import { pauseOrganization, updateOrganization } from '../../src/organizations/organizations.ts';
+import { resumeSending } from '../../src/queue/desk/resume.ts';
+import { isoTime } from '../../src/runtime/clock.ts';
+import { updateSender } from '../../src/senders/senders.ts';
+import { onPlan, useToday } from '../admission/fixtures.ts';
+import { payload } from '../messages/fixtures.ts';
+import {
+  type CheckedWorld,
+  checkedWorld,
+  foreignMailboxes,
+  from,
+  hourMs,
+} from '../sending/checked-world.ts';
+import { httpApi } from '../support/http-client.ts';
 import {
   echo,
   getRoute,
@@ -313,4 +332,112 @@ describe('a route that cannot be served safely', () => {
     const loose: Route = { ...touch, path: '/v1/touch/{id}' };
     await expect(httpService({ routes: [loose] })).rejects.toThrow('different parameters');
   });
+});
+
+describe('then, of a send, each check before the next', () => {
+  let world: CheckedWorld;
+  beforeEach(async () => {
+    world = await checkedWorld('sqlite');
+  });
+  afterEach(() => world.close());
+
+  const conversationId = 'conv_0123456789abcdefghjk';
+  const narrow = { senders: ['other@acme.example'] };
+
+  const setActive = (isActive: boolean) =>
+    updateSender(world.test.app, world.test.operator, world.senderId, { isActive });
+  const setConstraints = (keyId: string, constraints: typeof narrow | null) =>
+    updateKey(world.test.app, world.test.operator, keyId, { constraints });
+  const review = (verdict: 'approved' | 'rejected') =>
+    reviewOnboarding(world.test.app, 'default', { verdict });
+
+  it('as it is accepted: of all that refuse, the first; without it, the next', async () => {
+    const { test } = world;
+    const { app } = test;
+    const tester = await world.key({ role: 'sender', mode: 'test', constraints: narrow });
+    const live = await world.key();
+    await onPlan(test, 'free');
+    await useToday(test, 1_000);
+    await review('rejected');
+    await setActive(false);
+    await pauseOrganization(app, 'default', {});
+    const api = httpApi(test);
+    let apiKey = tester.plaintext;
+    let path = '/v1/messages/scheduled';
+    let top: Record<string, unknown> = { conversationId, scheduledFor: isoTime(0) };
+    const ladder: [status: number, words: RegExp, lift: () => unknown][] = [
+      [422, /is past/, () => Object.assign(top, { scheduledFor: isoTime(test.clock.now()) })],
+      [404, /conv_/, () => (top = { scheduledFor: isoTime(test.clock.now()) })],
+      [403, /Sending is paused/, () => resumeSending(app, 'default')],
+      [403, /this sender is inactive/, () => setActive(true)],
+      [403, /This key may not send from/, () => setConstraints(tester.id, null)],
+      [403, /A test key sends only/, () => (apiKey = live.plaintext)],
+      [
+        403,
+        /onboarding review rejected/,
+        async () => {
+          // What is scheduled is asked for its quota on its day: the last pair is of what goes now.
+          [path, top] = ['/v1/messages', {}];
+          expect(await answer()).toMatchObject([403, /onboarding review rejected/]);
+          await review('approved');
+        },
+      ],
+      [402, /daily-emails/, () => updateOrganization(app, 'default', { plan: 'self-hosted' })],
+    ];
+    async function answer(): Promise<[number, string]> {
+      const { status, body } = await api
+        .as(apiKey)
+        .post(path, payload({}, { from: { email: from }, ...top }));
+      return [status, JSON.stringify(body)];
+    }
+    for (const [status, words, lift] of ladder) {
+      expect(await answer()).toEqual([status, expect.stringMatching(words)]);
+      await lift();
+    }
+    expect((await answer())[0]).toBe(201);
+    await api.close();
+  });
+
+  /** When it is due, in their order: what comes of it, and what was changed since it was accepted. */
+  const changes: [outcome: string, change: (keyId: string) => Promise<unknown>][] = [
+    ['waits tenant-health', () => pauseOrganization(world.test.app, 'default', {})],
+    [
+      'waits rate',
+      async () => {
+        const { organizationId } = world.test.caller;
+        const drawn = await admissionOf(world.test.app).tryDraw(
+          { organizationId, keyId: null },
+          10,
+        );
+        expect(drawn).toBe(0);
+      },
+    ],
+    ['cancelled by key', (keyId) => revokeKey(world.test.app, world.test.operator, keyId)],
+    ['cancelled by sender', () => setActive(false)],
+    ['cancelled by key-constraints', (keyId) => setConstraints(keyId, narrow)],
+    [
+      'cancelled by test-key',
+      () =>
+        world.test.app.store.write((trx) =>
+          sql`update mailboxes set status = 'deleted' where slug = 'r1'`.execute(trx),
+        ),
+    ],
+    ['cancelled by onboarding', () => review('rejected')],
+    // There is room for one of its two recipients: the queue sees none that it could wait for before.
+    ['waits daily-quota', () => useToday(world.test, 999)],
+  ];
+
+  it.each([...changes.map(([outcome], index) => [index, outcome] as const), [8, 'goes'] as const])(
+    'as scheduled mail comes due, from change %i on: %s',
+    async (index, outcome) => {
+      const { test } = world;
+      await onPlan(test, 'free');
+      const { id: keyId, caller } = await world.key({ role: 'sender', mode: 'test' });
+      const id = await world.schedule(caller, foreignMailboxes);
+      await world.pass(hourMs - 1);
+      for (const [, change] of changes.slice(index).reverse()) await change(keyId);
+      await world.pass(1);
+      expect(await world.outcomeOf(id)).toBe(outcome);
+    },
+  );
 });

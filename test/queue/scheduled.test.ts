@@ -341,10 +341,10 @@ describe.each(stores)('scheduled sends on %s', (store) => {
       await pipeline.idle();
       expect(await timeline(app, caller, refused)).toEqual([
         'scheduled:scheduled',
-        'failed:failed',
+        'cancelled:failed',
       ]);
       expect(await firstDelivery(app, caller, refused)).toMatchObject({
-        errorCode: 'policy',
+        errorCode: 'cancelled',
         errorMessage: expect.stringMatching(/hello@sandbox.test may not send/),
       });
     });

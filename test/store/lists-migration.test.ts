@@ -1,37 +1,21 @@
 // A store that an older version filled: its messages and blocks are counted, its lists and deletions
 // work as those of a new one.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { sql } from 'kysely';
-import pg from 'pg';
-import { describe, expect, inject, it } from 'vitest';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { migrations } from '../../src/store/migrate.ts';
-import { openStore } from '../../src/store/open.ts';
+import { describe, expect, it } from 'vitest';
 import { messageCounts } from '../messages/exact-counts.ts';
-import { postgresSchema } from '../support/postgres.ts';
 import { stores } from '../support/test-app.ts';
+import { withOlderStore } from './older-store.ts';
 
 const own = '0015-lists';
 
 /** As the version before left it: two organizations, mail of three days, blocks. */
-function olderStatements(kind: (typeof stores)[number]): string[] {
-  const before = migrations.slice(
-    0,
-    migrations.findIndex(({ name }) => name === own),
-  );
+function filling(): string[] {
   const day = 86_400_000;
   const message = (id: number, organization: string, rest: string, at: number) =>
     `insert into messages (id, organization_id, direction, status, content_id, from_email,
       message_id_header, track_opens, track_clicks, is_test, delivery_count, created_at, updated_at)
      values ('msg_${id}', '${organization}', ${rest}, 'a@b.example', '<x>', 0, 0, 0, 1, ${at}, ${at})`;
   return [
-    ...before.flatMap(({ name, statements }) => [
-      ...statements(kind),
-      `insert into migrations (name, applied_at) values ('${name}', 1)`,
-    ]),
     ...['org_a', 'org_b'].map(
       (
         id,
@@ -54,20 +38,7 @@ function olderStatements(kind: (typeof stores)[number]): string[] {
 
 describe.each(stores)('a store of the version before, on %s', (kind) => {
   it('is counted, and what its messages share can go', async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'svc-lists-'));
-    const schema = kind === 'postgres' ? await postgresSchema(inject('postgresUrl')) : null;
-    if (schema) {
-      const client = new pg.Client({ connectionString: schema.url });
-      await client.connect();
-      for (const text of olderStatements(kind)) await client.query(text);
-      await client.end();
-    } else {
-      const database = new Database(join(dataDir, 'svc.db'));
-      for (const text of olderStatements(kind)) database.exec(text);
-      database.close();
-    }
-    const store = await openStore(schema?.url ?? 'sqlite:svc.db', dataDir, systemClock);
-    try {
+    await withOlderStore(kind, own, filling(), async (store) => {
       const counts = await messageCounts({ store });
       expect(counts.kept).toEqual(counts.exact);
       expect(counts.kept).toContainEqual({ key: 'org_a outbound delivered 86400000', count: 1 });
@@ -85,10 +56,6 @@ describe.each(stores)('a store of the version before, on %s', (kind) => {
         const edit = store.write((trx) => sql`update sqlite_schema set sql = sql`.execute(trx));
         await expect(edit).rejects.toThrow('may not be modified');
       }
-    } finally {
-      await store.close();
-      await schema?.drop();
-      rmSync(dataDir, { recursive: true });
-    }
+    });
   });
 });

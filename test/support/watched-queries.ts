@@ -6,6 +6,8 @@ import pg from 'pg';
 export interface Query {
   text: string;
   values: readonly unknown[];
+  /** How often it ran. */
+  times: number;
 }
 
 type Run = (this: unknown, ...args: unknown[]) => unknown;
@@ -29,7 +31,8 @@ const verbs = /^\s*(select|insert|update|delete|with)\b/i;
 export function watchQueries(): { take(): Query[]; stop(): void } {
   const seen = new Map<string, Query>();
   const see = (text: unknown, values: readonly unknown[]) => {
-    if (typeof text === 'string' && verbs.test(text)) seen.set(text, { text, values });
+    if (typeof text !== 'string' || !verbs.test(text)) return;
+    seen.set(text, { text, values, times: 1 + (seen.get(text)?.times ?? 0) });
   };
   const statement = Object.getPrototypeOf(new Database(':memory:').prepare('select 1'));
   const untap = [

@@ -1,0 +1,38 @@
+// What the standing of an organization may refuse, as its allowances have it (quota.ts): a pause, and a
+// daily quota without room. Scheduled mail waits for both when its time comes, so neither is asked then
+// (src/queue/scheduled.ts).
+import type { SendCheck } from '../api/send-check.ts';
+import { foldAddress } from '../net/address.ts';
+import type { Allowances } from './quota.ts';
+
+type ByOrganization = { organizationId: string };
+
+export const pausedCheck = (allowances: Allowances): SendCheck<'accepting', ByOrganization> => ({
+  name: 'paused',
+  asked: 'accepting',
+  prepare:
+    () =>
+    ({ organizationId }) =>
+      allowances.paused(organizationId),
+});
+
+interface Counted extends ByOrganization {
+  addresses: readonly string[];
+  scheduledFor: number | undefined;
+}
+
+/** Takes what it does not refuse: nothing may be refused after it. */
+export const quotaCheck = (allowances: Allowances): SendCheck<'accepting', Counted> => ({
+  name: 'quota',
+  asked: 'accepting',
+  prepare:
+    () =>
+    ({ organizationId, addresses, scheduledFor }) =>
+      // What is scheduled counts on the day on which it goes.
+      scheduledFor === undefined ? allowances.take(organizationId, countEmails(addresses)) : null,
+});
+
+/** One email for each address, however often it is named. */
+function countEmails(addresses: readonly string[]): number {
+  return new Set(addresses.map(foldAddress)).size;
+}

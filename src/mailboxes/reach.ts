@@ -1,0 +1,83 @@
+// Whom a send reaches that may not leave the machine. A test key (contract 3): local mailboxes and the
+// simulator. An organization that is not approved (src/organizations/onboarding.ts): its own mailboxes
+// and the simulator. Anything else is a 403 that explains.
+import type { Allowances, OpenOnboarding } from '../admission/quota.ts';
+import type { SendCheck } from '../api/send-check.ts';
+import { ForbiddenError } from '../errors.ts';
+import { foldAddress } from '../net/address.ts';
+import { simulatedOutcome } from '../smtp/route.ts';
+import type { Db } from '../store/db.ts';
+import { findOwners } from './queries.ts';
+
+interface Addressed {
+  organizationId: string;
+  addresses: readonly string[];
+}
+
+/** The first address of a send that no mailbox has which `mayReach` its organization, if any. */
+type Beyond = (
+  send: Addressed,
+  mayReach: (owner: string, organizationId: string) => boolean,
+) => string | undefined;
+
+/** Asks once for the mailboxes of all these sends. */
+async function readMailboxes(trx: Db, sends: readonly Addressed[]): Promise<Beyond> {
+  const folded = new Set(sends.flatMap(({ addresses }) => addresses.map(foldAddress)));
+  const rows = folded.size > 0 ? await findOwners(trx, [...folded]) : [];
+  const owners = new Map(rows.map((row) => [row.address, row.organization_id]));
+  return ({ organizationId, addresses }, mayReach) =>
+    addresses.find((address) => {
+      if (simulatedOutcome(address) !== null) return false;
+      const owner = owners.get(foldAddress(address));
+      return owner === undefined || !mayReach(owner, organizationId);
+    });
+}
+
+/** Asked again when it is due: a mailbox may be gone by then, and its address lead elsewhere. */
+export const testKeyCheck: SendCheck<'both', Addressed & { isTest: boolean }> = {
+  name: 'test-key',
+  asked: 'both',
+  async prepare(_app, trx, sends) {
+    const beyond = await readMailboxes(
+      trx,
+      sends.filter(({ isTest }) => isTest),
+    );
+    return (send) => {
+      const address = send.isTest ? beyond(send, () => true) : undefined;
+      if (address === undefined) return null;
+      return new ForbiddenError(
+        `A test key sends only to local mailboxes and @simulator.test; ${address} needs a live key`,
+      );
+    };
+  },
+};
+
+export const onboardingCheck = (allowances: Allowances): SendCheck<'both', Addressed> => ({
+  name: 'onboarding',
+  asked: 'both',
+  async prepare(_app, trx, sends) {
+    const beyond = await readMailboxes(
+      trx,
+      sends.filter(({ organizationId }) => allowances.onboarding(organizationId) !== null),
+    );
+    return (send) => {
+      const onboarding = allowances.onboarding(send.organizationId);
+      if (!onboarding) return null;
+      const address = beyond(send, (owner, own) => owner === own);
+      return address === undefined ? null : unapproved(onboarding, address);
+    };
+  },
+});
+
+function unapproved({ status, generation }: OpenOnboarding, address: string): ForbiddenError {
+  const reach = `it sends only to its own mailboxes and @simulator.test, not to ${address}`;
+  if (status === 'pending') {
+    return new ForbiddenError(
+      `The onboarding review of this organization is pending: until it is approved ${reach}`,
+    );
+  }
+  return new ForbiddenError(
+    `The onboarding review rejected this organization: ${reach}. An owner or admin reapplies with ` +
+      `POST /v1/organizations/onboarding/reapply {"expectedGeneration":${generation}}`,
+  );
+}

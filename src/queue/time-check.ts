@@ -1,0 +1,31 @@
+// When a send may be scheduled for. Asked after the idempotency key: a repeat that comes when the time
+// is over still gets its answer.
+import type { SendCheck } from '../api/send-check.ts';
+import { ValidationError } from '../errors.ts';
+import { isoTime } from '../runtime/clock.ts';
+
+/** The same date of the next year. */
+function aYearAfter(now: number): number {
+  const date = new Date(now);
+  return date.setUTCFullYear(date.getUTCFullYear() + 1);
+}
+
+/** The refusal of a time that is past, or beyond a year; null for one that may be waited for. */
+function untimely(scheduledFor: number, now: number): ValidationError | null {
+  const refuse = (problem: string) => ValidationError.of('scheduledFor', problem);
+  if (!(scheduledFor >= now)) return refuse(`is past: it is ${isoTime(now)} now`);
+  const latest = aYearAfter(now);
+  if (scheduledFor > latest) {
+    return refuse(`must be within a year, by ${isoTime(latest)} at the latest`);
+  }
+  return null;
+}
+
+export const timeCheck: SendCheck<'accepting', { scheduledFor: number | undefined }> = {
+  name: 'time',
+  asked: 'accepting',
+  prepare: ({ clock }) => {
+    const now = clock.now();
+    return ({ scheduledFor }) => (scheduledFor === undefined ? null : untimely(scheduledFor, now));
+  },
+};

@@ -1,0 +1,26 @@
+// Whether its sender may send it (resolve.ts): also tells the checks after it, and the draft, who that is.
+import type { SendCheck } from '../api/send-check.ts';
+import { ForbiddenError } from '../errors.ts';
+import { type FromAddress, type ResolvedSender, resolveSenders } from './resolve.ts';
+
+interface Sent {
+  organizationId: string;
+  from: FromAddress | undefined;
+  /** Null until it is resolved, and where it is refused. */
+  sender: ResolvedSender | null;
+}
+
+export const senderCheck: SendCheck<'both', Sent> = {
+  name: 'sender',
+  asked: 'both',
+  async prepare(_app, trx, sends) {
+    const answers = await resolveSenders(trx, sends);
+    const refusals = new Map<Sent, ForbiddenError>();
+    for (const [index, send] of sends.entries()) {
+      const answer = answers[index];
+      if (answer instanceof ForbiddenError) refusals.set(send, answer);
+      else send.sender = answer ?? null;
+    }
+    return (send) => refusals.get(send) ?? null;
+  },
+};

@@ -1,0 +1,95 @@
+// What the tests of the checks of a send share: a domain with a sender, mailboxes of this organization
+// and of another, keys, and a pipeline for what is scheduled.
+import { expect } from 'vitest';
+import type { Caller } from '../../src/api/route.ts';
+import { addDomain } from '../../src/domains/domains.ts';
+import { verifyDomain } from '../../src/domains/verification.ts';
+import { createAuthenticator } from '../../src/keys/authenticator.ts';
+import { createKey } from '../../src/keys/keys.ts';
+import type { CreateKey } from '../../src/keys/schema.ts';
+import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
+import { listMessageEvents } from '../../src/messages/messages.ts';
+import { scheduledPayload } from '../../src/messages/schema.ts';
+import { isoTime } from '../../src/runtime/clock.ts';
+import { createSender } from '../../src/senders/senders.ts';
+import { scheduleMessage } from '../../src/sending/schedule.ts';
+import { otherOrganization, payload } from '../messages/fixtures.ts';
+import { firstDelivery, type RunningPipeline, startPipeline } from '../support/delivery.ts';
+import { type TestApp, type TestStore, testApp } from '../support/test-app.ts';
+
+export const hourMs = 3_600_000;
+/** On the domain of the organization `default`. */
+export const from = 'news@acme.example';
+export const ownMailbox = 'office@acme.example';
+/** Mailboxes of another organization. */
+export const foreignMailboxes = ['r0@elsewhere.example', 'r1@elsewhere.example'] as const;
+
+export interface CheckedWorld {
+  test: TestApp;
+  domainId: string;
+  senderId: string;
+  /** A new key and who asks with it. */
+  key(input?: CreateKey): Promise<{ id: string; plaintext: string; caller: Caller }>;
+  /** Accepts one for an hour from now; its id. */
+  schedule(caller: Caller, to: readonly string[], top?: Record<string, unknown>): Promise<string>;
+  /** Lets so much time pass and everything be done that is due then; until the first time no queue runs. */
+  pass(ms: number): Promise<void>;
+  /** `goes`, `waits REASON` or `cancelled by CHECK`. */
+  outcomeOf(id: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function checkedWorld(store: TestStore): Promise<CheckedWorld> {
+  const test = await testApp({ store });
+  const { app, operator, clock } = test;
+  const verified = async (caller: Caller, domain: string) => {
+    const { id } = await addDomain(app, caller, { domain, dkim: 'ed25519' });
+    await verifyDomain(app, caller, id, { force: true });
+    return id;
+  };
+  const domainId = await verified(operator, 'acme.example');
+  const { id: senderId } = await createSender(app, operator, { email: from });
+  const mailbox = { slug: 'office', displayName: null };
+  await createMailbox(app, operator, { ...mailbox, address: ownMailbox });
+  const other = (await otherOrganization(app, 'elsewhere')).caller;
+  await verified(other, 'elsewhere.example');
+  for (const address of foreignMailboxes) {
+    await createMailbox(app, other, { ...mailbox, slug: address.slice(0, 2), address });
+  }
+  let pipeline: RunningPipeline | null = null;
+  return {
+    test,
+    domainId,
+    senderId,
+    async key(input = { role: 'sender' }) {
+      const { id, key } = await createKey(app, operator, input);
+      const caller = await createAuthenticator(app).authenticate(key ?? '');
+      if (!caller) throw new Error('a new key was refused');
+      return { id, plaintext: key ?? '', caller };
+    },
+    async schedule(caller, to, top = {}) {
+      const scheduledFor = isoTime(clock.now() + hourMs);
+      const entries = to.map((email) => ({ email }));
+      const body = payload({}, { from: { email: from }, to: entries, scheduledFor, ...top });
+      return (await scheduleMessage(app, caller, scheduledPayload.parse(body))).id;
+    },
+    async pass(ms) {
+      pipeline ??= await startPipeline(app);
+      await clock.advance(ms);
+      await pipeline.idle();
+    },
+    async outcomeOf(id) {
+      const { status, scheduling } = await firstDelivery(app, operator, id);
+      if (status === 'scheduled') return `waits ${scheduling?.waitReason}`;
+      const events = await listMessageEvents(app, operator, id);
+      const cancelled = events.find(({ eventType }) => eventType === 'cancelled');
+      if (cancelled) return `cancelled by ${cancelled.metadata?.check}`;
+      expect(events.map(({ eventType }) => eventType)).toContain('queued');
+      return 'goes';
+    },
+    async close() {
+      await pipeline?.close();
+      await test.close();
+    },
+  };
+}
