@@ -7,6 +7,7 @@ import type { App } from '../src/app.ts';
 import { checkSecret } from '../src/domains/signing-keys.ts';
 import { checkDueDomains } from '../src/domains/verification.ts';
 import { firstStart, firstStartText } from '../src/first-start.ts';
+import { createProjector } from '../src/inbound/projector.ts';
 import { type Authenticator, createAuthenticator } from '../src/keys/authenticator.ts';
 import { createAttempter } from '../src/queue/attempt.ts';
 import { createCarrierThread } from '../src/queue/carrier/carrier-thread.ts';
@@ -55,6 +56,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const smtpPort = await startSmtp(app, onStop);
     const pipeline = await startQueue(app, smtpPort, onStop);
     startReports(app, onStop);
+    await startProjector(app, onStop);
     const authenticator = createAuthenticator(app);
     onStop(() => authenticator.close());
     startScheduler(app, authenticator, onStop);
@@ -119,6 +121,13 @@ function startReports(app: App, onStop: OnStop): void {
   const reports = createReportReader(app);
   reports.start();
   onStop(() => reports.stop());
+}
+
+/** What came in is parsed soon after its 250. */
+async function startProjector(app: App, onStop: OnStop): Promise<void> {
+  const projector = createProjector(app);
+  await projector.start();
+  onStop(() => projector.stop());
 }
 
 function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop): void {

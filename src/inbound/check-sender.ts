@@ -8,7 +8,7 @@
 //   other      | any       | taken
 //   not read   | temperror | taken: nobody asked for a refusal
 import type { App } from '../app.ts';
-import type { InboundEnvelope } from '../messages/email-projection.ts';
+import type { InboundEnvelope } from '../messages/projection.ts';
 import { isInRanges, networkOf, parseRange } from '../net/network-address.ts';
 import { isOwnTransaction } from '../queue/own-transactions.ts';
 import { perApp } from '../runtime/per-app.ts';

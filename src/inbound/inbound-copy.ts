@@ -3,7 +3,7 @@
 
 import type { App } from '../app.ts';
 import type { MessageEvent } from '../events/record.ts';
-import type { InboundEnvelope } from '../messages/email-projection.ts';
+import type { InboundEnvelope } from '../messages/projection.ts';
 import type { BlobRow, MessageRow, RecipientRow } from '../messages/queries.ts';
 import type { HeaderAddress, ParsedMail } from '../mime/parse/parsed-mail.ts';
 import { foldAddress } from '../net/address.ts';

@@ -4,6 +4,7 @@
 // (resolve.ts).
 import type { App } from '../app.ts';
 import { recordTimeline } from '../events/record.ts';
+import { insertWaiting } from '../messages/projection-queries.ts';
 import { insertBlobs, insertMessages, insertRecipients } from '../messages/queries.ts';
 import { type HeaderBlock, readHeaderBlock } from '../mime/parse/header-fields.ts';
 import { projectHeader } from '../mime/parse/read-header.ts';
@@ -14,6 +15,7 @@ import { groupWrites } from '../store/group.ts';
 import { countMail } from '../usage/count.ts';
 import { checkSender, type Verdicts } from './check-sender.ts';
 import { draftCopies, type InboundCopy } from './inbound-copy.ts';
+import { mailIntakeOf } from './mail-intake.ts';
 import { receivedField } from './received-field.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
 import type { Addressee } from './resolve.ts';
@@ -78,6 +80,10 @@ async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): 
   await insertRecipients(
     trx,
     copies.flatMap(({ recipients }) => recipients),
+  );
+  await insertWaiting(
+    trx,
+    copies.map(({ message }) => message),
   );
   await recordTimeline(
     app,
@@ -176,6 +182,7 @@ export async function receive(
   });
   const copies = draftMessages(app, envelope, { trace, raw, block, receivedAt, verdicts });
   const reports = draftReports(app, envelope, trace, raw);
+  mailIntakeOf(app).took(1);
   await storeMailOf(app)({ copies, reports });
   app.metrics.accepted.inc({ direction: 'inbound' }, copies.length);
   const messageIds = copies.map(({ message }) => message.id);

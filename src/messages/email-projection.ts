@@ -1,5 +1,5 @@
-// The email view of a message (specification 2.2): an inbound one is parsed from its raw MIME, an
-// outbound one comes from what was accepted.
+// The email view of a message (specification 2.2): of an inbound one what its raw MIME was found to say, of
+// an outbound one what was accepted.
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -7,7 +7,8 @@ import { findDeliveries } from '../deliveries/queries.ts';
 import { fromJson } from '../store/db.ts';
 import { getMessageRow } from './messages.ts';
 import { presentDelivery } from './present.ts';
-import { findBlob, findContents, findRecipients, type MessageRow } from './queries.ts';
+import { attachmentsOf, type InboundEnvelope, readProjection } from './projection.ts';
+import { findContents, findRecipients, type MessageRow } from './queries.ts';
 import type { EmailProjection, EmailQuery } from './schema.ts';
 import { storageUrls } from './storage-urls.ts';
 
@@ -62,35 +63,20 @@ async function sentContent(app: App, row: MessageRow): Promise<Parsed> {
   };
 }
 
-/** Verdicts and envelope as the receive path stored them. */
-export interface InboundEnvelope {
-  mailFrom: string;
-  recipients: string[];
-  remoteAddress: string;
-  helo: string;
-  tls: boolean;
-  dkimVerdict: EmailProjection['dkimVerdict'];
-  spfVerdict: EmailProjection['spfVerdict'];
-  dmarcVerdict: EmailProjection['dmarcVerdict'];
-}
-
 async function receivedContent(app: App, row: MessageRow): Promise<Parsed> {
-  const raw = row.raw_blob_id ? await findBlob(app.store.db, row.raw_blob_id) : undefined;
-  if (!raw) return nothingParsed;
-  const envelope = fromJson<InboundEnvelope>(row.inbound_envelope);
-  const mail = await app.mime.parse(raw, { envelopeFrom: envelope?.mailFrom ?? '' });
+  const found = await readProjection(app, row);
   return {
-    newContent: mail.newContent,
-    quotedContent: mail.quotedContent,
-    hasQuotedContent: mail.hasQuotedContent,
-    isAutoReply: mail.isAutoReply,
-    autoReplyReason: mail.autoReplyReason,
-    listUnsubscribeUrl: mail.listUnsubscribeUrl,
-    listUnsubscribeEmail: mail.listUnsubscribeEmail,
-    parsingErrors: mail.parsingErrors.length > 0 ? mail.parsingErrors : null,
-    html: mail.html,
-    text: mail.text,
-    attachments: mail.attachments.map(({ filename, contentType, contentId, size }) => ({
+    newContent: found.new_content,
+    quotedContent: found.quoted_content,
+    hasQuotedContent: found.has_quoted_content === 1,
+    isAutoReply: found.is_auto_reply === 1,
+    autoReplyReason: found.auto_reply_reason,
+    listUnsubscribeUrl: found.list_unsubscribe_url,
+    listUnsubscribeEmail: found.list_unsubscribe_email,
+    parsingErrors: fromJson<EmailProjection['parsingErrors']>(found.parsing_errors),
+    html: found.html,
+    text: found.text,
+    attachments: attachmentsOf(found).map(({ filename, contentType, contentId, size }) => ({
       filename,
       contentType,
       contentId,

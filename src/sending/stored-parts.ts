@@ -2,7 +2,7 @@
 // it was sent), its HTML or its text.
 import type { App } from '../app.ts';
 import { ResourceNotFoundError } from '../errors.ts';
-import type { InboundEnvelope } from '../messages/email-projection.ts';
+import { readProjection } from '../messages/projection.ts';
 import {
   findBlob,
   findContents,
@@ -13,7 +13,6 @@ import {
 import { readStorageToken } from '../messages/storage-urls.ts';
 import { composeHere } from '../mime/composer.ts';
 import { composeRequestOf } from '../queue/carrier/request.ts';
-import { fromJson } from '../store/db.ts';
 
 export interface StoredPart {
   contentType: 'message/rfc822' | 'text/html; charset=utf-8' | 'text/plain; charset=utf-8';
@@ -58,7 +57,5 @@ async function textPart(app: App, row: MessageRow, part: 'html' | 'text'): Promi
     const [content] = row.content_id ? await findContents(app.store.db, [row.content_id]) : [];
     return content?.[part] ?? null;
   }
-  const raw = await rawMime(app, row);
-  const envelope = fromJson<InboundEnvelope>(row.inbound_envelope);
-  return (await app.mime.parse(raw, { envelopeFrom: envelope?.mailFrom ?? '' }))[part];
+  return (await readProjection(app, row))[part];
 }

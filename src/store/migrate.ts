@@ -18,6 +18,7 @@ import { domainHolds } from './migrations/0011-domain-holds.ts';
 import { mtaStsPolicies } from './migrations/0012-mta-sts-policies.ts';
 import { reportTransactions } from './migrations/0014-report-transactions.ts';
 import { lists } from './migrations/0015-lists.ts';
+import { emailProjections } from './migrations/0016-email-projections.ts';
 import { schedulingKeys } from './migrations/0017-scheduling-keys.ts';
 import { resourceEvents } from './migrations/0018-resource-events.ts';
 
@@ -35,6 +36,7 @@ export const migrations: readonly Migration[] = [
   mtaStsPolicies,
   reportTransactions,
   lists,
+  emailProjections,
   schedulingKeys,
   resourceEvents,
 ];

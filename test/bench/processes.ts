@@ -60,6 +60,7 @@ export async function startBenchSink(delayMs = 0): Promise<BenchSink> {
 
 export interface BenchDaemon {
   httpPort: number;
+  smtpPort: number;
   pid: number;
   /** Core-milliseconds used so far, all threads. */
   cpuMs(): number;
@@ -88,12 +89,14 @@ export async function startBenchDaemon(env: Record<string, string>): Promise<Ben
     if (isLate || child.exitCode !== null) throw new Error('the daemon did not get ready');
     await wait(readyPollMs);
   }
-  const { httpUrl, pid } = JSON.parse(readFileSync(readyFile, 'utf8')) as {
+  const { httpUrl, smtpPort, pid } = JSON.parse(readFileSync(readyFile, 'utf8')) as {
     httpUrl: string;
+    smtpPort: number;
     pid: number;
   };
   return {
     httpPort: Number(new URL(httpUrl).port),
+    smtpPort,
     pid,
     cpuMs: () => cpuMs(pid),
     threads: () => threadCpuMs(pid),

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { benchBacklog } from './backlog.ts';
 import { benchConnections } from './connections.ts';
 import { benchFairness } from './fairness.ts';
+import { benchInbound } from './inbound.ts';
 
 import { benchLists } from './lists.ts';
 import { deliveriesAtOnce } from './postfix-config.ts';
@@ -29,6 +30,7 @@ const { values } = parseArgs({
     rows: { type: 'string', default: '1000,100000,1000000' },
     lists: { type: 'boolean', default: false },
     fairness: { type: 'boolean', default: false },
+    inbound: { type: 'boolean', default: false },
     'connections-idle': { type: 'boolean', default: false },
   },
 });
@@ -70,11 +72,12 @@ const parts = [
   values.vs !== undefined,
   values.backlog,
   values.fairness,
+  values.inbound,
   values['connections-idle'],
   values.lists,
 ].filter(Boolean).length;
 if (parts > 1) {
-  fail('--vs, --backlog, --fairness, --connections-idle and --lists are runs of their own');
+  fail('--vs, --backlog, --fairness, --inbound, --connections-idle and --lists run alone');
 }
 const isPlain =
   !only && !values.profile && sinkDelayMs === 0 && sinkConnections === deliveriesAtOnce;
@@ -91,6 +94,7 @@ say('');
 if (values.vs) await raceAgainstPostfix({ text, connections, messages, rounds: count('rounds') });
 else if (values.backlog) await benchBacklog({ ...mail, messages, rows });
 else if (values.fairness) await benchFairness(mail);
+else if (values.inbound) await benchInbound({ ...mail, messages, rounds: count('rounds') });
 else if (values['connections-idle']) await benchConnections(mail);
 else if (values.lists) await benchLists(rows.at(-1) ?? 0);
 else {

@@ -223,3 +223,74 @@ describe('SIGKILL in the middle of 100 inbound messages', () => {
     expect(body.text?.trimEnd()).toBe(taken.at(-1));
   });
 });
+
+describe('SIGKILL between the 250 and what is kept of a message', () => {
+  const mails = 40;
+  /** About as long as 40 mails take from the first 250 until the last is parsed. */
+  const parsedWithinMs = 600;
+  const projectionSeeds = seeds.slice(0, 3);
+  let home: DaemonHome;
+  let daemon: DaemonProcess;
+  beforeAll(async () => {
+    home = daemonHome(trustingTests);
+    daemon = await home.start();
+  });
+  afterAll(() => home.close());
+
+  interface Row {
+    subject: string;
+    text: string | null;
+    due: number | null;
+  }
+
+  /** What is kept of the messages whose subject begins so. */
+  function kept(of: string): Row[] {
+    const database = new Database(join(home.cli.directory, 'data/svc.db'), { readonly: true });
+    try {
+      return database
+        .prepare<string[], Row>(`select subject, text, due_at as due from messages
+          left join email_projections on message_id = id where subject like ?`)
+        .all(`${of} %`);
+    } finally {
+      database.close();
+    }
+  }
+
+  test.each(projectionSeeds)('loses nothing (CRASH_SEED=%i)', async (seed) => {
+    const round = `round ${seed}`;
+    const random = seededRandom(seed);
+    const waitMs = random.float() * parsedWithinMs;
+    const client = createTransport({
+      host: '127.0.0.1',
+      port: daemon.smtpPort,
+      pool: true,
+      maxConnections: 8,
+      ignoreTLS: true,
+    });
+    const taken: string[] = [];
+    const sent = Promise.all(
+      Array.from({ length: mails }, async (_, index) => {
+        const subject = `${round} ${index}`;
+        const mail = { from: 'ada@example.com', to: 'inbox@sandbox.test', subject, text: subject };
+        const answer = await client.sendMail(mail).catch(() => null);
+        if (answer !== null) taken.push(subject);
+      }),
+    );
+    await until(() => taken.length > 0, 'the first 250');
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    await daemon.kill();
+    await sent;
+    client.close();
+    const before = kept(round).filter(({ text }) => text !== null).length;
+
+    daemon = await home.start();
+    // Nobody asks for any of them.
+    const rows = await until(() => {
+      const found = kept(round);
+      return found.every(({ text, due }) => text !== null && due === null) && found;
+    }, 'each is parsed');
+    expect(rows.map(({ subject }) => subject)).toEqual(expect.arrayContaining(taken));
+    expect(rows.filter(({ subject, text }) => text?.trimEnd() !== subject)).toEqual([]);
+    console.log(`seed ${seed}: at the kill ${taken.length} were taken, ${before} parsed`);
+  });
+});

@@ -2,9 +2,8 @@
 // sent and what came in, and the signed storage URLs.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
-import { receive } from '../../src/inbound/receive.ts';
-import { resolveAddressee } from '../../src/inbound/resolve.ts';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
+import { receiveMail as receiveMailAt } from '../inbound/received-mail.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { payload, rawMail, send } from './fixtures.ts';
@@ -31,22 +30,7 @@ describe.each(stores)('the email projection on %s', (store) => {
   const project = (id: string, query = '') =>
     api.get<EmailProjection>(`/v1/messages/${id}/email${query}`);
 
-  async function receiveMail(lines: string[]): Promise<string> {
-    const addressee = await resolveAddressee(test.app, 'inbox@sandbox.test');
-    if (addressee.kind !== 'mailbox') throw new Error('there is no mailbox');
-    const envelope = {
-      mailFrom: 'ada@example.com',
-      addressees: [addressee],
-      remoteAddress: '127.0.0.1',
-      helo: 'mx.example.com',
-      tls: false,
-      protocol: 'ESMTP',
-      id: 'test.1',
-    };
-    const result = await receive(test.app, envelope, Buffer.from(`${lines.join('\r\n')}\r\n`));
-    if (result.kind !== 'stored') throw new Error(result.text);
-    return result.messageIds[0] ?? '';
-  }
+  const receiveMail = (lines: string[]) => receiveMailAt(test.app, lines);
 
   it('of a sent message has all fields', async () => {
     const parent = await send(api);

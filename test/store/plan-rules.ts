@@ -1,4 +1,4 @@
-// How the engines mean to run a statement, and what of it would scan: the five tables that grow with the
+// How the engines mean to run a statement, and what of it would scan: the six tables that grow with the
 // mail are entered by an index that leads to the rows asked for, not to all of an organization.
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -27,11 +27,17 @@ const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
   recipients: [['message_id'], ['contact_id']],
   deliveries: [['id'], ['message_id'], ['turn'], ['due_at'], ['lane'], ['claimed_by'], ['sent_at']],
   events: [['message_id']],
+  email_projections: [['message_id'], ['due_at']],
   blocks: [['id'], ['organization_id', 'reason'], ['organization_id', 'folded_address']],
 };
 
-/** Indexes of what is in the queue alone: what has ended, which is nearly all, is in none of them. */
-const queueIndexes = ['deliveries_ready', 'deliveries_due', 'deliveries_unconfirmed'];
+/** Indexes of what waits alone: what has ended, which is nearly all, is in none of them. */
+const queueIndexes = [
+  'deliveries_ready',
+  'deliveries_due',
+  'deliveries_unconfirmed',
+  'email_projections_due',
+];
 
 /** Ways that lead to as many rows as there are: good for a page in the order of the index alone. */
 const ranges: Readonly<Record<string, string>> = { messages: 'status', blocks: 'reason' };

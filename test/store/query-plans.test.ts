@@ -5,9 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ZodObject } from 'zod';
 import { routes } from '../../daemon/http/routes.ts';
 import type { Route } from '../../src/api/route.ts';
+import { createProjector } from '../../src/inbound/projector.ts';
+import { getEmailProjection } from '../../src/messages/email-projection.ts';
+import { deleteMessage } from '../../src/messages/messages.ts';
 import type { EmailProjection } from '../../src/messages/schema.ts';
 import { type Row, rows } from '../http/permission-rows.ts';
 import { type PermissionWorld, permissionWorld, type Side } from '../http/permission-world.ts';
+import { receiveMail, shortMail } from '../inbound/received-mail.ts';
 import { burstOverMs, startPipeline } from '../support/delivery.ts';
 import { stores } from '../support/test-app.ts';
 import { type Query, watchQueries } from '../support/watched-queries.ts';
@@ -120,6 +124,8 @@ async function seed({ test, own, foreign }: PermissionWorld): Promise<void> {
     await sql`insert into events (id, organization_id, message_id, event_type, status, timestamp)
       select 'evt_' || i, ${organizationId}, 'msg_' || lpad(i::text, 24, '0'), 'accepted', 'pending', 0
       from ${numbers}`.execute(trx);
+    await sql`insert into email_projections (message_id, tries, parsed_at)
+      select 'msg_' || lpad(i::text, 24, '0'), 1, 0 from ${numbers}`.execute(trx);
     await sql`insert into blocks (id, organization_id, address, folded_address, reason, created_at)
       select 'blk_' || i, case when i % 2 = 0 then ${organizationId} else ${foreign.organizationId} end,
         'u' || i || '@example.com', 'u' || i || '@example.com', 'bounce', 0
@@ -217,5 +223,26 @@ describe.each(stores)('the plans of what runs on %s', (store) => {
       await pipeline.close();
     }
     await expectNoScan(queries.take());
+  });
+
+  it('what parses the mail that came in, and what asks for it', async () => {
+    const { app, caller } = world.test;
+    const projector = createProjector(app);
+    const [asked, parsed] = [
+      await receiveMail(app, shortMail('one')),
+      await receiveMail(app, shortMail('two')),
+    ];
+    queries.take();
+    await getEmailProjection(app, caller, asked, {});
+    expect(await projector.projectDue()).toBe(2);
+    expect(await projector.projectDue()).toBe(0);
+    await getEmailProjection(app, caller, parsed, {});
+    await receiveMail(app, shortMail('three'));
+    await app.mime.close();
+    expect(await projector.projectDue()).toBe(1);
+    await deleteMessage(app, caller, parsed);
+    const ran = queries.take();
+    expect(ran.filter(({ text }) => text.includes('email_projections')).length).toBeGreaterThan(6);
+    await expectNoScan(ran);
   });
 });

@@ -112,6 +112,8 @@ export interface ParsedMail extends HeaderSummary {
   autoReplyReason: AutoReplyReason | null;
   listUnsubscribeUrl: string | null;
   listUnsubscribeEmail: string | null;
+  listId: string | null;
+  listHeaders: HeaderField[];
   priority: MailPriority | null;
   attachments: MailAttachment[];
   /** All fields in their order, unfolded; encoded words as they came. */
@@ -120,6 +122,11 @@ export interface ParsedMail extends HeaderSummary {
   reportType: string | null;
   reports: ReportPart[];
   parsingErrors: ParsingError[];
+  /**
+   * Only where the worker ended before its mail did: another try may find more. `before` it had got the
+   * mail, which is then not the mail's fault, or `within` it.
+   */
+  cutShort?: 'before' | 'within';
 }
 
 export interface ParseOptions {

@@ -57,12 +57,19 @@ interface PendingMail extends Omit<ParseJob, 'raw'> {
   raw: Buffer;
   /** The projection without the reply split, once the worker has sent it. */
   body: ParsedMail | null;
+  /** A worker was given it. */
+  isBegun: boolean;
   resolve(reading: AnyReading): void;
   reject(error: Error): void;
 }
 
 /** What is known of a mail whose worker ended before it was done. */
 async function knownOf(mail: PendingMail, isTimeout: boolean): Promise<ParsedMail> {
+  const known = await knownSoFar(mail, isTimeout);
+  return { ...known, cutShort: mail.isBegun ? 'within' : 'before' };
+}
+
+async function knownSoFar(mail: PendingMail, isTimeout: boolean): Promise<ParsedMail> {
   if (mail.wants !== 'mail') {
     const end = isTimeout ? 'took too long' : 'ended its worker';
     throw new Error(`reading a ${mail.wants} report ${end}`);
@@ -131,6 +138,7 @@ class ParseThread {
     const raw = new Uint8Array(mail.raw);
     const { id, options, wants } = mail;
     const job: ParseJob = { id, raw, options, wants };
+    mail.isBegun = true;
     worker.postMessage(job, [raw.buffer]);
   }
 
@@ -206,7 +214,8 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
     const isFull = queue.length >= maxQueuedMails || queuedBytes + raw.length > maxQueuedBytes;
     if (isFull) return Promise.reject(parserError('too many mails wait to be parsed'));
     return new Promise<AnyReading>((resolve, reject) => {
-      queue.push({ id: nextId, raw, options: parseOptions, wants, body: null, resolve, reject });
+      const job = { id: nextId, raw, options: parseOptions, wants };
+      queue.push({ ...job, body: null, isBegun: false, resolve, reject });
       nextId += 1;
       queuedBytes += raw.length;
       pump();

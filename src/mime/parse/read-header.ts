@@ -15,6 +15,7 @@ import {
   readPriority,
   readReferences,
 } from './header-values.ts';
+import { readListHeaders } from './list-headers.ts';
 import {
   type HeaderAddress,
   type HeaderSummary,
@@ -189,6 +190,7 @@ export function projectHeader(block: HeaderBlock, options: ParseOptions): Parsed
       ...options,
     }),
     ...readListUnsubscribe(block.all('list-unsubscribe')),
+    ...readListHeaders(block),
     priority: readFirstPriority(block),
     attachments: [],
     headers: block.fields,

@@ -1,0 +1,254 @@
+// All SQL on `email_projections`: what a mail that came in says, and which mails wait to be parsed. The
+// states of a row stand in projection.ts.
+import type { Kysely } from 'kysely';
+import {
+  bulkInsert,
+  change,
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../store/db.ts';
+
+/** What parsing found. JSON: lists in text. */
+export interface FoundRow {
+  is_auto_reply: number;
+  auto_reply_reason: 'out-of-office' | 'auto-response' | 'delivery-status' | 'read-receipt' | null;
+  list_id: string | null;
+  list_unsubscribe_url: string | null;
+  list_unsubscribe_email: string | null;
+  preview: string | null;
+  has_quoted_content: number;
+  parsing_errors: string | null;
+  list_headers: string | null;
+  attachments: string | null;
+  new_content: string | null;
+  quoted_content: string | null;
+  text: string | null;
+  html: string | null;
+}
+
+interface StateRow {
+  message_id: string;
+  due_at: number | null;
+  tries: number;
+  parsed_at: number | null;
+}
+
+interface ProjectionTables {
+  email_projections: StateRow & FoundRow;
+}
+
+/** A row that was taken. */
+export type TakenProjection = Pick<StateRow, 'message_id' | 'tries'>;
+
+const insertRows = bulkInsert<ProjectionTables>('email_projections', [
+  'message_id',
+  'due_at',
+  'tries',
+]);
+
+/** These messages wait to be parsed, from `dueAt` on. In the transaction that stores them. */
+export function insertWaiting(
+  db: Db,
+  messages: readonly { id: string; created_at: number }[],
+): Promise<void> {
+  const rows = messages.map(({ id, created_at }) => ({
+    message_id: id,
+    due_at: created_at,
+    tries: 0,
+  }));
+  return insertRows(db, rows);
+}
+
+type Due = Pick<StateRow, 'tries'> & { due_at: number };
+
+const selectFirstDue = statement((db: Kysely<ProjectionTables>) =>
+  db
+    .selectFrom('email_projections')
+    .select(['due_at', 'tries'])
+    .where('due_at', 'is not', null)
+    .orderBy('due_at')
+    .limit(1)
+    .$castTo<Due>(),
+);
+
+/** The one that waits first, or undefined. Hot: asked after every change of the store. */
+export async function firstDueProjection(db: Db): Promise<Due | undefined> {
+  return (await selectFirstDue(db, {}))[0];
+}
+
+interface Taking {
+  now: number;
+  leaseUntil: number;
+  limit: number;
+  /** Those that were begun before, or those that were not. */
+  isBegun: boolean;
+}
+
+/** Takes due rows until `leaseUntil`, which counts as a try: who dies over one leaves it to the next. */
+export async function takeProjections(
+  db: Db,
+  { now, leaseUntil, limit, isBegun }: Taking,
+): Promise<TakenProjection[]> {
+  const q = tables<ProjectionTables>(db);
+  let due = q
+    .selectFrom('email_projections')
+    .select('message_id')
+    .where('due_at', '<=', now)
+    .where('tries', isBegun ? '>' : '=', 0)
+    .orderBy('due_at')
+    .limit(limit);
+  // What another daemon takes is not waited for.
+  if (engineOf(db) === 'postgres') due = due.forUpdate().skipLocked();
+  const ids = (await due.execute()).map(({ message_id }) => message_id);
+  if (ids.length === 0) return [];
+  return q
+    .updateTable('email_projections')
+    .set((set) => ({ due_at: leaseUntil, tries: set('tries', '+', 1) }))
+    .where(isOneOf(db, 'message_id', idList(db, ids)))
+    .returning(['message_id', 'tries'])
+    .execute();
+}
+
+/** Gives back what was taken and not parsed, through no fault of its own: that was no try. */
+export async function handBackProjections(
+  db: Db,
+  ids: readonly string[],
+  dueAt: number,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await lockRows(db, ids);
+  await tables<ProjectionTables>(db)
+    .updateTable('email_projections')
+    .set((set) => ({ due_at: dueAt, tries: set('tries', '-', 1) }))
+    .where(isOneOf(db, 'message_id', idList(db, ids)))
+    .where('due_at', 'is not', null)
+    .execute();
+}
+
+/** Ends all leases. For the one daemon of a store, as it starts. */
+export async function releaseProjections(db: Db, now: number): Promise<void> {
+  await tables<ProjectionTables>(db)
+    .updateTable('email_projections')
+    .set({ due_at: now })
+    .where('due_at', '>', now)
+    .execute();
+}
+
+/** Nothing is left to do for these, which are parsed. */
+export async function closeProjections(db: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await lockRows(db, ids);
+  await tables<ProjectionTables>(db)
+    .updateTable('email_projections')
+    .set({ due_at: null })
+    .where(isOneOf(db, 'message_id', idList(db, ids)))
+    .where('parsed_at', 'is not', null)
+    .execute();
+}
+
+/** On PostgreSQL rows are locked in one order; SQLite has one writer at a time. */
+async function lockRows(db: Db, ids: readonly string[]): Promise<void> {
+  if (engineOf(db) === 'sqlite') return;
+  await tables<ProjectionTables>(db)
+    .selectFrom('email_projections')
+    .select('message_id')
+    .where(isOneOf(db, 'message_id', idList(db, ids)))
+    .orderBy('message_id')
+    .forUpdate()
+    .execute();
+}
+
+const foundColumns = [
+  'is_auto_reply',
+  'auto_reply_reason',
+  'list_id',
+  'list_unsubscribe_url',
+  'list_unsubscribe_email',
+  'preview',
+  'has_quoted_content',
+  'parsing_errors',
+  'list_headers',
+  'attachments',
+  'new_content',
+  'quoted_content',
+  'text',
+  'html',
+] as const satisfies readonly (keyof FoundRow)[];
+
+type Found = FoundRow & { id: string; at: number };
+
+const fill = change((db: Kysely<ProjectionTables>, parameter: ParameterOf<Found>) =>
+  db
+    .updateTable('email_projections')
+    .set({
+      parsed_at: parameter('at'),
+      ...Object.fromEntries(foundColumns.map((column) => [column, parameter(column)])),
+    })
+    .where('message_id', '=', parameter('id'))
+    .where('parsed_at', 'is', null),
+);
+
+/** Fills the row of a message that has one and is not parsed yet; false where there is no such row. */
+export async function fillProjection(
+  db: Db,
+  id: string,
+  found: FoundRow,
+  at: number,
+): Promise<boolean> {
+  return (await fill(db, { ...found, id, at })) > 0;
+}
+
+/** A row for a message that has none, for which nobody waits. The caller holds the message. */
+export async function insertAsked(db: Db, id: string): Promise<void> {
+  await tables<ProjectionTables>(db)
+    .insertInto('email_projections')
+    // The other columns are null.
+    .values({ message_id: id, tries: 0 } as StateRow & FoundRow)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** One more try has come to nothing; returns how many that makes. 0 where it is parsed, or gone. */
+export async function countTry(db: Db, id: string): Promise<number> {
+  const row = await tables<ProjectionTables>(db)
+    .updateTable('email_projections')
+    .set((set) => ({ tries: set('tries', '+', 1) }))
+    .where('message_id', '=', id)
+    .where('parsed_at', 'is', null)
+    .returning('tries')
+    .executeTakeFirst();
+  return row?.tries ?? 0;
+}
+
+const selectFound = statement(
+  (db: Kysely<ProjectionTables>, parameter: ParameterOf<{ id: string }>) =>
+    db
+      .selectFrom('email_projections')
+      .select([...foundColumns])
+      .where('message_id', '=', parameter('id'))
+      .where('parsed_at', 'is not', null),
+);
+
+/** What was found; undefined where the message is not parsed yet. */
+export async function findFound(db: Db, id: string): Promise<FoundRow | undefined> {
+  return (await selectFound(db, { id }))[0];
+}
+
+const selectParsed = statement(
+  (db: Kysely<ProjectionTables>, parameter: ParameterOf<{ id: string }>) =>
+    db
+      .selectFrom('email_projections')
+      .select('message_id')
+      .where('message_id', '=', parameter('id'))
+      .where('parsed_at', 'is not', null),
+);
+
+/** Whether `findFound` finds something. */
+export async function isParsed(db: Db, id: string): Promise<boolean> {
+  return (await selectParsed(db, { id })).length > 0;
+}

@@ -1,0 +1,45 @@
+// The header fields of mailing lists (RFC 2369, RFC 2919, RFC 8058) as inbound mail has them. Bounded,
+// and only printed: none of them is followed.
+import type { HeaderBlock } from './header-fields.ts';
+import { decodeWords } from './header-values.ts';
+import type { HeaderField } from './parsed-mail.ts';
+
+const listFields = new Set([
+  'list-id',
+  'list-archive',
+  'list-help',
+  'list-owner',
+  'list-post',
+  'list-subscribe',
+  'list-unsubscribe',
+  'list-unsubscribe-post',
+]);
+const maxFields = 20;
+const maxValueCharacters = 2000;
+/** RFC 2919 3. */
+const maxIdCharacters = 255;
+
+export interface ListHeaders {
+  /** What stands in angle brackets in List-Id, lower case: the list's name for good. */
+  listId: string | null;
+  /** At most 20, of 2,000 characters each. */
+  listHeaders: HeaderField[];
+}
+
+/** A phrase may come before it (RFC 2919 3); some lists send it without brackets. */
+function readListId(value: string | null): string | null {
+  if (value === null) return null;
+  const text = decodeWords(value);
+  const id = /<([^<>\s]+)>\s*$/.exec(text)?.[1] ?? /^[^<>\s]+$/.exec(text)?.[0];
+  return id === undefined || id.length > maxIdCharacters ? null : id.toLowerCase();
+}
+
+/** What the header says of the list that a mail came by. */
+export function readListHeaders(block: HeaderBlock): ListHeaders {
+  const listHeaders = block.fields
+    .filter(({ name }) => listFields.has(name.toLowerCase()))
+    .slice(0, maxFields)
+    .map(({ name, value }) => ({ name, value: value.slice(0, maxValueCharacters).toWellFormed() }));
+  const first = block.first('list-id')?.slice(0, maxValueCharacters) ?? null;
+  return { listId: readListId(first), listHeaders };
+}

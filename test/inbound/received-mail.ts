@@ -1,0 +1,58 @@
+// Mail that came in to inbox@sandbox.test, without a listener, and what is kept of it.
+import { sql } from 'kysely';
+import type { App } from '../../src/app.ts';
+import { receive } from '../../src/inbound/receive.ts';
+import { resolveAddressee } from '../../src/inbound/resolve.ts';
+
+/** Takes responsibility for the mail, as for its 250; returns the id of the message. */
+export async function receiveMail(app: App, lines: readonly string[]): Promise<string> {
+  const addressee = await resolveAddressee(app, 'inbox@sandbox.test');
+  if (addressee.kind !== 'mailbox') throw new Error('there is no mailbox');
+  const envelope = {
+    mailFrom: 'ada@example.com',
+    addressees: [addressee],
+    remoteAddress: '127.0.0.1',
+    helo: 'mx.example.com',
+    tls: false,
+    protocol: 'ESMTP',
+    id: 'test.1',
+  };
+  const result = await receive(app, envelope, Buffer.from(`${lines.join('\r\n')}\r\n`));
+  if (result.kind !== 'stored') throw new Error(result.text);
+  return result.messageIds[0] ?? '';
+}
+
+/** A short mail whose text is `text`. */
+export function shortMail(text: string): string[] {
+  return ['From: ada@example.com', `Subject: ${text}`, '', text];
+}
+
+/** What the tests look at of a row. */
+export interface ProjectionState {
+  id: string;
+  due: number | null;
+  tries: number;
+  isParsed: boolean;
+  text: string | null;
+}
+
+/** All rows there are, in the order of their messages. */
+export async function projectionStates({ store }: App): Promise<ProjectionState[]> {
+  const { rows } = await sql<Omit<ProjectionState, 'isParsed'> & { at: number | null }>`
+    select message_id as id, due_at as due, tries, parsed_at as at, text
+    from email_projections order by message_id`.execute(store.db);
+  return rows.map(({ at, ...row }) => ({ ...row, isParsed: at !== null }));
+}
+
+/** Counts from now on what the worker is asked to parse. */
+export function countParses({ mime }: App): { count: number } {
+  const counted = { count: 0 };
+  const { parse } = mime;
+  Object.assign(mime, {
+    parse(...given: Parameters<typeof parse>) {
+      counted.count++;
+      return parse(...given);
+    },
+  });
+  return counted;
+}
