@@ -71,7 +71,7 @@ const doorways = {
   tldts: '^src/domains/',
   yaml: '^src/config/|^src/smtp/load-providers\\.ts$',
   zod:
-    '(schema|routes|kinds|pagination|validate|route)\\.ts$|^src/config/|' +
+    '(schema|routes|kinds|pagination|validate|route|area)\\.ts$|^src/config/|' +
     '^daemon/http/(openapi[^/]*|dispatch)\\.ts$',
 };
 

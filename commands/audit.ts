@@ -3,9 +3,8 @@ import { Flags } from '@oclif/core';
 import type { AuditEntry, AuditPage } from '../src/audit/schema.ts';
 import { given } from './base/body.ts';
 import { BaseCommand } from './base/command.ts';
-import { auditColumns } from './base/fields.ts';
 import { print } from './base/output.ts';
-import { withCaller } from './base/session.ts';
+import { callRoute } from './base/route.ts';
 
 /** `plan: free → growth`; what has no before is told as it is. */
 async function detailsInWords(details: AuditEntry['details']): Promise<string> {
@@ -40,7 +39,7 @@ async function inRows({ items, nextCursor }: AuditPage): Promise<string> {
     })),
   );
   const more = nextCursor === null ? '' : `\n\nMore with --cursor ${nextCursor}`;
-  return table(rows, auditColumns) + more;
+  return table(rows, ['createdAt', 'actor', 'action', 'resource', 'details']) + more;
 }
 
 export default class Audit extends BaseCommand {
@@ -70,14 +69,10 @@ export default class Audit extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Audit);
-    await withCaller(flags, async (app, caller) => {
-      const { listAudit } = await import('../src/audit/audit.ts');
-      const { auditQuery } = await import('../src/audit/schema.ts');
-      const { parseWith } = await import('../src/api/validate.ts');
-      const { action, resource, since, limit, cursor } = flags;
-      const wanted = given({ action, resource, since, limit, cursor });
-      const entries = await listAudit(app, caller, parseWith(auditQuery, wanted, 'query'));
-      await print(flags, entries, () => inRows(entries));
-    });
+    const { action, resource, since, limit, cursor } = flags;
+    const query = given({ action, resource, since, limit, cursor });
+    const load = async () => (await import('../src/audit/routes.ts')).auditRoutes.list;
+    const entries = await callRoute(flags, load, { query });
+    await print(flags, entries, () => inRows(entries));
   }
 }

@@ -99,7 +99,8 @@ export class ForbiddenError extends PlainError {
 
 export class PaymentRequiredError extends ServiceError {
   readonly _tag = 'PaymentRequiredError';
-  readonly status = 402;
+  static readonly status = 402;
+  readonly status = PaymentRequiredError.status;
   readonly reason = 'quota';
   readonly usage: { resource: string; currentUsage: number; limit: number; operation: string };
   constructor(usage: PaymentRequiredError['usage']) {
@@ -113,7 +114,8 @@ export class PaymentRequiredError extends ServiceError {
 
 export class ConflictError extends ServiceError {
   readonly _tag = 'ConflictError';
-  readonly status = 409;
+  static readonly status = 409;
+  readonly status = ConflictError.status;
   readonly reason = 'conflict';
   readonly resource: string;
   constructor(resource: string, message: string) {

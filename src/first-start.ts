@@ -6,7 +6,7 @@ import type { App } from './app.ts';
 import { newDomain, storeDomain } from './domains/domains.ts';
 import { byService, record } from './events/record.ts';
 import { newKey } from './keys/keys.ts';
-import { countKeys, insertKey } from './keys/queries.ts';
+import { keys } from './keys/queries.ts';
 import { storeMailbox } from './mailboxes/mailboxes.ts';
 import {
   defaultOrganization,
@@ -57,13 +57,13 @@ async function storeSandbox(app: App, trx: Db, organizationId: string): Promise<
 export async function firstStart(app: App): Promise<{ apiKey: string } | null> {
   await ensureDefaultOrganization(app);
   const organization = await findOrganizationByName(app.store.db, defaultOrganization);
-  if (!organization || (await countKeys(app.store.db, organization.id)) > 0) return null;
+  if (!organization || (await keys.count(app.store.db, organization.id)) > 0) return null;
   const input = { name: 'First key', role: 'owner', owner: 'person' } as const;
   const { row, plaintext } = newKey(app, organization.id, input);
   return app.store.write(async (trx) => {
     await lockOrganization(trx, organization.id, app.clock.now());
-    if ((await countKeys(trx, organization.id)) > 0) return null;
-    await insertKey(trx, row);
+    if ((await keys.count(trx, organization.id)) > 0) return null;
+    await keys.insert(trx, row);
     const details = { ...input, mode: 'live' };
     const change = { subject: row.id, action: 'key.created', details } as const;
     await record(app, trx, byService(organization.id), change);

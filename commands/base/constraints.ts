@@ -21,18 +21,15 @@ export const constraintFlags = {
   }),
 };
 
-interface GivenFlags {
-  'allow-sender'?: string[] | undefined;
-  'allow-domain'?: string[] | undefined;
-  'allow-ip'?: string[] | undefined;
-}
+/** None of them is a field of its own. */
+export const constraintFields = { 'allow-sender': null, 'allow-domain': null, 'allow-ip': null };
 
-/** The constraints that the flags name; undefined without any. */
-export function constraintsGiven(flags: GivenFlags) {
+/** The constraints that the flags name, as a field; nothing without any. */
+export function constraintsGiven(flags: Readonly<Record<string, unknown>>) {
   const constraints = given({
     senders: flags['allow-sender'],
     domains: flags['allow-domain'],
     ipRanges: flags['allow-ip'],
   });
-  return Object.keys(constraints).length > 0 ? constraints : undefined;
+  return Object.keys(constraints).length > 0 ? { constraints } : {};
 }

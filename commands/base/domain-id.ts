@@ -1,8 +1,13 @@
 // A domain is named by its id or, as people do, by its name.
-
+import { Args } from '@oclif/core';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { ResourceNotFoundError } from '../../src/errors.ts';
+
+/** The argument of commands on one domain. */
+export const domainArg = {
+  domain: Args.string({ description: 'Id (dom_…) or name', required: true }),
+};
 
 /** @throws ValidationError for what is neither; ResourceNotFoundError for an unknown name. */
 export async function domainId(app: App, caller: Caller, idOrName: string): Promise<string> {

@@ -66,7 +66,7 @@ function errorObject(error: unknown): Record<string, unknown> {
 function validationText(error: ValidationError): string {
   const { fieldErrors = {} } = error;
   // "Invalid body" is said to who sent one; here flags and arguments were typed.
-  const message = error.message.replace(/^Invalid (?:body|query|path|headers): /, '');
+  const message = error.message.replaceAll(/(^|; )Invalid (?:body|query|path|headers): /g, '$1');
   const lines = Object.entries(fieldErrors).map(
     ([field, texts]) => `  ${field}: ${texts.join(', ')}`,
   );

@@ -15,33 +15,6 @@ export const organizationCard = [
   'createdAt',
 ];
 
-export const auditColumns = ['createdAt', 'actor', 'action', 'resource', 'details'];
-
-export const keyColumns = [
-  'id',
-  'name',
-  'start',
-  'roleName',
-  'isActive',
-  'lastUsedAt',
-  'expiresAt',
-];
-export const keyCard = [
-  'id',
-  'name',
-  'description',
-  'start',
-  'roleName',
-  'permissions',
-  'constraints',
-  'owner',
-  'isActive',
-  'createdAt',
-  'expiresAt',
-  'lastUsedAt',
-];
-
-export const domainColumns = ['id', 'domain', 'status', 'sendingStatus', 'createdAt'];
 export const domainCard = [
   'id',
   'domain',
@@ -58,36 +31,6 @@ export const domainCard = [
 ];
 export const dnsRecordCard = ['purpose', 'type', 'name', 'value', 'required', 'status', 'error'];
 
-export const senderColumns = [
-  'id',
-  'email',
-  'name',
-  'verificationStatus',
-  'isDefault',
-  'createdAt',
-];
-export const senderCard = [
-  'id',
-  'email',
-  'name',
-  'domainId',
-  'verificationStatus',
-  'verifiedAt',
-  'isDefault',
-  'replyToEmails',
-  'isActive',
-  'createdAt',
-];
-
-export const blockColumns = ['id', 'address', 'reason', 'createdAt'];
-export const blockCard = [
-  'id',
-  'address',
-  'reason',
-  'unsubscribeGroupId',
-  'messageId',
-  'createdAt',
-];
 export const importedColumns = ['line', 'address', 'reason'];
 
 export const messageColumns = [

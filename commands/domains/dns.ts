@@ -1,10 +1,10 @@
 // `svc domains dns` (contract 6). Keys and records: src/domains/domains.ts; looking them up:
 // verification.ts there.
-import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
-import { domainId } from '../base/domain-id.ts';
+import { domainArg, domainId } from '../base/domain-id.ts';
 import { dnsRecordCard } from '../base/fields.ts';
 import { print, writeWarning } from '../base/output.ts';
+import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class DomainsDns extends BaseCommand {
@@ -18,16 +18,14 @@ export default class DomainsDns extends BaseCommand {
     },
   ];
 
-  static override args = {
-    domain: Args.string({ description: 'Id (dom_…) or name', required: true }),
-  };
+  static override args = domainArg;
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DomainsDns);
     await withCaller(flags, async (app, caller) => {
-      const { listDnsRecords } = await import('../../src/domains/domains.ts');
+      const { domainRoutes } = await import('../../src/domains/routes.ts');
       const id = await domainId(app, caller, args.domain);
-      const records = await listDnsRecords(app, caller, id);
+      const records = await runRoute(app, caller, domainRoutes.listDns, { params: { id } });
       await print(flags, records, async () => {
         if (records.items.length === 0) return 'It needs no DNS records.';
         const { cards } = await import('../base/format.ts');

@@ -1,9 +1,9 @@
 // `svc domains reports`. Storing and listing them: src/reports/dmarc/dmarc-reports.ts.
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import type { DmarcReportPage } from '../../src/reports/dmarc/dmarc-schema.ts';
 import { given } from '../base/body.ts';
 import { BaseCommand, pageFlags } from '../base/command.ts';
-import { domainId } from '../base/domain-id.ts';
+import { domainArg, domainId } from '../base/domain-id.ts';
 import { print } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -65,9 +65,7 @@ export default class DomainsReports extends BaseCommand {
     },
   ];
 
-  static override args = {
-    domain: Args.string({ description: 'Id (dom_…) or name', required: true }),
-  };
+  static override args = domainArg;
 
   static override flags = {
     days: Flags.string({ description: 'How many days back: 30, at most 90', helpValue: 'N' }),

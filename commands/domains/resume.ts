@@ -1,9 +1,9 @@
 // `svc domains resume` (issue 4, item 5). What a hold does: src/queue/stops.ts; when a domain is
 // held: src/usage/domain-holds.ts.
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { domainId } from '../base/domain-id.ts';
+import { domainArg, domainId } from '../base/domain-id.ts';
 import { domainCard } from '../base/fields.ts';
 import { printCard } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
@@ -24,9 +24,7 @@ export default class DomainsResume extends BaseCommand {
     },
   ];
 
-  static override args = {
-    domain: Args.string({ description: 'Id (dom_…) or name', required: true }),
-  };
+  static override args = domainArg;
 
   static override flags = {
     note: Flags.string({ description: 'What the review found; the event says it' }),

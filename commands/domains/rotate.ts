@@ -1,38 +1,19 @@
-// `svc domains rotate` (contract 6). Keys and records: src/domains/domains.ts; looking them up:
-// verification.ts there.
-import { Args } from '@oclif/core';
-import { BaseCommand } from '../base/command.ts';
-import { domainId } from '../base/domain-id.ts';
+import { domainArg as args, domainId as find } from '../base/domain-id.ts';
 import { dnsRecordCard, domainCard } from '../base/fields.ts';
-import { print } from '../base/output.ts';
-import { withCaller } from '../base/session.ts';
+import { showCommand } from '../base/verbs.ts';
 
-export default class DomainsRotate extends BaseCommand {
-  static override summary = 'Make new DKIM keys for a domain';
-
-  static override description =
+export default showCommand({
+  summary: 'Make new DKIM keys for a domain',
+  description:
     'The old keys sign until the new ones are found in DNS, so nothing is lost while ' +
-    'records change.';
-
-  static override examples = [
-    { description: 'Once a year', command: 'svc domains rotate example.com' },
-  ];
-
-  static override args = {
-    domain: Args.string({ description: 'Id (dom_…) or name', required: true }),
-  };
-
-  async run(): Promise<void> {
-    const { args, flags } = await this.parse(DomainsRotate);
-    await withCaller(flags, async (app, caller) => {
-      const { rotateDkim } = await import('../../src/domains/domains.ts');
-      const id = await domainId(app, caller, args.domain);
-      const domain = await rotateDkim(app, caller, id);
-      const records = domain.dnsRecords.filter(({ purpose }) => purpose === 'dkim');
-      await print(flags, domain, async () => {
-        const { card, cards } = await import('../base/format.ts');
-        return `${card(domain, domainCard)}\n\n${cards(records, dnsRecordCard)}`;
-      });
-    });
-  }
-}
+    'records change.',
+  examples: [['Once a year', 'svc domains rotate example.com']],
+  args,
+  find,
+  route: async () => (await import('../../src/domains/routes.ts')).domainRoutes.rotateDkim,
+  async view(domain) {
+    const { card, cards } = await import('../base/format.ts');
+    const records = domain.dnsRecords.filter(({ purpose }) => purpose === 'dkim');
+    return `${card(domain, domainCard)}\n\n${cards(records, dnsRecordCard)}`;
+  },
+});

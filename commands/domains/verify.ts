@@ -1,8 +1,8 @@
 // `svc domains verify` (contract 6). Keys and records: src/domains/domains.ts; looking them up:
 // verification.ts there.
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
-import { domainId } from '../base/domain-id.ts';
+import { domainArg, domainId } from '../base/domain-id.ts';
 import { ExpectationError } from '../base/failure.ts';
 import { dnsRecordCard, domainCard } from '../base/fields.ts';
 import { print } from '../base/output.ts';
@@ -24,9 +24,7 @@ export default class DomainsVerify extends BaseCommand {
     },
   ];
 
-  static override args = {
-    domain: Args.string({ description: 'Id (dom_…) or name', required: true }),
-  };
+  static override args = domainArg;
 
   static override flags = {
     force: Flags.boolean({ description: 'Verified, whatever DNS says' }),

@@ -1,32 +1,22 @@
-// `svc keys show` (contract 3). What a key may do and who may make it: src/keys/keys.ts.
-import { Args } from '@oclif/core';
-import { BaseCommand } from '../base/command.ts';
-import { keyCard } from '../base/fields.ts';
-import { printCard } from '../base/output.ts';
-import { withCaller } from '../base/session.ts';
+import { idArg, showCommand } from '../base/verbs.ts';
 
-export default class KeysShow extends BaseCommand {
-  static override summary = 'Show an API key; never its plaintext, which is not stored';
+export const args = idArg('Id of the key (key_…)');
 
-  static override examples = [
-    {
-      description: 'Who may do what until when',
-      command: 'svc keys show key_06dq2k0qz8h3v5m1r9t4w7xy',
-    },
-  ];
+export const card = [
+  ...['id', 'name', 'description', 'start', 'roleName', 'permissions', 'constraints', 'owner'],
+  ...['isActive', 'createdAt', 'expiresAt', 'lastUsedAt'],
+];
 
-  static override args = {
-    id: Args.string({ description: 'Id of the key (key_…)', required: true }),
-  };
+/** Of a key that was just made. */
+export const shownOnce = {
+  card: ['key', ...card],
+  note: 'The key is not shown again: keep it now.',
+};
 
-  async run(): Promise<void> {
-    const { args, flags } = await this.parse(KeysShow);
-    await withCaller(flags, async (app, caller) => {
-      const { keyPath } = await import('../../src/keys/schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
-      const { id } = parseWith(keyPath, args, 'path');
-      const { getKey } = await import('../../src/keys/keys.ts');
-      await printCard(flags, await getKey(app, caller, id), keyCard);
-    });
-  }
-}
+export default showCommand({
+  summary: 'Show an API key; never its plaintext, which is not stored',
+  examples: [['Who may do what until when', 'svc keys show key_06dq2k0qz8h3v5m1r9t4w7xy']],
+  args,
+  route: async () => (await import('../../src/keys/routes.ts')).keyRoutes.get,
+  card,
+});

@@ -6,15 +6,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { allows, everyPermission } from '../../src/api/permission.ts';
 import type { Caller, Route } from '../../src/api/route.ts';
-import { checkWith } from '../../src/api/validate.ts';
+import { parseParts, requestSchemas } from '../../src/api/validate.ts';
 import type { App } from '../../src/app.ts';
-import {
-  type FieldErrors,
-  ForbiddenError,
-  MalformedRequestError,
-  UnauthorizedError,
-  ValidationError,
-} from '../../src/errors.ts';
+import { ForbiddenError, MalformedRequestError, UnauthorizedError } from '../../src/errors.ts';
 import { outsideRanges } from '../../src/keys/constraints.ts';
 import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
@@ -45,9 +39,6 @@ declare module 'fastify' {
   }
 }
 
-/** What a route accepts where it declares no schema: nothing. */
-const nothing = z.strictObject({});
-const noBody = nothing.optional();
 const longestKey = 256;
 
 /** The path in the router's form: `/v1/messages/:id`. */
@@ -84,11 +75,10 @@ function assertMountable({ method, path, permission, params }: Route): void {
 /** A route with what can be known before the first request. */
 interface RoutePlan {
   route: Route;
-  params: z.ZodType;
-  query: z.ZodType;
-  headers: z.ZodType | undefined;
+  schemas: ReturnType<typeof requestSchemas>;
   headerNames: readonly string[];
-  body: z.ZodType;
+  /** That the operation will go; on every answer. */
+  ownHeaders: Record<string, string>;
   readsBody: boolean;
   needsBody: boolean;
   /** What stands for a body that was left out. */
@@ -96,18 +86,25 @@ interface RoutePlan {
 }
 
 function planOf(route: Route): RoutePlan {
-  const body = route.body ?? noBody;
+  const schemas = requestSchemas(route);
   return {
     route,
-    params: route.params ?? nothing,
-    query: route.query ?? nothing,
-    headers: route.headers,
+    schemas,
     headerNames: route.headers instanceof z.ZodObject ? Object.keys(route.headers.shape) : [],
-    body,
+    ownHeaders: deprecationHeaders(route),
     readsBody: route.method !== 'GET',
     needsBody: route.body !== undefined && route.bodyOptional !== true,
-    emptyBody: body.safeParse(undefined).success ? undefined : {},
+    emptyBody: schemas.body.safeParse(undefined).success ? undefined : {},
   };
+}
+
+/** RFC 9745, RFC 8594. */
+function deprecationHeaders({ deprecated }: Route): Record<string, string> {
+  if (!deprecated) return {};
+  const { since, sunset } = deprecated;
+  const deprecation = { deprecation: `@${Math.floor(Date.parse(since) / 1000)}` };
+  if (sunset === undefined) return deprecation;
+  return { ...deprecation, sunset: new Date(sunset).toUTCString() };
 }
 
 async function answer(
@@ -118,6 +115,7 @@ async function answer(
 ): Promise<string> {
   const { app, workload, bodies } = dispatcher;
   const { route } = plan;
+  reply.headers(plan.ownHeaders);
   const caller = await workload.begin(() => letIn(dispatcher, route, request, reply));
   const bytes = plan.readsBody ? await bodies.read(request.raw, reply.raw) : undefined;
   const output = await workload.run(async () => {
@@ -186,28 +184,15 @@ function bodyOf(plan: RoutePlan, bytes: Buffer): unknown {
   return plan.emptyBody;
 }
 
-/** Checks all parts, so that one 422 names everything that is wrong. */
-function validate(plan: RoutePlan, request: FastifyRequest, body: unknown, hasPlainBody: boolean) {
-  const problems: FieldErrors = Object.create(null);
-  const messages: string[] = [];
-  const check = (schema: z.ZodType, value: unknown, where: string, isPlain = false): unknown => {
-    const checked = checkWith(schema, value, where, isPlain);
-    if ('data' in checked) return checked.data;
-    const { message, fieldErrors = {} } = checked.error;
-    messages.push(message);
-    for (const [field, texts] of Object.entries(fieldErrors)) {
-      problems[field] = [...(problems[field] ?? []), ...texts];
-    }
-    return undefined;
-  };
-  const input = {
-    params: check(plan.params, request.params, 'path'),
-    query: check(plan.query, request.query, 'query'),
-    headers: plan.headers && check(plan.headers, pick(request.headers, plan), 'headers'),
-    body: plan.readsBody ? check(plan.body, body, 'body', hasPlainBody) : undefined,
-  };
-  if (messages.length > 0) throw new ValidationError(messages.join('; '), problems);
-  return input;
+function validate(plan: RoutePlan, request: FastifyRequest, body: unknown, isPlain: boolean) {
+  const { route, schemas, readsBody } = plan;
+  const { path, ...input } = parseParts({
+    path: { schema: schemas.path, value: request.params },
+    query: { schema: schemas.query, value: request.query },
+    headers: { schema: route.headers, value: pick(request.headers, plan) },
+    body: { schema: readsBody ? schemas.body : undefined, value: body, isPlain },
+  });
+  return { ...input, params: path };
 }
 
 /** The headers that the route declares; all others are none of its business. */

@@ -87,6 +87,12 @@ export const responseHeaders: Readonly<Record<string, JsonSchema>> = {
   }),
 };
 
+/** On the answers of operations that will go (daemon/http/dispatch.ts), by name. */
+export const deprecationHeaders: Readonly<Record<string, JsonSchema>> = {
+  Deprecation: header('Since when nobody should begin to use it (RFC 9745)', text),
+  Sunset: header('When it goes (RFC 8594)', text),
+};
+
 /** On the answers of sends (daemon/http/rate-limits.ts). */
 export const rateLimitHeaders = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 

@@ -3,6 +3,7 @@
 import type { Route } from '../../src/api/route.ts';
 import { areas } from './areas.ts';
 import {
+  deprecationHeaders,
   errorResponse,
   errorSchemas,
   headerRefs,
@@ -30,6 +31,7 @@ export interface Operation {
   operationId: string;
   summary: string;
   description: string;
+  deprecated?: true;
   tags: string[];
   parameters?: Parameter[];
   requestBody?: { required: boolean; content: { 'application/json': { schema: JsonSchema } } };
@@ -80,6 +82,7 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Op
     operations[route.method.toLowerCase()] = operationOf(route, book, responses);
     paths[route.path] = operations;
   }
+  const isAnyDeprecated = routes.some(({ deprecated }) => deprecated);
   return {
     openapi: '3.1.0',
     info,
@@ -90,7 +93,7 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Op
     components: {
       schemas: { ...book.components, ...errorSchemas },
       responses,
-      headers: responseHeaders,
+      headers: { ...responseHeaders, ...(isAnyDeprecated && deprecationHeaders) },
       securitySchemes: {
         ApiKeyAuth: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An API key' },
       },
@@ -99,9 +102,11 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Op
 }
 
 function tagsOf(routes: readonly Route[]): OpenApiDocument['tags'] {
+  const abouts = new Map<string, string>(Object.entries(areas));
+  for (const { area, about } of routes) if (about !== undefined) abouts.set(area, about);
   const names = [...new Set(routes.map((route) => route.area))];
   return names.map((name) => {
-    const description = areas[name];
+    const description = abouts.get(name);
     return { name, ...(description !== undefined && { description }) };
   });
 }
@@ -112,11 +117,16 @@ function operationOf(
   responses: Record<string, ResponseObject>,
 ): Operation {
   const parameters = parametersOf(route, book);
-  const prose = route.description === undefined ? '' : `${route.description}\n\n`;
+  const words = [
+    route.deprecated && `**Deprecated**: ${route.deprecated.replacement}`,
+    route.description,
+    `Permission: \`${route.permission}\`.`,
+  ];
   return {
     operationId: route.name,
     summary: route.summary,
-    description: `${prose}Permission: \`${route.permission}\`.`,
+    description: words.filter((each) => each !== undefined).join('\n\n'),
+    ...(route.deprecated && { deprecated: true as const }),
     tags: [route.area],
     ...(parameters.length > 0 && { parameters }),
     ...(route.body && {
@@ -152,6 +162,11 @@ function headerName(name: string): string {
   return name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase());
 }
 
+function deprecationHeaderNames({ deprecated }: Route): string[] {
+  if (!deprecated) return [];
+  return deprecated.sunset === undefined ? ['Deprecation'] : ['Deprecation', 'Sunset'];
+}
+
 function responsesOf(
   route: Route,
   book: SchemaBook,
@@ -160,7 +175,11 @@ function responsesOf(
   const answers: Operation['responses'] = {
     [route.status]: {
       description: route.status === 201 ? 'Created' : 'Done',
-      headers: headerRefs(['X-Request-Id', ...(route.drawsOnSendRate ? rateLimitHeaders : [])]),
+      headers: headerRefs([
+        'X-Request-Id',
+        ...(route.drawsOnSendRate ? rateLimitHeaders : []),
+        ...deprecationHeaderNames(route),
+      ]),
       content: { 'application/json': { schema: book.schemaOf(route.output) } },
     },
   };

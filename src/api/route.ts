@@ -45,23 +45,33 @@ export interface RouteRequest<Params, Query, Headers, Body> {
   body: Body;
 }
 
-export interface RouteDefinition<
+/** In OpenAPI's form: `/v1/messages/{id}`. */
+export type RoutePath = `/v1/${string}`;
+
+/** An operation that will go (specification 9.3): flagged in the reference, told with each answer. */
+export interface Deprecation {
+  /** What to use in its place, in the reference's words. */
+  replacement: string;
+  /** ISO 8601: since when nobody should begin to use it (RFC 9745). */
+  since: string;
+  /** ISO 8601: when it goes, once that is scheduled (RFC 8594). */
+  sunset?: string;
+}
+
+/** What a route says of itself, wherever it is. */
+export interface RouteParts<
   Params extends z.ZodType,
   Query extends z.ZodType,
   Headers extends z.ZodType,
   Body extends z.ZodType,
   Output extends z.ZodType,
 > {
-  method: Method;
-  /** In OpenAPI's form: `/v1/messages/{id}`. */
-  path: `/v1/${string}`;
   /** OpenAPI operationId, camelCase. */
   name: string;
   summary: string;
   /** Longer prose for the reference, where the summary is not enough. */
   description?: string;
-  area: string;
-  permission: Permission;
+  deprecated?: Deprecation;
   params?: Params;
   query?: Query;
   /** Request headers in lower case, e.g. `idempotency-key`. */
@@ -71,24 +81,41 @@ export interface RouteDefinition<
   bodyOptional?: boolean;
   /** Draws one on the send rate limit (specification 8.1); a batch draws the rest when it runs. */
   drawsOnSendRate?: boolean | 'batch';
-  status: 200 | 201;
   output: Output;
-  /** Error statuses beyond those that every route may answer (401, 403, 404, 422, 429, 5xx). */
-  errors?: readonly number[];
   run(
     app: App,
     request: RouteRequest<z.output<Params>, z.output<Query>, z.output<Headers>, z.output<Body>>,
   ): Promise<z.input<Output>>;
 }
 
+interface RouteDefinition<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Headers extends z.ZodType,
+  Body extends z.ZodType,
+  Output extends z.ZodType,
+> extends RouteParts<Params, Query, Headers, Body, Output> {
+  method: Method;
+  path: RoutePath;
+  area: string;
+  /** What the area is about, in the reference. */
+  about?: string;
+  permission: Permission;
+  status: 200 | 201;
+  /** Error statuses beyond those that every route may answer (401, 403, 404, 422, 429, 5xx). */
+  errors?: readonly number[];
+}
+
 /** A route with its types erased, as the dispatcher mounts it. */
 export interface Route {
   readonly method: Method;
-  readonly path: `/v1/${string}`;
+  readonly path: RoutePath;
   readonly name: string;
   readonly summary: string;
   readonly description?: string;
+  readonly deprecated?: Deprecation;
   readonly area: string;
+  readonly about?: string;
   readonly permission: Permission;
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
@@ -102,6 +129,11 @@ export interface Route {
   run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<unknown>;
 }
 
+/** A route that tells what it answers. */
+export interface Answering<Answer> extends Route {
+  run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<Answer>;
+}
+
 /** Declares a route; the dispatcher only ever calls `run` with what the schemas let through. */
 export function route<
   Params extends z.ZodType,
@@ -109,6 +141,6 @@ export function route<
   Headers extends z.ZodType,
   Body extends z.ZodType,
   Output extends z.ZodType,
->(definition: RouteDefinition<Params, Query, Headers, Body, Output>): Route {
-  return definition as unknown as Route;
+>(definition: RouteDefinition<Params, Query, Headers, Body, Output>): Answering<z.input<Output>> {
+  return definition as unknown as Answering<z.input<Output>>;
 }

@@ -4,6 +4,7 @@
 // character (RFC 7493 2.1).
 import { z } from 'zod';
 import { type FieldErrors, ValidationError } from '../errors.ts';
+import type { Route } from './route.ts';
 
 const mostFieldErrors = 50;
 /** As deep as a JSON body may be. */
@@ -39,6 +40,48 @@ export function parseWith<T extends z.ZodType>(
   const checked = checkWith(schema, value, where);
   if ('error' in checked) throw checked.error;
   return checked.data;
+}
+
+/** One part of a request: what it has to fit, and what came. */
+interface Part {
+  schema: z.ZodType | undefined;
+  value: unknown;
+  /** As `hasPlainTexts` of `checkWith`. */
+  isPlain?: boolean;
+}
+
+/**
+ * Checks all parts of a request, so that one 422 names everything that is wrong; a part without a
+ * schema is undefined. @throws ValidationError
+ */
+export function parseParts<Name extends string>(
+  parts: Readonly<Record<Name, Part>>,
+): Record<Name, unknown> {
+  const problems = newFields();
+  const messages: string[] = [];
+  const parsed: Record<string, unknown> = {};
+  for (const [where, { schema, value, isPlain }] of Object.entries<Part>(parts)) {
+    const checked = schema ? checkWith(schema, value, where, isPlain) : { data: undefined };
+    if ('data' in checked) {
+      parsed[where] = checked.data;
+      continue;
+    }
+    const { message, fieldErrors = {} } = checked.error;
+    messages.push(message);
+    for (const [field, texts] of Object.entries(fieldErrors)) {
+      problems[field] = [...(problems[field] ?? []), ...texts];
+    }
+  }
+  if (messages.length > 0) throw new ValidationError(messages.join('; '), problems);
+  return parsed as Record<Name, unknown>;
+}
+
+/** What a route takes where it declares no schema: nothing. */
+const nothing = z.strictObject({});
+
+/** The schemas that a request of the route has to fit. */
+export function requestSchemas({ params, query, body }: Pick<Route, 'params' | 'query' | 'body'>) {
+  return { path: params ?? nothing, query: query ?? nothing, body: body ?? nothing.optional() };
 }
 
 /** Without a prototype: an unknown field may well be called `constructor` or `__proto__`. */

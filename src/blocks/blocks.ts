@@ -2,6 +2,7 @@
 // send is suppression.ts; many at once come and go by import.ts and export.ts.
 
 import { type Page, toPage } from '../api/pagination.ts';
+import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
@@ -84,9 +85,7 @@ export async function listBlocks(
 
 /** @throws ResourceNotFoundError. */
 export async function getBlock(app: App, caller: Caller, id: string): Promise<Block> {
-  const row = await queries.findBlock(app.store.db, caller.organizationId, id);
-  if (!row) throw new ResourceNotFoundError('block', id);
-  return presentBlock(row);
+  return presentBlock(await queries.blocks.get(app.store.db, caller.organizationId, id));
 }
 
 /**
@@ -104,15 +103,12 @@ export async function getBlockNamed(app: App, caller: Caller, idOrAddress: strin
 }
 
 /** Lifts a block: the address gets mail again from now on. @throws ResourceNotFoundError. */
-export async function deleteBlock(
-  app: App,
-  caller: Caller,
-  id: string,
-): Promise<{ success: boolean; message: string }> {
+export async function deleteBlock(app: App, caller: Caller, id: string): Promise<Deleted> {
   await app.store.write(async (trx) => {
-    const row = await queries.findBlock(trx, caller.organizationId, id);
-    const isDeleted = await queries.deleteBlockRow(trx, caller.organizationId, id);
-    if (!(row && isDeleted)) throw new ResourceNotFoundError('block', id);
+    const row = await queries.blocks.get(trx, caller.organizationId, id);
+    if (!(await queries.deleteBlockRow(trx, caller.organizationId, id))) {
+      throw new ResourceNotFoundError('block', id);
+    }
     await record(app, trx, caller, { ...changeOf(row), action: 'block.deleted' });
   });
   return { success: true, message: `Block ${id} is deleted` };

@@ -10,6 +10,7 @@ import {
   tables,
 } from '../store/db.ts';
 import { mergedRanges } from '../store/merged-ranges.ts';
+import { rowsOf } from '../store/rows.ts';
 import { noteBlocks } from './count-queries.ts';
 import { type BlockReason, blockReasons } from './schema.ts';
 
@@ -96,18 +97,8 @@ export async function findActiveBlocksAmong(
     .execute();
 }
 
-export function findBlock(
-  db: Db,
-  organizationId: string,
-  id: string,
-): Promise<BlockRow | undefined> {
-  return tables<BlockTables>(db)
-    .selectFrom('blocks')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-}
+/** By an id; a page of them, and what makes or lifts one, is by hand. */
+export const blocks = rowsOf<BlockRow>('blocks', 'block');
 
 /**
  * The ids that match, as the ranges of indexes that hold them: for an address those of blocks of all

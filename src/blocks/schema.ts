@@ -1,8 +1,8 @@
 // Shapes of blocks, in and out (contract 6).
 import { z } from 'zod';
 import { emailAddress } from '../api/address-schema.ts';
-import { pageOf, pageQuery } from '../api/pagination.ts';
-import { idPattern } from '../runtime/ids.ts';
+import { pageQuery } from '../api/pagination.ts';
+import { idPath } from '../api/resource-schema.ts';
 
 export const blockReasons = ['bounce', 'complaint', 'unsubscribe', 'manual'] as const;
 
@@ -12,9 +12,7 @@ const exportFormats = ['csv', 'ndjson'] as const;
 
 const reason = z.enum(blockReasons);
 
-export const blockPath = z.strictObject({
-  id: z.string().regex(idPattern('block'), 'is not a block id'),
-});
+export const blockPath = idPath('block');
 
 export const listBlocksQuery = z.strictObject({
   ...pageQuery,
@@ -48,10 +46,6 @@ export const blockOutput = z
     createdAt: z.string(),
   })
   .meta({ id: 'Block', description: 'An address that gets no mail' });
-
-export const blockPage = pageOf(blockOutput);
-
-export const blockDeleted = z.object({ success: z.boolean(), message: z.string() });
 
 export type ExportOptions = z.output<typeof exportBlocksInput>;
 export type ListBlocks = z.output<typeof listBlocksQuery>;

@@ -9,11 +9,12 @@
 //   in use     successor in use       retired   private half forgotten
 
 import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
+import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
 import type { AuditAction } from '../audit/schema.ts';
-import { ConflictError, ResourceNotFoundError } from '../errors.ts';
+import { ConflictError } from '../errors.ts';
 import { record } from '../events/record.ts';
 import { type DkimAlgorithm, type DkimKeyPair, selectorOf } from '../mime/dkim-key.ts';
 import { isoTime } from '../runtime/clock.ts';
@@ -121,7 +122,7 @@ export async function newDomain(
 
 /** Stores a new domain. @throws ConflictError when the organization has it already. */
 export async function storeDomain(trx: Db, { domain, keys }: DomainRows): Promise<void> {
-  if (!(await queries.insertDomain(trx, domain))) {
+  if (!(await queries.domains.insert(trx, domain, ['organization_id', 'domain']))) {
     throw new ConflictError('domain', `${domain.domain} is a domain of this organization already`);
   }
   await queries.insertDomainKeys(trx, keys);
@@ -180,8 +181,7 @@ export async function getDomainRows(
   organizationId: string,
   id: string,
 ): Promise<StoredDomain> {
-  const domain = await queries.findDomain(db, organizationId, id);
-  if (!domain) throw new ResourceNotFoundError('domain', id);
+  const domain = await queries.domains.get(db, organizationId, id);
   const hold = (await findDomainHolds(db, organizationId)).get(domain.domain) ?? null;
   return { domain, keys: await queries.selectDomainKeys(db, [id]), hold };
 }
@@ -215,10 +215,8 @@ export async function listDomains(
   page: PageRequest,
 ): Promise<Page<Domain>> {
   const { db } = app.store;
-  const range = { limit: page.limit, offset: (page.page - 1) * page.limit };
-  const [domains, total, holds] = await Promise.all([
-    queries.selectDomains(db, caller.organizationId, range),
-    queries.countDomains(db, caller.organizationId),
+  const [{ rows: domains, total }, holds] = await Promise.all([
+    queries.domains.page(db, caller.organizationId, page),
     findDomainHolds(db, caller.organizationId),
   ]);
   const keys = await queries.selectDomainKeys(
@@ -251,15 +249,9 @@ export async function listDnsRecords(
  * Deletes a domain and its keys: its senders may not send any more; what is queued leaves unsigned.
  * @throws ResourceNotFoundError.
  */
-export async function deleteDomain(
-  app: App,
-  caller: Caller,
-  id: string,
-): Promise<{ success: boolean; message: string }> {
+export async function deleteDomain(app: App, caller: Caller, id: string): Promise<Deleted> {
   await app.store.write(async (trx) => {
-    const domain = await queries.findDomain(trx, caller.organizationId, id);
-    const isDeleted = await queries.deleteDomainRow(trx, caller.organizationId, id);
-    if (!(domain && isDeleted)) throw new ResourceNotFoundError('domain', id);
+    const domain = await queries.domains.remove(trx, caller.organizationId, id);
     await record(app, trx, caller, domainChange('domain.deleted', domain));
   });
   forgetSigningKeys(app, id);
@@ -278,7 +270,7 @@ export async function rotateDkim(app: App, caller: Caller, id: string): Promise<
   const pairs = await generatePairs(app, [...new Set(active.map((key) => key.algorithm))]);
   const rotated = await app.store.write(async (trx) => {
     const updated_at = app.clock.now();
-    await queries.updateDomain(trx, caller.organizationId, id, { updated_at });
+    await queries.domains.update(trx, caller.organizationId, id, { updated_at });
     const { domain, keys } = await getDomainRows(trx, caller.organizationId, id);
     const isLocal = domain.is_local === 1;
     const replaced = keys.filter((key) => isLocal || key.is_published === 0);

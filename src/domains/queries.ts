@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { DkimAlgorithm } from '../mime/dkim-key.ts';
 import { type Db, type ParameterOf, statement, tables } from '../store/db.ts';
+import { rowsOf } from '../store/rows.ts';
 
 export type DomainStatus = 'pending' | 'verified' | 'failed' | 'temporary-failure';
 
@@ -115,84 +116,8 @@ export function selectDomainsNamed(
     .execute();
 }
 
-export function findDomain(
-  db: Db,
-  organizationId: string,
-  id: string,
-): Promise<DomainRow | undefined> {
-  return tables<DomainTables>(db)
-    .selectFrom('domains')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-}
-
-/** Newest first. */
-export function selectDomains(
-  db: Db,
-  organizationId: string,
-  range: { limit: number; offset: number },
-): Promise<DomainRow[]> {
-  return tables<DomainTables>(db)
-    .selectFrom('domains')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .orderBy('id', 'desc')
-    .limit(range.limit)
-    .offset(range.offset)
-    .execute();
-}
-
-export async function countDomains(db: Db, organizationId: string): Promise<number> {
-  const { count } = await tables<DomainTables>(db)
-    .selectFrom('domains')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('organization_id', '=', organizationId)
-    .executeTakeFirstOrThrow();
-  return count;
-}
-
-/** False when the organization has the domain already. */
-export async function insertDomain(db: Db, row: DomainRow): Promise<boolean> {
-  const inserted = await tables<DomainTables>(db)
-    .insertInto('domains')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['organization_id', 'domain']).doNothing())
-    .returning('id')
-    .execute();
-  return inserted.length > 0;
-}
-
-/** False when the domain is gone. Locks the row until the end of the transaction. */
-export async function updateDomain(
-  db: Db,
-  organizationId: string,
-  id: string,
-  change: Partial<DomainRow>,
-): Promise<boolean> {
-  const { numUpdatedRows } = await tables<DomainTables>(db)
-    .updateTable('domains')
-    .set(change)
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
-}
-
-/** Its keys go with it. False when there is none. */
-export async function deleteDomainRow(
-  db: Db,
-  organizationId: string,
-  id: string,
-): Promise<boolean> {
-  const { numDeletedRows } = await tables<DomainTables>(db)
-    .deleteFrom('domains')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
-}
+/** By an id or a page of them, and what changes one; its keys go with it. */
+export const domains = rowsOf<DomainRow>('domains', 'domain');
 
 /** The keys of these domains by generation, RSA first, the retired included. */
 export function selectDomainKeys(db: Db, domainIds: readonly string[]): Promise<DomainKeyRow[]> {

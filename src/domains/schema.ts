@@ -2,9 +2,9 @@
 // and the shapes of sending domains, in and out. The doorway to the public suffix list.
 import { getDomain } from 'tldts';
 import { z } from 'zod';
-import { pageOf, pageQuery } from '../api/pagination.ts';
+import { pageQuery } from '../api/pagination.ts';
+import { idPath } from '../api/resource-schema.ts';
 import { parseAddress } from '../net/address.ts';
-import { idPattern } from '../runtime/ids.ts';
 
 /** Room for `svc99rsa._domainkey.` within the 253 octets of a name. */
 const longestDomain = 220;
@@ -30,9 +30,7 @@ export function organizationalDomain(domain: string): string | null {
   return getDomain(domain, { allowPrivateDomains: true, validateHostname: false });
 }
 
-export const domainPath = z.strictObject({
-  id: z.string().regex(idPattern('domain'), 'is not a domain id'),
-});
+export const domainPath = idPath('domain');
 
 export const listDomainsQuery = z.strictObject(pageQuery);
 
@@ -109,10 +107,6 @@ export const domainOutput = z
     updatedAt: z.string(),
   })
   .meta({ id: 'Domain', description: 'A sending domain' });
-
-export const domainPage = pageOf(domainOutput);
-
-export const domainDeleted = z.object({ success: z.boolean(), message: z.string() });
 
 export const resumeDomainInput = z.strictObject({
   note: z

@@ -130,12 +130,12 @@ async function checkDomain(app: App, organizationId: string, id: string): Promis
   const after = await app.store.write(async (trx) => {
     const now = app.clock.now();
     // Locks the domain: a rotation cannot come between.
-    await queries.updateDomain(trx, organizationId, id, { last_checked_at: now });
+    await queries.domains.update(trx, organizationId, id, { last_checked_at: now });
     const { domain, keys } = await getDomainRows(trx, organizationId, id);
     const next = transition(domain, findingOf(before, results), now);
     const checks = results.map(({ name, check: found }) => [name, found] as const);
     await confirmKeys(trx, keys, publishedKeys(results));
-    await queries.updateDomain(trx, organizationId, id, {
+    await queries.domains.update(trx, organizationId, id, {
       ...next,
       record_checks: toJson(Object.fromEntries(checks)),
       next_check_at: nextCheckAt(app, domain, next, now),
@@ -160,7 +160,7 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
   const forced = await app.store.write(async (trx) => {
     const now = app.clock.now();
     const { domain, keys } = await getDomainRows(trx, organizationId, id);
-    await queries.updateDomain(trx, organizationId, id, {
+    await queries.domains.update(trx, organizationId, id, {
       status: 'verified',
       verified_at: domain.status === 'verified' ? domain.verified_at : now,
       failing_since: null,

@@ -8,17 +8,12 @@
 
 import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
 import type { PermissionMap } from '../api/permission.ts';
+import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller, KeyConstraints } from '../api/route.ts';
 import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
 import { changesOf } from '../audit/audit.ts';
-import {
-  ConflictError,
-  ForbiddenError,
-  ResourceNotFoundError,
-  UnauthorizedError,
-  ValidationError,
-} from '../errors.ts';
+import { ConflictError, ForbiddenError, UnauthorizedError, ValidationError } from '../errors.ts';
 import { type Change, record } from '../events/record.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { type Db, fromJson, toJson } from '../store/db.ts';
@@ -125,7 +120,7 @@ async function requireNoMoreThan(db: Db, caller: Caller, row: queries.KeyRow): P
   requireOwnerFor(caller, row);
   let maker: queries.KeyRow | undefined;
   if (caller.keyId !== null) {
-    maker = await queries.findKey(db, caller.organizationId, caller.keyId);
+    maker = await queries.keys.find(db, caller.organizationId, caller.keyId);
     // Revoked since this request was let in: its heir would outlive the revocation.
     if (maker?.is_active !== 1) throw new UnauthorizedError('Invalid API key');
   }
@@ -152,12 +147,6 @@ function created(row: queries.KeyRow, besides: { replaces?: string } = {}): Chan
   return { subject: row.id, action: 'key.created', details };
 }
 
-async function getRow(db: Db, caller: Caller, id: string): Promise<queries.KeyRow> {
-  const row = await queries.findKey(db, caller.organizationId, id);
-  if (!row) throw new ResourceNotFoundError('api-key', id);
-  return row;
-}
-
 /**
  * Makes a key; its plaintext is in `key`, this once.
  * @throws ValidationError; ForbiddenError when it could do more than the caller.
@@ -166,7 +155,7 @@ export async function createKey(app: App, caller: Caller, input: CreateKey): Pro
   const { row, plaintext } = newKey(app, caller.organizationId, input);
   await app.store.write(async (trx) => {
     await requireNoMoreThan(trx, caller, row);
-    await queries.insertKey(trx, row);
+    await queries.keys.insert(trx, row);
     await record(app, trx, caller, created(row));
   });
   return toApiKey(row, plaintext);
@@ -174,12 +163,7 @@ export async function createKey(app: App, caller: Caller, input: CreateKey): Pro
 
 /** A page of the organization's keys, newest first, the revoked included. */
 export async function listKeys(app: App, caller: Caller, page: PageRequest): Promise<Page<ApiKey>> {
-  const { db } = app.store;
-  const range = { limit: page.limit, offset: (page.page - 1) * page.limit };
-  const [rows, total] = await Promise.all([
-    queries.selectKeys(db, caller.organizationId, range),
-    queries.countKeys(db, caller.organizationId),
-  ]);
+  const { rows, total } = await queries.keys.page(app.store.db, caller.organizationId, page);
   return toPage(
     rows.map((row) => toApiKey(row)),
     total,
@@ -189,7 +173,7 @@ export async function listKeys(app: App, caller: Caller, page: PageRequest): Pro
 
 /** @throws ResourceNotFoundError. */
 export async function getKey(app: App, caller: Caller, id: string): Promise<ApiKey> {
-  return toApiKey(await getRow(app.store.db, caller, id));
+  return toApiKey(await queries.keys.get(app.store.db, caller.organizationId, id));
 }
 
 /**
@@ -208,7 +192,7 @@ export async function updateKey(
     ...(constraints !== undefined && { constraints: toJson(constraints) }),
   };
   const updated = await app.store.write(async (trx) => {
-    const row = await getRow(trx, caller, id);
+    const row = await queries.keys.get(trx, caller.organizationId, id);
     requireNoStronger(caller, row);
     const changed = { ...row, ...changes };
     if (constraints !== undefined) {
@@ -217,7 +201,7 @@ export async function updateKey(
     }
     const details = changesOf(textsOf(row), textsOf(changed));
     if (Object.keys(details).length > 0) {
-      await queries.updateKey(trx, id, changes);
+      await queries.keys.update(trx, caller.organizationId, id, changes);
       await record(app, trx, caller, { subject: id, action: 'key.updated', details });
       // A caller carries name and constraints.
       await queries.addKeyChange(trx);
@@ -234,7 +218,7 @@ export async function updateKey(
  */
 export async function rotateKey(app: App, caller: Caller, id: string): Promise<ApiKey> {
   const rotated = await app.store.write(async (trx) => {
-    const old = await getRow(trx, caller, id);
+    const old = await queries.keys.get(trx, caller.organizationId, id);
     const now = app.clock.now();
     if (old.expires_at !== null && old.expires_at <= now) {
       throw new ConflictError('api-key', `API key ${id} has expired and cannot be rotated`);
@@ -246,7 +230,7 @@ export async function rotateKey(app: App, caller: Caller, id: string): Promise<A
     const { plaintext, ...text } = makeKey(app.random, isTestKey(old.start) ? 'test' : 'live');
     const fresh = { id: app.newId('key'), created_at: now, last_used_at: null };
     const row = { ...old, ...text, ...fresh };
-    await queries.insertKey(trx, row);
+    await queries.keys.insert(trx, row);
     const details = { replacedBy: row.id };
     await record(app, trx, caller, { subject: id, action: 'key.rotated', details });
     await record(app, trx, caller, created(row, { replaces: id }));
@@ -258,13 +242,9 @@ export async function rotateKey(app: App, caller: Caller, id: string): Promise<A
 }
 
 /** Ends a key for good; again is no error. @throws ResourceNotFoundError, ForbiddenError. */
-export async function revokeKey(
-  app: App,
-  caller: Caller,
-  id: string,
-): Promise<{ success: boolean; message: string }> {
+export async function revokeKey(app: App, caller: Caller, id: string): Promise<Deleted> {
   await app.store.write(async (trx) => {
-    const row = await getRow(trx, caller, id);
+    const row = await queries.keys.get(trx, caller.organizationId, id);
     requireNoStronger(caller, row);
     if (!(await queries.deactivateKey(trx, id))) return;
     const details = { name: row.name, role: row.role_name };

@@ -1,5 +1,6 @@
 // All SQL on `api_keys` and `key_changes`. Rows only, no decisions.
 import { type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
+import { rowsOf } from '../store/rows.ts';
 
 export interface KeyRow {
   id: string;
@@ -52,14 +53,8 @@ export async function addKeyChange(db: Db): Promise<void> {
     .execute();
 }
 
-export function findKey(db: Db, organizationId: string, id: string): Promise<KeyRow | undefined> {
-  return tables<KeyTables>(db)
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-}
+/** By an id or a page of them, and their texts. */
+export const keys = rowsOf<KeyRow>('api_keys', 'api-key');
 
 const heirs = statement<KeyTables, { ids: unknown }, Pick<KeyRow, 'id' | 'constraints'>>(
   (db, parameter) =>
@@ -80,43 +75,6 @@ export function findHeirs(
   ids: readonly string[],
 ): Promise<Pick<KeyRow, 'id' | 'constraints'>[]> {
   return heirs(db, { ids: idList(db, ids) });
-}
-
-/** Newest first. */
-export function selectKeys(
-  db: Db,
-  organizationId: string,
-  range: { limit: number; offset: number },
-): Promise<KeyRow[]> {
-  return tables<KeyTables>(db)
-    .selectFrom('api_keys')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .orderBy('id', 'desc')
-    .limit(range.limit)
-    .offset(range.offset)
-    .execute();
-}
-
-export async function countKeys(db: Db, organizationId: string): Promise<number> {
-  const { count } = await tables<KeyTables>(db)
-    .selectFrom('api_keys')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('organization_id', '=', organizationId)
-    .executeTakeFirstOrThrow();
-  return count;
-}
-
-export async function insertKey(db: Db, row: KeyRow): Promise<void> {
-  await tables<KeyTables>(db).insertInto('api_keys').values(row).execute();
-}
-
-export async function updateKey(
-  db: Db,
-  id: string,
-  changes: Partial<Pick<KeyRow, 'name' | 'description' | 'constraints'>>,
-): Promise<void> {
-  await tables<KeyTables>(db).updateTable('api_keys').set(changes).where('id', '=', id).execute();
 }
 
 /** False when the key was not active any more: of two that try, one wins. */

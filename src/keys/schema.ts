@@ -1,9 +1,8 @@
 // Shapes of API keys, in and out (specification 2.4, 4.3; contract 3).
 import { z } from 'zod';
 import { domainName, emailAddress } from '../api/address-schema.ts';
-import { pageOf, pageQuery } from '../api/pagination.ts';
+import { pageQuery } from '../api/pagination.ts';
 import { parseRange } from '../net/network-address.ts';
-import { idPattern } from '../runtime/ids.ts';
 import { grantableActions, roles } from './roles.ts';
 
 const name = z
@@ -78,10 +77,6 @@ const constraintsInput = z
   })
   .meta({ examples: [{ domains: ['example.com'], ipRanges: ['203.0.113.0/24'] }] });
 
-export const keyPath = z.strictObject({
-  id: z.string().regex(idPattern('key'), 'is not an API key id'),
-});
-
 export const listKeysQuery = z.strictObject(pageQuery);
 
 export const createKeyInput = z
@@ -140,10 +135,6 @@ export const keyOutput = z
       .meta({ description: 'Where it may be used from, and whom its mail may come from' }),
   })
   .meta({ id: 'ApiKey', description: 'A key of an organization' });
-
-export const keyPage = pageOf(keyOutput);
-
-export const keyRevoked = z.object({ success: z.boolean(), message: z.string() });
 
 export type CreateKey = z.input<typeof createKeyInput>;
 export type UpdateKey = z.output<typeof updateKeyInput>;

@@ -1,7 +1,10 @@
 // All SQL on `senders`. Rows only, no decisions. Whether a sender's domain is verified is asked of
 // the domains area, by name: a domain may come after its senders, and go before them.
+import { type SqlBool, sql } from 'kysely';
 import { verifiedDomainNames } from '../domains/queries.ts';
 import { type Db, statement, tables } from '../store/db.ts';
+import { type Filter, rowsOf } from '../store/rows.ts';
+import type { ListSenders } from './schema.ts';
 
 export interface SenderRow {
   id: string;
@@ -24,12 +27,6 @@ export interface SenderRow {
 
 interface SenderTables {
   senders: SenderRow;
-}
-
-export interface SenderFilter {
-  verificationStatus?: 'pending' | 'verified' | undefined;
-  isActive?: boolean | undefined;
-  isDefault?: boolean | undefined;
 }
 
 const byEmail = statement<SenderTables, { organizationId: string; foldedEmail: string }, SenderRow>(
@@ -66,78 +63,27 @@ export async function findDefaultSender(
   return (await byDefault(db, { organizationId }))[0];
 }
 
-export function findSender(
+/** By an id or a page of them, and what any change does. */
+export const senders = rowsOf<SenderRow>('senders', 'sender');
+
+/** The filters of the list; a sender is verified by itself or by its domain. */
+export function filterOf(
   db: Db,
   organizationId: string,
-  id: string,
-): Promise<SenderRow | undefined> {
-  return tables<SenderTables>(db)
-    .selectFrom('senders')
-    .selectAll()
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-}
-
-function filtered(db: Db, organizationId: string, filter: SenderFilter) {
-  const { verificationStatus, isActive, isDefault } = filter;
-  let query = tables<SenderTables>(db)
-    .selectFrom('senders')
-    .where('organization_id', '=', organizationId);
-  if (isActive !== undefined) query = query.where('is_active', '=', isActive ? 1 : 0);
-  if (isDefault !== undefined) query = query.where('is_default', '=', isDefault ? 1 : 0);
-  if (verificationStatus === undefined) return query;
-  const verified = verifiedDomainNames(db, organizationId);
-  return query.where(({ eb, or, and }) =>
-    verificationStatus === 'verified'
-      ? or([eb('verified_at', 'is not', null), eb('domain', 'in', verified)])
-      : and([eb('verified_at', 'is', null), eb('domain', 'not in', verified)]),
-  );
-}
-
-/** Newest first. */
-export function selectSenders(
-  db: Db,
-  organizationId: string,
-  filter: SenderFilter,
-  range: { limit: number; offset: number },
-): Promise<SenderRow[]> {
-  return filtered(db, organizationId, filter)
-    .selectAll()
-    .orderBy('id', 'desc')
-    .limit(range.limit)
-    .offset(range.offset)
-    .execute();
-}
-
-export async function countSenders(
-  db: Db,
-  organizationId: string,
-  filter: SenderFilter,
-): Promise<number> {
-  const { count } = await filtered(db, organizationId, filter)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
+  { verificationStatus, isActive, isDefault }: ListSenders,
+): Filter<SenderRow> {
+  const byDomain = sql`domain in ${verifiedDomainNames(db, organizationId)}`;
+  const isVerified = sql<SqlBool>`(verified_at is not null or ${byDomain})`;
+  const where = { verified: isVerified, pending: sql<SqlBool>`not ${isVerified}` };
+  return {
+    equal: { is_active: isActive, is_default: isDefault },
+    where: verificationStatus && where[verificationStatus],
+  };
 }
 
 /** False when the organization has the address already. */
-export async function insertSender(db: Db, row: SenderRow): Promise<boolean> {
-  const inserted = await tables<SenderTables>(db)
-    .insertInto('senders')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['organization_id', 'folded_email']).doNothing())
-    .returning('id')
-    .execute();
-  return inserted.length > 0;
-}
-
-export async function updateSender(
-  db: Db,
-  id: string,
-  change: Partial<SenderRow> & { updated_at: number },
-): Promise<void> {
-  await tables<SenderTables>(db).updateTable('senders').set(change).where('id', '=', id).execute();
+export function insertSender(db: Db, row: SenderRow): Promise<boolean> {
+  return senders.insert(db, row, ['organization_id', 'folded_email']);
 }
 
 /** Leaves the organization without a default sender. */
@@ -152,18 +98,4 @@ export async function clearDefaultSender(
     .where('organization_id', '=', organizationId)
     .where('is_default', '=', 1)
     .execute();
-}
-
-/** False when there is none. */
-export async function deleteSenderRow(
-  db: Db,
-  organizationId: string,
-  id: string,
-): Promise<boolean> {
-  const { numDeletedRows } = await tables<SenderTables>(db)
-    .deleteFrom('senders')
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
 }

@@ -1,80 +1,52 @@
 // The HTTP operations on sender identities (specification 4.7; contract 6).
-import { type Route, route } from '../api/route.ts';
-import {
-  createSenderInput,
-  listSendersQuery,
-  senderDeleted,
-  senderOutput,
-  senderPage,
-  senderPath,
-  updateSenderInput,
-} from './schema.ts';
+import { area } from '../api/area.ts';
+import { pageOf } from '../api/pagination.ts';
+import { deleted, idPath } from '../api/resource-schema.ts';
+import { ConflictError } from '../errors.ts';
+import { createSenderInput, listSendersQuery, senderOutput, updateSenderInput } from './schema.ts';
 import { createSender, deleteSender, getSender, listSenders, updateSender } from './senders.ts';
 
-const area = 'senders';
+const at = area('senders', 'Addresses that messages may come from');
+const path = '/v1/email/senders';
+const params = idPath('sender');
 
-export const senderRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/v1/email/senders',
+export const senderRoutes = {
+  list: at.get(path, {
     name: 'listSenders',
     summary: 'List sender identities, newest first',
-    area,
-    permission: 'senders:read',
     query: listSendersQuery,
-    status: 200,
-    output: senderPage,
+    output: pageOf(senderOutput),
     run: (app, { caller, query }) => listSenders(app, caller, query),
   }),
-  route({
-    method: 'POST',
-    path: '/v1/email/senders',
+  create: at.post(path, {
     name: 'createSender',
     summary: 'Create a sender identity',
     description: 'Verified at once when its domain is a verified domain, otherwise pending.',
-    area,
-    permission: 'senders:write',
     body: createSenderInput,
-    status: 201,
     output: senderOutput,
-    errors: [409],
+    throws: [ConflictError],
     run: (app, { caller, body }) => createSender(app, caller, body),
   }),
-  route({
-    method: 'GET',
-    path: '/v1/email/senders/{id}',
+  get: at.get(`${path}/{id}`, {
     name: 'getSender',
     summary: 'Show a sender identity',
-    area,
-    permission: 'senders:read',
-    params: senderPath,
-    status: 200,
+    params,
     output: senderOutput,
-    run: (app, { caller, params }) => getSender(app, caller, params.id),
+    run: (app, { caller, params: { id } }) => getSender(app, caller, id),
   }),
-  route({
-    method: 'PATCH',
-    path: '/v1/email/senders/{id}',
+  update: at.patch(`${path}/{id}`, {
     name: 'updateSender',
     summary: 'Change a sender identity',
-    area,
-    permission: 'senders:write',
-    params: senderPath,
+    params,
     body: updateSenderInput,
-    status: 200,
     output: senderOutput,
-    run: (app, { caller, params, body }) => updateSender(app, caller, params.id, body),
+    run: (app, { caller, params: { id }, body }) => updateSender(app, caller, id, body),
   }),
-  route({
-    method: 'DELETE',
-    path: '/v1/email/senders/{id}',
+  delete: at.delete(`${path}/{id}`, {
     name: 'deleteSender',
     summary: 'Delete a sender identity',
-    area,
-    permission: 'senders:delete',
-    params: senderPath,
-    status: 200,
-    output: senderDeleted,
-    run: (app, { caller, params }) => deleteSender(app, caller, params.id),
+    params,
+    output: deleted,
+    run: (app, { caller, params: { id } }) => deleteSender(app, caller, id),
   }),
-];
+};

@@ -1,8 +1,8 @@
 // Shapes of sender identities, in and out (specification 2.10, 4.7; contract 6).
 import { z } from 'zod';
 import { emailAddress, headerText } from '../api/address-schema.ts';
-import { pageOf, pageQuery } from '../api/pagination.ts';
-import { idPattern } from '../runtime/ids.ts';
+import { pageQuery } from '../api/pagination.ts';
+import { queryFlag } from '../api/resource-schema.ts';
 
 const longestName = 200;
 const mostReplyTos = 10;
@@ -14,19 +14,11 @@ const replyToEmails = z
   .max(mostReplyTos)
   .meta({ description: 'Reply-To of mail that names none itself' });
 
-const flag = z
-  .union([z.boolean(), z.enum(['true', 'false'], 'must be true or false')])
-  .transform((value) => value === true || value === 'true');
-
-export const senderPath = z.strictObject({
-  id: z.string().regex(idPattern('sender'), 'is not a sender id'),
-});
-
 export const listSendersQuery = z.strictObject({
   ...pageQuery,
   verificationStatus: z.enum(['pending', 'verified']).optional(),
-  isActive: flag.optional(),
-  isDefault: flag.optional(),
+  isActive: queryFlag.optional(),
+  isDefault: queryFlag.optional(),
 });
 
 export const createSenderInput = z.strictObject({
@@ -71,10 +63,6 @@ export const senderOutput = z
     updatedAt: z.string(),
   })
   .meta({ id: 'Sender', description: 'An address that mail may come from' });
-
-export const senderPage = pageOf(senderOutput);
-
-export const senderDeleted = z.object({ success: z.boolean(), message: z.string() });
 
 export type ListSenders = z.output<typeof listSendersQuery>;
 export type CreateSender = z.input<typeof createSenderInput>;

@@ -1,14 +1,15 @@
-// Sender identities (specification 2.10, 4.7; contract 6): the resource. Who may send is senders.ts.
+// Sender identities (specification 2.10, 4.7; contract 6): the resource. Who may send is resolve.ts.
 // An identity is verified while its domain is, or by itself (`verified_at`); nothing of the domain
 // is copied here, so what happens to the domain holds at once.
 
 import { type Page, toPage } from '../api/pagination.ts';
+import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
 import { changesOf } from '../audit/audit.ts';
 import { selectDomainsNamed } from '../domains/queries.ts';
-import { ConflictError, ResourceNotFoundError } from '../errors.ts';
+import { ConflictError } from '../errors.ts';
 import { record } from '../events/record.ts';
 import { domainOf, foldAddress } from '../net/address.ts';
 import { findOrganizations, lockOrganization } from '../organizations/queries.ts';
@@ -80,16 +81,9 @@ async function present(
   });
 }
 
-async function getRow(db: Db, caller: Caller, id: string): Promise<queries.SenderRow> {
-  const row = await queries.findSender(db, caller.organizationId, id);
-  if (!row) throw new ResourceNotFoundError('sender', id);
-  return row;
-}
-
-async function presentOne(app: App, db: Db, caller: Caller, id: string): Promise<Sender> {
-  const [sender] = await present(app, db, caller.organizationId, [await getRow(db, caller, id)]);
-  if (!sender) throw new ResourceNotFoundError('sender', id);
-  return sender;
+async function presentOne(app: App, db: Db, row: queries.SenderRow): Promise<Sender> {
+  const [sender] = await present(app, db, row.organization_id, [row]);
+  return sender as Sender;
 }
 
 /** The row of a new sender, not yet the default. @throws ValidationError. */
@@ -124,19 +118,19 @@ export function newSenderRow(
  */
 export async function createSender(app: App, caller: Caller, input: CreateSender): Promise<Sender> {
   const { organizationId } = caller;
-  const row = newSenderRow(app, organizationId, input);
+  const wanted = newSenderRow(app, organizationId, input);
   return app.store.write(async (trx) => {
     // One default per organization, also when two are made at once.
-    await lockOrganization(trx, organizationId, row.created_at);
-    const isDefault =
-      input.isDefault ?? (await queries.countSenders(trx, organizationId, {})) === 0;
+    await lockOrganization(trx, organizationId, wanted.created_at);
+    const isDefault = input.isDefault ?? (await queries.senders.count(trx, organizationId)) === 0;
+    if (isDefault) await queries.clearDefaultSender(trx, organizationId, wanted.created_at);
+    const row = { ...wanted, is_default: isDefault ? 1 : 0 };
     if (!(await queries.insertSender(trx, row))) {
       throw new ConflictError('sender', `${row.email} is a sender of this organization already`);
     }
-    if (isDefault) await makeDefault(trx, row, row.created_at);
-    const details = { email: row.email, ...settingsOf(row), isDefault };
+    const details = { email: row.email, ...settingsOf(row) };
     await record(app, trx, caller, { subject: row.id, action: 'sender.created', details });
-    return presentOne(app, trx, caller, row.id);
+    return presentOne(app, trx, row);
   });
 }
 
@@ -150,11 +144,6 @@ function settingsOf(row: queries.SenderRow) {
   };
 }
 
-async function makeDefault(trx: Db, row: queries.SenderRow, now: number): Promise<void> {
-  await queries.clearDefaultSender(trx, row.organization_id, now);
-  await queries.updateSender(trx, row.id, { is_default: 1, updated_at: now });
-}
-
 /** A page of the organization's senders, newest first. */
 export async function listSenders(
   app: App,
@@ -162,17 +151,16 @@ export async function listSenders(
   query: ListSenders,
 ): Promise<Page<Sender>> {
   const { db } = app.store;
-  const range = { limit: query.limit, offset: (query.page - 1) * query.limit };
-  const [rows, total] = await Promise.all([
-    queries.selectSenders(db, caller.organizationId, query, range),
-    queries.countSenders(db, caller.organizationId, query),
-  ]);
-  return toPage(await present(app, db, caller.organizationId, rows), total, query);
+  const { organizationId } = caller;
+  const filter = queries.filterOf(db, organizationId, query);
+  const { rows, total } = await queries.senders.page(db, organizationId, query, filter);
+  return toPage(await present(app, db, organizationId, rows), total, query);
 }
 
 /** @throws ResourceNotFoundError. */
-export function getSender(app: App, caller: Caller, id: string): Promise<Sender> {
-  return presentOne(app, app.store.db, caller, id);
+export async function getSender(app: App, caller: Caller, id: string): Promise<Sender> {
+  const { db } = app.store;
+  return presentOne(app, db, await queries.senders.get(db, caller.organizationId, id));
 }
 
 /** Changes what is given; a new default takes the place of the old. @throws ResourceNotFoundError. */
@@ -182,25 +170,26 @@ export async function updateSender(
   id: string,
   input: UpdateSender,
 ): Promise<Sender> {
+  const { organizationId } = caller;
   const { name, isDefault, replyToEmails, isActive } = input;
   return app.store.write(async (trx) => {
     const now = app.clock.now();
-    await lockOrganization(trx, caller.organizationId, now);
-    const row = await getRow(trx, caller, id);
-    await queries.updateSender(trx, id, {
-      ...(name !== undefined && { name }),
-      ...(replyToEmails !== undefined && { reply_to_emails: toJson(replyToEmails) }),
-      ...(isActive !== undefined && { is_active: isActive ? 1 : 0 }),
-      ...(isDefault === false && { is_default: 0 }),
+    await lockOrganization(trx, organizationId, now);
+    const row = await queries.senders.get(trx, organizationId, id);
+    if (isDefault) await queries.clearDefaultSender(trx, organizationId, now);
+    const changed = await queries.senders.update(trx, organizationId, id, {
+      name,
+      reply_to_emails: replyToEmails === undefined ? undefined : toJson(replyToEmails),
+      is_active: isActive,
+      is_default: isDefault,
       updated_at: now,
     });
-    if (isDefault) await makeDefault(trx, row, now);
-    const changes = changesOf(settingsOf(row), settingsOf(await getRow(trx, caller, id)));
+    const changes = changesOf(settingsOf(row), settingsOf(changed));
     if (Object.keys(changes).length > 0) {
       const details = { email: row.email, ...changes };
       await record(app, trx, caller, { subject: id, action: 'sender.updated', details });
     }
-    return presentOne(app, trx, caller, id);
+    return presentOne(app, trx, changed);
   });
 }
 
@@ -209,18 +198,10 @@ export async function updateSender(
  * has no successor.
  * @throws ResourceNotFoundError.
  */
-export async function deleteSender(
-  app: App,
-  caller: Caller,
-  id: string,
-): Promise<{ success: boolean; message: string }> {
+export async function deleteSender(app: App, caller: Caller, id: string): Promise<Deleted> {
   await app.store.write(async (trx) => {
-    const row = await getRow(trx, caller, id);
-    if (!(await queries.deleteSenderRow(trx, caller.organizationId, id))) {
-      throw new ResourceNotFoundError('sender', id);
-    }
-    const details = { email: row.email };
-    await record(app, trx, caller, { subject: id, action: 'sender.deleted', details });
+    const { email } = await queries.senders.remove(trx, caller.organizationId, id);
+    await record(app, trx, caller, { subject: id, action: 'sender.deleted', details: { email } });
   });
   return { success: true, message: `Sender ${id} is deleted` };
 }

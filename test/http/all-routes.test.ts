@@ -1,7 +1,7 @@
 // The route table fails closed: written over the list, so that a new route is covered when it is
 // mounted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { areas } from '../../daemon/http/areas.ts';
+import { openApiDocument } from '../../daemon/http/openapi.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import { everyPermission, type Permission } from '../../src/api/permission.ts';
@@ -12,6 +12,11 @@ import { permissionMapOf } from '../../src/keys/roles.ts';
 import { createKeyInput } from '../../src/keys/schema.ts';
 import { openApiCheck } from '../support/openapi-check.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
+
+/** What each area is about, by its name. */
+const areas = Object.fromEntries(
+  openApiDocument(routes, '/').tags.map(({ name, description }) => [name, description]),
+);
 
 let service: TestApp;
 let http: HttpServer;

@@ -10,27 +10,13 @@ import { createKey, revokeKey } from '../../src/keys/keys.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import type { CreateKey } from '../../src/keys/schema.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
-import type { IdKind } from '../../src/runtime/ids.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
 import { createSender } from '../../src/senders/senders.ts';
-import { payload, send } from '../messages/fixtures.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { type TestApp, type TestStore, testApp } from '../support/test-app.ts';
+import { type ResourceKind, resources } from './permission-rows.ts';
 
-/** What the path of a route can name. `keys:write` alone manages a writeKey, `keys:delete` a deleteKey. */
-export type ResourceKind = 'message' | 'domain' | 'sender' | 'block' | 'writeKey' | 'deleteKey';
-
-/** The kind of id that names a resource. */
-const idKinds: Readonly<Record<ResourceKind, IdKind>> = {
-  message: 'message',
-  domain: 'domain',
-  sender: 'sender',
-  block: 'block',
-  writeKey: 'key',
-  deleteKey: 'key',
-};
-
-const resourceKinds = Object.keys(idKinds) as ResourceKind[];
+const resourceKinds = Object.keys(resources) as ResourceKind[];
 
 /** Who asks, by name: what a key is made with. */
 export const callers = {
@@ -93,18 +79,10 @@ async function makeSide(test: TestApp, api: HttpApi, name: string, id: string): 
   await verifyDomain(app, operator, added.id, { force: true });
   await createSender(app, operator, { email: `hello@${domain}`, isDefault: true });
   const ownerApi = api.as(await plaintextOf(test, operator, { role: 'owner' }));
-  let made = 0;
-  const makers: Record<ResourceKind, () => Promise<{ id: string }>> = {
-    message: () => send(ownerApi, payload({ subject: `of ${name}` })),
-    domain: () => addDomain(app, operator, { domain: `n${made}.${domain}`, dkim: 'ed25519' }),
-    sender: () => createSender(app, operator, { email: `n${made}@${domain}` }),
-    block: () => createBlock(app, operator, { address: `n${made}@${domain}`, reason: 'manual' }),
-    writeKey: () => createKey(app, operator, { name, permissions: { keys: ['write'] } }),
-    deleteKey: () => createKey(app, operator, { name, permissions: { keys: ['delete'] } }),
-  };
+  let serial = 0;
   const fresh = async (kind: ResourceKind) => {
-    made++;
-    return (await makers[kind]()).id;
+    serial++;
+    return (await resources[kind].make({ app, operator, api: ownerApi, name, domain, serial })).id;
   };
   const blockedAddress = `blocked@${domain}`;
   const shared: Partial<Record<ResourceKind, string>> = {};
@@ -160,7 +138,7 @@ export async function permissionWorld(store: TestStore): Promise<PermissionWorld
     foreign,
     badKeys,
     as: (name) => api.as(keys.get(name) ?? ''),
-    unknownId: (kind) => test.app.newId(idKinds[kind]),
+    unknownId: (kind) => test.app.newId(resources[kind].idKind),
     async close() {
       await api.close();
       await test.close();

@@ -7,7 +7,7 @@ import type { Role } from '../../src/keys/roles.ts';
 import type { ApiKey, CreateKey } from '../../src/keys/schema.ts';
 import type { Answer, HttpApi, RequestOptions } from '../support/http-client.ts';
 import { stores } from '../support/test-app.ts';
-import { type Row, rows } from './permission-rows.ts';
+import { type ResourceKind, type Row, resources, rows } from './permission-rows.ts';
 import {
   callerNames,
   type PermissionWorld,
@@ -159,15 +159,11 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
 
   it('what another organization has may be added too, as if it had not', async () => {
     const { own, foreign } = world;
-    const domain = `${foreign.name}.example`;
-    const asks: [string, unknown][] = [
-      ['/v1/email/domains', { domain, dkim: 'ed25519' }],
-      ['/v1/email/senders', { email: `hello@${domain}` }],
-      ['/v1/email/blocks', { address: foreign.blockedAddress }],
-    ];
-    for (const [url, body] of asks) {
-      const answer = await own.api.post(url, body);
-      expect([url, answer.status]).toEqual([url, 201]);
+    for (const route of routes) {
+      const body = rows[nameOf(route)]?.sameBody?.(foreign);
+      if (body === undefined) continue;
+      const answer = await own.api.post(route.path, body);
+      expect([route.path, answer.status]).toEqual([route.path, 201]);
       const text = JSON.stringify(answer.body);
       expect(text).not.toContain(foreign.organizationId);
     }
@@ -175,15 +171,10 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
 
   /** What an owner of the organization sees of its resources. */
   async function snapshot({ api, shared }: Side) {
-    const urls = [
-      `/v1/messages/${shared.message}`,
-      `/v1/email/domains/${shared.domain}`,
-      `/v1/email/senders/${shared.sender}`,
-      `/v1/email/blocks/${shared.block}`,
-      `/v1/api-keys/${shared.writeKey}`,
-      `/v1/api-keys/${shared.deleteKey}`,
-      '/v1/messages?limit=100',
-    ];
+    const urls = Object.entries(resources).map(
+      ([kind, { path }]) => `${path}/${shared[kind as ResourceKind]}`,
+    );
+    urls.push('/v1/messages?limit=100');
     const seen = [];
     for (const url of urls) {
       const { status, body } = await api.get<Record<string, unknown>>(url);

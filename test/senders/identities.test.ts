@@ -27,6 +27,7 @@ describe.each(stores)('sender identities on %s', (store) => {
 
   async function list(query: Record<string, string> = {}) {
     const page = await listSenders(test.app, caller, parseWith(listSendersQuery, query, 'query'));
+    expect(page.pagination.total).toBe(page.items.length);
     return page.items.map(({ email }) => email);
   }
 
@@ -121,7 +122,7 @@ describe.each(stores)('sender identities on %s', (store) => {
     });
   });
 
-  it('are listed newest first, by page and by filter', async () => {
+  it('are listed by filter, newest first', async () => {
     const domain = await addDomain(test.app, caller, { domain: 'good.example', dkim: 'ed25519' });
     await verifyDomain(test.app, caller, domain.id, { force: true });
     for (const email of ['a@good.example', 'b@pending.example', 'c@good.example']) {
@@ -129,8 +130,6 @@ describe.each(stores)('sender identities on %s', (store) => {
       const { id } = await createSender(test.app, caller, { email });
       if (email.startsWith('c')) await updateSender(test.app, caller, id, { isActive: false });
     }
-    expect(await list()).toEqual(['c@good.example', 'b@pending.example', 'a@good.example']);
-    expect(await list({ page: '2', limit: '2' })).toEqual(['a@good.example']);
     expect(await list({ verificationStatus: 'verified' })).toEqual([
       'c@good.example',
       'a@good.example',
@@ -138,22 +137,9 @@ describe.each(stores)('sender identities on %s', (store) => {
     expect(await list({ verificationStatus: 'pending' })).toEqual(['b@pending.example']);
     expect(await list({ isActive: 'false' })).toEqual(['c@good.example']);
     expect(await list({ isDefault: 'true' })).toEqual(['a@good.example']);
-    const query = parseWith(listSendersQuery, { limit: '2', isActive: 'true' }, 'query');
-    expect((await listSenders(test.app, caller, query)).pagination).toEqual({
-      page: 1,
-      limit: 2,
-      total: 2,
-      totalPages: 1,
-    });
   });
 
-  it.each([
-    { limit: '101' },
-    { page: '0' },
-    { isActive: 'yes' },
-    { verificationStatus: 'x' },
-    { q: 'x' },
-  ])('are not listed by %j', (query) => {
+  it.each([{ isActive: 'yes' }, { verificationStatus: 'x' }])('are not listed by %j', (query) => {
     expect(() => parseWith(listSendersQuery, query, 'query')).toThrow(/Invalid query/);
   });
 
@@ -190,14 +176,5 @@ describe.each(stores)('sender identities on %s', (store) => {
       fieldErrors: { [field]: [expect.any(String)] },
     });
     expect(await list()).toEqual([]);
-  });
-
-  it('of another organization are not found', async () => {
-    const { id } = await createSender(test.app, caller, { email: 'a@acme.example' });
-    const notFound = { _tag: 'ResourceNotFoundError', resource: 'sender', id };
-    const { app, caller: stranger } = test;
-    await expect(getSender(app, stranger, id)).rejects.toMatchObject(notFound);
-    await expect(updateSender(app, stranger, id, {})).rejects.toMatchObject(notFound);
-    await expect(deleteSender(app, stranger, id)).rejects.toMatchObject(notFound);
   });
 });

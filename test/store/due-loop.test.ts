@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/keys/keys.ts';
-import { countKeys } from '../../src/keys/queries.ts';
+import { keys } from '../../src/keys/queries.ts';
 import { createLogger } from '../../src/runtime/log.ts';
 import { createDueLoop, type DueLoop } from '../../src/store/due-loop.ts';
 import { stores, testApp } from '../support/test-app.ts';
@@ -180,14 +180,14 @@ describe.each(stores)('a loop over rows, on %s', (store) => {
     let seen = 0;
     const loop = createDueLoop(app, {
       async step() {
-        seen = await countKeys(app.store.db, operator.organizationId);
+        seen = await keys.count(app.store.db, operator.organizationId);
         return never;
       },
       trouble: 'the keys cannot be read',
     });
     loop.start();
     for (const process of [app, await another()]) {
-      const before = await countKeys(app.store.db, operator.organizationId);
+      const before = await keys.count(app.store.db, operator.organizationId);
       await createKey(process, operator, {});
       await expect.poll(() => seen).toBe(before + 1);
     }

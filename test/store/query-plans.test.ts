@@ -9,7 +9,7 @@ import { createProjector } from '../../src/inbound/projector.ts';
 import { getEmailProjection } from '../../src/messages/email-projection.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
 import type { EmailProjection } from '../../src/messages/schema.ts';
-import { type Row, rows } from '../http/permission-rows.ts';
+import { type Resource, type Row, resources, rows } from '../http/permission-rows.ts';
 import { type PermissionWorld, permissionWorld, type Side } from '../http/permission-world.ts';
 import { receiveMail, shortMail } from '../inbound/received-mail.ts';
 import { burstOverMs, startPipeline } from '../support/delivery.ts';
@@ -28,30 +28,14 @@ const dates: Record<string, Sample> = {
 
 /** A value of each query parameter of each route. */
 const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
-  'GET /v1/messages': {
-    ...page,
-    ...dates,
-    channel: 'email',
-    direction: 'inbound',
-    status: 'failed',
-    conversationId: 'conv_0123456789abcdefghjk',
-    contactId: 'contact_0123456789abcdefghjk',
-  },
+  ...Object.fromEntries(
+    Object.values<Resource>(resources).map(({ path, samples: own = {} }) => [
+      `GET ${path}`,
+      { ...page, ...own },
+    ]),
+  ),
   'GET /v1/messages/{id}/email': { includeStorageUrls: 'true', urlExpiresIn: '60' },
-  'GET /v1/email/domains': page,
   'GET /v1/email/domains/{id}/dmarc-reports': { ...page, days: '7' },
-  'GET /v1/email/senders': {
-    ...page,
-    verificationStatus: 'verified',
-    isActive: 'true',
-    isDefault: 'false',
-  },
-  'GET /v1/email/blocks': {
-    ...page,
-    reason: 'manual',
-    address: ({ blockedAddress }) => blockedAddress,
-  },
-  'GET /v1/api-keys': page,
   'GET /v1/audit': {
     action: 'block.created',
     resource: ({ shared }) => shared.writeKey,

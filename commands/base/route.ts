@@ -1,0 +1,48 @@
+// A command runs through the route of its operation: its schemas parse what was typed, its `run` is
+// called by the operator, and what it refuses is refused as over HTTP. Routes are loaded when a
+// command runs, never before.
+import type { Answering, Caller, Route } from '../../src/api/route.ts';
+import type { App } from '../../src/app.ts';
+import type { CommonFlags } from './command.ts';
+import { withCaller } from './session.ts';
+
+/** Loads the route, and with it its area. */
+export type LoadRoute<Answer> = () => Promise<Answering<Answer>>;
+
+/** What a request says, as it was typed. */
+export interface Input {
+  params?: object;
+  query?: object;
+  body?: object;
+}
+
+/** What a route of the area answers in a session that is open. @throws ValidationError of all fields. */
+export async function runRoute<Answer>(
+  app: App,
+  caller: Caller,
+  route: Answering<Answer>,
+  { params = {}, query = {}, body }: Input,
+): Promise<Answer> {
+  const { parseParts, requestSchemas } = await import('../../src/api/validate.ts');
+  const schemas = requestSchemas(route);
+  const { path, ...parsed } = parseParts({
+    path: { schema: schemas.path, value: params },
+    query: { schema: schemas.query, value: query },
+    headers: { schema: route.headers, value: {} },
+    body: { schema: hasBody(route) ? schemas.body : undefined, value: body },
+  });
+  return route.run(app, { caller, ...parsed, params: path });
+}
+
+function hasBody({ method }: Route): boolean {
+  return method !== 'GET';
+}
+
+/** Opens the service, runs the route as the operator in `--org`, closes the service. */
+export function callRoute<Answer>(
+  flags: CommonFlags,
+  load: LoadRoute<Answer>,
+  input: Input = {},
+): Promise<Answer> {
+  return withCaller(flags, async (app, caller) => runRoute(app, caller, await load(), input));
+}

@@ -1,0 +1,101 @@
+// What routes of an area need not say, and what becomes of one that will go.
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { openApiDocument } from '../../daemon/http/openapi.ts';
+import { area } from '../../src/api/area.ts';
+import { ConflictError, PaymentRequiredError } from '../../src/errors.ts';
+import { type HttpService, httpService, ownerKey } from './http-service.ts';
+
+const output = z.object({ ok: z.boolean() });
+const run = async () => ({ ok: true });
+const at = area('senders', 'Who sends');
+const said = { name: 'doIt', summary: 'Do it', output, run };
+const ofOne = { ...said, params: z.strictObject({ id: z.string() }) };
+
+describe('a route of an area', () => {
+  it.each([
+    ['GET', at.get('/v1/things', said), 'senders:read', 200],
+    ['POST', at.post('/v1/things', said), 'senders:write', 201],
+    ['POST', at.post('/v1/things/{id}/turn', ofOne), 'senders:write', 200],
+    ['PUT', at.put('/v1/things/{id}', ofOne), 'senders:write', 200],
+    ['PATCH', at.patch('/v1/things/{id}', ofOne), 'senders:write', 200],
+    ['DELETE', at.delete('/v1/things/{id}', ofOne), 'senders:delete', 200],
+    [
+      'POST',
+      at.post('/v1/things', { ...said, status: 200, permission: 'messages:send' }),
+      'messages:send',
+      200,
+    ],
+    ['GET', area('Things', 'Of all kinds', 'blocks').get('/v1/things', said), 'blocks:read', 200],
+  ] as const)('%s has its permission and status', (method, made, permission, status) => {
+    expect(made).toMatchObject({ method, permission, status });
+  });
+
+  it('answers with the statuses of the errors that it throws', () => {
+    const throws = [PaymentRequiredError, ConflictError];
+    expect(at.post('/v1/things', { ...said, throws }).errors).toEqual([402, 409]);
+  });
+
+  it('is refused where the area is no resource and names none', async () => {
+    const route = area('Things').get('/v1/things', said);
+    await expect(httpService({ routes: [route] })).rejects.toThrow('permission Things:read');
+  });
+});
+
+describe('a route that will go (specification 9.3)', () => {
+  let service: HttpService | undefined;
+  afterEach(() => service?.close());
+
+  const since = '2026-01-01T00:00:00Z';
+  const replacement = 'use `POST /v1/others`';
+  const body = z.strictObject({ wanted: z.boolean() });
+
+  async function answersOf(sunset?: string) {
+    const deprecated = { replacement, since, ...(sunset && { sunset }) };
+    const old = at.post('/v1/things', { ...said, body, description: 'Long ago.', deprecated });
+    const young = at.get('/v1/others', { ...said, name: 'doOther' });
+    const routes = [old, young];
+    service = await httpService({ routes });
+    const headers = { 'x-api-key': ownerKey, 'content-type': 'application/json' };
+    const ask = async (payload: string, key = ownerKey) =>
+      service?.http.inject({
+        method: 'POST',
+        url: '/v1/things',
+        headers: { ...headers, 'x-api-key': key },
+        payload,
+      });
+    const answers = [await ask('{"wanted":true}'), await ask('{}'), await ask('{}', 'nobody')];
+    const other = await service.http.inject({ url: '/v1/others', headers });
+    expect(answers.map((answer) => answer?.statusCode)).toEqual([201, 422, 401]);
+    expect(other.headers).not.toHaveProperty('deprecation');
+    expect(service.check.faults).toEqual([]);
+    const { paths, components } = openApiDocument(routes, '/');
+    const document = { old: paths['/v1/things']?.post, young: paths['/v1/others']?.get };
+    return { answers, headers: Object.keys(components.headers), ...document };
+  }
+
+  it('says since when with every answer, refusals too, and what to use in the document', async () => {
+    const { answers, headers, old, young } = await answersOf();
+    for (const answer of answers) {
+      expect(answer?.headers).toMatchObject({ deprecation: '@1767225600' });
+      expect(answer?.headers).not.toHaveProperty('sunset');
+    }
+    expect(old).toMatchObject({
+      deprecated: true,
+      description:
+        '**Deprecated**: use `POST /v1/others`\n\nLong ago.\n\nPermission: `senders:write`.',
+      responses: { 201: { headers: { Deprecation: expect.anything() } } },
+    });
+    expect(young).not.toHaveProperty('deprecated');
+    expect(headers).toContain('Deprecation');
+  });
+
+  it('says when it goes, once that is scheduled', async () => {
+    const { answers, old } = await answersOf('2026-12-31T23:00:00Z');
+    for (const answer of answers) {
+      expect(answer?.headers.sunset).toBe('Thu, 31 Dec 2026 23:00:00 GMT');
+    }
+    const declared = old?.responses[201]?.headers ?? {};
+    expect(Object.keys(declared)).toEqual(['X-Request-Id', 'Deprecation', 'Sunset']);
+  });
+});
