@@ -11,7 +11,8 @@ import {
   updateOrganization,
 } from '../../src/organizations/organizations.ts';
 import { payload } from '../messages/fixtures.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { eachApp } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
 import { type LimitedApi, limitedApi, onPlan, useToday } from './fixtures.ts';
 
 const limited = {
@@ -20,15 +21,13 @@ const limited = {
 };
 
 describe.each(stores)('sends over HTTP on %s', (store) => {
-  let test: TestApp;
+  const test = eachApp({ store });
   let api: LimitedApi;
   beforeEach(async () => {
-    test = await testApp({ store });
     api = limitedApi(test);
   });
   afterEach(async () => {
     await api.close();
-    await test.close();
   });
 
   async function keyWith(role: 'owner' | 'viewer' = 'owner'): Promise<string> {
@@ -189,15 +188,13 @@ describe('a batch over HTTP', () => {
       return { count };
     },
   });
-  let test: TestApp;
+  const test = eachApp();
   let api: LimitedApi;
   beforeEach(async () => {
-    test = await testApp();
     api = limitedApi(test, [batch]);
   });
   afterEach(async () => {
     await api.close();
-    await test.close();
   });
 
   it('draws its entries, and the headers show them all', async () => {

@@ -1,20 +1,17 @@
 // `svc plan show`: the limits, today's usage, the cap that binds now and the command that lifts it.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { getPlanState } from '../../src/admission/plan-state.ts';
 import {
   createOrganization,
   pauseOrganization,
   updateOrganization,
 } from '../../src/organizations/organizations.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { eachApp } from '../support/each-app.ts';
+import { stores, testApp } from '../support/test-app.ts';
 import { dayMs, onPlan, send, useToday } from './fixtures.ts';
 
 describe.each(stores)('the state of a plan on %s', (store) => {
-  let test: TestApp;
-  beforeEach(async () => {
-    test = await testApp({ store });
-  });
-  afterEach(() => test.close());
+  const test = eachApp({ store });
 
   const binding = async (name = 'default') => {
     const { binds, liftedBy } = await getPlanState(test.app, name);

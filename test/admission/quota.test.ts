@@ -7,6 +7,7 @@ import {
   updateOrganization,
 } from '../../src/organizations/organizations.ts';
 import { rowCounts } from '../messages/fixtures.ts';
+import { eachApp } from '../support/each-app.ts';
 import { stores, type TestApp, testApp, testStart } from '../support/test-app.ts';
 import { dayMs, onPlan, planTable, send, usedToday, useToday } from './fixtures.ts';
 
@@ -180,11 +181,7 @@ describe.each(stores)('8.2 on %s', (store) => {
 });
 
 describe('8.2 with two daemons on postgres', () => {
-  let test: TestApp;
-  beforeEach(async () => {
-    test = await testApp({ store: 'postgres' });
-  });
-  afterEach(() => test.close());
+  const test = eachApp({ store: 'postgres' });
 
   it('200 sends at once at the edge, on both: never one above', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
@@ -212,11 +209,7 @@ describe('8.2 with two daemons on postgres', () => {
 });
 
 describe.each(stores)('7.4 a paused workspace on %s', (store) => {
-  let test: TestApp;
-  beforeEach(async () => {
-    test = await testApp({ store });
-  });
-  afterEach(() => test.close());
+  const test = eachApp({ store });
 
   it('makes every send a 403 that gives the reason, until it is resumed', async () => {
     const note = '12.4% of the last 1,250 messages bounced (limit 5%)';

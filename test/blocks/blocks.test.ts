@@ -1,23 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
 import { getBlockNamed } from '../../src/blocks/blocks.ts';
 import type { Block } from '../../src/blocks/schema.ts';
-import { type HttpApi, httpApi } from '../support/http-client.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { eachApi } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
 
 const path = '/v1/email/blocks';
 
 describe.each(stores)('blocks on %s', (store) => {
-  let test: TestApp;
-  let api: HttpApi;
-  beforeEach(async () => {
-    test = await testApp({ store });
-    api = httpApi(test);
-  });
-  afterEach(async () => {
-    await api.close();
-    await test.close();
-  });
+  const { test, api } = eachApi({ store });
 
   const add = async (address: string, reason?: string) =>
     (await api.post<Block>(path, { address, reason })).body;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   addDomain,
   deleteDomain,
@@ -12,16 +12,13 @@ import { signingKeysOf } from '../../src/domains/signing-keys.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { eachApp } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
 
 const config = { delivery: { hostname: 'mail.host.example' } };
 
 describe.each(stores)('sending domains on %s', (store) => {
-  let test: TestApp;
-  beforeEach(async () => {
-    test = await testApp({ store, config });
-  });
-  afterEach(() => test.close());
+  const test = eachApp({ store, config });
 
   const add = (domain: string, dkim: 'both' | 'rsa' | 'ed25519' = 'ed25519') =>
     addDomain(test.app, test.caller, { domain, dkim });

@@ -12,20 +12,19 @@ import { resumeSending } from '../../src/queue/desk/resume.ts';
 import { countHealth } from '../../src/usage/health.ts';
 import { dayMs, type LimitedApi, limitedApi, onPlan, useToday } from '../admission/fixtures.ts';
 import { payload, rowCounts } from '../messages/fixtures.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { eachApp } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
 
 const noConversation = payload({}, { conversationId: 'conv_0000000000000000' });
 
 describe.each(stores)('section 7 on %s', (store) => {
-  let test: TestApp;
+  const test = eachApp({ store });
   let api: LimitedApi;
   beforeEach(async () => {
-    test = await testApp({ store });
     api = limitedApi(test);
   });
   afterEach(async () => {
     await api.close();
-    await test.close();
   });
 
   const status = async (...args: Parameters<LimitedApi['post']>) =>

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
 import { type Authenticator, createAuthenticator } from '../../src/keys/authenticator.ts';
 import { makeKey } from '../../src/keys/key-format.ts';
@@ -6,16 +6,15 @@ import { createKey, getKey, revokeKey, rotateKey } from '../../src/keys/keys.ts'
 import { operatorOf } from '../../src/keys/roles.ts';
 import type { CreateKey } from '../../src/keys/schema.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { eachApp } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
 
 describe.each(stores)('authentication on %s', (store) => {
-  let test: TestApp;
+  const test = eachApp({ store });
   let authenticator: Authenticator;
   beforeEach(async () => {
-    test = await testApp({ store });
     authenticator = createAuthenticator(test.app);
   });
-  afterEach(() => test.close());
 
   async function makeKeyOf(input: CreateKey) {
     const made = await createKey(test.app, test.operator, input);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/api/route.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import {
@@ -10,14 +10,11 @@ import {
   updateKey,
 } from '../../src/keys/keys.ts';
 import type { ApiKey, CreateKey } from '../../src/keys/schema.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { eachApp } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
 
 describe.each(stores)('API keys on %s', (store) => {
-  let test: TestApp;
-  beforeEach(async () => {
-    test = await testApp({ store });
-  });
-  afterEach(() => test.close());
+  const test = eachApp({ store });
 
   const make = (input: CreateKey, by: Caller = test.operator) => createKey(test.app, by, input);
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operatorOf } from '../../src/keys/roles.ts';
 import {
   createMailbox,
@@ -6,14 +6,11 @@ import {
   isLocalAddress,
 } from '../../src/mailboxes/mailboxes.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { eachApp } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
 
 describe.each(stores)('mailboxes on %s', (store) => {
-  let test: TestApp;
-  beforeEach(async () => {
-    test = await testApp({ store });
-  });
-  afterEach(() => test.close());
+  const test = eachApp({ store });
 
   const make = (slug: string, address: string) =>
     createMailbox(test.app, test.caller, { slug, displayName: null, address });

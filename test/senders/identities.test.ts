@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/api/route.ts';
 import { parseWith } from '../../src/api/validate.ts';
 import { addDomain, deleteDomain } from '../../src/domains/domains.ts';
@@ -13,17 +13,16 @@ import {
   listSenders,
   updateSender,
 } from '../../src/senders/senders.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { eachApp } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
 
 describe.each(stores)('sender identities on %s', (store) => {
-  let test: TestApp;
+  const test = eachApp({ store });
   let caller: Caller;
   beforeEach(async () => {
-    test = await testApp({ store });
     const { id } = await createOrganization(test.app, { name: 'acme', plan: 'free' });
     caller = operatorOf(id);
   });
-  afterEach(() => test.close());
 
   async function list(query: Record<string, string> = {}) {
     const page = await listSenders(test.app, caller, parseWith(listSendersQuery, query, 'query'));

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/api/route.ts';
 import { addDomain, deleteDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
@@ -7,17 +7,16 @@ import { operatorOf } from '../../src/keys/roles.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
 import { type FromAddress, resolveSender, resolveSenders } from '../../src/senders/resolve.ts';
 import { createSender, updateSender } from '../../src/senders/senders.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { eachApp } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
 
 describe.each(stores)('who may send, on %s', (store) => {
-  let test: TestApp;
+  const test = eachApp({ store });
   let caller: Caller;
   beforeEach(async () => {
-    test = await testApp({ store });
     const { id } = await createOrganization(test.app, { name: 'acme', plan: 'free' });
     caller = operatorOf(id);
   });
-  afterEach(() => test.close());
 
   const resolve = (from?: FromAddress) =>
     resolveSender(test.app.store.db, caller.organizationId, from);

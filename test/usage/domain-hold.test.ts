@@ -13,7 +13,8 @@ import { explainMessage } from '../../src/queue/desk/explain.ts';
 import { resumeDomain, resumeSending } from '../../src/queue/desk/resume.ts';
 import { createSender, getSender } from '../../src/senders/senders.ts';
 import { countHealth } from '../../src/usage/health.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { eachApp } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
 import {
   complaint,
   late,
@@ -28,18 +29,16 @@ const ill = 'ill.example';
 const from = `news@${ill}`;
 
 describe.each(stores)('a sending domain on %s', (store) => {
-  let test: TestApp;
+  const test = eachApp({ store });
   let outcomes: Outcomes;
   let id: string;
   beforeEach(async () => {
-    test = await testApp({ store });
     outcomes = await startOutcomes(test.app);
     ({ id } = await addDomain(test.app, test.operator, { domain: ill, dkim: 'ed25519' }));
     await verifyDomain(test.app, test.operator, id, { force: true });
   });
   afterEach(async () => {
     await outcomes.close();
-    await test.close();
   });
 
   const domain = () => getDomain(test.app, test.operator, id);

@@ -1,46 +1,31 @@
 // Usage and analytics over HTTP and at the command line: one shape, one set of rules.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { routes } from '../../daemon/http/routes.ts';
-import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import { openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import { getOrganization } from '../../src/organizations/organizations.ts';
 import { createLogger } from '../../src/runtime/log.ts';
 import { countHealth } from '../../src/usage/health.ts';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
-import { openApiCheck } from '../support/openapi-check.ts';
+import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { accept } from './fixtures.ts';
 
 describe('over HTTP', () => {
   let test: TestApp;
-  let http: HttpServer;
-  const check = openApiCheck(routes);
+  let api: HttpApi;
   beforeAll(async () => {
     test = await testApp();
-    const authenticator = createAuthenticator(test.app);
-    http = createHttpServer(test.app, {
-      routes,
-      authenticate: (plaintext) => authenticator.authenticate(plaintext),
-      isQueueRunning: () => true,
-      onResponse: check.onResponse,
-    });
+    api = httpApi(test);
     await accept(test.app, test.caller, ['ada@example.com', 'bob@example.net']);
   });
   afterAll(async () => {
-    await http.close();
+    await api.close();
     await test.close();
   });
 
   async function get(url: string) {
-    const response = await http.inject({
-      method: 'GET',
-      url,
-      headers: { 'x-api-key': test.apiKey },
-    });
-    expect(check.faults).toEqual([]);
-    return { status: response.statusCode, body: response.json() };
+    const { status, body } = await api.get<Record<string, unknown>>(url);
+    return { status, body };
   }
 
   it('shows the usage of this month', async () => {
@@ -84,7 +69,7 @@ describe('over HTTP', () => {
     ['/v1/analytics/channel-stats?startDate=2026-02-01&endDate=2026-01-01', 'endDate'],
   ])('%s is a 422 that names %s', async (url, field) => {
     const { status, body } = await get(url);
-    expect([status, Object.keys(body.fields)]).toEqual([422, [field]]);
+    expect([status, Object.keys(body.fields ?? {})]).toEqual([422, [field]]);
   });
 });
 

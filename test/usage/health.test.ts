@@ -8,7 +8,8 @@ import { sweepHealth } from '../../src/usage/health.ts';
 import { findingInWords, findingOf } from '../../src/usage/health-finding.ts';
 import { findReviews } from '../../src/usage/health-queries.ts';
 import { send } from '../support/delivery.ts';
-import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { eachApp } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
 import {
   accept,
   complaint,
@@ -59,15 +60,13 @@ describe('findingOf', () => {
 });
 
 describe.each(stores)('the health of an organization on %s', (store) => {
-  let test: TestApp;
+  const test = eachApp({ store });
   let outcomes: Outcomes;
   beforeEach(async () => {
-    test = await testApp({ store });
     outcomes = await startOutcomes(test.app);
   });
   afterEach(async () => {
     await outcomes.close();
-    await test.close();
   });
 
   const organization = () => getOrganization(test.app, test.caller.organizationId);

@@ -1,0 +1,36 @@
+// A fresh service for each test of a `describe`, and its HTTP face: what they share of set-up and end.
+import { afterEach, beforeEach } from 'vitest';
+import { type HttpApi, httpApi } from './http-client.ts';
+import { type TestApp, type TestAppOptions, testApp } from './test-app.ts';
+
+/** Stands for the one of the test that runs. */
+function current<T extends object>(one: () => T | undefined): T {
+  return new Proxy({} as T, {
+    get(_target, name) {
+      const now = one();
+      if (!now) throw new Error('there is a service within a test only');
+      return Reflect.get(now, name);
+    },
+  });
+}
+
+/** The service of the test that runs. */
+export function eachApp(options: TestAppOptions = {}): TestApp {
+  let test: TestApp | undefined;
+  beforeEach(async () => {
+    test = await testApp(options);
+  });
+  afterEach(() => test?.close());
+  return current(() => test);
+}
+
+/** The same with its HTTP face, asked with the owner's key. */
+export function eachApi(options: TestAppOptions = {}): { test: TestApp; api: HttpApi } {
+  const test = eachApp(options);
+  let api: HttpApi | undefined;
+  beforeEach(() => {
+    api = httpApi(test);
+  });
+  afterEach(() => api?.close());
+  return { test, api: current(() => api) };
+}
