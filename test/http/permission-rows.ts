@@ -62,7 +62,7 @@ export const resources = {
     make: ({ api, name }) => send(api, payload({ subject: `of ${name}` })),
     conforms: {
       topic: 'messages',
-      audits: { DELETE: ['message.deleted'] },
+      audits: { DELETE: 'message.deleted' },
       answersOtherwise: true,
     },
     samples: {
