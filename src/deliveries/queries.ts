@@ -19,6 +19,7 @@ import {
   statement,
   tables,
 } from '../store/db.ts';
+import { lockerOf } from '../store/locks.ts';
 import type { MessageStatus, WaitReason } from './status.ts';
 
 export interface DeliveryRow {
@@ -123,35 +124,11 @@ const selectStatuses = statement((db: Kysely<DeliveryTables>, parameter: Paramet
     .where(isOneOf(db, 'message_id', parameter('ids'))),
 );
 
-const selectForUpdate = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
-  db
-    .selectFrom('deliveries')
-    .select('id')
-    .where(isOneOf(db, 'id', parameter('ids')))
-    .orderBy('id')
-    .forUpdate(),
-);
+/** Holds the rows against other transactions, before their messages. */
+export const lockDeliveries = lockerOf<DeliveryTables>('deliveries');
 
-/**
- * Holds the rows against other transactions, in the order in which all of them do: deliveries by
- * their ids, then their messages. SQLite has one writer at a time.
- */
-export async function lockDeliveries(db: Db, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0 || engineOf(db) === 'sqlite') return;
-  await selectForUpdate(db, { ids: idList(db, ids) });
-}
-
-/** The same for all deliveries of a message. */
-export async function lockDeliveriesOf(db: Db, messageId: string): Promise<void> {
-  if (engineOf(db) === 'sqlite') return;
-  await tables<DeliveryTables>(db)
-    .selectFrom('deliveries')
-    .select('id')
-    .where('message_id', '=', messageId)
-    .orderBy('id')
-    .forUpdate()
-    .execute();
-}
+/** The same for all deliveries of these messages. */
+export const lockDeliveriesOf = lockerOf<DeliveryTables>('deliveries', { by: 'message_id' });
 
 /** The same for all claims, or those of one worker. */
 export async function lockClaims(db: Db, worker: string | null): Promise<void> {

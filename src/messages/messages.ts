@@ -115,7 +115,7 @@ export async function deleteMessage(
 ): Promise<{ success: boolean; message: string }> {
   await app.store.write(async (trx) => {
     const row = await getMessageRow(trx, caller.organizationId, id);
-    await lockDeliveriesOf(trx, id);
+    await lockDeliveriesOf(trx, [id]);
     if (!(await deleteMessageRow(trx, row))) throw new ResourceNotFoundError('message', id);
     await deleteEventRows(trx, id);
     await forgetKeptResponse(trx, row.organization_id, id);

@@ -12,6 +12,7 @@ import {
   statement,
   tables,
 } from '../store/db.ts';
+import { lockerOf } from '../store/locks.ts';
 
 /** What parsing found. JSON: lists in text. */
 export interface FoundRow {
@@ -151,17 +152,7 @@ export async function closeProjections(db: Db, ids: readonly string[]): Promise<
     .execute();
 }
 
-/** On PostgreSQL rows are locked in one order; SQLite has one writer at a time. */
-async function lockRows(db: Db, ids: readonly string[]): Promise<void> {
-  if (engineOf(db) === 'sqlite') return;
-  await tables<ProjectionTables>(db)
-    .selectFrom('email_projections')
-    .select('message_id')
-    .where(isOneOf(db, 'message_id', idList(db, ids)))
-    .orderBy('message_id')
-    .forUpdate()
-    .execute();
-}
+const lockRows = lockerOf<ProjectionTables>('email_projections', { id: 'message_id' });
 
 const foundColumns = [
   'is_auto_reply',

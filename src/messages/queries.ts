@@ -13,6 +13,7 @@ import {
   statement,
   tables,
 } from '../store/db.ts';
+import { lockerOf } from '../store/locks.ts';
 import type { DayCountRow } from './count-queries.ts';
 import { dayMs, noteMessages, noteMoves, noteStatus } from './counts.ts';
 
@@ -175,23 +176,8 @@ export async function findMessageRow(db: Db, id: string): Promise<MessageRow | u
 
 type IdList = { ids: unknown };
 
-const selectForUpdate = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
-  db
-    .selectFrom('messages')
-    .select('id')
-    .where(isOneOf(db, 'id', parameter('ids')))
-    .orderBy('id')
-    .forUpdate(),
-);
-
-/**
- * Holds the rows against other transactions, in one order, after their deliveries; once a
- * transaction. SQLite has one writer at a time.
- */
-export async function lockMessages(db: Db, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0 || engineOf(db) === 'sqlite') return;
-  await selectForUpdate(db, { ids: idList(db, ids) });
-}
+/** Holds the rows against other transactions, after their deliveries; once a transaction. */
+export const lockMessages = lockerOf<MessageTables>('messages');
 
 const selectMessages = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
   db

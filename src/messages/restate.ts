@@ -1,9 +1,24 @@
-// A message's status follows from its deliveries (contract 5); what moves one of them says it anew.
+// A message's status follows from its deliveries (contract 5); what moves one of them holds both and
+// says it anew.
 
-import { findDeliveryStatuses } from '../deliveries/queries.ts';
+import { findDeliveryStatuses, lockDeliveries } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
 import type { Db } from '../store/db.ts';
-import { updateMessageStatus } from './queries.ts';
+import { lockMessages, updateMessageStatus } from './queries.ts';
+
+/**
+ * Holds these deliveries and their messages, in the order in which all transactions do: two daemons that
+ * change two recipients of one message must not each miss what the other did.
+ */
+export async function lockWithMessages(
+  db: Db,
+  deliveries: readonly { id: string; message_id: string }[],
+): Promise<void> {
+  const ids = deliveries.map(({ id }) => id);
+  await lockDeliveries(db, ids);
+  const messageIds = deliveries.map(({ message_id }) => message_id);
+  await lockMessages(db, messageIds);
+}
 
 /** Writes the status that the deliveries of a message make together, and returns it. */
 export async function restateMessage(db: Db, id: string, now: number): Promise<MessageStatus> {

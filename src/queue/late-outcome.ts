@@ -3,16 +3,10 @@
 // transaction. The state table is in src/deliveries/status.ts.
 import type { App } from '../app.ts';
 import { blockAddresses, type NewBlock } from '../blocks/suppression.ts';
-import {
-  type DeliveryRow,
-  type LateChange,
-  lockDeliveries,
-  moveDelivery,
-} from '../deliveries/queries.ts';
+import { type DeliveryRow, type LateChange, moveDelivery } from '../deliveries/queries.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
 import { type MessageEventType, recordTimeline } from '../events/record.ts';
-import { lockMessages } from '../messages/queries.ts';
-import { restateMessage } from '../messages/restate.ts';
+import { lockWithMessages, restateMessage } from '../messages/restate.ts';
 import type { ErrorCode } from '../smtp/outcome.ts';
 import type { Db } from '../store/db.ts';
 import { deliveryEvent } from './delivery-event.ts';
@@ -68,14 +62,9 @@ export async function applyLateOutcomes(
   trx: Db,
   reports: readonly LateReport[],
 ): Promise<number> {
-  const deliveries = reports.map(({ delivery }) => delivery);
-  await lockDeliveries(
+  await lockWithMessages(
     trx,
-    deliveries.map(({ id }) => id),
-  );
-  await lockMessages(
-    trx,
-    deliveries.map(({ message_id }) => message_id),
+    reports.map(({ delivery }) => delivery),
   );
   const moved: { row: DeliveryRow; outcome: LateOutcome }[] = [];
   for (const { delivery, outcome } of reports) {

@@ -6,13 +6,11 @@ import {
   type DeliveryChange,
   type DeliveryRow,
   findDeliveryStatuses,
-  lockDeliveries,
   settleDelivery,
 } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
 import { type MessageEvent, type MessageEventType, recordTimeline } from '../events/record.ts';
-import { lockMessages } from '../messages/queries.ts';
-import { moveMessages } from '../messages/restate.ts';
+import { lockWithMessages, moveMessages } from '../messages/restate.ts';
 import type { Attempt } from '../messages/schema.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { Outcome } from '../smtp/outcome.ts';
@@ -58,7 +56,10 @@ export async function settleAll(
   const now = app.clock.now();
   const events: MessageEvent[] = [];
   const dead: NewBlock[] = [];
-  await lockSettled(trx, settlements);
+  await lockWithMessages(
+    trx,
+    settlements.map(({ delivery }) => delivery),
+  );
   const sharing = settlements.filter(({ isSole }) => !isSole).map((one) => one.delivery.message_id);
   const siblings = await statusesOf(trx, sharing);
   const moved = new Map<string, MessageStatus>();
@@ -82,22 +83,6 @@ export async function settleAll(
   if (events.length > 0) await recordTimeline(app, trx, events);
   // Last: the counters are what other transactions wait for.
   await countEnded(app, trx, ended);
-}
-
-/**
- * Holds what is settled until the transaction ends: two daemons that settle two recipients of one
- * message must not each miss what the other did.
- */
-async function lockSettled(trx: Db, settlements: readonly Settlement[]): Promise<void> {
-  const deliveries = settlements.map(({ delivery }) => delivery);
-  await lockDeliveries(
-    trx,
-    deliveries.map(({ id }) => id),
-  );
-  await lockMessages(
-    trx,
-    deliveries.map(({ message_id }) => message_id),
-  );
 }
 
 /** Only what proves that the address is dead blocks it (contract 5); simulated ones live on. */
