@@ -17,9 +17,10 @@ export default class OpenApi extends BaseCommand {
     const { flags } = await this.parse(OpenApi);
     const { config } = await readConfig(flags);
     const { routes } = await import('../daemon/http/routes.ts');
+    const { eventKinds } = await import('../daemon/http/event-kinds.ts');
     const { openApiDocument } = await import('../daemon/http/openapi.ts');
     const { host, port, publicUrl } = config.http;
-    const document = openApiDocument(routes, publicUrl ?? `http://${host}:${port}`);
+    const document = openApiDocument(routes, publicUrl ?? `http://${host}:${port}`, eventKinds);
     writeLine(JSON.stringify(document, null, 2));
   }
 }

@@ -9,6 +9,7 @@ import { checkDueDomains } from '../src/domains/verification.ts';
 import { firstStart, firstStartText } from '../src/first-start.ts';
 import { createProjector } from '../src/inbound/projector.ts';
 import { type Authenticator, createAuthenticator } from '../src/keys/authenticator.ts';
+import { presentMessageEvent } from '../src/messages/events.ts';
 import { createAttempter } from '../src/queue/attempt.ts';
 import { createCarrierThread } from '../src/queue/carrier/carrier-thread.ts';
 import { startLaneReport } from '../src/queue/lanes/lane-report.ts';
@@ -18,6 +19,7 @@ import { addProcessMetrics } from '../src/runtime/metrics.ts';
 import { sweepIdempotencyKeys } from '../src/sending/send.ts';
 import { lockDaemon, storeLocation } from '../src/store/open.ts';
 import { sweepHealth } from '../src/usage/health.ts';
+import { eventKinds } from './http/event-kinds.ts';
 import { measureLoopDelay } from './http/event-loop.ts';
 import { limitsBy } from './http/rate-limits.ts';
 import { routes } from './http/routes.ts';
@@ -164,6 +166,8 @@ async function startHttp(
   onStop(() => loopDelay.stop());
   const http = createHttpServer(app, {
     routes,
+    eventKinds,
+    presentMessageEvent,
     authenticate: (plaintext) => authenticator.authenticate(plaintext),
     ...limitsBy(admission),
     isQueueRunning: () => pipeline.isRunning(),

@@ -13,8 +13,30 @@ import type { Logger } from './runtime/log.ts';
 import { createMetrics, type Metrics } from './runtime/metrics.ts';
 import { type Random, systemRandom } from './runtime/random.ts';
 import { openSecrets, type Secrets } from './runtime/secrets.ts';
-import type { Store } from './store/db.ts';
+import type { Db, Store } from './store/db.ts';
 import { openStore } from './store/open.ts';
+
+/** An event as it was just written down. */
+export interface LoggedEvent {
+  id: string;
+  organizationId: string;
+  /** The kind, such as `message.sent`. */
+  type: string;
+  /** Id of what it is about: `msg_…`, `dom_…`, `org_…`. */
+  subject: string;
+  /** Of a step of one recipient. */
+  recipientId: string | null;
+  /** Ms since 1970. */
+  timestamp: number;
+}
+
+/** Hears of events in the transaction that writes them down. */
+export interface EventSink {
+  /** A look into memory: it is asked for each event of every organization. */
+  wants(organizationId: string): boolean;
+  /** Events of organizations that it wants; what it throws fails the change that they tell of. */
+  take(trx: Db, events: readonly LoggedEvent[]): Promise<void>;
+}
 
 export interface App {
   readonly config: Config;
@@ -27,6 +49,8 @@ export interface App {
   readonly dns: Dns;
   readonly mime: MimeParser;
   readonly metrics: Metrics;
+  /** Whoever opened the app adds to it, before anything happens. */
+  readonly eventSinks: EventSink[];
   readonly connect: Connector | undefined;
   /** Makes the key pairs of sending domains. */
   readonly generateDkimKey: typeof generateDkimKey;
@@ -71,6 +95,7 @@ export async function openApp(
     dns,
     mime,
     metrics: createMetrics(),
+    eventSinks: [],
     connect: overrides.connect,
     generateDkimKey: overrides.generateDkimKey ?? generateDkimKey,
     publicUrl: {

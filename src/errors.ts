@@ -18,6 +18,7 @@ export const refusalReasons = [
   'capacity-in-flight',
   'capacity-event-loop',
   'capacity-bodies',
+  'capacity-streams',
   'capacity-connections',
   'capacity-parser',
   'capacity-store',

@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { allows, everyPermission } from '../../src/api/permission.ts';
+import { allows, everyPermission, type Permission } from '../../src/api/permission.ts';
 import type { Caller, Route } from '../../src/api/route.ts';
 import { parseParts, requestSchemas } from '../../src/api/validate.ts';
 import type { App } from '../../src/app.ts';
@@ -137,14 +137,27 @@ async function letIn(
   reply: FastifyReply,
 ): Promise<Caller> {
   const { authenticate, admit } = dispatcher;
-  const caller = await identify(authenticate, request.headers['x-api-key']);
-  const refusal = outsideRanges(caller, request.raw.socket.remoteAddress);
-  if (refusal) throw refusal;
-  if (!allows(caller.permissions, route.permission)) {
-    throw new ForbiddenError(`This key lacks the permission ${route.permission}`);
-  }
+  const caller = await authorize(authenticate, route.permission, request);
   if (route.drawsOnSendRate) {
     await withLimits(dispatcher, caller, route, reply, async () => admit?.(caller, route));
+  }
+  return caller;
+}
+
+/**
+ * Who asks, if they may: key, where it is used from, permission.
+ * @throws UnauthorizedError, ForbiddenError.
+ */
+export async function authorize(
+  authenticate: Authenticate,
+  permission: Permission,
+  { headers, raw }: FastifyRequest,
+): Promise<Caller> {
+  const caller = await identify(authenticate, headers['x-api-key']);
+  const refusal = outsideRanges(caller, raw.socket.remoteAddress);
+  if (refusal) throw refusal;
+  if (!allows(caller.permissions, permission)) {
+    throw new ForbiddenError(`This key lacks the permission ${permission}`);
   }
   return caller;
 }

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Route } from '../../src/api/route.ts';
+import type { EventKind } from '../../src/events/kinds.ts';
 import { docsPage, docsStyle } from './docs.ts';
 import { jsonContentType } from './errors.ts';
 import { openApiDocument } from './openapi.ts';
@@ -20,10 +21,10 @@ const contentSecurityPolicy = [
 /** Mounts the document and the page; `serverUrl` is asked at the first request. */
 export function mountDocuments(
   server: FastifyInstance,
-  routes: readonly Route[],
+  { routes, eventKinds = [] }: { routes: readonly Route[]; eventKinds?: readonly EventKind[] },
   serverUrl: () => string,
 ): void {
-  const document = once(() => openApiDocument(routes, serverUrl()));
+  const document = once(() => openApiDocument(routes, serverUrl(), eventKinds));
   const json = once(() => JSON.stringify(document(), null, 2));
   const page = once(() => docsPage(document()));
 

@@ -1,6 +1,7 @@
 // The OpenAPI 3.1 document (specification 9.1), derived from the routes: their schemas, permissions
 // and declared errors. Serving it is server.ts; drawing it as a page is docs.ts.
 import type { Route } from '../../src/api/route.ts';
+import type { EventKind } from '../../src/events/kinds.ts';
 import { areas } from './areas.ts';
 import {
   deprecationHeaders,
@@ -38,6 +39,19 @@ export interface Operation {
   responses: Record<string, ResponseObject>;
 }
 
+interface WebhookOperation {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  security: [];
+  parameters: Parameter[];
+  requestBody: {
+    required: true;
+    content: { 'application/json': { schema: JsonSchema; example: JsonSchema } };
+  };
+  responses: Record<string, ResponseObject>;
+}
+
 export interface OpenApiDocument {
   openapi: '3.1.0';
   info: JsonSchema & { title: string; version: string; description: string };
@@ -45,6 +59,8 @@ export interface OpenApiDocument {
   security: JsonSchema[];
   tags: { name: string; description?: string }[];
   paths: Record<string, Record<string, Operation>>;
+  /** What is posted to webhook endpoints, by kind of event. */
+  webhooks: Record<string, { post: WebhookOperation }>;
   components: {
     schemas: Record<string, JsonSchema>;
     responses: Record<string, ResponseObject>;
@@ -70,10 +86,15 @@ const info = {
 
 /**
  * The document of the given routes.
+ * @param kinds of events, told to webhook endpoints
  * @param serverUrl where they answer, e.g. `https://mail.example.com`
  * @throws Error when a route has a schema that JSON Schema cannot express.
  */
-export function openApiDocument(routes: readonly Route[], serverUrl: string): OpenApiDocument {
+export function openApiDocument(
+  routes: readonly Route[],
+  serverUrl: string,
+  kinds: readonly EventKind[] = [],
+): OpenApiDocument {
   const book = new SchemaBook();
   const responses: Record<string, ResponseObject> = {};
   const paths: OpenApiDocument['paths'] = {};
@@ -90,6 +111,7 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Op
     security: [{ ApiKeyAuth: [] }],
     tags: tagsOf(routes),
     paths,
+    webhooks: Object.fromEntries(kinds.map((kind) => [kind.type, { post: webhookOf(kind, book) }])),
     components: {
       schemas: { ...book.components, ...errorSchemas },
       responses,
@@ -98,6 +120,50 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Op
         ApiKeyAuth: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An API key' },
       },
     },
+  };
+}
+
+/** Standard Webhooks: three headers, and a body that says what happened. */
+function webhookOf(
+  { type, summary, schema, sample }: EventKind,
+  book: SchemaBook,
+): WebhookOperation {
+  const header = (name: string, description: string): Parameter => ({
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: { type: 'string' },
+  });
+  const data = book.schemaOf(schema);
+  const envelope = {
+    type: 'object',
+    properties: {
+      type: { const: type },
+      timestamp: { type: 'string', format: 'date-time' },
+      organizationId: { type: 'string' },
+      data,
+    },
+    required: ['type', 'timestamp', 'organizationId', 'data'],
+  };
+  const timestamp = '2026-01-05T12:00:00.000Z';
+  const organizationId = 'org_06dq2k0qz8h3v5m1r9t4w7xy';
+  const example = { type, timestamp, organizationId, data: sample };
+  return {
+    operationId: `on.${type}`,
+    summary,
+    tags: ['events'],
+    security: [],
+    parameters: [
+      header('webhook-id', 'Id of the event, the same at every attempt'),
+      header('webhook-timestamp', 'When this attempt was signed, in seconds since 1970'),
+      header('webhook-signature', '`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`'),
+    ],
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: envelope, example } },
+    },
+    responses: { '2XX': { description: 'Taken; any other status is tried again' } },
   };
 }
 

@@ -8,6 +8,8 @@ import {
   ResourceNotFoundError,
   UnreachableError,
 } from '../../src/errors.ts';
+import type { EventKind } from '../../src/events/kinds.ts';
+import type { MessagePresenter } from '../../src/events/log.ts';
 import { createBackoff } from './backoff.ts';
 import { createBodyReader } from './body.ts';
 import { answerClientError } from './client-error.ts';
@@ -21,6 +23,7 @@ import { type Admit, type Authenticate, type LimitHeaders, mountRoute } from './
 import { mountDocuments } from './documents.ts';
 import { jsonContentType, sendError, toServiceError } from './errors.ts';
 import { type LoopDelay, loopDelayLimitMs, watchEventLoop } from './event-loop.ts';
+import { mountEventStream } from './event-stream.ts';
 import { mountHealth } from './health.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 import { mountStorage } from './storage.ts';
@@ -51,6 +54,10 @@ export interface SocketLimits extends ConnectionLimits {
 
 export interface HttpServerOptions {
   routes: readonly Route[];
+  /** What the OpenAPI document tells of webhooks. */
+  eventKinds?: readonly EventKind[];
+  /** Makes the data of messages in the stream of events; without it there is no such stream. */
+  presentMessageEvent?: MessagePresenter;
   authenticate: Authenticate;
   admit?: Admit;
   limitHeaders?: LimitHeaders;
@@ -102,7 +109,7 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
   addHooks(server, app, connections, options.onResponse);
   mountHealth(server, app, options.isQueueRunning);
   const serverUrl = () => http.publicUrl ?? listeningUrl ?? '/';
-  mountDocuments(server, options.routes, serverUrl);
+  mountDocuments(server, options, serverUrl);
   const workload = createWorkload({
     clock: app.clock,
     mostInFlight: http.maxInFlight,
@@ -121,6 +128,9 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
     workload,
   };
   for (const route of options.routes) mountRoute(server, dispatcher, route);
+  if (options.presentMessageEvent) {
+    mountEventStream(server, dispatcher, options.presentMessageEvent);
+  }
 
   return {
     async listen() {

@@ -48,6 +48,18 @@ export const domainFailed = eventKind({
   sample: { ...sample, status: 'failed' as const },
 });
 
+export const domainHeld = eventKind({
+  type: 'domain.held',
+  summary: 'What is sent from it is accepted and waits: its own mail reached the limits',
+  schema: domainOutput,
+  sample: {
+    ...sample,
+    sendingStatus: 'held' as const,
+    heldAt: '2026-02-01T08:30:00.000Z',
+    holdReason: '10% of the last 100 messages bounced (limit 5%).',
+  },
+});
+
 export const domainResumed = eventKind({
   type: 'domain.resumed',
   summary: 'What waited for the review of its mail goes on',

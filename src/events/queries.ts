@@ -1,6 +1,7 @@
 // All SQL on `events`, the timeline of messages (specification 2.2), and on `resource_events`, what
-// happened to everything else (contract 7). Rows only, no decisions.
-import { bulkInsert, type Db, tables } from '../store/db.ts';
+// happened to everything else (contract 7); reading both in order. Rows only, no decisions.
+import { type Expression, type SqlBool, sql } from 'kysely';
+import { bulkInsert, type Db, engineOf, idList, isOneOf, tables } from '../store/db.ts';
 
 export interface EventRow {
   id: string;
@@ -80,4 +81,172 @@ export async function countEventRows(
 
 export async function deleteEventRows(db: Db, messageId: string): Promise<void> {
   await tables<EventTables>(db).deleteFrom('events').where('message_id', '=', messageId).execute();
+}
+
+/** A row of either table as the log has it. */
+export interface LogRow {
+  id: string;
+  organization_id: string;
+  /** Of a step of a message without `message.`. */
+  event_type: string;
+  /** Id of the message or of the resource. */
+  subject: string;
+  recipient_id: string | null;
+  /** The message's after it; '' of anything else. */
+  status: string;
+  timestamp: number;
+  /** JSON of the resource; null of a message. */
+  data: string | null;
+  /** JSON. */
+  facts: string | null;
+}
+
+/** Word for word as in the index `events_in_order`, or it is not used. */
+const isLogged = sql<SqlBool>`event_type not in ('queued', 'processing')`;
+
+export interface LogFilter {
+  eventTypes?: readonly string[] | undefined;
+  subject?: string | undefined;
+  /** Ms since 1970; events of that time and later. */
+  since?: number | undefined;
+  /** Ms since 1970; events before that time. */
+  until?: number | undefined;
+  /** Ids: what comes after the one and before the other. */
+  after?: string | undefined;
+  before?: string | undefined;
+}
+
+export type LogOrder = 'asc' | 'desc';
+
+/** At most this many rows are looked at for one page: a filter may fit none of millions. */
+const mostLogRowsRead = 5_000;
+
+/** Rows of the log, and the id up to which was read if there may be more behind it. */
+export interface LogPage {
+  rows: LogRow[];
+  readTo: string | null;
+}
+
+function logOf(db: Db, table: 'events' | 'resource_events', organizationId: string) {
+  const isTimeline = table === 'events';
+  const none = sql<null>`null`;
+  return tables<Record<'log', EventRow & ResourceEventRow>>(db)
+    .selectFrom(sql<EventRow & ResourceEventRow>`${sql.table(table)}`.as(table as 'log'))
+    .select(['id', 'organization_id', 'event_type', 'timestamp'])
+    .select(isTimeline ? sql<string>`message_id`.as('subject') : 'subject')
+    .select(isTimeline ? sql<string>`status`.as('status') : sql<string>`''`.as('status'))
+    .select(isTimeline ? 'recipient_id' : none.as('recipient_id'))
+    .select(isTimeline ? none.as('data') : 'data')
+    .select(isTimeline ? sql<string | null>`metadata`.as('facts') : 'facts')
+    .where('organization_id', '=', organizationId)
+    .$if(isTimeline, (query) => query.where(isLogged));
+}
+
+type LogQuery = ReturnType<typeof logOf>;
+
+function fitsFilter(row: LogRow, { eventTypes, since, until }: LogFilter): boolean {
+  const { event_type, timestamp } = row;
+  return (
+    (eventTypes === undefined || eventTypes.includes(event_type)) &&
+    (since === undefined || timestamp >= since) &&
+    (until === undefined || timestamp < until)
+  );
+}
+
+/** A page of one of the tables, in the order of ids. */
+export async function selectLog(
+  db: Db,
+  table: 'events' | 'resource_events',
+  organizationId: string,
+  filter: LogFilter,
+  order: LogOrder,
+  limit: number,
+): Promise<LogPage> {
+  const { after, before, subject } = filter;
+  const column = table === 'events' ? 'message_id' : 'subject';
+  const rows: LogRow[] = [];
+  let read = 0;
+  let edge = order === 'asc' ? after : before;
+  for (;;) {
+    const size = Math.min(mostLogRowsRead - read, filter.eventTypes ? 1_000 : limit - rows.length);
+    const query: LogQuery = logOf(db, table, organizationId)
+      .$if(subject !== undefined, (q) => q.where(column as 'subject', '=', subject ?? ''))
+      .$call((q) => within(q, order === 'asc' ? edge : after, order === 'asc' ? before : edge));
+    const found: LogRow[] = await query.orderBy('id', order).limit(size).execute();
+    read += found.length;
+    for (const row of found) {
+      edge = row.id;
+      if (!fitsFilter(row, filter)) continue;
+      rows.push(row);
+      if (rows.length === limit) return { rows, readTo: row.id };
+    }
+    if (found.length < size) return { rows, readTo: null };
+    if (read >= mostLogRowsRead) return { rows, readTo: edge ?? null };
+  }
+}
+
+function within(query: LogQuery, after: string | undefined, before: string | undefined): LogQuery {
+  return query
+    .$if(after !== undefined, (q) => q.where('id', '>', after ?? ''))
+    .$if(before !== undefined, (q) => q.where('id', '<', before ?? '')) as LogQuery;
+}
+
+/** These rows of the log, in the order of ids. */
+export async function selectLogRows(
+  db: Db,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<LogRow[]> {
+  const packed = idList(db, ids);
+  const found: LogRow[] = [];
+  for (const table of ['events', 'resource_events'] as const) {
+    const query = logOf(db, table, organizationId).where(isOneOf(db, 'id', packed));
+    found.push(...(await query.execute()));
+  }
+  return found.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Where an event stands in the order in which transactions ended. */
+export interface LogPlace {
+  id: string;
+  /** The transaction that wrote it, PostgreSQL's `xmin`; 0 on SQLite, where ids are in that order. */
+  xid: number;
+}
+
+/** Places of what comes after an id, in the order of ids; the first `limit` of each table. */
+export async function selectLogPlaces(
+  db: Db,
+  organizationId: string,
+  after: string,
+  limit: number,
+): Promise<LogPlace[]> {
+  const xid: Expression<number> =
+    engineOf(db) === 'postgres' ? sql<number>`xmin::text::bigint` : sql<number>`0`;
+  const found: LogPlace[] = [];
+  for (const table of ['events', 'resource_events'] as const) {
+    const query = tables<Record<'log', EventRow>>(db)
+      .selectFrom(sql<EventRow>`${sql.table(table)}`.as(table as 'log'))
+      .select('id')
+      .select(sql<number>`${xid}`.as('xid'))
+      .where('organization_id', '=', organizationId)
+      .where('id', '>', after)
+      .$if(table === 'events', (q) => q.where(isLogged))
+      .orderBy('id')
+      .limit(limit);
+    found.push(...(await query.execute()));
+  }
+  return found.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+const xids = 2 ** 32;
+
+/**
+ * All transactions before this one (PostgreSQL's xid, which goes round at 2^32) have ended; null on
+ * SQLite, where they come one after the other.
+ */
+export async function selectOldestRunning(db: Db): Promise<number | null> {
+  if (engineOf(db) === 'sqlite') return null;
+  const { rows } = await sql<{ xmin: string }>`
+    select pg_snapshot_xmin(pg_current_snapshot())::text as xmin`.execute(db);
+  return Number(BigInt(rows[0]?.xmin ?? 0) % BigInt(xids));
 }

@@ -2,7 +2,7 @@
 // where somebody made them and in the event log where contract 7 names a kind, and steps of messages
 // (`recordTimeline`). Nobody else writes audit or events.
 import type { Caller } from '../api/route.ts';
-import type { App } from '../app.ts';
+import type { App, LoggedEvent } from '../app.ts';
 import {
   type Actor,
   actorOf,
@@ -13,7 +13,8 @@ import {
 } from '../audit/audit.ts';
 import type { AuditAction } from '../audit/schema.ts';
 import { type Db, toJson } from '../store/db.ts';
-import { insertEvents, insertResourceEvents } from './queries.ts';
+import { typeOfStep, unloggedSteps } from './names.ts';
+import { type EventRow, insertEvents, insertResourceEvents } from './queries.ts';
 
 /** Who changed something, and of which organization that is. */
 export interface Doer {
@@ -71,17 +72,24 @@ export async function record(
 ): Promise<string> {
   const { organizationId } = by;
   if (event && subject !== null) {
+    const { type } = event;
+    const id = app.newId('event');
+    const timestamp = app.clock.now();
     await insertResourceEvents(trx, [
       {
         organization_id: organizationId,
-        id: app.newId('event'),
-        event_type: event.type,
+        id,
+        event_type: type,
         subject,
-        timestamp: app.clock.now(),
+        timestamp,
         data: JSON.stringify(event.data),
         facts: toJson(event.facts),
       },
     ]);
+    const logged = { id, organizationId, type, subject, recipientId: null, timestamp };
+    for (const sink of app.eventSinks) {
+      if (sink.wants(organizationId)) await sink.take(trx, [logged]);
+    }
   }
   if (action === undefined) return '';
   const actor = 'actor' in by ? by.actor : actorOf(by);
@@ -116,23 +124,42 @@ export interface MessageEvent {
   metadata: Record<string, unknown> | null;
 }
 
-/** Writes steps of messages; the order given is the order told. */
+/** Writes steps of messages, and tells the sinks; the order given is the order told. */
 export async function recordTimeline(
   app: App,
   trx: Db,
   events: readonly MessageEvent[],
 ): Promise<void> {
-  await insertEvents(
-    trx,
-    events.map((event) => ({
-      id: app.newId('event'),
-      organization_id: event.organizationId,
-      message_id: event.messageId,
-      recipient_id: event.recipientId,
-      event_type: event.eventType,
-      status: event.status,
-      timestamp: event.timestamp,
-      metadata: toJson(event.metadata),
-    })),
-  );
+  const rows = events.map((event) => ({
+    id: app.newId('event'),
+    organization_id: event.organizationId,
+    message_id: event.messageId,
+    recipient_id: event.recipientId,
+    event_type: event.eventType,
+    status: event.status,
+    timestamp: event.timestamp,
+    metadata: toJson(event.metadata),
+  }));
+  await insertEvents(trx, rows);
+  for (const sink of app.eventSinks) {
+    const wanted = rows.filter((row) => isLogged(row) && sink.wants(row.organization_id));
+    if (wanted.length > 0) await sink.take(trx, wanted.map(toLogged));
+  }
+}
+
+const unlogged: readonly string[] = unloggedSteps;
+
+function isLogged({ event_type }: EventRow): boolean {
+  return !unlogged.includes(event_type);
+}
+
+function toLogged(row: EventRow): LoggedEvent {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    type: typeOfStep(row.event_type),
+    subject: row.message_id,
+    recipientId: row.recipient_id,
+    timestamp: row.timestamp,
+  };
 }

@@ -1,19 +1,99 @@
 // The kinds of events on a mailbox (contract 7, `mailbox.*`).
 import { eventKind } from '../events/kinds.ts';
-import { mailboxOutput } from './schema.ts';
+import { mailboxActionOutput, mailboxMessageData, mailboxOutput } from './schema.ts';
+
+const sample = {
+  id: 'mbx_06dq2k0qz8h3v5m1r9t4w7xy',
+  organizationId: 'org_06dq2k0qz8h3v5m1r9t4w7xy',
+  slug: 'support',
+  displayName: 'Support',
+  status: 'active' as const,
+  primaryAddress: 'support@example.com',
+  createdAt: '2026-01-05T12:00:00.000Z',
+  updatedAt: '2026-01-05T12:00:00.000Z',
+};
 
 export const mailboxCreated = eventKind({
   type: 'mailbox.created',
   summary: 'It takes mail from now on',
   schema: mailboxOutput,
-  sample: {
-    id: 'mbx_06dq2k0qz8h3v5m1r9t4w7xy',
-    organizationId: 'org_06dq2k0qz8h3v5m1r9t4w7xy',
-    slug: 'support',
-    displayName: 'Support',
-    status: 'active' as const,
-    primaryAddress: 'support@example.com',
-    createdAt: '2026-01-05T12:00:00.000Z',
-    updatedAt: '2026-01-05T12:00:00.000Z',
-  },
+  sample,
+});
+
+export const mailboxUpdated = eventKind({
+  type: 'mailbox.updated',
+  summary: 'Its name, its addresses or its settings are others',
+  schema: mailboxOutput,
+  sample,
+});
+
+export const mailboxPaused = eventKind({
+  type: 'mailbox.paused',
+  summary: 'It takes no mail until it is resumed',
+  schema: mailboxOutput,
+  sample: { ...sample, status: 'paused' as const },
+});
+
+export const mailboxResumed = eventKind({
+  type: 'mailbox.resumed',
+  summary: 'It takes mail again',
+  schema: mailboxOutput,
+  sample,
+});
+
+export const mailboxDeleted = eventKind({
+  type: 'mailbox.deleted',
+  summary: 'It is gone, and its addresses are free',
+  schema: mailboxOutput,
+  sample: { ...sample, status: 'deleted' as const },
+});
+
+const message = {
+  mailboxId: sample.id,
+  threadId: 'thread_06dq2k0qz8h3v5m1r9t4w7xy',
+  message: { id: 'msg_06dq2k0qz8h3v5m1r9t4w7xy', subject: 'A question' },
+};
+
+export const mailboxMessageReceived = eventKind({
+  type: 'mailbox.message.received',
+  summary: 'Mail came in',
+  schema: mailboxMessageData,
+  sample: message,
+});
+
+export const mailboxMessageSent = eventKind({
+  type: 'mailbox.message.sent',
+  summary: 'Mail was sent from it',
+  schema: mailboxMessageData,
+  sample: message,
+});
+
+const action = {
+  id: 'act_06dq2k0qz8h3v5m1r9t4w7xy',
+  type: 'reply' as const,
+  state: 'proposed' as const,
+  actor: 'key_06dq2k0qz8h3v5m1r9t4w7xy',
+  messageId: null,
+  threadId: message.threadId,
+};
+
+export const mailboxActionProposed = eventKind({
+  type: 'mailbox.action.proposed',
+  summary: 'It waits for the approval of a person',
+  schema: mailboxActionOutput,
+  sample: action,
+});
+
+export const mailboxActionApproved = eventKind({
+  type: 'mailbox.action.approved',
+  summary: 'A person approved it',
+  schema: mailboxActionOutput,
+  sample: { ...action, state: 'approved' as const },
+});
+
+export const mailboxActionRejected = eventKind({
+  type: 'mailbox.action.rejected',
+  summary: 'A person refused it',
+  schema: mailboxActionOutput,
+  sample: { ...action, state: 'rejected' as const },
 });

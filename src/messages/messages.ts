@@ -75,10 +75,20 @@ export async function listMessages(
   return toPage(items, await totalOf(db, filter), query);
 }
 
+/** The organization's message of this id, if it is there. */
+export async function findMessage(
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<Message | undefined> {
+  const row = await findMessageRow(db, id);
+  if (row?.organization_id !== organizationId) return undefined;
+  return (await withParts(db, [row]))[0];
+}
+
 /** @throws ResourceNotFoundError */
 export async function getMessage(app: App, caller: Caller, id: string): Promise<Message> {
-  const row = await getMessageRow(app.store.db, caller.organizationId, id);
-  const [message] = await withParts(app.store.db, [row]);
+  const message = await findMessage(app.store.db, caller.organizationId, id);
   if (!message) throw new ResourceNotFoundError('message', id);
   return message;
 }

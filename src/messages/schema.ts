@@ -293,6 +293,29 @@ export const message = z
   .meta({ id: 'Message' });
 export type Message = z.output<typeof message>;
 
+const eventOfMessage = z
+  .looseObject({
+    recipient: z.string().nullable().meta({ description: 'Null for what concerns all of them' }),
+    errorCode: z.string().nullable(),
+    reply: z.string().nullable().meta({ description: 'What the server said' }),
+    url: z.string().nullable().meta({ description: 'Of a link that was followed' }),
+  })
+  .meta({ description: 'What happened, and to whom; with what else is to be known' });
+
+/** What an event on a message tells. */
+export const messageEventData = z
+  .union([
+    message.extend({ event: eventOfMessage }).meta({
+      id: 'MessageEventData',
+      description: 'The message as it is now, its status as of the event',
+    }),
+    z.object({ id: z.string(), deleted: z.literal(true) }).meta({
+      id: 'DeletedMessage',
+      description: 'The message was deleted since',
+    }),
+  ])
+  .meta({ id: 'MessageEventTold' });
+
 /** What is given in place of a payload that may be wrong: documented as one, checked by itself. */
 const batchEntry = z.unknown().meta({ $ref: '#/components/schemas/SendPayload' });
 

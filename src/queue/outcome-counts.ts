@@ -3,6 +3,7 @@
 
 import type { App } from '../app.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
+import { tellHolds } from '../domains/holds.ts';
 import { findMessageRow, type MessageRow } from '../messages/queries.ts';
 import { foldAddress } from '../net/address.ts';
 import { findSenderByEmail } from '../senders/queries.ts';
@@ -90,7 +91,7 @@ export async function countEnded(
     };
     observations.push(await tellHealth(trx, identities, delivery, fromEmail, counts));
   }
-  await countHealth(app, trx, observations);
+  await tellHolds(app, trx, await countHealth(app, trx, observations));
 }
 
 /** Only identities are counted by address: From addresses without one have no end. */
@@ -156,7 +157,7 @@ export async function countLate(
     const counts = { hard_bounced: isHardBounce ? 1 : 0, complained: isComplaint ? 1 : 0 };
     health.push(await tellHealth(trx, new Map(), row, message.from_email, counts));
   }
-  await countHealth(app, trx, health);
+  await tellHolds(app, trx, await countHealth(app, trx, health));
 }
 
 /** A bounce takes the delivery back; a complaint proves one. */

@@ -72,6 +72,17 @@ export function idSource(clock: Clock, random: Random): NewId {
   };
 }
 
+/** No id that was made at that time or later comes before it; `ms` since 1970. */
+export function firstIdAt(kind: IdKind, ms: number): string {
+  return `${idPrefixes[kind]}_${encode(Math.max(0, ms), timeCharacters)}`;
+}
+
+/** When an id was made, in ms since 1970; as far as the clock of its process was right. */
+export function timeOfId(id: string): number {
+  const text = id.slice(id.indexOf('_') + 1).slice(0, timeCharacters);
+  return [...text].reduce((time, character) => time * 32 + alphabet.indexOf(character), 0);
+}
+
 /** The pattern an id of this kind must match (specification 2.1). */
 export function idPattern(kind: IdKind): RegExp {
   return new RegExp(`^${idPrefixes[kind]}_[0-9a-hjkmnp-tv-z]{16,24}$`);

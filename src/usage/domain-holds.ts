@@ -2,14 +2,21 @@
 // workspace, while the workspace as a whole does not. What is sent from it is accepted and waits.
 //
 //   state   by                                                      then
-//   free    its window reaches a limit, the workspace's does not    held; event workspace.warning
+//   free    its window reaches a limit, the workspace's does not    held; event workspace.warning,
+//                                                                   and domain.held of who knows it
 //   held    a review (the operator's)                               free: its window begins anew
 //
 // A hold is on the name: a domain that is deleted and added again is still held.
 import type { App } from '../app.ts';
 import { workspaceWarning } from '../organizations/events.ts';
 import type { Db } from '../store/db.ts';
-import { findingInWords, findingOf, tellFinding, windowStart } from './health-finding.ts';
+import {
+  type Finding,
+  findingInWords,
+  findingOf,
+  tellFinding,
+  windowStart,
+} from './health-finding.ts';
 import {
   forgiveScope,
   lockHeldScopes,
@@ -30,16 +37,27 @@ function domainOf(scope: string): string {
   return scope.slice(prefix.length);
 }
 
-/** Judges the domains of a batch that was counted; `reviewOf` gives what is known of a scope. */
+/** A domain that is held from now on, and why. */
+export interface NewHold {
+  organizationId: string;
+  domain: string;
+  finding: Finding;
+}
+
+/**
+ * Judges the domains of a batch that was counted; `reviewOf` gives what is known of a scope. Returns
+ * those that are held from now on: whoever has their resource tells of it, in the same transaction.
+ */
 export async function judgeDomains(
   app: App,
   trx: Db,
   organizationId: string,
   domains: readonly string[],
   reviewOf: (scope: string) => ReviewRow | undefined,
-): Promise<void> {
+): Promise<NewHold[]> {
   const { health } = app.config;
   const now = app.clock.now();
+  const held: NewHold[] = [];
   const organizationSince = reviewOf('')?.since ?? 0;
   for (const domain of domains) {
     const scope = scopeOfDomain(domain);
@@ -55,7 +73,9 @@ export async function judgeDomains(
     app.log.warn({ organizationId, domain, reason }, 'sending from a domain is held');
     const facts = { domain, sendingStatus: 'held' };
     await tellFinding(app, trx, organizationId, workspaceWarning, finding, { facts });
+    held.push({ organizationId, domain, finding });
   }
+  return held;
 }
 
 /** Since when a domain is held, and why. */

@@ -13,7 +13,7 @@ import type { App } from '../app.ts';
 import { workspacePaused, workspaceWarning } from '../organizations/events.ts';
 import { addOrganizationChange, updateOrganization } from '../organizations/queries.ts';
 import type { Db } from '../store/db.ts';
-import { judgeDomains, scopeOfDomain } from './domain-holds.ts';
+import { judgeDomains, type NewHold, scopeOfDomain } from './domain-holds.ts';
 import {
   canHoldPause,
   type Finding,
@@ -52,13 +52,16 @@ export interface HealthObservation {
   counts: Readonly<Partial<HealthTally>>;
 }
 
-/** Counts a batch inside the caller's transaction and judges; to be called last. */
+/**
+ * Counts a batch inside the caller's transaction and judges; to be called last. Returns the domains that
+ * are held from now on: the caller has them told (`tellHolds` of src/domains).
+ */
 export async function countHealth(
   app: App,
   trx: Db,
   observations: readonly HealthObservation[],
-): Promise<void> {
-  if (observations.length === 0) return;
+): Promise<NewHold[]> {
+  if (observations.length === 0) return [];
   const now = app.clock.now();
   const ids = [...new Set(observations.map((one) => one.organizationId))].sort();
   const reviews = new Map(
@@ -87,11 +90,15 @@ export async function countHealth(
   const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
   await addHealth(trx, sorted);
   let hasPaused = false;
+  const held: NewHold[] = [];
   for (const id of ids) {
     const names = [...(domains.get(id) ?? [])].sort();
-    if (await judge(app, trx, id, names, (scope) => reviewOf(id, scope))) hasPaused = true;
+    const judged = await judge(app, trx, id, names, (scope) => reviewOf(id, scope));
+    if (judged === 'paused') hasPaused = true;
+    else held.push(...judged);
   }
   if (hasPaused) await addOrganizationChange(trx);
+  return held;
 }
 
 function nameOf(organizationId: string, scope: string): string {
@@ -127,14 +134,14 @@ function newRow(organizationId: string, scope: string, bucketStart: number): Hea
   return { organization_id: organizationId, scope, bucket_start: bucketStart, ...counts };
 }
 
-/** Returns whether the organization was paused. */
+/** Returns what was held, or that the organization was paused. */
 async function judge(
   app: App,
   trx: Db,
   organizationId: string,
   domains: readonly string[],
   reviewOf: (scope: string) => ReviewRow | undefined,
-): Promise<boolean> {
+): Promise<NewHold[] | 'paused'> {
   const { health } = app.config;
   const now = app.clock.now();
   const review = reviewOf('');
@@ -147,10 +154,11 @@ async function judge(
   } else if (!wasWarned && (await markWarned(trx, organizationId, now))) {
     await tellFinding(app, trx, organizationId, workspaceWarning, finding);
   }
-  if (finding?.level === 'pause') return pause(app, trx, organizationId, finding);
+  if (finding?.level === 'pause') {
+    return (await pause(app, trx, organizationId, finding)) ? 'paused' : [];
+  }
   // Most have too little to hold a domain for: their domains are not even looked at.
-  if (canHoldPause(sums)) await judgeDomains(app, trx, organizationId, domains, reviewOf);
-  return false;
+  return canHoldPause(sums) ? judgeDomains(app, trx, organizationId, domains, reviewOf) : [];
 }
 
 /** False where it is paused already. */

@@ -10,6 +10,7 @@ import { type CliWorkspace, cliWorkspace, repository } from '../support/cli.ts';
 const changesNothing = [
   ...['audit', 'backup', 'daemon', 'openapi', 'restore', 'stats', 'usage', 'plan show'],
   ...['config check', 'config example', 'config show', 'migrate status'],
+  ...['events tail', 'webhooks events'],
   ...['blocks export', 'blocks list', 'blocks show'],
   ...['domains dns', 'domains list', 'domains reports', 'domains show'],
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],

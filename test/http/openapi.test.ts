@@ -12,6 +12,7 @@ import spectralRulesets from '@stoplight/spectral-rulesets';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { docsPage } from '../../daemon/http/docs.ts';
+import { eventKinds } from '../../daemon/http/event-kinds.ts';
 import {
   type OpenApiDocument,
   type Operation,
@@ -23,7 +24,7 @@ import { type Route, route } from '../../src/api/route.ts';
 import { echo, type HttpService, httpService } from './http-service.ts';
 
 const run = promisify(execFile);
-const document = openApiDocument(routes, 'https://mail.acme.test');
+const document = openApiDocument(routes, 'https://mail.acme.test', eventKinds);
 
 /** The operation of a document, which must be there. */
 function operationOf({ paths }: OpenApiDocument, method: string, path: string): Operation {

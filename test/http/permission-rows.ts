@@ -158,6 +158,8 @@ const readsKeys: readonly CallerName[] = ['owner', 'admin', 'viewer', 'locksmith
 const writesKeys: readonly CallerName[] = ['owner', 'admin', 'writer', 'locksmith'];
 const deletesKeys: readonly CallerName[] = ['owner', 'admin', 'remover', 'locksmith'];
 const readsOrganization: readonly CallerName[] = ['owner', 'admin', 'viewer', 'analyst'];
+/** The log of events too. */
+const readsWebhooks: readonly CallerName[] = [...all, 'viewer'];
 const readsAnalytics: readonly CallerName[] = [...all, 'viewer', 'analyst'];
 
 function scheduled(email: Record<string, unknown>, serial: number) {
@@ -247,6 +249,14 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   [`POST ${keys}/{id}/rotate`]: { may: writesKeys, gives: 200, on: 'writeKey', spends: true },
   [`DELETE ${keys}/{id}`]: { may: deletesKeys, gives: 200, on: 'deleteKey', spends: true },
+
+  'GET /v1/events': {
+    may: readsWebhooks,
+    gives: 200,
+    query: '?limit=100',
+    foreignQuery: ({ shared }) => `?subject=${shared.message}`,
+  },
+  'GET /v1/events/kinds': { may: readsWebhooks, gives: 200 },
 
   'GET /v1/organizations/current': { may: readsOrganization, gives: 200 },
   // Not a writer: by its role (specification 5.6). 409, for nothing was rejected.

@@ -54,6 +54,17 @@ async function askRaw({ http }: HttpService, ...bytes: string[]): Promise<void> 
   for (const { socket } of connections) socket.destroy();
 }
 
+/** One stream of events more than there may be. */
+async function manyStreams({ http }: HttpService): Promise<void> {
+  const { url } = await http.listen();
+  const head = 'GET /v1/events/stream HTTP/1.1\r\nHost: x\r\nX-API-Key: owner\r\n\r\n';
+  const streams = Array.from({ length: 100 }, () => rawConnection(url, head));
+  for (const stream of streams) await stream.untilReceived('retry: ');
+  const refused = rawConnection(url, head);
+  await refused.untilReceived(' 503 ');
+  for (const { socket } of [...streams, refused]) socket.destroy();
+}
+
 const echoHead = (length: number) =>
   `POST ${goodEcho.url} HTTP/1.1\r\nHost: x\r\nX-API-Key: owner\r\n` +
   `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
@@ -89,6 +100,7 @@ describe('counted by reason', () => {
       { socketLimits: { mostConnections: 2 } },
       (it) => askRaw(it, '', '', ''),
     ],
+    ['capacity-streams', { presentMessageEvent: async () => null }, manyStreams],
     ['capacity-parser', working(parseTooMuch), (it) => ask(it, work, 503)],
     ['capacity-store', failing(new CapacityError('full disk')), (it) => ask(it, work, 503)],
     ['timeout', working(neverEnding), outrun],

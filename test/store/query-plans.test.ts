@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ZodObject } from 'zod';
 import { routes } from '../../daemon/http/routes.ts';
 import type { Route } from '../../src/api/route.ts';
+import { recordTimeline } from '../../src/events/record.ts';
 import { createProjector } from '../../src/inbound/projector.ts';
 import { getEmailProjection } from '../../src/messages/email-projection.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
@@ -45,6 +46,19 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
       const first = new URLSearchParams(others);
       first.set('limit', '1');
       const { body } = await api.get<{ nextCursor: string }>(`/v1/audit?${first}`);
+      return body.nextCursor;
+    },
+  },
+  'GET /v1/events': {
+    type: 'message.accepted',
+    subject: ({ shared }) => shared.message,
+    since: '2026-01-01T00:00:00Z',
+    order: 'oldest',
+    limit: '1',
+    async cursor({ api }, others) {
+      const first = new URLSearchParams(others);
+      first.set('limit', '1');
+      const { body } = await api.get<{ nextCursor: string }>(`/v1/events?${first}`);
       return body.nextCursor;
     },
   },
@@ -127,6 +141,20 @@ describe.each(stores)('the plans of what runs on %s', (store) => {
     world = await permissionWorld(store);
     const { api, shared } = world.own;
     await api.request('PATCH', `/v1/api-keys/${shared.writeKey}`, { body: { name: 'other' } });
+    // A second page of its events.
+    await world.test.app.store.write((trx) =>
+      recordTimeline(world.test.app, trx, [
+        {
+          organizationId: world.own.organizationId,
+          messageId: shared.message,
+          recipientId: null,
+          eventType: 'accepted',
+          status: 'pending',
+          timestamp: world.test.clock.now(),
+          metadata: null,
+        },
+      ]),
+    );
     if (store === 'postgres') await seed(world);
     planner = await plannerOf(world.test.app);
   });
@@ -180,7 +208,7 @@ describe.each(stores)('the plans of what runs on %s', (store) => {
     for (const [serial, chosen] of choicesOf(parametersOf(route)).entries()) {
       for (const query of await ask(route, row, chosen, serial)) ran.set(query.text, query);
     }
-    expect(ran.size).toBeGreaterThan(0);
+    expect(ran.size > 0).toBe(name !== 'GET /v1/events/kinds');
     await expectNoScan([...ran.values()]);
   });
 

@@ -1,0 +1,77 @@
+// `svc events tail` (contract 7). How the log is followed: src/events/follow.ts.
+import { Flags } from '@oclif/core';
+import type { LogItem, TailLog } from '../../src/events/schema.ts';
+import { given } from '../base/body.ts';
+import { BaseCommand } from '../base/command.ts';
+import { writeLine } from '../base/output.ts';
+import { withCaller } from '../base/session.ts';
+
+/** What of an event a line has room for. */
+function lineOf({ timestamp, type, data }: LogItem): string {
+  const { event = {}, id = '', status, subject, domain, name } = data;
+  const { recipient, errorCode, reply, url } = event as Record<string, unknown>;
+  const words = [id, status, recipient, subject ?? domain ?? name, errorCode, reply, url];
+  const said = words.filter((word) => typeof word === 'string' && word !== '');
+  // What a remote side said must not move the cursor.
+  return [timestamp, type.padEnd(18), ...said].join('  ').replace(/\p{C}+/gu, ' ');
+}
+
+export default class EventsTail extends BaseCommand {
+  static override summary = 'Show events as they happen, until Ctrl-C';
+
+  static override description =
+    'Reads the store, whether or not a daemon runs. With --json each event is one line: the object ' +
+    'of the API. Kinds are listed by svc webhooks events.';
+
+  static override examples = [
+    { description: 'All that happens', command: 'svc events tail' },
+    {
+      description: 'What bounces, for another program',
+      command: "svc events tail --type message.bounced --json | jq -r '.data.event.recipient'",
+    },
+    {
+      description: 'From then on',
+      command: 'svc events tail --since 2026-01-05T12:00:00Z',
+    },
+  ];
+
+  static override flags = {
+    type: Flags.string({ description: 'Only this kind, such as message.sent', helpValue: 'KIND' }),
+    subject: Flags.string({
+      description: 'Only of this message or resource',
+      helpValue: 'ID',
+    }),
+    since: Flags.string({ description: 'Begin then, ISO 8601; else now', helpValue: 'TIME' }),
+    after: Flags.string({ description: 'Go on behind this event', helpValue: 'EVENT' }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(EventsTail);
+    const { type, subject, since, after } = flags;
+    await withCaller(flags, async (app, { organizationId }) => {
+      const [{ parseParts }, schema, { followLog }, { presentEntry }, { presentMessageEvent }] =
+        await Promise.all([
+          import('../../src/api/validate.ts'),
+          import('../../src/events/schema.ts'),
+          import('../../src/events/follow.ts'),
+          import('../../src/events/log.ts'),
+          import('../../src/messages/events.ts'),
+        ]);
+      const query = { schema: schema.tailQuery, value: given({ type, subject, since, after }) };
+      const wanted = parseParts({ query }).query as TailLog;
+      const from = wanted.since === undefined ? undefined : Date.parse(wanted.since);
+      const never = new AbortController().signal;
+      // Clock timers do not keep a process alive, and here nothing else would.
+      const alive = setInterval(() => {}, 60_000);
+      try {
+        const log = await followLog(app, organizationId, { ...wanted, since: from }, never);
+        for await (const entry of log) {
+          const item = await presentEntry(app, entry, presentMessageEvent);
+          writeLine(flags.json ? JSON.stringify(item) : lineOf(item));
+        }
+      } finally {
+        clearInterval(alive);
+      }
+    });
+  }
+}

@@ -1,0 +1,45 @@
+// `svc webhooks events` (contract 7). The kinds are those of daemon/http/event-kinds.ts.
+import { Args } from '@oclif/core';
+import type { PresentedKind } from '../../src/events/schema.ts';
+import { BaseCommand } from '../base/command.ts';
+import { print, printList } from '../base/output.ts';
+
+function kindText({ type, summary, sample, schema }: PresentedKind): string {
+  const inLines = (value: unknown) => JSON.stringify(value, null, 2);
+  return `${type}\n${summary}\n\nSample of data:\n${inLines(sample)}\n\nSchema of data:\n${inLines(schema)}`;
+}
+
+export default class WebhooksEvents extends BaseCommand {
+  static override summary = 'List the kinds of events, or show what one tells';
+
+  static override description =
+    'Every kind that one can subscribe to, those of areas that are still to come included.';
+
+  static override examples = [
+    { description: 'All kinds', command: 'svc webhooks events' },
+    { description: 'What one tells', command: 'svc webhooks events message.bounced' },
+    {
+      description: 'A sample for a test',
+      command: 'svc webhooks events domain.failed --json | jq .sample',
+    },
+  ];
+
+  static override args = {
+    kind: Args.string({ description: 'Such as message.bounced' }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(WebhooksEvents);
+    const { eventKinds } = await import('../../daemon/http/event-kinds.ts');
+    const { presentKind } = await import('../../src/events/kinds.ts');
+    if (args.kind === undefined) {
+      const items = eventKinds.map(presentKind);
+      return printList(flags, { items }, ['type', 'summary'], 'There are none.');
+    }
+    const { eventType } = await import('../../src/events/schema.ts');
+    const { parseWith } = await import('../../src/api/validate.ts');
+    const type = parseWith(eventType, args.kind, 'path');
+    const kind = eventKinds.find((one) => one.type === type);
+    if (kind) await print(flags, presentKind(kind), () => kindText(presentKind(kind)));
+  }
+}

@@ -1,0 +1,31 @@
+// Every kind of event (contract 7), gathered from the areas that tell of them, and the routes on events:
+// those know neither areas nor messages.
+import * as domain from '../../src/domains/events.ts';
+import { awaitedKinds } from '../../src/events/awaited-kinds.ts';
+import type { EventKind } from '../../src/events/kinds.ts';
+import { eventTypes } from '../../src/events/names.ts';
+import { eventRoutes as routesOver } from '../../src/events/routes.ts';
+import * as mailbox from '../../src/mailboxes/events.ts';
+import { messageKinds, presentMessageEvent } from '../../src/messages/events.ts';
+import * as workspace from '../../src/organizations/events.ts';
+import * as sender from '../../src/senders/events.ts';
+import * as webhook from '../../src/webhooks/kinds.ts';
+
+const gathered: readonly EventKind[] = [
+  ...messageKinds,
+  ...Object.values(mailbox),
+  ...Object.values(domain),
+  ...Object.values(sender),
+  ...Object.values(workspace),
+  ...awaitedKinds,
+  ...Object.values(webhook),
+];
+
+const place = new Map<string, number>(eventTypes.map((type, index) => [type, index]));
+
+/** All kinds, in the order of their names. */
+export const eventKinds: readonly EventKind[] = gathered.toSorted(
+  (a, b) => (place.get(a.type) ?? 0) - (place.get(b.type) ?? 0),
+);
+
+export const eventRoutes = routesOver(eventKinds, presentMessageEvent);

@@ -1,0 +1,184 @@
+// `GET /v1/events/stream` (contract 7): events of an organization as they happen, as server-sent events.
+// What is told, and in which order, is src/events/follow.ts. No route: its answer has no end.
+//
+//   stream   by                                                        then
+//   open     an event                                                  told; id is the event's
+//   open     15 s                                                      a comment; the key is asked again
+//   open     the key is revoked or may not any more, the daemon stops  ended
+//   open     1 MB waits for a reader that does not take it             cut
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../../src/api/route.ts';
+import { parseParts } from '../../src/api/validate.ts';
+import type { App } from '../../src/app.ts';
+import { CapacityError } from '../../src/errors.ts';
+import { followLog } from '../../src/events/follow.ts';
+import { type LogEntry, type MessagePresenter, presentEntry } from '../../src/events/log.ts';
+import {
+  type StreamHeaders,
+  type StreamLog,
+  streamHeaders,
+  streamQuery,
+} from '../../src/events/schema.ts';
+import { sleep } from '../../src/runtime/clock.ts';
+import { authorize, type Dispatcher } from './dispatch.ts';
+
+const mostStreams = 100;
+const retryAfterSeconds = 30;
+const heartbeatMs = 15_000;
+const mostBacklog = 1_048_576;
+/** A reader that takes nothing for so long is waited for no more: its backlog grows. */
+const patienceMs = 5_000;
+/** How long a client waits before it comes back. */
+const comeBackMs = 2_000;
+
+/** Mounts it; the streams end when the server closes. */
+export function mountEventStream(
+  server: FastifyInstance,
+  { app, authenticate, workload }: Dispatcher,
+  present: MessagePresenter,
+): void {
+  const open = new Set<AbortController>();
+  server.addHook('preClose', async () => {
+    for (const ending of open) ending.abort();
+  });
+  server.route({
+    method: 'GET',
+    url: '/v1/events/stream',
+    exposeHeadRoute: false,
+    handler: async (request, reply) => {
+      const letIn = () => authorize(authenticate, 'webhooks:read', request);
+      const ending = new AbortController();
+      const { log, caller } = await workload.begin(async () => {
+        const caller = await letIn();
+        const input = readInput(request);
+        if (open.size >= mostStreams) throw crowded();
+        open.add(ending);
+        const log = await follow(app, caller, input, ending.signal).catch((error: unknown) => {
+          open.delete(ending);
+          throw error;
+        });
+        return { log, caller };
+      });
+      const { raw } = begin(reply);
+      raw.on('close', () => ending.abort());
+      const isStillLetIn = async () => (await letIn()).organizationId === caller.organizationId;
+      const stopBeating = keepAlive(app, raw, ending, isStillLetIn);
+      try {
+        await tell(app, raw, log, present, ending.signal);
+      } catch (error) {
+        app.log.error({ err: error, requestId: request.id }, 'the stream of events broke off');
+      } finally {
+        stopBeating();
+        open.delete(ending);
+        raw.end();
+      }
+    },
+  });
+}
+
+function crowded(): CapacityError {
+  return new CapacityError(`${mostStreams} streams of events are open`, retryAfterSeconds, {
+    reason: 'capacity-streams',
+  });
+}
+
+function readInput({ query, headers }: FastifyRequest) {
+  // Before the first event a client has no id, and may say so with an empty one.
+  const value = pickId(headers['last-event-id']);
+  const parsed = parseParts({
+    query: { schema: streamQuery, value: query },
+    headers: { schema: streamHeaders, value },
+  });
+  const filter = parsed.query as StreamLog;
+  const { 'last-event-id': after } = parsed.headers as StreamHeaders;
+  return { ...filter, after };
+}
+
+function pickId(id: unknown): object {
+  return id === undefined || id === '' ? {} : { 'last-event-id': id };
+}
+
+function follow(
+  app: App,
+  { organizationId }: Caller,
+  { since, ...input }: ReturnType<typeof readInput>,
+  signal: AbortSignal,
+): Promise<AsyncGenerator<LogEntry>> {
+  const from = since === undefined ? undefined : Date.parse(since);
+  return followLog(app, organizationId, { ...input, since: from }, signal);
+}
+
+/** Sends the head of the answer; from here on it is ours. */
+function begin(reply: FastifyReply): FastifyReply {
+  reply.hijack();
+  const headers = reply.getHeaders() as Record<string, string>;
+  reply.raw.writeHead(200, {
+    ...headers,
+    'content-type': 'text/event-stream; charset=utf-8',
+    // Nothing comes after it: a daemon that stops waits for no idle connection.
+    connection: 'close',
+    // nginx would gather it.
+    'x-accel-buffering': 'no',
+  });
+  reply.raw.write(`retry: ${comeBackMs}\n\n`);
+  return reply;
+}
+
+/** A comment now and then, and a look whether the key still may; returns the end of it. */
+function keepAlive(
+  app: App,
+  raw: ServerResponse,
+  ending: AbortController,
+  isStillLetIn: () => Promise<boolean>,
+): () => void {
+  let cancel = () => {};
+  const beat = async () => {
+    if (!(await isStillLetIn().catch(() => false))) return ending.abort();
+    if (raw.writableLength <= mostBacklog) raw.write(':\n\n');
+    if (!ending.signal.aborted) cancel = app.clock.after(heartbeatMs, () => void beat());
+  };
+  cancel = app.clock.after(heartbeatMs, () => void beat());
+  return () => cancel();
+}
+
+async function tell(
+  app: App,
+  raw: ServerResponse,
+  log: AsyncGenerator<LogEntry>,
+  present: MessagePresenter,
+  signal: AbortSignal,
+): Promise<void> {
+  /** It let its patience run out, and has taken nothing since. */
+  let isSlow = false;
+  raw.on('drain', () => {
+    isSlow = false;
+  });
+  for await (const entry of log) {
+    const item = await presentEntry(app, entry, present);
+    if (signal.aborted) return;
+    const isTaken = raw.write(
+      `id: ${item.id}\nevent: ${item.type}\ndata: ${JSON.stringify(item)}\n\n`,
+    );
+    if (raw.writableLength > mostBacklog) {
+      raw.destroy();
+      return;
+    }
+    if (!(isTaken || isSlow)) isSlow = !(await drained(app, raw, signal));
+  }
+}
+
+/** False where it takes longer than our patience. */
+async function drained(app: App, raw: ServerResponse, signal: AbortSignal): Promise<boolean> {
+  const done = new AbortController();
+  const either = AbortSignal.any([signal, done.signal]);
+  const drain = once(raw, 'drain', { signal: either }).then(
+    () => true,
+    () => false,
+  );
+  const patience = sleep(app.clock, patienceMs, either).then(() => false);
+  const isDrained = await Promise.race([drain, patience]);
+  done.abort();
+  return isDrained;
+}

@@ -1,0 +1,224 @@
+// The kinds of events of areas that are not built yet (contract 7), so that one can subscribe today. Each
+// goes to the `events.ts` of its area when that comes, with the schema of its resource; until then it is
+// told as what the specification is sure of.
+import { z } from 'zod';
+import { eventKind } from './kinds.ts';
+import type { EventType } from './names.ts';
+
+const created = '2026-01-05T12:00:00.000Z';
+const suffix = '06dq2k0qz8h3v5m1r9t4w7xy';
+const times = { createdAt: z.string(), updatedAt: z.string() };
+const timesSample = { createdAt: created, updatedAt: created };
+
+/** Kinds that tell the same resource. */
+function kindsOf<Schema extends z.ZodType>(
+  schema: Schema,
+  sample: z.input<Schema>,
+  summaries: Readonly<Partial<Record<EventType, string>>>,
+) {
+  return Object.entries(summaries).map(([type, summary]) =>
+    eventKind({ type: type as EventType, summary, schema, sample }),
+  );
+}
+
+const contact = z
+  .looseObject({
+    id: z.string(),
+    name: z.string().nullable(),
+    status: z.string(),
+    identities: z.array(
+      z.object({
+        id: z.string(),
+        channel: z.string(),
+        identifier: z.string(),
+        verified: z.boolean(),
+      }),
+    ),
+    tags: z.array(z.string()),
+    ...times,
+  })
+  .meta({ id: 'ContactTold', description: 'A contact' });
+
+const contacts = kindsOf(
+  contact,
+  {
+    id: `contact_${suffix}`,
+    name: 'Ada',
+    status: 'active',
+    identities: [{ id: 'idn_1', channel: 'email', identifier: 'ada@example.com', verified: true }],
+    tags: ['customer'],
+    ...timesSample,
+  },
+  {
+    'contact.created': 'Somebody is known from now on',
+    'contact.updated': 'What is known of somebody changed',
+    'contact.deleted': 'Somebody was forgotten',
+    'contact.unsubscribed': 'Somebody wants no more mail',
+  },
+);
+
+const contactImport = kindsOf(
+  z
+    .looseObject({ id: z.string(), imported: z.number(), skipped: z.number() })
+    .meta({ id: 'ContactImportTold', description: 'An import of contacts' }),
+  { id: `imp_${suffix}`, imported: 250, skipped: 3 },
+  { 'contact.imported': 'Many were imported at once' },
+);
+
+const conversations = kindsOf(
+  z
+    .looseObject({
+      id: z.string(),
+      title: z.string().nullable(),
+      status: z.string(),
+      channels: z.array(z.string()),
+      messageCount: z.number(),
+      lastActivityAt: z.string().nullable(),
+      ...times,
+    })
+    .meta({ id: 'ConversationTold', description: 'A conversation' }),
+  {
+    id: `conv_${suffix}`,
+    title: 'A question',
+    status: 'active',
+    channels: ['email'],
+    messageCount: 1,
+    lastActivityAt: created,
+    ...timesSample,
+  },
+  {
+    'conversation.created': 'It began',
+    'conversation.updated': 'A message, or a word on it, came to it',
+  },
+);
+
+const campaignRuns = kindsOf(
+  z
+    .looseObject({
+      id: z.string(),
+      campaignId: z.string(),
+      status: z.string(),
+      totalRecipients: z.number().nullable(),
+      dispatchedCount: z.number(),
+      failedCount: z.number(),
+      skippedCount: z.number(),
+      failureReason: z.string().nullable(),
+      holdReason: z.string().nullable(),
+      ...times,
+    })
+    .meta({ id: 'CampaignRunTold', description: 'A run of a campaign' }),
+  {
+    id: `run_${suffix}`,
+    campaignId: `camp_${suffix}`,
+    status: 'running',
+    totalRecipients: 1000,
+    dispatchedCount: 0,
+    failedCount: 0,
+    skippedCount: 0,
+    failureReason: null,
+    holdReason: null,
+    ...timesSample,
+  },
+  {
+    'campaign.run.started': 'Its mail is being sent',
+    'campaign.run.completed': 'All of its mail is on its way',
+    'campaign.run.held': 'It waits for the review of its domain',
+    'campaign.run.failed': 'It was given up',
+  },
+);
+
+const warmings = kindsOf(
+  z
+    .looseObject({
+      id: z.string(),
+      status: z.string(),
+      identity: z.string(),
+      holdReason: z.string().nullable(),
+      heldAt: z.string().nullable(),
+      completedAt: z.string().nullable(),
+      ...times,
+    })
+    .meta({ id: 'WarmingPlanTold', description: 'A plan that warms a domain' }),
+  {
+    id: `warm_${suffix}`,
+    status: 'active',
+    identity: 'example.com',
+    holdReason: null,
+    heldAt: null,
+    completedAt: null,
+    ...timesSample,
+  },
+  {
+    'warming.held': 'It stands still: its mail bounced or was reported',
+    'warming.completed': 'The domain sends as much as was planned',
+  },
+);
+
+const templates = kindsOf(
+  z
+    .looseObject({
+      id: z.string(),
+      name: z.string(),
+      slug: z.string(),
+      channel: z.string(),
+      status: z.string(),
+      isActive: z.boolean(),
+      ...times,
+    })
+    .meta({ id: 'TemplateTold', description: 'A template' }),
+  {
+    id: `tmpl_${suffix}`,
+    name: 'Receipt',
+    slug: 'receipt',
+    channel: 'email',
+    status: 'published',
+    isActive: true,
+    ...timesSample,
+  },
+  { 'template.published': 'Mail is made of this version from now on' },
+);
+
+const installations = kindsOf(
+  z
+    .looseObject({
+      id: z.string(),
+      extensionId: z.string(),
+      name: z.string(),
+      version: z.object({ id: z.string(), version: z.string() }),
+      runtime: z.string(),
+      status: z.string(),
+      events: z.array(z.string()),
+      permissions: z.array(z.string()),
+      createdAt: z.string(),
+      updatedAt: z.string(),
+      disabledAt: z.string().nullable(),
+    })
+    .meta({ id: 'InstallationTold', description: 'An extension that is installed' }),
+  {
+    id: `exti_${suffix}`,
+    extensionId: `ext_${suffix}`,
+    name: 'triage',
+    version: { id: `exv_${suffix}`, version: '1.0.0' },
+    runtime: 'hosted',
+    status: 'active',
+    events: ['mailbox.message.received'],
+    permissions: ['read'],
+    ...timesSample,
+    disabledAt: null,
+  },
+  {
+    'extension.installation.created': 'It may act from now on',
+    'extension.installation.upgraded': 'It runs another version',
+    'extension.installation.disabled': 'It may not act any more',
+  },
+);
+
+export const awaitedKinds = [
+  ...contacts,
+  ...contactImport,
+  ...conversations,
+  ...campaignRuns,
+  ...warmings,
+  ...templates,
+  ...installations,
+];

@@ -1,0 +1,194 @@
+// The log of events (contract 7): what happened in an organization, in the order of its ids. Steps of
+// messages lie in their timelines, all else beside them; here they are one list. Following it as it
+// grows is follow.ts.
+import { cursorAfter, readCursor } from '../api/cursor.ts';
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { isoTime } from '../runtime/clock.ts';
+import { firstIdAt, timeOfId } from '../runtime/ids.ts';
+import { type Db, fromJson } from '../store/db.ts';
+import { stepOfType, typeOfStep } from './names.ts';
+import { type LogFilter, type LogOrder, type LogRow, selectLog, selectLogRows } from './queries.ts';
+import type { ListLog, LogItem } from './schema.ts';
+
+/** An event as it was written down. */
+export interface LogEntry {
+  id: string;
+  organizationId: string;
+  type: string;
+  /** Id of what it is about. */
+  subject: string;
+  recipientId: string | null;
+  /** Ms since 1970. */
+  timestamp: number;
+  /** The message's after it; '' of anything else. */
+  status: string;
+  /** The resource as it was then; null of a message, which is not copied. */
+  data: object | null;
+  /** What else is to be known. */
+  facts: Record<string, unknown> | null;
+}
+
+/** Makes `data` of a kind of message; null where the message is gone. */
+export type MessagePresenter = (
+  app: App,
+  organizationId: string,
+  messageId: string,
+  event: LogEntry,
+) => Promise<object | null>;
+
+function toEntry(row: LogRow): LogEntry {
+  const { id, organization_id, event_type, subject, recipient_id, timestamp, status } = row;
+  return {
+    id,
+    organizationId: organization_id,
+    type: row.data === null ? typeOfStep(event_type) : event_type,
+    subject,
+    recipientId: recipient_id,
+    timestamp,
+    status,
+    data: fromJson<object>(row.data),
+    facts: fromJson<Record<string, unknown>>(row.facts),
+  };
+}
+
+/** What an event tells, as a webhook's body does: `{id, deleted: true}` where its message is gone. */
+async function dataOf(app: App, entry: LogEntry, present: MessagePresenter): Promise<object> {
+  const { organizationId, subject } = entry;
+  if (entry.data !== null) return entry.data;
+  return (
+    (await present(app, organizationId, subject, entry)) ?? { id: subject, deleted: true as const }
+  );
+}
+
+/** The object of the API. */
+export async function presentEntry(
+  app: App,
+  entry: LogEntry,
+  present: MessagePresenter,
+): Promise<LogItem> {
+  const { id, type, timestamp, organizationId } = entry;
+  const data = (await dataOf(app, entry, present)) as Record<string, unknown>;
+  return { id, type, timestamp: isoTime(timestamp), organizationId, data };
+}
+
+/** An event by its id. */
+export async function readEvent(
+  db: Db,
+  organizationId: string,
+  eventId: string,
+): Promise<LogEntry | undefined> {
+  return (await readEvents(db, organizationId, [eventId]))[0];
+}
+
+/** These events, in the order of ids; what is gone is left out. */
+export async function readEvents(
+  db: Db,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<LogEntry[]> {
+  return (await selectLogRows(db, organizationId, ids)).map(toEntry);
+}
+
+interface Wanted extends Omit<LogFilter, 'eventTypes'> {
+  types?: readonly string[] | undefined;
+}
+
+interface Part {
+  entries: LogEntry[];
+  /** More may come behind this id; null at the end. */
+  readTo: string | null;
+}
+
+/** What each of the tables is asked for; a table that has none of it is not asked. */
+function tablesOf({ types, subject }: Wanted) {
+  const isOfMessage = subject === undefined ? null : subject.startsWith('msg_');
+  const steps = types?.flatMap((type) => stepOfType(type) ?? []);
+  const others = types?.filter((type) => stepOfType(type) === null);
+  return [
+    { table: 'events', eventTypes: steps, isAsked: isOfMessage !== false },
+    { table: 'resource_events', eventTypes: others, isAsked: isOfMessage !== true },
+  ].filter(({ isAsked, eventTypes }) => isAsked && eventTypes?.length !== 0) as {
+    table: 'events' | 'resource_events';
+    eventTypes: string[] | undefined;
+  }[];
+}
+
+/** At least `limit` events if there are so many, unless so much had to be read for them. */
+async function readPart(
+  db: Db,
+  organizationId: string,
+  { types, ...wanted }: Wanted,
+  order: LogOrder,
+  limit: number,
+): Promise<Part> {
+  const from = wanted.since === undefined ? '' : firstIdAt('event', wanted.since);
+  const after = [wanted.after ?? '', from].sort().at(-1);
+  const filter = { ...wanted, after: after === '' ? undefined : after };
+  const pages = await Promise.all(
+    tablesOf({ types, ...wanted }).map(({ table, eventTypes }) =>
+      selectLog(db, table, organizationId, { ...filter, eventTypes }, order, limit),
+    ),
+  );
+  const inOrder = (a: string, b: string) => (a < b === (order === 'asc') ? -1 : 1);
+  const [readTo = null] = pages.flatMap((page) => page.readTo ?? []).sort(inOrder);
+  const entries = pages
+    .flatMap(({ rows }) => rows)
+    .filter(({ id }) => readTo === null || id === readTo || inOrder(id, readTo) < 0)
+    .sort((a, b) => inOrder(a.id, b.id))
+    .map(toEntry);
+  return { entries, readTo };
+}
+
+/**
+ * Events from `since` on and before `until` (ms since 1970) that come after the id `after`, oldest
+ * first. `next` is the `after` of the following call, null at the end; a call may give none and have
+ * a `next`, where few of many are of these types.
+ */
+export async function logBetween(
+  db: Db,
+  organizationId: string,
+  range: { since?: number; until?: number; types?: readonly string[] | null },
+  after: string | null,
+  limit: number,
+): Promise<{ entries: LogEntry[]; next: string | null }> {
+  const { since, until, types } = range;
+  const wanted = { since, until, types: types ?? undefined, after: after ?? undefined };
+  const { entries, readTo } = await readPart(db, organizationId, wanted, 'asc', limit);
+  const shown = entries.slice(0, limit);
+  const isCut = entries.length > limit;
+  return { entries: shown, next: isCut ? (shown.at(-1)?.id ?? null) : readTo };
+}
+
+/**
+ * A page of the log, newest first unless told otherwise. It may be short, or empty, and have a next
+ * one: so much is read for a page and no more.
+ * @throws ValidationError (a foreign cursor).
+ */
+export async function listLog(
+  app: App,
+  caller: Caller,
+  { type, subject, since, order, limit, cursor }: ListLog,
+  present: MessagePresenter,
+): Promise<{ items: LogItem[]; nextCursor: string | null }> {
+  const { organizationId } = caller;
+  const scope = ['events', organizationId, type, subject, since, order];
+  const place = cursor === undefined ? undefined : readCursor(scope, cursor).id;
+  const isOldestFirst = order === 'oldest';
+  const wanted: Wanted = {
+    types: type === undefined ? undefined : [type],
+    subject,
+    since: since === undefined ? undefined : Date.parse(since),
+    after: isOldestFirst ? place : undefined,
+    before: isOldestFirst ? undefined : place,
+  };
+  const direction = isOldestFirst ? 'asc' : 'desc';
+  const { db } = app.store;
+  const { entries, readTo } = await readPart(db, organizationId, wanted, direction, limit + 1);
+  const shown = entries.slice(0, limit);
+  const last = entries.length > limit ? (shown.at(-1)?.id ?? null) : readTo;
+  return {
+    items: await Promise.all(shown.map((entry) => presentEntry(app, entry, present))),
+    nextCursor: last === null ? null : cursorAfter(scope, { at: timeOfId(last), id: last }),
+  };
+}

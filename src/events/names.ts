@@ -1,0 +1,73 @@
+// The names of all kinds of events (contract 7), those of areas that are not built yet included. What each
+// carries is declared by its area, in `<area>/events.ts`.
+
+/** Timeline kinds that the log does not have: they are steps of our own queue. */
+export const unloggedSteps = ['queued', 'processing'] as const;
+
+/** Every kind that one can ask for, in the order of the reference. */
+export const eventTypes = [
+  'message.accepted',
+  'message.scheduled',
+  'message.deferred',
+  'message.sent',
+  'message.delivered',
+  'message.opened',
+  'message.clicked',
+  'message.bounced',
+  'message.complained',
+  'message.failed',
+  'message.cancelled',
+  'message.unsubscribed',
+  'mailbox.created',
+  'mailbox.updated',
+  'mailbox.paused',
+  'mailbox.resumed',
+  'mailbox.deleted',
+  'mailbox.message.received',
+  'mailbox.message.sent',
+  'mailbox.action.proposed',
+  'mailbox.action.approved',
+  'mailbox.action.rejected',
+  'domain.verified',
+  'domain.failing',
+  'domain.failed',
+  'domain.held',
+  'domain.resumed',
+  'sender.verified',
+  'workspace.warning',
+  'workspace.paused',
+  'workspace.resumed',
+  'contact.created',
+  'contact.updated',
+  'contact.deleted',
+  'contact.imported',
+  'contact.unsubscribed',
+  'conversation.created',
+  'conversation.updated',
+  'campaign.run.started',
+  'campaign.run.completed',
+  'campaign.run.held',
+  'campaign.run.failed',
+  'warming.held',
+  'warming.completed',
+  'template.published',
+  'extension.installation.created',
+  'extension.installation.upgraded',
+  'extension.installation.disabled',
+  'webhook.disabled',
+  'webhook.test',
+] as const;
+
+export type EventType = (typeof eventTypes)[number];
+
+const prefix = 'message.';
+
+/** `message.sent` of the step `sent`. */
+export function typeOfStep(step: string): string {
+  return prefix + step;
+}
+
+/** `sent` of `message.sent`; null of what is told of anything else. */
+export function stepOfType(type: string): string | null {
+  return type.startsWith(prefix) ? type.slice(prefix.length) : null;
+}

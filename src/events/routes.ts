@@ -1,0 +1,32 @@
+// The HTTP operations on the log of events (contract 7). Messages and the kinds of all areas stand above
+// this room: who composes the routes hands them in.
+import { area } from '../api/area.ts';
+import { type EventKind, presentKind } from './kinds.ts';
+import { listLog, type MessagePresenter } from './log.ts';
+import { kindList, listLogQuery, logPage } from './schema.ts';
+
+const at = area('events', 'What happened, in order, and what it is called', 'webhooks');
+
+/** The routes over these kinds; `present` makes the `data` of messages. */
+export function eventRoutes(kinds: readonly EventKind[], present: MessagePresenter) {
+  return {
+    list: at.get('/v1/events', {
+      name: 'listEvents',
+      summary: 'List what happened in the organization',
+      description:
+        'Newest first, or oldest first with `order`. `GET /v1/events/stream`, with the same filters, tells ' +
+        'events as they happen, as server-sent events: `id` is the event, `event` its kind, `data` the ' +
+        'object listed here. A `Last-Event-ID` header goes on behind that event; `since` begins ' +
+        'in the past. A comment comes every 15 seconds.',
+      query: listLogQuery,
+      output: logPage,
+      run: (app, { caller, query }) => listLog(app, caller, query, present),
+    }),
+    kinds: at.get('/v1/events/kinds', {
+      name: 'listEventKinds',
+      summary: 'List the kinds of events, each with the schema of its data and a sample',
+      output: kindList,
+      run: async () => ({ items: kinds.map(presentKind) }),
+    }),
+  };
+}

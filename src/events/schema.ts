@@ -1,0 +1,81 @@
+// Shapes of the log of events and of its kinds, in and out (contract 7).
+import { z } from 'zod';
+import { pageQuery } from '../api/pagination.ts';
+import { eventTypes } from './names.ts';
+
+const longestCursor = 200;
+
+export const eventType = z.enum(eventTypes, {
+  error: 'is not a kind of event: GET /v1/events/kinds, or svc webhooks events, lists them',
+});
+
+/** What both the list and the stream can be asked for. */
+const logFilter = {
+  type: eventType.optional().meta({ description: 'Only events of this kind' }),
+  subject: z
+    .string()
+    .regex(/^[a-z]+_[0-9a-z]{1,40}$/, 'is not an id')
+    .optional()
+    .meta({ description: 'Only events of the message, or the resource, with this id' }),
+  since: z.iso
+    .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
+    .optional()
+    .meta({ description: 'Only events of then and later' }),
+};
+
+export const listLogQuery = z.strictObject({
+  ...logFilter,
+  order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Which come first' }),
+  limit: pageQuery.limit,
+  cursor: z
+    .string()
+    .max(longestCursor)
+    .optional()
+    .meta({ description: '`nextCursor` of the page before, with the same filters' }),
+});
+
+export const streamQuery = z.strictObject(logFilter);
+
+const eventId = z.string().regex(/^evt_[0-9a-hjkmnp-tv-z]{16,24}$/, 'is not an event id');
+
+/** Of the command line, where there are no headers. */
+export const tailQuery = z.strictObject({ ...logFilter, after: eventId.optional() });
+
+export const streamHeaders = z.object({ 'last-event-id': eventId.optional() });
+
+const data = z.record(z.string(), z.unknown());
+
+export const logItem = z
+  .object({
+    id: z.string().meta({ description: 'The `webhook-id` of its deliveries' }),
+    type: z.string(),
+    timestamp: z.string(),
+    organizationId: z.string(),
+    data: data.meta({ description: 'What the kind says: GET /v1/events/kinds' }),
+  })
+  .meta({ id: 'Event', description: 'Something that happened' });
+
+export const logPage = z.object({
+  items: z.array(logItem),
+  nextCursor: z.string().nullable().meta({
+    description: 'Null on the last page; a page before it may be short, or empty',
+  }),
+});
+
+export const kindOutput = z
+  .object({
+    type: z.string(),
+    summary: z.string(),
+    schema: data.meta({ description: 'Of `data`: a JSON Schema, draft 2020-12' }),
+    sample: data.meta({ description: 'A `data` to show' }),
+  })
+  .meta({ id: 'EventKind' });
+
+export const kindList = z.object({ items: z.array(kindOutput) });
+
+export type ListLog = z.output<typeof listLogQuery>;
+export type StreamLog = z.output<typeof streamQuery>;
+export type TailLog = z.output<typeof tailQuery>;
+export type StreamHeaders = z.output<typeof streamHeaders>;
+export type LogItem = z.output<typeof logItem>;
+export type PresentedKind = z.output<typeof kindOutput>;

@@ -1,0 +1,107 @@
+// The kinds of events on a message (contract 7, `message.*`), and what they tell: the message as it is
+// now, its status as of the event.
+import type { MessageStatus } from '../deliveries/status.ts';
+import { eventKind } from '../events/kinds.ts';
+import type { LogEntry, MessagePresenter } from '../events/log.ts';
+import type { EventType } from '../events/names.ts';
+import { findMessage } from './messages.ts';
+import { messageEventData } from './schema.ts';
+
+const id = '06dq2k0qz8h3v5m1r9t4w7xy';
+const at = '2026-01-05T12:00:00.000Z';
+const to = { email: 'ada@example.com', name: 'Ada', contactId: null };
+
+const sample = {
+  id: `msg_${id}`,
+  organizationId: `org_${id}`,
+  channel: 'email' as const,
+  direction: 'outbound' as const,
+  status: 'delivered' as const,
+  conversationId: null,
+  campaignRunId: null,
+  subject: 'Your receipt',
+  from: { email: 'hello@example.com', name: 'Example' },
+  replyTo: null,
+  to: [to],
+  cc: [],
+  bcc: [],
+  recipients: [{ id: `rcp_${id}`, kind: 'to' as const, ...to, status: 'delivered' as const }],
+  deliveries: [],
+  templateId: null,
+  tags: ['receipt'],
+  metadata: {},
+  tracking: { opens: false, clicks: false },
+  scheduledFor: null,
+  createdAt: at,
+  updatedAt: at,
+};
+
+interface Told {
+  status: MessageStatus;
+  errorCode?: string;
+  reply?: string;
+  url?: string;
+}
+
+function messageKind(type: EventType, summary: string, { status, ...event }: Told) {
+  const about = { recipient: to.email, errorCode: null, reply: null, url: null, ...event };
+  const isOfAll = status === 'scheduled' || type === 'message.accepted';
+  return eventKind({
+    type,
+    summary,
+    schema: messageEventData,
+    sample: { ...sample, status, event: isOfAll ? { ...about, recipient: null } : about },
+  });
+}
+
+export const messageKinds = [
+  messageKind('message.accepted', 'It was taken to be sent', { status: 'pending' }),
+  messageKind('message.scheduled', 'It was taken to be sent later', { status: 'scheduled' }),
+  messageKind('message.deferred', 'A server did not take it now; it is tried again', {
+    status: 'processing',
+    errorCode: 'deferred',
+    reply: '451 4.3.0 Try again later',
+  }),
+  messageKind('message.sent', 'The next server has it', { status: 'sent', reply: '250 2.0.0 Ok' }),
+  messageKind('message.delivered', "The recipient's server has it", { status: 'delivered' }),
+  messageKind('message.opened', 'It was opened', { status: 'read' }),
+  messageKind('message.clicked', 'A link in it was followed', {
+    status: 'read',
+    url: 'https://example.com/receipt',
+  }),
+  messageKind('message.bounced', 'The server of the recipient refused it for good', {
+    status: 'bounced',
+    errorCode: 'hard-bounce',
+    reply: '550 5.1.1 No such user',
+  }),
+  messageKind('message.complained', 'The recipient reported it as spam', { status: 'complained' }),
+  messageKind('message.failed', 'It was given up', { status: 'failed', errorCode: 'expired' }),
+  messageKind('message.cancelled', 'It was called back before it was sent', { status: 'failed' }),
+  messageKind('message.unsubscribed', 'The recipient wants no more of its kind', {
+    status: 'read',
+  }),
+];
+
+function factOf({ facts }: LogEntry, name: string): string | null {
+  const fact = facts?.[name];
+  return typeof fact === 'string' ? fact : null;
+}
+
+/** `data` of a kind of message; null where the message is gone. */
+export const presentMessageEvent: MessagePresenter = async (
+  app,
+  organizationId,
+  messageId,
+  entry,
+) => {
+  const message = await findMessage(app.store.db, organizationId, messageId);
+  if (!message) return null;
+  const event = {
+    ...entry.facts,
+    recipient: factOf(entry, 'recipient'),
+    errorCode: factOf(entry, 'errorCode'),
+    reply: factOf(entry, 'reply'),
+    url: factOf(entry, 'url'),
+  };
+  return { ...message, status: entry.status, event };
+};

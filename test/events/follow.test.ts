@@ -1,0 +1,183 @@
+// Following the log: each event once, whatever commits when, and behind a cut again from where one was.
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { App } from '../../src/app.ts';
+import { followLog } from '../../src/events/follow.ts';
+import type { LogEntry } from '../../src/events/log.ts';
+import { recordTimeline } from '../../src/events/record.ts';
+import { seededRandom } from '../../src/runtime/random.ts';
+import { heldWrite } from '../messages/fixtures.ts';
+import { eachApp } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
+import { passingTime } from '../support/virtual-clock.ts';
+
+describe.each(stores)('a follower on %s', (store) => {
+  const test = eachApp({ store });
+
+  const step = (app: App, messageId: string) => ({
+    organizationId: test.caller.organizationId,
+    messageId,
+    recipientId: null,
+    eventType: 'sent' as const,
+    status: 'sent',
+    timestamp: app.clock.now(),
+    metadata: null,
+  });
+  const write = (app: App, ...ids: string[]) =>
+    app.store.write((trx) =>
+      recordTimeline(
+        app,
+        trx,
+        ids.map((id) => step(app, id)),
+      ),
+    );
+  /** Follows until `isEnough`, and is cut then. */
+  async function follow(
+    following: Parameters<typeof followLog>[2],
+    isEnough: (told: readonly LogEntry[]) => boolean,
+    meanwhile: () => Promise<unknown> = async () => {},
+  ): Promise<LogEntry[]> {
+    const ending = new AbortController();
+    const { organizationId } = test.caller;
+    const log = await followLog(test.app, organizationId, following, ending.signal);
+    const told: LogEntry[] = [];
+    const reading = (async () => {
+      for await (const entry of log) {
+        told.push(entry);
+        if (isEnough(told)) return ending.abort();
+      }
+    })();
+    await meanwhile();
+    await passingTime(test.clock, reading, 100);
+    return told;
+  }
+  const subjects = (told: readonly LogEntry[]) => told.map(({ subject }) => subject);
+
+  it('tells what happens from now on', async () => {
+    await write(test.app, 'msg_before');
+    const told = await follow(
+      {},
+      (all) => all.length === 3,
+      async () => {
+        await write(test.app, 'msg_1', 'msg_2');
+        await write(test.app, 'msg_3');
+      },
+    );
+    expect(subjects(told)).toEqual(['msg_1', 'msg_2', 'msg_3']);
+  });
+
+  it('tells what happened since, of one kind, of one message', async () => {
+    await write(test.app, 'msg_1');
+    await test.clock.advance(60_000);
+    const since = test.clock.now();
+    await write(test.app, 'msg_2', 'msg_3');
+    await write(test.app, 'msg_2');
+    const filter = { since, type: 'message.sent', subject: 'msg_2' };
+    expect(subjects(await follow(filter, (all) => all.length === 2))).toEqual(['msg_2', 'msg_2']);
+  });
+
+  it('reads a long past in its order', async () => {
+    const since = test.clock.now();
+    const ids = Array.from({ length: 5_000 }, (_, index) => `msg_${index}`);
+    for (let at = 0; at < ids.length; at += 100) {
+      await write(test.app, ...ids.slice(at, at + 100));
+      await test.clock.advance(400);
+    }
+    const told = await follow({ since }, (all) => all.length === ids.length);
+    expect(subjects(told)).toEqual(ids);
+  });
+
+  it('misses and repeats nothing behind cuts, under four writers in two processes', async () => {
+    const seed = Date.now() % 1_000_000;
+    const random = seededRandom(seed);
+    const whole = (below: number) => Math.floor(random.float() * below);
+    const other = await test.another();
+    const each = 60;
+    const expected = Array.from({ length: 4 * each }, (_, index) => `msg_${index}`);
+    const writer = async (number: number) => {
+      for (let count = 0; count < each; count++) {
+        const app = store === 'postgres' && number % 2 === 1 ? other : test.app;
+        await app.store.write(async (trx) => {
+          const event = step(app, expected[number * each + count] ?? '');
+          await recordTimeline(app, trx, [event]);
+          // Ids made, and others commit before.
+          for (let turn = whole(4); turn > 0; turn--) await sql`select 1`.execute(trx);
+        });
+      }
+    };
+    const since = test.clock.now();
+    const writing = Promise.all([0, 1, 2, 3].map(writer));
+    const told: LogEntry[] = [];
+    let after: string | undefined;
+    while (told.length < expected.length) {
+      const many = Math.min(1 + whole(20), expected.length - told.length);
+      const from = after === undefined ? { since } : { after };
+      told.push(...(await follow(from, (all) => all.length === many)));
+      after = told.at(-1)?.id;
+    }
+    await writing;
+    const inOrder = (ids: readonly string[]) => ids.toSorted((a, b) => (a < b ? -1 : 1));
+    expect([seed, inOrder(subjects(told))]).toEqual([seed, inOrder(expected)]);
+  });
+});
+
+describe('a follower on postgres', () => {
+  const test = eachApp({ store: 'postgres' });
+
+  it('tells of a late commit with an earlier id, here and behind a cut', async () => {
+    const { app, clock } = test;
+    const { organizationId } = test.caller;
+    const event = (messageId: string) => ({
+      organizationId,
+      messageId,
+      recipientId: null,
+      eventType: 'sent' as const,
+      status: 'sent',
+      timestamp: clock.now(),
+      metadata: null,
+    });
+    const record = (id: string) => app.store.write((trx) => recordTimeline(app, trx, [event(id)]));
+    const ending = new AbortController();
+    const log = await followLog(app, organizationId, {}, ending.signal);
+    const next = async (from = log) => (await passingTime(clock, from.next(), 100)).value;
+    await record('msg_first');
+    const first = await next();
+    const late = await heldWrite(app, (trx) => recordTimeline(app, trx, [event('msg_late')]));
+    await record('msg_early');
+    await clock.advance(2_000);
+    await late.commit();
+    const second = await next();
+    const third = await next();
+    expect([second?.subject, third?.subject]).toEqual(['msg_late', 'msg_early']);
+    ending.abort();
+    const again = new AbortController();
+    const resumed = await followLog(app, organizationId, { after: first?.id }, again.signal);
+    expect((await next(resumed))?.subject).toBe('msg_late');
+    expect((await next(resumed))?.subject).toBe('msg_early');
+    again.abort();
+  });
+
+  it('waits for no transaction longer than the overlap', async () => {
+    const { app, clock } = test;
+    const { organizationId } = test.caller;
+    const event = (messageId: string) => ({
+      organizationId,
+      messageId,
+      recipientId: null,
+      eventType: 'sent' as const,
+      status: 'sent',
+      timestamp: clock.now(),
+      metadata: null,
+    });
+    const ending = new AbortController();
+    const log = await followLog(app, organizationId, {}, ending.signal);
+    const long = await heldWrite(app, (trx) => recordTimeline(app, trx, [event('msg_long')]));
+    await app.store.write((trx) => recordTimeline(app, trx, [event('msg_short')]));
+    const before = clock.now();
+    const told = await passingTime(clock, log.next(), 100);
+    expect(told.value?.subject).toBe('msg_short');
+    expect(clock.now() - before).toBeGreaterThanOrEqual(5_000);
+    await long.commit();
+    ending.abort();
+  });
+});

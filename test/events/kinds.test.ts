@@ -1,0 +1,95 @@
+// The catalogue of events (contract 7): complete, each kind with a sample that fits its schema, in the
+// reference too. Which kinds something tells is read from the code: the list of those that wait for their
+// area shrinks with each area.
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { describe, expect, it } from 'vitest';
+import { eventKinds } from '../../daemon/http/event-kinds.ts';
+import { openApiDocument } from '../../daemon/http/openapi.ts';
+import { routes } from '../../daemon/http/routes.ts';
+import { eventTypes, stepOfType } from '../../src/events/names.ts';
+import type { PresentedKind } from '../../src/events/schema.ts';
+import { repository } from '../support/cli.ts';
+import { eachApi } from '../support/each-app.ts';
+
+/** Nothing tells of these yet. */
+const awaited = [
+  ...['message.opened', 'message.clicked', 'message.unsubscribed'],
+  ...['mailbox.updated', 'mailbox.paused', 'mailbox.resumed', 'mailbox.deleted'],
+  ...['mailbox.message.received', 'mailbox.message.sent'],
+  ...['mailbox.action.proposed', 'mailbox.action.approved', 'mailbox.action.rejected'],
+  'sender.verified',
+  ...['contact.created', 'contact.updated', 'contact.deleted'],
+  ...['contact.imported', 'contact.unsubscribed'],
+  ...['conversation.created', 'conversation.updated'],
+  ...['campaign.run.started', 'campaign.run.completed', 'campaign.run.held'],
+  ...['campaign.run.failed', 'warming.held', 'warming.completed', 'template.published'],
+  ...['extension.installation.created', 'extension.installation.upgraded'],
+  'extension.installation.disabled',
+  ...['webhook.disabled', 'webhook.test'],
+];
+
+describe('the catalogue', () => {
+  it('has every kind of the contract once, in its order', () => {
+    expect(eventKinds.map(({ type }) => type)).toEqual([...eventTypes]);
+  });
+
+  it.each(eventKinds.map((kind) => [kind.type, kind] as const))(
+    '%s has a sample that its schema takes as it is',
+    (_type, { schema, sample, summary }) => {
+      expect(schema.parse(sample)).toEqual(sample);
+      expect(summary).toMatch(/^\S.{5,}$/);
+    },
+  );
+
+  it('is in the OpenAPI document, with examples that fit', () => {
+    const document = openApiDocument(routes, '/', eventKinds);
+    expect(Object.keys(document.webhooks)).toEqual([...eventTypes]);
+    const ajv = new Ajv2020({ strict: false });
+    formats.default(ajv);
+    ajv.addSchema({ $id: 'openapi', ...document });
+    for (const type of eventTypes) {
+      const { content } = document.webhooks[type]?.post.requestBody ?? {};
+      const path = `webhooks/${type}/post/requestBody/content/application~1json/schema`;
+      const fits = ajv.getSchema(`openapi#/${path}`);
+      expect([type, fits?.(content?.['application/json'].example)]).toEqual([type, true]);
+    }
+  });
+});
+
+describe('the kinds as they are listed', () => {
+  const { api } = eachApi();
+
+  it('have schemas that stand alone, and take their samples', async () => {
+    const { body } = await api.get<{ items: PresentedKind[] }>('/v1/events/kinds');
+    expect(body.items.map(({ type }) => type)).toEqual([...eventTypes]);
+    for (const { type, schema, sample } of body.items) {
+      const ajv = new Ajv2020({ strict: false });
+      formats.default(ajv);
+      expect([type, ajv.validate(schema, sample)]).toEqual([type, true]);
+    }
+  });
+});
+
+describe('who tells', () => {
+  const code = globSync('src/**/*.ts', { cwd: repository })
+    .filter((path) => !/(events|kinds|names|schema)\.ts$/.test(path))
+    .map((path) => readFileSync(join(repository, path), 'utf8'))
+    .join('\n');
+  /** A kind of a resource is told by its constant, a step of a message by its word. */
+  const isTold = (type: string) => {
+    const step = stepOfType(type);
+    if (step !== null) return new RegExp(`'${step}'`).test(code);
+    const words = type.split(/\W/);
+    const name = words.map((word, at) => (at ? word[0]?.toUpperCase() + word.slice(1) : word));
+    return new RegExp(`\\b${name.join('')}\\b`).test(code);
+  };
+
+  it('of every kind something, but of those that wait for their area', () => {
+    const untold = eventTypes.filter((type) => !isTold(type));
+    const stepsOfTracking = awaited.filter((type) => stepOfType(type) !== null);
+    expect([...untold, ...stepsOfTracking].sort()).toEqual([...new Set(awaited)].sort());
+  });
+});

@@ -1,0 +1,201 @@
+// `GET /v1/events/stream` over real sockets: who may, what is told, heartbeats, the end; and its bounds.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { routes } from '../../daemon/http/routes.ts';
+import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
+import { recordTimeline } from '../../src/events/record.ts';
+import type { LogItem } from '../../src/events/schema.ts';
+import { createAuthenticator } from '../../src/keys/authenticator.ts';
+import { createKey, revokeKey } from '../../src/keys/keys.ts';
+import { presentMessageEvent } from '../../src/messages/events.ts';
+import { eachApp } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
+import { passingTime } from '../support/virtual-clock.ts';
+import { type RawConnection, rawConnection } from './raw-socket.ts';
+
+/** The objects of the events in these bytes. */
+function told(text: string): LogItem[] {
+  return [...text.matchAll(/^data: (.*)$/gm)].map(([, json = '']) => JSON.parse(json) as LogItem);
+}
+
+describe.each(stores)('the stream of events on %s', (store) => {
+  const test = eachApp({ store });
+  let http: HttpServer;
+  let url: string;
+  let open: RawConnection[];
+  beforeEach(async () => {
+    const authenticator = createAuthenticator(test.app);
+    http = createHttpServer(test.app, {
+      routes,
+      authenticate: (plaintext) => authenticator.authenticate(plaintext),
+      isQueueRunning: () => true,
+      presentMessageEvent,
+    });
+    ({ url } = await http.listen());
+    open = [];
+  });
+  afterEach(async () => {
+    for (const { socket } of open) socket.destroy();
+    await http.close(0);
+  });
+
+  const connect = (query = '', headers: Record<string, string> = {}, key = test.apiKey) => {
+    const fields = Object.entries({ 'x-api-key': key, ...headers }).map((one) => one.join(': '));
+    const head = ['GET /v1/events/stream'.concat(query, ' HTTP/1.1'), 'host: svc', ...fields];
+    const connection = rawConnection(url, `${head.join('\r\n')}\r\n\r\n`);
+    open.push(connection);
+    return connection;
+  };
+  const opened = async (...given: Parameters<typeof connect>) => {
+    const stream = connect(...given);
+    await stream.untilReceived('retry: ');
+    return stream;
+  };
+  const happen = (messageId: string, padding = '') =>
+    test.app.store.write((trx) =>
+      recordTimeline(test.app, trx, [
+        {
+          organizationId: test.caller.organizationId,
+          messageId,
+          recipientId: null,
+          eventType: 'sent',
+          status: 'sent',
+          timestamp: test.clock.now(),
+          metadata: null,
+        },
+      ]).then(() => padding),
+    );
+  const received = (stream: RawConnection, text: string) =>
+    passingTime(test.clock, stream.untilReceived(text), 100);
+  const refusal = async (...given: Parameters<typeof connect>) => {
+    const text = await connect(...given).untilReceived('}');
+    return Number(text.split(' ')[1]);
+  };
+
+  it('tells events as they happen, each with its id and its kind', async () => {
+    const stream = await opened();
+    await happen('msg_1');
+    const text = await received(stream, 'msg_1');
+    expect(text).toContain('content-type: text/event-stream');
+    const [item] = told(text);
+    expect(item).toMatchObject({ type: 'message.sent', data: { id: 'msg_1', deleted: true } });
+    expect(text).toContain(`id: ${item?.id}\nevent: message.sent\ndata: `);
+  });
+
+  it('goes on behind the event that the client had last', async () => {
+    const stream = await opened();
+    await happen('msg_1');
+    const [first] = told(await received(stream, 'msg_1'));
+    stream.socket.destroy();
+    await happen('msg_2');
+    const again = await opened('', { 'last-event-id': first?.id ?? '' });
+    await happen('msg_3');
+    const all = told(await received(again, 'msg_3'));
+    expect(all.map(({ data }) => data.id)).toEqual(['msg_2', 'msg_3']);
+  });
+
+  it('tells only what is asked for', async () => {
+    const stream = await opened('?subject=msg_2&type=message.sent');
+    await happen('msg_1');
+    await happen('msg_2');
+    expect(told(await received(stream, 'msg_2')).map(({ data }) => data.id)).toEqual(['msg_2']);
+  });
+
+  it('refuses whoever may not, and what it does not understand', async () => {
+    const { key } = await createKey(test.app, test.operator, {
+      permissions: { messages: ['read'] },
+    });
+    expect(await refusal('', {}, '')).toBe(401);
+    expect(await refusal('', {}, key ?? '')).toBe(403);
+    expect(await refusal('?type=message.nope')).toBe(422);
+    expect(await refusal('?limit=1')).toBe(422);
+    expect(await refusal('', { 'last-event-id': 'x' })).toBe(422);
+  });
+
+  it('says each 15 seconds that it is there, and ends with its key', async () => {
+    const made = await createKey(test.app, test.operator, { permissions: { webhooks: ['read'] } });
+    const stream = await opened('', {}, made.key ?? '');
+    await test.clock.advance(14_000);
+    const before = await stream.untilReceived('retry: ');
+    expect(before).not.toMatch(/^:\n/m);
+    await test.clock.advance(1_000);
+    await stream.untilReceived('\n:\n\n');
+    await revokeKey(test.app, test.operator, made.id);
+    await test.clock.advance(15_000);
+    expect(await passingTime(test.clock, stream.untilReceived('0\r\n\r\n'), 1_000)).toContain(
+      ':\n',
+    );
+  });
+
+  it('ends when the server closes', async () => {
+    const stream = await opened();
+    await http.close(60_000);
+    await stream.untilClosed();
+  });
+});
+
+describe('the bounds of streams', () => {
+  const test = eachApp();
+  let http: HttpServer;
+  beforeEach(() => {
+    const authenticator = createAuthenticator(test.app);
+    http = createHttpServer(test.app, {
+      routes,
+      authenticate: (plaintext) => authenticator.authenticate(plaintext),
+      isQueueRunning: () => true,
+      // 64 KB each: a megabyte is soon there.
+      presentMessageEvent: async (_app, _organization, id) => ({ id, text: 'x'.repeat(65_536) }),
+    });
+  });
+  afterEach(() => http.close(0));
+  const head = () =>
+    `GET /v1/events/stream HTTP/1.1\r\nhost: svc\r\nx-api-key: ${test.apiKey}\r\n\r\n`;
+  const happen = (count: number) =>
+    test.app.store.write((trx) =>
+      recordTimeline(
+        test.app,
+        trx,
+        Array.from({ length: count }, (_, index) => ({
+          organizationId: test.caller.organizationId,
+          messageId: `msg_${index}`,
+          recipientId: null,
+          eventType: 'sent' as const,
+          status: 'sent',
+          timestamp: test.clock.now(),
+          metadata: null,
+        })),
+      ),
+    );
+
+  it('100 are open at once, and one that ends makes room', async () => {
+    const { url } = await http.listen();
+    const streams = Array.from({ length: 100 }, () => rawConnection(url, head()));
+    for (const stream of streams) await stream.untilReceived('retry: ');
+    const refused = await rawConnection(url, head()).untilReceived('}');
+    expect(refused).toContain(' 503 ');
+    expect(refused).toContain('retry-after: 30');
+    expect(await test.app.metrics.registry.metrics()).toContain('reason="capacity-streams"} 1');
+    streams[0]?.socket.destroy();
+    await expect
+      .poll(() => rawConnection(url, head()).untilReceived('\r\n\r\n'))
+      .toContain(' 200 ');
+    for (const { socket } of streams) socket.destroy();
+  });
+
+  it('a reader that takes nothing is cut at a megabyte; one that reads has all of it', async () => {
+    const { url } = await http.listen();
+    const slow = rawConnection(url, head());
+    await slow.untilReceived('retry: ');
+    slow.socket.pause();
+    const quick = rawConnection(url, head());
+    await quick.untilReceived('retry: ');
+    await happen(400);
+    await passingTime(test.clock, quick.untilReceived('"id":"msg_399"'), 100);
+    const closed = new Promise((resolve) => slow.socket.once('close', resolve));
+    // What the system took before the cut is still there to be read.
+    await test.clock.advance(10_000);
+    slow.socket.resume();
+    await passingTime(test.clock, closed, 1_000);
+    expect(slow.socket.bytesRead).toBeLessThan(400 * 65_536);
+    quick.socket.destroy();
+  });
+});
