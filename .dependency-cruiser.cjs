@@ -42,6 +42,7 @@ const rooms = [
   'campaigns',
   'extensions',
   'first-start.ts',
+  'service.ts',
 ];
 
 /** Library (as in node_modules) to the files that may import it. */
@@ -69,6 +70,7 @@ const doorways = {
   'prom-client': '^src/runtime/metrics\\.ts$|^daemon/http/',
   'smtp-server': '^daemon/smtp/',
   tldts: '^src/domains/',
+  undici: '^src/webhooks/post\\.ts$',
   yaml: '^src/config/|^src/smtp/load-providers\\.ts$',
   zod:
     '(schema|routes|kinds|pagination|validate|route|area)\\.ts$|^src/config/|' +

@@ -36,8 +36,8 @@ export default class Daemon extends BaseCommand {
     const { flags } = await this.parse(Daemon);
     const stopSignal = firstStopSignal();
     const { config, warnings } = await readConfig(flags);
-    const [{ openApp }, { createLogger, logFatal }, { startDaemon }] = await Promise.all([
-      import('../src/app.ts'),
+    const [{ openService }, { createLogger, logFatal }, { startDaemon }] = await Promise.all([
+      import('../src/service.ts'),
       import('../src/runtime/log.ts'),
       import('../daemon/daemon.ts'),
     ]);
@@ -52,7 +52,7 @@ export default class Daemon extends BaseCommand {
     const fail = (error: unknown) => {
       throw asUnreachable(error);
     };
-    const app = await openApp(config, log).catch(fail);
+    const app = await openService(config, log).catch(fail);
     try {
       const readyFile = flags['ready-file'];
       const daemon = await startDaemon(app, { readyFile, announce: writeLine }).catch(fail);

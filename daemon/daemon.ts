@@ -9,7 +9,6 @@ import { checkDueDomains } from '../src/domains/verification.ts';
 import { firstStart, firstStartText } from '../src/first-start.ts';
 import { createProjector } from '../src/inbound/projector.ts';
 import { type Authenticator, createAuthenticator } from '../src/keys/authenticator.ts';
-import { presentMessageEvent } from '../src/messages/events.ts';
 import { createAttempter } from '../src/queue/attempt.ts';
 import { createCarrierThread } from '../src/queue/carrier/carrier-thread.ts';
 import { startLaneReport } from '../src/queue/lanes/lane-report.ts';
@@ -19,6 +18,8 @@ import { addProcessMetrics } from '../src/runtime/metrics.ts';
 import { sweepIdempotencyKeys } from '../src/sending/send.ts';
 import { lockDaemon, storeLocation } from '../src/store/open.ts';
 import { sweepHealth } from '../src/usage/health.ts';
+import { createWebhookLoop } from '../src/webhooks/loop.ts';
+import { sweepWebhooks } from '../src/webhooks/retention.ts';
 import { eventKinds } from './http/event-kinds.ts';
 import { measureLoopDelay } from './http/event-loop.ts';
 import { limitsBy } from './http/rate-limits.ts';
@@ -59,6 +60,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const pipeline = await startQueue(app, smtpPort, onStop);
     startReports(app, onStop);
     await startProjector(app, onStop);
+    await startWebhooks(app, onStop);
     const authenticator = createAuthenticator(app);
     onStop(() => authenticator.close());
     startScheduler(app, authenticator, onStop);
@@ -132,6 +134,13 @@ async function startProjector(app: App, onStop: OnStop): Promise<void> {
   onStop(() => projector.stop());
 }
 
+/** What happens is posted to endpoints. */
+async function startWebhooks(app: App, onStop: OnStop): Promise<void> {
+  const webhooks = createWebhookLoop(app);
+  await webhooks.start();
+  onStop((graceMs) => webhooks.stop(graceMs));
+}
+
 function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop): void {
   onStop(
     startJobs(app, [
@@ -143,6 +152,7 @@ function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop):
         run: () => sweepIdempotencyKeys(app),
       },
       { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
+      { name: 'sweep webhooks', pattern: '23 2 * * *', run: () => sweepWebhooks(app) },
       { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },
     ]),
   );
@@ -167,7 +177,6 @@ async function startHttp(
   const http = createHttpServer(app, {
     routes,
     eventKinds,
-    presentMessageEvent,
     authenticate: (plaintext) => authenticator.authenticate(plaintext),
     ...limitsBy(admission),
     isQueueRunning: () => pipeline.isRunning(),

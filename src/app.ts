@@ -2,6 +2,7 @@
 // names, secrets, the network. Tests replace them here (rule 7); features take `app` first.
 
 import type { Config } from './config/config.ts';
+import { InternalError } from './errors.ts';
 import { generateDkimKey } from './mime/dkim-key.ts';
 import { createMimeParser, type MimeParser } from './mime/parse/parser.ts';
 import type { Connector } from './net/dial.ts';
@@ -30,6 +31,21 @@ export interface LoggedEvent {
   timestamp: number;
 }
 
+/** An event of a message, as it is read again. */
+export interface MessageLogEntry extends LoggedEvent {
+  /** The message's after it. */
+  status: string;
+  facts: Record<string, unknown> | null;
+}
+
+/** Makes `data` of a kind of message; null where the message is gone. */
+export type MessagePresenter = (
+  app: App,
+  organizationId: string,
+  messageId: string,
+  event: MessageLogEntry,
+) => Promise<object | null>;
+
 /** Hears of events in the transaction that writes them down. */
 export interface EventSink {
   /** A look into memory: it is asked for each event of every organization. */
@@ -56,6 +72,8 @@ export interface App {
   readonly generateDkimKey: typeof generateDkimKey;
   /** Where the HTTP face listens, once it does: links that we hand out start with it. */
   readonly publicUrl: { current: string };
+  /** Set by who composes: events know no messages. */
+  presentMessageEvent: MessagePresenter;
   /** When this was opened, by the wall clock and by the one that nobody sets. */
   readonly opened: { at: number; elapsed: number };
   close(): Promise<void>;
@@ -101,6 +119,7 @@ export async function openApp(
     publicUrl: {
       current: config.http.publicUrl ?? `http://${config.http.host}:${config.http.port}`,
     },
+    presentMessageEvent: () => Promise.reject(new InternalError('nothing presents messages here')),
     opened: { at: clock.now(), elapsed: clock.elapsed() },
     async close() {
       await mime.close();

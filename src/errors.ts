@@ -156,6 +156,14 @@ export class InternalError extends PlainError {
   }
 }
 
+/** An event could not be handed to the webhook endpoints that want it, so its change was not made. */
+export class WebhookEnqueueError extends PlainError {
+  readonly _tag = 'WebhookEnqueueError';
+  readonly status = 500;
+  readonly reason = 'internal';
+  readonly layer = 'webhooks';
+}
+
 /** The request could not be read as HTTP + JSON at all: 400, 413 or 415. */
 export class MalformedRequestError extends PlainError {
   readonly _tag = 'MalformedRequestError';

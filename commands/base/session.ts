@@ -25,14 +25,14 @@ export function asUnreachable(error: unknown): unknown {
 /** Opens the service, runs `work`, closes the service. On an empty store it makes the first things. */
 export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise<T>): Promise<T> {
   const { config } = await readConfig(flags);
-  const [{ openApp }, { createLogger }, { ensureDefaultOrganization }] = await Promise.all([
-    import('../../src/app.ts'),
+  const [{ openService }, { createLogger }, { ensureDefaultOrganization }] = await Promise.all([
+    import('../../src/service.ts'),
     import('../../src/runtime/log.ts'),
     import('../../src/first-start.ts'),
   ]);
   // A command's own words are its output; the log is the daemon's.
   const log = await createLogger({ level: 'silent', pretty: false });
-  const app = await openApp(config, log).catch((error: unknown) => {
+  const app = await openService(config, log).catch((error: unknown) => {
     throw asUnreachable(error);
   });
   try {

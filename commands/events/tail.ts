@@ -5,6 +5,7 @@ import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { writeLine } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
+import { timeFrom } from '../base/since.ts';
 
 /** What of an event a line has room for. */
 function lineOf({ timestamp, type, data }: LogItem): string {
@@ -30,8 +31,8 @@ export default class EventsTail extends BaseCommand {
       command: "svc events tail --type message.bounced --json | jq -r '.data.event.recipient'",
     },
     {
-      description: 'From then on',
-      command: 'svc events tail --since 2026-01-05T12:00:00Z',
+      description: 'The last ten minutes, and on',
+      command: 'svc events tail --since 10m',
     },
   ];
 
@@ -41,22 +42,21 @@ export default class EventsTail extends BaseCommand {
       description: 'Only of this message or resource',
       helpValue: 'ID',
     }),
-    since: Flags.string({ description: 'Begin then, ISO 8601; else now', helpValue: 'TIME' }),
+    since: Flags.string({ description: 'Also those since: 90s, 10m, 1h, 7d, or an instant' }),
     after: Flags.string({ description: 'Go on behind this event', helpValue: 'EVENT' }),
   };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(EventsTail);
-    const { type, subject, since, after } = flags;
+    const { type, subject, after } = flags;
     await withCaller(flags, async (app, { organizationId }) => {
-      const [{ parseParts }, schema, { followLog }, { presentEntry }, { presentMessageEvent }] =
-        await Promise.all([
-          import('../../src/api/validate.ts'),
-          import('../../src/events/schema.ts'),
-          import('../../src/events/follow.ts'),
-          import('../../src/events/log.ts'),
-          import('../../src/messages/events.ts'),
-        ]);
+      const since = timeFrom('--since', flags.since, app.clock.now());
+      const [{ parseParts }, schema, { followLog }, { presentEntry }] = await Promise.all([
+        import('../../src/api/validate.ts'),
+        import('../../src/events/schema.ts'),
+        import('../../src/events/follow.ts'),
+        import('../../src/events/log.ts'),
+      ]);
       const query = { schema: schema.tailQuery, value: given({ type, subject, since, after }) };
       const wanted = parseParts({ query }).query as TailLog;
       const from = wanted.since === undefined ? undefined : Date.parse(wanted.since);
@@ -66,7 +66,7 @@ export default class EventsTail extends BaseCommand {
       try {
         const log = await followLog(app, organizationId, { ...wanted, since: from }, never);
         for await (const entry of log) {
-          const item = await presentEntry(app, entry, presentMessageEvent);
+          const item = await presentEntry(app, entry);
           writeLine(flags.json ? JSON.stringify(item) : lineOf(item));
         }
       } finally {

@@ -9,6 +9,7 @@ import {
   RateLimitedError,
   ServiceError,
   TimeoutError,
+  WebhookEnqueueError,
 } from '../../src/errors.ts';
 
 export const jsonContentType = 'application/json; charset=utf-8';
@@ -31,7 +32,7 @@ export function toServiceError(error: unknown): ServiceError {
 
 /** The layer behind a 500, 502 or 504 (contract 4). */
 function layerOf(error: ServiceError): string {
-  if (error instanceof InternalError) return error.layer;
+  if (error instanceof InternalError || error instanceof WebhookEnqueueError) return error.layer;
   if (error instanceof TimeoutError) return 'timeout';
   return error.status === 502 ? 'provider' : 'api';
 }

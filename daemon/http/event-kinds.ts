@@ -1,15 +1,15 @@
 // Every kind of event (contract 7), gathered from the areas that tell of them, and the routes on events:
-// those know neither areas nor messages.
+// those know no areas.
 import * as domain from '../../src/domains/events.ts';
 import { awaitedKinds } from '../../src/events/awaited-kinds.ts';
 import type { EventKind } from '../../src/events/kinds.ts';
 import { eventTypes } from '../../src/events/names.ts';
 import { eventRoutes as routesOver } from '../../src/events/routes.ts';
 import * as mailbox from '../../src/mailboxes/events.ts';
-import { messageKinds, presentMessageEvent } from '../../src/messages/events.ts';
+import { messageKinds } from '../../src/messages/events.ts';
 import * as workspace from '../../src/organizations/events.ts';
 import * as sender from '../../src/senders/events.ts';
-import * as webhook from '../../src/webhooks/kinds.ts';
+import * as webhook from '../../src/webhooks/events.ts';
 
 const gathered: readonly EventKind[] = [
   ...messageKinds,
@@ -28,4 +28,4 @@ export const eventKinds: readonly EventKind[] = gathered.toSorted(
   (a, b) => (place.get(a.type) ?? 0) - (place.get(b.type) ?? 0),
 );
 
-export const eventRoutes = routesOver(eventKinds, presentMessageEvent);
+export const eventRoutes = routesOver(eventKinds);

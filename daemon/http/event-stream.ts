@@ -14,7 +14,7 @@ import { parseParts } from '../../src/api/validate.ts';
 import type { App } from '../../src/app.ts';
 import { CapacityError } from '../../src/errors.ts';
 import { followLog } from '../../src/events/follow.ts';
-import { type LogEntry, type MessagePresenter, presentEntry } from '../../src/events/log.ts';
+import { type LogEntry, presentEntry } from '../../src/events/log.ts';
 import {
   type StreamHeaders,
   type StreamLog,
@@ -37,7 +37,6 @@ const comeBackMs = 2_000;
 export function mountEventStream(
   server: FastifyInstance,
   { app, authenticate, workload }: Dispatcher,
-  present: MessagePresenter,
 ): void {
   const open = new Set<AbortController>();
   server.addHook('preClose', async () => {
@@ -66,7 +65,7 @@ export function mountEventStream(
       const isStillLetIn = async () => (await letIn()).organizationId === caller.organizationId;
       const stopBeating = keepAlive(app, raw, ending, isStillLetIn);
       try {
-        await tell(app, raw, log, present, ending.signal);
+        await tell(app, raw, log, ending.signal);
       } catch (error) {
         app.log.error({ err: error, requestId: request.id }, 'the stream of events broke off');
       } finally {
@@ -147,7 +146,6 @@ async function tell(
   app: App,
   raw: ServerResponse,
   log: AsyncGenerator<LogEntry>,
-  present: MessagePresenter,
   signal: AbortSignal,
 ): Promise<void> {
   /** It let its patience run out, and has taken nothing since. */
@@ -156,7 +154,7 @@ async function tell(
     isSlow = false;
   });
   for await (const entry of log) {
-    const item = await presentEntry(app, entry, present);
+    const item = await presentEntry(app, entry);
     if (signal.aborted) return;
     const isTaken = raw.write(
       `id: ${item.id}\nevent: ${item.type}\ndata: ${JSON.stringify(item)}\n\n`,

@@ -12,6 +12,7 @@ import { reportRoutes } from '../../src/reports/routes.ts';
 import { senderRoutes } from '../../src/senders/routes.ts';
 import { sendingRoutes } from '../../src/sending/routes.ts';
 import { usageRoutes } from '../../src/usage/routes.ts';
+import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import { eventRoutes } from './event-kinds.ts';
 
 /** Every route of the API, in the order of the reference. */
@@ -23,6 +24,7 @@ export const routes: readonly Route[] = [
   ...Object.values(senderRoutes),
   ...Object.values(blockRoutes),
   ...Object.values(eventRoutes),
+  ...Object.values(webhookRoutes),
   ...Object.values(keyRoutes),
   ...Object.values(organizationRoutes),
   ...Object.values(auditRoutes),

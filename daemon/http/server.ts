@@ -9,7 +9,6 @@ import {
   UnreachableError,
 } from '../../src/errors.ts';
 import type { EventKind } from '../../src/events/kinds.ts';
-import type { MessagePresenter } from '../../src/events/log.ts';
 import { createBackoff } from './backoff.ts';
 import { createBodyReader } from './body.ts';
 import { answerClientError } from './client-error.ts';
@@ -56,8 +55,6 @@ export interface HttpServerOptions {
   routes: readonly Route[];
   /** What the OpenAPI document tells of webhooks. */
   eventKinds?: readonly EventKind[];
-  /** Makes the data of messages in the stream of events; without it there is no such stream. */
-  presentMessageEvent?: MessagePresenter;
   authenticate: Authenticate;
   admit?: Admit;
   limitHeaders?: LimitHeaders;
@@ -128,9 +125,7 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
     workload,
   };
   for (const route of options.routes) mountRoute(server, dispatcher, route);
-  if (options.presentMessageEvent) {
-    mountEventStream(server, dispatcher, options.presentMessageEvent);
-  }
+  mountEventStream(server, dispatcher);
 
   return {
     async listen() {

@@ -10,8 +10,8 @@ export const auditRoutes = {
     name: 'listAudit',
     summary: 'List who changed what, newest first',
     description:
-      'Changes of the organization, its keys, domains, senders, blocks and mailboxes, by keys, by ' +
-      'the operator and by the service itself.',
+      'Changes of the organization, its keys, webhooks, domains, senders, blocks and mailboxes, by ' +
+      'keys, by the operator and by the service itself.',
     query: auditQuery,
     output: auditPage,
     run: (app, { caller, query }) => listAudit(app, caller, query),

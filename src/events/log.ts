@@ -29,14 +29,6 @@ export interface LogEntry {
   facts: Record<string, unknown> | null;
 }
 
-/** Makes `data` of a kind of message; null where the message is gone. */
-export type MessagePresenter = (
-  app: App,
-  organizationId: string,
-  messageId: string,
-  event: LogEntry,
-) => Promise<object | null>;
-
 function toEntry(row: LogRow): LogEntry {
   const { id, organization_id, event_type, subject, recipient_id, timestamp, status } = row;
   return {
@@ -53,22 +45,17 @@ function toEntry(row: LogRow): LogEntry {
 }
 
 /** What an event tells, as a webhook's body does: `{id, deleted: true}` where its message is gone. */
-async function dataOf(app: App, entry: LogEntry, present: MessagePresenter): Promise<object> {
+async function dataOf(app: App, entry: LogEntry): Promise<object> {
   const { organizationId, subject } = entry;
   if (entry.data !== null) return entry.data;
-  return (
-    (await present(app, organizationId, subject, entry)) ?? { id: subject, deleted: true as const }
-  );
+  const shown = await app.presentMessageEvent(app, organizationId, subject, entry);
+  return shown ?? { id: subject, deleted: true };
 }
 
 /** The object of the API. */
-export async function presentEntry(
-  app: App,
-  entry: LogEntry,
-  present: MessagePresenter,
-): Promise<LogItem> {
+export async function presentEntry(app: App, entry: LogEntry): Promise<LogItem> {
   const { id, type, timestamp, organizationId } = entry;
-  const data = (await dataOf(app, entry, present)) as Record<string, unknown>;
+  const data = (await dataOf(app, entry)) as Record<string, unknown>;
   return { id, type, timestamp: isoTime(timestamp), organizationId, data };
 }
 
@@ -169,7 +156,6 @@ export async function listLog(
   app: App,
   caller: Caller,
   { type, subject, since, order, limit, cursor }: ListLog,
-  present: MessagePresenter,
 ): Promise<{ items: LogItem[]; nextCursor: string | null }> {
   const { organizationId } = caller;
   const scope = ['events', organizationId, type, subject, since, order];
@@ -188,7 +174,7 @@ export async function listLog(
   const shown = entries.slice(0, limit);
   const last = entries.length > limit ? (shown.at(-1)?.id ?? null) : readTo;
   return {
-    items: await Promise.all(shown.map((entry) => presentEntry(app, entry, present))),
+    items: await Promise.all(shown.map((entry) => presentEntry(app, entry))),
     nextCursor: last === null ? null : cursorAfter(scope, { at: timeOfId(last), id: last }),
   };
 }

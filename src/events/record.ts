@@ -34,6 +34,8 @@ export function byService(organizationId: string): Doer {
 
 /** An event as it is told; made by `told`. */
 export interface ToldEvent {
+  /** Made here, where who tells it does not need to know it. */
+  id?: string;
   type: string;
   data: unknown;
   facts: Details | null;
@@ -72,8 +74,7 @@ export async function record(
 ): Promise<string> {
   const { organizationId } = by;
   if (event && subject !== null) {
-    const { type } = event;
-    const id = app.newId('event');
+    const { id = app.newId('event'), type } = event;
     const timestamp = app.clock.now();
     await insertResourceEvents(trx, [
       {

@@ -1,14 +1,14 @@
-// The HTTP operations on the log of events (contract 7). Messages and the kinds of all areas stand above
-// this room: who composes the routes hands them in.
+// The HTTP operations on the log of events (contract 7). The kinds of all areas stand above this room: who
+// composes the routes hands them in.
 import { area } from '../api/area.ts';
 import { type EventKind, presentKind } from './kinds.ts';
-import { listLog, type MessagePresenter } from './log.ts';
+import { listLog } from './log.ts';
 import { kindList, listLogQuery, logPage } from './schema.ts';
 
 const at = area('events', 'What happened, in order, and what it is called', 'webhooks');
 
-/** The routes over these kinds; `present` makes the `data` of messages. */
-export function eventRoutes(kinds: readonly EventKind[], present: MessagePresenter) {
+/** The routes over these kinds. */
+export function eventRoutes(kinds: readonly EventKind[]) {
   return {
     list: at.get('/v1/events', {
       name: 'listEvents',
@@ -20,7 +20,7 @@ export function eventRoutes(kinds: readonly EventKind[], present: MessagePresent
         'in the past. A comment comes every 15 seconds.',
       query: listLogQuery,
       output: logPage,
-      run: (app, { caller, query }) => listLog(app, caller, query, present),
+      run: (app, { caller, query }) => listLog(app, caller, query),
     }),
     kinds: at.get('/v1/events/kinds', {
       name: 'listEventKinds',

@@ -1,8 +1,9 @@
 // The kinds of events on a message (contract 7, `message.*`), and what they tell: the message as it is
 // now, its status as of the event.
+
+import type { MessageLogEntry, MessagePresenter } from '../app.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
 import { eventKind } from '../events/kinds.ts';
-import type { LogEntry, MessagePresenter } from '../events/log.ts';
 import type { EventType } from '../events/names.ts';
 import { findMessage } from './messages.ts';
 import { messageEventData } from './schema.ts';
@@ -82,7 +83,7 @@ export const messageKinds = [
   }),
 ];
 
-function factOf({ facts }: LogEntry, name: string): string | null {
+function factOf({ facts }: MessageLogEntry, name: string): string | null {
   const fact = facts?.[name];
   return typeof fact === 'string' ? fact : null;
 }

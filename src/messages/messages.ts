@@ -8,6 +8,7 @@ import { ResourceNotFoundError } from '../errors.ts';
 import { deleteEventRows, listEventRows } from '../events/queries.ts';
 import { record } from '../events/record.ts';
 import type { Db } from '../store/db.ts';
+import { forgetMessage } from '../webhooks/body.ts';
 import { totalOf } from './counts.ts';
 import { listMessageIds } from './list-queries.ts';
 import { presentDelivery, presentEvent, presentMessage } from './present.ts';
@@ -127,6 +128,7 @@ export async function deleteMessage(
     const row = await getMessageRow(trx, caller.organizationId, id);
     await lockDeliveriesOf(trx, [id]);
     if (!(await deleteMessageRow(trx, row))) throw new ResourceNotFoundError('message', id);
+    await forgetMessage(app, trx, id);
     await deleteEventRows(trx, id);
     await forgetKeptResponse(trx, row.organization_id, id);
     const { direction, status } = row;

@@ -33,6 +33,9 @@ export const idPrefixes = {
   dmarcReport: 'dmr',
   hold: 'hold',
   auditEntry: 'aud',
+  webhook: 'wep',
+  webhookDelivery: 'whdel',
+  webhookAttempt: 'wha',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

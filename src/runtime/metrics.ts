@@ -17,6 +17,12 @@ export interface Metrics {
   connections: Gauge;
   /** Deliveries in work now. */
   inFlight: Gauge;
+  /** Posts to webhook endpoints, by `outcome`. */
+  webhookAttempts: Counter<'outcome'>;
+  /** Webhook deliveries that have not ended, counted up to 100,000. */
+  webhooksPending: Gauge;
+  /** For how long the webhook delivery that waits longest has been due, in seconds. */
+  webhookLag: Gauge;
 }
 
 /** Metrics with a registry of their own, so that two apps in one test do not share counters. */
@@ -60,9 +66,26 @@ export function createMetrics(): Metrics {
       help: 'Deliveries in work',
       registers,
     }),
+    webhookAttempts: new Counter({
+      name: 'svc_webhook_attempts_total',
+      help: 'Posts to webhook endpoints, by outcome',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    webhooksPending: new Gauge({
+      name: 'svc_webhook_deliveries_pending',
+      help: 'Webhook deliveries that have not ended, counted up to 100,000',
+      registers,
+    }),
+    webhookLag: new Gauge({
+      name: 'svc_webhook_lag_seconds',
+      help: 'How long the webhook delivery that waits longest has been due',
+      registers,
+    }),
   };
   // What has not happened yet is shown as 0: an alert can be written before it does.
   for (const reason of refusalReasons) metrics.refused.inc({ reason }, 0);
+  for (const outcome of ['succeeded', 'failed']) metrics.webhookAttempts.inc({ outcome }, 0);
   return metrics;
 }
 

@@ -38,9 +38,12 @@ export class KnownRows<Row extends {}> {
     return ageMs < 0 || ageMs >= recheckMs;
   }
 
-  /** Looks at the counter, once for all who ask meanwhile. Rejects where it cannot be read. */
-  refresh(): Promise<void> {
-    this.#checking ??= this.#check(this.#clock.now()).finally(() => {
+  /**
+   * Looks at the counter, once for all who ask meanwhile; `countChanges` reads it another way, such as
+   * within a transaction. Rejects where it cannot be read.
+   */
+  refresh(countChanges = this.#countChanges): Promise<void> {
+    this.#checking ??= this.#check(this.#clock.now(), countChanges).finally(() => {
       this.#checking = null;
     });
     return this.#checking;
@@ -72,8 +75,8 @@ export class KnownRows<Row extends {}> {
     this.#forgettings += 1;
   }
 
-  async #check(now: number): Promise<void> {
-    const changes = await this.#countChanges();
+  async #check(now: number, countChanges: () => Promise<number>): Promise<void> {
+    const changes = await countChanges();
     if (changes !== this.#seenChanges) this.forget();
     this.#seenChanges = changes;
     this.#checkedAt = now;

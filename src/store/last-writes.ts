@@ -56,6 +56,11 @@ export function lastly<T extends LastWrite>(trx: Db, name: string, create: () =>
   return kind as T;
 }
 
+/** Whether this transaction has gathered anything under `name`. */
+export function hasGathered(trx: Db, name: string): boolean {
+  return gathered.get(trx)?.has(name) ?? false;
+}
+
 /** The store, whose writes end with what they gathered by `lastly`. */
 export function withLastWrites(store: Store): Store {
   const { write } = store;

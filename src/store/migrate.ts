@@ -21,6 +21,7 @@ import { lists } from './migrations/0015-lists.ts';
 import { emailProjections } from './migrations/0016-email-projections.ts';
 import { schedulingKeys } from './migrations/0017-scheduling-keys.ts';
 import { resourceEvents } from './migrations/0018-resource-events.ts';
+import { webhooks } from './migrations/0019-webhooks.ts';
 import { eventLog } from './migrations/0020-event-log.ts';
 
 export const migrations: readonly Migration[] = [
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   emailProjections,
   schedulingKeys,
   resourceEvents,
+  webhooks,
   eventLog,
 ];
 

@@ -10,7 +10,7 @@ import { CapacityError, UnreachableError } from '../errors.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { atMostEach, tellEachMs } from './at-most-each.ts';
 import { Checkpointer, insideCommitPages } from './checkpointer.ts';
-import type { Db, Durability, Store } from './db.ts';
+import { type Db, type Durability, isStoreTrouble, type Store } from './db.ts';
 import { kyselyOn, noStreaming } from './dialect.ts';
 import { LogSync } from './log-sync.ts';
 
@@ -84,15 +84,6 @@ interface PendingWrite {
   work: (trx: Db) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
-}
-
-/** Errors of the engine that mean "not now" or "not any more", not a fault in the query. */
-function isStoreTrouble(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return (
-    typeof code === 'string' &&
-    /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|PROTOCOL)/.test(code)
-  );
 }
 
 function storeError(error: unknown, wish: 'write' | 'be read' = 'write'): unknown {

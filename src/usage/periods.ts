@@ -2,6 +2,7 @@
 // time zone. Counters are kept by the hour of UTC: where a zone is off by half an hour, an hour
 // belongs to the day that it begins in.
 import { ValidationError } from '../errors.ts';
+import { dayAfter, dayIn, startOfDayIn } from '../runtime/calendar.ts';
 import { dayMs, hourMs, hourOf } from './metrics.ts';
 import type { Range } from './queries.ts';
 
@@ -14,64 +15,6 @@ export function monthOf(period: string, now: number): Range {
   const year = date.getUTCFullYear();
   const month = date.getUTCMonth();
   return { from: Date.UTC(year, month, 1), to: Date.UTC(year, month + 1, 1) };
-}
-
-/** A calendar day, as `YYYY-MM-DD`. */
-type Day = string;
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-const mostFormats = 600;
-
-function formatOf(timezone: string): Intl.DateTimeFormat {
-  let format = formats.get(timezone);
-  if (!format) {
-    format = new Intl.DateTimeFormat('en-CA', {
-      timeZone: timezone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-      hour: '2-digit',
-      minute: '2-digit',
-      second: '2-digit',
-    });
-    if (formats.size < mostFormats) formats.set(timezone, format);
-  }
-  return format;
-}
-
-/** What clocks in the zone show then, as if it were UTC. */
-function wallTime(timeMs: number, timezone: string): number {
-  const parts = formatOf(timezone).formatToParts(timeMs);
-  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = [
-    'year',
-    'month',
-    'day',
-    'hour',
-    'minute',
-    'second',
-  ].map((type) => Number(parts.find((part) => part.type === type)?.value));
-  return Date.UTC(year, month - 1, day, hour, minute, second);
-}
-
-/** The day in the zone that a time lies in. */
-function dayIn(timezone: string, timeMs: number): Day {
-  return new Date(wallTime(timeMs, timezone)).toISOString().slice(0, 10);
-}
-
-/** When a day begins in the zone: its midnight, or the first moment after where there is none. */
-function startOfDayIn(timezone: string, day: Day): number {
-  const midnight = Date.parse(`${day}T00:00:00Z`);
-  const offsetAt = (timeMs: number) => wallTime(timeMs, timezone) - timeMs;
-  // The offset of the day before, and where the clocks were changed since, that of the day itself.
-  const earlier = midnight - offsetAt(midnight - dayMs);
-  const later = midnight - offsetAt(earlier);
-  return wallTime(later, timezone) === midnight ? later : Math.max(earlier, later);
-}
-
-/** The day so many days later. */
-function dayAfter(day: Day, days = 1): Day {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
 }
 
 /** The first hour that begins at or after a time. */

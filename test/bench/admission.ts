@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { limitsBy } from '../../daemon/http/rate-limits.ts';
 import { type Admission, admissionOf, type Drawer } from '../../src/admission/admission.ts';
-import { openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { newOrganizationRow } from '../../src/organizations/organizations.ts';
 import { insertOrganization } from '../../src/organizations/queries.ts';
 import { createLogger } from '../../src/runtime/log.ts';
+import { openService } from '../../src/service.ts';
 
 const organizations = 10_000;
 const keysEach = 3;
@@ -19,7 +19,7 @@ const rounds = 10;
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
 const { config } = loadConfig({ env: {}, cwd: dataDir, overrides: { dataDir } });
-const app = await openApp(config, await createLogger({ level: 'silent', pretty: false }));
+const app = await openService(config, await createLogger({ level: 'silent', pretty: false }));
 const admission = admissionOf(app);
 const { limitHeaders } = limitsBy(admission);
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Caller } from '../../src/api/route.ts';
-import { type App, openApp } from '../../src/app.ts';
+import type { App } from '../../src/app.ts';
 import { listBlocks } from '../../src/blocks/blocks.ts';
 import { type BlockRow, insertBlocks } from '../../src/blocks/queries.ts';
 import { listBlocksQuery } from '../../src/blocks/schema.ts';
@@ -36,6 +36,7 @@ import { listMessagesQuery, sendPayload } from '../../src/messages/schema.ts';
 import { findOrganizationByName } from '../../src/organizations/queries.ts';
 import { createLogger } from '../../src/runtime/log.ts';
 import { sendMessage } from '../../src/sending/send.ts';
+import { openService } from '../../src/service.ts';
 import { postgresSchema, startPostgres } from '../support/postgres.ts';
 import { median, say, showProgress } from './progress.ts';
 
@@ -78,7 +79,7 @@ async function measure(url: string, rows: number, span: Span): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-lists-'));
   const overrides = { dataDir, database: { url } };
   const { config } = loadConfig({ env: {}, cwd: dataDir, overrides });
-  const app = await openApp(config, await createLogger({ level: 'silent', pretty: false }));
+  const app = await openService(config, await createLogger({ level: 'silent', pretty: false }));
   try {
     await firstStart(app);
     const { id = '' } = (await findOrganizationByName(app.store.db, 'default')) ?? {};

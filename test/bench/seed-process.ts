@@ -1,7 +1,7 @@
 // Fills a store with queued messages, or times claims on it, in a process of its own, while no daemon
 // runs: `seed-process.ts <job as JSON>` with the environment of the daemon. One message is accepted as
 // ever; the others are its rows with new ids, written by the product's own insert functions.
-import { type App, openApp } from '../../src/app.ts';
+import type { App } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import {
   type DeliveryRow,
@@ -25,6 +25,7 @@ import { createOrganization, getOrganization } from '../../src/organizations/org
 import { turnsOf } from '../../src/queue/turns.ts';
 import { createLogger } from '../../src/runtime/log.ts';
 import { sendMessage } from '../../src/sending/send.ts';
+import { openService } from '../../src/service.ts';
 import { timeClaims } from './claim-times.ts';
 
 /** What the parent asks for. */
@@ -59,7 +60,7 @@ const retrySpreadMs = 12 * 3_600_000;
 
 const wanted = JSON.parse(process.argv[2] ?? 'null') as SeedJob;
 const { config } = loadConfig({ env: process.env, cwd: process.cwd() });
-const app = await openApp(config, await createLogger({ level: 'warn', pretty: false }));
+const app = await openService(config, await createLogger({ level: 'warn', pretty: false }));
 if (wanted.job === 'seed') await seed(wanted);
 else process.send?.(await timeClaims(app, wanted));
 await app.close();

@@ -374,9 +374,9 @@ describe('plans', () => {
 
 describe('warnings', () => {
   it('tell which keys this version does not use yet', () => {
-    write('config.yaml', 'webhooks: {timeoutSeconds: 20, disableAfterDays: 5}');
+    write('config.yaml', 'retention: {messagesDays: 20}');
     expect(load({ SVC_CONSOLE_ENABLED: 'false' }).warnings).toEqual([
-      'webhooks.timeoutSeconds is accepted but this version does not use it yet',
+      'retention.messagesDays is accepted but this version does not use it yet',
       'console.enabled is accepted but this version does not use it yet',
     ]);
   });

@@ -55,12 +55,19 @@ async function keyNamed(wanted: string): Promise<string> {
   return key.id;
 }
 
+async function newestWebhook(): Promise<string> {
+  const { items } = await home.cli.json<{ items: Item[] }>(['webhooks', 'list']);
+  return items[0]?.id ?? '';
+}
+
 /** The line as this reader types it. */
 async function typed(line: string): Promise<string> {
   const keyId = line.includes('KEY_ID') ? await keyNamed('shop') : '';
+  const webhookId = line.includes('WEBHOOK_ID') ? await newestWebhook() : '';
   return line
     .replaceAll('MESSAGE_ID', messageId)
     .replaceAll('KEY_ID', keyId)
+    .replaceAll('WEBHOOK_ID', webhookId)
     .replaceAll(shownUrl, daemon.httpUrl)
     .replaceAll(shownKey, home.apiKey);
 }

@@ -6,7 +6,6 @@ import { recordTimeline } from '../../src/events/record.ts';
 import type { LogItem } from '../../src/events/schema.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import { createKey, revokeKey } from '../../src/keys/keys.ts';
-import { presentMessageEvent } from '../../src/messages/events.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 import { passingTime } from '../support/virtual-clock.ts';
@@ -28,7 +27,6 @@ describe.each(stores)('the stream of events on %s', (store) => {
       routes,
       authenticate: (plaintext) => authenticator.authenticate(plaintext),
       isQueueRunning: () => true,
-      presentMessageEvent,
     });
     ({ url } = await http.listen());
     open = [];
@@ -142,9 +140,11 @@ describe('the bounds of streams', () => {
       routes,
       authenticate: (plaintext) => authenticator.authenticate(plaintext),
       isQueueRunning: () => true,
-      // 64 KB each: a megabyte is soon there.
-      presentMessageEvent: async (_app, _organization, id) => ({ id, text: 'x'.repeat(65_536) }),
     });
+    // 64 KB each: a megabyte is soon there.
+    test.app.presentMessageEvent = async (_app, _organization, id) => {
+      return { id, text: 'x'.repeat(65_536) };
+    };
   });
   afterEach(() => http.close(0));
   const head = () =>

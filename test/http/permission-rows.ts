@@ -9,6 +9,7 @@ import { addDomain } from '../../src/domains/domains.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import type { IdKind } from '../../src/runtime/ids.ts';
 import { createSender } from '../../src/senders/senders.ts';
+import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { payload, send } from '../messages/fixtures.ts';
 import type { HttpApi } from '../support/http-client.ts';
 import type { CallerName, Side } from './permission-world.ts';
@@ -53,6 +54,7 @@ const domains = '/v1/email/domains';
 const senders = '/v1/email/senders';
 const blocks = '/v1/email/blocks';
 const keys = '/v1/api-keys';
+const webhooks = '/v1/webhooks';
 
 /** `keys:write` alone manages a writeKey, `keys:delete` a deleteKey. */
 export const resources = {
@@ -101,6 +103,17 @@ export const resources = {
     conforms: { topic: 'blocks', audits: { POST: 'block.created', DELETE: 'block.deleted' } },
     samples: { reason: 'manual', address: ({ blockedAddress }) => blockedAddress },
   },
+  webhook: {
+    path: webhooks,
+    idKind: 'webhook',
+    make: ({ app, operator, serial, name }) =>
+      createWebhook(app, operator, { url: `https://${name}.example/${serial}`, events: ['*'] }),
+    conforms: {
+      topic: 'webhooks',
+      audits: { POST: 'webhook.created', PATCH: 'webhook.updated', DELETE: 'webhook.deleted' },
+      shownOnce: ['secret'],
+    },
+  },
   writeKey: {
     path: keys,
     idKind: 'key',
@@ -134,6 +147,8 @@ export interface Row {
   /** The request uses its resource up: each gets a fresh one. */
   spends?: boolean;
   query?: string;
+  /** What the path names besides `{id}`: of the own organization. */
+  params?: (own: Side) => Record<string, string>;
   /** A body for a caller of the organization; `serial` is another in every request. */
   body?: (own: Side, serial: number) => unknown;
   headers?: (serial: number) => Record<string, string>;
@@ -154,6 +169,9 @@ const deletesMessages: readonly CallerName[] = [...all, 'remover'];
 const readsDomains: readonly CallerName[] = [...all, 'viewer', 'postmaster'];
 const writesDomains: readonly CallerName[] = [...all, 'writer', 'postmaster'];
 const deletesDomains: readonly CallerName[] = [...all, 'remover', 'postmaster'];
+const _readsWebhooks: readonly CallerName[] = [...all, 'viewer'];
+const writesWebhooks: readonly CallerName[] = [...all, 'writer'];
+const deletesWebhooks: readonly CallerName[] = [...all, 'remover'];
 const readsKeys: readonly CallerName[] = ['owner', 'admin', 'viewer', 'locksmith'];
 const writesKeys: readonly CallerName[] = ['owner', 'admin', 'writer', 'locksmith'];
 const deletesKeys: readonly CallerName[] = ['owner', 'admin', 'remover', 'locksmith'];
@@ -234,6 +252,54 @@ export const rows: Readonly<Record<string, Row>> = {
   [`GET ${blocks}/{id}`]: { may: readsDomains, gives: 200, on: 'block' },
   [`DELETE ${blocks}/{id}`]: { may: deletesDomains, gives: 200, on: 'block', spends: true },
 
+  [`GET ${webhooks}`]: { may: readsWebhooks, gives: 200, query: '?limit=100' },
+  [`POST ${webhooks}`]: {
+    may: writesWebhooks,
+    gives: 201,
+    body: (_own, serial) => ({ url: `https://made${serial}.example/`, events: ['message.*'] }),
+    sameBody: ({ name }) => ({ url: `https://${name}.example/1`, events: ['*'] }),
+  },
+  [`GET ${webhooks}/{id}`]: { may: readsWebhooks, gives: 200, on: 'webhook' },
+  [`PATCH ${webhooks}/{id}`]: {
+    may: writesWebhooks,
+    gives: 200,
+    on: 'webhook',
+    body: () => ({ name: 'renamed' }),
+  },
+  [`DELETE ${webhooks}/{id}`]: { may: deletesWebhooks, gives: 200, on: 'webhook', spends: true },
+  [`POST ${webhooks}/{id}/rotate-secret`]: { may: writesWebhooks, gives: 200, on: 'webhook' },
+  [`POST ${webhooks}/{id}/test`]: {
+    may: writesWebhooks,
+    gives: 201,
+    on: 'webhook',
+    body: () => ({ data: { order: 7 } }),
+  },
+  [`GET ${webhooks}/{id}/stats`]: { may: readsWebhooks, gives: 200, on: 'webhook' },
+  [`GET ${webhooks}/{id}/deliveries`]: {
+    may: readsWebhooks,
+    gives: 200,
+    on: 'webhook',
+    query: '?limit=100',
+  },
+  [`GET ${webhooks}/{id}/deliveries/{deliveryId}`]: {
+    may: readsWebhooks,
+    gives: 200,
+    on: 'webhook',
+    params: ({ webhookDelivery: deliveryId }) => ({ deliveryId }),
+  },
+  [`POST ${webhooks}/{id}/deliveries/{deliveryId}/redeliver`]: {
+    may: writesWebhooks,
+    gives: 200,
+    on: 'webhook',
+    params: ({ webhookDelivery: deliveryId }) => ({ deliveryId }),
+  },
+  [`POST ${webhooks}/{id}/replay`]: {
+    may: writesWebhooks,
+    gives: 200,
+    on: 'webhook',
+    body: () => ({ events: ['domain.failed'] }),
+  },
+
   [`GET ${keys}`]: { may: readsKeys, gives: 200, query: '?limit=100' },
   [`POST ${keys}`]: {
     may: writesKeys,
@@ -276,3 +342,9 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /v1/analytics/timeseries': { may: readsAnalytics, gives: 200 },
   'GET /v1/analytics/domains': { may: readsAnalytics, gives: 200 },
 };
+
+/** The path of a row, asked of the own organization: what it names filled in. */
+export function pathOf(path: string, row: Row, own: Side, id: string | null): string {
+  const named = Object.entries({ id: id ?? '', ...row.params?.(own) });
+  return named.reduce<string>((at, [name, is]) => at.replace(`{${name}}`, is), path);
+}

@@ -12,6 +12,7 @@ import type { CreateKey } from '../../src/keys/schema.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
 import { createSender } from '../../src/senders/senders.ts';
+import { testWebhook } from '../../src/webhooks/deliveries.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { type TestApp, type TestStore, testApp } from '../support/test-app.ts';
 import { type ResourceKind, resources } from './permission-rows.ts';
@@ -46,6 +47,8 @@ export interface Side {
   shared: Readonly<Record<ResourceKind, string>>;
   /** The address of the shared block. */
   blockedAddress: string;
+  /** A delivery to the shared webhook. */
+  webhookDelivery: string;
   /** A resource for one request, which may end it. */
   fresh(kind: ResourceKind): Promise<string>;
   /** Asked with an owner's key. */
@@ -89,10 +92,12 @@ async function makeSide(test: TestApp, api: HttpApi, name: string, id: string): 
   for (const kind of resourceKinds) shared[kind] = await fresh(kind);
   const block = await createBlock(app, operator, { address: blockedAddress, reason: 'manual' });
   shared.block = block.id;
+  const tested = await testWebhook(app, operator, shared.webhook ?? '', {});
   return {
     name,
     organizationId: id,
     blockedAddress,
+    webhookDelivery: tested.deliveryId,
     shared: shared as Record<ResourceKind, string>,
     fresh,
     api: ownerApi,

@@ -7,7 +7,7 @@ import type { Role } from '../../src/keys/roles.ts';
 import type { ApiKey, CreateKey } from '../../src/keys/schema.ts';
 import type { Answer, HttpApi, RequestOptions } from '../support/http-client.ts';
 import { stores } from '../support/test-app.ts';
-import { type ResourceKind, type Row, resources, rows } from './permission-rows.ts';
+import { pathOf, type ResourceKind, type Row, resources, rows } from './permission-rows.ts';
 import {
   callerNames,
   type PermissionWorld,
@@ -30,7 +30,7 @@ let serial = 0;
 /** The request of a row on a resource `id`, with a body of its own. */
 function askOf(route: Route, row: Row, own: Side, id: string | null): Ask {
   serial++;
-  const url = `${route.path.replace('{id}', id ?? '')}${row.query ?? ''}`;
+  const url = `${pathOf(route.path, row, own, id)}${row.query ?? ''}`;
   const options = {
     ...(row.body && { body: row.body(own, serial) }),
     ...(row.headers && { headers: row.headers(serial) }),

@@ -6,7 +6,7 @@ import { routes } from '../../daemon/http/routes.ts';
 import type { Route } from '../../src/api/route.ts';
 import { reviewOnboarding } from '../../src/organizations/onboarding.ts';
 import { getOrganization } from '../../src/organizations/organizations.ts';
-import { rows } from './permission-rows.ts';
+import { pathOf, rows } from './permission-rows.ts';
 import { type PermissionWorld, permissionWorld } from './permission-world.ts';
 
 /** Tables that tell of changes. */
@@ -18,6 +18,10 @@ const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
   'POST /v1/messages': 'events',
   'POST /v1/messages/batch': 'events',
   'POST /v1/messages/scheduled': 'events',
+  'POST /v1/webhooks/{id}/test': 'resource_events',
+  // Their attempts and deliveries are kept with the endpoint: test/webhooks/deliveries.test.ts.
+  'POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver': null,
+  'POST /v1/webhooks/{id}/replay': null,
   // A look at DNS, which changes what DNS shows: test/domains/verification.test.ts.
   'POST /v1/email/domains/{id}/verify': null,
 };
@@ -72,13 +76,15 @@ async function prepare(route: Route): Promise<Prepared> {
   const { own } = world;
   const isReapply = row.gives === 409;
   await setOnboarding(isReapply ? 'rejected' : 'approved');
-  const id = row.on === undefined ? '' : await own.fresh(row.on);
+  // What the path names besides belongs to what is shared.
+  const isShared = row.params !== undefined;
+  const id = row.on && (isShared ? own.shared[row.on] : await own.fresh(row.on));
   serial++;
   const { generation } = (await getOrganization(world.test.app, 'default')).onboarding;
   const body = isReapply ? { expectedGeneration: generation } : row.body?.(own, serial);
   const headers = row.headers?.(serial);
   const options = { ...(body !== undefined && { body }), ...(headers && { headers }) };
-  const url = `${route.path.replace('{id}', id)}${row.query ?? ''}`;
+  const url = `${pathOf(route.path, row, own, id ?? null)}${row.query ?? ''}`;
   return {
     ask: async () => (await own.api.request(route.method, url, options)).status,
     gives: isReapply ? 200 : row.gives,

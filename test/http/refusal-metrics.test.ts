@@ -100,7 +100,7 @@ describe('counted by reason', () => {
       { socketLimits: { mostConnections: 2 } },
       (it) => askRaw(it, '', '', ''),
     ],
-    ['capacity-streams', { presentMessageEvent: async () => null }, manyStreams],
+    ['capacity-streams', {}, manyStreams],
     ['capacity-parser', working(parseTooMuch), (it) => ask(it, work, 503)],
     ['capacity-store', failing(new CapacityError('full disk')), (it) => ask(it, work, 503)],
     ['timeout', working(neverEnding), outrun],

@@ -8,13 +8,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import type { Caller, Route } from '../../src/api/route.ts';
-import { type App, openApp } from '../../src/app.ts';
+import type { App } from '../../src/app.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import type { Message } from '../../src/messages/schema.ts';
 import { idSource } from '../../src/runtime/ids.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
 import { createSender } from '../../src/senders/senders.ts';
+import { openService } from '../../src/service.ts';
 import {
   type FaultyStore,
   faultyStore,
@@ -172,7 +173,7 @@ class World {
     const { config, log } = this.test.app;
     this.#started += 1;
     const random = seededRandom(5_000_000 + this.#started);
-    const app = await openApp(config, log, { clock: this.test.clock, random });
+    const app = await openService(config, log, { clock: this.test.clock, random });
     const faulty = faultyStore(app.store, () => this.#nextFault());
     return { app: { ...app, store: faulty.store }, faulty };
   }

@@ -10,7 +10,7 @@ import { createProjector } from '../../src/inbound/projector.ts';
 import { getEmailProjection } from '../../src/messages/email-projection.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
 import type { EmailProjection } from '../../src/messages/schema.ts';
-import { type Resource, type Row, resources, rows } from '../http/permission-rows.ts';
+import { pathOf, type Resource, type Row, resources, rows } from '../http/permission-rows.ts';
 import { type PermissionWorld, permissionWorld, type Side } from '../http/permission-world.ts';
 import { receiveMail, shortMail } from '../inbound/received-mail.ts';
 import { burstOverMs, startPipeline } from '../support/delivery.ts';
@@ -37,6 +37,13 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   ),
   'GET /v1/messages/{id}/email': { includeStorageUrls: 'true', urlExpiresIn: '60' },
   'GET /v1/email/domains/{id}/dmarc-reports': { ...page, days: '7' },
+  'GET /v1/webhooks/{id}/stats': { period: '7' },
+  'GET /v1/webhooks/{id}/deliveries': {
+    ...page,
+    status: 'exhausted',
+    eventType: 'message.sent',
+    since: '2026-01-01T00:00:00Z',
+  },
   'GET /v1/audit': {
     action: 'block.created',
     resource: ({ shared }) => shared.writeKey,
@@ -179,7 +186,7 @@ describe.each(stores)('the plans of what runs on %s', (store) => {
     const { on } = row;
     if (on) {
       const id = row.spends ? await own.fresh(on) : own.shared[on];
-      url.pathname = route.path.replace('{id}', id);
+      url.pathname = pathOf(route.path, row, own, id);
     }
     for (const name of chosen) {
       const sample = samples[nameOf(route)]?.[name] ?? '';

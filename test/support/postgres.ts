@@ -141,7 +141,7 @@ function closedFolderAbove(path: string): string | undefined {
   return above ?? ((statSync(path).mode & 0o001) === 0 ? path : undefined);
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject);
     probe.listen(0, '127.0.0.1', () => {

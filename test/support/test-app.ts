@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import type { Caller } from '../../src/api/route.ts';
-import { type App, openApp } from '../../src/app.ts';
+import type { App } from '../../src/app.ts';
 import { type ConfigInput, loadConfig } from '../../src/config/config.ts';
 import { firstStart } from '../../src/first-start.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
@@ -14,6 +14,7 @@ import { type DkimAlgorithm, type DkimKeyPair, generateDkimKey } from '../../src
 import type { Connector } from '../../src/net/dial.ts';
 import { createLogger } from '../../src/runtime/log.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
+import { openService } from '../../src/service.ts';
 import { openStore } from '../../src/store/open.ts';
 import { migratedSchema } from './postgres-pool.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
@@ -118,7 +119,7 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
     const random = seededRandom(seed + 1_000_000 * opened.length);
     const { connect } = options;
     const overrides = { clock, random, generateDkimKey: testDkimKey, ...(connect && { connect }) };
-    const app = await openApp(config, log, overrides);
+    const app = await openService(config, log, overrides);
     opened.push(app);
     return app;
   };

@@ -1,9 +1,9 @@
 // Usage and analytics over HTTP and at the command line: one shape, one set of rules.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { getOrganization } from '../../src/organizations/organizations.ts';
 import { createLogger } from '../../src/runtime/log.ts';
+import { openService } from '../../src/service.ts';
 import { countHealth } from '../../src/usage/health.ts';
 import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
@@ -122,7 +122,7 @@ describe('at the command line', () => {
   /** As if the domain had bounced, and another had not. */
   async function holdDomain(fromDomain: string): Promise<void> {
     const { config } = loadConfig({ env: { ...cli.env }, cwd: cli.directory });
-    const app = await openApp(config, await createLogger({ level: 'silent', pretty: false }));
+    const app = await openService(config, await createLogger({ level: 'silent', pretty: false }));
     const { id: organizationId } = await getOrganization(app, 'default');
     const observation = { organizationId, sender: null };
     await app.store.write((trx) =>

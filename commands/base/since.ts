@@ -1,0 +1,20 @@
+// Times as people type them: how long ago (`10m`), or an instant.
+import { UsageError } from './failure.ts';
+
+const unitMs: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** The instant, in ISO 8601; undefined where nothing was typed. @throws UsageError */
+export function timeFrom(flag: string, text: string | undefined, now: number): string | undefined {
+  if (text === undefined) return undefined;
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const ms = count === undefined ? Date.parse(text) : now - Number(count) * (unitMs[unit] ?? 0);
+  if (Number.isNaN(ms)) {
+    throw new UsageError(`${flag}: expected such as 90s, 10m, 1h or 7d, or an ISO 8601 instant`);
+  }
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,36 @@
+// What the commands of `svc webhooks` share: the settings of an endpoint as flags.
+import { Flags } from '@oclif/core';
+import { given } from './body.ts';
+import { UsageError } from './failure.ts';
+
+export const settingFlags = {
+  url: Flags.string({ description: 'Where events are posted to' }),
+  name: Flags.string({ description: 'What it is for' }),
+  event: Flags.string({
+    description: 'Kind of event, such as message.delivered or message.*; may be repeated',
+    helpValue: 'KIND',
+    multiple: true,
+    multipleNonGreedy: true,
+  }),
+  header: Flags.string({
+    description: 'Header of your own, sent with each post; may be repeated',
+    helpValue: 'NAME:VALUE',
+    multiple: true,
+    multipleNonGreedy: true,
+  }),
+};
+
+/** Flags that are fields of another name, or of another form. */
+export const settingFields = { event: 'events', header: null };
+
+function headerOf(text: string): [string, string] {
+  const at = text.indexOf(':');
+  if (at < 1) throw new UsageError(`--header: expected NAME:VALUE, not "${text}"`);
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+}
+
+/** What the flags alone do not say of the body. @throws UsageError */
+export function settingsOf(flags: Record<string, unknown>): object {
+  const headers = flags.header as string[] | undefined;
+  return given({ headers: headers && Object.fromEntries(headers.map(headerOf)) });
+}

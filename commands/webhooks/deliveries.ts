@@ -1,0 +1,67 @@
+// `svc webhooks deliveries` (contract 7). What a delivery is: src/webhooks/deliveries.ts.
+import { Args, Flags } from '@oclif/core';
+import { given } from '../base/body.ts';
+import { BaseCommand, pageFlags } from '../base/command.ts';
+import { print, printList } from '../base/output.ts';
+import { callRoute } from '../base/route.ts';
+import { timeFrom } from '../base/since.ts';
+
+const columns = ['id', 'eventType', 'status', 'attemptCount', 'nextAttemptAt', 'createdAt'];
+const card = [...columns, 'eventId', 'lastAttemptAt'];
+const attemptColumns = ['at', 'trigger', 'outcome', 'statusCode', 'errorClass', 'durationMs'];
+
+export default class WebhooksDeliveries extends BaseCommand {
+  static override summary = 'List the deliveries of a webhook, or show one with its attempts';
+
+  static override examples = [
+    {
+      description: 'What was given up today',
+      command:
+        'svc webhooks deliveries wep_06dq2k0qz8h3v5m1r9t4w7xy --status exhausted --since 24h',
+    },
+    {
+      description: 'Why one failed',
+      command:
+        'svc webhooks deliveries wep_06dq2k0qz8h3v5m1r9t4w7xy whdel_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
+  ];
+
+  static override args = {
+    id: Args.string({ description: 'Id of the webhook (wep_…)', required: true }),
+    delivery: Args.string({ description: 'Id of one delivery (whdel_…)' }),
+  };
+
+  static override flags = {
+    status: Flags.string({ description: 'pending, delivered, exhausted or cancelled' }),
+    event: Flags.string({ description: 'Kind of event', helpValue: 'KIND' }),
+    since: Flags.string({ description: 'Made since: 90s, 10m, 1h, 7d, or an instant' }),
+    ...pageFlags,
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(WebhooksDeliveries);
+    const { id, delivery } = args;
+    if (delivery !== undefined) {
+      const one = await callRoute(
+        flags,
+        async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.delivery,
+        { params: { id, deliveryId: delivery } },
+      );
+      return print(flags, one, async () => {
+        const format = await import('../base/format.ts');
+        const shown = format.card(one, card);
+        if (one.attempts.length === 0) return `${shown}\n\nNothing was posted yet.`;
+        return `${shown}\n\n${format.table(one.attempts, attemptColumns)}`;
+      });
+    }
+    const { status, event: eventType, page, limit } = flags;
+    const since = timeFrom('--since', flags.since, Date.now());
+    const query = given({ status, eventType, since, page, limit });
+    const found = await callRoute(
+      flags,
+      async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.deliveries,
+      { params: { id }, query },
+    );
+    await printList(flags, found, columns, 'No deliveries: svc webhooks test ID');
+  }
+}

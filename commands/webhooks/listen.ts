@@ -1,0 +1,76 @@
+// `svc webhooks listen`: events as they happen, on this machine (src/webhooks/listen.ts).
+import { Flags } from '@oclif/core';
+import type { Heard } from '../../src/webhooks/listen.ts';
+import { BaseCommand } from '../base/command.ts';
+import { writeLine } from '../base/output.ts';
+import { withCaller } from '../base/session.ts';
+import { firstStopSignal } from '../base/signals.ts';
+import { timeFrom } from '../base/since.ts';
+
+function lineOf({ event, outcome }: Heard): string {
+  const parts = [new Date(event.timestamp).toISOString(), event.type, event.subject];
+  if (outcome === null) return parts.join('  ');
+  const { statusCode, errorClass, response, durationMs } = outcome;
+  const answer = statusCode === null ? `${errorClass}: ${response}` : `→ ${statusCode}`;
+  return [...parts, answer, `${durationMs} ms`].join('  ');
+}
+
+export default class WebhooksListen extends BaseCommand {
+  static override summary = 'Follow events, and post them to a program on this machine';
+
+  static override description =
+    'Reads the store, whether or not a daemon runs: no tunnel, no endpoint. What is posted is signed ' +
+    'with a secret that stays the same for this store (--print-secret). Ends with Ctrl-C.';
+
+  static override examples = [
+    {
+      description: 'While you write the receiver',
+      command: 'svc webhooks listen --forward-to http://localhost:3000/hooks',
+    },
+    { description: 'Its secret', command: 'svc webhooks listen --print-secret' },
+  ];
+
+  static override flags = {
+    'forward-to': Flags.string({
+      description: 'Post to this URL of this machine; without, events are only shown',
+      helpValue: 'URL',
+    }),
+    event: Flags.string({
+      aliases: ['events'],
+      description: 'Only this kind, or kinds with commas between, such as message.*',
+      helpValue: 'KIND',
+      multiple: true,
+      multipleNonGreedy: true,
+      delimiter: ',',
+    }),
+    since: Flags.string({ description: 'Also those since: 90s, 10m, 1h, 7d, or an instant' }),
+    'print-secret': Flags.boolean({ description: 'Print the secret and end' }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(WebhooksListen);
+    await withCaller(flags, async (app, { organizationId }) => {
+      const { listen, listenSecret } = await import('../../src/webhooks/listen.ts');
+      if (flags['print-secret']) return writeLine(listenSecret(app, organizationId));
+      const since = timeFrom('--since', flags.since, app.clock.now());
+      const stopping = new AbortController();
+      void firstStopSignal().then(() => stopping.abort());
+      // Clock timers do not keep a process alive, and here nothing else would.
+      const alive = setInterval(() => {}, 60_000);
+      const options = {
+        organizationId,
+        forwardTo: flags['forward-to'] ?? null,
+        patterns: flags.event ?? ['*'],
+        since: since === undefined ? undefined : Date.parse(since),
+        signal: stopping.signal,
+      };
+      try {
+        await listen(app, options, (heard) =>
+          writeLine(flags.json ? JSON.stringify(heard) : lineOf(heard)),
+        );
+      } finally {
+        clearInterval(alive);
+      }
+    });
+  }
+}

@@ -1,0 +1,81 @@
+// `svc webhooks redeliver` (contract 7): one attempt now, or many events queued again.
+import { Args, Flags } from '@oclif/core';
+import { given } from '../base/body.ts';
+import { BaseCommand } from '../base/command.ts';
+import { ExpectationError, UsageError } from '../base/failure.ts';
+import { print, printCard } from '../base/output.ts';
+import { callRoute } from '../base/route.ts';
+import { timeFrom } from '../base/since.ts';
+
+export default class WebhooksRedeliver extends BaseCommand {
+  static override summary = 'Try a delivery once more, now; or post what was given up again';
+
+  static override description =
+    'With a delivery: one attempt, whose outcome is awaited; exit code 8 if it fails. What is tried ' +
+    'automatically, and when, stays as it was. With --failed: new deliveries of the events that ' +
+    'were given up, under their old webhook-id, behind what is new; the oldest 10,000 at most.';
+
+  static override examples = [
+    {
+      description: 'One, now',
+      command: 'svc webhooks redeliver wep_06dq2k0qz8h3v5m1r9t4w7xy whdel_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
+    {
+      description: 'All that was given up in the last hour',
+      command: 'svc webhooks redeliver wep_06dq2k0qz8h3v5m1r9t4w7xy --failed --since 1h',
+    },
+  ];
+
+  static override args = {
+    id: Args.string({ description: 'Id of the webhook (wep_…)', required: true }),
+    delivery: Args.string({ description: 'Id of the delivery (whdel_…)' }),
+  };
+
+  static override flags = {
+    failed: Flags.boolean({ description: 'All that was given up' }),
+    since: Flags.string({ description: 'Of those, made since: 90s, 10m, 1h, 7d, or an instant' }),
+    until: Flags.string({ description: 'Of those, made before' }),
+    event: Flags.string({
+      description: 'Of those, this kind; may be repeated',
+      helpValue: 'KIND',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(WebhooksRedeliver);
+    const { id, delivery } = args;
+    if ((flags.failed === true) === (delivery !== undefined)) {
+      throw new UsageError('Name either a delivery or --failed');
+    }
+    if (delivery !== undefined) {
+      const answer = await callRoute(
+        flags,
+        async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.redeliver,
+        { params: { id, deliveryId: delivery } },
+      );
+      await printCard(flags, answer, ['outcome', 'deliveryId', 'attemptId']);
+      if (answer.outcome === 'succeeded') return;
+      throw new ExpectationError(
+        `${delivery} failed again: svc webhooks deliveries ${id} shows why`,
+      );
+    }
+    const now = Date.now();
+    const body = given({
+      status: 'exhausted',
+      since: timeFrom('--since', flags.since, now),
+      until: timeFrom('--until', flags.until, now),
+      events: flags.event,
+    });
+    const answer = await callRoute(
+      flags,
+      async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.replay,
+      { params: { id }, body },
+    );
+    await print(flags, answer, () => {
+      const rest = answer.isComplete ? '' : ' There are more: run it again once these are done.';
+      return `${answer.deliveries} events are queued again.${rest}`;
+    });
+  }
+}

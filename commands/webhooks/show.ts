@@ -1,0 +1,22 @@
+import { idArg, showCommand } from '../base/verbs.ts';
+
+export const args = idArg('Id of the webhook (wep_…)');
+
+export const card = [
+  ...['id', 'name', 'url', 'events', 'headers', 'status', 'disabledReason'],
+  ...['createdAt', 'updatedAt'],
+];
+
+/** Of one whose secret was just made. */
+export const shownOnce = {
+  card: ['secret', ...card],
+  note: 'The secret is not shown again: keep it now, to verify what is posted.',
+};
+
+export default showCommand({
+  summary: 'Show a webhook; never its secret',
+  examples: [['Is it active?', 'svc webhooks show wep_06dq2k0qz8h3v5m1r9t4w7xy']],
+  args,
+  route: async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.get,
+  card,
+});

@@ -1,0 +1,36 @@
+import { Flags } from '@oclif/core';
+import { given } from '../base/body.ts';
+import { dataFlag } from '../base/command.ts';
+import { updateCommand } from '../base/verbs.ts';
+import { settingFields, settingFlags, settingsOf } from '../base/webhook.ts';
+import { args, card } from './show.ts';
+
+export default updateCommand({
+  summary: 'Change a webhook: its URL, its events, its headers, whether it is active',
+  description:
+    'Disabled, it gets nothing, and what waits for it is cancelled. Enabled again, it starts clean. ' +
+    'Events and headers that are given take the place of all that it has.',
+  examples: [
+    [
+      'Other events',
+      "svc webhooks update wep_06dq2k0qz8h3v5m1r9t4w7xy --event 'message.*' --event domain.failed",
+    ],
+    ['Enable it again', 'svc webhooks update wep_06dq2k0qz8h3v5m1r9t4w7xy --active'],
+  ],
+  args,
+  flags: {
+    ...settingFlags,
+    active: Flags.boolean({ description: 'Whether events are posted to it', allowNo: true }),
+    ...dataFlag,
+  },
+  fields: { ...settingFields, active: null },
+  more: (flags) => {
+    const status = flags.active ? 'active' : 'disabled';
+    return {
+      ...settingsOf(flags),
+      ...given({ status: flags.active === undefined ? undefined : status }),
+    };
+  },
+  route: async () => (await import('../../src/webhooks/routes.ts')).webhookRoutes.update,
+  card,
+});

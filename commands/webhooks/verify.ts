@@ -1,0 +1,61 @@
+// `svc webhooks verify`: whether what a receiver got is ours (contract 7). Asks no store.
+import { Flags } from '@oclif/core';
+import { ValidationError } from '../../src/errors.ts';
+import { readInput } from '../base/body.ts';
+import { BaseCommand } from '../base/command.ts';
+import { print } from '../base/output.ts';
+
+/** A line `name: value` for each header; others are not looked at. */
+function readHeaders(text: string): Record<string, string> {
+  const lines = text.split(/\r?\n/).flatMap((line) => {
+    const [, name, value] = /^([^:\s]+):\s*(.*?)\s*$/.exec(line) ?? [];
+    return name === undefined ? [] : [[name.toLowerCase(), value ?? ''] as const];
+  });
+  return Object.fromEntries(lines);
+}
+
+export default class WebhooksVerify extends BaseCommand {
+  static override summary = 'Check the signature of a webhook that was received';
+
+  static override description =
+    'The body is read from standard input, as it was received, byte for byte. The time of the ' +
+    'signature must be within 5 minutes of now, unless --any-time says otherwise.';
+
+  static override examples = [
+    {
+      description: 'What was kept of a request',
+      command: 'svc webhooks verify --secret-file secret --headers headers --any-time < body',
+    },
+  ];
+
+  static override flags = {
+    'secret-file': Flags.string({
+      description: 'File with the secret of the endpoint (whsec_…)',
+      helpValue: 'FILE',
+      required: true,
+    }),
+    headers: Flags.string({
+      description: 'File with the headers, a line `name: value` each',
+      helpValue: 'FILE',
+      required: true,
+    }),
+    'any-time': Flags.boolean({ description: 'Also where it was signed long ago' }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(WebhooksVerify);
+    const secret = (await readInput(flags['secret-file'])).toString('utf8').trim();
+    const headers = readHeaders((await readInput(flags.headers)).toString('utf8'));
+    const body = (await readInput('-')).toString('utf8');
+    const [{ signatureProblem }, { systemClock }] = await Promise.all([
+      import('../../src/webhooks/signature.ts'),
+      import('../../src/runtime/clock.ts'),
+    ]);
+    const now = flags['any-time'] ? undefined : systemClock.now();
+    const problem = signatureProblem(secret, headers, body, now);
+    if (problem !== null) throw new ValidationError(`not verified: ${problem}`);
+    await print(flags, { verified: true, id: headers['webhook-id'] }, () => {
+      return `verified: ${headers['webhook-id']}`;
+    });
+  }
+}

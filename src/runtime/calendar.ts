@@ -1,0 +1,62 @@
+// Calendar days of time zones: which day a time lies in, and when a day begins, where clocks are
+// changed, where there is no midnight, and where a zone is off by 30 or 45 minutes.
+
+const dayMs = 86_400_000;
+
+/** A calendar day, as `YYYY-MM-DD`. */
+type Day = string;
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+const mostFormats = 600;
+
+function formatOf(timezone: string): Intl.DateTimeFormat {
+  let format = formats.get(timezone);
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-CA', {
+      timeZone: timezone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    });
+    if (formats.size < mostFormats) formats.set(timezone, format);
+  }
+  return format;
+}
+
+/** What clocks in the zone show then, as if it were UTC. */
+function wallTime(timeMs: number, timezone: string): number {
+  const parts = formatOf(timezone).formatToParts(timeMs);
+  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = [
+    'year',
+    'month',
+    'day',
+    'hour',
+    'minute',
+    'second',
+  ].map((type) => Number(parts.find((part) => part.type === type)?.value));
+  return Date.UTC(year, month - 1, day, hour, minute, second);
+}
+
+/** The day in the zone that a time lies in. */
+export function dayIn(timezone: string, timeMs: number): Day {
+  return new Date(wallTime(timeMs, timezone)).toISOString().slice(0, 10);
+}
+
+/** When a day begins in the zone: its midnight, or the first moment after where there is none. */
+export function startOfDayIn(timezone: string, day: Day): number {
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  const offsetAt = (timeMs: number) => wallTime(timeMs, timezone) - timeMs;
+  // The offset of the day before, and where the clocks were changed since, that of the day itself.
+  const earlier = midnight - offsetAt(midnight - dayMs);
+  const later = midnight - offsetAt(earlier);
+  return wallTime(later, timezone) === midnight ? later : Math.max(earlier, later);
+}
+
+/** The day so many days later. */
+export function dayAfter(day: Day, days = 1): Day {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
+}

@@ -1,0 +1,70 @@
+// One attempt of a delivery: its body, signed with the secrets in force, posted. What follows from the
+// outcome is settle.ts; of a redelivery, nothing (redeliver.ts).
+import type { App } from '../app.ts';
+import { bodyOf } from './body.ts';
+import type { WebhookAttemptRow, WebhookDeliveryRow, WebhookRow } from './delivery-queries.ts';
+import type { Poster, PostOutcome } from './post.ts';
+import { openHeaders, openSecrets } from './secrets.ts';
+import { signatureHeaders } from './signature.ts';
+
+/** A post that has come to its end. */
+export interface Attempted {
+  delivery: WebhookDeliveryRow;
+  /** In ms since 1970: when it was begun. */
+  at: number;
+  outcome: PostOutcome;
+}
+
+/** What was encrypted of an endpoint, in plain. */
+export interface OpenedEndpoint {
+  url: string;
+  /** The newest first. */
+  secrets: { secret: string; until: number }[];
+  headers: Record<string, string>;
+}
+
+export function openEndpoint(app: App, row: WebhookRow): OpenedEndpoint {
+  return { url: row.url, secrets: openSecrets(app, row), headers: openHeaders(app, row) };
+}
+
+/** Signed for this moment. Never throws for what the endpoint does. */
+export async function attempt(
+  app: App,
+  poster: Poster,
+  { url, secrets, headers }: OpenedEndpoint,
+  delivery: WebhookDeliveryRow,
+  body?: string,
+): Promise<Attempted> {
+  const at = app.clock.now();
+  const text = body ?? (await bodyOf(app, delivery));
+  const inForce = secrets.filter(({ until }) => until > at).map(({ secret }) => secret);
+  const signed = signatureHeaders(inForce, delivery.event_id, at, text);
+  const outcome = await poster.post({ url, headers: { ...headers, ...signed }, body: text });
+  app.metrics.webhookAttempts.inc({ outcome: outcome.isSuccess ? 'succeeded' : 'failed' });
+  if (outcome.errorClass === 'refused-address') {
+    const { endpoint_id: endpointId, organization_id: organizationId } = delivery;
+    const { host } = new URL(url);
+    const words = 'a webhook was not posted: its endpoint leads to an address that is refused';
+    app.log.warn({ endpointId, organizationId, host }, words);
+  }
+  return { delivery, at, outcome };
+}
+
+/** As it is kept. */
+export function attemptRow(
+  app: App,
+  { delivery, at, outcome }: Attempted,
+  trigger: WebhookAttemptRow['trigger'],
+): WebhookAttemptRow {
+  return {
+    id: app.newId('webhookAttempt'),
+    delivery_id: delivery.id,
+    trigger,
+    at,
+    duration_ms: outcome.durationMs,
+    outcome: outcome.isSuccess ? 'succeeded' : 'failed',
+    status_code: outcome.statusCode,
+    error_class: outcome.errorClass,
+    response: outcome.response,
+  };
+}

@@ -1,0 +1,152 @@
+// What is posted of an event: made at the first attempt, kept beside its deliveries, the same bytes at each
+// attempt and redelivery. Once its message is deleted, nothing of it is left in a body but its id.
+import type { App } from '../app.ts';
+import { type LogEntry, readEvent } from '../events/log.ts';
+import { isoTime } from '../runtime/clock.ts';
+import type { Db } from '../store/db.ts';
+import {
+  eventsOfMessage,
+  findBodies,
+  insertBody,
+  replaceBody,
+  type WebhookBodyRow,
+  type WebhookDeliveryRow,
+} from './delivery-queries.ts';
+
+export const mostBodyBytes = 256 * 1024;
+
+/** What of a delivery says which body it has. */
+export type BodySource = Pick<
+  WebhookDeliveryRow,
+  'organization_id' | 'event_id' | 'event_type' | 'message_id' | 'created_at'
+>;
+
+/** The body of one delivery; see `bodiesOf`. */
+export async function bodyOf(app: App, delivery: BodySource): Promise<string> {
+  const body = (await bodiesOf(app, [delivery])).get(delivery.event_id);
+  if (body === undefined) throw new Error(`no body of event ${delivery.event_id}`);
+  return body;
+}
+
+/** The body as it is or would be, for who listens: nothing is kept. */
+export async function shownBody(app: App, source: BodySource): Promise<string> {
+  const kept = await findBodies(app.store.db, [source.event_id]);
+  return kept.get(source.event_id) ?? (await makeBody(app, source)).body;
+}
+
+/** Bodies by event; what is not kept yet is made and kept. */
+export async function bodiesOf(
+  app: App,
+  deliveries: readonly BodySource[],
+): Promise<Map<string, string>> {
+  const sources = new Map(deliveries.map((one) => [one.event_id, one]));
+  const kept = await findBodies(app.store.db, [...sources.keys()]);
+  const missing = [...sources.values()].filter(({ event_id }) => !kept.has(event_id));
+  if (missing.length === 0) return kept;
+  const made = await Promise.all(missing.map((one) => makeBody(app, one)));
+  for (const [id, body] of await keepBodies(app, made)) kept.set(id, body);
+  return kept;
+}
+
+/** Where another was first (another attempt, or the deletion of the message), that body counts. */
+async function keepBodies(app: App, made: WebhookBodyRow[]): Promise<Map<string, string>> {
+  const sorted = made.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1));
+  return app.store.write(async (trx) => {
+    const kept = new Map<string, string>();
+    for (const row of sorted) {
+      if (await insertBody(trx, row)) kept.set(row.event_id, row.body);
+    }
+    const others = sorted.filter((row) => !kept.has(row.event_id)).map((row) => row.event_id);
+    for (const [id, body] of await findBodies(trx, others)) kept.set(id, body);
+    return kept;
+  }, 'quiet');
+}
+
+async function makeBody(app: App, source: BodySource): Promise<WebhookBodyRow> {
+  const { organization_id, event_id, message_id } = source;
+  const event = await readEvent(app.store.db, organization_id, event_id);
+  const data = await dataOf(app, source, event);
+  const body = bodyText(source, event?.timestamp ?? source.created_at, data);
+  return { event_id, organization_id, message_id, body, created_at: app.clock.now() };
+}
+
+async function dataOf(app: App, source: BodySource, event: LogEntry | undefined): Promise<object> {
+  const { message_id, organization_id } = source;
+  if (message_id === null) return event?.data ?? { deleted: true };
+  const shown = event && (await app.presentMessageEvent(app, organization_id, message_id, event));
+  return shown ?? deletedMessage(message_id);
+}
+
+function deletedMessage(id: string): object {
+  return { id, deleted: true };
+}
+
+function bodyText({ event_type, organization_id }: BodySource, at: number, data: object): string {
+  return eventBody({ type: event_type, timestamp: at, data, organizationId: organization_id });
+}
+
+/** The JSON of contract 7, 256 KB of it at most; `timestamp` in ms since 1970. */
+export function eventBody(event: {
+  type: string;
+  timestamp: number;
+  data: object;
+  organizationId: string;
+}): string {
+  const { type, timestamp, data, organizationId } = event;
+  const text = (shown: unknown) =>
+    JSON.stringify({ type, timestamp: isoTime(timestamp), data: shown, organizationId });
+  const whole = text(data);
+  if (Buffer.byteLength(whole) <= mostBodyBytes) return whole;
+  for (const bounds of cuts) {
+    const shorter = text({ ...(cut(data, bounds, 0) as object), truncated: true });
+    if (Buffer.byteLength(shorter) <= mostBodyBytes) return shorter;
+  }
+  const { id } = data as { id?: unknown };
+  return text({ ...(typeof id === 'string' && { id: id.slice(0, 100) }), truncated: true });
+}
+
+interface Bounds {
+  /** Of a list, of the fields of an object. */
+  items: number;
+  /** Of a text. */
+  characters: number;
+}
+
+const cuts: readonly Bounds[] = [
+  { items: 1_000, characters: 65_536 },
+  { items: 200, characters: 8_192 },
+  { items: 50, characters: 1_024 },
+  { items: 20, characters: 200 },
+];
+const deepest = 12;
+
+function cut(value: unknown, bounds: Bounds, depth: number): unknown {
+  if (typeof value === 'string') return value.slice(0, bounds.characters).replace(/\p{Cs}$/u, '');
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= deepest) return null;
+  if (Array.isArray(value)) {
+    return value.slice(0, bounds.items).map((one) => cut(one, bounds, depth + 1));
+  }
+  const fields = Object.entries(value).slice(0, bounds.items);
+  return Object.fromEntries(fields.map(([name, one]) => [name, cut(one, bounds, depth + 1)]));
+}
+
+/**
+ * To be called in the transaction that deletes a message, before its events go: what its events say
+ * from now on is that it is gone. An attempt that makes a body at this moment finds this one instead.
+ */
+export async function forgetMessage({ clock }: App, trx: Db, messageId: string): Promise<void> {
+  for (const event of await eventsOfMessage(trx, messageId)) {
+    const { organization_id, event_id } = event;
+    const logged = await readEvent(trx, organization_id, event_id);
+    const source = { ...event, message_id: messageId };
+    const at = logged?.timestamp ?? event.created_at;
+    await replaceBody(trx, {
+      event_id,
+      organization_id,
+      message_id: messageId,
+      body: bodyText(source, at, deletedMessage(messageId)),
+      created_at: clock.now(),
+    });
+  }
+}

@@ -1,0 +1,48 @@
+// Counts of deliveries by endpoint and quarter hour (specification 2.14), moved in the transactions that
+// move a delivery. A delivery counts in the quarter hour in which it was made, whatever becomes of it
+// when. Days are cut when somebody asks (stats.ts).
+import type { Db } from '../store/db.ts';
+import { type LastWrite, lastly } from '../store/last-writes.ts';
+import { addToCounters, type CounterRow, type DeliveryStatus } from './queries.ts';
+
+const quarterMs = 900_000;
+
+/** A delivery that changes its status. */
+export interface Move {
+  endpointId: string;
+  /** When the delivery was made, ms since 1970. */
+  madeAt: number;
+  /** Null for a new one. */
+  from: DeliveryStatus | null;
+  /** Null for one that is gone. */
+  to: DeliveryStatus | null;
+}
+
+class CounterMoves implements LastWrite {
+  readonly #rows = new Map<string, CounterRow>();
+
+  add({ endpointId, madeAt, from, to }: Move): void {
+    const quarter = madeAt - (madeAt % quarterMs);
+    const key = `${endpointId} ${quarter}`;
+    let row = this.#rows.get(key);
+    if (!row) {
+      const none = { pending: 0, delivered: 0, exhausted: 0, cancelled: 0 };
+      row = { endpoint_id: endpointId, quarter, ...none };
+      this.#rows.set(key, row);
+    }
+    if (from) row[from]--;
+    if (to) row[to]++;
+  }
+
+  async write(trx: Db): Promise<void> {
+    const sorted = [...this.#rows].sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const [, row] of sorted) await addToCounters(trx, row);
+  }
+}
+
+/** Counts the moves at the end of the transaction: all of its moves of a quarter hour at once. */
+export function moveCounts(trx: Db, moves: readonly Move[]): void {
+  if (moves.length === 0) return;
+  const gathered = lastly(trx, 'webhook_counters', () => new CounterMoves());
+  for (const move of moves) gathered.add(move);
+}

@@ -1,0 +1,97 @@
+// What was queued for an endpoint and what became of it, for who asks (specification 4.9; contract 7);
+// tests of an endpoint, and logged events that are queued again. Posting itself is loop.ts.
+import { type Page, toPage } from '../api/pagination.ts';
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { ConflictError, InternalError, ResourceNotFoundError } from '../errors.ts';
+import { record, told } from '../events/record.ts';
+import type { Db } from '../store/db.ts';
+import { enqueueAll } from './enqueue.ts';
+import { webhookTest } from './events.ts';
+import { toAttempt, toDelivery } from './present.ts';
+import {
+  type EndpointRow,
+  endpoints,
+  findDelivery,
+  lockActive,
+  pageDeliveries,
+  selectAttempts,
+} from './queries.ts';
+import type {
+  ListDeliveries,
+  TestWebhook,
+  WebhookDelivery,
+  WebhookDeliveryWithAttempts,
+  WebhookTest,
+} from './schema.ts';
+
+/** More than the schedule has; a redelivery adds one each time. */
+const mostAttempts = 200;
+
+/** A page of the deliveries to an endpoint, newest first. @throws ResourceNotFoundError. */
+export async function listDeliveries(
+  app: App,
+  { organizationId }: Caller,
+  endpointId: string,
+  query: ListDeliveries,
+): Promise<Page<WebhookDelivery>> {
+  const { db } = app.store;
+  await endpoints.get(db, organizationId, endpointId);
+  const { status, eventType, since } = query;
+  const filter = { status, eventType, since: since === undefined ? since : Date.parse(since) };
+  const { rows, total } = await pageDeliveries(db, organizationId, endpointId, filter, query);
+  return toPage(rows.map(toDelivery), total, query);
+}
+
+/** @throws ResourceNotFoundError, for a delivery to another endpoint too. */
+export async function getDelivery(
+  app: App,
+  { organizationId }: Caller,
+  endpointId: string,
+  id: string,
+): Promise<WebhookDeliveryWithAttempts> {
+  const { db } = app.store;
+  await endpoints.get(db, organizationId, endpointId);
+  const row = await findDelivery(db, organizationId, endpointId, id);
+  if (!row) throw new ResourceNotFoundError('webhook-delivery', id);
+  const attempts = await selectAttempts(db, id, mostAttempts);
+  return { ...toDelivery(row), attempts: attempts.map(toAttempt) };
+}
+
+/**
+ * The endpoint, which on PostgreSQL stays active until the transaction ends.
+ * @throws ResourceNotFoundError; ConflictError for a disabled one.
+ */
+export async function requireActive(
+  trx: Db,
+  { organizationId }: Caller,
+  id: string,
+): Promise<EndpointRow> {
+  const row = await endpoints.get(trx, organizationId, id);
+  if ((await lockActive(trx, [id])).has(id)) return row;
+  throw new ConflictError('webhook', `Webhook ${id} is disabled: enable it first`);
+}
+
+/**
+ * Queues a `webhook.test` for this endpoint alone, whatever it subscribes to.
+ * @throws ResourceNotFoundError; ConflictError for a disabled endpoint.
+ */
+export async function testWebhook(
+  app: App,
+  caller: Caller,
+  id: string,
+  { data }: TestWebhook,
+): Promise<WebhookTest> {
+  const { organizationId } = caller;
+  return app.store.write(async (trx) => {
+    await requireActive(trx, caller, id);
+    const eventId = app.newId('event');
+    const event = { ...told(webhookTest, data ?? {}), id: eventId };
+    await record(app, trx, caller, { subject: id, event });
+    const { type } = webhookTest;
+    const logged = { id: eventId, organizationId, type, subject: id };
+    const [delivery] = await enqueueAll(app, trx, [{ endpointId: id, event: logged }]);
+    if (!delivery) throw new InternalError('The test was not queued', 'webhooks');
+    return { accepted: true, eventId, deliveryId: delivery.id };
+  });
+}

@@ -1,0 +1,60 @@
+// Disables an endpoint that failed too long or is gone. What waits for it is cancelled: some in this
+// transaction, the rest by the loop, since there may be a million.
+import type { App } from '../app.ts';
+import { byService, record, told } from '../events/record.ts';
+import type { Db } from '../store/db.ts';
+import { moveCounts } from './counters.ts';
+import {
+  cancelWaiting,
+  setEndpoint,
+  type WebhookDeliveryRow,
+  type WebhookRow,
+} from './delivery-queries.ts';
+import { webhookDisabled } from './events.ts';
+import { noteEndpointChange } from './known-endpoints.ts';
+import { toWebhook } from './present.ts';
+
+const mostCancelled = 1_000;
+
+/** The endpoint is locked by the caller. Logs nothing: the transaction may run again. */
+export async function disableEndpoint(
+  app: App,
+  trx: Db,
+  endpoint: WebhookRow,
+  reason: string,
+): Promise<void> {
+  const now = app.clock.now();
+  const change = {
+    status: 'disabled',
+    disabled_reason: reason,
+    cancel_before: now,
+    updated_at: now,
+  } as const;
+  await setEndpoint(trx, endpoint.id, change);
+  await cancelSome(app, trx, endpoint.id);
+  // Before the event is told: the endpoint does not hear of its own end.
+  noteEndpointChange(trx);
+  const event = told(webhookDisabled, toWebhook(app, { ...endpoint, ...change }));
+  const audited = { action: 'webhook.disabled', details: { reason } } as const;
+  const by = byService(endpoint.organization_id);
+  await record(app, trx, by, { subject: endpoint.id, ...audited, event });
+}
+
+/** Cancels some of what waits for an endpoint; returns whether there may be more. */
+export async function cancelSome(app: App, trx: Db, endpointId: string): Promise<boolean> {
+  const rows = await cancelWaiting(trx, endpointId, app.clock.now(), mostCancelled);
+  countCancelled(trx, rows);
+  return rows.length === mostCancelled;
+}
+
+export function countCancelled(trx: Db, rows: readonly WebhookDeliveryRow[]): void {
+  moveCounts(
+    trx,
+    rows.map((row) => ({
+      endpointId: row.endpoint_id,
+      madeAt: row.created_at,
+      from: 'pending',
+      to: 'cancelled',
+    })),
+  );
+}

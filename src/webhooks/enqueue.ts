@@ -1,0 +1,109 @@
+// From an event to one delivery for each endpoint that wants it, in the transaction of the event: the
+// change, its event and its deliveries are all stored, or nothing is.
+//
+// Endpoints come from memory (known-endpoints.ts), which may lag by a second. So the transaction asks
+// whether those found are still active: nothing is queued for an endpoint that is gone.
+import type { App, EventSink, LoggedEvent } from '../app.ts';
+import { messageOf, ServiceError, WebhookEnqueueError } from '../errors.ts';
+import { idPrefixes } from '../runtime/ids.ts';
+import { type Db, isStoreTrouble } from '../store/db.ts';
+import { moveCounts } from './counters.ts';
+import { webhookTest } from './events.ts';
+import { type KnownEndpoint, knownEndpoints } from './known-endpoints.ts';
+import { type DeliveryRow, insertDeliveries, lockActive } from './queries.ts';
+
+/** What is to be posted, and to which endpoint. */
+export interface Wanted {
+  endpointId: string;
+  event: Pick<LoggedEvent, 'id' | 'organizationId' | 'type' | 'subject'>;
+}
+
+function deliveryOf(app: App, { endpointId, event }: Wanted, isReplay: boolean): DeliveryRow {
+  const now = app.clock.now();
+  const [firstWait = 0] = app.config.webhooks.retry.scheduleSeconds;
+  const isOfMessage = event.subject.startsWith(`${idPrefixes.message}_`);
+  return {
+    id: app.newId('webhookDelivery'),
+    organization_id: event.organizationId,
+    endpoint_id: endpointId,
+    event_id: event.id,
+    event_type: event.type,
+    message_id: isOfMessage ? event.subject : null,
+    status: 'pending',
+    attempt_count: 0,
+    due_at: now + Math.round(firstWait * 1_000),
+    claimed_by: null,
+    is_replay: isReplay ? 1 : 0,
+    last_attempt_at: null,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+/** Queues deliveries, whoever wants them. Returns their rows. */
+export async function enqueueAll(
+  app: App,
+  trx: Db,
+  wanted: readonly Wanted[],
+  { isReplay = false } = {},
+): Promise<DeliveryRow[]> {
+  const rows = wanted.map((each) => deliveryOf(app, each, isReplay));
+  await insertDeliveries(trx, rows);
+  moveCounts(
+    trx,
+    rows.map(({ endpoint_id: endpointId, created_at: madeAt }) => {
+      return { endpointId, madeAt, from: null, to: 'pending' };
+    }),
+  );
+  return rows;
+}
+
+/** The endpoints of the organizations of these events. */
+async function endpointsOf(app: App, trx: Db, events: readonly LoggedEvent[]) {
+  const found = new Map<string, readonly KnownEndpoint[]>();
+  for (const { organizationId } of events) {
+    if (found.has(organizationId)) continue;
+    found.set(organizationId, await knownEndpoints(app).find(trx, organizationId));
+  }
+  return found;
+}
+
+async function enqueue(app: App, trx: Db, events: readonly LoggedEvent[]): Promise<void> {
+  const endpoints = await endpointsOf(app, trx, events);
+  const wanted = events.flatMap((event): Wanted[] => {
+    // A test is for one endpoint: who asks for it queues it.
+    if (event.type === webhookTest.type) return [];
+    const those = endpoints.get(event.organizationId) ?? [];
+    return those.flatMap(({ id, isWanted }) =>
+      isWanted(event.type) ? { endpointId: id, event } : [],
+    );
+  });
+  if (wanted.length === 0) return;
+  const ids = new Set(wanted.map(({ endpointId }) => endpointId));
+  const active = await lockActive(trx, [...ids]);
+  await enqueueAll(
+    app,
+    trx,
+    wanted.filter(({ endpointId }) => active.has(endpointId)),
+  );
+}
+
+/**
+ * Queues what endpoints want of the events that are written. It throws WebhookEnqueueError, or what the
+ * store is in trouble with.
+ */
+export function createWebhookSink(app: App): EventSink {
+  return {
+    wants: (organizationId) => knownEndpoints(app).mayHave(organizationId),
+    async take(trx, events) {
+      try {
+        await enqueue(app, trx, events);
+      } catch (cause) {
+        if (cause instanceof ServiceError || isStoreTrouble(cause)) throw cause;
+        const kinds = [...new Set(events.map(({ type }) => type))].join(', ');
+        const text = `Deliveries to webhooks could not be queued (${kinds}), so nothing was stored`;
+        throw new WebhookEnqueueError(text, { cause: new Error(messageOf(cause), { cause }) });
+      }
+    },
+  };
+}

@@ -1,0 +1,29 @@
+// The kinds of events on a webhook itself (contract 7, `webhook.*`).
+import { eventKind } from '../events/kinds.ts';
+import { testDataOutput, webhookOutput } from './schema.ts';
+
+export const webhookDisabled = eventKind({
+  type: 'webhook.disabled',
+  summary: 'Nothing is posted to it until it is enabled again; the other endpoints are told',
+  schema: webhookOutput,
+  sample: {
+    id: 'wep_06dq2k0qz8h3v5m1r9t4w7xy',
+    name: 'billing',
+    url: 'https://hooks.example.com/svc',
+    events: ['message.*'],
+    channels: ['email' as const],
+    headers: { 'X-Team': '***' },
+    status: 'disabled' as const,
+    disabledReason: 'It answered 410: it is gone',
+    secret: null,
+    createdAt: '2026-01-05T12:00:00.000Z',
+    updatedAt: '2026-02-01T08:30:00.000Z',
+  },
+});
+
+export const webhookTest = eventKind({
+  type: 'webhook.test',
+  summary: 'Somebody tries the endpoint: `data` is what they gave',
+  schema: testDataOutput,
+  sample: { hello: 'world' },
+});

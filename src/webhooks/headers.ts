@@ -1,0 +1,23 @@
+// Which headers of a post the owner of an endpoint may set.
+
+/** Those of the message itself and of its connection (RFC 9110 7.6.1), and those of a proxy. */
+const reserved = new Set([
+  'accept-encoding',
+  'connection',
+  'date',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+  'via',
+]);
+const reservedStarts = ['webhook-', 'content-', 'proxy-'];
+
+/** By its name in lower case. */
+export function isOwnHeader(folded: string): boolean {
+  return !reserved.has(folded) && !reservedStarts.some((start) => folded.startsWith(start));
+}

@@ -1,0 +1,96 @@
+// Events as they happen, posted to a program on this machine, for who develops one: read from the store, so no
+// daemon, tunnel or endpoint is needed. Signed with a secret that stays the same for this store.
+import { isIP } from 'node:net';
+import type { App } from '../app.ts';
+import { ValidationError } from '../errors.ts';
+import { followLog } from '../events/follow.ts';
+import type { LogEntry } from '../events/log.ts';
+import { shownBody } from './body.ts';
+import { isKnownPattern, matcherOf } from './patterns.ts';
+import { createPoster, type Poster, type PostOutcome } from './post.ts';
+import { secretFrom, signatureHeaders } from './signature.ts';
+
+export interface ListenOptions {
+  organizationId: string;
+  /** A loopback URL; null: events are told, and not posted. */
+  forwardTo: string | null;
+  /** `*`, `message.*` or kinds. */
+  patterns: readonly string[];
+  /** Ms since 1970: begins there; without it, now. */
+  since?: number | undefined;
+  signal: AbortSignal;
+}
+
+/** An event, and what its post came to. */
+export interface Heard {
+  event: LogEntry;
+  outcome: PostOutcome | null;
+}
+
+/** The secret with which `listen` signs, for one organization of this store. */
+export function listenSecret({ secrets }: App, organizationId: string): string {
+  return secretFrom(secrets.token('webhook listen', organizationId));
+}
+
+/** @throws ValidationError for a URL that leads off this machine. */
+export function checkLoopback(url: string): void {
+  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' };
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const isLocal =
+    host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+  if (isLocal && (protocol === 'http:' || protocol === 'https:')) return;
+  const text = 'must be a URL of this machine, such as http://localhost:3000/hooks';
+  throw new ValidationError(text, { forwardTo: [text] });
+}
+
+/** @throws ValidationError for what fits no kind of event. */
+function checkPatterns(patterns: readonly string[]): void {
+  const unknown = patterns.find((pattern) => !isKnownPattern(pattern));
+  if (unknown === undefined) return;
+  const text = `no event is called ${unknown}; svc webhooks events lists the kinds`;
+  throw new ValidationError(text, { event: [text] });
+}
+
+/** Tells each event that fits, once, in order, and posts it, until the signal. */
+export async function listen(
+  app: App,
+  { organizationId, forwardTo, patterns, since, signal }: ListenOptions,
+  tell: (heard: Heard) => void,
+): Promise<void> {
+  if (forwardTo !== null) checkLoopback(forwardTo);
+  checkPatterns(patterns);
+  const isWanted = matcherOf(patterns);
+  const poster = createPoster(onThisMachine(app));
+  try {
+    for await (const event of await followLog(app, organizationId, { since }, signal)) {
+      if (signal.aborted) return;
+      if (!isWanted(event.type)) continue;
+      const outcome = forwardTo === null ? null : await post(app, poster, forwardTo, event);
+      tell({ event, outcome });
+    }
+  } finally {
+    await poster.close();
+  }
+}
+
+async function post(
+  app: App,
+  poster: Poster,
+  url: string,
+  { id, organizationId, type, subject, timestamp }: LogEntry,
+): Promise<PostOutcome> {
+  const body = await shownBody(app, {
+    organization_id: organizationId,
+    event_id: id,
+    event_type: type,
+    message_id: type.startsWith('message.') ? subject : null,
+    created_at: timestamp,
+  });
+  const secret = listenSecret(app, organizationId);
+  return poster.post({ url, headers: signatureHeaders([secret], id, app.clock.now(), body), body });
+}
+
+function onThisMachine(app: App): App {
+  const webhooks = { ...app.config.webhooks, allowPrivateAddresses: true };
+  return { ...app, config: { ...app.config, webhooks } };
+}

@@ -1,0 +1,152 @@
+// The engine of webhooks: finds whose deliveries are due, has them claimed and posted, and sleeps until the
+// next. Claims are claim.ts, posts under-way.ts, what follows from them settle.ts (the state table).
+import type { App } from '../app.ts';
+import { createDueLoop } from '../store/due-loop.ts';
+import { type Claimed, chooseWishes, claim, type Wish } from './claim.ts';
+import {
+  countPending,
+  type EndpointWork,
+  endpointsWithWork,
+  releaseDeliveries,
+} from './delivery-queries.ts';
+import { cancelSome } from './disable.ts';
+import { createPoster, type Poster } from './post.ts';
+import { UnderWay } from './under-way.ts';
+
+/** Endpoints that are looked at in one read. */
+const endpointsPerLook = 1_000;
+/** A look at so many takes about 0.25 ms; it is followed by a pause of 1 ms. */
+const endpointsPerMs = 50;
+/** A lease lasts two exchanges and this. */
+const leaseSlackMs = 60_000;
+const pendingEachMs = 10_000;
+const mostCounted = 100_000;
+
+export interface WebhookLoop {
+  /** Hands back what a dead daemon had claimed (SQLite: there is only one daemon) and starts. */
+  start(): Promise<void>;
+  /** Claims nothing more, waits up to `graceMs` for what is under way, hands the rest back. */
+  stop(graceMs: number): Promise<void>;
+  /** Resolves when nothing is due and nothing under way at this moment; for tests. */
+  idle(): Promise<void>;
+}
+
+/** The loop of one daemon. */
+export function createWebhookLoop(app: App, poster: Poster = createPoster(app)): WebhookLoop {
+  const worker = app.newId('worker');
+  const idleWaiters = new Set<() => void>();
+  const underWay = new UnderWay(app, { worker, poster, onEnd: () => loop.wake() });
+  const step = createStep(app, worker, underWay);
+  const loop = createDueLoop(app, {
+    step,
+    trouble: 'webhooks cannot be delivered now: trying again',
+    onRest() {
+      if (underWay.held === 0) for (const resolve of idleWaiters) resolve();
+    },
+  });
+
+  return {
+    async start() {
+      if (app.store.kind === 'sqlite') {
+        const { clock } = app;
+        await app.store.write((trx) => releaseDeliveries(trx, null, null, clock.now()), 'quiet');
+      }
+      loop.start();
+    },
+    async stop(graceMs) {
+      await loop.stop();
+      await underWay.end(graceMs);
+    },
+    idle: () =>
+      new Promise((resolve) => {
+        const waiter = () => {
+          idleWaiters.delete(waiter);
+          resolve();
+        };
+        idleWaiters.add(waiter);
+        loop.wake();
+      }),
+  };
+}
+
+function createStep(app: App, worker: string, underWay: UnderWay): () => Promise<number> {
+  const { clock } = app;
+  const leaseMs = 2 * app.config.webhooks.timeoutSeconds * 1000 + leaseSlackMs;
+  const report = createReport(app);
+  let lookAt = Number.NEGATIVE_INFINITY;
+  /** Whose turn it was last. */
+  let last = '';
+
+  return async () => {
+    const startedAt = clock.elapsed();
+    if (startedAt < lookAt) return clock.now() + (lookAt - startedAt);
+    // Whatever ends wakes the loop.
+    if (underWay.room <= 0) return Infinity;
+    const work = await lookAtAll(app);
+    lookAt = clock.elapsed() + Math.floor(work.length / endpointsPerMs);
+    await report(work);
+    const isCancelling = await cancelOfDisabled(app, work);
+    const roomOf = (one: EndpointWork, isReplay: boolean) => underWay.roomOf(one, isReplay);
+    const now = clock.now();
+    const wishes = chooseWishes(work, { now, last, total: underWay.room, roomOf });
+    last = wishes.at(-1)?.endpointId ?? last;
+    const claimed = await claimWished(app, wishes, { worker, leaseUntil: now + leaseMs });
+    if (claimed.length > 0) await underWay.launch(claimed);
+    if (claimed.length > 0 || isCancelling) return 0;
+    return nextDue(work, now);
+  };
+}
+
+async function lookAtAll({ store }: App): Promise<EndpointWork[]> {
+  const all: EndpointWork[] = [];
+  for (let after = ''; ; after = all.at(-1)?.id ?? '') {
+    const some = await endpointsWithWork(store.db, after, endpointsPerLook);
+    all.push(...some);
+    if (some.length < endpointsPerLook) return all;
+  }
+}
+
+async function claimWished(
+  app: App,
+  wishes: readonly Wish[],
+  options: { worker: string; leaseUntil: number },
+): Promise<Claimed[]> {
+  if (wishes.length === 0) return [];
+  return app.store.write((trx) => claim(app, trx, wishes, options), 'quiet');
+}
+
+/** Returns whether there may be more. */
+async function cancelOfDisabled(app: App, work: readonly EndpointWork[]): Promise<boolean> {
+  let isMore = false;
+  for (const { id, status } of work) {
+    if (status !== 'disabled') continue;
+    if (await app.store.write((trx) => cancelSome(app, trx, id), 'quiet')) isMore = true;
+  }
+  return isMore;
+}
+
+/** What is due already waits for room: what ends there wakes the loop. */
+function nextDue(work: readonly EndpointWork[], now: number): number {
+  let at = Infinity;
+  for (const { status, live_due, replay_due } of work) {
+    if (status === 'disabled') continue;
+    for (const dueAt of [live_due, replay_due]) {
+      if (dueAt !== null && dueAt > now) at = Math.min(at, dueAt);
+    }
+  }
+  return at;
+}
+
+/** Keeps the gauges. */
+function createReport({ store, clock, metrics }: App): (work: EndpointWork[]) => Promise<void> {
+  let countAt = Number.NEGATIVE_INFINITY;
+  return async (work) => {
+    const now = clock.now();
+    const dueAt = work.flatMap(({ live_due, replay_due }) => [live_due ?? now, replay_due ?? now]);
+    const first = dueAt.reduce((least, at) => Math.min(least, at), now);
+    metrics.webhookLag.set((now - first) / 1000);
+    if (clock.elapsed() < countAt) return;
+    countAt = clock.elapsed() + pendingEachMs;
+    metrics.webhooksPending.set(await countPending(store.db, mostCounted));
+  };
+}

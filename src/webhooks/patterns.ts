@@ -1,0 +1,33 @@
+// Which kinds of events an endpoint wants: `*`, a kind such as `message.sent`, or all kinds that begin
+// alike, such as `message.*`.
+import { eventTypes } from '../events/names.ts';
+
+const mostRemembered = 200;
+
+function isMatch(pattern: string, type: string): boolean {
+  if (pattern === '*' || pattern === type) return true;
+  return pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1));
+}
+
+/** Whether some kind fits the pattern. */
+export function isKnownPattern(pattern: string): boolean {
+  return eventTypes.some((type) => isMatch(pattern, type));
+}
+
+/** All kinds that one of the patterns fits. */
+export function typesOf(patterns: readonly string[]): string[] {
+  return eventTypes.filter((type) => patterns.some((pattern) => isMatch(pattern, type)));
+}
+
+/** Says of a kind whether one of the patterns fits. */
+export function matcherOf(patterns: readonly string[]): (type: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (type) => {
+    let found = known.get(type);
+    if (found === undefined) {
+      found = patterns.some((pattern) => isMatch(pattern, type));
+      if (known.size < mostRemembered) known.set(type, found);
+    }
+    return found;
+  };
+}

@@ -1,0 +1,294 @@
+// One POST to an endpoint: a connection to an address that was judged, the body as it is, the answer within
+// bounds. Never throws: what went wrong is in the outcome. Follows no redirect and reads no proxy variable.
+// The doorway to undici.
+//
+//   bound               | is                                           | then
+//   --------------------+----------------------------------------------+-----------------------
+//   time                | `webhooks.timeoutSeconds` for the whole of it | `timeout`
+//   header              | 16 KB                                        | `response`
+//   answer              | 64 KB read, 4 KB of text kept                | `response`
+//   connections         | 10 to one origin, 30 s idle                  | the next one waits
+//   origins             | 200, the one used longest ago is closed      |
+import { connect, isIP, type Socket } from 'node:net';
+import { LRUCache } from 'lru-cache';
+import { Pool } from 'undici';
+import type { App } from '../app.ts';
+import { codeOf, messageOf } from '../errors.ts';
+import { dialSocket } from '../net/dial.ts';
+import { handshake } from '../smtp/tls.ts';
+import { addressesOf, addressProblem, hostProblem, type Target, targetOf } from './url-rules.ts';
+
+export const connectionsPerOrigin = 10;
+const mostOrigins = 200;
+const idleMs = 30_000;
+const mostHeaderBytes = 16 * 1024;
+const mostAnswerBytes = 64 * 1024;
+const mostKept = 4 * 1024;
+/** Of one host, in turn. */
+const mostAddresses = 3;
+
+export const errorClasses = [
+  'dns',
+  'refused-address',
+  'connect',
+  'tls',
+  'timeout',
+  'status',
+  'response',
+] as const;
+export type ErrorClass = (typeof errorClasses)[number];
+
+export interface PostRequest {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+export interface PostOutcome {
+  isSuccess: boolean;
+  statusCode: number | null;
+  errorClass: ErrorClass | null;
+  /** What was answered, or what was in the way: 4 KB of text without control characters. */
+  response: string | null;
+  /** In ms since 1970: the endpoint asked for peace until then (RFC 9110 10.2.3). */
+  retryAt: number | null;
+  durationMs: number;
+}
+
+export interface Poster {
+  post(request: PostRequest): Promise<PostOutcome>;
+  /** Ends what is under way. */
+  close(): Promise<void>;
+}
+
+type PosterParts = Pick<App, 'clock' | 'config' | 'connect' | 'dns' | 'publicUrl'>;
+
+/** What was in the way, before there was an answer. */
+class PostError extends Error {
+  readonly errorClass: ErrorClass;
+  constructor(errorClass: ErrorClass, message: string) {
+    super(message);
+    this.errorClass = errorClass;
+  }
+}
+
+/** The poster of one process. */
+export function createPoster(app: PosterParts): Poster {
+  const closing = new AbortController();
+  const dying = new Set<Promise<void>>();
+  const pools = new LRUCache<string, Pool>({
+    max: mostOrigins,
+    dispose(pool, _origin, reason) {
+      // What is under way to an origin that nobody else used goes on.
+      const end = (reason === 'evict' ? pool.close() : pool.destroy()).catch(() => {});
+      dying.add(end);
+      void end.finally(() => dying.delete(end));
+    },
+  });
+
+  const poolOf = (url: URL): Pool => {
+    const target = targetOf(url);
+    // A change of IP version or of the case of a name makes no other origin: `URL` has folded it.
+    let pool = pools.get(url.origin);
+    if (!pool) {
+      pool = openPool(app, url.origin, target, closing.signal);
+      pools.set(url.origin, pool);
+    }
+    return pool;
+  };
+
+  return {
+    async post(request) {
+      const startedAt = app.clock.elapsed();
+      const end = new AbortController();
+      const cancel = app.clock.after(app.config.webhooks.timeoutSeconds * 1000, () => end.abort());
+      const onClose = () => end.abort();
+      closing.signal.addEventListener('abort', onClose, { once: true });
+      try {
+        return { ...(await exchange(app, poolOf, request, end.signal)), durationMs: spent() };
+      } catch (error) {
+        const isLate = end.signal.aborted;
+        return {
+          ...(isLate ? lateness(app, closing.signal) : failure(error)),
+          durationMs: spent(),
+        };
+      } finally {
+        cancel();
+        closing.signal.removeEventListener('abort', onClose);
+        end.abort();
+      }
+      function spent() {
+        return Math.max(0, Math.round(app.clock.elapsed() - startedAt));
+      }
+    },
+    async close() {
+      closing.abort();
+      pools.clear();
+      await Promise.all(dying);
+    },
+  };
+}
+
+type Exchanged = Omit<PostOutcome, 'durationMs'>;
+
+function openPool(app: PosterParts, origin: string, target: Target, signal: AbortSignal): Pool {
+  return new Pool(origin, {
+    connections: connectionsPerOrigin,
+    pipelining: 1,
+    keepAliveTimeout: idleMs,
+    keepAliveMaxTimeout: idleMs,
+    maxHeaderSize: mostHeaderBytes,
+    // The whole exchange has its time, by our clock.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect(_options, callback) {
+      openConnection(app, target, signal).then(
+        (socket) => callback(null, socket),
+        (error: unknown) => callback(error as Error, null),
+      );
+    },
+  });
+}
+
+/** To an address that was judged here: nothing is looked up between. @throws PostError */
+async function openConnection(
+  app: PosterParts,
+  target: Target,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const refusal = hostProblem(app, target);
+  if (refusal !== null) throw new PostError('refused-address', refusal);
+  const addresses = await addressesOf(app, target.host).catch((error: unknown) => {
+    throw new PostError('dns', messageOf(error));
+  });
+  const problem = addressProblem(app, target, addresses);
+  if (problem !== null) throw new PostError('refused-address', problem);
+  const socket = await dialOneOf(app, addresses.slice(0, mostAddresses), target.port, signal);
+  socket.setNoDelay(true);
+  if (!target.isSecure) return socket;
+  const { clock } = app;
+  const { host } = target;
+  const timeoutMs = app.config.webhooks.timeoutSeconds * 1000;
+  return handshake({ socket, host, verifyCertificate: true, clock, timeoutMs }).catch(
+    (error: unknown) => {
+      throw new PostError('tls', messageOf(error));
+    },
+  );
+}
+
+async function dialOneOf(
+  app: PosterParts,
+  addresses: readonly string[],
+  port: number,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const { clock } = app;
+  const connector = app.connect ?? connect;
+  const timeoutMs = (app.config.webhooks.timeoutSeconds * 1000) / addresses.length;
+  let problem = 'its name has no address';
+  for (const address of addresses) {
+    try {
+      return await dialSocket({ address, port, connector, clock, timeoutMs, signal });
+    } catch (error) {
+      problem = `${isIP(address) === 6 ? `[${address}]` : address}:${port}: ${messageOf(error)}`;
+    }
+  }
+  throw new PostError('connect', problem);
+}
+
+async function exchange(
+  app: PosterParts,
+  poolOf: (url: URL) => Pool,
+  { url: text, headers, body }: PostRequest,
+  signal: AbortSignal,
+): Promise<Exchanged> {
+  const url = new URL(text);
+  const response = await poolOf(url).request({
+    method: 'POST',
+    path: `${url.pathname}${url.search}`,
+    headers: {
+      ...headers,
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'svc-webhooks/1',
+    },
+    body,
+    signal,
+  });
+  const { statusCode } = response;
+  const read = await readAnswer(response.body);
+  if (read === null) return failedAnswer(statusCode, 'the answer has more than 64 KB');
+  const isSuccess = statusCode >= 200 && statusCode < 300;
+  return {
+    isSuccess,
+    statusCode,
+    errorClass: isSuccess ? null : 'status',
+    response: shownText(read.toString('utf8')),
+    retryAt: retryAtOf(app, statusCode, response.headers['retry-after']),
+  };
+}
+
+/** Null where it is too long; the connection is closed then. */
+async function readAnswer(answer: AsyncIterable<Buffer>): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer) {
+    bytes += chunk.length;
+    if (bytes > mostAnswerBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function shownText(text: string): string | null {
+  const plain = text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]+/gu, ' ').trim();
+  // Cut by bytes: an answer may be of long characters.
+  const cut = Buffer.from(plain, 'utf8').subarray(0, mostKept).toString('utf8');
+  return cut.replace(/\uFFFD+$/, '') || null;
+}
+
+const longestRetryMs = 24 * 3600_000;
+
+/** In seconds or as a date (RFC 9110 10.2.3); a day at most. */
+function retryAtOf(
+  { clock }: PosterParts,
+  statusCode: number,
+  header: string | string[] | undefined,
+): number | null {
+  if (statusCode !== 429 && statusCode !== 503) return null;
+  const text = (Array.isArray(header) ? header[0] : header)?.trim() ?? '';
+  const now = clock.now();
+  const at = /^[0-9]{1,15}$/.test(text) ? now + Number(text) * 1000 : httpDate(text);
+  return at > now ? Math.min(at, now + longestRetryMs) : null;
+}
+
+function httpDate(text: string): number {
+  return /^[A-Z][a-z]{2,8},? .{10,40}$/.test(text) ? Date.parse(text) : Number.NaN;
+}
+
+function failedAnswer(statusCode: number | null, text: string): Exchanged {
+  return {
+    isSuccess: false,
+    statusCode,
+    errorClass: 'response',
+    response: shownText(text),
+    retryAt: null,
+  };
+}
+
+function failure(error: unknown): Exchanged {
+  if (error instanceof PostError) {
+    const { errorClass, message } = error;
+    const response = shownText(message);
+    return { isSuccess: false, statusCode: null, errorClass, response, retryAt: null };
+  }
+  const code = codeOf(error);
+  return failedAnswer(null, code === '' ? messageOf(error) : `${code}: ${messageOf(error)}`);
+}
+
+function lateness({ config }: PosterParts, closing: AbortSignal): Exchanged {
+  const text = closing.aborted
+    ? 'given up at our shutdown'
+    : `no whole answer within ${config.webhooks.timeoutSeconds} s`;
+  return { ...failedAnswer(null, text), errorClass: 'timeout' };
+}

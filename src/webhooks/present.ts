@@ -1,0 +1,62 @@
+// Rows to the objects of the API.
+import { allows, type PermissionMap } from '../api/permission.ts';
+import type { App } from '../app.ts';
+import { isoTime } from '../runtime/clock.ts';
+import { fromJson } from '../store/db.ts';
+import type { AttemptRow, DeliveryRow, EndpointRow } from './queries.ts';
+import type { Webhook, WebhookDelivery, WebhookDeliveryWithAttempts } from './schema.ts';
+import { openHeaders } from './secrets.ts';
+
+const hidden = '***';
+
+/** `permissions`: without any, as an event shows it. */
+export function toWebhook(
+  app: App,
+  row: EndpointRow,
+  permissions: PermissionMap = {},
+  secret: string | null = null,
+): Webhook {
+  const headers = Object.entries(openHeaders(app, row));
+  const isShown = allows(permissions, 'webhooks:write');
+  return {
+    id: row.id,
+    name: row.name,
+    url: row.url,
+    events: fromJson<string[]>(row.events),
+    channels: fromJson<Webhook['channels']>(row.channels),
+    headers: Object.fromEntries(headers.map(([name, value]) => [name, isShown ? value : hidden])),
+    status: row.status,
+    disabledReason: row.disabled_reason,
+    secret,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}
+
+export function toDelivery(row: DeliveryRow): WebhookDelivery {
+  return {
+    id: row.id,
+    endpointId: row.endpoint_id,
+    eventId: row.event_id,
+    eventType: row.event_type,
+    status: row.status,
+    attemptCount: row.attempt_count,
+    nextAttemptAt: isoTime(row.due_at),
+    lastAttemptAt: isoTime(row.last_attempt_at),
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}
+
+export function toAttempt(row: AttemptRow): WebhookDeliveryWithAttempts['attempts'][number] {
+  return {
+    id: row.id,
+    trigger: row.trigger,
+    at: isoTime(row.at),
+    durationMs: row.duration_ms,
+    outcome: row.outcome,
+    statusCode: row.status_code,
+    errorClass: row.error_class,
+    response: row.response,
+  };
+}

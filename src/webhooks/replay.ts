@@ -1,0 +1,97 @@
+// Logged events queued again for one endpoint, under the `webhook-id` that they had (contract 7). They go
+// behind what is queued live (`is_replay`).
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { logBetween } from '../events/log.ts';
+import { fromJson } from '../store/db.ts';
+import { requireActive } from './deliveries.ts';
+import { enqueueAll, type Wanted } from './enqueue.ts';
+import { matcherOf, typesOf } from './patterns.ts';
+import { type EndpointRow, endpoints, selectDeliveries } from './queries.ts';
+import type { ReplayWebhook, WebhookReplay } from './schema.ts';
+
+const mostReplayed = 10_000;
+const mostPerTransaction = 500;
+
+type Event = Wanted['event'];
+
+/** Reads on after an id, oldest first; `next` is null at the end. */
+type Read = (after: string, limit: number) => Promise<{ events: Event[]; next: string | null }>;
+
+/** Which events are meant. */
+function readerOf(app: App, endpoint: EndpointRow, input: ReplayWebhook): Read {
+  const { db } = app.store;
+  const { organization_id: organizationId } = endpoint;
+  const range = {
+    since: input.since === undefined ? 0 : Date.parse(input.since),
+    until: input.until === undefined ? app.clock.now() + 1 : Date.parse(input.until),
+  };
+  const patterns = input.events ?? fromJson<string[]>(endpoint.events);
+  const { status } = input;
+  if (status === undefined) {
+    const types = typesOf(patterns);
+    return async (after, limit) => {
+      const { entries, next } = await logBetween(
+        db,
+        organizationId,
+        { ...range, types },
+        after === '' ? null : after,
+        limit,
+      );
+      return { events: entries, next };
+    };
+  }
+  return async (after, limit) => {
+    const rows = await selectDeliveries(db, endpoint.id, { ...range, status }, after, limit);
+    const events = rows.map(({ event_id: id, event_type: type, message_id: messageId }) => {
+      return { id, organizationId, type, subject: messageId ?? endpoint.id };
+    });
+    return { events, next: rows.length < limit ? null : (rows.at(-1)?.id ?? null) };
+  };
+}
+
+/**
+ * The events to replay, each once: 10,000 of them at most, and whether those are all. What was queued
+ * before by a replay stands there as another delivery of the same event.
+ */
+async function collect(
+  read: Read,
+  isMeant: (type: string) => boolean,
+): Promise<{ events: Event[]; isComplete: boolean }> {
+  const events = new Map<string, Event>();
+  let after = '';
+  for (;;) {
+    const { events: some, next } = await read(after, mostPerTransaction);
+    for (const event of some) {
+      if (!isMeant(event.type) || events.has(event.id)) continue;
+      if (events.size === mostReplayed) return { events: [...events.values()], isComplete: false };
+      events.set(event.id, event);
+    }
+    if (next === null) return { events: [...events.values()], isComplete: true };
+    after = next;
+  }
+}
+
+/**
+ * Queues logged events again, the oldest first.
+ * @throws ResourceNotFoundError; ConflictError for a disabled endpoint.
+ */
+export async function replayWebhook(
+  app: App,
+  caller: Caller,
+  id: string,
+  input: ReplayWebhook,
+): Promise<WebhookReplay> {
+  const endpoint = await endpoints.get(app.store.db, caller.organizationId, id);
+  const isMeant = input.events ? matcherOf(input.events) : () => true;
+  const { events, isComplete } = await collect(readerOf(app, endpoint, input), isMeant);
+  for (let i = 0; i === 0 || i < events.length; i += mostPerTransaction) {
+    const some = events.slice(i, i + mostPerTransaction);
+    await app.store.write(async (trx) => {
+      await requireActive(trx, caller, id);
+      const wanted = some.map((event) => ({ endpointId: id, event }));
+      await enqueueAll(app, trx, wanted, { isReplay: true });
+    });
+  }
+  return { accepted: true, deliveries: events.length, isComplete };
+}

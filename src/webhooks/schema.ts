@@ -1,0 +1,255 @@
+// Shapes of webhooks, in and out (specification 2.14, 4.9; contract 7).
+import { z } from 'zod';
+import { pageQuery } from '../api/pagination.ts';
+import { eventTypes } from '../events/names.ts';
+import { idPattern } from '../runtime/ids.ts';
+import { isOwnHeader } from './headers.ts';
+import { isKnownPattern } from './patterns.ts';
+
+const longestUrl = 2_048;
+const mostPatterns = 100;
+const mostHeaders = 20;
+const longestHeaderName = 100;
+const longestHeaderValue = 1_000;
+const largestTestData = 64 * 1024;
+
+const channels = ['email'] as const;
+const statuses = ['active', 'disabled'] as const;
+const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'cancelled'] as const;
+
+const unique = <Item>(items: readonly Item[]): Item[] => [...new Set(items)];
+
+const name = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^[^\p{Cc}]+$/u, 'must be one line of text');
+
+const url = z
+  .string()
+  .max(longestUrl)
+  .meta({ description: 'Where events are posted to: http:// or https://', format: 'uri' });
+
+const patterns = z
+  .array(
+    z.string().refine(isKnownPattern, 'is no kind of event: `*`, a kind, or such as `message.*`'),
+  )
+  .min(1)
+  .max(mostPatterns)
+  .transform(unique)
+  .meta({
+    description: 'Kinds of events that are posted: `*`, a kind, or all that begin alike',
+    examples: [['message.*', 'domain.failed']],
+  });
+
+const channelList = z
+  .array(z.enum(channels, { error: `is not one of ${channels.join(', ')}` }))
+  .min(1)
+  .max(10)
+  .transform(unique);
+
+const headers = z
+  .record(z.string(), z.string().max(longestHeaderValue))
+  .superRefine((given, context) => {
+    const report = (path: string[], message: string) =>
+      context.addIssue({ code: 'custom', path, message });
+    const names = Object.keys(given);
+    if (names.length > mostHeaders) report([], `must be at most ${mostHeaders} headers`);
+    const seen = new Set<string>();
+    for (const [header, value] of Object.entries(given)) {
+      const folded = header.toLowerCase();
+      if (header.length > longestHeaderName || !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(folded)) {
+        report([header], 'is not the name of a header');
+      } else if (!isOwnHeader(folded)) report([header], 'is set by the service itself');
+      else if (seen.has(folded)) report([header], 'is there twice');
+      // RFC 9110 5.5, without what is no ASCII.
+      if (!/^[\t\x20-\x7e]*$/.test(value)) {
+        report([header], 'must be printable ASCII on one line');
+      }
+      seen.add(folded);
+    }
+  })
+  .meta({
+    description: `At most ${mostHeaders} of your own, sent with each post; none that the service sets`,
+    examples: [{ 'X-Team': 'billing' }],
+  });
+
+export const listWebhooksQuery = z.strictObject({ ...pageQuery });
+
+export const createWebhookInput = z.strictObject({
+  name: name.nullish(),
+  url,
+  events: patterns,
+  channels: channelList.optional(),
+  headers: headers.nullish(),
+});
+
+export const updateWebhookInput = z.strictObject({
+  name: name.nullable().optional(),
+  url: url.optional(),
+  events: patterns.optional(),
+  channels: channelList.optional(),
+  headers: headers.nullable().optional(),
+  status: z.enum(statuses).optional().meta({
+    description: 'A disabled one gets nothing, and what waits for it is cancelled',
+  }),
+});
+
+export const webhookOutput = z
+  .object({
+    id: z.string(),
+    name: z.string().nullable(),
+    url: z.string(),
+    events: z.array(z.string()),
+    channels: z.array(z.enum(channels)),
+    headers: z
+      .record(z.string(), z.string())
+      .meta({ description: 'Values are `***` to who may only read webhooks' }),
+    status: z.enum(statuses),
+    disabledReason: z.string().nullable(),
+    secret: z.string().nullable().meta({
+      description: 'What posts are signed with: shown when it is made or rotated, else null',
+    }),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'Webhook', description: 'An endpoint that events are posted to' });
+
+export const deliveryParams = z.strictObject({
+  id: z.string().regex(idPattern('webhook'), 'is not a webhook id'),
+  deliveryId: z.string().regex(idPattern('webhookDelivery'), 'is not the id of a webhook delivery'),
+});
+
+const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' });
+const eventType = z.enum(eventTypes, { error: 'is no kind of event' });
+
+export const listDeliveriesQuery = z.strictObject({
+  ...pageQuery,
+  status: z.enum(deliveryStatuses).optional(),
+  eventType: eventType.optional(),
+  since: instant.optional().meta({ description: 'Only those made then and later' }),
+});
+
+const delivery = {
+  id: z.string(),
+  endpointId: z.string(),
+  eventId: z.string().meta({ description: 'The `webhook-id` of its posts' }),
+  eventType: z.string(),
+  status: z.enum(deliveryStatuses),
+  attemptCount: z.number().meta({ description: 'Automatic attempts' }),
+  nextAttemptAt: z.string().nullable(),
+  lastAttemptAt: z.string().nullable(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+};
+
+export const deliveryOutput = z
+  .object(delivery)
+  .meta({ id: 'WebhookDelivery', description: 'One event on its way to one endpoint' });
+
+export const deliveryWithAttemptsOutput = z
+  .object({
+    ...delivery,
+    attempts: z
+      .array(
+        z.object({
+          id: z.string(),
+          trigger: z.enum(['automatic', 'manual']),
+          at: z.string(),
+          durationMs: z.number(),
+          outcome: z.enum(['succeeded', 'failed']),
+          statusCode: z.number().nullable(),
+          errorClass: z.string().nullable(),
+          response: z.string().nullable(),
+        }),
+      )
+      .meta({ description: 'Oldest first' }),
+  })
+  .meta({ id: 'WebhookDeliveryWithAttempts', description: 'A delivery and all its attempts' });
+
+export const testDataOutput = z.record(z.string(), z.unknown());
+
+export const testWebhookInput = z.strictObject({
+  data: testDataOutput
+    .refine(
+      (data) => JSON.stringify(data).length <= largestTestData,
+      `must be at most ${largestTestData / 1024} KB of JSON`,
+    )
+    .nullish()
+    .meta({ description: 'The `data` of the event; left out, an empty object' }),
+});
+
+export const testWebhookOutput = z
+  .object({ accepted: z.boolean(), eventId: z.string(), deliveryId: z.string() })
+  .meta({ id: 'WebhookTest', description: 'A test event that waits to be posted' });
+
+export const redeliveryOutput = z
+  .object({
+    accepted: z.boolean(),
+    deliveryId: z.string(),
+    attemptId: z.string(),
+    outcome: z.enum(['succeeded', 'failed']),
+  })
+  .meta({ id: 'WebhookRedelivery', description: 'What became of one attempt by hand' });
+
+export const replayInput = z.strictObject({
+  status: z
+    .enum(deliveryStatuses)
+    .optional()
+    .meta({ description: 'Only events whose delivery to this endpoint stands there' }),
+  since: instant.optional().meta({ description: 'Only events of then and later' }),
+  until: instant.optional().meta({ description: 'Only events of before then; now, if left out' }),
+  events: patterns
+    .optional()
+    .meta({ description: "Only these kinds; those of the endpoint's, if left out" }),
+});
+
+export const replayOutput = z
+  .object({
+    accepted: z.boolean(),
+    deliveries: z.number().meta({ description: 'How many were made, 10,000 at most' }),
+    isComplete: z.boolean().meta({ description: 'False where there were more: the oldest go' }),
+  })
+  .meta({ id: 'WebhookReplay', description: 'Logged events that wait to be posted again' });
+
+export const statsQuery = z.strictObject({
+  period: z
+    .union([z.number(), z.string()])
+    .transform(Number)
+    .pipe(z.union([z.literal(7), z.literal(30), z.literal(90)], 'must be 7, 30 or 90'))
+    .default(30)
+    .meta({ description: 'Days, today included: 7, 30 or 90', enum: [7, 30, 90] }),
+});
+
+const counts = {
+  pending: z.number(),
+  delivered: z.number(),
+  exhausted: z.number(),
+  cancelled: z.number(),
+};
+
+export const webhookStatsOutput = z
+  .object({
+    total: z.number(),
+    ...counts,
+    daily: z.array(z.object({ date: z.string(), ...counts })).meta({
+      description: "Calendar days of the organization's time zone, oldest first",
+    }),
+  })
+  .meta({
+    id: 'WebhookStats',
+    description: 'Deliveries by the day on which they were made, and where they stand now',
+  });
+
+export type CreateWebhook = z.output<typeof createWebhookInput>;
+export type UpdateWebhook = z.output<typeof updateWebhookInput>;
+export type Webhook = z.output<typeof webhookOutput>;
+export type ListDeliveries = z.output<typeof listDeliveriesQuery>;
+export type WebhookDelivery = z.output<typeof deliveryOutput>;
+export type WebhookDeliveryWithAttempts = z.output<typeof deliveryWithAttemptsOutput>;
+export type TestWebhook = z.output<typeof testWebhookInput>;
+export type WebhookTest = z.output<typeof testWebhookOutput>;
+
+export type ReplayWebhook = z.output<typeof replayInput>;
+export type WebhookReplay = z.output<typeof replayOutput>;
+export type WebhookStats = z.output<typeof webhookStatsOutput>;

@@ -1,0 +1,59 @@
+// What of an endpoint is stored encrypted: the secrets that its posts are signed with, and the values of
+// its own headers. An encrypted text is good for its endpoint alone.
+import type { App } from '../app.ts';
+import { fromJson } from '../store/db.ts';
+import type { EndpointRow } from './queries.ts';
+
+const secretBytes = 32;
+/** So long both secrets sign after a rotation. */
+const overlapMs = 24 * 3_600_000;
+
+const secretOf = (id: string) => `webhookSecret:${id}`;
+const headersOf = (id: string) => `webhookHeaders:${id}`;
+
+/** A new secret in the form of Standard Webhooks, and as it is stored. */
+export function makeSecret(app: App, id: string): { plaintext: string; sealed: string } {
+  const bytes = Buffer.from(app.random.bytes(secretBytes));
+  const plaintext = `whsec_${bytes.toString('base64')}`;
+  return { plaintext, sealed: sealSecret(app, id, plaintext) };
+}
+
+export function sealSecret(app: App, id: string, plaintext: string): string {
+  return app.secrets.encrypt(plaintext, secretOf(id));
+}
+
+type Rotated = Pick<EndpointRow, 'secret' | 'previous_secret' | 'previous_until'>;
+
+/** The columns of an endpoint whose secret is replaced now. */
+export function rotated(row: EndpointRow, sealed: string, now: number): Rotated {
+  return { secret: sealed, previous_secret: row.secret, previous_until: now + overlapMs };
+}
+
+/** The secrets that sign posts, the newest first, and until when they do. */
+export function openSecrets(
+  app: App,
+  row: Rotated & { id: string },
+): { secret: string; until: number }[] {
+  const plain = (sealed: string) => app.secrets.decrypt(sealed, secretOf(row.id)).toString('utf8');
+  const own = { secret: plain(row.secret), until: Infinity };
+  if (row.previous_secret === null) return [own];
+  return [own, { secret: plain(row.previous_secret), until: row.previous_until ?? 0 }];
+}
+
+/** Null for none. */
+export function sealHeaders(
+  app: App,
+  id: string,
+  headers: Readonly<Record<string, string>> | null,
+): string | null {
+  if (headers === null || Object.keys(headers).length === 0) return null;
+  return app.secrets.encrypt(JSON.stringify(headers), headersOf(id));
+}
+
+export function openHeaders(
+  app: App,
+  { id, headers }: Pick<EndpointRow, 'id' | 'headers'>,
+): Record<string, string> {
+  if (headers === null) return {};
+  return fromJson(app.secrets.decrypt(headers, headersOf(id)).toString('utf8'));
+}

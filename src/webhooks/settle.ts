@@ -1,0 +1,179 @@
+// What follows from an attempt: status, next attempt or end, the record of it, and how the endpoint fares; of
+// many attempts in one transaction.
+//
+//   a delivery is | by                                            | then
+//   --------------+-----------------------------------------------+------------------------------------
+//   waiting       | its time, and room for its endpoint (claim.ts) | claimed until its lease ends
+//   claimed       | 2xx                                           | delivered
+//   claimed       | a failure, attempts left                      | waiting: the schedule's time ± 20 %,
+//                 |                                               | not before the Retry-After of a 429, 503
+//   claimed       | a failure, none left                          | exhausted
+//   claimed       | 410                                           | exhausted, its endpoint disabled
+//   claimed       | a failure, the endpoint disabled meanwhile    | cancelled
+//   claimed       | its lease ends, or the daemon stops           | waiting, due at once
+//   waiting       | its endpoint is disabled (disable.ts)         | cancelled
+//   any           | a redelivery (redeliver.ts)                   | the same
+//
+//   an endpoint     | by                                          | then
+//   ----------------+---------------------------------------------+----------------------------
+//   active, well    | a failure                                   | active, failing since then
+//   active, failing | a success                                   | active, well
+//   active, failing | a failure after `disableAfterDays` of it    | disabled
+//   active          | 410                                         | disabled
+import type { App } from '../app.ts';
+import type { Db } from '../store/db.ts';
+import { type Attempted, attemptRow } from './attempt.ts';
+import { type Move, moveCounts } from './counters.ts';
+import {
+  insertAttempts,
+  lockEndpoints,
+  setFailingSince,
+  settleClaimed,
+  type WebhookAttemptRow,
+  type WebhookRow,
+} from './delivery-queries.ts';
+import { disableEndpoint } from './disable.ts';
+import type { DeliveryStatus } from './queries.ts';
+
+const dayMs = 24 * 3600_000;
+const jitter = 0.2;
+const gone = 410;
+
+/** An attempt of what this daemon had claimed. */
+export interface ClaimedAttempt extends Attempted {
+  worker: string;
+  leaseUntil: number;
+  /** When it came to its end, in ms since 1970. */
+  endedAt: number;
+}
+
+/** What became of an endpoint in a transaction, to be logged after it. */
+export interface Disabled {
+  endpoint: WebhookRow;
+  reason: string;
+}
+
+/** Settles attempts in the order in which they ended. An attempt whose lease has run out changes nothing. */
+export async function settle(
+  app: App,
+  trx: Db,
+  attempts: readonly ClaimedAttempt[],
+): Promise<Disabled[]> {
+  const ids = [...new Set(attempts.map(({ delivery }) => delivery.endpoint_id))].sort();
+  const endpoints = await lockEndpoints(trx, ids);
+  const fates = judge(app, endpoints, attempts);
+  const rows: WebhookAttemptRow[] = [];
+  const moves: Move[] = [];
+  // Rows are locked in the order of ids.
+  for (const one of attempts.toSorted((a, b) => (a.delivery.id < b.delivery.id ? -1 : 1))) {
+    const next = nextOf(app, one, fates.get(one.delivery.endpoint_id));
+    if (!(await settleOne(trx, one, next))) continue;
+    rows.push(attemptRow(app, one, 'automatic'));
+    if (next.status !== 'pending') moves.push(moveOf(one, next.status));
+  }
+  await insertAttempts(trx, rows);
+  const disabled: Disabled[] = [];
+  for (const id of ids) {
+    const fate = fates.get(id);
+    if (!fate) continue;
+    const { endpoint, since, reason } = fate;
+    if (since !== endpoint.failing_since) await setFailingSince(trx, id, since);
+    if (reason === null) continue;
+    await disableEndpoint(app, trx, endpoint, reason);
+    disabled.push({ endpoint, reason });
+  }
+  moveCounts(trx, moves);
+  return disabled;
+}
+
+interface Fate {
+  endpoint: WebhookRow;
+  since: number | null;
+  /** Why it is to be disabled. */
+  reason: string | null;
+}
+
+function judge(
+  { config }: App,
+  endpoints: ReadonlyMap<string, WebhookRow>,
+  attempts: readonly ClaimedAttempt[],
+): Map<string, Fate> {
+  const fates = new Map<string, Fate>();
+  for (const { delivery, outcome, endedAt } of attempts) {
+    const id = delivery.endpoint_id;
+    const endpoint = endpoints.get(id);
+    if (!endpoint) continue;
+    const fate = fates.get(id) ?? { endpoint, since: endpoint.failing_since, reason: null };
+    fates.set(id, fate);
+    // What a disabled endpoint still answers says nothing of the time after it is enabled again.
+    if (endpoint.status === 'disabled' || isOfBefore(endpoint, delivery.created_at)) continue;
+    if (outcome.isSuccess) {
+      fate.since = null;
+      continue;
+    }
+    fate.since ??= endedAt;
+    const { disableAfterDays } = config.webhooks;
+    if (outcome.statusCode === gone) fate.reason ??= `it answered with status ${gone}`;
+    else if (endedAt - fate.since >= disableAfterDays * dayMs) {
+      fate.reason ??= `it failed for ${disableAfterDays} days without a success`;
+    }
+  }
+  return fates;
+}
+
+/** Whether a delivery is of before its endpoint was disabled. */
+export function isOfBefore({ cancel_before }: WebhookRow, madeAt: number): boolean {
+  return cancel_before !== null && madeAt < cancel_before;
+}
+
+interface Next {
+  status: DeliveryStatus;
+  attemptCount: number;
+  dueAt: number | null;
+}
+
+function nextOf(app: App, one: ClaimedAttempt, fate: Fate | undefined): Next {
+  const { delivery, outcome } = one;
+  const attemptCount = delivery.attempt_count + 1;
+  const ended = (status: DeliveryStatus) => ({ status, attemptCount, dueAt: null });
+  if (outcome.isSuccess) return ended('delivered');
+  const dueAt = nextAttemptAt(app, attemptCount, one);
+  if (dueAt === null || outcome.statusCode === gone) return ended('exhausted');
+  const isOver =
+    fate === undefined ||
+    fate.reason !== null ||
+    fate.endpoint.status === 'disabled' ||
+    isOfBefore(fate.endpoint, delivery.created_at);
+  return isOver ? ended('cancelled') : { status: 'pending', attemptCount, dueAt };
+}
+
+/** By the schedule of contract 7; null where it is over. */
+function nextAttemptAt(
+  app: App,
+  made: number,
+  { outcome, endedAt }: ClaimedAttempt,
+): number | null {
+  const seconds = app.config.webhooks.retry.scheduleSeconds[made];
+  if (seconds === undefined) return null;
+  const factor = 1 + jitter * (2 * app.random.float() - 1);
+  return Math.max(Math.round(endedAt + seconds * 1000 * factor), outcome.retryAt ?? 0);
+}
+
+function settleOne(trx: Db, one: ClaimedAttempt, next: Next): Promise<boolean> {
+  const { delivery, worker, leaseUntil, at, endedAt } = one;
+  return settleClaimed(trx, {
+    id: delivery.id,
+    status: next.status,
+    attempt_count: next.attemptCount,
+    due_at: next.dueAt,
+    last_attempt_at: at,
+    updated_at: endedAt,
+    worker,
+    leaseUntil,
+  });
+}
+
+function moveOf({ delivery }: ClaimedAttempt, to: DeliveryStatus): Move {
+  const { endpoint_id: endpointId, created_at: madeAt } = delivery;
+  return { endpointId, madeAt, from: 'pending', to };
+}

@@ -1,0 +1,77 @@
+// Signatures of what is posted, by Standard Webhooks 1.0: HMAC-SHA256 over id, time and body, one for
+// each secret in force. Who verifies has the same bytes, so the body is signed as it is sent.
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+
+const secretPrefix = 'whsec_';
+const version = 'v1';
+/** How far the time of a signature may be from now. */
+const toleranceMs = 5 * 60_000;
+
+export type SignatureHeaders = Record<
+  'webhook-id' | 'webhook-timestamp' | 'webhook-signature',
+  string
+>;
+
+function signatureOf(secret: string, content: string): string {
+  const key = Buffer.from(secret.slice(secretPrefix.length), 'base64');
+  return `${version},${createHmac('sha256', key).update(content, 'utf8').digest('base64')}`;
+}
+
+/**
+ * The headers of one attempt. `secrets` are those in force (`whsec_` and base64), the newest first;
+ * `at` in ms since 1970 is when it is sent.
+ */
+export function signatureHeaders(
+  secrets: readonly string[],
+  eventId: string,
+  at: number,
+  body: string,
+): SignatureHeaders {
+  const timestamp = String(Math.floor(at / 1000));
+  const content = `${eventId}.${timestamp}.${body}`;
+  return {
+    'webhook-id': eventId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': secrets.map((secret) => signatureOf(secret, content)).join(' '),
+  };
+}
+
+/**
+ * Why what was received does not verify, null where it does; header names in lower case. Without
+ * `now`, the time is not looked at.
+ */
+export function signatureProblem(
+  secret: string,
+  headers: Readonly<Record<string, string | undefined>>,
+  body: string,
+  now?: number,
+): string | null {
+  if (!isSecret(secret)) return 'the secret is not whsec_ and base64';
+  const id = headers['webhook-id'];
+  const timestamp = headers['webhook-timestamp'];
+  const given = headers['webhook-signature'];
+  if (!id) return 'the header webhook-id is missing';
+  if (!timestamp) return 'the header webhook-timestamp is missing';
+  if (!given) return 'the header webhook-signature is missing';
+  if (!/^[0-9]{1,12}$/.test(timestamp)) return 'webhook-timestamp is not a number of seconds';
+  const right = Buffer.from(signatureOf(secret, `${id}.${timestamp}.${body}`));
+  const isRight = given.split(' ').some((one) => {
+    const bytes = Buffer.from(one);
+    return bytes.length === right.length && timingSafeEqual(bytes, right);
+  });
+  if (!isRight) return 'no signature is that of this id, time and body with this secret';
+  const isOff = now !== undefined && Math.abs(now - Number(timestamp) * 1000) > toleranceMs;
+  return isOff ? 'the signature is right, and its time more than 5 minutes from now' : null;
+}
+
+/** A secret of 24 to 64 bytes, as Standard Webhooks has them. */
+function isSecret(text: string): boolean {
+  if (!/^whsec_[0-9A-Za-z+/]+={0,2}$/.test(text)) return false;
+  const { length } = Buffer.from(text.slice(secretPrefix.length), 'base64');
+  return length >= 24 && length <= 64;
+}
+
+/** A secret that follows from a text that nobody else knows. */
+export function secretFrom(text: string): string {
+  return secretPrefix + createHash('sha256').update(text).digest('base64');
+}

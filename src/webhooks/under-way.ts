@@ -1,0 +1,260 @@
+// What this daemon has claimed: posted at most 5 at a time to one endpoint and 200 in all, in turn, then
+// settled together. Claims nothing itself.
+//
+//   of an endpoint                    | places that a claim may fill
+//   ----------------------------------+--------------------------------------------------
+//   nothing known yet, or slow        | 5
+//   quick: its last answer was a 2xx  | 64, once half of them are free: the next are at hand
+//   within half a second              | as soon as a post ends
+//   failing                           | 1, and of all that fail together 100
+//   its replays                       | 2, while it has nothing else
+import type { App } from '../app.ts';
+import { groupWrites } from '../store/group.ts';
+import { attempt, type OpenedEndpoint, openEndpoint } from './attempt.ts';
+import { bodiesOf } from './body.ts';
+import type { Claimed } from './claim.ts';
+import { type EndpointWork, releaseDeliveries } from './delivery-queries.ts';
+import { knownEndpoints } from './known-endpoints.ts';
+import { connectionsPerOrigin, type Poster } from './post.ts';
+import { type ClaimedAttempt, settle } from './settle.ts';
+
+const mostPosts = 200;
+const mostPostsEach = 5;
+/** With those that are being posted. Their bodies are in memory. */
+const mostHeld = 456;
+const mostHeldEach = 64;
+const mostReplaysEach = 2;
+const mostFailing = 100;
+const quickMs = 500;
+const mostSettled = 128;
+
+interface Task {
+  claimed: Claimed;
+  body: string;
+}
+
+/** One endpoint's. */
+interface Queue {
+  waiting: Task[];
+  posting: number;
+  isQuick: boolean;
+  isFailing: boolean;
+  origin: string;
+  opened: OpenedEndpoint;
+}
+
+interface UnderWayParts {
+  worker: string;
+  poster: Poster;
+  /** Something ended: there is room, or something is due at another time. */
+  onEnd: () => void;
+}
+
+/** What is under way in one daemon. */
+export class UnderWay {
+  readonly #app: App;
+  readonly #parts: UnderWayParts;
+  readonly #queues = new Map<string, Queue>();
+  readonly #posts = new Set<Promise<void>>();
+  /** Posts by origin: of what waits there for a connection the time would run. */
+  readonly #origins = new Map<string, number>();
+  readonly #settle;
+  readonly #settling = new Set<Promise<void>>();
+  #held = 0;
+  #isStopping = false;
+
+  constructor(app: App, parts: UnderWayParts) {
+    this.#app = app;
+    this.#parts = parts;
+    this.#settle = groupWrites(
+      app.store,
+      mostSettled,
+      async (trx, attempts: ClaimedAttempt[]) => {
+        const disabled = await settle(app, trx, attempts);
+        return attempts.map((_one, index) => (index === 0 ? disabled : []));
+      },
+      'quiet',
+    );
+  }
+
+  /** How many deliveries are claimed and not settled. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** How many more may be claimed. */
+  get room(): number {
+    return mostHeld - this.#held;
+  }
+
+  /** How many more of this endpoint. */
+  roomOf({ id, failing_since }: EndpointWork, isReplay: boolean): number {
+    const queue = this.#queues.get(id);
+    const held = queue ? queue.waiting.length + queue.posting : 0;
+    if (failing_since !== null) {
+      const failing = [...this.#queues.values()].filter(({ isFailing }) => isFailing).length;
+      return failing < mostFailing ? 1 - held : 0;
+    }
+    if (isReplay) return mostReplaysEach - held;
+    if (!queue?.isQuick) return mostPostsEach - held;
+    return held <= mostHeldEach / 2 ? mostHeldEach - held : 0;
+  }
+
+  /** Takes over what was claimed. */
+  async launch(claimed: readonly Claimed[]): Promise<void> {
+    this.#held += claimed.length;
+    let bodies: Map<string, string>;
+    try {
+      bodies = await bodiesOf(
+        this.#app,
+        claimed.map(({ delivery }) => delivery),
+      );
+    } catch (error) {
+      this.#held -= claimed.length;
+      throw error;
+    }
+    for (const one of claimed) {
+      const body = bodies.get(one.delivery.event_id) ?? '';
+      this.#queueOf(one).waiting.push({ claimed: one, body });
+    }
+    this.#pump();
+  }
+
+  #queueOf({ endpoint }: Claimed): Queue {
+    let queue = this.#queues.get(endpoint.id);
+    if (!queue) {
+      const opened = openEndpoint(this.#app, endpoint);
+      const { origin } = new URL(opened.url);
+      queue = { waiting: [], posting: 0, isQuick: false, isFailing: false, origin, opened };
+      this.#queues.set(endpoint.id, queue);
+    }
+    // As it is now: address, secrets and headers may have changed since.
+    queue.opened = openEndpoint(this.#app, endpoint);
+    queue.origin = new URL(queue.opened.url).origin;
+    queue.isFailing = endpoint.failing_since !== null;
+    return queue;
+  }
+
+  /** Posts what may be posted, one of each endpoint in turn. */
+  #pump(): void {
+    let isMoving = true;
+    while (isMoving && this.#posts.size < mostPosts) {
+      isMoving = false;
+      for (const [id, queue] of this.#queues) {
+        if (this.#posts.size >= mostPosts) return;
+        const isOriginFull = (this.#origins.get(queue.origin) ?? 0) >= connectionsPerOrigin;
+        if (queue.posting >= mostPostsEach || isOriginFull) continue;
+        const task = queue.waiting.shift();
+        if (!task) continue;
+        // Behind all others from now on.
+        this.#queues.delete(id);
+        this.#queues.set(id, queue);
+        isMoving = true;
+        this.#launchOne(id, queue, task);
+      }
+    }
+  }
+
+  #launchOne(id: string, queue: Queue, task: Task): void {
+    const { origin } = queue;
+    queue.posting += 1;
+    this.#origins.set(origin, (this.#origins.get(origin) ?? 0) + 1);
+    const post = this.#postOne(queue, task).finally(() => {
+      this.#posts.delete(post);
+      const left = (this.#origins.get(origin) ?? 1) - 1;
+      if (left > 0) this.#origins.set(origin, left);
+      else this.#origins.delete(origin);
+      this.#pump();
+    });
+    this.#posts.add(post);
+    void post.then(() => this.#forget(id, queue));
+  }
+
+  /** Its place is free when it has been posted; it is held until it is settled. */
+  async #postOne(queue: Queue, { claimed, body }: Task): Promise<void> {
+    const { app, parts } = { app: this.#app, parts: this.#parts };
+    const { delivery, leaseUntil } = claimed;
+    let ended: ClaimedAttempt;
+    try {
+      const attempted = await attempt(app, parts.poster, queue.opened, delivery, body);
+      const { worker } = parts;
+      ended = { ...attempted, worker, leaseUntil, endedAt: app.clock.now() };
+    } catch (error) {
+      app.log.error({ err: error, deliveryId: delivery.id }, 'a webhook could not be posted');
+      queue.posting -= 1;
+      this.#held -= 1;
+      return;
+    }
+    queue.posting -= 1;
+    const { isSuccess, durationMs } = ended.outcome;
+    queue.isQuick = isSuccess && durationMs < quickMs;
+    if (this.#isStopping && !isSuccess) {
+      this.#held -= 1;
+      return;
+    }
+    if (!isSuccess && queue.waiting.length > 0) this.#handBack(queue);
+    const settling = this.#settleOne(ended);
+    this.#settling.add(settling);
+    void settling.then(() => this.#settling.delete(settling));
+  }
+
+  async #settleOne(ended: ClaimedAttempt): Promise<void> {
+    const { log } = this.#app;
+    try {
+      const disabled = await this.#settle(ended);
+      if (disabled.length > 0) knownEndpoints(this.#app).forget();
+      for (const { endpoint, reason } of disabled) {
+        const { id: endpointId, organization_id: organizationId, url } = endpoint;
+        const { host } = new URL(url);
+        log.warn({ endpointId, organizationId, host, reason }, 'a webhook endpoint was disabled');
+      }
+    } catch (error) {
+      const { id: deliveryId } = ended.delivery;
+      const text = 'the end of a webhook attempt could not be stored: it is made again';
+      log.error({ err: error, deliveryId }, text);
+    }
+    this.#held -= 1;
+    this.#parts.onEnd();
+  }
+
+  /** What waits for an endpoint that has begun to fail may go another time, or from another daemon. */
+  #handBack(queue: Queue): void {
+    const ids = queue.waiting.splice(0).map(({ claimed }) => claimed.delivery.id);
+    void this.#release(ids).then(() => {
+      this.#held -= ids.length;
+      this.#parts.onEnd();
+    });
+  }
+
+  async #release(ids: readonly string[] | null): Promise<void> {
+    const { store, clock, log } = this.#app;
+    const { worker } = this.#parts;
+    try {
+      await store.write((trx) => releaseDeliveries(trx, worker, ids, clock.now()), 'quiet');
+    } catch (error) {
+      log.error({ err: error }, 'webhook deliveries were not handed back: their leases run out');
+    }
+  }
+
+  #forget(id: string, queue: Queue): void {
+    if (queue.posting > 0 || queue.waiting.length > 0 || queue.isQuick) return;
+    if (this.#queues.get(id) === queue) this.#queues.delete(id);
+  }
+
+  /** Lets posts end for `graceMs`, cuts off the rest, and hands back what was not posted. */
+  async end(graceMs: number): Promise<void> {
+    for (const queue of this.#queues.values()) this.#held -= queue.waiting.splice(0).length;
+    const ended = Promise.all(this.#posts);
+    if (graceMs > 0) {
+      const late = Promise.withResolvers<void>();
+      const cancel = this.#app.clock.after(graceMs, late.resolve);
+      await Promise.race([ended, late.promise]);
+      cancel();
+    }
+    this.#isStopping = true;
+    await this.#parts.poster.close();
+    await ended;
+    await Promise.all(this.#settling);
+    await this.#release(null);
+  }
+}

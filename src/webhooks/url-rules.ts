@@ -1,0 +1,109 @@
+// Where events may be posted (contract 7): the URL as it is registered, and each address that its host has
+// when a connection is made. Both ask here, so that what is registered cannot lead elsewhere later.
+import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import type { App } from '../app.ts';
+import { isPublicAddress } from '../net/network-address.ts';
+
+const longestUrl = 2048;
+/** Mail and databases: a POST may be taken there for commands. */
+const deniedPorts: ReadonlySet<number> = new Set([0, 25, 465, 587, 3306, 5432, 6379]);
+const portOf: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+/** Where a connection goes. */
+export interface Target {
+  isSecure: boolean;
+  /** A name in A-labels, or an address without brackets. */
+  host: string;
+  port: number;
+}
+
+type Surroundings = Pick<App, 'config' | 'dns' | 'publicUrl'>;
+
+/** The URL in the form in which it is kept and posted to, or what is wrong with its text. */
+function parseEndpointUrl(text: string): { url: URL } | { problem: string } {
+  if (text.length > longestUrl) return { problem: `has more than ${longestUrl} characters` };
+  // The parser would drop or mend these, and another parser would not.
+  if (/[\s\\]|\p{Cc}/u.test(text)) {
+    return { problem: 'has white space, a control character or a backslash' };
+  }
+  if (!URL.canParse(text)) return { problem: 'is not an absolute URL' };
+  const url = new URL(text);
+  if (!(url.protocol in portOf)) return { problem: 'does not begin with https:// or http://' };
+  if (!/^https?:\/\/[^/]/i.test(text)) return { problem: 'is not an absolute URL' };
+  if (url.username !== '' || url.password !== '' || /^[^/]*\/\/[^/?#]*@/.test(text)) {
+    return { problem: 'has a user name or password: use a header of the endpoint' };
+  }
+  if (url.href.length > longestUrl) return { problem: `has more than ${longestUrl} characters` };
+  const { port } = targetOf(url);
+  if (deniedPorts.has(port)) return { problem: `has port ${port}, to which nothing is posted` };
+  return { url };
+}
+
+export function targetOf(url: URL): Target {
+  const port = url.port === '' ? portOf[url.protocol] : Number(url.port);
+  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  return { isSecure: url.protocol === 'https:', host, port: port ?? 0 };
+}
+
+/**
+ * Why nothing may be posted to this URL, in words that follow the name of the field; null where it
+ * may. A name that cannot be resolved now may be: each connection asks again.
+ */
+export async function urlProblem(app: Surroundings, text: string): Promise<string | null> {
+  const parsed = parseEndpointUrl(text);
+  if ('problem' in parsed) return parsed.problem;
+  const target = targetOf(parsed.url);
+  const problem = hostProblem(app, target);
+  if (problem !== null || app.config.webhooks.allowPrivateAddresses) return problem;
+  const addresses = await addressesOf(app, target.host).catch(() => []);
+  return addressProblem(app, target, addresses);
+}
+
+/** Of what can be said without asking for addresses. */
+export function hostProblem(app: Surroundings, target: Target): string | null {
+  if (app.config.webhooks.allowPrivateAddresses) return null;
+  if (isLocalName(target.host)) return `names this machine (${target.host})`;
+  const isOurs = [app.config.http.publicUrl, app.publicUrl.current].some((text) => {
+    if (text === null || !URL.canParse(text)) return false;
+    const own = targetOf(new URL(text));
+    return own.host === target.host && own.port === target.port;
+  });
+  return isOurs ? 'is the address of this service' : null;
+}
+
+/** Whether one of these addresses of the host is one to which nothing is posted. */
+export function addressProblem(
+  app: Surroundings,
+  { host, port }: Target,
+  addresses: readonly string[],
+): string | null {
+  if (app.config.webhooks.allowPrivateAddresses) return null;
+  const refused = addresses.find((address) => !isPublicAddress(address));
+  if (refused !== undefined) {
+    return refused === host
+      ? `has the address ${refused}, which is not a public one`
+      : `leads to ${refused} (${host}), which is not a public address`;
+  }
+  const isOurs = addresses.some((address) => isOwnListener(app, address, port));
+  return isOurs ? 'leads to a listener of this service' : null;
+}
+
+/** The addresses of a host, IPv4 first. Rejects as `app.dns` does. */
+export async function addressesOf({ dns }: Pick<App, 'dns'>, host: string): Promise<string[]> {
+  if (isIP(host) !== 0) return [host];
+  // RFC 6761 6.3: never asked of the DNS.
+  if (isLocalName(host)) return ['127.0.0.1', '::1'];
+  const { ipv4, ipv6 } = await dns.addresses(host);
+  return [...ipv4, ...ipv6];
+}
+
+function isLocalName(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost');
+}
+
+function isOwnListener({ config }: Surroundings, address: string, port: number): boolean {
+  if (port !== config.http.port && port !== config.smtp.inbound.port) return false;
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return own.some((one) => one.address === address);
+}

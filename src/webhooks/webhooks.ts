@@ -1,0 +1,215 @@
+// Webhook endpoints (specification 2.14, 4.9; contract 7): making, listing, changing, deleting them, and
+// rotating their secrets. Every change is counted, so that each process forgets what it knew of them.
+//
+//   state     moved by                      to        also
+//   (none)    create                        active    the secret is shown this once
+//   active    update, a 410, days of        disabled  what waits becomes `cancelled`
+//             failures
+//   disabled  update                        active    disabledReason and failures forgotten
+//   any       rotate-secret                 the same  both secrets sign for 24 hours
+//   any       delete                        (none)    its deliveries and statistics are gone with it
+import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
+import type { Deleted } from '../api/resource-schema.ts';
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { changesOf, type Details } from '../audit/audit.ts';
+import { ConflictError, ValidationError } from '../errors.ts';
+import { record } from '../events/record.ts';
+import { lockOrganization } from '../organizations/queries.ts';
+import { fromJson } from '../store/db.ts';
+import { cancelPending, deleteDeliveries } from './backlog.ts';
+import { knownEndpoints, noteEndpointChange } from './known-endpoints.ts';
+import { toWebhook } from './present.ts';
+import { deleteCounters, type EndpointRow, endpoints } from './queries.ts';
+import type { CreateWebhook, UpdateWebhook, Webhook } from './schema.ts';
+import { makeSecret, openHeaders, rotated, sealHeaders } from './secrets.ts';
+import { urlProblem } from './url-rules.ts';
+
+const mostEndpoints = 50;
+
+/** What of an endpoint is changed by hand, as the audit tells it: no path, no value of a header. */
+function settingsOf(app: App, row: EndpointRow) {
+  return {
+    name: row.name,
+    origin: new URL(row.url).origin,
+    events: fromJson<string[]>(row.events),
+    channels: fromJson<string[]>(row.channels),
+    headers: Object.keys(openHeaders(app, row)),
+    status: row.status,
+  };
+}
+
+/** What differs; where only the path or the value of a header does, that it does. */
+function differences(app: App, before: EndpointRow, after: EndpointRow): Details {
+  const values = (row: EndpointRow) => JSON.stringify(openHeaders(app, row));
+  return {
+    ...changesOf(settingsOf(app, before), settingsOf(app, after)),
+    ...(before.url !== after.url && { urlChanged: true }),
+    ...(values(before) !== values(after) && { headersChanged: true }),
+  };
+}
+
+async function checkUrl(app: App, url: string): Promise<void> {
+  const problem = await urlProblem(app, url);
+  if (problem !== null) throw ValidationError.of('url', problem);
+}
+
+/**
+ * Makes an endpoint; its secret is in `secret`, this once.
+ * @throws ValidationError for a URL that may not be posted to; ConflictError beyond 50.
+ */
+export async function createWebhook(
+  app: App,
+  caller: Caller,
+  input: CreateWebhook,
+): Promise<Webhook> {
+  const { organizationId } = caller;
+  await checkUrl(app, input.url);
+  const id = app.newId('webhook');
+  const now = app.clock.now();
+  const { plaintext, sealed } = makeSecret(app, id);
+  const row: EndpointRow = {
+    id,
+    organization_id: organizationId,
+    name: input.name ?? null,
+    url: input.url,
+    events: JSON.stringify(input.events),
+    channels: JSON.stringify(input.channels ?? ['email']),
+    headers: sealHeaders(app, id, input.headers ?? null),
+    status: 'active',
+    disabled_reason: null,
+    secret: sealed,
+    previous_secret: null,
+    previous_until: null,
+    failing_since: null,
+    created_at: now,
+    updated_at: now,
+  };
+  await app.store.write(async (trx) => {
+    // Two that are made at once are counted one after the other.
+    await lockOrganization(trx, organizationId, now);
+    if ((await endpoints.count(trx, organizationId)) >= mostEndpoints) {
+      const text = `The organization has ${mostEndpoints} webhooks, and may have no more`;
+      throw new ConflictError('webhook', text);
+    }
+    await endpoints.insert(trx, row);
+    noteEndpointChange(trx);
+    const details = settingsOf(app, row);
+    await record(app, trx, caller, { subject: id, action: 'webhook.created', details });
+  });
+  knownEndpoints(app).forget();
+  return toWebhook(app, row, caller.permissions, plaintext);
+}
+
+/** A page of the organization's endpoints, newest first. */
+export async function listWebhooks(
+  app: App,
+  caller: Caller,
+  page: PageRequest,
+): Promise<Page<Webhook>> {
+  const { rows, total } = await endpoints.page(app.store.db, caller.organizationId, page);
+  return toPage(
+    rows.map((row) => toWebhook(app, row, caller.permissions)),
+    total,
+    page,
+  );
+}
+
+/** @throws ResourceNotFoundError. */
+export async function getWebhook(app: App, caller: Caller, id: string): Promise<Webhook> {
+  const row = await endpoints.get(app.store.db, caller.organizationId, id);
+  return toWebhook(app, row, caller.permissions);
+}
+
+/** The columns that a status given by hand sets. */
+function statusColumns(row: EndpointRow, status: UpdateWebhook['status']): Partial<EndpointRow> {
+  if (status === undefined || status === row.status) return {};
+  return { status, disabled_reason: null, failing_since: null };
+}
+
+/**
+ * Changes what is given. Disabled, it gets nothing more, and what waits for it is cancelled; enabled
+ * again, it starts clean.
+ * @throws ResourceNotFoundError; ValidationError for a URL that may not be posted to.
+ */
+export async function updateWebhook(
+  app: App,
+  caller: Caller,
+  id: string,
+  input: UpdateWebhook,
+): Promise<Webhook> {
+  const { organizationId } = caller;
+  const { status: before } = await endpoints.get(app.store.db, organizationId, id);
+  if (input.url !== undefined) await checkUrl(app, input.url);
+  // Of a process that ended before it had cancelled all.
+  if (before === 'disabled' && input.status === 'active') await cancelPending(app, id);
+  const updated = await app.store.write(async (trx) => {
+    const now = app.clock.now();
+    // Locks the row: what changed meanwhile is in it.
+    const row = await endpoints.update(trx, organizationId, id, { id });
+    const changed: EndpointRow = {
+      ...row,
+      ...(input.name !== undefined && { name: input.name }),
+      ...(input.url !== undefined && { url: input.url }),
+      ...(input.events && { events: JSON.stringify(input.events) }),
+      ...(input.channels && { channels: JSON.stringify(input.channels) }),
+      ...(input.headers !== undefined && { headers: sealHeaders(app, id, input.headers) }),
+      ...statusColumns(row, input.status),
+      updated_at: now,
+    };
+    const details = differences(app, row, changed);
+    if (Object.keys(details).length === 0) return row;
+    await endpoints.update(trx, organizationId, id, changed);
+    noteEndpointChange(trx);
+    await record(app, trx, caller, { subject: id, action: 'webhook.updated', details });
+    return changed;
+  });
+  knownEndpoints(app).forget();
+  if (input.status === 'disabled') await cancelPending(app, id);
+  return toWebhook(app, updated, caller.permissions);
+}
+
+/**
+ * Replaces the secret; the new one is in `secret`, this once. Both sign for 24 hours.
+ * @throws ResourceNotFoundError.
+ */
+export async function rotateSecret(app: App, caller: Caller, id: string): Promise<Webhook> {
+  const { plaintext, sealed } = makeSecret(app, id);
+  const row = await app.store.write(async (trx) => {
+    const now = app.clock.now();
+    const old = await endpoints.update(trx, caller.organizationId, id, { updated_at: now });
+    const columns = rotated(old, sealed, now);
+    const changed = await endpoints.update(trx, caller.organizationId, id, columns);
+    noteEndpointChange(trx);
+    await record(app, trx, caller, { subject: id, action: 'webhook.secret-rotated' });
+    return changed;
+  });
+  knownEndpoints(app).forget();
+  return toWebhook(app, row, caller.permissions, plaintext);
+}
+
+/**
+ * Deletes an endpoint with its deliveries and statistics. What is on the wire now can no longer be
+ * called back.
+ * @throws ResourceNotFoundError.
+ */
+export async function deleteWebhook(app: App, caller: Caller, id: string): Promise<Deleted> {
+  const { organizationId } = caller;
+  await endpoints.get(app.store.db, organizationId, id);
+  await deleteDeliveries(app, id);
+  await app.store.write(async (trx) => {
+    // First: nothing is queued for it from here on.
+    const row = await endpoints.remove(trx, organizationId, id);
+    noteEndpointChange(trx);
+    await deleteDeliveries(app, id, trx);
+    await deleteCounters(trx, id);
+    const { name, origin } = settingsOf(app, row);
+    await record(app, trx, caller, {
+      subject: id,
+      action: 'webhook.deleted',
+      details: { name, origin },
+    });
+  });
+  knownEndpoints(app).forget();
+  return { success: true, message: `Webhook ${id} is deleted` };
+}

@@ -1,0 +1,157 @@
+// What is posted of an event (src/webhooks/body.ts): made once, kept, bounded, and blank once its message is
+// deleted.
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { App } from '../../src/app.ts';
+import { recordTimeline } from '../../src/events/record.ts';
+import { presentMessageEvent } from '../../src/messages/events.ts';
+import { deleteMessage } from '../../src/messages/messages.ts';
+import { bodyOf, eventBody, mostBodyBytes } from '../../src/webhooks/body.ts';
+import { sweepWebhooks } from '../../src/webhooks/retention.ts';
+import { send } from '../support/delivery.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import {
+  attemptRows,
+  deliveryRow,
+  loopbackConfig,
+  makeDeliveries,
+  makeEndpoint,
+} from './engine.ts';
+
+const dayMs = 24 * 3600_000;
+
+describe.each(stores)('a body, on %s', (store) => {
+  let test: TestApp;
+  let app: App;
+  let presented: number;
+  beforeEach(async () => {
+    test = await testApp({ store, config: loopbackConfig });
+    app = test.app;
+    presented = 0;
+    app.presentMessageEvent = async (_app, _organization, id, event) => {
+      const { rows } = await sql`select 1 from messages where id = ${id}`.execute(app.store.db);
+      presented += 1;
+      return rows.length === 0 ? null : { id, subject: 'private', event: { at: event.timestamp } };
+    };
+  });
+  afterEach(() => test.close());
+
+  /** A message, an event of it, and its delivery. */
+  async function ofMessage() {
+    const { id } = await send(app, test.caller, 'a@sandbox.test');
+    const { organizationId } = test.caller;
+    const timestamp = test.clock.now();
+    const event = { organizationId, messageId: id, recipientId: null, metadata: null, timestamp };
+    await app.store.write((trx) =>
+      recordTimeline(app, trx, [{ ...event, eventType: 'sent', status: 'sent' }]),
+    );
+    const { rows } = await sql<{ id: string }>`select id from events
+      where message_id = ${id} and event_type = 'sent'`.execute(app.store.db);
+    const endpoint = await makeEndpoint(test, 'http://127.0.0.1:1/');
+    const [delivery = ''] = await makeDeliveries(test, endpoint, 1, {
+      event_id: rows[0]?.id ?? '',
+      event_type: 'message.sent',
+      message_id: id,
+    });
+    return { message: id, delivery: await deliveryRow(app, delivery) };
+  }
+
+  it('is the Message object with the status and the recipient of the event', async () => {
+    app.presentMessageEvent = presentMessageEvent;
+    const { message, delivery } = await ofMessage();
+    const { data } = JSON.parse(await bodyOf(app, delivery));
+    expect(shown(data)).toEqual({ id: message, status: 'sent', subject: 'Hello' });
+    expect(data.event).toEqual({ recipient: null, errorCode: null, reply: null, url: null });
+  });
+
+  const shown = ({ id, status, subject }: Record<string, unknown>) => ({ id, status, subject });
+
+  it('is made once and kept', async () => {
+    const { message, delivery } = await ofMessage();
+    const bodies = [await bodyOf(app, delivery), await bodyOf(app, delivery)];
+    expect(new Set(bodies).size).toBe(1);
+    expect(presented).toBe(1);
+    expect(JSON.parse(bodies[0] ?? '')).toMatchObject({
+      type: 'message.sent',
+      organizationId: test.caller.organizationId,
+      data: { id: message, subject: 'private' },
+    });
+  });
+
+  it.each(['before', 'after'])('says only the id where its message is deleted %s', async (when) => {
+    const { message, delivery } = await ofMessage();
+    const first = when === 'after' ? await bodyOf(app, delivery) : null;
+    await deleteMessage(app, test.caller, message);
+    const body = await bodyOf(app, delivery);
+    expect(JSON.parse(body)).toEqual({
+      type: 'message.sent',
+      timestamp: new Date(delivery.created_at).toISOString(),
+      data: { id: message, deleted: true },
+      organizationId: test.caller.organizationId,
+    });
+    expect(body).not.toBe(first);
+    expect(await bodyOf(app, delivery)).toBe(body);
+    const { rows } = await sql<{ n: number }>`select cast(count(*) as integer) as n
+      from webhook_bodies where body like '%private%'`.execute(app.store.db);
+    expect(rows[0]?.n).toBe(0);
+  });
+
+  it('says only the id where its message is deleted while it is made', async () => {
+    const { message, delivery } = await ofMessage();
+    const present = app.presentMessageEvent;
+    app.presentMessageEvent = async (...asked) => {
+      const shown = await present(...asked);
+      await deleteMessage(app, test.caller, message);
+      return shown;
+    };
+    expect(JSON.parse(await bodyOf(app, delivery)).data).toEqual({ id: message, deleted: true });
+  });
+
+  it('goes after 90 days with delivery and attempts, what has not ended stays', async () => {
+    const endpoint = await makeEndpoint(test, 'http://127.0.0.1:1/');
+    const ended = { status: 'delivered', due_at: null } as const;
+    const old = await makeDeliveries(test, endpoint, 1_200, ended);
+    const [pending = ''] = await makeDeliveries(test, endpoint, 1);
+    await bodyOf(app, await deliveryRow(app, old[0] ?? ''));
+    await app.store.write((trx) =>
+      sql`insert into webhook_attempts (id, delivery_id, "trigger", at, duration_ms, outcome)
+        values ('wha_1', ${old[0]}, 'automatic', ${test.clock.now()}, 1, 'succeeded')`.execute(trx),
+    );
+    test.clock.set(test.clock.now() + 90 * dayMs);
+    expect(await sweepWebhooks(app)).toBe(0);
+    const [young = ''] = await makeDeliveries(test, endpoint, 1, ended);
+    test.clock.set(test.clock.now() + 1);
+    expect(await sweepWebhooks(app)).toBeGreaterThanOrEqual(1_201);
+    const { rows } = await sql<{ id: string }>`select id from webhook_deliveries
+      order by id`.execute(app.store.db);
+    expect(rows.map(({ id }) => id)).toEqual([pending, young].sort());
+    expect(await attemptRows(app, old[0] ?? '')).toEqual([]);
+    const { rows: bodies } = await sql`select 1 from webhook_bodies`.execute(app.store.db);
+    expect(bodies).toEqual([]);
+  });
+});
+
+describe('a body of an event', () => {
+  const event = { type: 'webhook.test', timestamp: 0, organizationId: 'org_1' };
+
+  it.each([
+    ['many recipients', { id: 'msg_1', to: Array(20_000).fill({ email: 'a@example.com' }) }],
+    ['long facts', { id: 'msg_1', event: { reply: '👋'.repeat(200_000) } }],
+    ['many fields', Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, i]))],
+    ['deep', JSON.parse(`${'{"a":'.repeat(2_000)}"${'x'.repeat(300_000)}"${'}'.repeat(2_000)}`)],
+    ['escapes', { id: 'msg_1', a: Array(100).fill('\u0000'.repeat(60_000)) }],
+  ])('has 256 KB at most: %s', (_name, data) => {
+    const body = eventBody({ ...event, data });
+    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(mostBodyBytes);
+    expect(JSON.parse(body).data.truncated).toBe(true);
+    expect(body).not.toMatch(/\\ud83d"/);
+  });
+
+  it('is whole at 256 KB', () => {
+    const around = Buffer.byteLength(eventBody({ ...event, data: { a: '' } }));
+    const data = { a: 'x'.repeat(mostBodyBytes - around) };
+    expect(JSON.parse(eventBody({ ...event, data })).data).toEqual(data);
+    const longer = eventBody({ ...event, data: { a: `${data.a}x` } });
+    expect(JSON.parse(longer).data.truncated).toBe(true);
+  });
+});

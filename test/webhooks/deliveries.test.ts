@@ -1,0 +1,223 @@
+// Deliveries for who asks (contract 7): tests, lists with their filters, attempts, and replays of what
+// is logged.
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import type { Page } from '../../src/api/pagination.ts';
+import { insertDeliveries } from '../../src/webhooks/queries.ts';
+import type {
+  WebhookDelivery,
+  WebhookDeliveryWithAttempts,
+  WebhookReplay,
+  WebhookTest,
+} from '../../src/webhooks/schema.ts';
+import { cliWorkspace } from '../support/cli.ts';
+import { eachApi } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
+import { counterSums, deliveryRows, endpoint, happen } from './fixtures.ts';
+
+const hourMs = 3_600_000;
+const iso = (ms: number) => new Date(ms).toISOString();
+
+describe.each(stores)('deliveries of a webhook on %s', (store) => {
+  const { test, api } = eachApi({ store });
+  const run = (text: ReturnType<typeof sql>) => test.app.store.write((trx) => text.execute(trx));
+  const list = async (id: string, query = '') =>
+    (await api.get<Page<WebhookDelivery>>(`/v1/webhooks/${id}/deliveries${query}`)).body;
+  const replay = (id: string, body: object) =>
+    api.post<WebhookReplay>(`/v1/webhooks/${id}/replay`, body);
+
+  it('a test is queued for its endpoint alone, whatever it subscribes to', async () => {
+    const { id } = await endpoint(test, { events: ['domain.failed'] });
+    await endpoint(test);
+    const data = { order: 7, of: 'Żółw' };
+    const { status, body } = await api.post<WebhookTest>(`/v1/webhooks/${id}/test`, { data });
+    expect([status, body.accepted]).toEqual([201, true]);
+    expect(await deliveryRows(test.app)).toMatchObject([
+      { id: body.deliveryId, event_id: body.eventId, endpoint_id: id, event_type: 'webhook.test' },
+    ]);
+    const events = await sql<{ data: string }>`
+      select event_type, subject, data from resource_events where id = ${body.eventId}`.execute(
+      test.app.store.db,
+    );
+    expect(events.rows).toEqual([
+      { event_type: 'webhook.test', subject: id, data: JSON.stringify(data) },
+    ]);
+    expect(await counterSums(test.app)).toEqual({ [id]: [1, 0, 0, 0] });
+  });
+
+  it.each([
+    ['nothing', undefined, 201],
+    ['an empty object', {}, 201],
+    ['null', { data: null }, 201],
+    ['a text', { data: 'x' }, 422],
+    ['65 KB', { data: { x: 'x'.repeat(65 * 1024) } }, 422],
+  ])('a test with %s: %#', async (_what, body, expected) => {
+    const { id } = await endpoint(test);
+    const url = `/v1/webhooks/${id}/test`;
+    const options = body === undefined ? {} : { body };
+    expect((await api.request('POST', url, options)).status).toBe(expected);
+  });
+
+  it('are listed by status, kind and time, newest first', async () => {
+    const { id } = await endpoint(test);
+    await happen(test, 'sent');
+    await happen(test, 'delivered');
+    const since = test.clock.now() + hourMs;
+    await test.clock.advance(hourMs);
+    await happen(test, 'delivered');
+    const [first, second, third] = (await deliveryRows(test.app)).map((row) => row.id);
+    await run(sql`update webhook_deliveries set status = 'delivered', due_at = null
+      where id = ${second}`);
+    const ids = async (query: string) => (await list(id, query)).items.map((item) => item.id);
+    expect(await ids('')).toEqual([third, second, first]);
+    expect(await ids('?status=delivered')).toEqual([second]);
+    expect(await ids('?status=pending')).toEqual([third, first]);
+    expect(await ids('?eventType=message.delivered')).toEqual([third, second]);
+    expect(await ids('?eventType=message.delivered&status=pending')).toEqual([third]);
+    expect(await ids(`?since=${iso(since)}`)).toEqual([third]);
+    const page = await list(id, '?limit=2&page=2');
+    expect(page.items.map((item) => item.id)).toEqual([first]);
+    expect(page.pagination).toEqual({ page: 2, limit: 2, total: 3, totalPages: 2 });
+    expect(page.items[0]).toMatchObject({
+      endpointId: id,
+      eventType: 'message.sent',
+      status: 'pending',
+      attemptCount: 0,
+      nextAttemptAt: iso(since - hourMs),
+      lastAttemptAt: null,
+      createdAt: iso(since - hourMs),
+    });
+  });
+
+  it.each(['status=sent', 'eventType=nonsense', 'since=yesterday', 'limit=0'])(
+    'are not listed by %s',
+    async (query) => {
+      const { id } = await endpoint(test);
+      const { status, body } = await api.get<{ fields: object }>(
+        `/v1/webhooks/${id}/deliveries?${query}`,
+      );
+      expect([status, Object.keys(body.fields)]).toEqual([422, [query.split('=')[0]]]);
+    },
+  );
+
+  it('show their attempts, and are not there under another endpoint', async () => {
+    const { id } = await endpoint(test);
+    const other = await endpoint(test, { events: ['domain.failed'] });
+    await happen(test);
+    const [row] = await deliveryRows(test.app);
+    const at = test.clock.now();
+    await run(sql`insert into webhook_attempts
+        (id, delivery_id, "trigger", at, duration_ms, outcome, status_code, error_class, response)
+      values ('wha_1', ${row?.id}, 'automatic', ${at}, 12, 'failed', 500, 'status', 'no'),
+        ('wha_2', ${row?.id}, 'manual', ${at}, 9, 'failed', null, 'timeout', null)`);
+    const url = (endpointId: string) => `/v1/webhooks/${endpointId}/deliveries/${row?.id}`;
+    const { body } = await api.get<WebhookDeliveryWithAttempts>(url(id));
+    const attempt = { at: iso(at), outcome: 'failed' };
+    expect(body.attempts).toEqual([
+      {
+        ...attempt,
+        ...{ id: 'wha_1', trigger: 'automatic', durationMs: 12 },
+        ...{ statusCode: 500, errorClass: 'status', response: 'no' },
+      },
+      {
+        ...attempt,
+        ...{ id: 'wha_2', trigger: 'manual', durationMs: 9 },
+        ...{ statusCode: null, errorClass: 'timeout', response: null },
+      },
+    ]);
+    for (const method of ['GET', 'POST'] as const) {
+      const path = method === 'GET' ? url(other.id) : `${url(other.id)}/redeliver`;
+      const answer = await api.request<object>(method, path, {});
+      expect([answer.status, answer.body]).toEqual([
+        404,
+        { _tag: 'ResourceNotFoundError', resource: 'webhook-delivery', id: row?.id },
+      ]);
+    }
+  });
+
+  it('a replay queues logged events again, under their ids, behind what is live', async () => {
+    await happen(test, 'sent');
+    await test.clock.advance(hourMs);
+    const since = test.clock.now();
+    await happen(test, 'sent');
+    await happen(test, 'delivered');
+    await happen(test, 'queued');
+    const { id } = await endpoint(test, { events: ['message.sent'] });
+    const logged = await sql<{ id: string; event_type: string; message_id: string }>`
+      select id, event_type, message_id from events order by id`.execute(test.app.store.db);
+    const [, second, third] = logged.rows;
+    const { status, body } = await replay(id, { since: iso(since) });
+    expect([status, body]).toEqual([200, { accepted: true, deliveries: 1, isComplete: true }]);
+    const wanted = { endpoint_id: id, status: 'pending', is_replay: 1 };
+    expect(await deliveryRows(test.app)).toMatchObject([
+      { ...wanted, event_id: second?.id, message_id: second?.message_id },
+    ]);
+    expect((await replay(id, { events: ['message.*'] })).body.deliveries).toBe(3);
+    expect((await replay(id, { until: iso(since) })).body.deliveries).toBe(1);
+    expect((await replay(id, { events: ['message.delivered'] })).body.deliveries).toBe(1);
+    const last = (await deliveryRows(test.app)).at(-1);
+    expect(last).toMatchObject({ ...wanted, event_id: third?.id });
+    expect(await counterSums(test.app)).toEqual({ [id]: [6, 0, 0, 0] });
+  });
+
+  it('a replay of what was given up takes each event once, also at the command line', async () => {
+    const { id } = await endpoint(test);
+    await happen(test, 'sent');
+    await happen(test, 'delivered');
+    await run(sql`update webhook_deliveries set status = 'exhausted', due_at = null
+      where event_type = 'message.sent'`);
+    const [given] = await deliveryRows(test.app);
+    const again = async () => (await deliveryRows(test.app)).filter((row) => row.is_replay === 1);
+    expect((await replay(id, { status: 'exhausted' })).body.deliveries).toBe(1);
+    expect(await again()).toMatchObject([
+      { event_id: given?.event_id, message_id: given?.message_id, status: 'pending' },
+    ]);
+    await run(sql`update webhook_deliveries set status = 'exhausted', due_at = null
+      where event_type = 'message.sent'`);
+    const { dataDir, database } = test.app.config;
+    const cli = cliWorkspace({ SVC_DATA_DIR: dataDir, SVC_DATABASE_URL: database.url });
+    try {
+      const args = ['webhooks', 'redeliver', id, '--failed', '--since', '2026-01-01T00:00:00Z'];
+      const until = ['--until', '2030-01-01T00:00:00Z'];
+      const answer = await cli.json<WebhookReplay>([...args, ...until]);
+      expect(answer).toEqual({ accepted: true, deliveries: 1, isComplete: true });
+      expect(await again()).toHaveLength(2);
+      expect((await cli.run(['webhooks', 'redeliver', id])).code).toBe(2);
+    } finally {
+      cli.close();
+    }
+  });
+
+  it('a replay takes the oldest 10,000, and says that there are more', async () => {
+    const { id } = await endpoint(test);
+    const { organizationId } = test.operator;
+    const numbers = Array.from({ length: 10_001 }, (_, i) => String(i).padStart(20, '0'));
+    await test.app.store.write((trx) =>
+      insertDeliveries(
+        trx,
+        numbers.map((n) => ({
+          ...{ id: `whdel_0${n}`, organization_id: organizationId, endpoint_id: id },
+          ...{ event_id: `evt_${n}`, event_type: 'message.sent', status: 'exhausted' },
+          ...{ attempt_count: 1, is_replay: 0, created_at: 1, updated_at: 1 },
+        })),
+      ),
+    );
+    const { body } = await replay(id, { status: 'exhausted' });
+    expect(body).toEqual({ accepted: true, deliveries: 10_000, isComplete: false });
+    const rows = (await deliveryRows(test.app)).filter((row) => row.is_replay === 1);
+    expect(rows.map(({ event_id }) => event_id)).toEqual(
+      numbers.slice(0, 10_000).map((n) => `evt_${n}`),
+    );
+  });
+
+  it.each([
+    ['status', { status: 'sent' }],
+    ['events', { events: [] }],
+    ['events.0', { events: ['nonsense'] }],
+    ['since', { since: 'yesterday' }],
+  ])('no replay with a bad %s', async (field, body) => {
+    const { id } = await endpoint(test);
+    const answer = await api.post<{ fields: object }>(`/v1/webhooks/${id}/replay`, body);
+    expect([answer.status, Object.keys(answer.body.fields)]).toEqual([422, [field]]);
+  });
+});

@@ -1,0 +1,235 @@
+// Endpoints, events and deliveries as the rest of the service would make them, and a receiver on loopback that
+// a test writes line by line.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { App } from '../../src/app.ts';
+import { insertResourceEvents } from '../../src/events/queries.ts';
+import { moveCounts } from '../../src/webhooks/counters.ts';
+import type {
+  WebhookAttemptRow,
+  WebhookDeliveryRow,
+  WebhookRow,
+} from '../../src/webhooks/delivery-queries.ts';
+import { sealHeaders, sealSecret } from '../../src/webhooks/secrets.ts';
+import { secretFrom } from '../../src/webhooks/signature.ts';
+import type { TestApp } from '../support/test-app.ts';
+
+export const loopbackConfig = { webhooks: { allowPrivateAddresses: true } };
+
+export interface Received {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export interface Receiver {
+  url: string;
+  received: Received[];
+  /** Of the next answers; without, 204. */
+  answer: (request: IncomingMessage, response: ServerResponse) => void;
+  close(): Promise<void>;
+}
+
+export function status(code: number, headers: Record<string, string> = {}, text = '') {
+  return (_request: IncomingMessage, response: ServerResponse) => {
+    response.writeHead(code, headers).end(text);
+  };
+}
+
+export async function receiver(): Promise<Receiver> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('error', () => {});
+    request.on('end', () => {
+      const headers = request.headers as Record<string, string>;
+      const body = Buffer.concat(chunks).toString('utf8');
+      one.received.push({ url: request.url ?? '', headers, body });
+      one.answer(request, response);
+    });
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const one: Receiver = {
+    url: `http://127.0.0.1:${port}/hook`,
+    received: [],
+    answer: status(204),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+  return one;
+}
+
+/** A receiver below HTTP: what it does with a connection is the test's. */
+export async function rawReceiver(take: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    take(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    sockets,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+export const secret = secretFrom('a secret of tests');
+
+export async function makeEndpoint(
+  { app, caller }: TestApp,
+  url: string,
+  more: Partial<WebhookRow> & { plainSecret?: string; plainHeaders?: Record<string, string> } = {},
+): Promise<string> {
+  const id = app.newId('webhook');
+  const { plainSecret = secret, plainHeaders, ...columns } = more;
+  const now = app.clock.now();
+  const row: WebhookRow = {
+    id,
+    organization_id: caller.organizationId,
+    name: null,
+    url,
+    events: '["*"]',
+    channels: '["email"]',
+    headers: sealHeaders(app, id, plainHeaders ?? null),
+    status: 'active',
+    disabled_reason: null,
+    secret: sealSecret(app, id, plainSecret),
+    previous_secret: null,
+    previous_until: null,
+    failing_since: null,
+    cancel_before: null,
+    created_at: now,
+    updated_at: now,
+    ...columns,
+  };
+  await insertRow(app, 'webhook_endpoints', row);
+  return id;
+}
+
+async function insertRow(app: App, table: string, row: object): Promise<void> {
+  const names = Object.keys(row).map((name) => sql.ref(name));
+  const values = Object.values(row).map((value) => sql`${value}`);
+  await app.store.write((trx) =>
+    sql`insert into ${sql.table(table)} (${sql.join(names)}) values (${sql.join(values)})`.execute(
+      trx,
+    ),
+  );
+}
+
+/** Events of a domain, as many as deliveries, with what is to be posted of them. */
+export async function makeDeliveries(
+  { app, caller }: TestApp,
+  endpointId: string,
+  count: number,
+  more: Partial<WebhookDeliveryRow> & { data?: object } = {},
+): Promise<string[]> {
+  const { data = { id: 'dom_1', name: 'a' }, ...columns } = more;
+  const now = app.clock.now();
+  const ids: string[] = [];
+  await app.store.write(async (trx) => {
+    for (let i = 0; i < count; i++) {
+      const event = {
+        organization_id: caller.organizationId,
+        id: app.newId('event'),
+        event_type: 'domain.verified',
+        subject: 'dom_1',
+        timestamp: now,
+        data: JSON.stringify(data),
+        facts: null,
+      };
+      await insertResourceEvents(trx, [event]);
+      const row: WebhookDeliveryRow = {
+        id: app.newId('webhookDelivery'),
+        organization_id: caller.organizationId,
+        endpoint_id: endpointId,
+        event_id: event.id,
+        event_type: event.event_type,
+        message_id: null,
+        status: 'pending',
+        attempt_count: 0,
+        due_at: now,
+        claimed_by: null,
+        is_replay: 0,
+        last_attempt_at: null,
+        created_at: now,
+        updated_at: now,
+        ...columns,
+      };
+      const names = Object.keys(row).map((name) => sql.ref(name));
+      const values = Object.values(row).map((value) => sql`${value}`);
+      await sql`insert into webhook_deliveries (${sql.join(names)}) values (${sql.join(values)})`.execute(
+        trx,
+      );
+      const madeAt = row.created_at;
+      await moveCounts(trx, [{ endpointId, madeAt, from: null, to: row.status }]);
+      ids.push(row.id);
+    }
+  });
+  return ids;
+}
+
+export async function deliveryRow({ store }: App, id: string): Promise<WebhookDeliveryRow> {
+  const { rows } =
+    await sql<WebhookDeliveryRow>`select * from webhook_deliveries where id = ${id}`.execute(
+      store.db,
+    );
+  if (!rows[0]) throw new Error(`no delivery ${id}`);
+  return rows[0];
+}
+
+export async function endpointRow({ store }: App, id: string): Promise<WebhookRow> {
+  const { rows } = await sql<WebhookRow>`select * from webhook_endpoints where id = ${id}`.execute(
+    store.db,
+  );
+  if (!rows[0]) throw new Error(`no endpoint ${id}`);
+  return rows[0];
+}
+
+export async function attemptRows({ store }: App, id: string): Promise<WebhookAttemptRow[]> {
+  const { rows } = await sql<WebhookAttemptRow>`
+    select * from webhook_attempts where delivery_id = ${id} order by id`.execute(store.db);
+  return rows;
+}
+
+/** What the statistics say, and what the rows say. */
+export async function countsOf({ store }: App, endpointId: string) {
+  const { rows: counted } = await sql<Record<string, number>>`
+    select cast(coalesce(sum(pending), 0) as integer) as pending,
+      cast(coalesce(sum(delivered), 0) as integer) as delivered,
+      cast(coalesce(sum(exhausted), 0) as integer) as exhausted,
+      cast(coalesce(sum(cancelled), 0) as integer) as cancelled
+    from webhook_counters where endpoint_id = ${endpointId}`.execute(store.db);
+  const { rows } = await sql<{ status: string; n: number }>`
+    select status, cast(count(*) as integer) as n from webhook_deliveries
+    where endpoint_id = ${endpointId} group by status`.execute(store.db);
+  const zero = { pending: 0, delivered: 0, exhausted: 0, cancelled: 0 };
+  const byRows = { ...zero, ...Object.fromEntries(rows.map(({ status, n }) => [status, n])) };
+  return { counted: { ...counted[0] }, byRows };
+}
+
+/** Waits for real input and output, while the virtual clock stands. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 200_000; turn++) {
+    if (await holds()) return;
+    await nextTurn();
+  }
+  throw new Error('what was waited for did not come');
+}
