@@ -39,8 +39,9 @@ const queueIndexes = [
   'email_projections_due',
 ];
 
-/** An index in the order of a list: good for a page of it, read in that order. */
+/** An index in the order of a list: good for a page of it, read in that order, and for single rows of it. */
 const listIndex = 'events_in_order';
+const isByIds = (words: string) => /\bid ?= ?(\?|\$|ANY|')/.test(words);
 
 /** Ways that lead to as many rows as there are: good for a page in the order of the index alone. */
 const ranges: Readonly<Record<string, string>> = { messages: 'status', blocks: 'reason' };
@@ -55,7 +56,7 @@ function faultOf(
   const allowed = ways[table];
   if (!allowed) return null;
   if (queueIndexes.includes(index) && /limit/i.test(text)) return null;
-  if (index === listIndex && /limit/i.test(text) && !isSorted) return null;
+  if (index === listIndex && (isByIds(words) || (/limit/i.test(text) && !isSorted))) return null;
   if (!allowed.some((way) => way.every((column) => columns.includes(column)))) return words;
   if (!columns.includes(ranges[table] ?? '-')) return null;
   if (isSorted && !columns.includes('created_at')) return `${words}, sorted`;
