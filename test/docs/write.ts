@@ -105,7 +105,7 @@ function dependencyRows(list: 'dependencies' | 'devDependencies'): string[][] {
 const packageHead = ['Package', 'Licence', 'Reason'];
 const parts: readonly Part[] = [
   {
-    file: 'README.md',
+    file: 'docs/commands.md',
     name: 'commands',
     head: ['Command', 'What it does'],
     rows: commandRows,
