@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
-import { insertDeliveries } from '../../src/webhooks/queries.ts';
+import { insertDeliveries } from '../../src/webhooks/delivery-queries.ts';
 import type {
   WebhookDelivery,
   WebhookDeliveryWithAttempts,
