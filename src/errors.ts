@@ -212,6 +212,9 @@ export class ConfigError extends Error {}
 /** The store or the daemon cannot be reached: exit code 7. */
 export class UnreachableError extends Error {}
 
+/** Nobody has made a store here, or half of one: only `svc init` and the daemon make it. */
+export class NoStoreError extends UnreachableError {}
+
 /** The words of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -6,6 +6,7 @@ import type { App } from '../../src/app.ts';
 import type { LoadedConfig } from '../../src/config/config.ts';
 import { CapacityError, ConfigError, UnreachableError } from '../../src/errors.ts';
 import type { CommonFlags } from './command.ts';
+import { withConfiguration } from './store-place.ts';
 
 /** The configuration of this invocation. @throws ConfigError */
 export async function readConfig(flags: CommonFlags): Promise<LoadedConfig> {
@@ -22,9 +23,9 @@ export function asUnreachable(error: unknown): unknown {
   });
 }
 
-/** Opens the service, runs `work`, closes the service. On an empty store it makes the first things. */
+/** Opens the service, runs `work`, closes the service. @throws NoStoreError where there is no store. */
 export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise<T>): Promise<T> {
-  const { config } = await readConfig(flags);
+  const loaded = await readConfig(flags);
   const [{ openApp }, { createLogger }, { ensureDefaultOrganization }] = await Promise.all([
     import('../../src/app.ts'),
     import('../../src/runtime/log.ts'),
@@ -32,8 +33,8 @@ export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise
   ]);
   // A command's own words are its output; the log is the daemon's.
   const log = await createLogger({ level: 'silent', pretty: false });
-  const app = await openApp(config, log).catch((error: unknown) => {
-    throw asUnreachable(error);
+  const app = await openApp(loaded.config, log, { mustExist: true }).catch((error: unknown) => {
+    throw asUnreachable(withConfiguration(error, loaded));
   });
   try {
     await ensureDefaultOrganization(app);

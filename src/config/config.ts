@@ -4,7 +4,7 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError } from '../errors.ts';
-import { type ConfigFile, type Environment, findConfigFile } from './file.ts';
+import { type ConfigFile, type Environment, findConfigFile, usualPlaces } from './file.ts';
 import {
   type ConfigKey,
   type ConfigSection,
@@ -33,6 +33,8 @@ export interface LoadedConfig {
   origin: ReadonlyMap<string, string>;
   /** The absolute path of the file that was read. */
   file: string | null;
+  /** Where a file would have been found; absolute paths, the first one first. */
+  usualPlaces: readonly string[];
   /** One readable line each. */
   warnings: string[];
 }
@@ -175,6 +177,7 @@ export function loadConfig({ file, env, cwd, overrides = {} }: LoadRequest): Loa
     config: withAbsolutePaths(parsed.data, cwd),
     origin,
     file: configFile?.path ?? null,
+    usualPlaces: usualPlaces(env, cwd),
     warnings: [...reservedWarnings(parsed.data, origin), ...findDoubts(parsed.data)],
   };
 }

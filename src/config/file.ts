@@ -65,7 +65,8 @@ function shortPath(path: string, cwd: string): string {
   return fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
 }
 
-function usualPlaces(env: Environment, cwd: string): string[] {
+/** Where a configuration file is looked for when none is named, the first one first. */
+export function usualPlaces(env: Environment, cwd: string): string[] {
   const xdg = env.XDG_CONFIG_HOME;
   const userConfig = xdg && isAbsolute(xdg) ? xdg : join(env.HOME || homedir(), '.config');
   return [join(cwd, 'config.yaml'), join(userConfig, 'svc/config.yaml'), '/etc/svc/config.yaml'];

@@ -22,7 +22,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, codeOf, InternalError } from '../errors.ts';
+import { ConfigError, codeOf, InternalError, NoStoreError } from '../errors.ts';
 import type { Random } from './random.ts';
 
 const keyBytes = 32;
@@ -100,10 +100,18 @@ function createKey(dataDir: string, path: string, random: Random): void {
   }
 }
 
-function loadMasterKey(dataDir: string, random: Random): Buffer {
-  const path = join(dataDir, 'secret.key');
+/** Where the secret of an installation lies. */
+export function secretFile(dataDir: string): string {
+  return join(dataDir, 'secret.key');
+}
+
+function loadMasterKey(dataDir: string, random: Random, mustExist: boolean): Buffer {
+  const path = secretFile(dataDir);
   const there = findKey(path);
   if (there) return there;
+  if (mustExist) {
+    throw new NoStoreError(`There is a store, but its secret is missing: no file ${path}`);
+  }
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     createKey(dataDir, path, random);
@@ -260,9 +268,10 @@ export class Secrets {
 
 /**
  * Opens the secret of the installation at `dataDir`; on the first start makes the directory (mode
- * 0700) and `secret.key` (32 random bytes, mode 0600), durably.
- * @throws ConfigError if the file is damaged, open to others, or cannot be read or made.
+ * 0700) and `secret.key` (32 random bytes, mode 0600), durably, unless it `mustExist`.
+ * @throws ConfigError if the file is damaged, open to others, or cannot be read or made;
+ * NoStoreError where it must exist and does not.
  */
-export function openSecrets(dataDir: string, random: Random): Secrets {
-  return new Secrets(loadMasterKey(dataDir, random), random);
+export function openSecrets(dataDir: string, random: Random, mustExist = false): Secrets {
+  return new Secrets(loadMasterKey(dataDir, random, mustExist), random);
 }

@@ -62,6 +62,11 @@ async function appliedMigrations(db: Db): Promise<Map<string, number>> {
   return new Map(rows.map((row) => [row.name, row.applied_at]));
 }
 
+/** Whether this is a store at all: one has had at least its first migration. */
+export async function hasMigrations(db: Db): Promise<boolean> {
+  return (await appliedMigrations(db)).size > 0;
+}
+
 /** Every migration this version knows, with when it ran; then those a newer version ran. */
 export async function migrationStatus(db: Db): Promise<MigrationStatus[]> {
   const applied = await appliedMigrations(db);

@@ -4,14 +4,14 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CliWorkspace, cliWorkspace, repository } from '../support/cli.ts';
+import { type CliWorkspace, initializedWorkspace, repository } from '../support/cli.ts';
 
 /** Read, or change nothing that is an organization's. */
 const changesNothing = [
   ...['audit', 'backup', 'daemon', 'openapi', 'restore', 'stats', 'usage', 'plan show'],
   ...['config check', 'config example', 'config show', 'migrate status'],
   ...['blocks export', 'blocks list', 'blocks show'],
-  ...['domains dns', 'domains list', 'domains reports', 'domains show'],
+  ...['domains dns', 'domains list', 'domains reports', 'domains show', 'init'],
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
   ...['messages deliveries', 'messages events', 'messages explain', 'messages list'],
   ...['messages show', 'queue holds', 'queue list', 'queue show', 'queue top'],
@@ -72,8 +72,7 @@ const changes: Readonly<Record<string, Change>> = {
 
 let workspace: CliWorkspace;
 beforeAll(async () => {
-  workspace = cliWorkspace();
-  expect((await workspace.run(['orgs', 'list'])).code).toBe(0);
+  workspace = await initializedWorkspace();
 });
 afterAll(() => workspace.close());
 

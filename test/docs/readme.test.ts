@@ -158,8 +158,9 @@ test('exit codes', () => {
 });
 
 test('the text of a first start, as it is printed', () => {
+  const { config } = loadConfig({ env: {}, cwd: '/nowhere' });
   const printed = readme.fences.find(({ language }) => language === 'text')?.text;
-  expect(printed).toBe(firstStartText(shownUrl, shownKey).trimEnd());
+  expect(printed).toBe(firstStartText(config, shownUrl, shownKey).trimEnd());
 });
 
 test('paths of the API that are shown in commands', () => {
