@@ -2,7 +2,8 @@
 // src/first-start.ts.
 import { BaseCommand } from './base/command.ts';
 import { print } from './base/output.ts';
-import { asUnreachable, readConfig } from './base/session.ts';
+import { asUnreachable, readStoreConfig } from './base/session.ts';
+import { withConfiguration } from './base/store-place.ts';
 
 export default class Init extends BaseCommand {
   static override summary = 'Make the store, the secret and the first API key of an installation';
@@ -21,7 +22,8 @@ export default class Init extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Init);
-    const { config, file } = await readConfig(flags);
+    const loaded = await readStoreConfig(flags);
+    const { config, file } = loaded;
     const [{ openApp }, { createLogger }, { firstStart }, { secretFile }, stores] =
       await Promise.all([
         import('../src/app.ts'),
@@ -34,9 +36,12 @@ export default class Init extends BaseCommand {
     const store = stores.describeLocation(stores.storeLocation(database.url, dataDir));
     const secret = secretFile(dataDir);
     const log = await createLogger({ level: 'silent', pretty: false });
-    const app = await openApp(config, log).catch((error: unknown) => {
-      throw asUnreachable(error);
-    });
+    const fail = (error: unknown) => {
+      throw asUnreachable(withConfiguration(error, loaded));
+    };
+    // A new secret would be of no use to the store that is there.
+    const mustExist = await stores.isStoreThere(database.url, dataDir).catch(fail);
+    const app = await openApp(config, log, { mustExist }).catch(fail);
     const first = await firstStart(app).finally(() => app.close());
     const made = { created: first !== null, store, secret, file, apiKey: first?.apiKey ?? null };
     await print(flags, made, () => (first ? madeText(made) : `${store} is there already.`));

@@ -8,10 +8,18 @@ import { CapacityError, ConfigError, UnreachableError } from '../../src/errors.t
 import type { CommonFlags } from './command.ts';
 import { withConfiguration } from './store-place.ts';
 
-/** The configuration of this invocation. @throws ConfigError */
-export async function readConfig(flags: CommonFlags): Promise<LoadedConfig> {
+/** The configuration of this invocation, as the daemon reads it. @throws ConfigError */
+export async function readConfig(
+  flags: CommonFlags,
+  options: { withoutSecrets?: boolean } = {},
+): Promise<LoadedConfig> {
   const { loadConfig } = await import('../../src/config/config.ts');
-  return loadConfig({ file: flags.config, env: process.env, cwd: process.cwd() });
+  return loadConfig({ file: flags.config, env: process.env, cwd: process.cwd(), ...options });
+}
+
+/** The same for a command that uses the store alone: secrets may be missing. @throws ConfigError */
+export function readStoreConfig(flags: CommonFlags): Promise<LoadedConfig> {
+  return readConfig(flags, { withoutSecrets: true });
 }
 
 /** What is denied us by the system, or by a store in trouble, is a store that cannot be reached. */
@@ -25,7 +33,7 @@ export function asUnreachable(error: unknown): unknown {
 
 /** Opens the service, runs `work`, closes the service. @throws NoStoreError where there is no store. */
 export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise<T>): Promise<T> {
-  const loaded = await readConfig(flags);
+  const loaded = await readStoreConfig(flags);
   const [{ openApp }, { createLogger }, { ensureDefaultOrganization }] = await Promise.all([
     import('../../src/app.ts'),
     import('../../src/runtime/log.ts'),

@@ -30,7 +30,10 @@ export function withConfiguration(error: unknown, loaded: LoadedConfig): unknown
     `${error.message}.`,
     `Configuration file: ${configFileInWords(loaded)}.`,
     'Name that of the daemon with --config FILE or SVC_CONFIG, or its data directory with ' +
-      'SVC_DATA_DIR. "svc init" makes a new store.',
+      'SVC_DATA_DIR.',
+    error.lacks === 'store'
+      ? '"svc init" makes a new store.'
+      : 'Was it lost, put it back from its copy: only with it the store can be used.',
   ];
-  return new NoStoreError(lines.join('\n'), { cause: error });
+  return new NoStoreError(lines.join('\n'), error.lacks, { cause: error });
 }

@@ -3,7 +3,7 @@
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';
-import { readConfig } from '../base/session.ts';
+import { readStoreConfig } from '../base/session.ts';
 
 export default class ConfigShow extends BaseCommand {
   static override summary = 'Show the configuration in force, secrets hidden';
@@ -26,7 +26,7 @@ export default class ConfigShow extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(ConfigShow);
-    const loaded = await readConfig(flags);
+    const loaded = await readStoreConfig(flags);
     const { describeConfig } = await import('../../src/config/show.ts');
     const rows = describeConfig(loaded);
     const { file } = loaded;

@@ -1,7 +1,7 @@
 // `svc migrate status` (contract 2). Migrations themselves: src/store/migrate.ts.
 import { BaseCommand } from '../base/command.ts';
 import { printList } from '../base/output.ts';
-import { asUnreachable, readConfig } from '../base/session.ts';
+import { asUnreachable, readStoreConfig } from '../base/session.ts';
 import { withConfiguration } from '../base/store-place.ts';
 
 export default class MigrateStatus extends BaseCommand {
@@ -15,7 +15,7 @@ export default class MigrateStatus extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(MigrateStatus);
-    const loaded = await readConfig(flags);
+    const loaded = await readStoreConfig(flags);
     const { database, dataDir } = loaded.config;
     const { readMigrationStatus } = await import('../../src/store/open.ts');
     const { isoTime } = await import('../../src/runtime/clock.ts');

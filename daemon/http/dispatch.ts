@@ -137,7 +137,7 @@ async function letIn(
   reply: FastifyReply,
 ): Promise<Caller> {
   const { authenticate, admit } = dispatcher;
-  const caller = await identify(authenticate, request.headers['x-api-key']);
+  const caller = await identify(authenticate, keyIn(request.headers));
   const refusal = outsideRanges(caller, request.raw.socket.remoteAddress);
   if (refusal) throw refusal;
   if (!allows(caller.permissions, route.permission)) {
@@ -162,6 +162,14 @@ async function withLimits<T>(
   } finally {
     if (drawsOnSendRate && limitHeaders) reply.headers(limitHeaders(caller));
   }
+}
+
+/** What HTTP clients and proxies send by themselves (RFC 6750, 2.1); `X-API-Key` counts before it. */
+const bearer = /^Bearer +(\S+) *$/i;
+
+function keyIn(headers: IncomingHttpHeaders): string | string[] | undefined {
+  const key = headers['x-api-key'];
+  return key === undefined || key === '' ? bearer.exec(headers.authorization ?? '')?.[1] : key;
 }
 
 async function identify(

@@ -18,6 +18,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeSync,
 } from 'node:fs';
@@ -84,11 +85,11 @@ function findKey(path: string): Buffer | undefined {
  * Writes the key aside and links it to its place, so that the file appears whole or not at all and
  * of two processes that start together one wins.
  */
-function createKey(dataDir: string, path: string, random: Random): void {
+function createKey(dataDir: string, path: string, key: Uint8Array, random: Random): void {
   const aside = `${path}.${process.pid}.${Buffer.from(random.bytes(8)).toString('hex')}`;
   const descriptor = openSync(aside, 'wx', 0o600);
   try {
-    writeSync(descriptor, random.bytes(keyBytes));
+    writeSync(descriptor, key);
     fsyncSync(descriptor);
     linkSync(aside, path);
     syncDirectory(dataDir);
@@ -110,11 +111,12 @@ function loadMasterKey(dataDir: string, random: Random, mustExist: boolean): Buf
   const there = findKey(path);
   if (there) return there;
   if (mustExist) {
-    throw new NoStoreError(`There is a store, but its secret is missing: no file ${path}`);
+    const text = `There is a store, but its secret is missing: no file ${path}`;
+    throw new NoStoreError(text, 'secret');
   }
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    createKey(dataDir, path, random);
+    createKey(dataDir, path, random.bytes(keyBytes), random);
   } catch (error) {
     throw new ConfigError(`${path} cannot be made (${reasonOf(error)})`, { cause: error });
   }
@@ -264,6 +266,26 @@ export class Secrets {
     const right = Buffer.from(macOf(this.#digest(purpose, payload), twin), 'utf8');
     return given.length === right.length && timingSafeEqual(given, right) ? payload : null;
   }
+}
+
+/** The secret's bytes, to be kept beside a backup; undefined where there is none. @throws ConfigError */
+export function readSecret(dataDir: string): Buffer | undefined {
+  return findKey(secretFile(dataDir));
+}
+
+/**
+ * Puts a secret from a backup in its place; another one that lies there is kept as `keptAs`.
+ * @returns whether the file was written: it was not where the same secret lay there.
+ * @throws ConfigError if what lies there is damaged or cannot be read.
+ */
+export function putSecret(dataDir: string, key: Buffer, keptAs: string, random: Random): boolean {
+  const path = secretFile(dataDir);
+  const there = findKey(path);
+  if (there?.equals(key)) return false;
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  if (there) renameSync(path, keptAs);
+  createKey(dataDir, path, key, random);
+  return true;
 }
 
 /**

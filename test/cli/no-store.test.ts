@@ -91,7 +91,26 @@ test('without its secret a store is not used, and no secret is made', async () =
   const { code, stderr } = await cli.run(['keys', 'list']);
   expect(code).toBe(7);
   expect(stderr).toContain(`its secret is missing: no file ${inData('secret.key')}`);
+  expect(stderr).not.toContain('svc init');
+  expect((await cli.run(['init'])).code).toBe(7);
   expect(existsSync(inData('secret.key'))).toBe(false);
+});
+
+test('a secret that only the daemon has is needed by no command but config check', async () => {
+  const file = 'delivery:\n  mode: relay\n  relay: {host: smtp.example.com, username: u}\n';
+  writeFileSync(join(cli.directory, 'config.yaml'), file);
+  await cli.json(['init']);
+  for (const words of [
+    ['keys', 'list'],
+    ['migrate', 'status'],
+    ['config', 'show'],
+  ]) {
+    expect((await cli.run(words)).code).toBe(0);
+  }
+  const checked = await cli.run(['config', 'check']);
+  expect(checked.code).toBe(2);
+  expect(checked.stderr).toContain('delivery.relay.password');
+  expect((await cli.run(['daemon'])).code).toBe(2);
 });
 
 describe('svc init', () => {

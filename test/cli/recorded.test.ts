@@ -8,7 +8,17 @@ import { type CliWorkspace, initializedWorkspace, repository } from '../support/
 
 /** Read, or change nothing that is an organization's. */
 const changesNothing = [
-  ...['audit', 'backup', 'daemon', 'openapi', 'restore', 'stats', 'usage', 'plan show'],
+  ...[
+    'audit',
+    'backup',
+    'backup verify',
+    'daemon',
+    'openapi',
+    'restore',
+    'stats',
+    'usage',
+    'plan show',
+  ],
   ...['config check', 'config example', 'config show', 'migrate status'],
   ...['blocks export', 'blocks list', 'blocks show'],
   ...['domains dns', 'domains list', 'domains reports', 'domains show', 'init'],
