@@ -4,7 +4,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { NoStoreError, UnreachableError } from '../errors.ts';
+import { codeOf, NoStoreError, UnreachableError } from '../errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Random, systemRandom } from '../runtime/random.ts';
 import type { Store } from './db.ts';
@@ -109,6 +109,13 @@ export async function backupSqlite(
   }
 }
 
+function lockFileOf(file: string): string {
+  return `${file}.daemon`;
+}
+
+/** A command that looks whether a daemon runs holds the lock for less than this. */
+const glanceMs = 200;
+
 /**
  * Holds the right to be the daemon of a SQLite store until `release` or the end of the process: a
  * lock of the operating system on `<file>.daemon`, so a crash leaves nothing stale behind.
@@ -116,9 +123,9 @@ export async function backupSqlite(
  */
 export function lockDaemon(location: StoreLocation): { release(): void } {
   if (location.kind === 'postgres') return { release: () => {} };
-  const lockFile = `${location.file}.daemon`;
+  const lockFile = lockFileOf(location.file);
   const pidFile = `${lockFile}.pid`;
-  const lock = new Database(lockFile, { timeout: 0 });
+  const lock = new Database(lockFile, { timeout: glanceMs });
   try {
     lock.pragma('journal_mode = DELETE');
     lock.exec('begin exclusive');
@@ -138,6 +145,26 @@ export function lockDaemon(location: StoreLocation): { release(): void } {
       lock.close();
     },
   };
+}
+
+/**
+ * Whether a daemon runs on this store; null where that cannot be known: on a server it may run
+ * anywhere, and a lock that we may not look at tells nothing.
+ */
+export function isDaemonRunning(location: StoreLocation): boolean | null {
+  if (location.kind === 'postgres') return null;
+  const lockFile = lockFileOf(location.file);
+  if (!existsSync(lockFile)) return false;
+  let lock: Database.Database | undefined;
+  try {
+    lock = new Database(lockFile, { readonly: true, timeout: 0 });
+    lock.prepare('select count(*) from sqlite_master').get();
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'SQLITE_BUSY' ? true : null;
+  } finally {
+    lock?.close();
+  }
 }
 
 /**

@@ -168,7 +168,33 @@ describe('messages send --wait', () => {
     const args = ['messages', 'send', '--to', 'inbox@sandbox.test', ...hello];
     const { code, stderr } = await cli.run([...args, '--wait', '--timeout', '0.2']);
     expect(code).toBe(8);
-    expect(stderr).toMatch(/^svc: msg_\w+ is still pending; is the daemon running\?/);
+    const [atOnce, atTheEnd] = stderr.split('\n');
+    expect(atOnce).toMatch(/^warning: It is queued, but no daemon runs on this store/);
+    expect(atTheEnd).toMatch(/^svc: msg_\w+ is still pending: no daemon runs$/);
+  });
+});
+
+describe('without --wait', () => {
+  const args = ['messages', 'send', '--to', 'inbox@sandbox.test', '--subject', 'S', '--text', 'T'];
+
+  test('says that it is queued where no daemon runs, also after one has run', async () => {
+    await cli.json(['init']);
+    expect((await cli.run(args)).stdout).toContain('It is queued, but no daemon runs');
+    const { child, ended } = await startDaemon();
+    expect((await cli.run(args)).stdout).not.toContain('no daemon');
+    child.kill('SIGKILL');
+    await ended;
+    expect((await cli.run(args)).stdout).toContain('It is queued, but no daemon runs');
+    expect(await cli.json(args)).toMatchObject({ status: 'pending' });
+  });
+
+  test('never suspects a daemon that runs, though it does not get the message away', async () => {
+    await startDaemon();
+    await cli.json(['queue', 'hold', '--domain', 'sandbox.test']);
+    const { code, stderr } = await cli.run([...args, '--wait', '--timeout', '0.2']);
+    expect(code).toBe(8);
+    expect(stderr).not.toContain('daemon');
+    expect(stderr).toMatch(/^svc: msg_\w+ is still pending/);
   });
 });
 
