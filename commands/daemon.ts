@@ -55,7 +55,8 @@ export default class Daemon extends BaseCommand {
     const app = await openService(config, log).catch(fail);
     try {
       const readyFile = flags['ready-file'];
-      const daemon = await startDaemon(app, { readyFile, announce: writeLine }).catch(fail);
+      const print = process.stdout.isTTY ? writeLine : undefined;
+      const daemon = await startDaemon(app, { readyFile, print }).catch(fail);
       const signal = await stopSignal;
       log.info({ signal }, 'stopping');
       const latest = setTimeout(

@@ -1,7 +1,7 @@
 // `svc openapi` (contract 4). The document is made from the routes by daemon/http/openapi.ts.
 import { BaseCommand } from './base/command.ts';
 import { writeLine } from './base/output.ts';
-import { readConfig } from './base/session.ts';
+import { readStoreConfig } from './base/session.ts';
 
 export default class OpenApi extends BaseCommand {
   static override summary = 'Print the OpenAPI 3.1 document of the HTTP API';
@@ -15,7 +15,7 @@ export default class OpenApi extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(OpenApi);
-    const { config } = await readConfig(flags);
+    const { config } = await readStoreConfig(flags);
     const { routes } = await import('../daemon/http/routes.ts');
     const { eventKinds } = await import('../daemon/http/event-kinds.ts');
     const { openApiDocument } = await import('../daemon/http/openapi.ts');

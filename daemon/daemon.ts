@@ -7,7 +7,7 @@ import type { App } from '../src/app.ts';
 import { checkSecret } from '../src/domains/signing-keys.ts';
 import { checkDueDomains } from '../src/domains/verification.ts';
 import { sweepEvents } from '../src/events/retention.ts';
-import { firstStart, firstStartText } from '../src/first-start.ts';
+import { announceFirstStart, firstStart, firstStartText } from '../src/first-start.ts';
 import { createProjector } from '../src/inbound/projector.ts';
 import { type Authenticator, createAuthenticator } from '../src/keys/authenticator.ts';
 import { createAttempter } from '../src/queue/attempt.ts';
@@ -32,8 +32,11 @@ import { createSmtpListener } from './smtp/listener.ts';
 export interface DaemonOptions {
   /** Where the ready object is written as JSON, removed again at the stop. */
   readyFile?: string | undefined;
-  /** Prints the text of a first start: it holds the only copy of the owner key. */
-  announce?: (text: string) => void;
+  /**
+   * Prints the text of a first start, which holds the only copy of the owner key; where it is left
+   * out, that text goes to a file.
+   */
+  print?: ((text: string) => void) | undefined;
 }
 
 export interface Daemon {
@@ -70,7 +73,10 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const ready = { httpUrl, smtpPort, mode: app.config.delivery.mode, pid: process.pid };
     if (options.readyFile) writeReadyFile(options.readyFile, ready, onStop);
     app.log.info(ready, 'ready');
-    if (first) options.announce?.(firstStartText(httpUrl, first.apiKey));
+    if (first) {
+      const text = firstStartText(app.config, httpUrl, first.apiKey);
+      announceFirstStart(app, text, options.print ?? null);
+    }
     return { httpUrl, smtpPort, close };
   } catch (error) {
     await close();

@@ -85,11 +85,31 @@ export interface AppOverrides {
   random?: Random;
   connect?: Connector;
   generateDkimKey?: typeof generateDkimKey;
+  /** A store or secret that is not there is refused, not made: for commands. */
+  mustExist?: boolean;
+}
+
+async function openOrMake({ dataDir, database }: Config, clock: Clock, random: Random) {
+  const secrets = openSecrets(dataDir, random);
+  return { secrets, store: await openStore(database.url, dataDir, clock, { random }) };
+}
+
+/** Where both are missing the store is named: its secret alone would mislead. */
+async function openExisting({ dataDir, database }: Config, clock: Clock, random: Random) {
+  const options = { random, mustExist: true };
+  const store = await openStore(database.url, dataDir, clock, options);
+  try {
+    return { secrets: openSecrets(dataDir, random, true), store };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
 /**
  * Opens the store (migrating it) and gathers the capabilities. Starts nothing that listens or runs.
- * @throws UnreachableError when the store cannot be opened; ConfigError for unusable secrets.
+ * @throws UnreachableError when the store cannot be opened; NoStoreError when it `mustExist` and
+ * does not; ConfigError for unusable secrets.
  */
 export async function openApp(
   config: Config,
@@ -98,8 +118,9 @@ export async function openApp(
 ): Promise<App> {
   const clock = overrides.clock ?? systemClock;
   const random = overrides.random ?? systemRandom();
-  const secrets = openSecrets(config.dataDir, random);
-  const store = await openStore(config.database.url, config.dataDir, clock, random);
+  const { secrets, store } = overrides.mustExist
+    ? await openExisting(config, clock, random)
+    : await openOrMake(config, clock, random);
   const dns = createDns({ servers: config.dns.servers, clock, random });
   const mime = createMimeParser({ clock });
   return {

@@ -221,6 +221,16 @@ export class ConfigError extends Error {}
 /** The store or the daemon cannot be reached: exit code 7. */
 export class UnreachableError extends Error {}
 
+/** Nobody has made a store here, or half of one: only `svc init` and the daemon make it. */
+export class NoStoreError extends UnreachableError {
+  /** What is not there. */
+  readonly lacks: 'store' | 'secret';
+  constructor(message: string, lacks: NoStoreError['lacks'] = 'store', options?: ErrorOptions) {
+    super(message, options);
+    this.lacks = lacks;
+  }
+}
+
 /** The words of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

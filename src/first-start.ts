@@ -2,7 +2,10 @@
 // `default`, its sandbox domain, sender and mailbox, and make them silently; the owner key is the
 // daemon's to make, as its plaintext is printed once, so no command ever uses it up. Whoever is
 // second, of two processes or two calls, finds everything done.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { App } from './app.ts';
+import type { Config } from './config/config.ts';
 import { newDomain, storeDomain } from './domains/domains.ts';
 import { byService, record } from './events/record.ts';
 import { newKey } from './keys/keys.ts';
@@ -16,6 +19,7 @@ import {
 import { findOrganizationByName, lockOrganization } from './organizations/queries.ts';
 import { insertSender } from './senders/queries.ts';
 import { newSenderRow } from './senders/senders.ts';
+import { createRouter } from './smtp/route.ts';
 import type { Db } from './store/db.ts';
 
 const sandboxDomain = 'sandbox.test';
@@ -71,19 +75,53 @@ export async function firstStart(app: App): Promise<{ apiKey: string } | null> {
   });
 }
 
+/** Where the first message may go without leaving this machine, whatever the configuration says. */
+function firstRecipient({ delivery, smtp }: Config): { email: string; whose: string } {
+  const choose = createRouter(delivery, smtp.inbound);
+  return choose(sandboxMailbox, true).kind === 'local'
+    ? { email: sandboxMailbox, whose: 'your own mailbox' }
+    : { email: 'delivered@simulator.test', whose: 'the simulator, which stays on this machine' };
+}
+
 /** What a first start tells the person in front of it: the key and a line to paste. */
-export function firstStartText(httpUrl: string, apiKey: string): string {
+export function firstStartText(config: Config, httpUrl: string, apiKey: string): string {
+  const { email, whose } = firstRecipient(config);
   const body = JSON.stringify({
     channel: 'email',
-    to: [{ email: sandboxMailbox }],
+    to: [{ email }],
     email: { subject: 'Hello', text: 'It works.' },
   });
   return `Your first API key, an owner's. It is shown only this once:
 
   ${apiKey}
 
-Send a first message to your own mailbox:
+Send a first message to ${whose}:
 
   curl -X POST ${httpUrl}/v1/messages -H 'X-API-Key: ${apiKey}' -H 'Content-Type: application/json' -d '${body}'
 `;
+}
+
+/**
+ * Tells the text of a first start by `print`, or where that is null (standard output is a log that
+ * others keep) in `first-key` under dataDir, which the owner alone may read.
+ */
+export function announceFirstStart(
+  { config, log }: App,
+  text: string,
+  print: ((text: string) => void) | null,
+): void {
+  if (print) {
+    print(text);
+    return;
+  }
+  const file = join(config.dataDir, 'first-key');
+  try {
+    writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
+    log.info({ file }, 'the first API key is in this file: read it, then delete it');
+  } catch (error) {
+    log.error(
+      { err: error, file },
+      'the first API key could not be written: make another with "svc keys create --role owner"',
+    );
+  }
 }

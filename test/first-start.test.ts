@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ConfigInput, loadConfig } from '../src/config/config.ts';
 import { getDomain, listDomains } from '../src/domains/domains.ts';
 import { signingKeysOf } from '../src/domains/signing-keys.ts';
 import { ensureDefaultOrganization, firstStart, firstStartText } from '../src/first-start.ts';
@@ -86,8 +87,21 @@ describe.each(stores)('the first start on %s', (store) => {
 });
 
 describe('the text of the first start', () => {
+  const config = (overrides: ConfigInput) =>
+    loadConfig({ env: {}, cwd: '/nowhere', overrides }).config;
+
+  it.each<[string, ConfigInput]>([
+    ['mode relay', { delivery: { mode: 'relay', relay: { host: 'smtp.example.com' } } }],
+    ['mode direct', { delivery: { mode: 'direct' } }],
+    ['a route for all', { delivery: { routes: [{ match: '*', via: 'direct' }] } }],
+  ])('with %s names a recipient whose mail stays on this machine', (_, overrides) => {
+    const text = firstStartText(config(overrides), 'http://127.0.0.1:4025', 'svc_live_abc');
+    expect(text).toContain('"to":[{"email":"delivered@simulator.test"}]');
+    expect(text).not.toContain('inbox@sandbox.test');
+  });
+
   it('holds one line that can be pasted into a shell', () => {
-    const text = firstStartText('http://127.0.0.1:4025', 'svc_live_abc');
+    const text = firstStartText(config({}), 'http://127.0.0.1:4025', 'svc_live_abc');
     const lines = text.split('\n').filter((line) => line.includes('curl'));
     expect(lines).toEqual([
       `  curl -X POST http://127.0.0.1:4025/v1/messages -H 'X-API-Key: svc_live_abc' -H 'Content-Type: application/json' -d '{"channel":"email","to":[{"email":"inbox@sandbox.test"}],"email":{"subject":"Hello","text":"It works."}}'`,

@@ -1,10 +1,11 @@
 // Asking before something is taken away for good (contract 2): on a terminal a question, elsewhere
 // `--yes` or nothing is done.
-import { InterruptedError, UsageError } from './failure.ts';
+import { DeclinedError, InterruptedError, UsageError } from './failure.ts';
 
 /**
  * Returns when the person agrees or has agreed with `--yes`.
- * @throws UsageError where nobody can be asked; InterruptedError when the answer is no.
+ * @throws UsageError where nobody can be asked; DeclinedError when the answer is no;
+ * InterruptedError when it is Ctrl-C.
  */
 export async function confirmed(question: string, yes: boolean): Promise<void> {
   if (yes) return;
@@ -12,12 +13,12 @@ export async function confirmed(question: string, yes: boolean): Promise<void> {
     throw new UsageError(`${question} Nobody can be asked here: say --yes to do it.`);
   }
   const { confirm } = await import('@inquirer/prompts');
-  const stopped = new InterruptedError('nothing was changed');
   const answer = await confirm(
     { message: question, default: false },
     { output: process.stderr },
   ).catch((error: unknown) => {
-    throw error instanceof Error && error.name === 'ExitPromptError' ? stopped : error;
+    const isStopped = error instanceof Error && error.name === 'ExitPromptError';
+    throw isStopped ? new InterruptedError('nothing was changed') : error;
   });
-  if (!answer) throw stopped;
+  if (!answer) throw new DeclinedError('nothing was changed');
 }

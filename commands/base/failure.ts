@@ -14,6 +14,9 @@ export class UsageError extends Error {}
 /** What was waited for or checked did not come true: exit code 8. */
 export class ExpectationError extends Error {}
 
+/** The person was asked and said no: exit code 1. */
+export class DeclinedError extends Error {}
+
 /** Stopped by the person at the terminal: exit code 130. */
 export class InterruptedError extends Error {}
 
@@ -59,6 +62,7 @@ function errorObject(error: unknown): Record<string, unknown> {
   if (error instanceof ConfigError) return { _tag: 'ConfigError', message };
   if (error instanceof UnreachableError) return { _tag: 'UnreachableError', message };
   if (error instanceof ExpectationError) return { _tag: 'ExpectationError', message };
+  if (error instanceof DeclinedError) return { _tag: 'DeclinedError', message };
   if (error instanceof InterruptedError) return { _tag: 'InterruptedError', message };
   return { _tag: 'InternalError', message };
 }
@@ -78,7 +82,8 @@ function errorText(error: unknown): string {
   if (isOclifUsage(error)) return `${usageText(error)} ("--help" explains)`;
   if (!(error instanceof Error)) return String(error);
   // Without a stack a fault of ours could not be reported usefully; a store in trouble is none.
-  const isOurs = exitCodeOf(error) === 1 && !(error instanceof CapacityError);
+  const isKnown = error instanceof CapacityError || error instanceof DeclinedError;
+  const isOurs = exitCodeOf(error) === 1 && !isKnown;
   return isOurs ? (error.stack ?? error.message) : error.message;
 }
 

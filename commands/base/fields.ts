@@ -29,7 +29,18 @@ export const domainCard = [
   'lastCheckedAt',
   'createdAt',
 ];
-export const dnsRecordCard = ['purpose', 'type', 'name', 'value', 'required', 'status', 'error'];
+export const dnsRecordCard = [
+  ...['purpose', 'type', 'name', 'value', 'required', 'status', 'found', 'error', 'advice'],
+];
+
+/** Of records that nobody has looked for: what is there already is not known, so not merged either. */
+export function uncheckedNote(records: readonly { status: string }[], domain: string): string {
+  if (!records.every(({ status }) => status === 'pending')) return '';
+  return `
+
+What DNS has now was not looked up yet. Has the domain an SPF or DMARC record already, publish no
+second one: "svc domains verify ${domain}" looks, and shows the merged record.`;
+}
 
 export const importedColumns = ['line', 'address', 'reason'];
 

@@ -6,11 +6,20 @@ import type { App } from '../../src/app.ts';
 import type { LoadedConfig } from '../../src/config/config.ts';
 import { CapacityError, ConfigError, UnreachableError } from '../../src/errors.ts';
 import type { CommonFlags } from './command.ts';
+import { withConfiguration } from './store-place.ts';
 
-/** The configuration of this invocation. @throws ConfigError */
-export async function readConfig(flags: CommonFlags): Promise<LoadedConfig> {
+/** The configuration of this invocation, as the daemon reads it. @throws ConfigError */
+export async function readConfig(
+  flags: CommonFlags,
+  options: { withoutSecrets?: boolean } = {},
+): Promise<LoadedConfig> {
   const { loadConfig } = await import('../../src/config/config.ts');
-  return loadConfig({ file: flags.config, env: process.env, cwd: process.cwd() });
+  return loadConfig({ file: flags.config, env: process.env, cwd: process.cwd(), ...options });
+}
+
+/** The same for a command that uses the store alone: secrets may be missing. @throws ConfigError */
+export function readStoreConfig(flags: CommonFlags): Promise<LoadedConfig> {
+  return readConfig(flags, { withoutSecrets: true });
 }
 
 /** What is denied us by the system, or by a store in trouble, is a store that cannot be reached. */
@@ -22,9 +31,9 @@ export function asUnreachable(error: unknown): unknown {
   });
 }
 
-/** Opens the service, runs `work`, closes the service. On an empty store it makes the first things. */
+/** Opens the service, runs `work`, closes the service. @throws NoStoreError where there is no store. */
 export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise<T>): Promise<T> {
-  const { config } = await readConfig(flags);
+  const loaded = await readStoreConfig(flags);
   const [{ openService }, { createLogger }, { ensureDefaultOrganization }] = await Promise.all([
     import('../../src/service.ts'),
     import('../../src/runtime/log.ts'),
@@ -32,8 +41,9 @@ export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise
   ]);
   // A command's own words are its output; the log is the daemon's.
   const log = await createLogger({ level: 'silent', pretty: false });
-  const app = await openService(config, log).catch((error: unknown) => {
-    throw asUnreachable(error);
+  const options = { mustExist: true };
+  const app = await openService(loaded.config, log, options).catch((error: unknown) => {
+    throw asUnreachable(withConfiguration(error, loaded));
   });
   try {
     await ensureDefaultOrganization(app);

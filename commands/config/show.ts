@@ -3,14 +3,14 @@
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';
-import { readConfig } from '../base/session.ts';
+import { readStoreConfig } from '../base/session.ts';
 
 export default class ConfigShow extends BaseCommand {
   static override summary = 'Show the configuration in force, secrets hidden';
 
   static override description =
-    'With --origin also where each value comes from: the default, a line of the file, or a ' +
-    'variable.';
+    'With --origin also the store that follows from it, and where each value comes from: the ' +
+    'default, a line of the file, or a variable.';
 
   static override examples = [
     { description: 'What this directory would run with', command: 'svc config show --origin' },
@@ -26,13 +26,23 @@ export default class ConfigShow extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(ConfigShow);
-    const loaded = await readConfig(flags);
+    const loaded = await readStoreConfig(flags);
     const { describeConfig } = await import('../../src/config/show.ts');
     const rows = describeConfig(loaded);
-    await print(flags, flags.origin ? { items: rows } : nested(rows), async () => {
+    const { file } = loaded;
+    if (!flags.origin) {
+      await print(flags, nested(rows), async () => {
+        const { table } = await import('../base/format.ts');
+        return `file: ${file ?? 'none, the defaults hold'}\n\n${table(rows, ['key', 'value'])}`;
+      });
+      return;
+    }
+    const { configFileInWords, storeInWords } = await import('../base/store-place.ts');
+    const store = await storeInWords(loaded);
+    await print(flags, { store, file, items: rows }, async () => {
       const { table } = await import('../base/format.ts');
-      const file = `file: ${loaded.file ?? 'none, the defaults hold'}`;
-      return `${file}\n\n${table(rows, flags.origin ? ['key', 'value', 'origin'] : ['key', 'value'])}`;
+      const head = `store: ${store}\nfile:  ${configFileInWords(loaded)}`;
+      return `${head}\n\n${table(rows, ['key', 'value', 'origin'])}`;
     });
   }
 }

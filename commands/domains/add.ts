@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { dataFlag } from '../base/command.ts';
-import { dnsRecordCard, domainCard } from '../base/fields.ts';
+import { dnsRecordCard, domainCard, uncheckedNote } from '../base/fields.ts';
 import { createCommand } from '../base/verbs.ts';
 
 export default createCommand({
@@ -23,6 +23,6 @@ export default createCommand({
   async view(added) {
     const { card, cards } = await import('../base/format.ts');
     const records = cards(added.dnsRecords, dnsRecordCard);
-    return `${card(added, domainCard)}\n\nPublish these DNS records:\n\n${records}`;
+    return `${card(added, domainCard)}\n\nPublish these DNS records:\n\n${records}${uncheckedNote(added.dnsRecords, added.domain)}`;
   },
 });

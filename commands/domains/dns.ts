@@ -2,7 +2,7 @@
 // verification.ts there.
 import { BaseCommand } from '../base/command.ts';
 import { domainArg, domainId } from '../base/domain-id.ts';
-import { dnsRecordCard } from '../base/fields.ts';
+import { dnsRecordCard, uncheckedNote } from '../base/fields.ts';
 import { print, writeWarning } from '../base/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
@@ -29,7 +29,7 @@ export default class DomainsDns extends BaseCommand {
       await print(flags, records, async () => {
         if (records.items.length === 0) return 'It needs no DNS records.';
         const { cards } = await import('../base/format.ts');
-        return cards(records.items, dnsRecordCard);
+        return `${cards(records.items, dnsRecordCard)}${uncheckedNote(records.items, args.domain)}`;
       });
       if (app.config.delivery.hostname === 'localhost' && records.items.length > 0) {
         writeWarning(

@@ -6,10 +6,11 @@ import type { App } from '../../src/app.ts';
 import type { Message } from '../../src/messages/schema.ts';
 import { readData } from '../base/body.ts';
 import { BaseCommand, type CommonFlags, dataFlag } from '../base/command.ts';
+import { wordOfNoDaemon } from '../base/daemon-word.ts';
 import { ExpectationError, UsageError } from '../base/failure.ts';
 import { messageCard } from '../base/fields.ts';
 import { idempotencyKeyFrom } from '../base/idempotency-key.ts';
-import { printCard, writeLine } from '../base/output.ts';
+import { printCard, writeLine, writeWarning } from '../base/output.ts';
 import { sendPayloadFrom } from '../base/send-payload.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -102,7 +103,7 @@ export default class MessagesSend extends BaseCommand {
       const payload = parseWith(sendPayload, input, 'body');
       const message = await sendMessage(app, caller, payload, idempotencyKey);
       if (flags.wait) await follow(app, caller, message, flags, timeoutMs);
-      else await printCard(flags, message, messageCard);
+      else await printCard(flags, message, messageCard, (await wordOfNoDaemon(app)) ?? '');
     });
   }
 }
@@ -130,6 +131,8 @@ async function follow(
   const { followMessage, settledStatuses } = await import('../base/follow.ts');
   const { getMessage } = await import('../../src/messages/messages.ts');
   const startedAt = app.clock.now();
+  const word = await wordOfNoDaemon(app);
+  if (word) writeWarning(word);
   const message = await followMessage(app, () => getMessage(app, caller, id), {
     timeoutMs,
     onStatus({ status }) {
@@ -142,6 +145,7 @@ async function follow(
   if (goodEnds.includes(message.status)) return;
   const why = message.deliveries.map(({ errorMessage }) => errorMessage).find(Boolean) ?? '';
   const isOver = settledStatuses.includes(message.status);
-  const state = isOver ? message.status : `is still ${message.status}; is the daemon running?`;
+  const noDaemon = (await wordOfNoDaemon(app)) ? ': no daemon runs' : '';
+  const state = isOver ? message.status : `is still ${message.status}${noDaemon}`;
   throw new ExpectationError(`${id} ${state}${why && `: ${why}`}`);
 }

@@ -1,7 +1,8 @@
 // `svc migrate status` (contract 2). Migrations themselves: src/store/migrate.ts.
 import { BaseCommand } from '../base/command.ts';
 import { printList } from '../base/output.ts';
-import { asUnreachable, readConfig } from '../base/session.ts';
+import { asUnreachable, readStoreConfig } from '../base/session.ts';
+import { withConfiguration } from '../base/store-place.ts';
 
 export default class MigrateStatus extends BaseCommand {
   static override summary = 'Show which migrations the store has had, without running any';
@@ -14,14 +15,13 @@ export default class MigrateStatus extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(MigrateStatus);
-    const { config } = await readConfig(flags);
+    const loaded = await readStoreConfig(flags);
+    const { database, dataDir } = loaded.config;
     const { readMigrationStatus } = await import('../../src/store/open.ts');
     const { isoTime } = await import('../../src/runtime/clock.ts');
-    const status = await readMigrationStatus(config.database.url, config.dataDir).catch(
-      (error: unknown) => {
-        throw asUnreachable(error);
-      },
-    );
+    const status = await readMigrationStatus(database.url, dataDir).catch((error: unknown) => {
+      throw asUnreachable(withConfiguration(error, loaded));
+    });
     const items = status.map(({ name, appliedAt }) => ({ name, appliedAt: isoTime(appliedAt) }));
     await printList(flags, { items }, ['name', 'appliedAt'], 'There are no migrations.');
   }

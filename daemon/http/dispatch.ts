@@ -153,7 +153,7 @@ export async function authorize(
   permission: Permission,
   { headers, raw }: FastifyRequest,
 ): Promise<Caller> {
-  const caller = await identify(authenticate, headers['x-api-key']);
+  const caller = await identify(authenticate, keyIn(headers));
   const refusal = outsideRanges(caller, raw.socket.remoteAddress);
   if (refusal) throw refusal;
   if (!allows(caller.permissions, permission)) {
@@ -175,6 +175,14 @@ async function withLimits<T>(
   } finally {
     if (drawsOnSendRate && limitHeaders) reply.headers(limitHeaders(caller));
   }
+}
+
+/** What HTTP clients and proxies send by themselves (RFC 6750, 2.1); `X-API-Key` counts before it. */
+const bearer = /^Bearer +(\S+) *$/i;
+
+function keyIn(headers: IncomingHttpHeaders): string | string[] | undefined {
+  const key = headers['x-api-key'];
+  return key === undefined || key === '' ? bearer.exec(headers.authorization ?? '')?.[1] : key;
 }
 
 async function identify(

@@ -41,7 +41,7 @@ function layerOf(error: ServiceError): string {
 export function errorHeaders(error: ServiceError): Record<string, string> {
   const headers: Record<string, string> = {};
   const { status } = error;
-  if (status === 401) headers['www-authenticate'] = 'ApiKey header="X-API-Key"';
+  if (status === 401) headers['www-authenticate'] = 'ApiKey header="X-API-Key", Bearer';
   if (status === 500 || status === 502 || status === 504) {
     headers['x-service-error-layer'] = layerOf(error);
   }

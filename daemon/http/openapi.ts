@@ -79,7 +79,7 @@ const info = {
   summary: 'Email delivery for developers',
   description:
     'Sends email and follows it. Bodies are JSON in UTF-8, times are ISO 8601 in UTC. Every request ' +
-    'carries an API key in `X-API-Key`. Errors are flat objects told apart by `_tag`. Every 5xx is ' +
+    'carries an API key in `X-API-Key`, or as `Authorization: Bearer`. Errors are flat objects told apart by `_tag`. Every 5xx is ' +
     'safe to repeat; repeat a send with the same `Idempotency-Key`.',
   license: { name: 'MIT', identifier: 'MIT' },
 };

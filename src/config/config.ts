@@ -4,7 +4,13 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError } from '../errors.ts';
-import { type ConfigFile, type Environment, findConfigFile } from './file.ts';
+import {
+  type ConfigFile,
+  type Environment,
+  findConfigFile,
+  readSecretFile,
+  usualPlaces,
+} from './file.ts';
 import {
   type ConfigKey,
   type ConfigSection,
@@ -13,8 +19,15 @@ import {
   findKeyHolding,
 } from './keys.ts';
 import { findNearest } from './nearest.ts';
-import { describeIssue, findContradictions, findDoubts, type Locate } from './problems.ts';
-import { builtInPlans, type Config, type ConfigInput, configSchema } from './schema.ts';
+import {
+  type Contradiction,
+  describeIssue,
+  findContradictions,
+  findDoubts,
+  isLogin,
+  type Locate,
+} from './problems.ts';
+import { builtInPlans, type Config, type ConfigInput, configSchema, secretKeys } from './schema.ts';
 
 export type { Config, ConfigInput } from './schema.ts';
 
@@ -25,6 +38,8 @@ interface LoadRequest {
   cwd: string;
   /** Wins over everything; for flags of a command and for tests. */
   overrides?: ConfigInput;
+  /** Secrets may be missing, or alone: for commands, which only use the store. */
+  withoutSecrets?: boolean;
 }
 
 export interface LoadedConfig {
@@ -33,6 +48,8 @@ export interface LoadedConfig {
   origin: ReadonlyMap<string, string>;
   /** The absolute path of the file that was read. */
   file: string | null;
+  /** Where a file would have been found; absolute paths, the first one first. */
+  usualPlaces: readonly string[];
   /** One readable line each. */
   warnings: string[];
 }
@@ -96,9 +113,9 @@ function mergeLayers(
   const tree: Tree = file?.values ?? {};
   const origin = new Map(configKeys.map(({ path }) => [path, originOf(file, path)]));
   fillEmptySections(tree, configTree);
-  for (const { key, value } of settings) {
+  for (const { key, value, variable } of settings) {
     setAt(tree, key.path, value);
-    origin.set(key.path, `env ${key.variable}`);
+    origin.set(key.path, `env ${variable}`);
   }
   for (const { path } of configKeys) {
     const value = valueAt(overrides, path);
@@ -122,11 +139,12 @@ function locator(file: ConfigFile | null, origin: ReadonlyMap<string, string>): 
 
 function contradictionLines(
   config: Config,
+  found: readonly Contradiction[],
   file: ConfigFile | null,
   origin: ReadonlyMap<string, string>,
 ): string[] {
   const locate = locator(file, origin);
-  return findContradictions(config).map(({ path, because, text }) => {
+  return found.map(({ path, because, text }) => {
     const set = [path, because].find((at) => {
       const source = origin.get(findKeyHolding(at)?.path ?? '') ?? 'default';
       return /^(env |override)/.test(source) || file?.locate(at.split('.')).complete;
@@ -162,19 +180,23 @@ function withAbsolutePaths(config: Config, cwd: string): Config {
  * The configuration of this process. Reads one file and the given environment, nothing else.
  * @throws ConfigError with one line per mistake: where it is, the key, what was found and expected.
  */
-export function loadConfig({ file, env, cwd, overrides = {} }: LoadRequest): LoadedConfig {
+export function loadConfig(request: LoadRequest): LoadedConfig {
+  const { file, env, cwd, overrides = {}, withoutSecrets = false } = request;
   const configFile = findConfigFile(file, env, cwd);
-  const { settings, problems } = readEnvironment(env);
+  const { settings, problems } = readEnvironment({ env, cwd, withoutSecrets });
   const { tree, origin } = mergeLayers(configFile, settings, overrides);
   const parsed = configSchema.safeParse(tree, { reportInput: true });
   const locate = locator(configFile, origin);
   for (const issue of parsed.error?.issues ?? []) problems.push(...describeIssue(issue, locate));
-  if (parsed.data) problems.push(...contradictionLines(parsed.data, configFile, origin));
+  const found = parsed.data ? findContradictions(parsed.data) : [];
+  const counting = found.filter(({ path }) => !(withoutSecrets && isLogin(path)));
+  if (parsed.data) problems.push(...contradictionLines(parsed.data, counting, configFile, origin));
   if (!parsed.data || problems.length > 0) throw new ConfigError(problems.join('\n'));
   return {
     config: withAbsolutePaths(parsed.data, cwd),
     origin,
     file: configFile?.path ?? null,
+    usualPlaces: usualPlaces(env, cwd),
     warnings: [...reservedWarnings(parsed.data, origin), ...findDoubts(parsed.data)],
   };
 }
@@ -197,6 +219,24 @@ function readValue(key: ConfigKey, text: string): unknown {
   }
 }
 
+interface Setting {
+  key: ConfigKey;
+  value: unknown;
+  /** Which one gave it: `SVC_HTTP_PORT`, or of a secret also `SVC_…_FILE`. */
+  variable: string;
+}
+
+interface EnvironmentRequest {
+  env: Environment;
+  cwd: string;
+  withoutSecrets: boolean;
+}
+
+/** The variable that names a file with the value: of secrets only. */
+function fileVariableOf({ path, variable }: ConfigKey): string | undefined {
+  return secretKeys.includes(path) ? `${variable}_FILE` : undefined;
+}
+
 function unknownVariable(name: string): string {
   const nearest = findNearest(name, [...configKeys.map((key) => key.variable), ...otherVariables]);
   return `${name}: is not the variable of any key${nearest ? `; did you mean ${nearest}?` : ''}`;
@@ -204,19 +244,36 @@ function unknownVariable(name: string): string {
 
 /**
  * The keys that the environment sets, and one line for each SVC_ variable that means nothing.
- * An empty variable counts as not set; `null` is the null of a key that may be null.
+ * An empty variable counts as not set; `null` is the null of a key that may be null. A secret may
+ * come from the file that `SVC_…_FILE` names.
  */
-function readEnvironment(env: Environment): {
-  settings: { key: ConfigKey; value: unknown }[];
+function readEnvironment({ env, cwd, withoutSecrets }: EnvironmentRequest): {
+  settings: Setting[];
   problems: string[];
 } {
-  const settings = configKeys.flatMap((key) => {
-    const text = env[key.variable];
-    return text ? [{ key, value: readValue(key, text) }] : [];
-  });
-  const known = new Set([...configKeys.map((key) => key.variable), ...otherVariables]);
-  const problems = Object.keys(env)
-    .filter((name) => name.startsWith('SVC_') && !known.has(name))
-    .map(unknownVariable);
-  return { settings, problems };
+  const settings: Setting[] = [];
+  const problems: string[] = [];
+  for (const key of configKeys) {
+    const { variable } = key;
+    const text = env[variable];
+    if (text) settings.push({ key, value: readValue(key, text), variable });
+    const fileVariable = fileVariableOf(key);
+    const path = fileVariable && env[fileVariable];
+    if (!path) continue;
+    if (text) {
+      problems.push(`${fileVariable}: ${variable} is set too: expected one of the two`);
+      continue;
+    }
+    const read = readSecretFile(resolve(cwd, path));
+    if ('text' in read) {
+      settings.push({ key, value: readValue(key, read.text), variable: fileVariable });
+    } else if (!withoutSecrets || key.path === 'database.url') {
+      problems.push(`${fileVariable}: ${path}: ${read.problem}`);
+    }
+  }
+  const fileVariables = configKeys.flatMap((key) => fileVariableOf(key) ?? []);
+  const keyVariables = configKeys.map((key) => key.variable);
+  const known = new Set([...keyVariables, ...fileVariables, ...otherVariables]);
+  const unknown = Object.keys(env).filter((name) => name.startsWith('SVC_') && !known.has(name));
+  return { settings, problems: [...problems, ...unknown.map(unknownVariable)] };
 }

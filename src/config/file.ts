@@ -60,12 +60,35 @@ function readIfThere(path: string, shownAs: string): string | undefined {
   }
 }
 
+const largestSecretBytes = 65_536;
+
+/** The text of a file with one secret, without the end of its line, or why it cannot be read. */
+export function readSecretFile(path: string): { text: string } | { problem: string } {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, 'r');
+    const found = fstatSync(descriptor);
+    if (!found.isFile()) return { problem: 'expected a file' };
+    if (found.size > largestSecretBytes) {
+      return { problem: `larger than ${largestSecretBytes} bytes` };
+    }
+    const text = readFileSync(descriptor, 'utf8').replace(/\r?\n$/, '');
+    return text === '' ? { problem: 'the file is empty' } : { text };
+  } catch (error) {
+    const isMissing = codeOf(error) === 'ENOENT';
+    return { problem: isMissing ? 'there is no such file' : `cannot be read (${codeOf(error)})` };
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
 function shortPath(path: string, cwd: string): string {
   const fromHere = relative(cwd, path);
   return fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
 }
 
-function usualPlaces(env: Environment, cwd: string): string[] {
+/** Where a configuration file is looked for when none is named, the first one first. */
+export function usualPlaces(env: Environment, cwd: string): string[] {
   const xdg = env.XDG_CONFIG_HOME;
   const userConfig = xdg && isAbsolute(xdg) ? xdg : join(env.HOME || homedir(), '.config');
   return [join(cwd, 'config.yaml'), join(userConfig, 'svc/config.yaml'), '/etc/svc/config.yaml'];

@@ -78,7 +78,7 @@ export function describeIssue(issue: Issue, locate: Locate): string[] {
 }
 
 /** A contradiction at `path`, which the value at `because` brought about. */
-interface Contradiction {
+export interface Contradiction {
   path: string;
   because: string;
   text: string;
@@ -95,6 +95,11 @@ function tlsContradictions({ smtp }: Config): Contradiction[] {
       text: `expected the path of a PEM file, because ${because} is set`,
     },
   ];
+}
+
+/** Whether a contradiction is of the login at a relay, which has a secret. */
+export function isLogin(path: string): boolean {
+  return /\.(username|password)$/.test(path);
 }
 
 interface RelayAccess {

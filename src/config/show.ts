@@ -51,6 +51,7 @@ const head = `# The configuration of svc: every key with its default. Copy what 
 # $XDG_CONFIG_HOME/svc/config.yaml, /etc/svc/config.yaml. Without a file these defaults hold.
 # Every key can be set by an environment variable too, which wins: http.port is SVC_HTTP_PORT,
 # smtp.inbound.tls.certFile is SVC_SMTP_INBOUND_TLS_CERT_FILE; lists and maps are given as JSON.
+# A secret can come from a file: SVC_DELIVERY_RELAY_PASSWORD_FILE=/run/secrets/relay.
 # Made by \`svc config example\`.`;
 
 function inYaml(value: unknown): string {

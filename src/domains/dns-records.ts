@@ -1,6 +1,7 @@
 // Which DNS records a sending domain needs, and whether what was found serves (contract 6). Pure: the
 // look-ups are in check-records.ts.
 import { type DkimAlgorithm, dkimRecordProblem, dkimRecordValue } from '../mime/dkim-key.ts';
+import { mergedDmarc, mergedSpf, spfRecordsIn } from './merged-records.ts';
 import type { DomainKeyRow, DomainRow } from './queries.ts';
 
 export type RecordPurpose = 'dkim' | 'spf' | 'return-path' | 'dmarc' | 'mx';
@@ -23,6 +24,14 @@ export interface ExpectedRecord {
   keyId: string | null;
   /** Judges the values found under the name. */
   judge(values: readonly string[]): RecordCheck;
+  /** What to publish beside what a check found, and what that does to it. */
+  advise(found: readonly string[], status: RecordStatus): Advice;
+}
+
+interface Advice {
+  value: string;
+  /** Null where there is nothing to say. */
+  advice: string | null;
 }
 
 /** The host that bounces come back to. */
@@ -59,9 +68,27 @@ export function recordsOf(
 ): ExpectedRecord[] {
   if (domain.is_local === 1) return [];
   const primary = primaryKey(keys);
-  const spf = `v=spf1 a:${mailHost} ~all`;
   const mx = `10 ${mailHost}`;
   const plain = { required: false, keyId: null };
+  const spf = {
+    value: mergedSpf([], mailHost),
+    judge: (values: readonly string[]) => judgeSpf(values, mailHost),
+    advise: (found: readonly string[], status: RecordStatus) => adviseSpf(found, status, mailHost),
+  };
+  // Reports come to the return path, whose MX is ours; RFC 7489 7.1 asks no consent of a subdomain.
+  const reportsTo = `dmarc@${domain.return_path}`;
+  const dmarc = `v=DMARC1; p=none; rua=mailto:${reportsTo}`;
+  const own: ExpectedRecord[] = [
+    {
+      ...plain,
+      purpose: 'mx',
+      type: 'MX',
+      name: domain.domain,
+      value: mx,
+      judge: (values) => judgeMx(values, mailHost),
+      advise: (found, status) => adviseMx(mx, found, status, domain.domain),
+    },
+  ];
   return [
     ...keys
       .filter((key) => key.is_active === 1)
@@ -74,41 +101,58 @@ export function recordsOf(
       name: domain.return_path,
       value: mx,
       judge: (values) => judgeMx(values, mailHost),
+      advise: (found, status) => adviseMx(mx, found, status, domain.return_path),
     },
-    {
-      ...plain,
-      purpose: 'return-path',
-      type: 'TXT',
-      name: domain.return_path,
-      value: spf,
-      judge: (values) => judgeSpf(values, mailHost),
-    },
-    {
-      ...plain,
-      purpose: 'spf',
-      type: 'TXT',
-      name: domain.domain,
-      value: spf,
-      judge: (values) => judgeSpf(values, mailHost),
-    },
+    { ...plain, ...spf, purpose: 'return-path', type: 'TXT', name: domain.return_path },
+    { ...plain, ...spf, purpose: 'spf', type: 'TXT', name: domain.domain },
     {
       ...plain,
       purpose: 'dmarc',
       type: 'TXT',
       name: `_dmarc.${domain.domain}`,
-      // Reports come to the return path, whose MX is ours; RFC 7489 7.1 asks no consent of a subdomain.
-      value: `v=DMARC1; p=none; rua=mailto:dmarc@${domain.return_path}`,
+      value: dmarc,
       judge: judgeDmarc,
+      advise: (found) => adviseDmarc(found, dmarc, reportsTo),
     },
-    {
-      ...plain,
-      purpose: 'mx',
-      type: 'MX',
-      name: domain.domain,
-      value: mx,
-      judge: (values) => judgeMx(values, mailHost),
-    },
+    // Of a domain without a mailbox here the mail of all its people goes elsewhere, and stays there.
+    ...(domain.receives_mail === 1 ? own : []),
   ];
+}
+
+function adviseMx(
+  value: string,
+  found: readonly string[],
+  status: RecordStatus,
+  domain: string,
+): Advice {
+  if (status !== 'invalid') return { value, advice: null };
+  const advice = `replaces ${found.join(', ')}: all mail to addresses of ${domain} comes here from then on`;
+  return { value, advice };
+}
+
+function adviseSpf(found: readonly string[], status: RecordStatus, mailHost: string): Advice {
+  const records = spfRecordsIn(found);
+  const value = status === 'valid' ? (records[0] ?? '') : mergedSpf(records, mailHost);
+  if (status !== 'invalid') return { value, advice: null };
+  const advice =
+    records.length > 1
+      ? `one record in the place of the ${records.length} that are there`
+      : `replaces the record that is there: all of it stays, a:${mailHost} is added`;
+  return { value, advice };
+}
+
+function adviseDmarc(found: readonly string[], plain: string, reportsTo: string): Advice {
+  const [record, ...others] = found;
+  if (record === undefined) return { value: plain, advice: null };
+  const value = mergedDmarc(record, reportsTo);
+  if (others.length > 0)
+    return { value, advice: 'one record in the place of those that are there' };
+  const unchanged = value.replaceAll(/\s/g, '') === record.replaceAll(/[\s]|;\s*$/g, '');
+  if (unchanged) return { value: record, advice: null };
+  if (judgeDmarc(found).status !== 'valid')
+    return { value, advice: 'replaces the record that is there' };
+  const advice = `the record that is there serves; with mailto:${reportsTo} in rua= its reports come here too`;
+  return { value, advice };
 }
 
 function dkimRecord(domain: string, key: DomainKeyRow, required: boolean): ExpectedRecord {
@@ -120,6 +164,7 @@ function dkimRecord(domain: string, key: DomainKeyRow, required: boolean): Expec
     value: dkimRecordValue(algorithm, key.public_key),
     required,
     keyId: key.id,
+    advise: () => ({ value: dkimRecordValue(algorithm, key.public_key), advice: null }),
     judge(values) {
       if (values.length === 0) return missing;
       const problems = values.map((text) => dkimRecordProblem(text, algorithm, key.public_key));
@@ -141,7 +186,7 @@ function judgeMx(values: readonly string[], mailHost: string): RecordCheck {
 
 /** Looks for our own mechanism only: which addresses another `include:` covers, we cannot know. */
 function judgeSpf(values: readonly string[], mailHost: string): RecordCheck {
-  const found = values.filter((text) => /^v=spf1( |$)/i.test(text));
+  const found = spfRecordsIn(values);
   if (found.length === 0) return missing;
   if (found.length > 1) {
     return { status: 'invalid', found, error: 'there is more than one SPF record (RFC 7208 4.5)' };

@@ -108,6 +108,7 @@ export async function newDomain(
       status: isLocal ? 'verified' : 'pending',
       return_path: returnPathOf(domain),
       is_local: isLocal ? 1 : 0,
+      receives_mail: 0,
       record_checks: null,
       verified_at: isLocal ? now : null,
       last_checked_at: null,
@@ -129,13 +130,17 @@ export async function storeDomain(trx: Db, { domain, keys }: DomainRows): Promis
 }
 
 function toDnsRecord(record: ExpectedRecord, checks: Record<string, RecordCheck>): DnsRecord {
-  const { purpose, type, name, value, required } = record;
+  const { purpose, type, name, required } = record;
   const { status, found, error } = checks[recordName(record)] ?? {
     status: 'pending' as const,
     found: [],
     error: null,
   };
-  return { purpose, type, name, value, required, status, found, error };
+  const { value, advice } = record.advise(found, status);
+  return {
+    ...{ purpose, type, name, value, required, status, found, error },
+    ...(advice !== null && { advice }),
+  };
 }
 
 function dnsRecordsOf(app: App, { domain, keys }: DomainRows): DnsRecord[] {

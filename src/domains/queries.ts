@@ -13,6 +13,8 @@ export interface DomainRow {
   status: DomainStatus;
   return_path: string;
   is_local: number;
+  /** Whether a mailbox here has an address of it. */
+  receives_mail: number;
   /** JSON: RecordCheck by recordName. */
   record_checks: string | null;
   verified_at: number | null;

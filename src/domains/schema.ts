@@ -69,6 +69,9 @@ const dnsRecord = z
     }),
     found: z.array(z.string()).meta({ description: 'What DNS answered' }),
     error: z.string().nullable(),
+    advice: z.string().optional().meta({
+      description: 'What publishing `value` does to the record that is there',
+    }),
   })
   .meta({ id: 'DnsRecord' });
 

@@ -3,7 +3,7 @@
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { findSendingDomain } from '../domains/queries.ts';
+import { domains, findSendingDomain } from '../domains/queries.ts';
 import { ConflictError, ValidationError } from '../errors.ts';
 import { record, told } from '../events/record.ts';
 import { foldAddress, parseAddress } from '../net/address.ts';
@@ -65,6 +65,7 @@ export async function storeMailbox(
     created_at: now,
   });
   if (!isFree) throw new ConflictError('mailbox', `${folded} belongs to a mailbox already`);
+  await domains.update(trx, organizationId, domain.id, { receives_mail: 1 });
   return mailbox;
 }
 

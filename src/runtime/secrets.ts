@@ -18,11 +18,12 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, codeOf, InternalError } from '../errors.ts';
+import { ConfigError, codeOf, InternalError, NoStoreError } from '../errors.ts';
 import type { Random } from './random.ts';
 
 const keyBytes = 32;
@@ -84,11 +85,11 @@ function findKey(path: string): Buffer | undefined {
  * Writes the key aside and links it to its place, so that the file appears whole or not at all and
  * of two processes that start together one wins.
  */
-function createKey(dataDir: string, path: string, random: Random): void {
+function createKey(dataDir: string, path: string, key: Uint8Array, random: Random): void {
   const aside = `${path}.${process.pid}.${Buffer.from(random.bytes(8)).toString('hex')}`;
   const descriptor = openSync(aside, 'wx', 0o600);
   try {
-    writeSync(descriptor, random.bytes(keyBytes));
+    writeSync(descriptor, key);
     fsyncSync(descriptor);
     linkSync(aside, path);
     syncDirectory(dataDir);
@@ -100,13 +101,22 @@ function createKey(dataDir: string, path: string, random: Random): void {
   }
 }
 
-function loadMasterKey(dataDir: string, random: Random): Buffer {
-  const path = join(dataDir, 'secret.key');
+/** Where the secret of an installation lies. */
+export function secretFile(dataDir: string): string {
+  return join(dataDir, 'secret.key');
+}
+
+function loadMasterKey(dataDir: string, random: Random, mustExist: boolean): Buffer {
+  const path = secretFile(dataDir);
   const there = findKey(path);
   if (there) return there;
+  if (mustExist) {
+    const text = `There is a store, but its secret is missing: no file ${path}`;
+    throw new NoStoreError(text, 'secret');
+  }
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    createKey(dataDir, path, random);
+    createKey(dataDir, path, random.bytes(keyBytes), random);
   } catch (error) {
     throw new ConfigError(`${path} cannot be made (${reasonOf(error)})`, { cause: error });
   }
@@ -258,11 +268,32 @@ export class Secrets {
   }
 }
 
+/** The secret's bytes, to be kept beside a backup; undefined where there is none. @throws ConfigError */
+export function readSecret(dataDir: string): Buffer | undefined {
+  return findKey(secretFile(dataDir));
+}
+
+/**
+ * Puts a secret from a backup in its place; another one that lies there is kept as `keptAs`.
+ * @returns whether the file was written: it was not where the same secret lay there.
+ * @throws ConfigError if what lies there is damaged or cannot be read.
+ */
+export function putSecret(dataDir: string, key: Buffer, keptAs: string, random: Random): boolean {
+  const path = secretFile(dataDir);
+  const there = findKey(path);
+  if (there?.equals(key)) return false;
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  if (there) renameSync(path, keptAs);
+  createKey(dataDir, path, key, random);
+  return true;
+}
+
 /**
  * Opens the secret of the installation at `dataDir`; on the first start makes the directory (mode
- * 0700) and `secret.key` (32 random bytes, mode 0600), durably.
- * @throws ConfigError if the file is damaged, open to others, or cannot be read or made.
+ * 0700) and `secret.key` (32 random bytes, mode 0600), durably, unless it `mustExist`.
+ * @throws ConfigError if the file is damaged, open to others, or cannot be read or made;
+ * NoStoreError where it must exist and does not.
  */
-export function openSecrets(dataDir: string, random: Random): Secrets {
-  return new Secrets(loadMasterKey(dataDir, random), random);
+export function openSecrets(dataDir: string, random: Random, mustExist = false): Secrets {
+  return new Secrets(loadMasterKey(dataDir, random, mustExist), random);
 }

@@ -24,6 +24,7 @@ import { resourceEvents } from './migrations/0018-resource-events.ts';
 import { webhooks } from './migrations/0019-webhooks.ts';
 import { eventLog } from './migrations/0020-event-log.ts';
 import { webhookLists } from './migrations/0021-webhook-lists.ts';
+import { receivingDomains } from './migrations/0022-receiving-domains.ts';
 
 export const migrations: readonly Migration[] = [
   initial,
@@ -45,6 +46,7 @@ export const migrations: readonly Migration[] = [
   webhooks,
   eventLog,
   webhookLists,
+  receivingDomains,
 ];
 
 export interface MigrationStatus {
@@ -66,6 +68,11 @@ async function appliedMigrations(db: Db): Promise<Map<string, number>> {
   const { rows } = await sql<{ name: string; applied_at: number }>`
     select name, applied_at from migrations`.execute(db);
   return new Map(rows.map((row) => [row.name, row.applied_at]));
+}
+
+/** Whether this is a store at all: one has had at least its first migration. */
+export async function hasMigrations(db: Db): Promise<boolean> {
+  return (await appliedMigrations(db)).size > 0;
 }
 
 /** Every migration this version knows, with when it ran; then those a newer version ran. */

@@ -4,12 +4,12 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { UnreachableError } from '../errors.ts';
+import { codeOf, NoStoreError, UnreachableError } from '../errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Random, systemRandom } from '../runtime/random.ts';
 import type { Store } from './db.ts';
 import { withLastWrites } from './last-writes.ts';
-import { type MigrationStatus, migrate, migrationStatus, migrations } from './migrate.ts';
+import { hasMigrations, type MigrationStatus, migrate, migrationStatus } from './migrate.ts';
 import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 
@@ -23,18 +23,48 @@ export function storeLocation(databaseUrl: string, dataDir: string): StoreLocati
   return { kind: 'sqlite', file: isAbsolute(path) ? path : join(dataDir, path) };
 }
 
+/** As a person reads it: the file, or the server and database without user and password. */
+export function describeLocation(location: StoreLocation): string {
+  if (location.kind === 'sqlite') return location.file;
+  const { protocol, host, pathname } = new URL(location.url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+function noStore(location: StoreLocation): NoStoreError {
+  return new NoStoreError(`There is no store at ${describeLocation(location)}`);
+}
+
+/** Whether there is a store, without making one. @throws UnreachableError when nobody can tell. */
+export async function isStoreThere(databaseUrl: string, dataDir: string): Promise<boolean> {
+  const status = await readMigrationStatus(databaseUrl, dataDir).catch((error: unknown) => {
+    if (error instanceof NoStoreError) return [];
+    throw error;
+  });
+  return status.length > 0;
+}
+
+interface OpenOptions {
+  /** Spreads what PostgreSQL makes wait. */
+  random?: Random;
+  /** An absent store is refused, not made. */
+  mustExist?: boolean;
+}
+
 /**
  * Opens and migrates the store; on SQLite an upgrade leaves `<file>.before-<migration>` behind.
- * `clock` dates migrations, `random` spreads what PostgreSQL makes wait.
- * @throws UnreachableError when it cannot be opened or belongs to a newer version.
+ * `clock` dates migrations.
+ * @throws UnreachableError when it cannot be opened or belongs to a newer version; NoStoreError
+ * when it `mustExist` and does not.
  */
 export async function openStore(
   databaseUrl: string,
   dataDir: string,
   clock: Clock,
-  random: Random = systemRandom(),
+  { random = systemRandom(), mustExist = false }: OpenOptions = {},
 ): Promise<Store> {
   const location = storeLocation(databaseUrl, dataDir);
+  if (mustExist && location.kind === 'sqlite' && !existsSync(location.file))
+    throw noStore(location);
   if (location.kind === 'sqlite') mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const store = withLastWrites(
     location.kind === 'sqlite'
@@ -42,6 +72,7 @@ export async function openStore(
       : await openPostgres(location.url, { random }),
   );
   try {
+    if (mustExist && !(await hasMigrations(store.db))) throw noStore(location);
     await migrate(store, clock, async () => {
       if (location.kind === 'sqlite')
         await backupSqlite(location.file, snapshotName(location.file, clock));
@@ -78,6 +109,13 @@ export async function backupSqlite(
   }
 }
 
+function lockFileOf(file: string): string {
+  return `${file}.daemon`;
+}
+
+/** A command that looks whether a daemon runs holds the lock for less than this. */
+const glanceMs = 200;
+
 /**
  * Holds the right to be the daemon of a SQLite store until `release` or the end of the process: a
  * lock of the operating system on `<file>.daemon`, so a crash leaves nothing stale behind.
@@ -85,9 +123,9 @@ export async function backupSqlite(
  */
 export function lockDaemon(location: StoreLocation): { release(): void } {
   if (location.kind === 'postgres') return { release: () => {} };
-  const lockFile = `${location.file}.daemon`;
+  const lockFile = lockFileOf(location.file);
   const pidFile = `${lockFile}.pid`;
-  const lock = new Database(lockFile, { timeout: 0 });
+  const lock = new Database(lockFile, { timeout: glanceMs });
   try {
     lock.pragma('journal_mode = DELETE');
     lock.exec('begin exclusive');
@@ -110,20 +148,39 @@ export function lockDaemon(location: StoreLocation): { release(): void } {
 }
 
 /**
+ * Whether a daemon runs on this store; null where that cannot be known: on a server it may run
+ * anywhere, and a lock that we may not look at tells nothing.
+ */
+export function isDaemonRunning(location: StoreLocation): boolean | null {
+  if (location.kind === 'postgres') return null;
+  const lockFile = lockFileOf(location.file);
+  if (!existsSync(lockFile)) return false;
+  let lock: Database.Database | undefined;
+  try {
+    lock = new Database(lockFile, { readonly: true, timeout: 0 });
+    lock.prepare('select count(*) from sqlite_master').get();
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'SQLITE_BUSY' ? true : null;
+  } finally {
+    lock?.close();
+  }
+}
+
+/**
  * Every migration this version knows or the store has had, with when it ran; null: not yet.
- * @throws UnreachableError when the store cannot be opened.
+ * @throws UnreachableError when the store cannot be opened; NoStoreError when there is none.
  */
 export async function readMigrationStatus(
   databaseUrl: string,
   dataDir: string,
 ): Promise<MigrationStatus[]> {
   const location = storeLocation(databaseUrl, dataDir);
-  if (location.kind === 'sqlite' && !existsSync(location.file)) {
-    return migrations.map(({ name }) => ({ name, appliedAt: null }));
-  }
+  if (location.kind === 'sqlite' && !existsSync(location.file)) throw noStore(location);
   const store =
     location.kind === 'sqlite' ? openSqlite(location.file) : await openPostgres(location.url);
   try {
+    if (!(await hasMigrations(store.db))) throw noStore(location);
     return await migrationStatus(store.db);
   } finally {
     await store.close();

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditPage } from '../../src/audit/schema.ts';
 import type { Organization } from '../../src/organizations/schema.ts';
-import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
 const operator = { type: 'operator', keyId: null, keyName: null, role: null };
 
 describe('svc', () => {
   let cli: CliWorkspace;
   beforeAll(async () => {
-    cli = cliWorkspace();
+    cli = await initializedWorkspace();
     const pending = ['--plan', 'free', '--onboarding', 'pending'];
     await cli.json(['orgs', 'create', '--name', 'acme', ...pending]);
   });

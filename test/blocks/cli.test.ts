@@ -7,11 +7,11 @@ import type { Page } from '../../src/api/pagination.ts';
 import type { ImportReport } from '../../src/blocks/import.ts';
 import { importFormats } from '../../src/blocks/import-formats.ts';
 import type { Block } from '../../src/blocks/schema.ts';
-import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
 let cli: CliWorkspace;
-beforeAll(() => {
-  cli = cliWorkspace();
+beforeAll(async () => {
+  cli = await initializedWorkspace();
 });
 afterAll(() => cli.close());
 

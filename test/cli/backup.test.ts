@@ -1,23 +1,29 @@
 // svc backup and restore: a round trip, and what they refuse so that nothing is lost.
+import { execFile } from 'node:child_process';
 import {
+  chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { migrations } from '../../src/store/migrate.ts';
+import { type CliWorkspace, initializedWorkspace, svc } from '../support/cli.ts';
 
 let cli: CliWorkspace;
 let store: string;
 let backup: string;
 
 beforeEach(async () => {
-  cli = cliWorkspace();
+  cli = await initializedWorkspace();
   store = join(cli.directory, 'data/svc.db');
   backup = join(cli.directory, 'backup.db');
   await cli.json(['orgs', 'create', '--name', 'before', '--plan', 'free']);
@@ -73,12 +79,91 @@ test('a backup replaces a file only when told', async () => {
 });
 
 test('a restore into an empty data directory makes the store', async () => {
-  await cli.run(['backup', 'backup.db']);
+  await cli.run(['backup', 'backup.db', '--with-secret']);
   const env = { SVC_DATA_DIR: join(cli.directory, 'new') };
   expect(await cli.json(['restore', 'backup.db', '--yes'], { env })).toMatchObject({
     keptAs: null,
+    secret: 'restored',
   });
   expect(await cli.json(['orgs', 'show', 'before'], { env })).toMatchObject({ name: 'before' });
+});
+
+describe('secret.key', () => {
+  const secretIn = (name: string) => join(cli.directory, name, 'secret.key');
+
+  test('is not in a backup, which reminds of it', async () => {
+    const { stdout } = await cli.run(['backup', 'backup.db']);
+    expect(stdout).toContain(`${secretIn('data')} is not in it`);
+    expect(readFileSync(backup).includes(readFileSync(secretIn('data')))).toBe(false);
+  });
+
+  test('goes along with --with-secret, back into its own file and out of the store', async () => {
+    const secret = readFileSync(secretIn('data'));
+    const made = await cli.run(['backup', 'backup.db', '--with-secret']);
+    expect(made.stdout).not.toContain('is not in it');
+    const env = { SVC_DATA_DIR: join(cli.directory, 'new') };
+    await cli.json(['init'], { env });
+    const other = readFileSync(secretIn('new'));
+    await cli.json(['restore', 'backup.db', '--yes'], { env });
+    expect(readFileSync(secretIn('new'))).toEqual(secret);
+    expect(statSync(secretIn('new')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(cli.directory, 'new/svc.db')).includes(secret)).toBe(false);
+    const kept = readdirSync(join(cli.directory, 'new')).find((name) =>
+      name.startsWith('secret.key.before-restore-'),
+    );
+    expect(readFileSync(join(cli.directory, 'new', kept ?? ''))).toEqual(other);
+  });
+
+  test('that is missing after a restore is asked for', async () => {
+    await cli.run(['backup', 'backup.db']);
+    const env = { SVC_DATA_DIR: join(cli.directory, 'new') };
+    const { code, stderr } = await cli.run(['restore', 'backup.db', '--yes'], { env });
+    expect(code).toBe(0);
+    expect(stderr).toContain(`there is no ${secretIn('new')}`);
+    copyFileSync(secretIn('data'), secretIn('new'));
+    chmodSync(secretIn('new'), 0o600);
+    expect((await cli.run(['orgs', 'show', 'before'], { env })).code).toBe(0);
+  });
+});
+
+test('backup - writes the copy to standard output, and leaves none beside the store', async () => {
+  const script = `"${svc}" backup - --with-secret > piped.db`;
+  await promisify(execFile)('sh', ['-c', script], { cwd: cli.directory, env: { ...cli.env } });
+  expect(await cli.json(['backup', 'verify', 'piped.db'])).toMatchObject({ hasSecret: true });
+  const left = readdirSync(join(cli.directory, 'data'));
+  expect(left.filter((name) => name.includes('backup'))).toEqual([]);
+  expect((await cli.run(['backup', '-', '--json'])).code).toBe(2);
+});
+
+test('backup verify says what could be restored', async () => {
+  await cli.run(['backup', 'backup.db']);
+  const before = readFileSync(backup);
+  expect(await cli.json(['backup', 'verify', 'backup.db'])).toEqual({
+    valid: true,
+    file: backup,
+    migration: migrations.at(-1)?.name,
+    hasSecret: false,
+  });
+  expect(readFileSync(backup)).toEqual(before);
+  expect((await cli.run(['backup', 'verify', 'nowhere.db'])).code).toBe(2);
+});
+
+test.skipIf(process.getuid?.() !== 0)('a restore by root keeps owner and mode', async () => {
+  await cli.run(['backup', 'backup.db', '--with-secret']);
+  rmSync(join(cli.directory, 'data/secret.key'));
+  chownSync(store, 1234, 2345);
+  chmodSync(store, 0o640);
+  await cli.json(['restore', 'backup.db', '--yes']);
+  const ownerOf = (name: string) => {
+    const { uid, gid } = statSync(join(cli.directory, 'data', name));
+    return [name, uid, gid];
+  };
+  expect(statSync(store).mode & 0o777).toBe(0o640);
+  expect(['svc.db', 'svc.db.daemon', 'secret.key'].map(ownerOf)).toEqual([
+    ['svc.db', 1234, 2345],
+    ['svc.db.daemon', 1234, 2345],
+    ['secret.key', 1234, 2345],
+  ]);
 });
 
 test('a damaged store can be replaced', async () => {
@@ -125,6 +210,9 @@ test.each(unsound)(
     const { code, stderr } = await cli.run(['restore', 'backup.db', '--yes']);
     expect(code).toBe(2);
     expect(stderr).toMatch(why);
+    const verified = await cli.run(['backup', 'verify', 'backup.db']);
+    expect(verified.code).toBe(8);
+    expect(verified.stderr).toMatch(why);
     expect(await organizations()).toEqual(['default', 'before']);
     expect(existsSync(`${store}.restoring`)).toBe(false);
   },
@@ -151,13 +239,7 @@ test('on PostgreSQL both say what to use instead', async () => {
   expect(restored.stderr).toContain('pg_restore');
 });
 
-test('migrate status tells what the store has had, and makes none where there is none', async () => {
+test('migrate status tells what the store has had', async () => {
   const { items } = await cli.json<{ items: { appliedAt: string }[] }>(['migrate', 'status']);
   expect(items[0]).toEqual({ name: '0001-initial', appliedAt: expect.stringMatching(/Z$/) });
-  const env = { SVC_DATA_DIR: join(cli.directory, 'none') };
-  const none = await cli.json<{ items: object[] }>(['migrate', 'status'], { env });
-  expect(none.items[0]).toEqual({ name: '0001-initial', appliedAt: null });
-  expect(none.items.map((item) => ({ ...item, appliedAt: null }))).toEqual(none.items);
-  expect(none.items).toHaveLength(items.length);
-  expect(existsSync(join(cli.directory, 'none'))).toBe(false);
 });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sendPayloadFrom } from '../../commands/base/send-payload.ts';
-import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
 const message = {
   channel: 'email',
@@ -12,8 +12,8 @@ const message = {
 };
 
 let cli: CliWorkspace;
-beforeAll(() => {
-  cli = cliWorkspace();
+beforeAll(async () => {
+  cli = await initializedWorkspace();
   writeFileSync(join(cli.directory, 'message.json'), JSON.stringify(message));
   writeFileSync(join(cli.directory, 'page.html'), '<p>Grüße</p>');
 });

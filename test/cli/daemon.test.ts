@@ -1,6 +1,6 @@
 // svc daemon as a process, and the commands that work beside it through the store alone.
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -19,6 +19,7 @@ beforeEach(() => {
 afterEach(() => cli.close());
 
 const firstKey = /svc_live_[0-9A-Za-z]{38}/;
+const firstKeyFile = () => join(cli.env.SVC_DATA_DIR ?? '', 'first-key');
 
 interface Running {
   child: ChildProcess;
@@ -76,10 +77,10 @@ describe('the process', () => {
     client.on('error', () => {});
     await new Promise<void>((resolve) => client.once('connect', resolve));
     // A request that is in work, as its key is right, and whose body never ends.
-    while (!firstKey.test(output.stdout)) {
-      await new Promise((resolve) => child.stdout?.once('data', resolve));
+    while (!output.stderr.includes(firstKeyFile())) {
+      await new Promise((resolve) => child.stderr?.once('data', resolve));
     }
-    const [key] = firstKey.exec(output.stdout) ?? [];
+    const [key] = firstKey.exec(readFileSync(firstKeyFile(), 'utf8')) ?? [];
     const head = `Host: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json`;
     client.write(`POST /v1/messages HTTP/1.1\r\n${head}\r\nContent-Length: 9\r\n\r\n{`);
     await fetch(`${ready.httpUrl}/healthz`);
@@ -93,17 +94,24 @@ describe('the process', () => {
     client.destroy();
   });
 
-  test('prints the first key once, and never logs it', async () => {
+  test('leaves the first key in a file of its owner, once, and never logs it', async () => {
+    const file = firstKeyFile();
     const first = await startDaemon();
     first.child.kill('SIGTERM');
     await first.ended;
-    const [key = ''] = firstKey.exec(first.output.stdout) ?? [];
-    expect(key).not.toBe('');
+    const text = readFileSync(file, 'utf8');
+    const [key = ''] = firstKey.exec(text) ?? [];
+    expect(text).toMatch(/^ +curl .*X-API-Key: svc_live_/m);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(first.output.stdout).toBe('');
     expect(first.output.stderr).not.toContain(key);
+    expect(first.output.stderr).toContain(`"file":"${file}"`);
     const second = await startDaemon();
     second.child.kill('SIGTERM');
     await second.ended;
     expect(second.output.stdout).toBe('');
+    expect(second.output.stderr).not.toContain(file);
+    expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
   test('is refused where another one runs: 7', async () => {
@@ -156,14 +164,42 @@ describe('messages send --wait', () => {
   });
 
   test('ends with 8 when the time is over, and without a daemon nothing is lost', async () => {
+    await cli.json(['init']);
     const args = ['messages', 'send', '--to', 'inbox@sandbox.test', ...hello];
     const { code, stderr } = await cli.run([...args, '--wait', '--timeout', '0.2']);
     expect(code).toBe(8);
-    expect(stderr).toMatch(/^svc: msg_\w+ is still pending; is the daemon running\?/);
+    const [atOnce, atTheEnd] = stderr.split('\n');
+    expect(atOnce).toMatch(/^warning: It is queued, but no daemon runs on this store/);
+    expect(atTheEnd).toMatch(/^svc: msg_\w+ is still pending: no daemon runs$/);
+  });
+});
+
+describe('without --wait', () => {
+  const args = ['messages', 'send', '--to', 'inbox@sandbox.test', '--subject', 'S', '--text', 'T'];
+
+  test('says that it is queued where no daemon runs, also after one has run', async () => {
+    await cli.json(['init']);
+    expect((await cli.run(args)).stdout).toContain('It is queued, but no daemon runs');
+    const { child, ended } = await startDaemon();
+    expect((await cli.run(args)).stdout).not.toContain('no daemon');
+    child.kill('SIGKILL');
+    await ended;
+    expect((await cli.run(args)).stdout).toContain('It is queued, but no daemon runs');
+    expect(await cli.json(args)).toMatchObject({ status: 'pending' });
+  });
+
+  test('never suspects a daemon that runs, though it does not get the message away', async () => {
+    await startDaemon();
+    await cli.json(['queue', 'hold', '--domain', 'sandbox.test']);
+    const { code, stderr } = await cli.run([...args, '--wait', '--timeout', '0.2']);
+    expect(code).toBe(8);
+    expect(stderr).not.toContain('daemon');
+    expect(stderr).toMatch(/^svc: msg_\w+ is still pending/);
   });
 });
 
 test('a restore is refused while the daemon runs: 5', async () => {
+  await cli.json(['init']);
   await cli.run(['backup', 'backup.db']);
   await startDaemon();
   await cli.json(['backup', 'backup.db', '--overwrite']);

@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../commands/base/failure.ts';
 import * as errors from '../../src/errors.ts';
-import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
 const noKey = 'key_06dq2k0qz8h3v5m1r9t4w7xy';
 
 let cli: CliWorkspace;
 beforeAll(async () => {
-  cli = cliWorkspace();
-  await cli.run(['orgs', 'list']);
+  cli = await initializedWorkspace();
 });
 afterAll(() => cli.close());
 

@@ -1,7 +1,7 @@
 // What commands print: the API's object with --json, text that is safe and plain otherwise.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { card, inWords, plainText, table } from '../../commands/base/format.ts';
-import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
 interface Item {
   id: string;
@@ -9,18 +9,10 @@ interface Item {
 }
 
 let cli: CliWorkspace;
-beforeAll(() => {
-  cli = cliWorkspace();
+beforeAll(async () => {
+  cli = await initializedWorkspace();
 });
 afterAll(() => cli.close());
-
-describe('an empty data directory', () => {
-  test('is ready for commands before any daemon ran', async () => {
-    const { items } = await cli.json<{ items: Item[] }>(['senders', 'list']);
-    expect(items.map(({ email }) => email)).toEqual(['hello@sandbox.test']);
-    expect(await cli.json(['keys', 'list'])).toMatchObject({ items: [] });
-  });
-});
 
 describe('--json', () => {
   test('prints the object of the API and nothing else', async () => {

@@ -3,14 +3,14 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type CliWorkspace, cliWorkspace, svc } from '../support/cli.ts';
+import { type CliWorkspace, initializedWorkspace, svc } from '../support/cli.ts';
 
 const script = '/usr/bin/script';
 
 let cli: CliWorkspace;
 let sender: string;
 beforeAll(async () => {
-  cli = cliWorkspace();
+  cli = await initializedWorkspace();
   const { items } = await cli.json<{ items: { id: string }[] }>(['senders', 'list']);
   sender = items[0]?.id ?? '';
 });
@@ -42,15 +42,15 @@ function onTerminal(command: string, { type, env }: OnTerminal = {}) {
 
 describe.skipIf(!existsSync(script))('on a terminal', () => {
   test.each([
-    ['no', 'n\r'],
-    ['Enter, which means no,', '\r'],
-    ['Ctrl-C', '\u0003'],
-  ])('%s to the question changes nothing and ends with 130', async (_, keys) => {
+    ['no', 1, 'n\r'],
+    ['Enter, which means no,', 1, '\r'],
+    ['Ctrl-C', 130, '\u0003'],
+  ])('%s to the question changes nothing and ends with %i', async (_, end, keys) => {
     const type = { after: '(y/N)', keys };
     const { code, output } = await onTerminal(`senders delete ${sender}`, { type });
     expect(output).toContain('Delete the sender hello@sandbox.test for good?');
     expect(output).toContain('svc: nothing was changed');
-    expect(code).toBe(130);
+    expect(code).toBe(end);
     expect((await cli.run(['senders', 'show', sender])).code).toBe(0);
   });
 

@@ -269,6 +269,64 @@ describe('values that contradict one another stop the start', () => {
   });
 });
 
+describe('a secret', () => {
+  const relay = {
+    SVC_DELIVERY_MODE: 'relay',
+    SVC_DELIVERY_RELAY_HOST: 'smtp.test',
+    SVC_DELIVERY_RELAY_USERNAME: 'u',
+  };
+  const variable = 'SVC_DELIVERY_RELAY_PASSWORD_FILE';
+
+  it('comes from the file that SVC_…_FILE names, without the end of its line', () => {
+    write('secrets/relay', 'hunter2\n');
+    const { config, origin } = load({ ...relay, [variable]: 'secrets/relay' });
+    expect(config.delivery.relay.password).toBe('hunter2');
+    expect(origin.get('delivery.relay.password')).toBe(`env ${variable}`);
+    write('secrets/database', 'postgres://u:p@db/svc');
+    write('secrets/routes', '[{"match":"*","via":"capture"}]');
+    const others = load({
+      SVC_DATABASE_URL_FILE: join(cwd, 'secrets/database'),
+      SVC_DELIVERY_ROUTES_FILE: join(cwd, 'secrets/routes'),
+    });
+    expect(others.config.database.url).toBe('postgres://u:p@db/svc');
+    expect(others.config.delivery.routes).toEqual([{ match: '*', via: 'capture' }]);
+  });
+
+  it.each<[string, string, (file: string) => void]>([
+    ['there is no such file', 'gone', () => {}],
+    ['the file is empty', 'empty', (file) => writeFileSync(file, '\n')],
+    ['expected a file', 'directory', (file) => mkdirSync(file)],
+    ['larger than 65536 bytes', 'large', (file) => writeFileSync(file, 'x'.repeat(70_000))],
+  ])('in no usable file stops the start: %s', (problem, name, make) => {
+    const file = join(cwd, name);
+    make(file);
+    expect(refusal({ ...relay, [variable]: file })).toContain(`${variable}: ${file}: ${problem}`);
+  });
+
+  it('in a file and in a variable stops the start, and shows neither', () => {
+    write('relay', 'hunter2');
+    const both = { ...relay, [variable]: 'relay', SVC_DELIVERY_RELAY_PASSWORD: 'hunter3' };
+    expect(refusal(both)).toEqual([
+      `${variable}: SVC_DELIVERY_RELAY_PASSWORD is set too: expected one of the two`,
+    ]);
+  });
+
+  it('has such a variable, what is none has not', () => {
+    expect(refusal({ SVC_HTTP_PORT_FILE: 'port' })[0]).toContain('is not the variable of any key');
+  });
+
+  it('may be missing or alone for commands, which need none', () => {
+    const without = (env: Record<string, string>) =>
+      loadConfig({ env: { HOME: cwd, ...env }, cwd, withoutSecrets: true }).config;
+    expect(without(relay).delivery.relay).toMatchObject({ username: 'u', password: null });
+    expect(without({ SVC_DELIVERY_RELAY_PASSWORD: 'x' }).delivery.relay.username).toBeNull();
+    expect(without({ ...relay, [variable]: '/gone' }).delivery.relay.password).toBeNull();
+    expect(() => without({ SVC_DATABASE_URL_FILE: '/gone' })).toThrow('no such file');
+    expect(() => without({ SVC_DELIVERY_MODE: 'relay' })).toThrow('delivery.relay.host');
+    expect(refusal(relay)[0]).toContain('because username is set');
+  });
+});
+
 describe('the environment', () => {
   it('overrides the file, key by key', () => {
     write('config.yaml', 'http:\n  host: 127.0.0.2\n  port: 1\n');

@@ -178,8 +178,9 @@ test('README.md leads from the first send to an upgrade, in about 300 lines', ()
 });
 
 test('the text of a first start, as it is printed', () => {
+  const { config } = loadConfig({ env: {}, cwd: '/nowhere' });
   const printed = readme.fences.find(({ language }) => language === 'text')?.text;
-  expect(printed).toBe(firstStartText(shownUrl, shownKey).trimEnd());
+  expect(printed).toBe(firstStartText(config, shownUrl, shownKey).trimEnd());
 });
 
 test('paths of the API that are shown in commands', () => {

@@ -1,10 +1,10 @@
 // svc domains dns as it is typed: a warning where the records would name nobody.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
 let cli: CliWorkspace;
 beforeAll(async () => {
-  cli = cliWorkspace();
+  cli = await initializedWorkspace();
   await cli.run(['domains', 'add', 'acme.example']);
 });
 afterAll(() => cli.close());

@@ -9,6 +9,7 @@ const domain: DomainRow = {
   status: 'pending',
   return_path: 'bounce.acme.example',
   is_local: 0,
+  receives_mail: 1,
   record_checks: null,
   verified_at: null,
   last_checked_at: null,
@@ -84,7 +85,88 @@ describe('a published record', () => {
   });
 });
 
+describe('the advice', () => {
+  const advised = (
+    purpose: ExpectedRecord['purpose'],
+    type: ExpectedRecord['type'],
+    values: string[],
+  ) => {
+    const expected = record(purpose, type);
+    const { found, status } = expected.judge(values);
+    return expected.advise(found, status);
+  };
+
+  it.each([
+    [
+      'v=spf1 include:_spf.google.com ~all',
+      'v=spf1 include:_spf.google.com a:mail.host.example ~all',
+    ],
+    ['v=spf1 ip4:192.0.2.1 -all', 'v=spf1 ip4:192.0.2.1 a:mail.host.example -all'],
+    ['v=spf1 redirect=_spf.b.example', 'v=spf1 a:mail.host.example redirect=_spf.b.example'],
+    ['v=spf1 mx', 'v=spf1 mx a:mail.host.example ~all'],
+    ['v=spf1 -a:mail.host.example all', 'v=spf1 -a:mail.host.example a:mail.host.example all'],
+  ])('merges SPF: %s', (there, merged) => {
+    const { value, advice } = advised('spf', 'TXT', ['MS=ms1', there]);
+    expect(value).toBe(merged);
+    expect(advice).toContain('all of it stays, a:mail.host.example is added');
+    expect(record('spf', 'TXT').judge([value]).status).toBe('valid');
+  });
+
+  it('makes one SPF record of two', () => {
+    const two = ['v=spf1 a:mail.host.example ~all', 'v=spf1 mx -all'];
+    expect(advised('spf', 'TXT', two)).toEqual({
+      value: 'v=spf1 a:mail.host.example mx ~all',
+      advice: 'one record in the place of the 2 that are there',
+    });
+  });
+
+  it.each([
+    ['spf', 'TXT', 'v=spf1 mx a:mail.host.example -all'],
+    ['dmarc', 'TXT', 'v=DMARC1; p=reject; rua=mailto:dmarc@bounce.acme.example;'],
+    ['mx', 'MX', '10 mail.host.example'],
+  ] as const)(
+    'of a record that serves (%s) is that record, and nothing more',
+    (purpose, type, text) => {
+      expect(advised(purpose, type, [text])).toEqual({ value: text, advice: null });
+    },
+  );
+
+  it.each([
+    ['v=DMARC1; p=reject', 'v=DMARC1; p=reject; rua=mailto:dmarc@bounce.acme.example', 'serves'],
+    [
+      'v=DMARC1;p=quarantine; rua=mailto:a@b.example; pct=50;',
+      'v=DMARC1; p=quarantine; rua=mailto:a@b.example,mailto:dmarc@bounce.acme.example; pct=50',
+      'serves',
+    ],
+    [
+      'v=DMARC1; p=maybe; adkim=s',
+      'v=DMARC1; p=none; adkim=s; rua=mailto:dmarc@bounce.acme.example',
+      'replaces',
+    ],
+  ])('adds the address of reports to DMARC and keeps its policy: %s', (there, merged, word) => {
+    const { value, advice } = advised('dmarc', 'TXT', [there]);
+    expect(value).toBe(merged);
+    expect(advice).toContain(word);
+    expect(record('dmarc', 'TXT').judge([value]).status).toBe('valid');
+  });
+
+  it('of MX says what it would replace', () => {
+    const there = ['5 aspmx.l.example', '10 alt.example'];
+    expect(advised('mx', 'MX', there)).toEqual({
+      value: '10 mail.host.example',
+      advice:
+        'replaces 5 aspmx.l.example, 10 alt.example: all mail to addresses of acme.example comes here from then on',
+    });
+  });
+});
+
 describe('the records of a domain', () => {
+  it('have no MX of the domain itself where no mailbox of it is here', () => {
+    const without = recordsOf({ ...domain, receives_mail: 0 }, [key], 'mail.host.example');
+    expect(without.map(({ type, name }) => `${type} ${name}`)).not.toContain('MX acme.example');
+    expect(without.map(({ purpose }) => purpose)).not.toContain('mx');
+  });
+
   it('are none for a local one', () => {
     expect(recordsOf({ ...domain, is_local: 1 }, [key], 'mail.host.example')).toEqual([]);
   });

@@ -5,6 +5,7 @@ import { type Domain, domainOutput } from '../../src/domains/schema.ts';
 import { signingKeysOf } from '../../src/domains/signing-keys.ts';
 import { checkDueDomains, verifyDomain } from '../../src/domains/verification.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
+import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
 import { resolveSender } from '../../src/senders/resolve.ts';
 import { fromJson } from '../../src/store/db.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
@@ -59,6 +60,8 @@ describe.each(stores)('the verification of domains on %s', (store) => {
   }
 
   it('says of each record whether it is there', async () => {
+    const address = 'help@acme.example';
+    await createMailbox(test.app, test.caller, { slug: 'help', displayName: null, address });
     const unpublished = await verify();
     expect(unpublished.status).toBe('pending');
     expect(statuses(unpublished)).toEqual([

@@ -2,11 +2,11 @@
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventTypes } from '../../src/events/names.ts';
-import { type CliWorkspace, cliWorkspace, finished } from '../support/cli.ts';
+import { type CliWorkspace, finished, initializedWorkspace } from '../support/cli.ts';
 
 let cli: CliWorkspace;
-beforeEach(() => {
-  cli = cliWorkspace();
+beforeEach(async () => {
+  cli = await initializedWorkspace();
 });
 afterEach(() => cli.close());
 

@@ -168,6 +168,34 @@ describe('then the key', () => {
   );
 });
 
+describe('a key as Authorization: Bearer', () => {
+  const asBearer = (authorization: string, key: string | null = null) =>
+    send({ headers: { 'x-api-key': key, authorization }, payload: '{not json' });
+
+  it.each(['Bearer reader', 'bearer  reader '])('counts as in X-API-Key (%j)', async (header) => {
+    const answer = await asBearer(header);
+    expect(answer.body).toEqual({
+      _tag: 'ForbiddenError',
+      message: 'This key lacks the permission messages:send',
+    });
+  });
+
+  it('counts less than X-API-Key', async () => {
+    expect((await asBearer('Bearer reader', 'wrong')).status).toBe(401);
+    expect((await asBearer('Bearer wrong', 'reader')).status).toBe(403);
+  });
+
+  it.each(['Basic cmVhZGVyOg==', 'Bearer', 'Bearer a b', 'reader'])(
+    'is missing in any other form (%j), and the answer names both ways',
+    async (header) => {
+      const answer = await asBearer(header);
+      expect(answer.status).toBe(401);
+      expect(answer.body.message).toBe('An API key is missing: send it in the X-API-Key header');
+      expect(answer.headers['www-authenticate']).toBe('ApiKey header="X-API-Key", Bearer');
+    },
+  );
+});
+
 describe('then the permission', () => {
   it('is named in a 403, before the rate limit is drawn on', async () => {
     const answer = await send({ headers: { 'x-api-key': 'reader' }, payload: '{not json' });

@@ -1,11 +1,11 @@
 // Constraints of keys at the command line (contract 2: the object of the API, exit codes).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiKey } from '../../src/keys/schema.ts';
-import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
 let cli: CliWorkspace;
-beforeAll(() => {
-  cli = cliWorkspace();
+beforeAll(async () => {
+  cli = await initializedWorkspace();
 });
 afterAll(() => cli.close());
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { addDomain, getDomain } from '../../src/domains/domains.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import {
   createMailbox,
@@ -31,6 +32,18 @@ describe.each(stores)('mailboxes on %s', (store) => {
     await expect(make('other', 'HELP@sandbox.test')).rejects.toMatchObject(conflict);
     expect(await isLocalAddress(test.app.store.db, 'other@sandbox.test')).toBe(false);
     await expect(make('other', 'other@sandbox.test')).resolves.toBeDefined();
+  });
+
+  it('have their domain ask for the mail of all its addresses', async () => {
+    const purposes = async (id: string) =>
+      (await getDomain(test.app, test.caller, id)).dnsRecords.map(({ purpose }) => purpose);
+    const domain = await addDomain(test.app, test.caller, {
+      domain: 'acme.example',
+      dkim: 'ed25519',
+    });
+    expect(await purposes(domain.id)).not.toContain('mx');
+    await make('help', 'help@acme.example');
+    expect(await purposes(domain.id)).toContain('mx');
   });
 
   it('need a slug, an address and a domain of the organization', async () => {

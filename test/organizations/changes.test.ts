@@ -8,7 +8,7 @@ import {
   updateOrganization,
 } from '../../src/organizations/organizations.ts';
 import type { UpdateOrganization } from '../../src/organizations/schema.ts';
-import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 import { type EmptyTestApp, emptyTestApp, stores } from '../support/test-app.ts';
 
 describe.each(stores)('an organization on %s', (store) => {
@@ -120,8 +120,8 @@ describe.each(stores)('an organization on %s', (store) => {
 
 describe('at the command line', () => {
   let cli: CliWorkspace;
-  beforeAll(() => {
-    cli = cliWorkspace();
+  beforeAll(async () => {
+    cli = await initializedWorkspace();
   });
   afterAll(() => cli.close());
 

@@ -8,7 +8,7 @@ import type { QueueCounts } from '../../src/deliveries/queue-queries.ts';
 import type { MessageExplanation } from '../../src/queue/desk/explain.ts';
 import type { Hold, QueueEntry } from '../../src/queue/desk/queue-schema.ts';
 import type { QueueSnapshot } from '../../src/queue/lanes/lane-report.ts';
-import { type CliWorkspace, cliWorkspace, svc } from '../support/cli.ts';
+import { type CliWorkspace, initializedWorkspace, svc } from '../support/cli.ts';
 import { type DaemonHome, daemonHome, relayTo, until } from '../support/daemon-process.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 
@@ -29,7 +29,7 @@ describe('without a daemon', () => {
   let ada: string;
   let bob: string;
   beforeAll(async () => {
-    cli = cliWorkspace();
+    cli = await initializedWorkspace();
     ada = (await sendTo(cli, 'ada@a.example')).id;
     bob = (await sendTo(cli, 'bob@b.example')).id;
   });

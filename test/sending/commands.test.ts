@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BatchResult, Message } from '../../src/messages/schema.ts';
-import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
 let cli: CliWorkspace;
-beforeAll(() => {
-  cli = cliWorkspace();
+beforeAll(async () => {
+  cli = await initializedWorkspace();
 });
 afterAll(() => cli.close());
 

@@ -49,7 +49,7 @@ export function finished(child: ChildProcess): Promise<CliResult> {
   });
 }
 
-/** A fresh directory to run svc in. */
+/** A fresh directory to run svc in, without a store. */
 export function cliWorkspace(env: Record<string, string> = {}): CliWorkspace {
   const directory = mkdtempSync(join(tmpdir(), 'svc-cli-'));
   const started = new Set<ChildProcess>();
@@ -74,19 +74,29 @@ export function cliWorkspace(env: Record<string, string> = {}): CliWorkspace {
     child.stdin?.end(input);
     return result;
   };
+  const json = async <T>(args: readonly string[], options?: RunOptions) => {
+    const { code, stdout, stderr } = await run([...args, '--json'], options);
+    if (code !== 0) throw new Error(`svc ${args.join(' ')} ended with ${code}: ${stderr}`);
+    return JSON.parse(stdout) as T;
+  };
   return {
     directory,
     env: ownEnv,
     run,
-    async json<T>(args: readonly string[], options?: RunOptions) {
-      const { code, stdout, stderr } = await run([...args, '--json'], options);
-      if (code !== 0) throw new Error(`svc ${args.join(' ')} ended with ${code}: ${stderr}`);
-      return JSON.parse(stdout) as T;
-    },
+    json,
     start,
     close() {
       for (const child of started) child.kill('SIGKILL');
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** A fresh directory whose store is made: every other command needs one. */
+export async function initializedWorkspace(
+  env: Record<string, string> = {},
+): Promise<CliWorkspace> {
+  const workspace = cliWorkspace(env);
+  await workspace.json(['init']);
+  return workspace;
 }

@@ -57,9 +57,9 @@ export interface StartOptions {
 /** A directory with a configuration by environment, where daemons and commands run. */
 export interface DaemonHome {
   readonly cli: CliWorkspace;
-  /** The owner key that the first start printed; '' before it. */
+  /** The owner key that the first start left in `first-key`; '' before it. */
   readonly apiKey: string;
-  /** The `curl` line that the first start printed. */
+  /** The `curl` line beside it. */
   readonly curl: string;
   /** Starts a daemon; resolves when it is ready. @throws Error with its output when it ends before. */
   start(options?: StartOptions): Promise<DaemonProcess>;
@@ -143,7 +143,7 @@ export function daemonHome(env: Record<string, string> = {}): DaemonHome {
         startDeadlineMs,
       );
       if (!first.apiKey) {
-        const look = () => firstStartIn(output.stdout);
+        const look = () => firstStartIn(join(cli.env.SVC_DATA_DIR ?? '', 'first-key'));
         Object.assign(first, await until(look, 'the key of the first start', startDeadlineMs));
       }
       const endBy = (signal: NodeJS.Signals) => {
@@ -186,9 +186,11 @@ function readReady(file: string): { pid: number; httpUrl: string; smtpPort: numb
   return { pid, httpUrl, smtpPort };
 }
 
-function firstStartIn(stdout: string): { apiKey: string; curl: string } | null {
-  const apiKey = /^ +(svc_live_\w+)$/m.exec(stdout)?.[1];
-  const curl = /^ +(curl .+)\n/m.exec(stdout)?.[1];
+function firstStartIn(file: string): { apiKey: string; curl: string } | null {
+  if (!existsSync(file)) return null;
+  const text = readFileSync(file, 'utf8');
+  const apiKey = /^ +(svc_live_\w+)$/m.exec(text)?.[1];
+  const curl = /^ +(curl .+)\n/m.exec(text)?.[1];
   return apiKey && curl ? { apiKey, curl } : null;
 }
 

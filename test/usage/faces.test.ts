@@ -5,7 +5,7 @@ import { getOrganization } from '../../src/organizations/organizations.ts';
 import { createLogger } from '../../src/runtime/log.ts';
 import { openService } from '../../src/service.ts';
 import { countHealth } from '../../src/usage/health.ts';
-import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { accept } from './fixtures.ts';
@@ -76,7 +76,7 @@ describe('over HTTP', () => {
 describe('at the command line', () => {
   let cli: CliWorkspace;
   beforeAll(async () => {
-    cli = cliWorkspace();
+    cli = await initializedWorkspace();
     const args = ['--to', 'delivered@simulator.test', '--subject', 'Hi', '--text', 'Hi'];
     await cli.json(['messages', 'send', ...args]);
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkLoopback, type Heard, listen, listenSecret } from '../../src/webhooks/listen.ts';
 import { secretFrom, signatureHeaders, signatureProblem } from '../../src/webhooks/signature.ts';
-import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, cliWorkspace, initializedWorkspace } from '../support/cli.ts';
 import { send } from '../support/delivery.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { type Receiver, receiver, until } from './engine.ts';
@@ -98,7 +98,7 @@ describe('svc webhooks verify', () => {
 
 describe('svc webhooks listen', () => {
   it('posts to this machine what happens, with no daemon, and ends in order', async () => {
-    const workspace = cliWorkspace();
+    const workspace = await initializedWorkspace();
     const to = await receiver();
     try {
       const { stdout: secret } = await workspace.run(['webhooks', 'listen', '--print-secret']);

@@ -7,7 +7,7 @@ import {
 import type { DmarcReportPage } from '../../../src/reports/dmarc/dmarc-schema.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { type CliWorkspace, cliWorkspace } from '../../support/cli.ts';
+import { type CliWorkspace, initializedWorkspace } from '../../support/cli.ts';
 
 const day = 86_400_000;
 /** Two days ago, at midnight: the command looks back from the time there really is. */
@@ -19,7 +19,7 @@ let organizationId: string;
 let stored = 0;
 
 beforeAll(async () => {
-  cli = cliWorkspace();
+  cli = await initializedWorkspace();
   await cli.run(['domains', 'add', 'acme.example']);
   const { items } = await cli.json<{ items: { id: string }[] }>(['orgs', 'list']);
   organizationId = items[0]?.id ?? '';

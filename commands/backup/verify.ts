@@ -1,0 +1,50 @@
+// `svc backup verify`. What is looked at: src/store/restore.ts.
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Args } from '@oclif/core';
+import { ValidationError } from '../../src/errors.ts';
+import { BaseCommand } from '../base/command.ts';
+import { ExpectationError, UsageError } from '../base/failure.ts';
+import { print } from '../base/output.ts';
+
+export default class BackupVerify extends BaseCommand {
+  static override summary = 'Look whether a backup could be restored, and change nothing';
+
+  static override description =
+    'Reads all of it: whether it is sound, of svc, and of no newer version. Ends with exit code 8 ' +
+    'where it is not.';
+
+  static override examples = [
+    { description: 'Every night', command: 'svc backup verify /backup/svc.db' },
+  ];
+
+  static override args = {
+    file: Args.string({ description: 'Backup made with "svc backup"', required: true }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(BackupVerify);
+    const { verifyBackup } = await import('../../src/store/restore.ts');
+    const file = resolve(args.file);
+    if (!existsSync(file)) throw new UsageError(`${file}: there is no such file`);
+    const { migration, secret } = sound(() => verifyBackup(file));
+    const hasSecret = secret !== null;
+    await print(flags, { valid: true, file, migration, hasSecret }, () =>
+      [
+        `${file} can be restored. Its schema: ${migration}.`,
+        hasSecret
+          ? 'It holds the secret.key.'
+          : 'It holds no secret.key: that file is needed beside it.',
+      ].join('\n'),
+    );
+  }
+}
+
+function sound<T>(look: () => T): T {
+  try {
+    return look();
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    throw new ExpectationError(error.message, { cause: error });
+  }
+}

@@ -1,0 +1,39 @@
+// Which store and which configuration a command works with, in words: for `config show --origin`,
+// and where there is no store.
+import type { LoadedConfig } from '../../src/config/config.ts';
+import { NoStoreError } from '../../src/errors.ts';
+
+/** The configuration file in use, or where none was found. */
+export function configFileInWords({ file, usualPlaces }: LoadedConfig): string {
+  return file ?? `none, the defaults hold; looked for ${usualPlaces.join(', ')}`;
+}
+
+/** The place of the store as a person reads it, and whether one is there. */
+export async function storeInWords({ config }: LoadedConfig): Promise<string> {
+  const { database, dataDir } = config;
+  const { describeLocation, isStoreThere, storeLocation } = await import('../../src/store/open.ts');
+  const place = describeLocation(storeLocation(database.url, dataDir));
+  const state = await isStoreThere(database.url, dataDir).then(
+    (isThere) => (isThere ? '' : ' (not made yet)'),
+    () => ' (cannot be reached)',
+  );
+  return `${place}${state}`;
+}
+
+/**
+ * Says of a missing store which configuration named it, and how to name the daemon's. Anything else
+ * passes as it is.
+ */
+export function withConfiguration(error: unknown, loaded: LoadedConfig): unknown {
+  if (!(error instanceof NoStoreError)) return error;
+  const lines = [
+    `${error.message}.`,
+    `Configuration file: ${configFileInWords(loaded)}.`,
+    'Name that of the daemon with --config FILE or SVC_CONFIG, or its data directory with ' +
+      'SVC_DATA_DIR.',
+    error.lacks === 'store'
+      ? '"svc init" makes a new store.'
+      : 'Was it lost, put it back from its copy: only with it the store can be used.',
+  ];
+  return new NoStoreError(lines.join('\n'), error.lacks, { cause: error });
+}
