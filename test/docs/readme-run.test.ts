@@ -1,14 +1,22 @@
 // What README.md and the pages for users tell to do is done: every block marked "sh run" is typed as
-// printed, in order, in one home with a daemon ("sh run stopped": after the daemon was stopped). The ids
-// that a reader would fill in are filled in. What they say is not there yet is asked for, too.
-import { execFile } from 'node:child_process';
-import { symlinkSync } from 'node:fs';
+// printed, in order, in one home with a daemon ("sh run stopped": after the daemon was stopped; "sh run
+// endless": each line until it has said something, then Ctrl-C). The ids that a reader would fill in are
+// filled in. What they say is not there yet is asked for, too.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { repository } from '../support/cli.ts';
-import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
+import {
+  type DaemonHome,
+  type DaemonProcess,
+  daemonHome,
+  until,
+} from '../support/daemon-process.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { freePort } from '../support/postgres.ts';
 import { codeSpans, readMarkdown, section, tableRows, userPages } from './markdown.ts';
 
 const missing = readMarkdown('docs/missing.md');
@@ -80,6 +88,39 @@ async function run(text: string): Promise<void> {
   }
 }
 
+/** The lines of docs/webhooks.md that verify posts, in a process of their own, with the secret of `listen`. */
+async function startReceiver(): Promise<{ url: string; close(): void }> {
+  const [script] = readMarkdown('docs/webhooks.md').fences.filter(({ language }) => language === 'js');
+  const file = join(home.cli.directory, 'receive.mjs');
+  writeFileSync(file, script?.text ?? '');
+  const { stdout } = await home.cli.run(['webhooks', 'listen', '--print-secret']);
+  const port = await freePort();
+  const env = { WEBHOOK_SECRET: stdout.trim(), PORT: String(port) };
+  const receiver = spawn(process.execPath, [file], { env, stdio: 'ignore' });
+  const url = `http://localhost:${port}`;
+  while (!(await fetch(url).catch(() => null)));
+  return { url, close: () => void receiver.kill() };
+}
+
+/** Runs a command that ends by Ctrl-C alone, until it has said a line; resolves with what it said. */
+async function runEndless(line: string): Promise<string> {
+  const { directory, env } = home.cli;
+  const script = [...exports, `exec ${line}`].join('\n');
+  const child = spawn('sh', ['-eu', '-c', script], { cwd: directory, env: { ...env } });
+  const ended = once(child, 'exit');
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  try {
+    await until(() => said.includes('\n'), line);
+  } finally {
+    child.kill('SIGINT');
+    await ended;
+  }
+  return said;
+}
+
 /** Does what the owner of the domain does after `svc domains dns`. */
 async function publish(domain: string): Promise<void> {
   const { items } = await home.cli.json<{
@@ -102,6 +143,19 @@ test.each(blocks)(
     if (marks.includes('stopped') && isRunning) {
       isRunning = false;
       expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+    }
+    if (marks.includes('endless')) {
+      const receiver = await startReceiver();
+      const lines = text.replaceAll('http://localhost:8080', receiver.url).split('\n');
+      try {
+        for (const line of lines) {
+          const said = await runEndless(await typed(line));
+          if (line.includes('--forward-to')) expect(said).toContain('→ 204');
+        }
+      } finally {
+        receiver.close();
+      }
+      return;
     }
     await run(text);
     const added = /^svc domains add (\S+)$/m.exec(text)?.[1];

@@ -1,0 +1,52 @@
+// The receiving side of the webhooks bench in a process of its own: takes posts over HTTP/1.1 and counts them
+// by path. `/ok…` is answered 204, `/fail` 500, `/hang` never. Lean: it shares the cores.
+import { createServer, type Socket } from 'node:net';
+
+const headEnd = Buffer.from('\r\n\r\n');
+const replies: Readonly<Record<string, string>> = {
+  ok: 'HTTP/1.1 204 No Content\r\n\r\n',
+  fail: 'HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n',
+};
+
+/** Of those that were answered 204. */
+let taken = 0;
+let onTaken: () => void = () => {};
+
+function serve(socket: Socket): void {
+  let pending: Buffer = Buffer.alloc(0);
+  socket.on('error', () => socket.destroy());
+  socket.on('data', (chunk) => {
+    pending = pending.length > 0 ? Buffer.concat([pending, chunk]) : chunk;
+    for (;;) {
+      const head = pending.indexOf(headEnd);
+      if (head < 0) return;
+      const text = pending.toString('latin1', 0, head);
+      const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
+      if (pending.length < head + headEnd.length + length) return;
+      pending = pending.subarray(head + headEnd.length + length);
+      const word = /^POST \/(\w+)/.exec(text)?.[1] ?? '';
+      const reply = replies[word.replace(/\d+$/, '')];
+      if (reply === undefined) return;
+      socket.write(reply);
+      if (!word.startsWith('ok')) continue;
+      taken += 1;
+      onTaken();
+    }
+  });
+}
+
+const server = createServer({ noDelay: true }, serve);
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  process.send?.({ port: typeof address === 'object' ? address?.port : 0 });
+});
+/** Tells the parent when so many were taken since the start. */
+process.on('message', (count: number) => {
+  onTaken = () => {
+    if (taken < count) return;
+    onTaken = () => {};
+    process.send?.({ taken });
+  };
+  onTaken();
+});
+process.once('disconnect', () => process.exit(0));

@@ -1,0 +1,248 @@
+// What webhooks cost, by hand: npx node test/bench/webhooks.ts [sends] [alone] [fair] [dead] [stats]. Without
+// words all of it. Figures are printed, never asserted.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
+import type { App } from '../../src/app.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { insertResourceEvents } from '../../src/events/queries.ts';
+import { operatorOf } from '../../src/keys/roles.ts';
+import { updateOrganization } from '../../src/organizations/organizations.ts';
+import { findOrganizationByName } from '../../src/organizations/queries.ts';
+import { createLogger } from '../../src/runtime/log.ts';
+import { openService } from '../../src/service.ts';
+import { claim } from '../../src/webhooks/claim.ts';
+import { addToCounters } from '../../src/webhooks/counter-queries.ts';
+import { endpointsWithWork } from '../../src/webhooks/delivery-queries.ts';
+import { enqueueAll } from '../../src/webhooks/enqueue.ts';
+import { webhookStats } from '../../src/webhooks/stats.ts';
+import { createWebhook } from '../../src/webhooks/webhooks.ts';
+import { runRound } from './contender.ts';
+import { startBenchSink } from './processes.ts';
+import { median, say } from './progress.ts';
+import { type BenchService, startBenchService, textOf } from './svc-contender.ts';
+
+const rounds = 3;
+const messages = 5_000;
+const eventsPerTransaction = 1_000;
+const wanted = process.argv.slice(2);
+const isWanted = (part: string) => wanted.length === 0 || wanted.includes(part);
+
+const env = { SVC_WEBHOOKS_ALLOW_PRIVATE_ADDRESSES: 'true' };
+const hooks = fork(join(import.meta.dirname, 'hook-process.ts'));
+const [{ port }] = (await once(hooks, 'message')) as [{ port: number }];
+const hookUrl = (path: string) => `http://127.0.0.1:${port}/${path}`;
+let takenBefore = 0;
+
+/** Resolves when so many more posts were taken. */
+async function taken(count: number): Promise<void> {
+  takenBefore += count;
+  hooks.send(takenBefore);
+  await once(hooks, 'message');
+}
+
+const load = () => loadavg()[0]?.toFixed(1);
+
+/** The store of the bench's daemon, while that does not run. */
+async function onStore(service: BenchService, work: (app: App, owner: string) => Promise<void>) {
+  const { config } = loadConfig({ env: { ...service.env, ...env }, cwd: process.cwd() });
+  const app = await openService(config, await createLogger({ level: 'warn', pretty: false }));
+  try {
+    await work(app, (await findOrganizationByName(app.store.db, 'default'))?.id ?? '');
+  } finally {
+    await app.close();
+  }
+}
+
+/** Endpoints at these paths, and so many events queued for each. */
+async function seed(app: App, organizationId: string, paths: readonly string[], count: number) {
+  const ids: string[] = [];
+  for (const path of paths) {
+    const input = { url: hookUrl(path), events: ['domain.failed'] };
+    ids.push((await createWebhook(app, operatorOf(organizationId), input)).id);
+  }
+  const type = 'domain.failed';
+  for (let done = 0; done < count; done += eventsPerTransaction) {
+    const some = Array.from({ length: Math.min(eventsPerTransaction, count - done) }, () => {
+      return { id: app.newId('event'), organizationId, type, subject: 'dom_1' };
+    });
+    await app.store.write(async (trx) => {
+      const rows = some.map(({ id }) => ({
+        ...{ organization_id: organizationId, id, event_type: type, subject: 'dom_1' },
+        ...{ timestamp: app.clock.now(), data: '{"id":"dom_1","name":"a.example"}', facts: null },
+      }));
+      await insertResourceEvents(trx, rows);
+      const each = some.flatMap((event) => ids.map((endpointId) => ({ endpointId, event })));
+      await enqueueAll(app, trx, each);
+    });
+  }
+  return ids;
+}
+
+/** Runs the daemon over what `paths` have queued; seconds until all of `healthy` are done. */
+async function deliver(paths: readonly string[], count: number, healthy: number) {
+  const sink = await startBenchSink();
+  const service = await startBenchService(sink.port, env);
+  try {
+    let started = 0;
+    await service.restart(async () => {
+      await onStore(service, async (app, owner) => {
+        await seed(app, owner, paths, count);
+      });
+      started = performance.now();
+    });
+    const cpu = service.daemon.cpuMs();
+    // The daemon is ready a moment before this; what it did until then counts too.
+    await taken(healthy * count);
+    const seconds = (performance.now() - started) / 1000;
+    return { seconds, coreMs: (service.daemon.cpuMs() - cpu) / (healthy * count) };
+  } finally {
+    await service.stop();
+    sink.close();
+  }
+}
+
+/** Sends with one endpoint for `message.*`, and without any, in turn on one daemon. */
+async function benchSends(): Promise<void> {
+  const sink = await startBenchSink();
+  const service = await startBenchService(sink.port, env);
+  const figures = { without: [] as number[][], with: [] as number[][] };
+  const call = (method: string, path: string, body?: object) =>
+    fetch(`http://127.0.0.1:${service.daemon.httpPort}/v1/webhooks${path}`, {
+      method,
+      headers: { 'x-api-key': service.apiKey, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    }).then((answer) => answer.json() as Promise<{ id: string }>);
+  try {
+    const contender = await service.contender('ed25519', { connections: 32, text: textOf(2048) });
+    await runRound(contender, sink, messages);
+    for (let round = 0; round < rounds; round++) {
+      const none = await runRound(contender, sink, messages);
+      figures.without.push([none.acceptPerSecond, none.endToEndPerSecond, none.coreMsPerMessage]);
+      const input = { url: hookUrl('ok'), events: ['message.*'] };
+      const { id } = await call('POST', '', input);
+      const started = performance.now();
+      // Each is accepted and sent.
+      const all = taken(2 * messages).then(() => (1000 * messages) / (performance.now() - started));
+      const one = await runRound(contender, sink, messages);
+      figures.with.push([
+        one.acceptPerSecond,
+        one.endToEndPerSecond,
+        one.coreMsPerMessage,
+        await all,
+      ]);
+      await call('DELETE', `/${id}`);
+      say(`round ${round + 1}, load ${load()}`);
+    }
+  } finally {
+    await service.stop();
+    sink.close();
+  }
+  const middle = (rows: number[][], at: number) => median(rows.map((row) => row[at] ?? 0));
+  console.table(
+    Object.entries(figures).map(([name, rows]) => ({
+      endpoint: name,
+      'accept/s': Math.round(middle(rows, 0)),
+      'end to end/s': Math.round(middle(rows, 1)),
+      'core-ms': Number(middle(rows, 2).toFixed(3)),
+      'with all posts/s': name === 'with' ? Math.round(middle(rows, 3)) : '-',
+    })),
+  );
+}
+
+async function benchAlone(): Promise<void> {
+  const count = 20_000;
+  for (let round = 0; round < rounds; round++) {
+    const { seconds, coreMs } = await deliver(['ok1', 'ok2', 'ok3', 'ok4'], count / 4, 4);
+    const rate = Math.round(count / seconds);
+    say(`alone: ${rate} deliveries/s, ${coreMs.toFixed(3)} core-ms each, load ${load()}`);
+  }
+}
+
+async function benchFair(): Promise<void> {
+  const count = 10_000;
+  const healthy = Array.from({ length: 8 }, (_, index) => `ok${index}`);
+  for (let round = 0; round < rounds - 1; round++) {
+    const alone = await deliver(healthy, count, 8);
+    const beside = await deliver([...healthy, 'hang', 'fail'], count, 8);
+    const ratio = (beside.seconds / alone.seconds).toFixed(2);
+    const [one, two] = [alone, beside].map(({ seconds }) => seconds.toFixed(1));
+    say(`eight alone: ${one} s, beside one that hangs and one that fails: ${two} s (${ratio})`);
+  }
+}
+
+const sevenDaysMs = 7 * 24 * 3600_000;
+
+/** Claims for a healthy endpoint, before and after a million wait for a dead one. */
+async function benchDead(): Promise<void> {
+  const sink = await startBenchSink();
+  const service = await startBenchService(sink.port, env);
+  await service.restart(() =>
+    onStore(service, async (app, owner) => {
+      const [id = ''] = await seed(app, owner, ['ok'], 10_000);
+      const time = async () => {
+        const took: number[] = [];
+        for (let run = 0; run < 40; run++) {
+          const started = performance.now();
+          await endpointsWithWork(app.store.db, '', 1_000);
+          await app.store.write(async (trx) => {
+            const lease = { worker: 'wrk_bench', leaseUntil: app.clock.now() + sevenDaysMs };
+            await claim(app, trx, [{ endpointId: id, isReplay: false, limit: 64 }], lease);
+          }, 'quiet');
+          took.push(performance.now() - started);
+        }
+        return median(took);
+      };
+      await time();
+      const before = await time();
+      await seed(app, owner, ['dead'], 1_000_000);
+      await time();
+      const after = await time();
+      say(
+        `a look and a claim of 64: ${before.toFixed(2)} ms; with 1,000,000 of a dead endpoint ` +
+          `${after.toFixed(2)} ms, load ${load()}`,
+      );
+    }),
+  );
+  await service.stop();
+  sink.close();
+}
+
+async function benchStats(): Promise<void> {
+  const sink = await startBenchSink();
+  const service = await startBenchService(sink.port, env);
+  await service.restart(() =>
+    onStore(service, async (app, owner) => {
+      const caller = operatorOf(owner);
+      const quarterMs = 900_000;
+      const now = app.clock.now() - (app.clock.now() % quarterMs);
+      const ids = await seed(app, owner, ['ok', 'fail'], 1);
+      await app.store.write(async (trx) => {
+        for (const endpoint_id of ids) {
+          for (let index = 0; index < 90 * 96; index++) {
+            const counts = { pending: 1, delivered: 1_000, exhausted: 2, cancelled: 3 };
+            await addToCounters(trx, { endpoint_id, quarter: now - index * quarterMs, ...counts });
+          }
+        }
+      });
+      await updateOrganization(app, owner, { timezone: 'Europe/Berlin' });
+      const took: number[] = [];
+      for (let run = 0; run < 21; run++) {
+        const started = performance.now();
+        await webhookStats(app, caller, ids[0] ?? '', 90);
+        took.push(performance.now() - started);
+      }
+      say(`statistics of 90 full days: ${median(took).toFixed(1)} ms, load ${load()}`);
+    }),
+  );
+  await service.stop();
+  sink.close();
+}
+
+if (isWanted('sends')) await benchSends();
+if (isWanted('alone')) await benchAlone();
+if (isWanted('fair')) await benchFair();
+if (isWanted('dead')) await benchDead();
+if (isWanted('stats')) await benchStats();
+hooks.disconnect();
