@@ -16,9 +16,12 @@ import { deleteLaneStatesBefore, upsertLaneStates } from '../../src/queue/lanes/
 import { applyLateOutcomes, type LateOutcome } from '../../src/queue/late-outcome.ts';
 import { sendBatch } from '../../src/sending/batch.ts';
 import type { Db, Store } from '../../src/store/db.ts';
+import { disableEndpoint } from '../../src/webhooks/disable.ts';
+import { lockEndpoints } from '../../src/webhooks/queries.ts';
 import { heldWrite } from '../messages/fixtures.ts';
 import { payloadFor, send } from '../support/delivery.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
+import { endpointRow, makeEndpoint } from '../webhooks/engine.ts';
 
 let service: TestApp;
 let app: App;
@@ -218,4 +221,27 @@ it('nor do those that report their lanes after a rest', async () => {
     () => upsertLaneStates(trx, row(own, 3)),
     () => deleteLaneStatesBefore(trx, 2),
   ]);
+});
+
+it('endpoints that two daemons disable at once, each telling the other one, do not wait crosswise', async () => {
+  const ids: Record<string, string> = {};
+  for (const name of ['a', 'b']) ids[name] = await makeEndpoint(service, 'http://127.0.0.1:1/');
+  await crosswise((trx, own) => {
+    const id = ids[own] ?? '';
+    const daemon = own === 'a' ? app : other;
+    return [
+      () => lockEndpoints(trx, [id]),
+      async () => disableEndpoint(daemon, trx, await endpointRow(daemon, id), 'it is gone'),
+    ];
+  });
+});
+
+it('an event is queued for an endpoint whose posts are being settled, and waits for nobody', async () => {
+  const id = await makeEndpoint(service, 'http://127.0.0.1:1/');
+  const held = await heldWrite(app, (trx) => lockEndpoints(trx, [id]));
+  await send(other, service.caller, 'ada@simulator.test');
+  await held.commit();
+  const { rows } = await sql`select 1 from webhook_deliveries`.execute(app.store.db);
+  expect(rows).toHaveLength(1);
+  expect(reruns).toBe(0);
 });
