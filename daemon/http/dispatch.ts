@@ -12,6 +12,7 @@ import { ForbiddenError, MalformedRequestError, UnauthorizedError } from '../../
 import { outsideRanges } from '../../src/keys/constraints.ts';
 import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
+import { logUnauthorized } from './unauthorized-log.ts';
 import type { Workload } from './workload.ts';
 
 /** Looks a key up; null for one that is malformed, unknown, revoked or expired. */
@@ -136,8 +137,11 @@ async function letIn(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Caller> {
-  const { authenticate, admit } = dispatcher;
-  const caller = await identify(authenticate, request.headers['x-api-key']);
+  const { app, authenticate, admit } = dispatcher;
+  const caller = await identify(authenticate, request.headers['x-api-key']).catch((error) => {
+    if (error instanceof UnauthorizedError) logUnauthorized(app, request, error);
+    throw error;
+  });
   const refusal = outsideRanges(caller, request.raw.socket.remoteAddress);
   if (refusal) throw refusal;
   if (!allows(caller.permissions, route.permission)) {
