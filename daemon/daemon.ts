@@ -24,6 +24,7 @@ import { routes } from './http/routes.ts';
 import { createHttpServer } from './http/server.ts';
 import { startJobs } from './scheduler/jobs.ts';
 import { createSmtpListener } from './smtp/listener.ts';
+import { startWords } from './start-words.ts';
 
 export interface DaemonOptions {
   /** Where the ready object is written as JSON, removed again at the stop. */
@@ -65,7 +66,9 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const ready = { httpUrl, smtpPort, mode: app.config.delivery.mode, pid: process.pid };
     if (options.readyFile) writeReadyFile(options.readyFile, ready, onStop);
     app.log.info(ready, 'ready');
-    if (first) options.announce?.(firstStartText(httpUrl, first.apiKey));
+    const words = startWords(app.config, httpUrl);
+    app.log.info(words);
+    if (first) options.announce?.(`${firstStartText(httpUrl, first.apiKey)}\n${words}\n`);
     return { httpUrl, smtpPort, close };
   } catch (error) {
     await close();

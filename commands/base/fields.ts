@@ -61,7 +61,7 @@ export const recipientColumns = ['kind', 'email', 'status'];
 export const eventColumns = ['timestamp', 'eventType', 'status', 'metadata'];
 export const deliveryColumns = [
   'id',
-  'recipientId',
+  'recipient',
   'status',
   'attemptCount',
   'nextRetryAt',

@@ -14,6 +14,12 @@ export function writeWarning(text: string): void {
   process.stderr.write(`warning: ${text}\n`);
 }
 
+/** What Ctrl-C leaves behind, on standard error; `more` is for programs. */
+export function writeInterrupted(flags: CommonFlags, message: string, more: object): void {
+  const error = { _tag: 'InterruptedError', message, ...more };
+  process.stderr.write(flags.json ? `${JSON.stringify(error, null, 2)}\n` : `\nsvc: ${message}\n`);
+}
+
 /** Prints the object of the API, or what `view` makes of it. */
 export async function print(flags: CommonFlags, value: unknown, view: View): Promise<void> {
   writeLine(flags.json ? JSON.stringify(value, null, 2) : await view());
@@ -37,14 +43,26 @@ export interface Listing {
   pagination?: { page: number; total: number; totalPages: number };
 }
 
+/** How a list looks to people, where that is not the fields of its items. */
+export interface Looks {
+  /** What stands for the items, in their order. */
+  rows: readonly object[];
+  /** Said below the table. */
+  note: string;
+}
+
 /** Prints a list: a table of `fields`, or `whenEmpty`, which says how to get the first item. */
 export function printList(
   flags: CommonFlags,
   listing: Listing,
   fields: readonly string[],
   whenEmpty: string,
+  { rows, note }: Looks = { rows: listing.items, note: '' },
 ): Promise<void> {
-  return print(flags, listing, () => listText(listing, fields, whenEmpty));
+  return print(flags, listing, async () => {
+    const text = await listText({ ...listing, items: rows }, fields, whenEmpty);
+    return note === '' ? text : `${text}\n\n${note}`;
+  });
 }
 
 /** Prints what the API answers as a bare array. */
@@ -53,8 +71,12 @@ export function printArray(
   items: readonly object[],
   fields: readonly string[],
   whenEmpty: string,
+  { rows, note }: Looks = { rows: items, note: '' },
 ): Promise<void> {
-  return print(flags, items, () => listText({ items }, fields, whenEmpty));
+  return print(flags, items, async () => {
+    const text = await listText({ items: rows }, fields, whenEmpty);
+    return note === '' ? text : `${text}\n\n${note}`;
+  });
 }
 
 async function listText(

@@ -2,7 +2,7 @@
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { messageCard } from '../base/fields.ts';
-import { printCard } from '../base/output.ts';
+import { printMessage } from '../base/message-view.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class MessagesCancel extends BaseCommand {
@@ -35,7 +35,7 @@ export default class MessagesCancel extends BaseCommand {
       const { parseWith } = await import('../../src/api/validate.ts');
       const id = parseWith(messageId, args.id, 'path');
       const { cancelMessage } = await import('../../src/queue/cancel.ts');
-      await printCard(flags, await cancelMessage(app, caller, id), messageCard);
+      await printMessage(flags, await cancelMessage(app, caller, id), messageCard);
     });
   }
 }

@@ -3,6 +3,7 @@
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { deliveryColumns } from '../base/fields.ts';
+import { capturedNote, shownStatus } from '../base/message-view.ts';
 import { printArray } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -31,9 +32,17 @@ export default class MessagesDeliveries extends BaseCommand {
       const { messageId } = await import('../../src/messages/schema.ts');
       const { parseWith } = await import('../../src/api/validate.ts');
       const id = parseWith(messageId, args.id, 'path');
-      const { listMessageDeliveries } = await import('../../src/messages/messages.ts');
-      const deliveries = await listMessageDeliveries(app, caller, id);
-      await printArray(flags, deliveries, deliveryColumns, 'It is not for delivery.');
+      const { getMessage } = await import('../../src/messages/messages.ts');
+      const { deliveries, recipients } = await getMessage(app, caller, id);
+      const emails = new Map(recipients.map((one) => [one.id, one.email]));
+      await printArray(flags, deliveries, deliveryColumns, 'It is not for delivery.', {
+        rows: deliveries.map((one) => ({
+          ...one,
+          recipient: emails.get(one.recipientId ?? ''),
+          status: shownStatus(one),
+        })),
+        note: capturedNote(deliveries),
+      });
     });
   }
 }

@@ -4,6 +4,7 @@ import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand, pageFlags } from '../base/command.ts';
 import { messageColumns } from '../base/fields.ts';
+import { capturedNote, shownMessage } from '../base/message-view.ts';
 import { printList } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -52,7 +53,10 @@ export default class MessagesList extends BaseCommand {
         caller,
         parseWith(listMessagesQuery, filter, 'query'),
       );
-      await printList(flags, messages, messageColumns, 'No such messages.');
+      await printList(flags, messages, messageColumns, 'No such messages.', {
+        rows: messages.items.map(shownMessage),
+        note: capturedNote(messages.items.flatMap(({ deliveries }) => deliveries)),
+      });
     });
   }
 }

@@ -3,6 +3,7 @@
 import { Args, Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { messageCard, recipientColumns } from '../base/fields.ts';
+import { capturedNote, shownMessage } from '../base/message-view.ts';
 import { print } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -47,7 +48,10 @@ export default class MessagesShow extends BaseCommand {
       const message = await getMessage(app, caller, id);
       await print(flags, message, async () => {
         const { card, table } = await import('../base/format.ts');
-        return `${card(message, messageCard)}\n\n${table(message.recipients, recipientColumns)}`;
+        const shown = shownMessage(message);
+        const recipients = table(shown.recipients, recipientColumns);
+        const note = capturedNote(message.deliveries);
+        return [card(shown, messageCard), recipients, note].filter(Boolean).join('\n\n');
       });
     });
   }

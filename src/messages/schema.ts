@@ -220,6 +220,9 @@ const attempt = z
     reply: z.string(),
     verb: z.string(),
     transcript: z.string().nullable(),
+    capturedBy: z.string().optional().meta({
+      description: 'The configuration key that kept the mail on this machine: nothing was sent',
+    }),
   })
   .meta({ id: 'DeliveryAttempt' });
 export type Attempt = z.output<typeof attempt>;
@@ -248,7 +251,14 @@ export const delivery = z
     cost: z.string(),
     currency: z.string(),
     idempotencyKey: z.string().nullable(),
-    metadata: z.unknown().nullable(),
+    metadata: z
+      .object({ captured: z.object({ by: z.string() }) })
+      .nullable()
+      .meta({
+        description:
+          'Where the mail was kept on this machine although its status is `delivered`: by which key ' +
+          'of the configuration (`delivery.mode`, `delivery.allow`, `delivery.routes.0`)',
+      }),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
     scheduling: z

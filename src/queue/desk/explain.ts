@@ -176,7 +176,14 @@ function happenedWords(row: DeliveryRow, last: Attempt | undefined): string {
     return error_code === 'connection' ? outcomeWords.unreached : outcomeWords.deferred;
   }
   const isCaptured = last?.outcome === 'sent' && last.host === null;
-  return isCaptured && status === 'delivered' ? outcomeWords.captured : statusWords[status];
+  return isCaptured && status === 'delivered' ? capturedWords(last) : statusWords[status];
+}
+
+/** What was captured by an earlier version does not say by what: then it was the mode, as a rule. */
+function capturedWords({ capturedBy = 'delivery.mode' }: Attempt): string {
+  if (capturedBy === 'delivery.mode') return outcomeWords.captured;
+  if (capturedBy === 'delivery.allow') return outcomeWords.notAllowed;
+  return outcomeWords.capturedByRoute;
 }
 
 function bouncedWords({ sent_at }: DeliveryRow, last: Attempt | undefined): string {
@@ -236,6 +243,7 @@ function factsOf(row: DeliveryRow, last: Attempt | undefined, moment: Moment): F
     ahead: aheadInWords(ahead),
     hold: hold ? [hold.id, hold.note].filter((part) => part !== null).join(': ') : '',
     holdId: hold?.id ?? '',
+    captor: last?.capturedBy ?? '',
   };
   const means = errorWordsOf(row.error_code)?.means ?? errorWords.unknown.means;
   return { ...known, means: fill(means, { ...known, means: '' }) };
