@@ -7,10 +7,13 @@ import type { App } from '../src/app.ts';
 import { checkSecret } from '../src/domains/signing-keys.ts';
 import { checkDueDomains } from '../src/domains/verification.ts';
 import { firstStart, firstStartText } from '../src/first-start.ts';
+import { mailIntakeOf } from '../src/inbound/mail-intake.ts';
 import { createProjector } from '../src/inbound/projector.ts';
 import { type Authenticator, createAuthenticator } from '../src/keys/authenticator.ts';
+import { createSearchFiller } from '../src/messages/search.ts';
 import { createAttempter } from '../src/queue/attempt.ts';
 import { createCarrierThread } from '../src/queue/carrier/carrier-thread.ts';
+import { intakeOf } from '../src/queue/intake.ts';
 import { startLaneReport } from '../src/queue/lanes/lane-report.ts';
 import { createPipeline, type Pipeline } from '../src/queue/loop.ts';
 import { createReportReader } from '../src/reports/reports.ts';
@@ -58,6 +61,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const pipeline = await startQueue(app, smtpPort, onStop);
     startReports(app, onStop);
     await startProjector(app, onStop);
+    startSearch(app, pipeline, onStop);
     const authenticator = createAuthenticator(app);
     onStop(() => authenticator.close());
     startScheduler(app, authenticator, onStop);
@@ -131,6 +135,17 @@ async function startProjector(app: App, onStop: OnStop): Promise<void> {
   const projector = createProjector(app);
   await projector.start();
   onStop(() => projector.stop());
+}
+
+/** What was stored is found by its search soon after. */
+function startSearch(app: App, pipeline: Pipeline, onStop: OnStop): void {
+  const intakes = [intakeOf(app), mailIntakeOf(app)];
+  const filler = createSearchFiller(app, {
+    isPressing: () => intakes.some((intake) => intake.isPressing()),
+    isWorking: () => pipeline.load() > 0,
+  });
+  filler.start();
+  onStop(() => filler.stop());
 }
 
 function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop): void {

@@ -7,7 +7,7 @@ function whereMailGoes({ mode, relay, allow, routes }: Config['delivery']): stri
   const but = routes.length > 0 ? '; delivery.routes makes exceptions' : '';
   if (mode === 'capture') {
     return routes.length > 0
-      ? 'Mail is captured, and stays on this machine (delivery.mode is capture)' + but
+      ? `Mail is captured, and stays on this machine (delivery.mode is capture)${but}`
       : 'No mail leaves this machine: it is captured (delivery.mode is capture)';
   }
   const way = mode === 'relay' ? `through ${relay.host}` : "straight to the recipients' servers";

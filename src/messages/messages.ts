@@ -64,6 +64,10 @@ export async function listMessages(
     contactId: query.contactId,
     createdFrom: query.startDate,
     createdTo: query.endDate,
+    recipient: query.recipient,
+    sender: query.sender,
+    subject: query.subject,
+    tag: query.tag,
   };
   const offset = (query.page - 1) * query.limit;
   const ids = await listMessageIds(db, filter, query.limit, offset);

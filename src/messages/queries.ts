@@ -16,6 +16,7 @@ import {
 import { lockerOf } from '../store/locks.ts';
 import type { DayCountRow } from './count-queries.ts';
 import { dayMs, noteMessages, noteMoves, noteStatus } from './counts.ts';
+import { deleteTerms } from './search-queries.ts';
 
 export interface MessageRow {
   id: string;
@@ -382,6 +383,8 @@ export async function markProcessing(
  */
 export async function deleteMessageRow(db: Db, row: MessageRow): Promise<boolean> {
   const q = tables<MessageTables>(db);
+  await lockMessages(db, [row.id]);
+  await deleteTerms(db, row.id);
   const deleted = await q
     .deleteFrom('messages')
     .where('id', '=', row.id)

@@ -7,6 +7,7 @@ import { messageStatuses, waitReasons } from '../deliveries/status.ts';
 import { isRefusedHeader } from '../mime/header-encoding.ts';
 import { isHeaderSafe } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
+import { subjectCharacters } from './search-queries.ts';
 
 const maxRecipients = 50;
 const maxAttachmentsBytes = 40 * 1024 * 1024;
@@ -366,6 +367,17 @@ export const listMessagesQuery = z
     endDate: instant('last')
       .optional()
       .meta({ description: 'Created at or before; a bare date includes that whole day' }),
+    recipient: emailAddress
+      .optional()
+      .meta({ description: 'To, cc or bcc this address; a message is found within a second' }),
+    sender: emailAddress.optional().meta({ description: 'From this address' }),
+    subject: z
+      .string()
+      .min(1)
+      .max(subjectCharacters)
+      .optional()
+      .meta({ description: 'The subject begins with this, in upper or lower case' }),
+    tag: z.string().min(1).max(100).optional().meta({ description: 'It has this tag' }),
   })
   .meta({ id: 'ListMessagesQuery' });
 export type ListMessagesQuery = z.output<typeof listMessagesQuery>;

@@ -72,6 +72,11 @@ export function idSource(clock: Clock, random: Random): NewId {
   };
 }
 
+/** What sorts before each id of this kind made at `ms` (since 1970) or later, and after all others. */
+export function idFloor(kind: IdKind, ms: number): string {
+  return `${idPrefixes[kind]}_${encode(ms, timeCharacters)}`;
+}
+
 /** The pattern an id of this kind must match (specification 2.1). */
 export function idPattern(kind: IdKind): RegExp {
   return new RegExp(`^${idPrefixes[kind]}_[0-9a-hjkmnp-tv-z]{16,24}$`);

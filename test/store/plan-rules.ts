@@ -1,4 +1,4 @@
-// How the engines mean to run a statement, and what of it would scan: the six tables that grow with the
+// How the engines mean to run a statement, and what of it would scan: the seven tables that grow with the
 // mail are entered by an index that leads to the rows asked for, not to all of an organization.
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -28,6 +28,7 @@ const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
   deliveries: [['id'], ['message_id'], ['turn'], ['due_at'], ['lane'], ['claimed_by'], ['sent_at']],
   events: [['message_id']],
   email_projections: [['message_id'], ['due_at']],
+  message_search: [['organization_id', 'kind', 'value']],
   blocks: [['id'], ['organization_id', 'reason'], ['organization_id', 'folded_address']],
 };
 
