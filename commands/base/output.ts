@@ -1,12 +1,31 @@
 // What a command prints on standard output: the API's object with `--json`, else text for people.
 // How values look is format.ts; errors are failure.ts.
+import { isUtf8 } from 'node:buffer';
 import type { CommonFlags } from './command.ts';
+import { UsageError } from './failure.ts';
 
 /** Text for people, made only when it is wanted. */
 export type View = () => string | Promise<string>;
 
 export function writeLine(text: string): void {
   process.stdout.write(`${text}\n`);
+}
+
+/**
+ * Bytes as they are, for a file or a pipe. On a terminal what could steer it is made visible; what is
+ * no text is not written there.
+ * @throws UsageError for what is no text, on a terminal.
+ */
+export async function writeBytes(bytes: Buffer): Promise<void> {
+  if (!process.stdout.isTTY) {
+    await new Promise((resolve) => process.stdout.write(bytes, resolve));
+    return;
+  }
+  if (!isUtf8(bytes) || bytes.includes(0)) {
+    throw new UsageError('That is no text: write it to a file with > FILE');
+  }
+  const { plainText } = await import('./format.ts');
+  writeLine(plainText(bytes.toString()));
 }
 
 /** A doubt about what was printed: on standard error, so that scripts read the object alone. */

@@ -14,7 +14,7 @@ import {
   sumSlotCounts,
 } from './count-queries.ts';
 import { countMessages, type MessageFilter } from './list-queries.ts';
-import { isSearch } from './search-queries.ts';
+import { isSearch } from './term-queries.ts';
 
 export const dayMs = 86_400_000;
 const slotMs = 10_000;

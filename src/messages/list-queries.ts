@@ -5,7 +5,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type MessageStatus, messageStatuses } from '../deliveries/status.ts';
 import { type Db, engineOf, tables } from '../store/db.ts';
 import { mergedRanges } from '../store/merged-ranges.ts';
-import { isSearch, type SearchTerms, searched } from './search-queries.ts';
+import { isSearch, type SearchTerms, searched } from './term-queries.ts';
 
 export interface MessageFilter extends SearchTerms {
   organizationId: string;

@@ -87,6 +87,13 @@ export async function getMessage(app: App, caller: Caller, id: string): Promise<
   return message;
 }
 
+/** The id of the message that was sent last. @throws ResourceNotFoundError where none was. */
+export async function lastSentId({ store }: App, { organizationId }: Caller): Promise<string> {
+  const [id] = await listMessageIds(store.db, { organizationId, direction: 'outbound' }, 1, 0);
+  if (id === undefined) throw new ResourceNotFoundError('message', '@last');
+  return id;
+}
+
 /** The timeline, oldest first. @throws ResourceNotFoundError */
 export async function listMessageEvents(
   app: App,

@@ -16,7 +16,7 @@ import {
 import { lockerOf } from '../store/locks.ts';
 import type { DayCountRow } from './count-queries.ts';
 import { dayMs, noteMessages, noteMoves, noteStatus } from './counts.ts';
-import { deleteTerms } from './search-queries.ts';
+import { deleteTerms } from './term-queries.ts';
 
 export interface MessageRow {
   id: string;

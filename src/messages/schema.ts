@@ -7,7 +7,7 @@ import { messageStatuses, waitReasons } from '../deliveries/status.ts';
 import { isRefusedHeader } from '../mime/header-encoding.ts';
 import { isHeaderSafe } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
-import { subjectCharacters } from './search-queries.ts';
+import { subjectCharacters } from './term-queries.ts';
 
 const maxRecipients = 50;
 const maxAttachmentsBytes = 40 * 1024 * 1024;

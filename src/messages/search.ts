@@ -1,4 +1,4 @@
-// Fills the table by which messages are found (search-queries.ts), behind the commit that stores them, so
+// Fills the table by which messages are found (term-queries.ts), behind the commit that stores them, so
 // that a send pays nothing. Ids are in the order of time, so what is new comes after a mark. Who commits
 // late has a smaller id, so that each message is looked for three times:
 //
@@ -22,7 +22,7 @@ import {
   insertTerms,
   type SearchMarks,
   setMarks,
-} from './search-queries.ts';
+} from './term-queries.ts';
 
 /** Messages of one transaction: about 3 ms of SQLite's one connection. */
 const batch = 200;
