@@ -46,7 +46,8 @@ const attachment = z.strictObject({
     .max(255)
     .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w-]+=[\w.+-]+)*$/, 'is not a media type')
     .refine((type) => !/^(?:multipart|message)\//i.test(type), 'must be a single part')
-    .optional(),
+    .optional()
+    .meta({ description: 'Media type; without it what the name of the file says' }),
   contentId: z
     .string()
     .max(255)
@@ -81,7 +82,10 @@ const emailContent = z
   .strictObject({
     subject: headerText(998).optional(),
     html: bodyText.optional(),
-    text: bodyText.optional(),
+    text: bodyText.optional().meta({
+      description:
+        'Without it, HTML gets a text made from it; an empty one is left out of the mail',
+    }),
     replyTo: z.array(emailAddress).min(1).max(10).optional(),
     templateId: z.string().regex(idPattern('template'), 'is not a template id').optional(),
     templateSlug: z.string().min(1).max(100).optional(),
