@@ -10,6 +10,7 @@ import { firstStart, firstStartText } from '../src/first-start.ts';
 import { mailIntakeOf } from '../src/inbound/mail-intake.ts';
 import { createProjector } from '../src/inbound/projector.ts';
 import { type Authenticator, createAuthenticator } from '../src/keys/authenticator.ts';
+import { createRetention } from '../src/messages/retention.ts';
 import { createSearchFiller } from '../src/messages/search.ts';
 import { createAttempter } from '../src/queue/attempt.ts';
 import { createCarrierThread } from '../src/queue/carrier/carrier-thread.ts';
@@ -61,7 +62,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const pipeline = await startQueue(app, smtpPort, onStop);
     startReports(app, onStop);
     await startProjector(app, onStop);
-    startSearch(app, pipeline, onStop);
+    startLesserWork(app, pipeline, onStop);
     const authenticator = createAuthenticator(app);
     onStop(() => authenticator.close());
     startScheduler(app, authenticator, onStop);
@@ -137,15 +138,20 @@ async function startProjector(app: App, onStop: OnStop): Promise<void> {
   onStop(() => projector.stop());
 }
 
-/** What was stored is found by its search soon after. */
-function startSearch(app: App, pipeline: Pipeline, onStop: OnStop): void {
+/** What gives way to the rest. */
+function startLesserWork(app: App, pipeline: Pipeline, onStop: OnStop): void {
   const intakes = [intakeOf(app), mailIntakeOf(app)];
-  const filler = createSearchFiller(app, {
+  const surroundings = {
     isPressing: () => intakes.some((intake) => intake.isPressing()),
     isWorking: () => pipeline.load() > 0,
-  });
+  };
+  const filler = createSearchFiller(app, surroundings);
   filler.start();
   onStop(() => filler.stop());
+  const retention = createRetention(app, surroundings);
+  const run = () => retention.run();
+  onStop(startJobs(app, [{ name: 'delete old messages', pattern: '23 * * * *', run }]));
+  onStop(() => retention.stop());
 }
 
 function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop): void {

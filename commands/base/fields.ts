@@ -42,6 +42,8 @@ export const messageColumns = [
   'subject',
   'createdAt',
 ];
+/** At 80 columns: an arrow in `who` says the direction, and own addresses are left out. */
+export const messageColumnsForPeople = ['id', 'status', 'who', 'subject', 'createdAt'];
 export const messageCard = [
   'id',
   'direction',

@@ -35,6 +35,13 @@ export function shownMessage(
   };
 }
 
+/** With whom it was exchanged, and in which direction. */
+export function counterpartOf({ direction, from, recipients }: Message): string {
+  if (direction === 'inbound') return `← ${from.email}`;
+  const [first, ...others] = recipients;
+  return `→ ${first?.email ?? ''}${others.length > 0 ? ` +${others.length}` : ''}`;
+}
+
 /** What `captured` means, where any of these are; else the empty text. */
 export function capturedNote(deliveries: readonly Fate[]): string {
   const keys = new Set(deliveries.flatMap((one) => captorOf(one) ?? []));

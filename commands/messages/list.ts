@@ -3,8 +3,8 @@
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand, pageFlags } from '../base/command.ts';
-import { messageColumns } from '../base/fields.ts';
-import { capturedNote, shownMessage } from '../base/message-view.ts';
+import { messageColumns, messageColumnsForPeople } from '../base/fields.ts';
+import { capturedNote, counterpartOf, shownMessage } from '../base/message-view.ts';
 import { printList } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -69,8 +69,9 @@ export default class MessagesList extends BaseCommand {
         caller,
         parseWith(listMessagesQuery, filter, 'query'),
       );
-      await printList(flags, messages, messageColumns, 'No such messages.', {
-        rows: messages.items.map(shownMessage),
+      const columns = process.stdout.isTTY ? messageColumnsForPeople : messageColumns;
+      await printList(flags, messages, columns, 'No such messages.', {
+        rows: messages.items.map((one) => ({ ...shownMessage(one), who: counterpartOf(one) })),
         note: capturedNote(messages.items.flatMap(({ deliveries }) => deliveries)),
       });
     });

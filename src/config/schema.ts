@@ -232,7 +232,6 @@ export const reservedKeys: readonly string[] = [
   'webhooks',
   'tracking',
   'storage',
-  'retention',
   'console',
 ];
 

@@ -114,6 +114,16 @@ export async function listMessageDeliveries(
   return (await findDeliveries(app.store.db, [id])).map(presentDelivery);
 }
 
+/** Takes a message away with all that hangs on it; false where it is gone already. */
+export async function removeMessage(trx: Db, id: string): Promise<boolean> {
+  await lockDeliveriesOf(trx, [id]);
+  const row = await findMessageRow(trx, id);
+  if (!row || !(await deleteMessageRow(trx, row))) return false;
+  await deleteEventRows(trx, id);
+  await forgetKeptResponse(trx, row.organization_id, id);
+  return true;
+}
+
 /**
  * Deletes for good: rows, timeline, content and blobs that no other message shares. What has not
  * been sent yet is not sent; an attempt that is on the wire now can no longer be called back.
@@ -126,10 +136,7 @@ export async function deleteMessage(
 ): Promise<{ success: boolean; message: string }> {
   await app.store.write(async (trx) => {
     const row = await getMessageRow(trx, caller.organizationId, id);
-    await lockDeliveriesOf(trx, [id]);
-    if (!(await deleteMessageRow(trx, row))) throw new ResourceNotFoundError('message', id);
-    await deleteEventRows(trx, id);
-    await forgetKeptResponse(trx, row.organization_id, id);
+    if (!(await removeMessage(trx, id))) throw new ResourceNotFoundError('message', id);
     const { direction, status } = row;
     const details = { direction, status };
     await record(app, trx, caller, { subject: id, action: 'message.deleted', details });

@@ -177,6 +177,26 @@ export async function findMessageRow(db: Db, id: string): Promise<MessageRow | u
 
 type IdList = { ids: unknown };
 
+/** What has no attempt ahead of it. */
+const ended = ['sent', 'delivered', 'read', 'failed', 'bounced', 'complained'] as const;
+
+/** Messages that have ended, by their ids: after one, before another, the first of them. */
+export async function findEndedBetween(
+  db: Db,
+  { after, before, limit }: { after: string; before: string; limit: number },
+): Promise<string[]> {
+  const rows = await tables<MessageTables>(db)
+    .selectFrom('messages')
+    .select('id')
+    .where('id', '>', after)
+    .where('id', '<', before)
+    .where('status', 'in', ended)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** Holds the rows against other transactions, after their deliveries; once a transaction. */
 export const lockMessages = lockerOf<MessageTables>('messages');
 

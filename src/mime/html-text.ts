@@ -29,7 +29,7 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /** Characters that pad the previews of mail and show nothing. */
-const invisible = /[\u00ad\u034f\u200b-\u200d\u2007\u2060\ufeff]/g;
+const invisible = /\u034f|[\u00ad\u200b-\u200d\u2007\u2060\ufeff]/g;
 
 function decodeEntity(whole: string, name: string): string {
   if (!name.startsWith('#')) return entities[name] ?? whole;

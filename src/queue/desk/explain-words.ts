@@ -23,6 +23,7 @@ export const facts = [
   'hold',
   'holdId',
   'captor',
+  'waitReason',
   'means',
 ] as const;
 export type Facts = Readonly<Record<(typeof facts)[number], string>>;
@@ -123,6 +124,7 @@ export const stateWords = {
     help: { purpose: 'To see what goes on', command: 'svc queue top' },
   },
   held: {
+    because: 'An operator holds it back (waitReason: {waitReason}).',
     next: 'It is on hold ({hold}) and is not attempted until that is released.',
     help: { purpose: 'To let it go', command: 'svc queue release {holdId}' },
   },

@@ -6,7 +6,7 @@ import type { Caller } from '../../api/route.ts';
 import type { App } from '../../app.ts';
 import { type DeliveryRow, findDeliveries } from '../../deliveries/queries.ts';
 import { countBefore } from '../../deliveries/queue-queries.ts';
-import type { MessageStatus } from '../../deliveries/status.ts';
+import type { MessageStatus, WaitReason } from '../../deliveries/status.ts';
 import { getMessageRow } from '../../messages/messages.ts';
 import { findRecipients } from '../../messages/queries.ts';
 import type { Attempt } from '../../messages/schema.ts';
@@ -49,6 +49,8 @@ export interface RecipientExplanation {
   state: QueueEntry['state'];
   happened: string;
   happenedAt: string;
+  /** As the delivery has it; null where it does not wait, or was not looked at since it does. */
+  waitReason: WaitReason | null;
   /** Why it waits; null where nothing is waited for. */
   because: string | null;
   /** What follows, or what to do where nothing does; null where all is done. */
@@ -123,6 +125,7 @@ async function explainDelivery(app: App, row: DeliveryRow): Promise<RecipientExp
     state: stateOf(row),
     happened: fill(happenedWords(row, last), known),
     happenedAt: isoTime(row.terminal_at ?? row.last_attempt_at ?? row.created_at),
+    waitReason: row.due_at === null ? null : row.wait_reason,
     because: plan.because && fill(plan.because, known),
     next: plan.next && fill(plan.next, known),
     nextAt: isoTime(nextAtMs),
@@ -244,6 +247,7 @@ function factsOf(row: DeliveryRow, last: Attempt | undefined, moment: Moment): F
     hold: hold ? [hold.id, hold.note].filter((part) => part !== null).join(': ') : '',
     holdId: hold?.id ?? '',
     captor: last?.capturedBy ?? '',
+    waitReason: row.wait_reason ?? 'none yet',
   };
   const means = errorWordsOf(row.error_code)?.means ?? errorWords.unknown.means;
   return { ...known, means: fill(means, { ...known, means: '' }) };
