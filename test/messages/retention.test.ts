@@ -17,7 +17,7 @@ afterEach(() => test?.close());
 
 async function withOld(store: (typeof stores)[number], messagesDays: number | null) {
   test = await testApp({ store, config: { retention: { messagesDays } } });
-  const { app, caller, clock } = test;
+  const { app, caller } = test;
   const attachments = [{ filename: 'a.txt', content: 'eA==' }];
   for (let number = 0; number < 55; number++) {
     await send(app, caller, 'delivered@simulator.test', {
