@@ -8,10 +8,14 @@ import { checkSecret } from '../src/domains/signing-keys.ts';
 import { checkDueDomains } from '../src/domains/verification.ts';
 import { sweepEvents } from '../src/events/retention.ts';
 import { announceFirstStart, firstStart, firstStartText } from '../src/first-start.ts';
+import { mailIntakeOf } from '../src/inbound/mail-intake.ts';
 import { createProjector } from '../src/inbound/projector.ts';
 import { type Authenticator, createAuthenticator } from '../src/keys/authenticator.ts';
+import { createRetention } from '../src/messages/retention.ts';
+import { createSearchFiller } from '../src/messages/search.ts';
 import { createAttempter } from '../src/queue/attempt.ts';
 import { createCarrierThread } from '../src/queue/carrier/carrier-thread.ts';
+import { intakeOf } from '../src/queue/intake.ts';
 import { startLaneReport } from '../src/queue/lanes/lane-report.ts';
 import { createPipeline, type Pipeline } from '../src/queue/loop.ts';
 import { createReportReader } from '../src/reports/reports.ts';
@@ -28,6 +32,7 @@ import { routes } from './http/routes.ts';
 import { createHttpServer } from './http/server.ts';
 import { startJobs } from './scheduler/jobs.ts';
 import { createSmtpListener } from './smtp/listener.ts';
+import { startWords } from './start-words.ts';
 
 export interface DaemonOptions {
   /** Where the ready object is written as JSON, removed again at the stop. */
@@ -65,6 +70,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     startReports(app, onStop);
     await startProjector(app, onStop);
     await startWebhooks(app, onStop);
+    startLesserWork(app, pipeline, onStop);
     const authenticator = createAuthenticator(app);
     onStop(() => authenticator.close());
     startScheduler(app, authenticator, onStop);
@@ -73,8 +79,10 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const ready = { httpUrl, smtpPort, mode: app.config.delivery.mode, pid: process.pid };
     if (options.readyFile) writeReadyFile(options.readyFile, ready, onStop);
     app.log.info(ready, 'ready');
+    const words = startWords(app.config, httpUrl);
+    app.log.info(words);
     if (first) {
-      const text = firstStartText(app.config, httpUrl, first.apiKey);
+      const text = `${firstStartText(app.config, httpUrl, first.apiKey)}\n${words}\n`;
       announceFirstStart(app, text, options.print ?? null);
     }
     return { httpUrl, smtpPort, close };
@@ -146,6 +154,22 @@ async function startWebhooks(app: App, onStop: OnStop): Promise<void> {
   const webhooks = createWebhookLoop(app);
   await webhooks.start();
   onStop((graceMs) => webhooks.stop(graceMs));
+}
+
+/** What gives way to the rest. */
+function startLesserWork(app: App, pipeline: Pipeline, onStop: OnStop): void {
+  const intakes = [intakeOf(app), mailIntakeOf(app)];
+  const surroundings = {
+    isPressing: () => intakes.some((intake) => intake.isPressing()),
+    isWorking: () => pipeline.load() > 0,
+  };
+  const filler = createSearchFiller(app, surroundings);
+  filler.start();
+  onStop(() => filler.stop());
+  const retention = createRetention(app, surroundings);
+  const run = () => retention.run();
+  onStop(startJobs(app, [{ name: 'delete old messages', pattern: '23 * * * *', run }]));
+  onStop(() => retention.stop());
 }
 
 function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop): void {

@@ -53,6 +53,8 @@ export const messageColumns = [
   'subject',
   'createdAt',
 ];
+/** At 80 columns: an arrow in `who` says the direction, and own addresses are left out. */
+export const messageColumnsForPeople = ['id', 'status', 'who', 'subject', 'createdAt'];
 export const messageCard = [
   'id',
   'direction',
@@ -72,7 +74,7 @@ export const recipientColumns = ['kind', 'email', 'status'];
 export const eventColumns = ['timestamp', 'eventType', 'status', 'metadata'];
 export const deliveryColumns = [
   'id',
-  'recipientId',
+  'recipient',
   'status',
   'attemptCount',
   'nextRetryAt',

@@ -1,14 +1,16 @@
 // Following a message until its work has ended (`messages send --wait`): woken by every commit to
-// the store, the daemon's included.
+// the store, the daemon's included. A line for each step of each recipient.
 import type { App } from '../../src/app.ts';
-import type { Message } from '../../src/messages/schema.ts';
+import type { Delivery, Message } from '../../src/messages/schema.ts';
+import { timeInWords } from '../../src/queue/desk/time-words.ts';
 import { sleep } from '../../src/runtime/clock.ts';
+import { plainText } from './format.ts';
 
 export interface FollowOptions {
   /** Longest wait in milliseconds; none: for ever. */
   timeoutMs: number | undefined;
-  /** Called with the message as first read, and whenever its status is another. */
-  onStatus(message: Message): void;
+  /** Called with the message as first read, and whenever it was read again. */
+  onRead(message: Message): void;
 }
 
 /** Where the sender's part is over; what may follow (a late bounce, an opening) can take weeks. */
@@ -25,7 +27,7 @@ export const settledStatuses: readonly string[] = [
 export async function followMessage(
   app: App,
   read: () => Promise<Message>,
-  { timeoutMs, onStatus }: FollowOptions,
+  { timeoutMs, onRead }: FollowOptions,
 ): Promise<Message> {
   const startedAt = app.clock.now();
   let changed = new AbortController();
@@ -33,12 +35,10 @@ export async function followMessage(
   // Clock timers do not keep a process alive, and here nothing else would.
   const alive = setInterval(() => {}, 60_000);
   try {
-    let seen = '';
     for (;;) {
       changed = new AbortController();
       const message = await read();
-      if (message.status !== seen) onStatus(message);
-      seen = message.status;
+      onRead(message);
       const left = (timeoutMs ?? Number.POSITIVE_INFINITY) - (app.clock.now() - startedAt);
       if (settledStatuses.includes(message.status) || left <= 0) return message;
       await sleep(app.clock, left, changed.signal);
@@ -47,4 +47,44 @@ export async function followMessage(
     clearInterval(alive);
     unsubscribe();
   }
+}
+
+/** What was said at the last attempt, by whom; the empty text where nobody was asked. */
+function saidWords({ attempts, errorMessage }: Delivery): string {
+  const last = attempts.at(-1);
+  if (!last) return errorMessage ?? '';
+  const words = [last.code, last.enhancedCode, last.reply].filter((part) => part !== null);
+  return last.host === null ? (errorMessage ?? '') : `${last.host} said ${words.join(' ')}`;
+}
+
+/** How a delivery stands, in one line: with the words of the other server, and what comes next. */
+export function standingOf(delivery: Delivery, now: number): string {
+  const { status, metadata, attempts, nextRetryAt, scheduling, attemptCount } = delivery;
+  if (metadata) return `captured by ${metadata.captured.by}: nothing left this machine`;
+  const said = saidWords(delivery);
+  const withWords = (state: string) => (said === '' ? state : `${state}: ${said}`);
+  if (settledStatuses.includes(status)) return withWords(status);
+  if (attempts.at(-1)?.outcome === 'deferred' && nextRetryAt !== null) {
+    const next = timeInWords(Date.parse(nextRetryAt), now);
+    return `${withWords('deferred')}; attempt ${attemptCount + 1} follows ${next}`;
+  }
+  const { waitReason = null, dueAt = null } = scheduling ?? {};
+  if (waitReason === null || dueAt === null) return status;
+  return `waits: ${waitReason}, until ${timeInWords(Date.parse(dueAt), now)}`;
+}
+
+/** Gives the lines of a message that were not given before: `{address}  {how it stands}`. */
+export function recipientLines(): (message: Message, now: number) => string[] {
+  const given = new Map<string, string>();
+  return ({ recipients, deliveries }, now) =>
+    recipients.flatMap(({ id, email }) => {
+      const delivery = deliveries.find(({ recipientId }) => recipientId === id);
+      if (!delivery) return [];
+      // "In 4 min" would be another line a minute later.
+      const key = `${delivery.status} ${delivery.attempts.length} ${delivery.nextRetryAt}`;
+      const step = `${key} ${delivery.scheduling?.waitReason}`;
+      if (given.get(id) === step) return [];
+      given.set(id, step);
+      return [plainText(`${email}  ${standingOf(delivery, now)}`.replaceAll(/\s*\n\s*/g, ' '))];
+    });
 }

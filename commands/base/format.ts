@@ -2,6 +2,14 @@
 // included, so what could steer a terminal is made visible. Doorway to cli-table3 and ansis.
 import { Ansis } from 'ansis';
 import Table from 'cli-table3';
+import {
+  displayWidth,
+  fittingWidths,
+  headingOf,
+  isInstant,
+  localTime,
+  shortenedTo,
+} from './table-fit.ts';
 
 /** Colours only on a terminal, and not with NO_COLOR (contract 2). */
 const colour = new Ansis(process.stdout.isTTY && !process.env.NO_COLOR ? 1 : 0);
@@ -58,8 +66,15 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return valueAt((value as Record<string, unknown>)[name], rest);
 }
 
+function wordsAt(row: object, field: string): string {
+  return inWords(valueAt(row, field.split('.')));
+}
+
 function cell(row: object, field: string): string {
-  const words = inWords(valueAt(row, field.split('.')));
+  return coloured(wordsAt(row, field));
+}
+
+function coloured(words: string): string {
   if (goodWords.includes(words)) return colour.green(words);
   return badWords.includes(words) ? colour.red(words) : words;
 }
@@ -84,10 +99,36 @@ function columns(head: string[], rows: string[][]): string {
     .join('\n');
 }
 
-/** One line per row under the names of the fields. */
+/**
+ * One line per row under the names of the fields. On a terminal it is made for a person: headings, local
+ * times, and no line longer than the terminal is wide.
+ */
 export function table(rows: readonly object[], fields: readonly string[]): string {
+  if (process.stdout.isTTY) return fittedTable(rows, fields, process.stdout.columns || 80);
   const cells = rows.map((row) => fields.map((field) => cell(row, field)));
   return columns(fields.map(emphasize), cells);
+}
+
+/** The table for a person whose terminal is `width` columns wide. */
+export function fittedTable(
+  rows: readonly object[],
+  fields: readonly string[],
+  width: number,
+): string {
+  const headings = fields.map(headingOf);
+  const cells = rows.map((row) => fields.map((field) => localTime(wordsAt(row, field))));
+  const natural = headings.map((heading, at) =>
+    Math.max(...[heading, ...cells.map((row) => row[at] ?? '')].map(displayWidth)),
+  );
+  const times = fields.flatMap((field, at) =>
+    rows.some((row) => isInstant(valueAt(row, field.split('.')))) ? at : [],
+  );
+  const widths = fittingWidths(natural, width, new Set(times));
+  const shorten = (text: string, at: number) => shortenedTo(text, widths[at] ?? 0);
+  return columns(
+    headings.map((heading, at) => emphasize(shorten(heading, at))),
+    cells.map((row) => row.map((words, at) => coloured(shorten(words, at)))),
+  );
 }
 
 /** One line per field that has a value: its name and the value. */

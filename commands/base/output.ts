@@ -1,6 +1,8 @@
 // What a command prints on standard output: the API's object with `--json`, else text for people.
 // How values look is format.ts; errors are failure.ts.
+import { isUtf8 } from 'node:buffer';
 import type { CommonFlags } from './command.ts';
+import { UsageError } from './failure.ts';
 
 /** Text for people, made only when it is wanted. */
 export type View = () => string | Promise<string>;
@@ -9,9 +11,32 @@ export function writeLine(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+/**
+ * Bytes as they are, for a file or a pipe. On a terminal what could steer it is made visible; what is
+ * no text is not written there.
+ * @throws UsageError for what is no text, on a terminal.
+ */
+export async function writeBytes(bytes: Buffer): Promise<void> {
+  if (!process.stdout.isTTY) {
+    await new Promise((resolve) => process.stdout.write(bytes, resolve));
+    return;
+  }
+  if (!isUtf8(bytes) || bytes.includes(0)) {
+    throw new UsageError('That is no text: write it to a file with > FILE');
+  }
+  const { plainText } = await import('./format.ts');
+  writeLine(plainText(bytes.toString()));
+}
+
 /** A doubt about what was printed: on standard error, so that scripts read the object alone. */
 export function writeWarning(text: string): void {
   process.stderr.write(`warning: ${text}\n`);
+}
+
+/** What Ctrl-C leaves behind, on standard error; `more` is for programs. */
+export function writeInterrupted(flags: CommonFlags, message: string, more: object): void {
+  const error = { _tag: 'InterruptedError', message, ...more };
+  process.stderr.write(flags.json ? `${JSON.stringify(error, null, 2)}\n` : `\nsvc: ${message}\n`);
 }
 
 /** Prints the object of the API, or what `view` makes of it. */
@@ -37,14 +62,26 @@ export interface Listing {
   pagination?: { page: number; total: number; totalPages: number };
 }
 
+/** How a list looks to people, where that is not the fields of its items. */
+export interface Looks {
+  /** What stands for the items, in their order. */
+  rows: readonly object[];
+  /** Said below the table. */
+  note: string;
+}
+
 /** Prints a list: a table of `fields`, or `whenEmpty`, which says how to get the first item. */
 export function printList(
   flags: CommonFlags,
   listing: Listing,
   fields: readonly string[],
   whenEmpty: string,
+  { rows, note }: Looks = { rows: listing.items, note: '' },
 ): Promise<void> {
-  return print(flags, listing, () => listText(listing, fields, whenEmpty));
+  return print(flags, listing, async () => {
+    const text = await listText({ ...listing, items: rows }, fields, whenEmpty);
+    return note === '' ? text : `${text}\n\n${note}`;
+  });
 }
 
 /** Prints what the API answers as a bare array. */
@@ -53,8 +90,12 @@ export function printArray(
   items: readonly object[],
   fields: readonly string[],
   whenEmpty: string,
+  { rows, note }: Looks = { rows: items, note: '' },
 ): Promise<void> {
-  return print(flags, items, () => listText({ items }, fields, whenEmpty));
+  return print(flags, items, async () => {
+    const text = await listText({ items: rows }, fields, whenEmpty);
+    return note === '' ? text : `${text}\n\n${note}`;
+  });
 }
 
 async function listText(

@@ -11,6 +11,12 @@ export function exitOnInterrupt(): void {
   process.on('SIGINT', exitInterrupted);
 }
 
+/** Has `tell` called before Ctrl-C ends the command; the returned function takes that back. */
+export function beforeInterrupt(tell: () => void): () => void {
+  process.prependOnceListener('SIGINT', tell);
+  return () => process.off('SIGINT', tell);
+}
+
 /**
  * npm passes on the Ctrl-C that the terminal has already sent to the whole group, so one key press
  * arrives twice within milliseconds.

@@ -1,8 +1,8 @@
 // `svc messages cancel` (contract 5). What it takes back: src/queue/cancel.ts.
-import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { messageCard } from '../base/fields.ts';
-import { printCard } from '../base/output.ts';
+import { messageArg, messageIdFrom } from '../base/message-id.ts';
+import { printMessage } from '../base/message-view.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class MessagesCancel extends BaseCommand {
@@ -24,18 +24,14 @@ export default class MessagesCancel extends BaseCommand {
     },
   ];
 
-  static override args = {
-    id: Args.string({ description: 'Id of the message (msg_…)', required: true }),
-  };
+  static override args = messageArg;
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(MessagesCancel);
     await withCaller(flags, async (app, caller) => {
-      const { messageId } = await import('../../src/messages/schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
-      const id = parseWith(messageId, args.id, 'path');
+      const id = await messageIdFrom(app, caller, args.id);
       const { cancelMessage } = await import('../../src/queue/cancel.ts');
-      await printCard(flags, await cancelMessage(app, caller, id), messageCard);
+      await printMessage(flags, await cancelMessage(app, caller, id), messageCard);
     });
   }
 }

@@ -1,8 +1,8 @@
 // `svc messages delete` (specification 4.1). Messages themselves: src/messages/; their way out:
 // src/sending/ and src/queue/.
-import { Args } from '@oclif/core';
 import { BaseCommand, yesFlag } from '../base/command.ts';
 import { confirmed } from '../base/confirm.ts';
+import { messageArg, messageIdFrom } from '../base/message-id.ts';
 import { print } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -20,18 +20,14 @@ export default class MessagesDelete extends BaseCommand {
     },
   ];
 
-  static override args = {
-    id: Args.string({ description: 'Id of the message (msg_…)', required: true }),
-  };
+  static override args = messageArg;
 
   static override flags = { ...yesFlag };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(MessagesDelete);
     await withCaller(flags, async (app, caller) => {
-      const { messageId } = await import('../../src/messages/schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
-      const id = parseWith(messageId, args.id, 'path');
+      const id = await messageIdFrom(app, caller, args.id);
       const { deleteMessage, getMessage } = await import('../../src/messages/messages.ts');
       const { status } = await getMessage(app, caller, id);
       await confirmed(`Delete the message ${id} (${status}) for good?`, flags.yes);

@@ -1,8 +1,9 @@
 // `svc messages deliveries` (specification 4.1). Messages themselves: src/messages/; their way out:
 // src/sending/ and src/queue/.
-import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { deliveryColumns } from '../base/fields.ts';
+import { messageArg, messageIdFrom } from '../base/message-id.ts';
+import { capturedNote, shownStatus } from '../base/message-view.ts';
 import { printArray } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -21,19 +22,23 @@ export default class MessagesDeliveries extends BaseCommand {
     },
   ];
 
-  static override args = {
-    id: Args.string({ description: 'Id of the message (msg_…)', required: true }),
-  };
+  static override args = messageArg;
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(MessagesDeliveries);
     await withCaller(flags, async (app, caller) => {
-      const { messageId } = await import('../../src/messages/schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
-      const id = parseWith(messageId, args.id, 'path');
-      const { listMessageDeliveries } = await import('../../src/messages/messages.ts');
-      const deliveries = await listMessageDeliveries(app, caller, id);
-      await printArray(flags, deliveries, deliveryColumns, 'It is not for delivery.');
+      const id = await messageIdFrom(app, caller, args.id);
+      const { getMessage } = await import('../../src/messages/messages.ts');
+      const { deliveries, recipients } = await getMessage(app, caller, id);
+      const emails = new Map(recipients.map((one) => [one.id, one.email]));
+      await printArray(flags, deliveries, deliveryColumns, 'It is not for delivery.', {
+        rows: deliveries.map((one) => ({
+          ...one,
+          recipient: emails.get(one.recipientId ?? ''),
+          status: shownStatus(one),
+        })),
+        note: capturedNote(deliveries),
+      });
     });
   }
 }

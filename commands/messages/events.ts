@@ -1,8 +1,8 @@
 // `svc messages events` (specification 4.1). Messages themselves: src/messages/; their way out:
 // src/sending/ and src/queue/.
-import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { eventColumns } from '../base/fields.ts';
+import { messageArg, messageIdFrom } from '../base/message-id.ts';
 import { printArray } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -13,16 +13,12 @@ export default class MessagesEvents extends BaseCommand {
     { description: 'Its timeline', command: 'svc messages events msg_06dq2k0qz8h3v5m1r9t4w7xy' },
   ];
 
-  static override args = {
-    id: Args.string({ description: 'Id of the message (msg_…)', required: true }),
-  };
+  static override args = messageArg;
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(MessagesEvents);
     await withCaller(flags, async (app, caller) => {
-      const { messageId } = await import('../../src/messages/schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
-      const id = parseWith(messageId, args.id, 'path');
+      const id = await messageIdFrom(app, caller, args.id);
       const { listMessageEvents } = await import('../../src/messages/messages.ts');
       const events = await listMessageEvents(app, caller, id);
       await printArray(flags, events, eventColumns, 'Nothing has happened to it.');

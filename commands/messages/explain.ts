@@ -1,11 +1,11 @@
 // `svc messages explain` (issue 3, insight). The sentences: src/queue/desk/explain-words.ts.
-import { Args } from '@oclif/core';
 import type {
   MessageExplanation,
   RecipientExplanation,
   ServerWords,
 } from '../../src/queue/desk/explain.ts';
 import { BaseCommand } from '../base/command.ts';
+import { messageArg, messageIdFrom } from '../base/message-id.ts';
 import { print } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -70,16 +70,12 @@ export default class MessagesExplain extends BaseCommand {
     },
   ];
 
-  static override args = {
-    id: Args.string({ description: 'Id of the message (msg_…)', required: true }),
-  };
+  static override args = messageArg;
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(MessagesExplain);
     await withCaller(flags, async (app, caller) => {
-      const { messageId } = await import('../../src/messages/schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
-      const id = parseWith(messageId, args.id, 'path');
+      const id = await messageIdFrom(app, caller, args.id);
       const { explainMessage } = await import('../../src/queue/desk/explain.ts');
       const explanation = await explainMessage(app, caller, id);
       await print(flags, explanation, () => explanationText(explanation, app.clock.now()));

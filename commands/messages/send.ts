@@ -10,22 +10,24 @@ import { wordOfNoDaemon } from '../base/daemon-word.ts';
 import { ExpectationError, UsageError } from '../base/failure.ts';
 import { messageCard } from '../base/fields.ts';
 import { idempotencyKeyFrom } from '../base/idempotency-key.ts';
-import { printCard, writeLine, writeWarning } from '../base/output.ts';
+import { printMessage } from '../base/message-view.ts';
+import { writeInterrupted, writeLine, writeWarning } from '../base/output.ts';
 import { sendPayloadFrom } from '../base/send-payload.ts';
 import { withCaller } from '../base/session.ts';
+import { beforeInterrupt } from '../base/signals.ts';
 
 const several = { multiple: true } as const;
 const scheduledCard = [...messageCard, 'scheduledFor'];
-const goodEnds = ['sent', 'delivered', 'read'];
+const badEnds = ['failed', 'bounced'];
 
 export default class MessagesSend extends BaseCommand {
   static override summary = 'Send a message';
 
   static override description =
     'It is stored durably and delivered by the daemon, now or when it runs again. With ' +
-    '--wait the command follows it to the end: exit code 0 when it was sent or delivered, 8 ' +
-    'when it failed, bounced or the time ran out. Without --from it comes from the default ' +
-    'sender.';
+    '--wait the command follows it to the end, with a line for each step of each recipient: exit ' +
+    'code 0 when all were sent or delivered, 8 when any failed or bounced or the time ran out. ' +
+    'Without --from it comes from the default sender.';
 
   static override examples = [
     {
@@ -94,7 +96,7 @@ export default class MessagesSend extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       if (scheduledFor !== undefined) {
         const message = await schedule(app, caller, { ...input, scheduledFor, idempotencyKey });
-        await printCard(flags, message, scheduledCard);
+        await printMessage(flags, message, scheduledCard);
         return;
       }
       const { sendMessage } = await import('../../src/sending/send.ts');
@@ -103,7 +105,7 @@ export default class MessagesSend extends BaseCommand {
       const payload = parseWith(sendPayload, input, 'body');
       const message = await sendMessage(app, caller, payload, idempotencyKey);
       if (flags.wait) await follow(app, caller, message, flags, timeoutMs);
-      else await printCard(flags, message, messageCard, (await wordOfNoDaemon(app)) ?? '');
+      else await printMessage(flags, message, messageCard, (await wordOfNoDaemon(app)) ?? '');
     });
   }
 }
@@ -128,24 +130,38 @@ async function follow(
   flags: CommonFlags,
   timeoutMs: number | undefined,
 ): Promise<void> {
-  const { followMessage, settledStatuses } = await import('../base/follow.ts');
+  const { followMessage, recipientLines, settledStatuses } = await import('../base/follow.ts');
   const { getMessage } = await import('../../src/messages/messages.ts');
   const startedAt = app.clock.now();
   const word = await wordOfNoDaemon(app);
   if (word) writeWarning(word);
+  const linesOf = recipientLines();
+  let status = 'pending';
+  const words = () =>
+    `interrupted: ${id} is ${status} and goes on without this command: svc messages show ${id}`;
+  const forget = beforeInterrupt(() => writeInterrupted(flags, words(), { messageId: id }));
   const message = await followMessage(app, () => getMessage(app, caller, id), {
     timeoutMs,
-    onStatus({ status }) {
-      const seconds = ((app.clock.now() - startedAt) / 1000).toFixed(1).padStart(6);
-      if (!flags.json) writeLine(`${seconds} s  ${status}`);
+    onRead(read) {
+      status = read.status;
+      if (flags.json) return;
+      const now = app.clock.now();
+      const seconds = ((now - startedAt) / 1000).toFixed(1).padStart(6);
+      for (const line of linesOf(read, now)) writeLine(`${seconds} s  ${line}`);
     },
-  });
+  }).finally(forget);
   if (!flags.json) writeLine('');
-  await printCard(flags, message, messageCard);
-  if (goodEnds.includes(message.status)) return;
-  const why = message.deliveries.map(({ errorMessage }) => errorMessage).find(Boolean) ?? '';
-  const isOver = settledStatuses.includes(message.status);
-  const noDaemon = (await wordOfNoDaemon(app)) ? ': no daemon runs' : '';
-  const state = isOver ? message.status : `is still ${message.status}${noDaemon}`;
-  throw new ExpectationError(`${id} ${state}${why && `: ${why}`}`);
+  await printMessage(flags, message, messageCard);
+  if (!settledStatuses.includes(message.status)) {
+    const noDaemon = (await wordOfNoDaemon(app)) ? ': no daemon runs' : '';
+    throw new ExpectationError(`${id} is still ${message.status}${noDaemon}`);
+  }
+  const bad = message.deliveries.filter((one) => badEnds.includes(one.status));
+  if (bad.length === 0) return;
+  const why = bad.map(({ errorMessage }) => errorMessage).find(Boolean) ?? '';
+  const isSole = bad.length === 1 && message.deliveries.length === 1;
+  const what = isSole
+    ? message.status
+    : `went wrong for ${bad.length} of ${message.deliveries.length}`;
+  throw new ExpectationError(`${id} ${what}${why && `: ${why}`}`);
 }

@@ -1,16 +1,19 @@
 // `svc messages show` (specification 4.1). Messages themselves: src/messages/; their way out:
 // src/sending/ and src/queue/.
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { messageCard, recipientColumns } from '../base/fields.ts';
-import { print } from '../base/output.ts';
+import { messageArg, messageIdFrom } from '../base/message-id.ts';
+import { capturedNote, shownMessage } from '../base/message-view.ts';
+import { print, writeBytes } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class MessagesShow extends BaseCommand {
   static override summary = 'Show a message with its recipients';
 
   static override description =
-    'With --email what it says: its header fields as parsed, its text, its attachments.';
+    'With --email what it says: its header fields as parsed, its text, its attachments. --raw and ' +
+    '--attachment write bytes as they are, for a file or another program.';
 
   static override examples = [
     { description: 'How far it got', command: 'svc messages show msg_06dq2k0qz8h3v5m1r9t4w7xy' },
@@ -18,22 +21,45 @@ export default class MessagesShow extends BaseCommand {
       description: 'What it says',
       command: 'svc messages show msg_06dq2k0qz8h3v5m1r9t4w7xy --email',
     },
+    {
+      description: 'The mail as it goes over the wire, signed',
+      command: 'svc messages show @last --raw > mail.eml',
+    },
+    {
+      description: 'The first file that is attached to it',
+      command: 'svc messages show @last --attachment 1 > invoice.pdf',
+    },
   ];
 
-  static override args = {
-    id: Args.string({ description: 'Id of the message (msg_…)', required: true }),
-  };
+  static override args = messageArg;
 
   static override flags = {
     email: Flags.boolean({ description: 'Show the email itself' }),
+    raw: Flags.boolean({
+      description: 'Write the raw mail (RFC 5322)',
+      exclusive: ['email', 'attachment', 'json'],
+    }),
+    attachment: Flags.integer({
+      description: 'Write this attachment, counted from 1',
+      helpValue: 'N',
+      min: 1,
+      exclusive: ['email', 'json'],
+    }),
   };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(MessagesShow);
     await withCaller(flags, async (app, caller) => {
-      const { messageId } = await import('../../src/messages/schema.ts');
-      const { parseWith } = await import('../../src/api/validate.ts');
-      const id = parseWith(messageId, args.id, 'path');
+      const id = await messageIdFrom(app, caller, args.id);
+      if (flags.raw || flags.attachment !== undefined) {
+        const { readAttachment, readRawMail } = await import('../../src/sending/stored-parts.ts');
+        const bytes =
+          flags.attachment === undefined
+            ? await readRawMail(app, caller, id)
+            : await readAttachment(app, caller, id, flags.attachment);
+        await writeBytes(bytes);
+        return;
+      }
       if (flags.email) {
         const { getEmailProjection } = await import('../../src/messages/email-projection.ts');
         const email = await getEmailProjection(app, caller, id, {});
@@ -47,7 +73,10 @@ export default class MessagesShow extends BaseCommand {
       const message = await getMessage(app, caller, id);
       await print(flags, message, async () => {
         const { card, table } = await import('../base/format.ts');
-        return `${card(message, messageCard)}\n\n${table(message.recipients, recipientColumns)}`;
+        const shown = shownMessage(message);
+        const recipients = table(shown.recipients, recipientColumns);
+        const note = capturedNote(message.deliveries);
+        return [card(shown, messageCard), recipients, note].filter(Boolean).join('\n\n');
       });
     });
   }

@@ -12,6 +12,7 @@ import { ForbiddenError, MalformedRequestError, UnauthorizedError } from '../../
 import { outsideRanges } from '../../src/keys/constraints.ts';
 import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
+import { logUnauthorized } from './unauthorized-log.ts';
 import type { Workload } from './workload.ts';
 
 /** Looks a key up; null for one that is malformed, unknown, revoked or expired. */
@@ -136,10 +137,11 @@ async function letIn(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Caller> {
-  const { authenticate, admit } = dispatcher;
-  const caller = await authorize(authenticate, route.permission, request);
+  const caller = await authorize(dispatcher, route.permission, request);
   if (route.drawsOnSendRate) {
-    await withLimits(dispatcher, caller, route, reply, async () => admit?.(caller, route));
+    await withLimits(dispatcher, caller, route, reply, async () =>
+      dispatcher.admit?.(caller, route),
+    );
   }
   return caller;
 }
@@ -149,12 +151,16 @@ async function letIn(
  * @throws UnauthorizedError, ForbiddenError.
  */
 export async function authorize(
-  authenticate: Authenticate,
+  { app, authenticate }: Pick<Dispatcher, 'app' | 'authenticate'>,
   permission: Permission,
-  { headers, raw }: FastifyRequest,
+  request: FastifyRequest,
 ): Promise<Caller> {
-  const caller = await identify(authenticate, keyIn(headers));
-  const refusal = outsideRanges(caller, raw.socket.remoteAddress);
+  const key = keyIn(request.headers);
+  const caller = await identify(authenticate, key).catch((error: unknown) => {
+    if (error instanceof UnauthorizedError) logUnauthorized(app, request, key, error);
+    throw error;
+  });
+  const refusal = outsideRanges(caller, request.raw.socket.remoteAddress);
   if (refusal) throw refusal;
   if (!allows(caller.permissions, permission)) {
     throw new ForbiddenError(`This key lacks the permission ${permission}`);

@@ -47,7 +47,7 @@ export function mountEventStream(
     url: '/v1/events/stream',
     exposeHeadRoute: false,
     handler: async (request, reply) => {
-      const letIn = () => authorize(authenticate, 'webhooks:read', request);
+      const letIn = () => authorize({ app, authenticate }, 'webhooks:read', request);
       const ending = new AbortController();
       const { log, caller } = await workload.begin(async () => {
         const caller = await letIn();

@@ -6,9 +6,11 @@ import { type InboundRefusal, refused } from '../../src/inbound/refusal.ts';
 /** A refusal in the library's terms; the enhanced code leads the text (see connection.ts). */
 export class SmtpRefusal extends Error {
   readonly responseCode: number;
-  constructor({ code, enhancedCode, text }: InboundRefusal) {
-    super(`${enhancedCode} ${text}`);
-    this.responseCode = code;
+  readonly refusal: InboundRefusal;
+  constructor(refusal: InboundRefusal) {
+    super(`${refusal.enhancedCode} ${refusal.text}`);
+    this.responseCode = refusal.code;
+    this.refusal = refusal;
   }
 }
 

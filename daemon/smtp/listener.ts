@@ -9,6 +9,7 @@ import type { App } from '../../src/app.ts';
 import { ConfigError, UnreachableError } from '../../src/errors.ts';
 import { type SmtpLimits, standardSmtpLimits } from './limits.ts';
 import { MemoryBudget } from './mail-collector.ts';
+import { logRefusal } from './mail-log.ts';
 import { Sessions } from './sessions.ts';
 import { addRecipient, beginTransaction, type Reception, receiveData } from './transaction.ts';
 
@@ -60,14 +61,17 @@ function optionsOf(reception: Reception): SMTPServerOptions {
     ...certificate,
     onMailFrom(address, about, callback) {
       const session = sessions.find(about);
-      callback(session && beginTransaction(reception, session, address, about));
+      const refusal = session && beginTransaction(reception, session, address, about);
+      if (session && refusal) logRefusal(app, 'MAIL', session, refusal);
+      callback(refusal);
     },
     onRcptTo({ address }, about, callback) {
       const session = sessions.find(about);
       if (!session) return callback();
-      void addRecipient(reception, session, address, about).then((refusal) =>
-        sessions.answer(session, () => callback(refusal)),
-      );
+      void addRecipient(reception, session, address, about).then((refusal) => {
+        if (refusal) logRefusal(app, 'RCPT', session, refusal, address);
+        sessions.answer(session, () => callback(refusal));
+      });
     },
     onData(stream, about, callback) {
       const session = sessions.find(about);

@@ -10,6 +10,7 @@ import { parseAddress } from '../../src/net/address.ts';
 import { ourFault, replies, SmtpRefusal } from './errors.ts';
 import type { SmtpLimits } from './limits.ts';
 import { MailCollector, type MemoryBudget } from './mail-collector.ts';
+import { logReceived, logRefusal } from './mail-log.ts';
 import { hangUp, type Session, type Sessions, type Transaction } from './sessions.ts';
 
 export type Answer = (refusal: SmtpRefusal | null, text?: string) => void;
@@ -114,17 +115,12 @@ async function store(
   envelope: ReceivedEnvelope,
   raw: Buffer,
 ): Promise<{ refusal: SmtpRefusal | null; text: string }> {
-  const { id, remoteAddress } = envelope;
   try {
     const result = await receive(app, envelope, raw);
-    if (result.kind === 'refused') {
-      const { code, domain, text: reason } = result;
-      app.log.info({ id, remoteAddress, code, domain, reason }, 'an inbound message was refused');
-      return { refusal: new SmtpRefusal(result), text: '' };
-    }
+    if (result.kind === 'refused') return { refusal: new SmtpRefusal(result), text: '' };
     session.progressAt = app.clock.elapsed();
     const [first = ''] = result.messageIds;
-    app.log.debug({ id, remoteAddress, messageIds: result.messageIds }, 'a message was received');
+    logReceived(app, envelope, raw.length, result.messageIds);
     return { refusal: null, text: `2.0.0 stored as ${first}` };
   } catch (error) {
     return { refusal: ourFault(app, error, 'storing an inbound message'), text: '' };
@@ -154,6 +150,7 @@ export function receiveData(
   });
   const settle = (refusal: SmtpRefusal | null, text?: string) => {
     collector.release();
+    if (refusal) logRefusal(reception.app, 'DATA', session, refusal);
     sessions.answer(session, () => answer(refusal, text));
   };
   stream.on('end', () => {

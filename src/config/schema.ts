@@ -207,6 +207,9 @@ export const configSchema = z.strictObject(
             .describe(
               'The least level that is logged: silent, fatal, error, warn, info, debug, trace',
             ),
+          mail: onOff
+            .default(true)
+            .describe('A line for each attempt, each mail that comes in and each refusal (info)'),
         },
         mapOfKeys,
       )
@@ -228,7 +231,6 @@ export const reservedKeys: readonly string[] = [
   'smtp.submission',
   'tracking',
   'storage',
-  'retention',
   'console',
 ];
 

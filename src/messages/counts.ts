@@ -14,6 +14,7 @@ import {
   sumSlotCounts,
 } from './count-queries.ts';
 import { countMessages, type MessageFilter } from './list-queries.ts';
+import { isSearch } from './term-queries.ts';
 
 export const dayMs = 86_400_000;
 const slotMs = 10_000;
@@ -100,12 +101,13 @@ export function noteMoves(trx: Db, from: readonly DayCountRow[], to: MessageStat
 }
 
 /**
- * How many messages match. Counted by themselves are only those of a conversation or a contact; with a
- * status, those of a day that the dates cut; with dates alone, those of ten seconds that they cut.
+ * How many messages match. Counted by themselves are only those of a conversation or a contact, and what
+ * is searched for; with a status, those of a day that the dates cut; with dates alone, those of ten seconds that they cut.
  */
 export async function totalOf(db: Db, filter: MessageFilter): Promise<number> {
   const { conversationId, contactId, createdFrom, createdTo, ...scope } = filter;
-  if (conversationId !== undefined || contactId !== undefined) return countMessages(db, filter);
+  const isPart = conversationId !== undefined || contactId !== undefined || isSearch(filter);
+  if (isPart) return countMessages(db, filter);
   if (createdFrom === undefined && createdTo === undefined) return sumDayCounts(db, scope);
   const first = Math.max(0, createdFrom ?? 0);
   const end = createdTo === undefined ? undefined : Math.max(0, createdTo + 1);

@@ -65,6 +65,10 @@ export async function listMessages(
     contactId: query.contactId,
     createdFrom: query.startDate,
     createdTo: query.endDate,
+    recipient: query.recipient,
+    sender: query.sender,
+    subject: query.subject,
+    tag: query.tag,
   };
   const offset = (query.page - 1) * query.limit;
   const ids = await listMessageIds(db, filter, query.limit, offset);
@@ -94,6 +98,13 @@ export async function getMessage(app: App, caller: Caller, id: string): Promise<
   return message;
 }
 
+/** The id of the message that was sent last. @throws ResourceNotFoundError where none was. */
+export async function lastSentId({ store }: App, { organizationId }: Caller): Promise<string> {
+  const [id] = await listMessageIds(store.db, { organizationId, direction: 'outbound' }, 1, 0);
+  if (id === undefined) throw new ResourceNotFoundError('message', '@last');
+  return id;
+}
+
 /** The timeline, oldest first. @throws ResourceNotFoundError */
 export async function listMessageEvents(
   app: App,
@@ -114,6 +125,17 @@ export async function listMessageDeliveries(
   return (await findDeliveries(app.store.db, [id])).map(presentDelivery);
 }
 
+/** Takes a message away with all that hangs on it; false where it is gone already. */
+export async function removeMessage(app: App, trx: Db, id: string): Promise<boolean> {
+  await lockDeliveriesOf(trx, [id]);
+  const row = await findMessageRow(trx, id);
+  if (!row || !(await deleteMessageRow(trx, row))) return false;
+  await forgetMessage(app, trx, id);
+  await deleteEventRows(trx, id);
+  await forgetKeptResponse(trx, row.organization_id, id);
+  return true;
+}
+
 /**
  * Deletes for good: rows, timeline, content and blobs that no other message shares. What has not
  * been sent yet is not sent; an attempt that is on the wire now can no longer be called back.
@@ -126,11 +148,7 @@ export async function deleteMessage(
 ): Promise<{ success: boolean; message: string }> {
   await app.store.write(async (trx) => {
     const row = await getMessageRow(trx, caller.organizationId, id);
-    await lockDeliveriesOf(trx, [id]);
-    if (!(await deleteMessageRow(trx, row))) throw new ResourceNotFoundError('message', id);
-    await forgetMessage(app, trx, id);
-    await deleteEventRows(trx, id);
-    await forgetKeptResponse(trx, row.organization_id, id);
+    if (!(await removeMessage(app, trx, id))) throw new ResourceNotFoundError('message', id);
     const { direction, status } = row;
     const details = { direction, status };
     await record(app, trx, caller, { subject: id, action: 'message.deleted', details });

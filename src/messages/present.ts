@@ -14,6 +14,8 @@ const noCost = '0';
 /** One delivery as specification 2.2 lists it, with its attempt history. */
 export function presentDelivery(row: DeliveryRow): Delivery {
   const isWaiting = row.due_at !== null;
+  const attempts = fromJson<Attempt[]>(row.attempts) ?? [];
+  const by = attempts.at(-1)?.capturedBy;
   return {
     id: row.id,
     messageId: row.message_id,
@@ -37,7 +39,7 @@ export function presentDelivery(row: DeliveryRow): Delivery {
     cost: noCost,
     currency,
     idempotencyKey: null,
-    metadata: null,
+    metadata: by === undefined ? null : { captured: { by } },
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
     scheduling: isWaiting
@@ -47,7 +49,7 @@ export function presentDelivery(row: DeliveryRow): Delivery {
           waitReason: row.wait_reason,
         }
       : null,
-    attempts: fromJson<Attempt[]>(row.attempts) ?? [],
+    attempts,
   };
 }
 

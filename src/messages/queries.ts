@@ -16,6 +16,7 @@ import {
 import { lockerOf } from '../store/locks.ts';
 import type { DayCountRow } from './count-queries.ts';
 import { dayMs, noteMessages, noteMoves, noteStatus } from './counts.ts';
+import { deleteTerms } from './term-queries.ts';
 
 export interface MessageRow {
   id: string;
@@ -175,6 +176,26 @@ export async function findMessageRow(db: Db, id: string): Promise<MessageRow | u
 }
 
 type IdList = { ids: unknown };
+
+/** What has no attempt ahead of it. */
+const ended = ['sent', 'delivered', 'read', 'failed', 'bounced', 'complained'] as const;
+
+/** Messages that have ended, by their ids: after one, before another, the first of them. */
+export async function findEndedBetween(
+  db: Db,
+  { after, before, limit }: { after: string; before: string; limit: number },
+): Promise<string[]> {
+  const rows = await tables<MessageTables>(db)
+    .selectFrom('messages')
+    .select('id')
+    .where('id', '>', after)
+    .where('id', '<', before)
+    .where('status', 'in', ended)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
 
 /** Holds the rows against other transactions, after their deliveries; once a transaction. */
 export const lockMessages = lockerOf<MessageTables>('messages');
@@ -382,6 +403,8 @@ export async function markProcessing(
  */
 export async function deleteMessageRow(db: Db, row: MessageRow): Promise<boolean> {
   const q = tables<MessageTables>(db);
+  await lockMessages(db, [row.id]);
+  await deleteTerms(db, row.id);
   const deleted = await q
     .deleteFrom('messages')
     .where('id', '=', row.id)

@@ -7,6 +7,7 @@ import { messageStatuses, waitReasons } from '../deliveries/status.ts';
 import { isRefusedHeader } from '../mime/header-encoding.ts';
 import { isHeaderSafe } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
+import { subjectCharacters } from './term-queries.ts';
 
 const maxRecipients = 50;
 const maxAttachmentsBytes = 40 * 1024 * 1024;
@@ -45,7 +46,8 @@ const attachment = z.strictObject({
     .max(255)
     .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w-]+=[\w.+-]+)*$/, 'is not a media type')
     .refine((type) => !/^(?:multipart|message)\//i.test(type), 'must be a single part')
-    .optional(),
+    .optional()
+    .meta({ description: 'Media type; without it what the name of the file says' }),
   contentId: z
     .string()
     .max(255)
@@ -80,7 +82,10 @@ const emailContent = z
   .strictObject({
     subject: headerText(998).optional(),
     html: bodyText.optional(),
-    text: bodyText.optional(),
+    text: bodyText.optional().meta({
+      description:
+        'Without it, HTML gets a text made from it; an empty one is left out of the mail',
+    }),
     replyTo: z.array(emailAddress).min(1).max(10).optional(),
     templateId: z.string().regex(idPattern('template'), 'is not a template id').optional(),
     templateSlug: z.string().min(1).max(100).optional(),
@@ -220,6 +225,9 @@ const attempt = z
     reply: z.string(),
     verb: z.string(),
     transcript: z.string().nullable(),
+    capturedBy: z.string().optional().meta({
+      description: 'The configuration key that kept the mail on this machine: nothing was sent',
+    }),
   })
   .meta({ id: 'DeliveryAttempt' });
 export type Attempt = z.output<typeof attempt>;
@@ -248,7 +256,14 @@ export const delivery = z
     cost: z.string(),
     currency: z.string(),
     idempotencyKey: z.string().nullable(),
-    metadata: z.unknown().nullable(),
+    metadata: z
+      .object({ captured: z.object({ by: z.string() }) })
+      .nullable()
+      .meta({
+        description:
+          'Where the mail was kept on this machine although its status is `delivered`: by which key ' +
+          'of the configuration (`delivery.mode`, `delivery.allow`, `delivery.routes.0`)',
+      }),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
     scheduling: z
@@ -379,6 +394,17 @@ export const listMessagesQuery = z
     endDate: instant('last')
       .optional()
       .meta({ description: 'Created at or before; a bare date includes that whole day' }),
+    recipient: emailAddress
+      .optional()
+      .meta({ description: 'To, cc or bcc this address; a message is found within a second' }),
+    sender: emailAddress.optional().meta({ description: 'From this address' }),
+    subject: z
+      .string()
+      .min(1)
+      .max(subjectCharacters)
+      .optional()
+      .meta({ description: 'The subject begins with this, in upper or lower case' }),
+    tag: z.string().min(1).max(100).optional().meta({ description: 'It has this tag' }),
   })
   .meta({ id: 'ListMessagesQuery' });
 export type ListMessagesQuery = z.output<typeof listMessagesQuery>;

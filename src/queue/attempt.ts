@@ -8,6 +8,8 @@ import { loadProviders } from '../smtp/load-providers.ts';
 import type { AttemptTrace, Outcome, RemoteReply } from '../smtp/outcome.ts';
 import { classifyReply } from '../smtp/replies/classify-reply.ts';
 import {
+  type CapturedBy,
+  type CaptureRoute,
   type ChooseRoute,
   createRouter,
   type NetworkRoute,
@@ -144,7 +146,7 @@ async function endingsOf(
 ): Promise<Ending[]> {
   const { route, deliveries } = group;
   if (route.kind === 'simulator') return deliveries.map((delivery) => simulate(app, delivery));
-  if (route.kind === 'capture') return deliveries.map(() => captured(app));
+  if (route.kind === 'capture') return deliveries.map(() => captured(app, route));
   const outcomes = (await (await carried).get(group)) ?? [];
   if (route.kind === 'relay') tellRefusals(route, outcomes);
   return outcomes.map((outcome) => ({
@@ -258,12 +260,20 @@ function reply(
   return { code, enhancedCode, text, verb };
 }
 
-/** Capture mode: stored, marked delivered, never on the wire. */
-function captured(app: App): Ending {
+/** Why a captured mail is; follows "captured:". */
+function captureWords(by: CapturedBy): string {
+  if (by === 'delivery.mode') return 'delivery.mode keeps this mail on the machine';
+  if (by === 'delivery.allow') return 'delivery.allow does not name this recipient';
+  return `${by} keeps mail to this domain on the machine`;
+}
+
+/** Stored, marked delivered, never on the wire. */
+function captured(app: App, { by }: CaptureRoute): Ending {
   const outcome: Outcome = {
     kind: 'sent',
-    reply: reply(250, '2.0.0', 'captured: delivery.mode keeps this mail on the machine', 'dot'),
+    reply: reply(250, '2.0.0', `captured: ${captureWords(by)}`, 'dot'),
     trace: traceOf(app, null),
+    capturedBy: by,
   };
   return { outcome, sentIsDelivered: true, aftermath: null, routeKind: 'capture' };
 }

@@ -15,6 +15,7 @@ import { sleep } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
 import type { AttemptMessage } from './attempt.ts';
+import { logAttempts } from './attempt-log.ts';
 import type { ClaimedMessage } from './claim.ts';
 import { type Settlement, settleAll } from './settle.ts';
 
@@ -108,6 +109,7 @@ export class InFlight {
       for (const { outcome, routeKind } of settlements) {
         this.#app.metrics.attempts.inc({ outcome: outcome.kind, route: routeKind });
       }
+      logAttempts(this.#app, settlements);
     } finally {
       this.#putDown(settlements.map(({ delivery }) => delivery.id));
     }

@@ -36,6 +36,8 @@ export interface Pipeline {
   /** Claims nothing more, waits up to `graceMs` for what is in flight, hands the rest back. */
   stop(graceMs: number): Promise<void>;
   isRunning(): boolean;
+  /** How many deliveries are under way. */
+  load(): number;
   /** Resolves when nothing is due and nothing in flight at this moment; for tests and `--once`. */
   idle(): Promise<void>;
 }
@@ -85,6 +87,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
         .catch((error: unknown) => app.log.error({ err: error }, 'claims were not handed back'));
     },
     isRunning: () => isRunning,
+    load: () => inFlight.load,
     idle: () =>
       new Promise((resolve) => {
         const waiter = () => {

@@ -147,6 +147,7 @@ function eventOf(
   return deliveryEvent(delivery, eventType, status, now, {
     attempt: delivery.attempt_count,
     ...(outcome.kind !== 'sent' && { errorCode: outcome.errorCode }),
+    ...(outcome.kind === 'sent' && outcome.capturedBy && { captured: { by: outcome.capturedBy } }),
     ...(reply.code !== null && { code: reply.code }),
     ...(reply.enhancedCode !== null && { enhancedCode: reply.enhancedCode }),
     ...(reply.text !== '' && { reply: reply.text }),
@@ -273,6 +274,7 @@ function historyWith({ delivery, outcome }: Settlement): string {
     reply: reply.text,
     verb: reply.verb,
     transcript: kind === 'sent' ? null : trace.transcript,
+    ...(kind === 'sent' && outcome.capturedBy && { capturedBy: outcome.capturedBy }),
   };
   const earlier = fromJson<Attempt[]>(delivery.attempts) ?? [];
   return JSON.stringify([...earlier, attempt].slice(-attemptsKept));

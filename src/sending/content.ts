@@ -2,6 +2,8 @@
 // digested, so that 40 MB of files hold up nobody's commit.
 import { hash } from 'node:crypto';
 import type { SendPayload } from '../messages/schema.ts';
+import { fileTypeOf } from '../mime/file-type.ts';
+import { textOfHtml } from '../mime/html-text.ts';
 
 export interface SendContent {
   /** Equal for equal contents of one organization. */
@@ -16,14 +18,16 @@ export interface SendContent {
   }[];
 }
 
-const anyType = 'application/octet-stream';
-
-/** Decodes and digests what the payload carries. */
+/**
+ * Decodes and digests what the payload carries. HTML that comes without a text gets one; `text: ''` is one
+ * that says nothing, and no part of the mail.
+ */
 export function readSendContent(organizationId: string, { email }: SendPayload): SendContent {
-  const { html = null, text = null } = email;
+  const { html = null } = email;
+  const text = email.text ?? (html === null ? null : textOfHtml(html) || null);
   const attachments = (email.attachments ?? []).map((attachment) => ({
     filename: attachment.filename,
-    contentType: attachment.contentType ?? anyType,
+    contentType: attachment.contentType ?? fileTypeOf(attachment.filename),
     contentId: attachment.contentId ?? null,
     data: Buffer.from(attachment.content, 'base64'),
   }));

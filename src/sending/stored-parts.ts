@@ -1,8 +1,11 @@
 // What a signed storage URL gives: the raw MIME of a message (as received, or composed and signed as
 // it was sent), its HTML or its text.
+import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ResourceNotFoundError } from '../errors.ts';
-import { readProjection } from '../messages/projection.ts';
+import type { StoredAttachment } from '../messages/email-projection.ts';
+import { getMessageRow } from '../messages/messages.ts';
+import { attachmentsOf, readProjection } from '../messages/projection.ts';
 import {
   findBlob,
   findContents,
@@ -13,6 +16,7 @@ import {
 import { readStorageToken } from '../messages/storage-urls.ts';
 import { composeHere } from '../mime/composer.ts';
 import { composeRequestOf } from '../queue/carrier/request.ts';
+import { fromJson } from '../store/db.ts';
 
 export interface StoredPart {
   contentType: 'message/rfc822' | 'text/html; charset=utf-8' | 'text/plain; charset=utf-8';
@@ -36,6 +40,41 @@ export async function readStoredPart(app: App, token: string): Promise<StoredPar
     filename: `${row.id}.${part === 'html' ? 'html' : 'txt'}`,
     body: Buffer.from(text),
   };
+}
+
+/** The raw mail of a message. @throws ResourceNotFoundError */
+export async function readRawMail(app: App, caller: Caller, id: string): Promise<Buffer> {
+  return rawMime(app, await getMessageRow(app.store.db, caller.organizationId, id));
+}
+
+/**
+ * The bytes of an attachment of a message, counted from 1 in the order of its email projection. Of a mail
+ * that came in it is parsed once more, in this thread: for commands.
+ * @throws ResourceNotFoundError where there is no such message, or no such attachment.
+ */
+export async function readAttachment(
+  app: App,
+  caller: Caller,
+  id: string,
+  number: number,
+): Promise<Buffer> {
+  const row = await getMessageRow(app.store.db, caller.organizationId, id);
+  const bytes = await (row.direction === 'inbound' ? receivedFile : sentFile)(app, row, number - 1);
+  if (!bytes) throw new ResourceNotFoundError('attachment', `${id} ${number}`);
+  return bytes;
+}
+
+async function sentFile({ store }: App, row: MessageRow, index: number) {
+  const [content] = row.content_id ? await findContents(store.db, [row.content_id]) : [];
+  const file = fromJson<StoredAttachment[]>(content?.attachments ?? null)?.[index];
+  return file && findBlob(store.db, file.blobId);
+}
+
+async function receivedFile(app: App, row: MessageRow, index: number) {
+  const part = attachmentsOf(await readProjection(app, row))[index];
+  if (!part) return undefined;
+  const { readAttachmentBytes } = await import('../mime/parse/attachment-bytes.ts');
+  return readAttachmentBytes(await rawMime(app, row), part.partNumber, Number.MAX_SAFE_INTEGER);
 }
 
 async function rawMime(app: App, row: MessageRow): Promise<Buffer> {

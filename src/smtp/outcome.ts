@@ -2,6 +2,8 @@
 // refusal is a value, never an exception; src/queue/settle.ts turns it into statuses, events and retries.
 // Faults are thrown inside src/smtp/ only: openSession and deliver turn them into values.
 
+import type { CapturedBy } from './route.ts';
+
 /** `errorCode` of a delivery (contract 5); null where an attempt succeeded. */
 export type ErrorCode =
   | 'invalid-recipient'
@@ -46,12 +48,13 @@ export interface AttemptTrace {
 }
 
 /**
- * `sent`: 250 after the final dot, the remote side is responsible (`delivered`: final too).
+ * `sent`: 250 after the final dot, the remote side is responsible (`delivered`: final too); or nothing
+ * left this machine, by a key of the configuration (`capturedBy`).
  * `deferred`: try again later. `bounced`: refused for good by a 5xx reply.
  * `failed`: given up by our own rule (policy, no route) without a 5xx from the recipient's side.
  */
 export type Outcome =
-  | { kind: 'sent'; reply: RemoteReply; trace: AttemptTrace }
+  | { kind: 'sent'; reply: RemoteReply; trace: AttemptTrace; capturedBy?: CapturedBy }
   | { kind: 'deferred'; errorCode: ErrorCode; reply: RemoteReply; trace: AttemptTrace }
   | { kind: 'bounced'; errorCode: ErrorCode; reply: RemoteReply; trace: AttemptTrace }
   | { kind: 'failed'; errorCode: ErrorCode; reply: RemoteReply; trace: AttemptTrace };

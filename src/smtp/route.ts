@@ -45,13 +45,18 @@ export interface LocalRoute {
   port: number;
 }
 
+/** Kept on this machine; `by` is the key of the configuration that says so, as `config.yaml` has it. */
+export interface CaptureRoute {
+  kind: 'capture';
+  by: CapturedBy;
+}
+
+export type CapturedBy = 'delivery.mode' | 'delivery.allow' | `delivery.routes.${number}`;
+
 /** Routes that a connection is opened for. */
 export type NetworkRoute = RelayRoute | DirectRoute | LocalRoute;
 
-export type Route =
-  | NetworkRoute
-  | { kind: 'capture' }
-  | { kind: 'simulator'; outcome: SimulatedOutcome };
+export type Route = NetworkRoute | CaptureRoute | { kind: 'simulator'; outcome: SimulatedOutcome };
 
 type RelayAccess = Omit<RelayRoute, 'kind' | 'host'> & { host: string | null };
 
@@ -75,7 +80,7 @@ export type ChooseRoute = (email: string, isLocal: boolean) => Route;
 
 /** The fixed part of a route; what depends on the recipient is filled in per address. */
 type Via =
-  | { via: 'capture' }
+  | { via: 'capture'; by: CapturedBy }
   | { via: 'direct'; requireTls: boolean }
   | { via: 'relay'; route: RelayRoute };
 
@@ -95,15 +100,17 @@ function relayRoute(access: RelayAccess, key: string): RelayRoute {
 }
 
 function viaOf(rule: RouteRule, index: number, relay: RelayAccess): Via {
-  if (rule.via === 'capture') return { via: 'capture' };
+  if (rule.via === 'capture') return { via: 'capture', by: `delivery.routes.${index}` };
   if (rule.via === 'direct') return { via: 'direct', requireTls: rule.requireTls ?? false };
   return rule.host === null
     ? { via: 'relay', route: relayRoute(relay, 'delivery.relay') }
     : { via: 'relay', route: relayRoute(rule, `delivery.routes.${index}`) };
 }
 
+const notAllowed: Via = { via: 'capture', by: 'delivery.allow' };
+
 function modeVia(config: RouteConfig): Via {
-  if (config.mode === 'capture') return { via: 'capture' };
+  if (config.mode === 'capture') return { via: 'capture', by: 'delivery.mode' };
   if (config.mode === 'direct') return { via: 'direct', requireTls: false };
   return { via: 'relay', route: relayRoute(config.relay, 'delivery.relay') };
 }
@@ -145,18 +152,19 @@ export function createRouter(
     const folded = email.toLowerCase();
     const domain = domainOf(folded);
     const rule = rules.find(({ match }) => matchesDomain(match, domain));
-    const way: Via = isAllowed(folded, domain) ? (rule?.way ?? defaultWay) : { via: 'capture' };
+    const way = isAllowed(folded, domain) ? (rule?.way ?? defaultWay) : notAllowed;
     if (way.via === 'relay') return way.route;
     if (way.via === 'direct') {
       const { port, allowPrivateAddresses } = config.direct;
       return { kind: 'direct', domain, port, allowPrivateAddresses, requireTls: way.requireTls };
     }
-    return isLocal ? localRoute : { kind: 'capture' };
+    return isLocal ? localRoute : { kind: 'capture', by: way.by };
   };
 }
 
 /** Recipients of one message with equal keys can travel in one SMTP transaction. */
 export function routeKey(route: Route): string {
   if (route.kind === 'relay') return `relay ${route.host}:${route.port} ${route.username ?? ''}`;
+  if (route.kind === 'capture') return `capture ${route.by}`;
   return route.kind === 'direct' ? `direct ${route.domain}` : route.kind;
 }

@@ -25,6 +25,7 @@ import { webhooks } from './migrations/0019-webhooks.ts';
 import { eventLog } from './migrations/0020-event-log.ts';
 import { webhookLists } from './migrations/0021-webhook-lists.ts';
 import { receivingDomains } from './migrations/0022-receiving-domains.ts';
+import { messageSearch } from './migrations/0023-message-search.ts';
 
 export const migrations: readonly Migration[] = [
   initial,
@@ -47,6 +48,7 @@ export const migrations: readonly Migration[] = [
   eventLog,
   webhookLists,
   receivingDomains,
+  messageSearch,
 ];
 
 export interface MigrationStatus {

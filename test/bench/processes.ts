@@ -1,7 +1,7 @@
 // Child processes of the benchmark: the sink, the real daemon, commands of the product.
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -76,10 +76,13 @@ export interface BenchDaemon {
 /** Starts the real `bin/svc daemon` with these settings and waits until it is ready. */
 export async function startBenchDaemon(env: Record<string, string>): Promise<BenchDaemon> {
   const readyFile = join(env.SVC_DATA_DIR ?? '', 'ready.json');
+  // Logs as a daemon in use does: what that costs is part of the figures.
+  const log = openSync(join(env.SVC_DATA_DIR ?? '', 'daemon.log'), 'a');
   const child: ChildProcess = spawn(svc, ['daemon', '--ready-file', readyFile], {
-    env: { ...process.env, SVC_LOG_LEVEL: 'warn', ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', log],
   });
+  closeSync(log);
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
   const exited = once(child, 'exit').finally(() => process.off('exit', kill));

@@ -90,7 +90,9 @@ async function run(text: string): Promise<void> {
 
 /** The lines of docs/webhooks.md that verify posts, in a process of their own, with the secret of `listen`. */
 async function startReceiver(): Promise<{ url: string; close(): void }> {
-  const [script] = readMarkdown('docs/webhooks.md').fences.filter(({ language }) => language === 'js');
+  const [script] = readMarkdown('docs/webhooks.md').fences.filter(
+    ({ language }) => language === 'js',
+  );
   const file = join(home.cli.directory, 'receive.mjs');
   writeFileSync(file, script?.text ?? '');
   const { stdout } = await home.cli.run(['webhooks', 'listen', '--print-secret']);

@@ -75,6 +75,10 @@ export const resources = {
       status: 'failed',
       conversationId: 'conv_0123456789abcdefghjk',
       contactId: 'contact_0123456789abcdefghjk',
+      recipient: 'u7@example.com',
+      sender: 'hello@own.example',
+      subject: 'of own',
+      tag: 'billing',
     },
   },
   domain: {

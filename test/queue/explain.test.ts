@@ -127,6 +127,7 @@ describe.each(stores)('explain on %s', (store) => {
           state: 'ready',
           happened: 'It was accepted and has not been attempted yet.',
           happenedAt: '2026-01-05T12:00:00.000Z',
+          waitReason: null,
           because: null,
           next: expect.stringContaining('when its turn comes; 2 others are before it in the queue'),
           nextAt: null,
@@ -296,6 +297,8 @@ describe.each(stores)('explain on %s', (store) => {
       expect(await explained(row.message_id)).toMatchObject({
         next: `It is on hold (${hold.id}: disk full) and is not attempted until that is released.`,
         nextAt: null,
+        waitReason: row.wait_reason,
+        because: `An operator holds it back (waitReason: ${row.wait_reason ?? 'none yet'}).`,
         help: { command: `svc queue release ${hold.id}` },
       });
     }

@@ -28,7 +28,7 @@ function routeOf(config: Partial<RouteConfig>, email: string, isLocal = false) {
 
 describe('the route of a recipient', () => {
   it('in mode capture is capture, and our own listener for a local mailbox', () => {
-    expect(routeOf({}, 'a@example.com')).toEqual({ kind: 'capture' });
+    expect(routeOf({}, 'a@example.com')).toEqual({ kind: 'capture', by: 'delivery.mode' });
     expect(routeOf({}, 'inbox@sandbox.test', true)).toEqual(localRoute);
   });
 

@@ -28,6 +28,7 @@ const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
   deliveries: [['id'], ['message_id'], ['turn'], ['due_at'], ['lane'], ['claimed_by'], ['sent_at']],
   events: [['message_id'], ['organization_id', 'id']],
   email_projections: [['message_id'], ['due_at']],
+  message_search: [['organization_id', 'kind', 'value']],
   blocks: [['id'], ['organization_id', 'reason'], ['organization_id', 'folded_address']],
   webhook_deliveries: [
     ['id'],

@@ -10,10 +10,11 @@ import { createProjector } from '../../src/inbound/projector.ts';
 import { getEmailProjection } from '../../src/messages/email-projection.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
 import type { EmailProjection } from '../../src/messages/schema.ts';
+import { createSearchFiller } from '../../src/messages/search.ts';
 import { pathOf, type Resource, type Row, resources, rows } from '../http/permission-rows.ts';
 import { type PermissionWorld, permissionWorld, type Side } from '../http/permission-world.ts';
 import { receiveMail, shortMail } from '../inbound/received-mail.ts';
-import { burstOverMs, startPipeline } from '../support/delivery.ts';
+import { burstOverMs, send, startPipeline } from '../support/delivery.ts';
 import { stores } from '../support/test-app.ts';
 import { type Query, watchQueries } from '../support/watched-queries.ts';
 import { type Planner, plannerOf } from './plan-rules.ts';
@@ -140,6 +141,10 @@ async function seed({ test, own, foreign }: PermissionWorld): Promise<void> {
       from ${numbers}`.execute(trx);
     await sql`insert into webhook_attempts (id, delivery_id, "trigger", at, duration_ms, outcome)
       select 'wha_' || i, 'whdel_' || i, 'automatic', 0, 1, 'failed' from ${numbers}`.execute(trx);
+    await sql`insert into message_search (organization_id, kind, value, created_at, message_id)
+      select ${organizationId}, kind, value || i, i, 'msg_' || lpad(i::text, 24, '0')
+      from ${numbers}, (values ('to', 'u'), ('from', 'h'), ('subject', 's'), ('tag', 't'))
+        terms (kind, value)`.execute(trx);
     await sql`insert into blocks (id, organization_id, address, folded_address, reason, created_at)
       select 'blk_' || i, case when i % 2 = 0 then ${organizationId} else ${foreign.organizationId} end,
         'u' || i || '@example.com', 'u' || i || '@example.com', 'bounce', 0
@@ -251,6 +256,20 @@ describe.each(stores)('the plans of what runs on %s', (store) => {
       await pipeline.close();
     }
     await expectNoScan(queries.take());
+  });
+
+  it('what makes messages findable, and takes them out again', async () => {
+    const { app, caller } = world.test;
+    const quiet = { isPressing: () => false, isWorking: () => false };
+    const { fill } = createSearchFiller(app, quiet);
+    await fill();
+    const { id } = await send(app, caller, 'ada@example.com', { tags: ['t'] });
+    queries.take();
+    expect(await fill()).toBe(1);
+    await deleteMessage(app, caller, id);
+    const ran = queries.take();
+    expect(ran.filter(({ text }) => text.includes('message_search')).length).toBeGreaterThan(2);
+    await expectNoScan(ran);
   });
 
   it('what parses the mail that came in, and what asks for it', async () => {

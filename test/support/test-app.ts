@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { DestinationStream } from 'pino';
 import { inject } from 'vitest';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
@@ -34,6 +35,8 @@ export interface TestAppOptions {
   /** Of ids, keys and jitter. Two apps on one store need two. */
   seed?: number;
   connect?: Connector;
+  /** Where the log goes, at level info; nowhere when left out. */
+  log?: DestinationStream;
 }
 
 /** A service over a store that nobody has started yet. */
@@ -112,7 +115,11 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
     writeFileSync(join(dataDir, 'svc.db'), await emptyStore, { mode: 0o600 });
   }
   const config = testConfig(options.config ?? {}, dataDir, url);
-  const log = await createLogger({ level: 'silent', pretty: false });
+  const log = await createLogger({
+    level: options.log ? 'info' : 'silent',
+    pretty: false,
+    ...(options.log && { destination: options.log }),
+  });
   const clock = virtualClock(options.start ?? testStart);
   const opened: App[] = [];
   const open = async () => {

@@ -22,6 +22,8 @@ export const facts = [
   'ahead',
   'hold',
   'holdId',
+  'captor',
+  'waitReason',
   'means',
 ] as const;
 export type Facts = Readonly<Record<(typeof facts)[number], string>>;
@@ -49,6 +51,10 @@ export const statusWords: Readonly<Record<MessageStatus, string>> = {
 /** What happened, where more is known. */
 export const outcomeWords = {
   captured: 'It counts as delivered, but nothing left this machine: delivery.mode is capture.',
+  notAllowed:
+    'It counts as delivered, but nothing left this machine: delivery.allow does not name {email}.',
+  capturedByRoute:
+    'It counts as delivered, but nothing left this machine: {captor} captures mail to {domain}.',
   deferred: 'Attempt {attempts} was put off by {host} at {verb}: {means}.',
   unreached: 'Attempt {attempts} reached no server: {means}.',
   interrupted: 'Attempt {attempts} was interrupted; it is made again.',
@@ -118,6 +124,7 @@ export const stateWords = {
     help: { purpose: 'To see what goes on', command: 'svc queue top' },
   },
   held: {
+    because: 'An operator holds it back (waitReason: {waitReason}).',
     next: 'It is on hold ({hold}) and is not attempted until that is released.',
     help: { purpose: 'To let it go', command: 'svc queue release {holdId}' },
   },

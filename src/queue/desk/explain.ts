@@ -6,7 +6,7 @@ import type { Caller } from '../../api/route.ts';
 import type { App } from '../../app.ts';
 import { type DeliveryRow, findDeliveries } from '../../deliveries/queries.ts';
 import { countBefore } from '../../deliveries/queue-queries.ts';
-import type { MessageStatus } from '../../deliveries/status.ts';
+import type { MessageStatus, WaitReason } from '../../deliveries/status.ts';
 import { getMessageRow } from '../../messages/messages.ts';
 import { findRecipients } from '../../messages/queries.ts';
 import type { Attempt } from '../../messages/schema.ts';
@@ -49,6 +49,8 @@ export interface RecipientExplanation {
   state: QueueEntry['state'];
   happened: string;
   happenedAt: string;
+  /** As the delivery has it; null where it does not wait, or was not looked at since it does. */
+  waitReason: WaitReason | null;
   /** Why it waits; null where nothing is waited for. */
   because: string | null;
   /** What follows, or what to do where nothing does; null where all is done. */
@@ -123,6 +125,7 @@ async function explainDelivery(app: App, row: DeliveryRow): Promise<RecipientExp
     state: stateOf(row),
     happened: fill(happenedWords(row, last), known),
     happenedAt: isoTime(row.terminal_at ?? row.last_attempt_at ?? row.created_at),
+    waitReason: row.due_at === null ? null : row.wait_reason,
     because: plan.because && fill(plan.because, known),
     next: plan.next && fill(plan.next, known),
     nextAt: isoTime(nextAtMs),
@@ -176,7 +179,14 @@ function happenedWords(row: DeliveryRow, last: Attempt | undefined): string {
     return error_code === 'connection' ? outcomeWords.unreached : outcomeWords.deferred;
   }
   const isCaptured = last?.outcome === 'sent' && last.host === null;
-  return isCaptured && status === 'delivered' ? outcomeWords.captured : statusWords[status];
+  return isCaptured && status === 'delivered' ? capturedWords(last) : statusWords[status];
+}
+
+/** What was captured by an earlier version does not say by what: then it was the mode, as a rule. */
+function capturedWords({ capturedBy = 'delivery.mode' }: Attempt): string {
+  if (capturedBy === 'delivery.mode') return outcomeWords.captured;
+  if (capturedBy === 'delivery.allow') return outcomeWords.notAllowed;
+  return outcomeWords.capturedByRoute;
 }
 
 function bouncedWords({ sent_at }: DeliveryRow, last: Attempt | undefined): string {
@@ -236,6 +246,8 @@ function factsOf(row: DeliveryRow, last: Attempt | undefined, moment: Moment): F
     ahead: aheadInWords(ahead),
     hold: hold ? [hold.id, hold.note].filter((part) => part !== null).join(': ') : '',
     holdId: hold?.id ?? '',
+    captor: last?.capturedBy ?? '',
+    waitReason: row.wait_reason ?? 'none yet',
   };
   const means = errorWordsOf(row.error_code)?.means ?? errorWords.unknown.means;
   return { ...known, means: fill(means, { ...known, means: '' }) };

@@ -1,38 +1,8 @@
 // Finds the aggregate report in a mail to a `rua` address (RFC 7489 7.2.1.1): which attachment it
 // is, and its bytes. body.ts counts those and throws them away, so the mail is parsed once more.
-import { runParser } from '../body.ts';
+import { readAttachmentBytes } from '../attachment-bytes.ts';
 import type { MailAttachment, ParsedMail } from '../parsed-mail.ts';
 import { type DmarcReport, dmarcLimits, readDmarcReport } from './dmarc-report.ts';
-
-/**
- * The bytes of the part that `MailAttachment.partNumber` names, or null where there is none, where
- * it is longer than `maxBytes` decoded, or where the mail cannot be parsed so far.
- */
-async function readAttachmentBytes(
-  raw: Buffer,
-  partNumber: string,
-  maxBytes: number,
-): Promise<Buffer | null> {
-  const kept: Buffer[] = [];
-  let keptBytes = 0;
-  let isFound = false;
-  let isWhole = false;
-  await runParser('', raw, ({ content, partId, release }) => {
-    const isWanted = !isFound && (partId ?? '1') === partNumber;
-    isFound ||= isWanted;
-    content.on('data', (chunk: Buffer) => {
-      if (!isWanted) return;
-      keptBytes += chunk.length;
-      if (keptBytes <= maxBytes) kept.push(chunk);
-    });
-    content.on('error', () => release?.());
-    content.on('end', () => {
-      isWhole ||= isWanted;
-      release?.();
-    });
-  });
-  return isWhole && keptBytes <= maxBytes ? Buffer.concat(kept) : null;
-}
 
 const types = new Set([
   'application/zip',

@@ -1,0 +1,25 @@
+// How commands name a message: its id, or `@last` for the one that was sent last.
+import { Args } from '@oclif/core';
+import type { Caller } from '../../src/api/route.ts';
+import type { App } from '../../src/app.ts';
+
+const last = '@last';
+
+/** The argument of commands on one message. */
+export const messageArg = {
+  id: Args.string({
+    description: `Id of the message (msg_…), or ${last} for the one sent last`,
+    required: true,
+  }),
+};
+
+/** @throws ValidationError for what is no id; ResourceNotFoundError where nothing was sent yet. */
+export async function messageIdFrom(app: App, caller: Caller, named: string): Promise<string> {
+  if (named === last) {
+    const { lastSentId } = await import('../../src/messages/messages.ts');
+    return lastSentId(app, caller);
+  }
+  const { messageId } = await import('../../src/messages/schema.ts');
+  const { parseWith } = await import('../../src/api/validate.ts');
+  return parseWith(messageId, named, 'path');
+}

@@ -1,0 +1,64 @@
+// A message as people are shown it: as its fields are, but that mail which was kept on this machine says
+// `captured` in the place of `delivered`, and why.
+import type { Delivery, Message } from '../../src/messages/schema.ts';
+import type { CommonFlags } from './command.ts';
+import { print } from './output.ts';
+
+type Fate = Pick<Delivery, 'status' | 'metadata'>;
+
+/** Which key of the configuration kept it on this machine; undefined where it was sent, or still may be. */
+function captorOf({ metadata }: Fate): string | undefined {
+  return metadata?.captured.by;
+}
+
+/** The status of a delivery, or `captured`. */
+export function shownStatus(delivery: Fate): string {
+  return delivery.status === 'delivered' && captorOf(delivery) ? 'captured' : delivery.status;
+}
+
+/** The message with shown statuses; `partly captured` where some of it left. */
+export function shownMessage(
+  message: Message,
+): Omit<Message, 'status' | 'recipients'> & { status: string; recipients: object[] } {
+  const { deliveries, recipients } = message;
+  const byRecipient = new Map(deliveries.map((one) => [one.recipientId, shownStatus(one)]));
+  const captured = deliveries.filter((one) => shownStatus(one) === 'captured').length;
+  const isAll = captured === deliveries.length;
+  const status = captured === 0 ? message.status : isAll ? 'captured' : 'partly captured';
+  return {
+    ...message,
+    status: message.status === 'delivered' ? status : message.status,
+    recipients: recipients.map((one) => ({
+      ...one,
+      status: byRecipient.get(one.id) ?? one.status,
+    })),
+  };
+}
+
+/** With whom it was exchanged, and in which direction. */
+export function counterpartOf({ direction, from, recipients }: Message): string {
+  if (direction === 'inbound') return `← ${from.email}`;
+  const [first, ...others] = recipients;
+  return `→ ${first?.email ?? ''}${others.length > 0 ? ` +${others.length}` : ''}`;
+}
+
+/** What `captured` means, where any of these are; else the empty text. */
+export function capturedNote(deliveries: readonly Fate[]): string {
+  const keys = new Set(deliveries.flatMap((one) => captorOf(one) ?? []));
+  if (keys.size === 0) return '';
+  return `captured: kept on this machine by ${[...keys].join(', ')}; nothing was sent.`;
+}
+
+/** A card of `fields`, then what `captured` means, and a note. With `--json` the message as it is. */
+export function printMessage(
+  flags: CommonFlags,
+  message: Message,
+  fields: readonly string[],
+  note = '',
+): Promise<void> {
+  return print(flags, message, async () => {
+    const { card } = await import('./format.ts');
+    const parts = [card(shownMessage(message), fields), capturedNote(message.deliveries), note];
+    return parts.filter((part) => part !== '').join('\n\n');
+  });
+}

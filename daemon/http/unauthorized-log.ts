@@ -1,0 +1,41 @@
+// The line that a 401 leaves in the log: from where, and which key as far as it may be shown. Whoever
+// guesses keys causes many, so they are bounded.
+import type { FastifyRequest } from 'fastify';
+import type { App } from '../../src/app.ts';
+import type { UnauthorizedError } from '../../src/errors.ts';
+import { LineLimit, mailLogOf } from '../../src/runtime/mail-log.ts';
+import { perApp } from '../../src/runtime/per-app.ts';
+
+const linesPerSecond = 10;
+
+const limitOf = perApp((app: App) => new LineLimit(app.clock, linesPerSecond));
+
+/** What lists show of a key (its first 14 characters); null for what is no key of ours at all. */
+function startOf(key: unknown): string | null {
+  const start = typeof key === 'string' ? key.slice(0, 14) : '';
+  return /^svc_(?:live|test)_[0-9A-Za-z]{5}$/.test(start) ? start : null;
+}
+
+/** A request came with a bad key, or without one. */
+export function logUnauthorized(
+  app: App,
+  request: FastifyRequest,
+  key: unknown,
+  { message: reason }: UnauthorizedError,
+): void {
+  const log = mailLogOf(app);
+  const admitted = log && limitOf(app).admit();
+  if (!admitted) return;
+  log.info(
+    {
+      requestId: request.id,
+      remoteAddress: request.raw.socket.remoteAddress,
+      method: request.method,
+      route: request.routeOptions.url,
+      keyStart: startOf(key),
+      reason,
+      ...admitted,
+    },
+    'unauthorized',
+  );
+}

@@ -1,0 +1,22 @@
+// What a start says in words, once everything listens: where mail goes with this configuration, and where
+// the API is described.
+import type { Config } from '../src/config/config.ts';
+
+/** Where mail to strangers goes. */
+function whereMailGoes({ mode, relay, allow, routes }: Config['delivery']): string {
+  const but = routes.length > 0 ? '; delivery.routes makes exceptions' : '';
+  if (mode === 'capture') {
+    return routes.length > 0
+      ? `Mail is captured, and stays on this machine (delivery.mode is capture)${but}`
+      : 'No mail leaves this machine: it is captured (delivery.mode is capture)';
+  }
+  const way = mode === 'relay' ? `through ${relay.host}` : "straight to the recipients' servers";
+  const who =
+    allow.length > 0 ? '; only to who is named in delivery.allow, the rest is captured' : '';
+  return `Mail leaves this machine ${way} (delivery.mode is ${mode})${who}${but}`;
+}
+
+/** One line. `httpUrl` is where the API answers. */
+export function startWords({ delivery }: Config, httpUrl: string): string {
+  return `${whereMailGoes(delivery)}. The API is described at ${httpUrl}/docs`;
+}

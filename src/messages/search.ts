@@ -1,0 +1,193 @@
+// Fills the table by which messages are found (term-queries.ts), behind the commit that stores them, so
+// that a send pays nothing. Ids are in the order of time, so what is new comes after a mark. Who commits
+// late has a smaller id, so that each message is looked for three times:
+//
+//   when it is looked for                         | what is found by it
+//   ----------------------------------------------+-----------------------------------------------------
+//   a quarter of a second after a commit          | what came after the mark `newest`
+//   with it, and once a minute                    | what is younger than five seconds and came late
+//   ten minutes later, after the mark `settled`   | the rest: no transaction takes that long; and all that
+//                                                 | was there before the table
+//
+// It gives way: none while a burst presses in (for ten seconds at most), little beside deliveries. On
+// PostgreSQL the daemon that holds the marks fills, the others look again a second later.
+import type { App } from '../app.ts';
+import { firstIdAt } from '../runtime/ids.ts';
+import { createDueLoop } from '../store/due-loop.ts';
+import {
+  type Examined,
+  examine,
+  findMarks,
+  holdMarks,
+  insertTerms,
+  type SearchMarks,
+  setMarks,
+} from './term-queries.ts';
+
+/** Messages of one transaction: about 3 ms of SQLite's one connection. */
+const batch = 200;
+/** Beside deliveries: as many as `batch` each so often. */
+const besideWorkMs = 200;
+/** A commit is looked at so long after it: others come with it, and its answer goes first. */
+const gatherMs = 250;
+const lateMs = 5_000;
+const settledMs = 600_000;
+const lookAgainMs = 60_000;
+const othersPauseMs = 1_000;
+/** Who has waited for so long waits for no burst any more. */
+const patienceMs = 10_000;
+
+/** What else goes on in this process. */
+export interface Surroundings {
+  /** A burst of sends or mails comes in at this moment. */
+  isPressing(): boolean;
+  /** Deliveries are under way. */
+  isWorking(): boolean;
+}
+
+export interface SearchFiller {
+  start(): void;
+  stop(): Promise<void>;
+  /** Fills in what there is, in batches; for tests. Returns how many messages were filled in. */
+  fill(): Promise<number>;
+}
+
+/** What a batch did. `others`: another daemon fills. */
+type Filled = { filled: number; isMore: boolean } | 'others';
+
+/** The filler of one daemon. */
+export function createSearchFiller(app: App, surroundings: Surroundings): SearchFiller {
+  const walk = new Walk(app);
+  const pace = new Pace(app, surroundings);
+
+  const step = async (): Promise<number> => {
+    const pauseMs = pace.pauseMs();
+    if (pauseMs > 0) return app.clock.now() + pauseMs;
+    const filled = await walk.next();
+    pace.looked(filled);
+    if (filled === 'others') return app.clock.now() + othersPauseMs;
+    if (filled.isMore) return surroundings.isWorking() ? app.clock.now() + besideWorkMs : 0;
+    return app.clock.now() + lookAgainMs;
+  };
+
+  const trouble = 'messages cannot be made findable now: trying again';
+  const loop = createDueLoop(app, { step, trouble });
+  return {
+    start: () => loop.start(),
+    stop: () => loop.stop(),
+    async fill() {
+      let total = 0;
+      for (;;) {
+        const filled = await walk.next();
+        if (filled === 'others') return total;
+        total += filled.filled;
+        if (!filled.isMore) return total;
+      }
+    },
+  };
+}
+
+/** When it is looked: asked after each commit, so that it must cost nothing. */
+class Pace {
+  readonly #app: App;
+  readonly #surroundings: Surroundings;
+  /** By `elapsed`: when it is looked next, once somebody woke it; null until then. */
+  #lookAt: number | null = null;
+  /** By `elapsed`: since when it has waited. */
+  #waitsSince = 0;
+  #isBehind = true;
+
+  constructor(app: App, surroundings: Surroundings) {
+    this.#app = app;
+    this.#surroundings = surroundings;
+  }
+
+  pauseMs(): number {
+    const now = this.#app.clock.elapsed();
+    if (this.#lookAt === null) {
+      this.#waitsSince = now;
+      this.#lookAt = now + (this.#isBehind ? 0 : gatherMs);
+    }
+    if (now < this.#lookAt) return this.#lookAt - now;
+    if (!this.#surroundings.isPressing() || now - this.#waitsSince >= patienceMs) return 0;
+    this.#lookAt = now + besideWorkMs;
+    return besideWorkMs;
+  }
+
+  looked(filled: Filled): void {
+    const now = this.#app.clock.elapsed();
+    this.#isBehind = filled !== 'others' && filled.isMore;
+    this.#lookAt = this.#isBehind && this.#surroundings.isWorking() ? now + besideWorkMs : null;
+  }
+}
+
+/** Goes over the messages in the order of their ids. */
+class Walk {
+  readonly #app: App;
+  /** Where the newest are looked at next; null at the beginning of a look. */
+  #at: string | null = null;
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  /** One batch: of the newest, then of what has settled. */
+  async next(): Promise<Filled> {
+    const { db } = this.#app.store;
+    const marks = await findMarks(db);
+    const late = this.#floor(lateMs);
+    this.#at ??= late < marks.newest ? late : marks.newest;
+    const newest = await examine(db, { from: this.#at, limit: batch });
+    const last = newest.at(-1)?.id;
+    if (last !== undefined) {
+      const filled = await this.#fill(newest, (held) => ({
+        ...held,
+        newest: max(held.newest, last),
+      }));
+      if (filled === null) return 'others';
+      this.#at = last;
+      if (newest.length === batch) return { filled, isMore: true };
+      this.#at = null;
+      return this.#settle(marks, filled);
+    }
+    this.#at = null;
+    return this.#settle(marks, 0);
+  }
+
+  async #settle(marks: SearchMarks, filledBefore: number): Promise<Filled> {
+    const to = this.#floor(settledMs);
+    // The clock was set back: what is stored from now on has ids that are behind the mark.
+    const from = marks.settled > to ? to : marks.settled;
+    const settled = await examine(this.#app.store.db, { from, to, limit: batch });
+    const isMore = settled.length === batch;
+    const last = settled.at(-1)?.id;
+    if (last === undefined && from === marks.settled) return { filled: filledBefore, isMore };
+    const filled = await this.#fill(settled, (held) => ({ ...held, settled: last ?? from }), true);
+    return filled === null ? 'others' : { filled: filledBefore + filled, isMore };
+  }
+
+  /** Null where another daemon fills. Without anything to fill in, a mark is moved where it must be. */
+  async #fill(
+    examined: readonly Examined[],
+    moved: (held: SearchMarks) => SearchMarks,
+    isMarked = false,
+  ): Promise<number | null> {
+    const missing = examined.flatMap(({ id, isIn }) => (isIn ? [] : id));
+    if (missing.length === 0 && !isMarked) return 0;
+    return this.#app.store.write(async (trx) => {
+      const held = await holdMarks(trx);
+      if (!held) return null;
+      await insertTerms(trx, missing);
+      await setMarks(trx, moved(held));
+      return missing.length;
+    }, 'quiet');
+  }
+
+  #floor(agoMs: number): string {
+    return firstIdAt('message', Math.max(0, this.#app.clock.now() - agoMs));
+  }
+}
+
+function max(one: string, other: string): string {
+  return one > other ? one : other;
+}

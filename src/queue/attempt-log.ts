@@ -1,0 +1,37 @@
+// The line of the mail log that an attempt leaves when it has ended: who, where, what was said, and how
+// long it took. What the timeline keeps of it is settle.ts.
+import type { App } from '../app.ts';
+import { mailLogOf } from '../runtime/mail-log.ts';
+import type { Settlement } from './settle.ts';
+
+/** A reply can be long; the delivery keeps all of it. */
+const mostReplyCharacters = 200;
+
+/** One line for each recipient. `queueMs`: since it was accepted, or its scheduled time came. */
+export function logAttempts(app: App, settlements: readonly Settlement[]): void {
+  const log = mailLogOf(app);
+  if (!log) return;
+  const now = app.clock.now();
+  for (const { delivery, outcome, routeKind } of settlements) {
+    const { kind, reply, trace } = outcome;
+    log.info(
+      {
+        messageId: delivery.message_id,
+        recipient: delivery.email,
+        outcome: kind,
+        route: routeKind,
+        host: trace.host,
+        code: reply.code,
+        enhancedCode: reply.enhancedCode,
+        attempt: delivery.attempt_count,
+        durationMs: Math.round(trace.durationMs),
+        queueMs: now - (delivery.queued_at ?? delivery.created_at),
+        ...(kind !== 'sent' && {
+          errorCode: outcome.errorCode,
+          reply: reply.text.slice(0, mostReplyCharacters),
+        }),
+      },
+      'attempt',
+    );
+  }
+}

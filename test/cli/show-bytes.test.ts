@@ -1,0 +1,71 @@
+// `messages show --raw` and `--attachment N`: bytes as they are, of what was sent and of what came in; and
+// `@last` as an id.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EmailProjection, Message } from '../../src/messages/schema.ts';
+import { finished } from '../support/cli.ts';
+import { type DaemonHome, daemonHome, until } from '../support/daemon-process.ts';
+
+/** No text in any encoding. */
+const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+
+let home: DaemonHome;
+let sent: Message;
+let received: Message;
+beforeAll(async () => {
+  home = daemonHome();
+  const daemon = await home.start();
+  const file = join(home.cli.directory, 'all.bin');
+  writeFileSync(file, bytes);
+  const args = ['--subject', 'Files', '--text', 'Two', '--attach', file, '--attach', file];
+  sent = await home.cli.json<Message>([
+    ...['messages', 'send', '--to', 'inbox@sandbox.test', '--wait', ...args],
+  ]);
+  received = await until(async () => {
+    const path = '/v1/messages?direction=inbound';
+    return (await daemon.request<{ items: Message[] }>('GET', path)).body.items[0];
+  }, 'the message came in');
+});
+afterAll(() => home.close());
+
+async function output(...args: string[]): Promise<Buffer> {
+  const child = home.cli.start(['messages', 'show', ...args]);
+  const chunks: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer | string) => chunks.push(Buffer.from(chunk)));
+  await new Promise((resolve) => child.on('close', resolve));
+  return Buffer.concat(chunks);
+}
+
+test('@last is the message that was sent last', async () => {
+  expect(await home.cli.json<Message>(['messages', 'show', '@last'])).toMatchObject({
+    id: sent.id,
+  });
+  expect((await home.cli.run(['messages', 'explain', '@last'])).stdout).toContain(sent.id);
+  expect((await home.cli.run(['messages', 'events', '@other'])).code).toBe(2);
+});
+
+test('--raw writes the mail, of what was sent and of what came in', async () => {
+  const raw = (await output('@last', '--raw')).toString();
+  expect(raw).toMatch(/^DKIM-Signature: /);
+  expect(raw).toContain('Subject: Files\r\n');
+  const came = (await output(received.id, '--raw')).toString();
+  expect(came).toMatch(/^Received: /);
+  expect(came).toContain('Subject: Files\r\n');
+});
+
+test.each([['sent'], ['received']])(
+  '--attachment writes the bytes of what was %s',
+  async (which) => {
+    const id = which === 'sent' ? sent.id : received.id;
+    expect(await output(id, '--attachment', '2')).toEqual(bytes);
+    const email = await home.cli.json<EmailProjection>(['messages', 'show', id, '--email']);
+    expect(email.attachments.map(({ filename }) => filename)).toEqual(['all.bin', 'all.bin']);
+  },
+);
+
+test('an attachment that is not there is exit code 3, --raw with --json 2', async () => {
+  const end = await finished(home.cli.start(['messages', 'show', '@last', '--attachment', '3']));
+  expect(end.code).toBe(3);
+  expect((await home.cli.run(['messages', 'show', '@last', '--raw', '--json'])).code).toBe(2);
+});

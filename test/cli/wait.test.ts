@@ -1,0 +1,83 @@
+// `messages send --wait` beside a real daemon: a line for each step of each recipient, the exit code, and
+// what Ctrl-C leaves behind.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Message } from '../../src/messages/schema.ts';
+import { finished } from '../support/cli.ts';
+import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
+
+let home: DaemonHome;
+let daemon: DaemonProcess;
+beforeAll(async () => {
+  home = daemonHome();
+  daemon = await home.start();
+});
+afterAll(() => home.close());
+
+function send(...args: string[]): string[] {
+  return ['messages', 'send', '--subject', 'Hi', '--text', 'Hi', '--wait', ...args];
+}
+
+const to = (...names: string[]) => names.flatMap((name) => ['--to', `${name}@simulator.test`]);
+
+test('one recipient refused, one not: a line for each with the words, and exit code 8', async () => {
+  const { code, stdout, stderr } = await home.cli.run(send(...to('delivered', 'bounced')));
+  expect(code).toBe(8);
+  expect(stdout).toMatch(
+    /^ +\d+\.\d s {2}delivered@simulator\.test {2}delivered: simulator\.test said 250 2\.0\.0 simulated: accepted$/m,
+  );
+  expect(stdout).toMatch(
+    /^ +\d+\.\d s {2}bounced@simulator\.test {2}bounced: simulator\.test said 550 5\.1\.1 simulated: user unknown$/m,
+  );
+  expect(stderr).toMatch(/msg_\w+ went wrong for 1 of 2: RCPT: 550 5\.1\.1/);
+});
+
+test('a deferral says why and when the next attempt is; time out is exit code 8', async () => {
+  const { code, stdout } = await home.cli.run(send(...to('deferred'), '--timeout', '3'));
+  expect(code).toBe(8);
+  expect(stdout).toMatch(
+    /deferred@simulator\.test {2}deferred: simulator\.test said 451 4\.7\.1 simulated: try again later; attempt 2 follows 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC \(in /,
+  );
+});
+
+test('mail that is captured says so, and is exit code 0', async () => {
+  const { code, stdout } = await home.cli.run(send('--to', 'ada@example.com'));
+  expect(code).toBe(0);
+  expect(stdout).toContain('ada@example.com  captured by delivery.mode: nothing left this machine');
+  expect(stdout).toMatch(/^status +captured$/m);
+  expect(stdout).toContain('captured: kept on this machine by delivery.mode; nothing was sent.');
+});
+
+test('list, show, explain and deliveries say captured, and --json what the API says', async () => {
+  const args = ['--subject', 'Kept', '--text', 'Hi', '--to', 'ada@example.com', '--wait', '--json'];
+  const { id, status, deliveries } = await home.cli.json<Message>(['messages', 'send', ...args]);
+  expect(status).toBe('delivered');
+  expect(deliveries[0]?.metadata).toEqual({ captured: { by: 'delivery.mode' } });
+  for (const words of [['list'], ['show', id], ['deliveries', id]]) {
+    const { stdout } = await home.cli.run(['messages', ...words]);
+    expect(stdout, words.join(' ')).toContain('captured: kept on this machine by delivery.mode');
+    expect(stdout, words.join(' ')).not.toMatch(/ delivered /);
+  }
+  expect((await home.cli.run(['messages', 'explain', id])).stdout).toContain(
+    'nothing left this machine: delivery.mode is capture',
+  );
+  expect((await home.cli.run(['messages', 'events', id])).stdout).toContain('delivery.mode');
+});
+
+test('the start says in words that nothing leaves, and where the API is described', () => {
+  const words = `No mail leaves this machine: it is captured (delivery.mode is capture). The API is described at ${daemon.httpUrl}/docs`;
+  expect(daemon.log().map(({ msg }) => msg)).toContain(words);
+  expect(daemon.output.stdout).toContain(words);
+});
+
+test('Ctrl-C says which message it was, and that it goes on', async () => {
+  const child = home.cli.start(send(...to('deferred')));
+  const ended = finished(child);
+  child.stdout?.on('data', (text) => {
+    if (String(text).includes('deferred:')) child.kill('SIGINT');
+  });
+  const { code, stderr } = await ended;
+  expect(code).toBe(130);
+  expect(stderr).toMatch(
+    /^svc: interrupted: (msg_\w{24}) is processing and goes on without this command: svc messages show \1$/m,
+  );
+});

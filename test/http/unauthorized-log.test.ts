@@ -1,0 +1,49 @@
+// The line that a 401 leaves: from where, and what may be shown of the key. So many a second, no more.
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { goodEcho, type HttpService, httpService } from './http-service.ts';
+
+let service: HttpService;
+beforeEach(async () => {
+  service = await httpService();
+});
+afterEach(() => service.close());
+
+function ask(key: string | null) {
+  const { 'x-api-key': _, ...headers } = goodEcho.headers;
+  return service.http.inject({
+    ...goodEcho,
+    headers: key === null ? headers : { ...headers, 'x-api-key': key },
+  });
+}
+
+it('says where it came from, and how the key begins where it looks like one of ours', async () => {
+  await ask(`svc_live_${'a1B2'.repeat(9)}zz`);
+  await ask('hunter2-is-my-password');
+  await ask(null);
+  const line = {
+    level: 'info',
+    time: expect.any(String),
+    msg: 'unauthorized',
+    requestId: expect.any(String),
+    remoteAddress: '127.0.0.1',
+    method: 'POST',
+    route: '/v1/things/:id/echo',
+  };
+  expect(service.logged()).toEqual([
+    { ...line, keyStart: 'svc_live_a1B2a', reason: 'The API key is not valid' },
+    { ...line, keyStart: null, reason: 'The API key is not valid' },
+    {
+      ...line,
+      keyStart: null,
+      reason: 'An API key is missing: send it in the X-API-Key header',
+    },
+  ]);
+});
+
+it('is written ten times a second at most; the next one tells how many were left out', async () => {
+  for (let guess = 0; guess < 25; guess++) await ask(`guess-${guess}`);
+  expect(service.logged()).toHaveLength(10);
+  await service.clock.advance(1_000);
+  await ask('one-more');
+  expect(service.logged()).toMatchObject([{ msg: 'unauthorized', leftOut: 15 }]);
+});
