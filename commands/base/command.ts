@@ -1,6 +1,7 @@
 // What every command has: the common flags (contract 2). A command parses,
 // opens a session (session.ts), calls the same function as HTTP, and prints (output.ts).
 import { Command, Flags } from '@oclif/core';
+import { inUsageWords } from './usage-words.ts';
 
 export interface CommonFlags {
   config?: string | undefined;
@@ -28,6 +29,11 @@ export abstract class BaseCommand extends Command {
       helpGroup: 'GLOBAL',
     }),
   };
+
+  /** What was typed wrongly is said in words that lead on. */
+  protected override async catch(error: Error): Promise<never> {
+    throw inUsageWords(error, this.ctor);
+  }
 }
 
 /** The flags of commands that read a page of a list. */

@@ -67,7 +67,7 @@ export default class BlocksImport extends BaseCommand {
 
   static override description =
     'Reads the CSV exports of SendGrid, Postmark, Mailgun, Amazon SES and Resend, the same as JSON ' +
-    'Lines, what "svc blocks export" wrote, and plain lists of addresses, with a reason after each ' +
+    'Lines, the JSON of SES, what "svc blocks export" wrote, and plain lists of addresses, with a reason after each ' +
     'or without. The format is known by the header. First it only tells what would change; with ' +
     '--yes it is done. Importing a file again changes nothing more.';
 

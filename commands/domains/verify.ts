@@ -5,7 +5,7 @@ import { BaseCommand } from '../base/command.ts';
 import { domainArg, domainId } from '../base/domain-id.ts';
 import { ExpectationError } from '../base/failure.ts';
 import { dnsRecordCard, domainCard } from '../base/fields.ts';
-import { print } from '../base/output.ts';
+import { print, writeWarning } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
 export default class DomainsVerify extends BaseCommand {
@@ -43,6 +43,9 @@ export default class DomainsVerify extends BaseCommand {
         if (flags.force || lacking.length === 0) return shown;
         return `${shown}\n\nNot found as they should be:\n\n${cards(lacking, dnsRecordCard)}`;
       });
+      const { returnPathDoubt } = await import('../../src/config/problems.ts');
+      const doubt = returnPathDoubt(app.config);
+      if (doubt !== null) writeWarning(doubt);
       if (domain.status === 'verified') return;
       throw new ExpectationError(`${domain.domain} is ${domain.status}, not verified`);
     });

@@ -56,7 +56,9 @@ export default class OrgsCreate extends BaseCommand {
       const { createOrganizationInput } = await import('../../src/organizations/schema.ts');
       const { parseWith } = await import('../../src/api/validate.ts');
       const wanted = parseWith(createOrganizationInput, input, 'body');
-      await printCard(flags, await createOrganization(app, wanted), organizationCard);
+      const made = await createOrganization(app, wanted);
+      const next = `Next, a key for it: svc keys create --org ${made.name} --name first --role owner`;
+      await printCard(flags, made, organizationCard, next);
     });
   }
 }

@@ -9,6 +9,7 @@ import {
   UnreachableError,
 } from '../../src/errors.ts';
 import type { EventKind } from '../../src/events/kinds.ts';
+import { whyNotListening } from '../port-holder.ts';
 import { createBackoff } from './backoff.ts';
 import { createBodyReader } from './body.ts';
 import { answerClientError } from './client-error.ts';
@@ -251,11 +252,8 @@ async function listen(server: FastifyInstance, host: string, port: number): Prom
   try {
     await server.listen({ host, port });
   } catch (error) {
-    const { code } = error as { code?: unknown };
-    const reason = code === 'EADDRINUSE' ? 'another program listens there' : String(code);
-    throw new UnreachableError(`Cannot listen for HTTP on ${host}:${port}: ${reason}`, {
-      cause: error,
-    });
+    const text = whyNotListening(error, { host, port, section: 'http' });
+    throw new UnreachableError(`Cannot listen for HTTP on ${text}`, { cause: error });
   }
   const address = server.server.address();
   const boundPort = typeof address === 'object' && address ? address.port : port;

@@ -7,6 +7,7 @@ import { createSecureContext } from 'node:tls';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { App } from '../../src/app.ts';
 import { ConfigError, UnreachableError } from '../../src/errors.ts';
+import { whyNotListening } from '../port-holder.ts';
 import { type SmtpLimits, standardSmtpLimits } from './limits.ts';
 import { MemoryBudget } from './mail-collector.ts';
 import { logRefusal } from './mail-log.ts';
@@ -107,13 +108,8 @@ class InboundServer extends SMTPServer {
 function listenOn(server: InboundServer, host: string, port: number): Promise<{ port: number }> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const reason =
-        error.code === 'EADDRINUSE' ? 'another program listens there' : String(error.code);
-      reject(
-        new UnreachableError(`Cannot listen for SMTP on ${host}:${port}: ${reason}`, {
-          cause: error,
-        }),
-      );
+      const text = whyNotListening(error, { host, port, section: 'smtp.inbound' });
+      reject(new UnreachableError(`Cannot listen for SMTP on ${text}`, { cause: error }));
     });
     server.listen({ host, port }, () => {
       const address = server.server.address();

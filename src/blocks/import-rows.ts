@@ -52,7 +52,8 @@ async function peek(
 ): Promise<{ head: string; all: AsyncIterable<Buffer> }> {
   let read = Buffer.alloc(0);
   let head = '';
-  while (!head.includes('\n') && read.length <= longestRow) {
+  // A line of one bracket tells nothing of the document that it opens.
+  while (!head.replace(/^[{\s]+/, '').includes('\n') && read.length <= longestRow) {
     const { value, done } = await chunks.next();
     if (done) break;
     read = Buffer.concat([read, value]);
@@ -131,12 +132,53 @@ async function jsonTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
   return { header: Object.keys(object), rows };
 }
 
+/** The answer of `aws sesv2 list-suppressed-destinations`: one document over many lines. */
+const sesDocument = /^\{\s*"SuppressedDestinationSummaries"\s*:/;
+/** 1,000 of its entries take 150 KB; one answer has no more, a file of many answers joined has. */
+const longestDocument = 64_000_000;
+
+async function readWhole(all: AsyncIterable<Buffer>): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of all) {
+    bytes += part.length;
+    if (bytes > longestDocument) {
+      throw new ValidationError(`The document is longer than ${longestDocument / 1e6} MB`);
+    }
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** Its rows are counted from 1, as the document says no lines. */
+async function sesTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
+  const text = await readWhole(all);
+  let summaries: unknown;
+  try {
+    summaries = (JSON.parse(text) as Record<string, unknown>).SuppressedDestinationSummaries;
+  } catch {
+    throw new ValidationError('The JSON document is not whole');
+  }
+  if (!Array.isArray(summaries)) {
+    throw new ValidationError('SuppressedDestinationSummaries is not a list');
+  }
+  const isObject = (value: unknown): value is Record<string, unknown> =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  const rows = (async function* (): AsyncGenerator<ImportRow> {
+    for (const [at, one] of summaries.entries()) {
+      yield { line: at + 1, field: isObject(one) ? objectFields(one) : null };
+    }
+  })();
+  return { header: ['EmailAddress', 'Reason', 'LastUpdateTime'], rows };
+}
+
 /**
  * Reads the header, and the rows as they are asked for.
  * @throws ValidationError for what is neither CSV nor JSON Lines; the rows throw it too, with a line.
  */
 export async function readTable(source: AsyncIterable<Buffer>): Promise<ImportTable> {
   const { head, all } = await peek(asText(source));
+  if (sesDocument.test(head)) return sesTable(all);
   return /^[{[]/.test(head) ? jsonTable(all) : csvTable(all, delimiterOf(head));
 }
 

@@ -173,10 +173,30 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
+/**
+ * Says that bounces cannot come back: mail leaves the machine, and nobody outside reaches the
+ * listener. Null where they can, or a gateway on this machine that passes them on is trusted.
+ */
+export function returnPathDoubt({ delivery, smtp }: Config): string | null {
+  const { host, port, trustedNetworks } = smtp.inbound;
+  const leaves =
+    delivery.mode !== 'capture' || delivery.routes.some(({ via }) => via !== 'capture');
+  const hasGateway = trustedNetworks.some((text) => isLoopback(text.split('/')[0] ?? ''));
+  if (!leaves || !isLoopback(host) || hasGateway) return null;
+  return (
+    `bounces cannot come back: mail leaves this machine, but smtp.inbound.host is ${host}, which ` +
+    `nobody outside reaches. Set smtp.inbound.host to 0.0.0.0 and smtp.inbound.port to 25 (now ` +
+    `${port}), or name a gateway on this machine in smtp.inbound.trustedNetworks`
+  );
+}
+
 /** What works but is probably not meant, one line each. */
-export function findDoubts({ delivery, smtp }: Config): string[] {
+export function findDoubts(config: Config): string[] {
+  const { delivery, smtp } = config;
   const { mode, hostname, relay, routes } = delivery;
   const doubts: string[] = [];
+  const noReturn = returnPathDoubt(config);
+  if (noReturn !== null) doubts.push(noReturn);
   const everybody = smtp.inbound.trustedNetworks.find((text) => parseRange(text)?.bits === 0);
   if (everybody !== undefined) {
     doubts.push(`smtp.inbound.trustedNetworks has ${everybody}: mail of nobody there is checked`);

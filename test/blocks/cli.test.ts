@@ -137,3 +137,26 @@ test('the help of import names every format', () => {
   const { description } = BlocksImport.flags.format;
   for (const { name } of importFormats) expect(description).toContain(name);
 });
+
+test('the JSON of SES is read as it comes, on one line or on many', async () => {
+  const summaries = [
+    { EmailAddress: 'ses1@example.com', Reason: 'BOUNCE', LastUpdateTime: '2026-01-02T03:04:05Z' },
+    { EmailAddress: 'ses2@example.com', Reason: 'COMPLAINT' },
+    'nonsense',
+  ];
+  for (const [name, indent] of [
+    ['one', 0],
+    ['many', 4],
+  ] as const) {
+    const document = { SuppressedDestinationSummaries: summaries, NextToken: 'x' };
+    write(`${name}.json`, JSON.stringify(document, null, indent));
+    expect(await cli.json(['blocks', 'import', `${name}.json`])).toMatchObject({
+      format: 'ses',
+      rows: 3,
+      added: { count: 2, reasons: { bounce: 1, complaint: 1 } },
+      rejected: { count: 1, first: [{ line: 3 }] },
+    });
+  }
+  write('cut.json', '{"SuppressedDestinationSummaries": [{"Email');
+  expect((await cli.run(['blocks', 'import', 'cut.json'])).stderr).toContain('not whole');
+});

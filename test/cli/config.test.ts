@@ -46,7 +46,10 @@ test('config check names the file that can be used, and doubts about it', async 
   expect(stdout).toContain(`${join(cli.directory, 'config.yaml')} can be used.`);
   expect(await cli.json(['config', 'check'])).toMatchObject({
     valid: true,
-    warnings: [expect.stringContaining('delivery.relay.requireTls')],
+    warnings: [
+      expect.stringContaining('bounces cannot come back'),
+      expect.stringContaining('delivery.relay.requireTls'),
+    ],
   });
 });
 

@@ -135,6 +135,9 @@ describe('the process', () => {
     taken.close();
     expect(code).toBe(7);
     expect(stderr).toContain(String(port));
+    expect(stderr).toContain('set http.port');
+    // The system tells of processes of one's own.
+    if (existsSync('/proc/net/tcp')) expect(stderr).toContain(`, pid ${process.pid})`);
   });
 });
 

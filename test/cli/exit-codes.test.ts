@@ -123,3 +123,13 @@ test('Ctrl-C ends a waiting command with 130', async () => {
   child.stdout?.once('data', () => child.kill('SIGINT'));
   expect(await new Promise((resolve) => child.on('close', resolve))).toBe(130);
 });
+
+test.each([
+  [['domains', 'verify'], 'svc: give the domain: svc domains verify example.com\n'],
+  [['domains', 'add'], 'svc: give the domain: svc domains add example.com\n'],
+  [['keys', 'list', '--limt', '3'], 'svc: there is no flag --limt. Did you mean --limit?\n'],
+  [['keys', 'list', '--jsn'], 'svc: there is no flag --jsn. Did you mean --json?\n'],
+  [['keys', 'list', '--colour'], 'svc: there is no flag --colour ("--help" lists them)\n'],
+])('what was typed wrongly is answered in words: %j', async (args, words) => {
+  expect(await cli.run(args)).toEqual({ code: 2, stdout: '', stderr: words });
+});

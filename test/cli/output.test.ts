@@ -127,6 +127,24 @@ describe('the fixed forms', () => {
   });
 });
 
+describe('the next step', () => {
+  test('is said after an organization was made, not with --json', async () => {
+    const args = ['orgs', 'create', '--plan', 'free', '--name'];
+    const { stdout } = await cli.run([...args, 'stepping']);
+    expect(stdout).toContain('svc keys create --org stepping --name first --role owner\n');
+    expect(await cli.json([...args, 'stepping2'])).toMatchObject({ name: 'stepping2' });
+  });
+});
+
+test('domains verify warns where bounces cannot come back', async () => {
+  const env = { SVC_DELIVERY_MODE: 'direct', SVC_DNS_SERVERS: '["127.0.0.1:1"]' };
+  await cli.json(['domains', 'add', 'bounces.example', '--dkim', 'ed25519']);
+  const direct = await cli.run(['domains', 'verify', 'bounces.example', '--force'], { env });
+  expect(direct.stderr).toMatch(/^warning: bounces cannot come back/);
+  const captured = await cli.run(['domains', 'verify', 'bounces.example', '--force']);
+  expect(captured.stderr).toBe('');
+});
+
 describe('text for people', () => {
   test('is a table with the names of the API, without colours in a pipe', async () => {
     const { stdout } = await cli.run(['senders', 'list']);

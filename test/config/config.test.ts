@@ -269,6 +269,35 @@ describe('values that contradict one another stop the start', () => {
   });
 });
 
+describe('a return path that nobody outside reaches', () => {
+  const direct = { SVC_DELIVERY_MODE: 'direct', SVC_DELIVERY_HOSTNAME: 'mail.example.com' };
+  const relayed = { SVC_DELIVERY_MODE: 'relay', SVC_DELIVERY_RELAY_HOST: 'smtp.test' };
+  const routed = { SVC_DELIVERY_ROUTES: '[{"match":"a.test","via":"direct"}]' };
+
+  it.each([
+    ['mode direct', direct],
+    ['mode relay', relayed],
+    ['a route', routed],
+  ])('is warned of with %s, and says what to set', (_, env) => {
+    expect(load(env).warnings).toEqual([
+      expect.stringMatching(
+        /^bounces cannot come back: .*Set smtp\.inbound\.host to 0\.0\.0\.0 and smtp\.inbound\.port to 25/,
+      ),
+    ]);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['where nothing leaves', {}],
+    ['where it listens outside', { ...direct, SVC_SMTP_INBOUND_HOST: '0.0.0.0' }],
+    [
+      'behind a gateway on this machine',
+      { ...relayed, SVC_SMTP_INBOUND_TRUSTED_NETWORKS: '["127.0.0.1"]' },
+    ],
+  ])('is none %s', (_, env) => {
+    expect(load(env).warnings).toEqual([]);
+  });
+});
+
 describe('a secret', () => {
   const relay = {
     SVC_DELIVERY_MODE: 'relay',
@@ -449,7 +478,8 @@ describe('warnings', () => {
   it('tell of a password that may travel in the clear, and of a name that servers refuse', () => {
     write(
       'config.yaml',
-      'delivery: {mode: direct, relay: {host: a.test, username: u, password: p}}',
+      'delivery: {mode: direct, relay: {host: a.test, username: u, password: p}}\n' +
+        'smtp: {inbound: {host: 0.0.0.0}}',
     );
     expect(load().warnings).toEqual([
       'delivery.hostname is localhost: in direct mode many servers refuse that name',

@@ -1,0 +1,65 @@
+// What was typed wrongly, in words that lead on: which argument to give, with an example that works, and
+// which flag was probably meant.
+import { findNearest } from '../../src/config/nearest.ts';
+import { ValidationError } from '../../src/errors.ts';
+import { UsageError } from './failure.ts';
+
+/** What a command says of itself. */
+interface CommandWords {
+  args?: Readonly<Record<string, unknown>>;
+  flags?: Readonly<Record<string, unknown>>;
+  baseFlags?: Readonly<Record<string, unknown>>;
+  examples?: readonly unknown[];
+}
+
+function exampleOf({ examples = [] }: CommandWords): string {
+  const [first] = examples as readonly { command?: string }[];
+  return first?.command ? `: ${first.command}` : '';
+}
+
+function missing(names: readonly string[], command: CommandWords): string {
+  return `give the ${names.join(' and the ')}${exampleOf(command)}`;
+}
+
+function unknownFlag(flag: string, { flags, baseFlags }: CommandWords): string {
+  const known = Object.keys({ ...flags, ...baseFlags });
+  const nearest = findNearest(flag.replace(/^-+/, ''), known);
+  return `there is no flag ${flag}${nearest ? `. Did you mean --${nearest}?` : ' ("--help" lists them)'}`;
+}
+
+/** oclif's RequiredArgsError. */
+function missingArgs(error: unknown): string[] | null {
+  const { args } = error as { args?: { name?: string }[] };
+  if (!(error instanceof Error) || !error.message.startsWith('Missing ') || !args) return null;
+  return args.map(({ name = '' }) => name);
+}
+
+/** oclif's NonExistentFlagsError. */
+function unknownFlags(error: unknown): string[] | null {
+  const { flags } = error as { flags?: string[] };
+  return error instanceof Error && error.message.startsWith('Nonexistent flag') && flags
+    ? flags
+    : null;
+}
+
+/** The argument that a body of the API lacks, where nothing else is wrong with it. */
+function lackingField(error: unknown, { args = {} }: CommandWords): string | null {
+  if (!(error instanceof ValidationError)) return null;
+  const [[field = '', problems = []] = [], ...others] = Object.entries(error.fieldErrors ?? {});
+  const isLacking = field in args && problems.some((text) => text.endsWith('received undefined'));
+  return isLacking && others.length === 0 ? field : null;
+}
+
+/** The error in such words; any other as it is. */
+export function inUsageWords(error: unknown, command: CommandWords): unknown {
+  const names = missingArgs(error);
+  if (names) return new UsageError(missing(names, command), { cause: error });
+  const flags = unknownFlags(error);
+  if (flags) {
+    const text = flags.map((flag) => unknownFlag(flag, command)).join('; ');
+    return new UsageError(text, { cause: error });
+  }
+  const field = lackingField(error, command);
+  if (field === null) return error;
+  return new ValidationError(missing([field], command), (error as ValidationError).fieldErrors);
+}

@@ -1,0 +1,60 @@
+// Why an address cannot be listened on, in words: which setting names it, and who holds it, where
+// the system tells (Linux, of processes that we may look at).
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { codeOf } from '../src/errors.ts';
+
+const listening = '0A';
+
+/** The inodes of the sockets that listen on a port, of either family. */
+function socketsOn(port: number): Set<string> {
+  const hexPort = port.toString(16).toUpperCase().padStart(4, '0');
+  const lines = ['tcp', 'tcp6'].flatMap((name) =>
+    readFileSync(`/proc/net/${name}`, 'utf8').split('\n').slice(1),
+  );
+  const rows = lines.map((line) => line.trim().split(/\s+/));
+  const held = rows.filter(([, local, , state]) => {
+    return state === listening && local?.endsWith(`:${hexPort}`);
+  });
+  return new Set(held.map((fields) => `socket:[${fields[9]}]`));
+}
+
+function holds(pid: string, sockets: ReadonlySet<string>): boolean {
+  try {
+    const folder = `/proc/${pid}/fd`;
+    return readdirSync(folder).some((name) => sockets.has(readlinkSync(`${folder}/${name}`)));
+  } catch {
+    // Another user's, or gone by now.
+    return false;
+  }
+}
+
+/** The program that listens on the port, as `name, pid 12`; null where the system does not tell. */
+function findHolder(port: number): string | null {
+  try {
+    const sockets = socketsOn(port);
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    const pid = sockets.size > 0 ? pids.find((each) => holds(each, sockets)) : undefined;
+    if (pid === undefined) return null;
+    return `${readFileSync(`/proc/${pid}/comm`, 'utf8').trim()}, pid ${pid}`;
+  } catch {
+    return null;
+  }
+}
+
+/** What is said of an address that cannot be had; `section` holds its `host` and `port`. */
+export function whyNotListening(
+  error: unknown,
+  { host, port, section }: { host: string; port: number; section: string },
+): string {
+  const code = codeOf(error);
+  const at = `${host}:${port}`;
+  if (code === 'EADDRINUSE') {
+    const holder = findHolder(port);
+    const who = holder === null ? '' : ` (${holder})`;
+    return `${at}: another program listens there${who}. Stop it, or set ${section}.port`;
+  }
+  if (code === 'EACCES') {
+    return `${at}: not permitted. Ports below 1024 need CAP_NET_BIND_SERVICE; or set ${section}.port`;
+  }
+  return `${at}: ${code || String(error)}. It is set by ${section}.host and ${section}.port`;
+}
