@@ -21,6 +21,7 @@ import { lists } from './migrations/0015-lists.ts';
 import { emailProjections } from './migrations/0016-email-projections.ts';
 import { schedulingKeys } from './migrations/0017-scheduling-keys.ts';
 import { resourceEvents } from './migrations/0018-resource-events.ts';
+import { messageOrigins } from './migrations/0024-message-origins.ts';
 
 export const migrations: readonly Migration[] = [
   initial,
@@ -39,6 +40,7 @@ export const migrations: readonly Migration[] = [
   emailProjections,
   schedulingKeys,
   resourceEvents,
+  messageOrigins,
 ];
 
 export interface MigrationStatus {
