@@ -54,6 +54,10 @@ export const messageCard = [
   'tags',
   'metadata',
   'conversationId',
+  'origin.via',
+  'origin.keyId',
+  'origin.keyName',
+  'origin.user',
   'createdAt',
   'updatedAt',
 ];

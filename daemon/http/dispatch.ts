@@ -4,12 +4,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { allows, everyPermission } from '../../src/api/permission.ts';
+import { everyPermission } from '../../src/api/permission.ts';
 import type { Caller, Route } from '../../src/api/route.ts';
 import { parseParts, requestSchemas } from '../../src/api/validate.ts';
 import type { App } from '../../src/app.ts';
-import { ForbiddenError, MalformedRequestError, UnauthorizedError } from '../../src/errors.ts';
-import { outsideRanges } from '../../src/keys/constraints.ts';
+import { MalformedRequestError, UnauthorizedError } from '../../src/errors.ts';
+import { refusedAtDoor } from '../../src/keys/constraints.ts';
 import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
 import type { Workload } from './workload.ts';
@@ -138,11 +138,8 @@ async function letIn(
 ): Promise<Caller> {
   const { authenticate, admit } = dispatcher;
   const caller = await identify(authenticate, request.headers['x-api-key']);
-  const refusal = outsideRanges(caller, request.raw.socket.remoteAddress);
+  const refusal = refusedAtDoor(caller, request.raw.socket.remoteAddress, route.permission);
   if (refusal) throw refusal;
-  if (!allows(caller.permissions, route.permission)) {
-    throw new ForbiddenError(`This key lacks the permission ${route.permission}`);
-  }
   if (route.drawsOnSendRate) {
     await withLimits(dispatcher, caller, route, reply, async () => admit?.(caller, route));
   }

@@ -225,7 +225,6 @@ export const configSchema = z.strictObject(
 
 /** Areas that this version validates but does not act on: a value set there earns a warning. */
 export const reservedKeys: readonly string[] = [
-  'smtp.submission',
   'webhooks',
   'tracking',
   'storage',

@@ -9,6 +9,8 @@ export interface Metrics {
   accepted: Counter<'direction'>;
   /** Requests refused, by `reason` (RefusalReason). */
   refused: Counter<'reason'>;
+  /** Logins and mails that the submission listener refused, by `reason` (RefusalReason). */
+  submissionsRefused: Counter<'reason'>;
   /** Delivery attempts, by `outcome` (Outcome.kind) and `route` (Route.kind). */
   attempts: Counter<'outcome' | 'route'>;
   /** HTTP requests in seconds, by `method`, `route` and `status`. */
@@ -37,6 +39,12 @@ export function createMetrics(): Metrics {
       labelNames: ['reason'],
       registers,
     }),
+    submissionsRefused: new Counter({
+      name: 'svc_submissions_refused_total',
+      help: 'Logins and mails refused over SMTP submission, by reason',
+      labelNames: ['reason'],
+      registers,
+    }),
     attempts: new Counter({
       name: 'svc_delivery_attempts_total',
       help: 'Delivery attempts, by outcome and route',
@@ -62,7 +70,10 @@ export function createMetrics(): Metrics {
     }),
   };
   // What has not happened yet is shown as 0: an alert can be written before it does.
-  for (const reason of refusalReasons) metrics.refused.inc({ reason }, 0);
+  for (const reason of refusalReasons) {
+    metrics.refused.inc({ reason }, 0);
+    metrics.submissionsRefused.inc({ reason }, 0);
+  }
   return metrics;
 }
 

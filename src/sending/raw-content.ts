@@ -35,7 +35,10 @@ export interface RawContent extends Pick<HandedIn, 'via' | 'user'> {
   /** Null where it has none that can be used: it gets one. */
   messageIdHeader: string | null;
   hasDate: boolean;
-  summary: Pick<ParsedMail, 'subject' | 'from' | 'replyTo' | 'inReplyTo' | 'references' | 'priority'>;
+  summary: Pick<
+    ParsedMail,
+    'subject' | 'from' | 'replyTo' | 'inReplyTo' | 'references' | 'priority'
+  >;
 }
 
 /** A mail with what it asks for. */
@@ -186,4 +189,9 @@ function payloadOf(
 
 function namesOf(list: ParsedMail['to']): Map<string, string | null> {
   return new Map(list.map(({ email, name }) => [foldAddress(email), name]));
+}
+
+/** Whether a raw mail asks to be sent later; of all else that it says nothing is read. */
+export function isScheduledRaw(raw: Buffer): boolean {
+  return readHeaderBlock(raw).first('x-service-scheduled-for') !== null;
 }
