@@ -90,6 +90,7 @@ async function submit(
       raw,
       recipients: envelope.rcptTo.flatMap(({ address }) => parseAddress(address)?.email ?? []),
       allowsUtf8: envelope.smtpUtf8 === true,
+      bareDomain: null,
       via: 'smtp',
       user: login.user,
     });

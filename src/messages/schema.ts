@@ -269,7 +269,9 @@ const messageOrigin = z
     via: z.enum(['api', 'command', 'smtp', 'sendmail']),
     keyId: z.string().nullable().meta({ description: 'Null for the operator' }),
     keyName: z.string().nullable().meta({ description: 'As the key was called then' }),
-    user: z.string().nullable().meta({ description: 'The name that was logged in with over SMTP' }),
+    user: z.string().nullable().meta({
+      description: 'The name that was logged in with over SMTP; of sendmail, the user of the system',
+    }),
   })
   .meta({ id: 'MessageOrigin' });
 export type MessageOrigin = z.output<typeof messageOrigin>;

@@ -33,14 +33,14 @@ export function handIn(app: App, caller: Caller, given: HandedIn): Promise<Messa
 function idempotencyOf(
   { organizationId }: Caller,
   { raw, recipients }: HandedIn,
-  { payload, idempotencyKey, scheduledFor }: RawSend,
+  { payload, raw: { summary }, idempotencyKey, scheduledFor }: RawSend,
 ): IdempotencyKey | null {
   if (idempotencyKey === null) return null;
-  const { from, email, tags, metadata } = payload;
+  const { from, tags, metadata } = payload;
   const said = {
     recipients: [...new Set(recipients.map(foldAddress))].sort(),
     from,
-    subject: email.subject,
+    subject: summary.subject,
     parts: decodedParts(raw),
     tags,
     metadata,

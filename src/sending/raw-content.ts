@@ -24,6 +24,8 @@ export interface HandedIn {
   recipients: readonly string[];
   /** Its header may hold UTF-8 (RFC 6532). */
   allowsUtf8: boolean;
+  /** Of those whom its header names without a domain. */
+  bareDomain: string | null;
   via: MessageOrigin['via'];
   /** The name that was logged in with. */
   user: string | null;
@@ -72,7 +74,7 @@ export function readRawSend(given: HandedIn): RawSend {
     summary,
   };
   return {
-    payload: payloadOf(from, recipients, summary, options),
+    payload: payloadOf(from, given, block, options),
     raw: content,
     idempotencyKey: options['X-Service-Idempotency-Key'] ?? null,
     scheduledFor: options['X-Service-Scheduled-For'],
@@ -163,32 +165,40 @@ function readMetadata(text: string | undefined): unknown {
 /** A recipient that To names is one of `to`, one that Cc names of `cc`, any other a blind copy. */
 function payloadOf(
   from: { email: string; name: string | null },
-  recipients: readonly string[],
-  { subject, to, cc }: ParsedMail,
+  { recipients, bareDomain }: HandedIn,
+  block: HeaderBlock,
   options: RawSendOptions,
 ): SendPayload {
-  const listed = { to: namesOf(to), cc: namesOf(cc) };
-  const payload = {
-    channel: 'email' as const,
+  const listed = { to: namesIn(block, 'to', bareDomain), cc: namesIn(block, 'cc', bareDomain) };
+  const parties = {
     to: [] as SendPayload['to'],
     cc: [] as SendPayload['to'],
     bcc: [] as SendPayload['to'],
-    from: { email: from.email, name: from.name ?? undefined },
-    email: { subject: subject ?? undefined },
-    tags: options['X-Service-Tags'],
-    metadata: options['X-Service-Metadata'],
   };
   for (const email of recipients) {
     const folded = foldAddress(email);
     const kind = listed.to.has(folded) ? 'to' : listed.cc.has(folded) ? 'cc' : 'bcc';
     const name = kind === 'bcc' ? null : listed[kind].get(folded);
-    payload[kind].push({ email, name: name ?? undefined });
+    parties[kind].push({ email, name: name ?? undefined });
   }
-  return payload;
+  return {
+    channel: 'email',
+    ...parties,
+    from: { email: from.email, name: from.name ?? undefined },
+    email: {},
+    tags: options['X-Service-Tags'],
+    metadata: options['X-Service-Metadata'],
+  };
 }
 
-function namesOf(list: ParsedMail['to']): Map<string, string | null> {
-  return new Map(list.map(({ email, name }) => [foldAddress(email), name]));
+/** Whom a field names, and how. */
+function namesIn(
+  block: HeaderBlock,
+  field: string,
+  bareDomain: string | null,
+): Map<string, string | null> {
+  const { addresses } = parseAddressList(block.all(field).join(', '), bareDomain);
+  return new Map(addresses.map(({ email, name }) => [foldAddress(email), name]));
 }
 
 /** Whether a raw mail asks to be sent later; of all else that it says nothing is read. */

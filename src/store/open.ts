@@ -109,6 +109,23 @@ export function lockDaemon(location: StoreLocation): { release(): void } {
   };
 }
 
+/** Whether a daemon runs on the store; null where that cannot be told from here. */
+export function isDaemonRunning(location: StoreLocation): boolean | null {
+  if (location.kind === 'postgres') return null;
+  const lockFile = `${location.file}.daemon`;
+  if (!existsSync(`${lockFile}.pid`)) return false;
+  // The file is there: it may be that of a daemon that crashed.
+  const lock = new Database(lockFile, { readonly: true, timeout: 0 });
+  try {
+    lock.prepare('select count(*) from sqlite_master').get();
+    return false;
+  } catch {
+    return true;
+  } finally {
+    lock.close();
+  }
+}
+
 /**
  * Every migration this version knows or the store has had, with when it ran; null: not yet.
  * @throws UnreachableError when the store cannot be opened.
