@@ -66,7 +66,13 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     const admission = await startAdmission(app, onStop);
     const httpUrl = await startHttp(app, { authenticator, admission, pipeline }, onStop);
     const submissionPort = await startSubmission(app, authenticator, onStop);
-    const ready = { httpUrl, smtpPort, submissionPort, mode: app.config.delivery.mode, pid: process.pid };
+    const ready = {
+      httpUrl,
+      smtpPort,
+      submissionPort,
+      mode: app.config.delivery.mode,
+      pid: process.pid,
+    };
     if (options.readyFile) writeReadyFile(options.readyFile, ready, onStop);
     app.log.info(ready, 'ready');
     if (first) options.announce?.(firstStartText(httpUrl, first.apiKey));

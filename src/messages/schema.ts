@@ -270,7 +270,8 @@ const messageOrigin = z
     keyId: z.string().nullable().meta({ description: 'Null for the operator' }),
     keyName: z.string().nullable().meta({ description: 'As the key was called then' }),
     user: z.string().nullable().meta({
-      description: 'The name that was logged in with over SMTP; of sendmail, the user of the system',
+      description:
+        'The name that was logged in with over SMTP; of sendmail, the user of the system',
     }),
   })
   .meta({ id: 'MessageOrigin' });
