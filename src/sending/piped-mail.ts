@@ -4,6 +4,7 @@ import { ForbiddenError, ValidationError } from '../errors.ts';
 import { type HeaderBlock, readHeaderBlock } from '../mime/parse/header-fields.ts';
 import { parseAddressList } from '../mime/parse/header-values.ts';
 import { cutRawMail, fromField, joinRawMail } from '../mime/raw-mail.ts';
+import { normalizeNewlines } from '../mime/text.ts';
 import { domainOf, parseAddress } from '../net/address.ts';
 
 /** How sendmail was called. */
@@ -43,10 +44,9 @@ function headerEnd(text: string): number {
 
 /** CRLF line ends, a header (which may be empty), an empty line, text that ends with its line. */
 function asMail(input: Buffer, endsAtDot: boolean): Buffer {
-  let text = input.toString('latin1').replace(/\r\n|\r|\n/g, '\r\n');
+  let text = normalizeNewlines(input.toString('latin1'));
   const dot = endsAtDot ? text.search(/^\.\r\n/m) : -1;
   if (dot !== -1) text = text.slice(0, dot);
-  if (text !== '' && !text.endsWith('\r\n')) text += '\r\n';
   // The separator of mailbox files is no field.
   if (text.startsWith('From ')) text = text.slice(text.indexOf('\n') + 1);
   const end = headerEnd(text);
