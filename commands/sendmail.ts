@@ -63,8 +63,8 @@ export default class Sendmail extends BaseCommand {
       command: 'svc sendmail -t -i < mail.eml',
     },
     {
-      description: 'In the place of /usr/sbin/sendmail',
-      command: 'ln -s /opt/svc/bin/sendmail /usr/sbin/sendmail',
+      description: 'To whom it is told; printing the id',
+      command: 'svc sendmail -v ada@example.com < mail.eml',
     },
   ];
 

@@ -22,6 +22,7 @@ export interface SubmissionOptions extends BenchMail {
 
 interface Way {
   name: string;
+  cpuMs(): number;
   accept(total: number): Promise<LoadResult>;
 }
 
@@ -67,6 +68,7 @@ export async function benchSubmission(options: SubmissionOptions): Promise<void>
     const ways: Way[] = [
       {
         name: 'http',
+        cpuMs: () => daemon.cpuMs(),
         accept(total) {
           const start = first(total);
           const load = { apiKey, path: '/v1/messages', connections, total };
@@ -75,6 +77,7 @@ export async function benchSubmission(options: SubmissionOptions): Promise<void>
       },
       {
         name: 'submission',
+        cpuMs: () => daemon.cpuMs(),
         accept(total) {
           const start = first(total);
           const message = (index: number) =>
@@ -86,17 +89,24 @@ export async function benchSubmission(options: SubmissionOptions): Promise<void>
     ];
     if (postfix) {
       const contender = await postfix.contender('postfix', options);
-      ways.push({ name: 'postfix', accept: (total) => contender.submit(total) });
+      ways.push({
+        name: 'postfix',
+        cpuMs: () => contender.cpuMs(),
+        accept: (total) => contender.submit(total),
+      });
     }
     const rates = new Map(ways.map(({ name }) => [name, [] as number[]]));
+    const costs = new Map(ways.map(({ name }) => [name, [] as number[]]));
     const latencies = new Map<string, number>();
     for (let round = -warmUpRounds; round < rounds; round++) {
-      for (const { name, accept } of ways) {
+      for (const { name, accept, cpuMs } of ways) {
+        const cpuBefore = cpuMs();
         const { received } = await sink.count();
         const load = await accept(messages);
         await sink.waitFor(received + messages, name);
         if (round < 0) continue;
         rates.get(name)?.push(messages / load.seconds);
+        costs.get(name)?.push((cpuMs() - cpuBefore) / messages);
         latencies.set(name, percentile(load.latenciesMs, 0.99));
         say(`round ${round + 1}  ${name.padEnd(10)} ${Math.round(messages / load.seconds)}/s`);
       }
@@ -109,6 +119,7 @@ export async function benchSubmission(options: SubmissionOptions): Promise<void>
           way: name,
           'accept/s': Math.round(rate),
           'of http': Number((rate / http).toFixed(2)),
+          'core-ms until delivered': Number(median(costs.get(name) ?? []).toFixed(3)),
           'p99 ms': Number((latencies.get(name) ?? 0).toFixed(1)),
         };
       }),
