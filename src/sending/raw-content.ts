@@ -3,12 +3,12 @@
 // for Bcc, Return-Path and the fields of ours. Whether it may be sent is asked as of every send (accept.ts).
 import { isAscii, isUtf8 } from 'node:buffer';
 import { parseWith } from '../api/validate.ts';
-import { ValidationError } from '../errors.ts';
+import { MalformedRequestError, ValidationError } from '../errors.ts';
 import type { MessageOrigin, SendPayload } from '../messages/schema.ts';
 import { isMessageId } from '../mime/header-encoding.ts';
 import { type HeaderBlock, readHeaderBlock } from '../mime/parse/header-fields.ts';
 import { decodeWords, parseAddressList } from '../mime/parse/header-values.ts';
-import type { ParsedMail, ParsingErrorCode } from '../mime/parse/parsed-mail.ts';
+import { type ParsedMail, type ParsingErrorCode, parseLimits } from '../mime/parse/parsed-mail.ts';
 import { projectHeader } from '../mime/parse/read-header.ts';
 import { cutRawMail, type RawMail } from '../mime/raw-mail.ts';
 import { foldAddress, parseAddress } from '../net/address.ts';
@@ -51,9 +51,15 @@ export interface RawSend {
   scheduledFor: number | undefined;
 }
 
-/** @throws ValidationError naming the header field that is wrong. */
+/**
+ * @throws ValidationError naming the header field that is wrong; MalformedRequestError (413) for a mail that
+ * is larger than what is parsed.
+ */
 export function readRawSend(given: HandedIn): RawSend {
   const { raw, recipients, via, user } = given;
+  if (raw.length > parseLimits.mailBytes) {
+    throw new MalformedRequestError(`The mail is larger than ${parseLimits.mailBytes} bytes`, 413);
+  }
   const block = readHeaderBlock(raw);
   checkHeader(given, block);
   const from = readFrom(block);

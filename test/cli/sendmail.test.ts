@@ -143,6 +143,7 @@ describe('the exit code says why not', () => {
     ['no recipient in the mail', 64, ['-t'], good, {}],
     ['a From that is none', 65, to, 'From: a@@b\n\nx\n', {}],
     ['tags beyond the bound', 65, to, `X-Service-Tags: ${'a,'.repeat(11)}\n${good}`, {}],
+    ['a mail of more than 50 MiB', 65, to, `${good}${'x'.repeat(53_000_000)}`, {}],
     ['a recipient that is no address', 67, ['a@@b'], good, {}],
     ['an organization that is none', 67, ['--org', 'nope', ...to], good, {}],
     ['a store that cannot be reached', 69, to, good, unreachable],
