@@ -1,5 +1,5 @@
 // The composition root of the long-running service: starts the faces in order (store lock, inbound
-// SMTP, queue, HTTP), says `ready`, and stops them in the opposite order. Tests use it too.
+// SMTP, queue, HTTP, submission), says `ready`, and stops them in the opposite order. Tests use it too.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Admission, admissionOf } from '../src/admission/admission.ts';
 import { sweepBuckets } from '../src/admission/shared-buckets.ts';
@@ -32,6 +32,7 @@ import { routes } from './http/routes.ts';
 import { createHttpServer } from './http/server.ts';
 import { startJobs } from './scheduler/jobs.ts';
 import { createSmtpListener } from './smtp/listener.ts';
+import { createSubmissionListener } from './smtp/submission.ts';
 import { startWords } from './start-words.ts';
 
 export interface DaemonOptions {
@@ -47,6 +48,8 @@ export interface DaemonOptions {
 export interface Daemon {
   httpUrl: string;
   smtpPort: number;
+  /** Null where `smtp.submission` is off. */
+  submissionPort: number | null;
   /** Stops within `shutdownGraceSeconds`; what is in flight is finished or handed back. */
   close(): Promise<void>;
 }
@@ -76,7 +79,14 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     startScheduler(app, authenticator, onStop);
     const admission = await startAdmission(app, onStop);
     const httpUrl = await startHttp(app, { authenticator, admission, pipeline }, onStop);
-    const ready = { httpUrl, smtpPort, mode: app.config.delivery.mode, pid: process.pid };
+    const submissionPort = await startSubmission(app, authenticator, onStop);
+    const ready = {
+      httpUrl,
+      smtpPort,
+      submissionPort,
+      mode: app.config.delivery.mode,
+      pid: process.pid,
+    };
     if (options.readyFile) writeReadyFile(options.readyFile, ready, onStop);
     app.log.info(ready, 'ready');
     const words = startWords(app.config, httpUrl);
@@ -85,7 +95,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
       const text = `${firstStartText(app.config, httpUrl, first.apiKey)}\n${words}\n`;
       announceFirstStart(app, text, options.print ?? null);
     }
-    return { httpUrl, smtpPort, close };
+    return { httpUrl, smtpPort, submissionPort, close };
   } catch (error) {
     await close();
     throw error;
@@ -120,6 +130,19 @@ async function startSmtp(app: App, onStop: OnStop): Promise<number> {
   const smtp = createSmtpListener(app);
   const { port } = await smtp.listen();
   onStop((graceMs) => smtp.close(graceMs));
+  return port;
+}
+
+/** Returns the port that it listens on, or null. */
+async function startSubmission(
+  app: App,
+  authenticator: Authenticator,
+  onStop: OnStop,
+): Promise<number | null> {
+  if (!app.config.smtp.submission.enabled) return null;
+  const submission = createSubmissionListener(app, authenticator);
+  const { port } = await submission.listen();
+  onStop((graceMs) => submission.close(graceMs));
   return port;
 }
 

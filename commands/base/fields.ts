@@ -67,6 +67,10 @@ export const messageCard = [
   'tags',
   'metadata',
   'conversationId',
+  'origin.via',
+  'origin.keyId',
+  'origin.keyName',
+  'origin.user',
   'createdAt',
   'updatedAt',
 ];

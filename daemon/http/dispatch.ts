@@ -4,12 +4,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { allows, everyPermission, type Permission } from '../../src/api/permission.ts';
+import { everyPermission, type Permission } from '../../src/api/permission.ts';
 import type { Caller, Route } from '../../src/api/route.ts';
 import { parseParts, requestSchemas } from '../../src/api/validate.ts';
 import type { App } from '../../src/app.ts';
-import { ForbiddenError, MalformedRequestError, UnauthorizedError } from '../../src/errors.ts';
-import { outsideRanges } from '../../src/keys/constraints.ts';
+import { MalformedRequestError, UnauthorizedError } from '../../src/errors.ts';
+import { refusedAtDoor } from '../../src/keys/constraints.ts';
 import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
@@ -160,11 +160,8 @@ export async function authorize(
     if (error instanceof UnauthorizedError) logUnauthorized(app, request, key, error);
     throw error;
   });
-  const refusal = outsideRanges(caller, request.raw.socket.remoteAddress);
+  const refusal = refusedAtDoor(caller, request.raw.socket.remoteAddress, permission);
   if (refusal) throw refusal;
-  if (!allows(caller.permissions, permission)) {
-    throw new ForbiddenError(`This key lacks the permission ${permission}`);
-  }
   return caller;
 }
 

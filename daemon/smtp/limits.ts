@@ -1,4 +1,4 @@
-// The bounds of the SMTP listener that are not in the configuration: they matter to attackers and to
+// The bounds of the SMTP listeners that are not in the configuration: they matter to attackers and to
 // tests only (libraries.md 4: the library has none of its own).
 
 export interface SmtpLimits {
@@ -29,4 +29,27 @@ export const standardSmtpLimits: SmtpLimits = {
   checkEveryMs: 5_000,
   bufferedBytes: 256_000_000,
   copiedBytes: 256_000_000,
+};
+
+/** Bounds of the submission listener; those that it shares mean the same. */
+export interface SubmissionLimits extends Omit<SmtpLimits, 'copiedBytes'> {
+  /** In all; who has a key may hold many, idle ones too. */
+  connections: number;
+  /** A mail larger than this gets 552; about what the API takes in attachments. */
+  messageBytes: number;
+  /** Of one address; the next one gets 421. */
+  failedLoginsPerMinute: number;
+}
+
+export const standardSubmissionLimits: SubmissionLimits = {
+  connections: 2_000,
+  connectionsPerAddress: 200,
+  recipients: 50,
+  refusals: 100,
+  idleMs: 300_000,
+  messageMs: 900_000,
+  checkEveryMs: 5_000,
+  bufferedBytes: 256_000_000,
+  messageBytes: 50_000_000,
+  failedLoginsPerMinute: 20,
 };

@@ -47,6 +47,7 @@ export class MailCollector {
   #takenBytes = 0;
   #seenBytes = 0;
   #afterCarriageReturn: boolean = false;
+  #hasBareLineEnds: boolean = false;
   #refusal: InboundRefusal | null = null;
 
   constructor(budget: MemoryBudget, maxBytes: number) {
@@ -57,6 +58,11 @@ export class MailCollector {
   /** Why the message cannot be taken; null as long as it can. */
   get refusal(): InboundRefusal | null {
     return this.#refusal;
+  }
+
+  /** Whether a line ended in CR or LF alone. */
+  get hasBareLineEnds(): boolean {
+    return this.#hasBareLineEnds;
   }
 
   /** Whether the client goes on so long after a refusal that it is not worth reading. */
@@ -75,16 +81,22 @@ export class MailCollector {
     const start = this.#used;
     let used = start;
     let afterCarriageReturn = this.#afterCarriageReturn;
+    let bare = this.#hasBareLineEnds;
     for (const byte of chunk) {
       if (byte === lineFeed) {
-        if (!afterCarriageReturn) block[used++] = carriageReturn;
+        if (!afterCarriageReturn) {
+          block[used++] = carriageReturn;
+          bare = true;
+        }
       } else if (afterCarriageReturn) {
         block[used++] = lineFeed;
+        bare = true;
       }
       block[used++] = byte;
       afterCarriageReturn = byte === carriageReturn;
     }
     this.#afterCarriageReturn = afterCarriageReturn;
+    this.#hasBareLineEnds = bare;
     this.#used = used;
     this.#keptBytes += used - start;
     if (this.#keptBytes > this.#maxBytes) this.#refuse(replies.tooLarge);

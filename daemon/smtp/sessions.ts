@@ -37,15 +37,34 @@ export interface Session {
   progressAt: number;
 }
 
+/** Makes the connection of a socket. */
+type Connect = (server: SMTPServer, socket: Socket, mostRefusals: number) => Connection;
+
+const connectPlainly: Connect = (server, socket, mostRefusals) =>
+  new Connection(server, socket, mostRefusals);
+
+/** Of the bounds of a listener, those that its sessions hold. */
+export type SessionLimits = Pick<
+  SmtpLimits,
+  'connectionsPerAddress' | 'refusals' | 'idleMs' | 'messageMs' | 'checkEveryMs'
+>;
+
 export class Sessions {
   readonly #clock: Clock;
-  readonly #limits: SmtpLimits;
+  readonly #limits: SessionLimits;
+  readonly #connect: Connect;
   readonly #counts: ConnectionCounts;
   readonly #open = new Map<SMTPServerSession, Session>();
   #stopChecking: (() => void) | null = null;
   #isStopping: boolean = false;
 
-  constructor(clock: Clock, limits: SmtpLimits, maxConnections: number) {
+  constructor(
+    clock: Clock,
+    limits: SessionLimits,
+    maxConnections: number,
+    connect: Connect = connectPlainly,
+  ) {
+    this.#connect = connect;
     this.#clock = clock;
     this.#limits = limits;
     this.#counts = new ConnectionCounts(maxConnections, limits.connectionsPerAddress);
@@ -54,7 +73,7 @@ export class Sessions {
   /** Makes the connection of a socket, or turns the socket away: then null. */
   begin(server: SMTPServer, socket: Socket): Connection | null {
     const { refusals, checkEveryMs } = this.#limits;
-    const connection = new Connection(server, socket, refusals);
+    const connection = this.#connect(server, socket, refusals);
     const address = connection.remoteAddress;
     if (!this.#counts.admit(address)) {
       turnAway(socket);

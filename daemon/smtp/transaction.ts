@@ -7,13 +7,12 @@ import { type ReceivedEnvelope, receive } from '../../src/inbound/receive.ts';
 import type { InboundRefusal } from '../../src/inbound/refusal.ts';
 import { type Addressee, resolveAddressee } from '../../src/inbound/resolve.ts';
 import { parseAddress } from '../../src/net/address.ts';
+import { type Answer, collectData, type Taken } from './data.ts';
 import { ourFault, replies, SmtpRefusal } from './errors.ts';
 import type { SmtpLimits } from './limits.ts';
 import { MailCollector, type MemoryBudget } from './mail-collector.ts';
 import { logReceived, logRefusal } from './mail-log.ts';
-import { hangUp, type Session, type Sessions, type Transaction } from './sessions.ts';
-
-export type Answer = (refusal: SmtpRefusal | null, text?: string) => void;
+import type { Session, Sessions, Transaction } from './sessions.ts';
 
 /** What transactions of a listener share. */
 export interface Reception {
@@ -114,7 +113,7 @@ async function store(
   session: Session,
   envelope: ReceivedEnvelope,
   raw: Buffer,
-): Promise<{ refusal: SmtpRefusal | null; text: string }> {
+): Promise<Taken> {
   try {
     const result = await receive(app, envelope, raw);
     if (result.kind === 'refused') return { refusal: new SmtpRefusal(result), text: '' };
@@ -127,7 +126,7 @@ async function store(
   }
 }
 
-/** DATA: collects the message, stores it, answers. A client that leaves before its end leaves nothing. */
+/** DATA: collects the message, stores it, answers. */
 export function receiveData(
   reception: Reception,
   session: Session,
@@ -136,30 +135,12 @@ export function receiveData(
   answer: Answer,
 ): void {
   const { sessions, budget } = reception;
-  session.phase = 'receiving';
   const envelope = envelopeOf(session, about);
   const mailboxes = countMailboxes(envelope.addressees);
   const collector = new MailCollector(budget, mostBytes(reception, mailboxes));
-  stream.on('data', (chunk: Buffer) => {
-    collector.add(chunk);
-    if (collector.refusal && collector.isEndless) hangUp(session, collector.refusal);
-  });
-  stream.on('error', () => {});
-  stream.on('close', () => {
-    if (!stream.readableEnded) collector.release();
-  });
-  const settle = (refusal: SmtpRefusal | null, text?: string) => {
-    collector.release();
+  const take = (raw: Buffer) => store(reception, session, envelope, raw);
+  collectData(sessions, session, stream, collector, take, (refusal, text) => {
     if (refusal) logRefusal(reception.app, 'DATA', session, refusal);
-    sessions.answer(session, () => answer(refusal, text));
-  };
-  stream.on('end', () => {
-    session.phase = 'working';
-    if (collector.refusal) settle(new SmtpRefusal(collector.refusal));
-    else {
-      void store(reception, session, envelope, collector.finish()).then(({ refusal, text }) =>
-        settle(refusal, text),
-      );
-    }
+    answer(refusal, text);
   });
 }

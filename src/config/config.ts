@@ -162,17 +162,21 @@ function reservedWarnings(config: Config, origin: ReadonlyMap<string, string>): 
 }
 
 function withAbsolutePaths(config: Config, cwd: string): Config {
-  const { certFile, keyFile } = config.smtp.inbound.tls;
-  const tls = {
-    certFile: certFile && resolve(cwd, certFile),
-    keyFile: keyFile && resolve(cwd, keyFile),
-  };
+  const { inbound, submission } = config.smtp;
+  const absolute = <Tls extends typeof inbound.tls>(tls: Tls): Tls => ({
+    ...tls,
+    certFile: tls.certFile && resolve(cwd, tls.certFile),
+    keyFile: tls.keyFile && resolve(cwd, tls.keyFile),
+  });
   const { providersFile } = config.delivery;
   return {
     ...config,
     dataDir: resolve(cwd, config.dataDir),
     delivery: { ...config.delivery, providersFile: providersFile && resolve(cwd, providersFile) },
-    smtp: { ...config.smtp, inbound: { ...config.smtp.inbound, tls } },
+    smtp: {
+      inbound: { ...inbound, tls: absolute(inbound.tls) },
+      submission: { ...submission, tls: absolute(submission.tls) },
+    },
   };
 }
 

@@ -13,6 +13,8 @@ export interface FileFindings {
   warnings: string[];
 }
 
+type CertificateFiles = LoadedConfig['config']['smtp']['inbound']['tls'];
+
 const words: Record<string, string> = {
   ENOENT: 'there is no such file',
   EACCES: 'it may not be read: permission denied',
@@ -24,7 +26,7 @@ function wordsOf(error: unknown): string {
   return words[code] ?? message;
 }
 
-/** Looks at `delivery.providersFile` and the files of `smtp.inbound.tls`; `now` in ms since 1970. */
+/** Looks at `delivery.providersFile` and the certificates of the SMTP listeners; `now` in ms since 1970. */
 export function checkFiles({ config, origin }: LoadedConfig, now: number): FileFindings {
   const problems: string[] = [];
   const warnings: string[] = [];
@@ -58,22 +60,24 @@ export function checkFiles({ config, origin }: LoadedConfig, now: number): FileF
     }
   }
 
-  const { certFile, keyFile } = config.smtp.inbound.tls;
-  if (certFile === null || keyFile === null) return { problems, warnings };
-  const [certKey, keyKey] = ['smtp.inbound.tls.certFile', 'smtp.inbound.tls.keyFile'];
-  const cert = read(certKey, certFile);
-  const key = read(keyKey, keyFile);
-  const isCertUsable = cert !== null && isUsable(certKey, certFile, { cert });
-  const isKeyUsable = key !== null && isUsable(keyKey, keyFile, { key });
-  if (!cert || !key || !isCertUsable || !isKeyUsable) return { problems, warnings };
-  const certificate = new X509Certificate(cert);
-  if (!certificate.checkPrivateKey(createPrivateKey(key))) {
-    problems.push(lineOf(keyKey, `${keyFile}: it is not the key of the certificate ${certFile}`));
-  }
-  const endsAt = Date.parse(certificate.validTo);
-  if (endsAt <= now) {
+  const checkPair = (at: string, { certFile, keyFile }: CertificateFiles): void => {
+    if (certFile === null || keyFile === null) return;
+    const [certKey, keyKey] = [`${at}.certFile`, `${at}.keyFile`];
+    const cert = read(certKey, certFile);
+    const key = read(keyKey, keyFile);
+    const isCertUsable = cert !== null && isUsable(certKey, certFile, { cert });
+    const isKeyUsable = key !== null && isUsable(keyKey, keyFile, { key });
+    if (!cert || !key || !isCertUsable || !isKeyUsable) return;
+    const certificate = new X509Certificate(cert);
+    if (!certificate.checkPrivateKey(createPrivateKey(key))) {
+      problems.push(lineOf(keyKey, `${keyFile}: it is not the key of the certificate ${certFile}`));
+    }
+    const endsAt = Date.parse(certificate.validTo);
+    if (endsAt > now) return;
     const since = new Date(endsAt).toISOString();
     warnings.push(lineOf(certKey, `${certFile}: the certificate ran out at ${since}`));
-  }
+  };
+  checkPair('smtp.inbound.tls', config.smtp.inbound.tls);
+  checkPair('smtp.submission.tls', config.smtp.submission.tls);
   return { problems, warnings };
 }

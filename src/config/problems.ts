@@ -85,16 +85,31 @@ export interface Contradiction {
 }
 
 function tlsContradictions({ smtp }: Config): Contradiction[] {
-  const { certFile, keyFile } = smtp.inbound.tls;
+  const { inbound, submission } = smtp;
+  return [
+    ...pairContradictions('smtp.inbound.tls', inbound.tls),
+    ...pairContradictions('smtp.submission.tls', submission.tls),
+    ...(submission.tls.implicit && submission.tls.certFile === null
+      ? [
+          {
+            path: 'smtp.submission.tls.certFile',
+            because: 'smtp.submission.tls.implicit',
+            text: 'expected the path of a PEM file, because implicit is set',
+          },
+        ]
+      : []),
+  ];
+}
+
+/** A certificate without its key, or the other way round. */
+function pairContradictions(
+  at: string,
+  { certFile, keyFile }: Config['smtp']['inbound']['tls'],
+): Contradiction[] {
   if ((certFile === null) === (keyFile === null)) return [];
   const [path, because] = certFile === null ? ['certFile', 'keyFile'] : ['keyFile', 'certFile'];
-  return [
-    {
-      path: `smtp.inbound.tls.${path}`,
-      because: `smtp.inbound.tls.${because}`,
-      text: `expected the path of a PEM file, because ${because} is set`,
-    },
-  ];
+  const text = `expected the path of a PEM file, because ${because} is set`;
+  return [{ path: `${at}.${path}`, because: `${at}.${because}`, text }];
 }
 
 /** Whether a contradiction is of the login at a relay, which has a secret. */
@@ -200,6 +215,12 @@ export function findDoubts(config: Config): string[] {
   const everybody = smtp.inbound.trustedNetworks.find((text) => parseRange(text)?.bits === 0);
   if (everybody !== undefined) {
     doubts.push(`smtp.inbound.trustedNetworks has ${everybody}: mail of nobody there is checked`);
+  }
+  const { enabled, host, tls } = smtp.submission;
+  if (enabled && tls.certFile === null && !isLoopback(host)) {
+    doubts.push(
+      `smtp.submission.host is ${host}, without tls.certFile: only this machine can log in there`,
+    );
   }
   if (mode === 'direct' && hostname === 'localhost') {
     doubts.push('delivery.hostname is localhost: in direct mode many servers refuse that name');

@@ -84,6 +84,25 @@ export const smtpSubmission = z.strictObject(
       .describe('A listener for mail programs that log in with an API key'),
     host: host.default('127.0.0.1').describe('Address to listen on'),
     port: listenPort.default(2587).describe('Port to listen on; 0 picks a free one'),
+    tls: z
+      .strictObject(
+        {
+          certFile: lineOfText('the path of a PEM file')
+            .nullable()
+            .default(null)
+            .describe('Certificate chain in PEM; null: only this machine can log in'),
+          keyFile: lineOfText('the path of a PEM file')
+            .nullable()
+            .default(null)
+            .describe('Private key in PEM; goes with certFile'),
+          implicit: onOff
+            .default(false)
+            .describe('TLS from the first byte (as on port 465) instead of STARTTLS'),
+        },
+        mapOfKeys,
+      )
+      .prefault({})
+      .describe('TLS of the listener; files that change are read again without a restart'),
   },
   mapOfKeys,
 );

@@ -96,6 +96,7 @@ function draftMessage(
     scheduled_for: null,
     scheduling_key_id: null,
     inbound_envelope: toJson({ ...envelope, recipients } satisfies InboundEnvelope),
+    origin: null,
     is_test: 0,
     delivery_count: 0,
     created_at: receivedAt,

@@ -47,9 +47,12 @@ export class Authenticator {
 
   /** Null for a key that is malformed, unknown, revoked or expired: all are one 401 (contract 3). */
   async authenticate(plaintext: string): Promise<Caller | null> {
-    if (!isKeyText(plaintext)) return null;
+    return isKeyText(plaintext) ? this.authenticateHash(hashKey(plaintext)) : null;
+  }
+
+  /** As `authenticate`, for who logged in with the key before: does it still stand? */
+  async authenticateHash(hash: string): Promise<Caller | null> {
     if (this.#known.isStale()) await this.#known.refresh();
-    const hash = hashKey(plaintext);
     const key = this.#known.get(hash) ?? (await this.#known.load(hash, () => this.#find(hash)));
     if (!key || !isSameHash(key.hash, hash)) return null;
     const now = this.#app.clock.now();

@@ -1,6 +1,7 @@
 // Constraints of a key (issue 4, item 7): the addresses it may be used from, and the From addresses
 // and domains of its mail. Asked on every request, so ranges are parsed once for each cached key.
 
+import { allows, type Permission } from '../api/permission.ts';
 import type { Caller, KeyConstraints } from '../api/route.ts';
 import { ForbiddenError } from '../errors.ts';
 import { domainOf, foldAddress } from '../net/address.ts';
@@ -22,15 +23,24 @@ function rangesOf(constraints: KeyConstraints): AddressRange[] {
  * The refusal of a request from `peer`, the address at the other end of the connection; null where
  * the key may be used from there. Names the address and not the ranges: a thief learns none.
  */
-export function outsideRanges(
-  { constraints }: Caller,
-  peer: string | undefined,
-): ForbiddenError | null {
+function outsideRanges({ constraints }: Caller, peer: string | undefined): ForbiddenError | null {
   if (!constraints?.ipRanges) return null;
   if (peer !== undefined && isInRanges(peer, rangesOf(constraints))) return null;
   return new ForbiddenError(
     `This key may not be used from the address ${peer ?? 'of this connection'}: use it from where it is meant for, or have its constraints changed`,
   );
+}
+
+/** The refusal of an operation that needs `permission`, asked for from `peer`; null where it may go on. */
+export function refusedAtDoor(
+  caller: Caller,
+  peer: string | undefined,
+  permission: Permission,
+): ForbiddenError | null {
+  const outside = outsideRanges(caller, peer);
+  if (outside) return outside;
+  if (allows(caller.permissions, permission)) return null;
+  return new ForbiddenError(`This key lacks the permission ${permission}`);
 }
 
 function mayBeFrom({ senders = [], domains = [] }: KeyConstraints, email: string): boolean {

@@ -1,5 +1,5 @@
-// The email view of a message (specification 2.2): of an inbound one what its raw MIME was found to say, of
-// an outbound one what was accepted.
+// The email view of a message (specification 2.2): what its raw MIME was found to say, of what came in and
+// of what was handed in as MIME; of other mail of ours what was accepted.
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -63,7 +63,7 @@ async function sentContent(app: App, row: MessageRow): Promise<Parsed> {
   };
 }
 
-async function receivedContent(app: App, row: MessageRow): Promise<Parsed> {
+async function rawContent(app: App, row: MessageRow): Promise<Parsed> {
   const found = await readProjection(app, row);
   return {
     newContent: found.new_content,
@@ -96,7 +96,8 @@ export async function getEmailProjection(
   const row = await getMessageRow(db, caller.organizationId, id);
   const recipients = await findRecipients(db, [id]);
   const deliveries = await findDeliveries(db, [id]);
-  const content = await (row.direction === 'inbound' ? receivedContent : sentContent)(app, row);
+  const isRaw = row.direction === 'inbound' || row.raw_blob_id !== null;
+  const content = await (isRaw ? rawContent : sentContent)(app, row);
   const envelope = fromJson<InboundEnvelope>(row.inbound_envelope);
   const emailsOf = (kind: 'to' | 'cc' | 'bcc') =>
     recipients.filter((one) => one.kind === kind).map((one) => one.email);

@@ -93,6 +93,7 @@ export function presentMessage(
     metadata: fromJson<Message['metadata']>(row.metadata) ?? {},
     tracking: { opens: row.track_opens === 1, clicks: row.track_clicks === 1 },
     scheduledFor: isoTime(row.scheduled_for),
+    origin: fromJson<Message['origin']>(row.origin),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };

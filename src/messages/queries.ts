@@ -33,6 +33,7 @@ export interface MessageRow {
   priority: 'high' | 'normal' | 'low' | null;
   headers: string | null;
   content_id: string | null;
+  /** The whole mail, where it is kept as it came: of what came in, and of what was handed in as MIME. */
   raw_blob_id: string | null;
   mailbox_id: string | null;
   sender_domain_id: string | null;
@@ -47,6 +48,8 @@ export interface MessageRow {
   /** Of what is scheduled; null for the operator. */
   scheduling_key_id: string | null;
   inbound_envelope: string | null;
+  /** JSON (MessageOrigin); null for what came in. */
+  origin: string | null;
   is_test: number;
   delivery_count: number;
   created_at: number;
@@ -127,6 +130,7 @@ const messageColumns = [
   'scheduled_for',
   'scheduling_key_id',
   'inbound_envelope',
+  'origin',
   'is_test',
   'delivery_count',
   'created_at',

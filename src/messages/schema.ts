@@ -278,6 +278,20 @@ export const delivery = z
   .meta({ id: 'Delivery' });
 export type Delivery = z.output<typeof delivery>;
 
+/** By which way a message was handed in, and as whom. */
+const messageOrigin = z
+  .object({
+    via: z.enum(['api', 'command', 'smtp', 'sendmail']),
+    keyId: z.string().nullable().meta({ description: 'Null for the operator' }),
+    keyName: z.string().nullable().meta({ description: 'As the key was called then' }),
+    user: z.string().nullable().meta({
+      description:
+        'The name that was logged in with over SMTP; of sendmail, the user of the system',
+    }),
+  })
+  .meta({ id: 'MessageOrigin' });
+export type MessageOrigin = z.output<typeof messageOrigin>;
+
 export const message = z
   .object({
     id: z.string(),
@@ -302,6 +316,9 @@ export const message = z
     metadata: z.record(z.string(), metadataValue),
     tracking: z.object({ opens: z.boolean(), clicks: z.boolean() }),
     scheduledFor: nullableTime,
+    origin: messageOrigin
+      .nullable()
+      .meta({ description: 'How it was handed in; null for what came in, and of old messages' }),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })

@@ -9,6 +9,7 @@ import {
   type NumberedRequest,
 } from './handover.ts';
 import { composeLean } from './lean.ts';
+import { composeRaw } from './raw-mail.ts';
 import { type SignedMessage, signMessage, signNow } from './sign.ts';
 
 export type ComposeOrder =
@@ -27,7 +28,8 @@ const known = new NumberedKeys();
 async function make(request: NumberedRequest): Promise<SignedMessage | null> {
   try {
     const { input, keys, timestampSeconds } = known.requestOf(request);
-    return inOnePiece(await signMessage(composeLean(input), keys, timestampSeconds, signNow));
+    const composed = 'raw' in input ? composeRaw(input) : composeLean(input);
+    return inOnePiece(await signMessage(composed, keys, timestampSeconds, signNow));
   } catch {
     // composer.ts tries again, and tells.
     return null;

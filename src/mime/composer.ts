@@ -7,8 +7,9 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { ComposeOrder, ComposeReply } from './compose-worker.ts';
 import { arrived, KeyNumbers } from './handover.ts';
-import type { Composed, ComposeInput, ComposeRequest } from './input.ts';
+import type { Composed, ComposeInput, ComposeRequest, RawInput } from './input.ts';
 import { composeLean } from './lean.ts';
+import { composeRaw } from './raw-mail.ts';
 import { type SignedMessage, signHere, signMessage } from './sign.ts';
 
 /**
@@ -17,7 +18,8 @@ import { type SignedMessage, signHere, signMessage } from './sign.ts';
  * there at once, with attachments it is a promise. Throws ComposeError (or rejects with it) where
  * a value that is bound for the header holds CR, LF, NUL or is otherwise unfit for one.
  */
-export function compose(input: ComposeInput): Composed | Promise<Composed> {
+export function compose(input: ComposeInput | RawInput): Composed | Promise<Composed> {
+  if ('raw' in input) return composeRaw(input);
   return input.attachments.length === 0 ? composeLean(input) : composeWithAttachments(input);
 }
 
@@ -95,7 +97,7 @@ class ComposeThread {
 /** From so many that wait together a batch is worth the way to a worker. */
 const worthBatch = 4;
 const largestBatch = 32;
-/** Characters of text and HTML above which no worker is asked: the copy costs as much. */
+/** Characters of text and HTML, or bytes of raw mail, above which no worker is asked: the copy costs as much. */
 const largestText = 65_536;
 /** One worker has more to do than the event loop; more than two would take its core. */
 const mostThreads = Math.min(2, availableParallelism());
@@ -110,10 +112,13 @@ export async function composeHere(request: ComposeRequest): Promise<SignedMessag
 
 /** Whether many of its kind are better composed by workers. */
 export function isForWorkers({ input, keys }: ComposeRequest): boolean {
+  return isSmall(input) && keys.some(({ algorithm }) => algorithm === 'rsa-sha256');
+}
+
+function isSmall(input: ComposeInput | RawInput): boolean {
+  if ('raw' in input) return input.raw.length <= largestText;
   const { attachments, text, html } = input;
-  const isSmall =
-    attachments.length === 0 && (text?.length ?? 0) + (html?.length ?? 0) <= largestText;
-  return isSmall && keys.some(({ algorithm }) => algorithm === 'rsa-sha256');
+  return attachments.length === 0 && (text?.length ?? 0) + (html?.length ?? 0) <= largestText;
 }
 
 /** Composes and signs for one daemon. */

@@ -31,7 +31,7 @@ const priorityFields: Record<'high' | 'low', readonly HeaderField[]> = {
 };
 
 /** `Fri, 21 Nov 2025 02:27:00 +0000` (RFC 5322 3.3). */
-function dateText(ms: number): string {
+export function dateText(ms: number): string {
   return new Date(ms).toUTCString().replace('GMT', '+0000');
 }
 
@@ -47,6 +47,13 @@ function addMailboxes(draft: HeaderDraft, name: string, mailboxes: readonly Mail
     tokens.push(...nameTokens, `${isBare ? email : `<${email}>`}${comma}`);
   });
   draft.fields.push({ name, value: foldTokens(name, tokens) });
+}
+
+/** One mailbox as a field of this name. @throws ComposeError for a bad address. */
+export function mailboxField(name: string, mailbox: Mailbox): HeaderField {
+  const draft: HeaderDraft = { fields: [], isUtf8: false };
+  addMailboxes(draft, name, [mailbox]);
+  return draft.fields[0] as HeaderField;
 }
 
 function addThreading({ fields }: HeaderDraft, input: ComposeInput): void {

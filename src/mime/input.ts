@@ -47,9 +47,14 @@ export interface ComposeInput {
   boundarySeed: string;
 }
 
+/** A message that was handed in as MIME: it goes as it is. */
+export interface RawInput {
+  raw: Uint8Array;
+}
+
 /** What is to be composed, and signed with these keys at this time. */
 export interface ComposeRequest {
-  input: ComposeInput;
+  input: ComposeInput | RawInput;
   keys: readonly SigningKey[];
   timestampSeconds: number;
 }

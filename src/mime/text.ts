@@ -40,7 +40,8 @@ function isBlank(byte: number | undefined): boolean {
   return byte === space || byte === tab;
 }
 
-function normalizeNewlines(text: string): string {
+/** CR, LF and CRLF become CRLF; a last line gets its end. */
+export function normalizeNewlines(text: string): string {
   const normalized = text.includes('\r')
     ? text.replace(/\r\n?|\n/g, '\r\n')
     : text.replaceAll('\n', '\r\n');

@@ -9,6 +9,8 @@ export interface Metrics {
   accepted: Counter<'direction'>;
   /** Requests refused, by `reason` (RefusalReason). */
   refused: Counter<'reason'>;
+  /** Logins and mails that the submission listener refused, by `reason` (RefusalReason). */
+  submissionsRefused: Counter<'reason'>;
   /** Delivery attempts, by `outcome` (Outcome.kind) and `route` (Route.kind). */
   attempts: Counter<'outcome' | 'route'>;
   /** HTTP requests in seconds, by `method`, `route` and `status`. */
@@ -40,6 +42,12 @@ export function createMetrics(): Metrics {
     refused: new Counter({
       name: 'svc_requests_refused_total',
       help: 'Requests refused, by reason',
+      labelNames: ['reason'],
+      registers,
+    }),
+    submissionsRefused: new Counter({
+      name: 'svc_submissions_refused_total',
+      help: 'Logins and mails refused over SMTP submission, by reason',
       labelNames: ['reason'],
       registers,
     }),
@@ -84,7 +92,10 @@ export function createMetrics(): Metrics {
     }),
   };
   // What has not happened yet is shown as 0: an alert can be written before it does.
-  for (const reason of refusalReasons) metrics.refused.inc({ reason }, 0);
+  for (const reason of refusalReasons) {
+    metrics.refused.inc({ reason }, 0);
+    metrics.submissionsRefused.inc({ reason }, 0);
+  }
   for (const outcome of ['succeeded', 'failed']) metrics.webhookAttempts.inc({ outcome }, 0);
   return metrics;
 }

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import type { SendPayload } from '../messages/schema.ts';
 import { fileTypeOf } from '../mime/file-type.ts';
 import { textOfHtml } from '../mime/html-text.ts';
+import type { RawContent } from './raw-content.ts';
 
 export interface SendContent {
   /** Equal for equal contents of one organization. */
@@ -16,6 +17,13 @@ export interface SendContent {
     contentId: string | null;
     data: Buffer;
   }[];
+  /** A mail that was handed in as MIME: it is all of the content. */
+  raw: RawContent | null;
+}
+
+/** Raw mails differ in their ids at least, so that none shares what is stored. */
+export function rawSendContent(raw: RawContent): SendContent {
+  return { digest: '', html: null, text: null, attachments: [], raw };
 }
 
 /**
@@ -34,7 +42,7 @@ export function readSendContent(organizationId: string, { email }: SendPayload):
   const files = attachments.map(({ data, ...described }) => [described, sha256(data)]);
   // The lengths tell where the one ends and the other begins.
   const head = JSON.stringify([organizationId, html?.length, text?.length, files]);
-  return { digest: sha256(head + (html ?? '') + (text ?? '')), html, text, attachments };
+  return { digest: sha256(head + (html ?? '') + (text ?? '')), html, text, attachments, raw: null };
 }
 
 function sha256(data: string | Buffer): string {

@@ -9,13 +9,15 @@ import { overallStatus } from '../deliveries/status.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
 import { presentMessage } from '../messages/present.ts';
 import type { BlobRow, ContentRow, MessageRow, RecipientRow } from '../messages/queries.ts';
-import type { Message, SendPayload } from '../messages/schema.ts';
+import type { Message, MessageOrigin, SendPayload } from '../messages/schema.ts';
 import { isMessageId } from '../mime/header-encoding.ts';
+import { dateField, joinRawMail, messageIdField } from '../mime/raw-mail.ts';
 import { domainOf, foldAddress } from '../net/address.ts';
 import { expiryOf, maxAttempts } from '../queue/retry.ts';
 import type { ResolvedSender } from '../senders/resolve.ts';
 import { fromJson, toJson } from '../store/db.ts';
 import type { SendContent } from './content.ts';
+import type { RawContent } from './raw-content.ts';
 import type { RecentContents } from './recent-contents.ts';
 
 const mostReferences = 50;
@@ -45,7 +47,14 @@ export function draftMessage(
 ): Draft {
   const now = app.clock.now();
   const id = app.newId('message');
-  const { contentId, content: newContent, blobs } = draftContent(app, recent, caller, content);
+  const heading =
+    content.raw === null
+      ? headingOf(payload, sender, parent, id)
+      : rawHeading(content.raw, id, sender);
+  const stored =
+    content.raw === null
+      ? draftContent(app, recent, caller, content)
+      : draftRaw(app, caller, content.raw, heading.message_id_header);
   const recipients = draftRecipients(app, id, payload);
   const senderDomain = domainOf(sender.email);
   const deliveries = recipients.map((recipient) => {
@@ -53,24 +62,16 @@ export function draftMessage(
     const block = blocks.get(foldAddress(recipient.email));
     return block ? { ...delivery, ...suppressedBy(block, recipient.email, now) } : delivery;
   });
-  const threading = parent ? referencesTo(parent) : [];
-  const replyTo = payload.email.replyTo ?? sender.replyToEmails ?? [];
   const message: MessageRow = {
     id,
     organization_id: caller.organizationId,
     direction: 'outbound',
     status: overallStatus(deliveries.map(({ status }) => status)),
-    subject: payload.email.subject ?? null,
+    ...heading,
     from_email: sender.email,
-    from_name: payload.from?.name ?? sender.name,
-    reply_to: replyTo.length > 0 ? toJson(replyTo) : null,
-    message_id_header: `<${id}@${senderDomain}>`,
-    in_reply_to: threading.at(-1) ?? null,
-    message_references: threading.length > 0 ? toJson(threading) : null,
-    priority: payload.email.priority ?? null,
     headers: toJson(payload.email.headers),
-    content_id: contentId,
-    raw_blob_id: null,
+    content_id: stored.contentId,
+    raw_blob_id: stored.rawBlobId,
     mailbox_id: null,
     sender_domain_id: sender.domainId,
     conversation_id: null,
@@ -83,13 +84,72 @@ export function draftMessage(
     scheduled_for: null,
     scheduling_key_id: null,
     inbound_envelope: null,
+    origin: toJson(originOf(caller, content.raw)),
     is_test: caller.isTest ? 1 : 0,
     delivery_count: deliveries.length,
     created_at: now,
     updated_at: now,
   };
   const presented = presentMessage(message, recipients, deliveries);
+  const { content: newContent, blobs } = stored;
   return { message, content: newContent, blobs, recipients, deliveries, presented };
+}
+
+function originOf({ keyId, keyName }: Caller, raw: RawContent | null): MessageOrigin {
+  const via = raw?.via ?? (keyId === null ? 'command' : 'api');
+  return { via, keyId, keyName, user: raw?.user ?? null };
+}
+
+/** What the row keeps of the header. */
+type Heading = Pick<
+  MessageRow,
+  | 'subject'
+  | 'from_name'
+  | 'reply_to'
+  | 'message_id_header'
+  | 'in_reply_to'
+  | 'message_references'
+  | 'priority'
+>;
+
+const listOrNull = (texts: readonly string[]) => (texts.length > 0 ? toJson(texts) : null);
+
+const ownMessageId = (id: string, { email }: ResolvedSender) => `<${id}@${domainOf(email)}>`;
+
+/** Of a mail that is composed of its parts. */
+function headingOf(
+  { from, email }: SendPayload,
+  sender: ResolvedSender,
+  parent: MessageRow | null,
+  id: string,
+): Heading {
+  const threading = parent ? referencesTo(parent) : [];
+  return {
+    subject: email.subject ?? null,
+    from_name: from?.name ?? sender.name,
+    reply_to: listOrNull(email.replyTo ?? sender.replyToEmails ?? []),
+    message_id_header: ownMessageId(id, sender),
+    in_reply_to: threading.at(-1) ?? null,
+    message_references: listOrNull(threading),
+    priority: email.priority ?? null,
+  };
+}
+
+/** Of a mail that was handed in as MIME: what it says. */
+function rawHeading(
+  { messageIdHeader, summary }: RawContent,
+  id: string,
+  sender: ResolvedSender,
+): Heading {
+  return {
+    subject: summary.subject,
+    from_name: summary.from?.name ?? null,
+    reply_to: listOrNull(summary.replyTo.map(({ email }) => email)),
+    message_id_header: messageIdHeader ?? ownMessageId(id, sender),
+    in_reply_to: summary.inReplyTo,
+    message_references: listOrNull(summary.references),
+    priority: summary.priority,
+  };
 }
 
 /**
@@ -102,15 +162,40 @@ function referencesTo(parent: MessageRow): string[] {
   return [...references.filter(isMessageId), parent.message_id_header].slice(-mostReferences);
 }
 
+/** The rows that keep what a message says. */
+interface StoredContent {
+  contentId: string | null;
+  rawBlobId: string | null;
+  content: ContentRow | null;
+  blobs: BlobRow[];
+}
+
+/** The mail as it will go, but for signatures. */
+function draftRaw(
+  app: App,
+  { organizationId }: Caller,
+  { mail, messageIdHeader, hasDate }: RawContent,
+  messageId: string,
+): StoredContent {
+  const now = app.clock.now();
+  const data = joinRawMail(mail, [
+    ...(messageIdHeader === null ? [messageIdField(messageId)] : []),
+    ...(hasDate ? [] : [dateField(now)]),
+  ]);
+  const id = app.newId('blob');
+  const blob = { id, organization_id: organizationId, size: data.length, data, created_at: now };
+  return { contentId: null, rawBlobId: id, content: null, blobs: [blob] };
+}
+
 /** The content row, or the id of an equal one that is stored already. */
 function draftContent(
   app: App,
   recent: RecentContents,
   caller: Caller,
   { digest, html, text, attachments }: SendContent,
-): { contentId: string; content: ContentRow | null; blobs: BlobRow[] } {
+): StoredContent {
   const known = recent.find(digest);
-  if (known) return { contentId: known, content: null, blobs: [] };
+  if (known) return { contentId: known, rawBlobId: null, content: null, blobs: [] };
   const owned = { organization_id: caller.organizationId, created_at: app.clock.now() };
   const contentId = app.newId('content');
   const blobs: BlobRow[] = [];
@@ -128,7 +213,7 @@ function draftContent(
     uses: 0,
   };
   recent.remember(digest, contentId);
-  return { contentId, content, blobs };
+  return { contentId, rawBlobId: null, content, blobs };
 }
 
 /** One recipient per address: the first mention wins, to before cc before bcc. */

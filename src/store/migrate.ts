@@ -26,6 +26,7 @@ import { eventLog } from './migrations/0020-event-log.ts';
 import { webhookLists } from './migrations/0021-webhook-lists.ts';
 import { receivingDomains } from './migrations/0022-receiving-domains.ts';
 import { messageSearch } from './migrations/0023-message-search.ts';
+import { messageOrigins } from './migrations/0024-message-origins.ts';
 
 export const migrations: readonly Migration[] = [
   initial,
@@ -49,6 +50,7 @@ export const migrations: readonly Migration[] = [
   webhookLists,
   receivingDomains,
   messageSearch,
+  messageOrigins,
 ];
 
 export interface MigrationStatus {

@@ -134,7 +134,7 @@ function removeDirectory(dir: string): void {
 }
 
 /** The same header and text as ours composes. */
-function submission({ connections, text }: BenchMail) {
+export function submission({ connections, text }: BenchMail) {
   const from = 'bench@postfix.bench.example';
   const to = (index: number) => `user${index}@example.com`;
   const body = text.replaceAll('\n', '\r\n');

@@ -61,6 +61,8 @@ export async function startBenchSink(delayMs = 0): Promise<BenchSink> {
 export interface BenchDaemon {
   httpPort: number;
   smtpPort: number;
+  /** 0 where submission is off. */
+  submissionPort: number;
   pid: number;
   /** Core-milliseconds used so far, all threads. */
   cpuMs(): number;
@@ -92,14 +94,18 @@ export async function startBenchDaemon(env: Record<string, string>): Promise<Ben
     if (isLate || child.exitCode !== null) throw new Error('the daemon did not get ready');
     await wait(readyPollMs);
   }
-  const { httpUrl, smtpPort, pid } = JSON.parse(readFileSync(readyFile, 'utf8')) as {
+  const { httpUrl, smtpPort, submissionPort, pid } = JSON.parse(
+    readFileSync(readyFile, 'utf8'),
+  ) as {
     httpUrl: string;
     smtpPort: number;
+    submissionPort: number | null;
     pid: number;
   };
   return {
     httpPort: Number(new URL(httpUrl).port),
     smtpPort,
+    submissionPort: submissionPort ?? 0,
     pid,
     cpuMs: () => cpuMs(pid),
     threads: () => threadCpuMs(pid),

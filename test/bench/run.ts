@@ -12,6 +12,7 @@ import { deliveriesAtOnce } from './postfix-config.ts';
 
 import { say, sayLoad } from './progress.ts';
 import { benchQuickly } from './quick.ts';
+import { benchSubmission } from './submission.ts';
 import { signings, textOf } from './svc-contender.ts';
 import { raceAgainstPostfix } from './versus.ts';
 
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     lists: { type: 'boolean', default: false },
     fairness: { type: 'boolean', default: false },
     inbound: { type: 'boolean', default: false },
+    submission: { type: 'boolean', default: false },
     'connections-idle': { type: 'boolean', default: false },
   },
 });
@@ -73,11 +75,14 @@ const parts = [
   values.backlog,
   values.fairness,
   values.inbound,
+  values.submission,
   values['connections-idle'],
   values.lists,
 ].filter(Boolean).length;
 if (parts > 1) {
-  fail('--vs, --backlog, --fairness, --inbound, --connections-idle and --lists run alone');
+  fail(
+    '--vs, --backlog, --fairness, --inbound, --submission, --connections-idle and --lists run alone',
+  );
 }
 const isPlain =
   !only && !values.profile && sinkDelayMs === 0 && sinkConnections === deliveriesAtOnce;
@@ -95,6 +100,7 @@ if (values.vs) await raceAgainstPostfix({ text, connections, messages, rounds: c
 else if (values.backlog) await benchBacklog({ ...mail, messages, rows });
 else if (values.fairness) await benchFairness(mail);
 else if (values.inbound) await benchInbound({ ...mail, messages, rounds: count('rounds') });
+else if (values.submission) await benchSubmission({ ...mail, messages, rounds: count('rounds') });
 else if (values['connections-idle']) await benchConnections(mail);
 else if (values.lists) await benchLists(rows.at(-1) ?? 0);
 else {

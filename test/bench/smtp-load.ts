@@ -7,6 +7,8 @@ export interface SmtpLoad {
   port: number;
   connections: number;
   total: number;
+  /** An API key to log in with. */
+  apiKey?: string;
   from: string;
   to(index: number): string;
   /** The message with CRLF line ends, no line starting with a dot. */
@@ -53,6 +55,10 @@ async function oneConnection(
     await ask('220');
     socket.write('EHLO bench.example\r\n');
     await ask('250');
+    if (load.apiKey !== undefined) {
+      socket.write(`AUTH PLAIN ${Buffer.from(`\0bench\0${load.apiKey}`).toString('base64')}\r\n`);
+      await ask('235');
+    }
     let index = take();
     if (index !== null) socket.write(envelope(index));
     while (index !== null) {

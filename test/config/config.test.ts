@@ -251,6 +251,8 @@ describe('values that contradict one another stop the start', () => {
     ['delivery: {relay: {username: u}}', 'delivery.relay.password: found nothing, expected text'],
     ['smtp: {inbound: {tls: {certFile: c}}}', 'smtp.inbound.tls.keyFile: found nothing'],
     ['smtp: {inbound: {tls: {keyFile: k}}}', 'smtp.inbound.tls.certFile: found nothing'],
+    ['smtp: {submission: {tls: {certFile: c}}}', 'smtp.submission.tls.keyFile: found nothing'],
+    ['smtp: {submission: {tls: {implicit: true}}}', 'smtp.submission.tls.certFile: found nothing'],
     [
       'http: {port: 2525}',
       'smtp.inbound.port: found 2525, expected another port than that of http',
@@ -460,6 +462,18 @@ describe('plans', () => {
 });
 
 describe('warnings', () => {
+  it('for submission that only this machine could use', () => {
+    write('config.yaml', "smtp: {submission: {enabled: true, host: '0.0.0.0'}}");
+    expect(load().warnings).toEqual([
+      'smtp.submission.host is 0.0.0.0, without tls.certFile: only this machine can log in there',
+    ]);
+    write(
+      'config.yaml',
+      "smtp: {submission: {enabled: true, host: '0.0.0.0', tls: {certFile: /c, keyFile: /k}}}",
+    );
+    expect(load().warnings).toEqual([]);
+  });
+
   it('tell which keys this version does not use yet', () => {
     write('config.yaml', 'retention: {messagesDays: 20}');
     expect(load({ SVC_CONSOLE_ENABLED: 'false' }).warnings).toEqual([

@@ -39,7 +39,11 @@ const exports: string[] = [];
 
 beforeAll(async () => {
   dns = await startDnsServer();
-  home = daemonHome({ SVC_DNS_SERVERS: JSON.stringify([dns.address]) });
+  home = daemonHome({
+    SVC_DNS_SERVERS: JSON.stringify([dns.address]),
+    SVC_SMTP_SUBMISSION_ENABLED: 'true',
+    SVC_SMTP_SUBMISSION_PORT: '0',
+  });
   symlinkSync(join(repository, 'bin'), join(home.cli.directory, 'bin'));
   daemon = await home.start();
   isRunning = true;
@@ -77,6 +81,7 @@ async function typed(line: string): Promise<string> {
     .replaceAll('KEY_ID', keyId)
     .replaceAll('WEBHOOK_ID', webhookId)
     .replaceAll(shownUrl, daemon.httpUrl)
+    .replaceAll('127.0.0.1:2587', `127.0.0.1:${daemon.submissionPort}`)
     .replaceAll(shownKey, home.apiKey);
 }
 

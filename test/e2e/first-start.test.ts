@@ -13,17 +13,13 @@ import {
   daemonHome,
   until,
 } from '../support/daemon-process.ts';
+import { type DkimDomain, dkimResolver } from '../support/dkim-resolver.ts';
 
 const run = promisify(execFile);
 
 interface Page<Item> {
   items: Item[];
   pagination: { total: number };
-}
-
-interface Domain {
-  domain: string;
-  dkimKeys: { selector: string; algorithm: string; publicKey: string }[];
 }
 
 let home: DaemonHome;
@@ -92,7 +88,7 @@ describe('the printed curl line', () => {
   });
 
   test('signs with the keys that the domain publishes, RSA and Ed25519', async () => {
-    const { body: domains } = await daemon.request<Page<Domain>>('GET', '/v1/email/domains');
+    const { body: domains } = await daemon.request<Page<DkimDomain>>('GET', '/v1/email/domains');
     const raw = await rawOf(inbound.id);
     const resolver = dkimResolver(domains.items);
     const { results } = await dkimVerify(raw, { resolver, strict: true });
@@ -115,23 +111,6 @@ async function rawOf(id: string): Promise<Buffer> {
   const response = await fetch(body.storageUrls?.raw ?? '');
   expect(response.status).toBe(200);
   return Buffer.from(await response.arrayBuffer());
-}
-
-/** Answers as if each domain had published the public keys that the API shows. */
-function dkimResolver(domains: readonly Domain[]) {
-  const records = new Map<string, string>(
-    domains.flatMap(({ domain, dkimKeys }) =>
-      dkimKeys.map(({ selector, algorithm, publicKey }) => {
-        const text = `v=DKIM1; k=${algorithm.split('-')[0]}; p=${publicKey}`;
-        return [`${selector}._domainkey.${domain}`, text] as const;
-      }),
-    ),
-  );
-  return async (name: string): Promise<string[][]> => {
-    const text = records.get(name);
-    if (text === undefined) throw Object.assign(new Error(name), { code: 'ENOTFOUND' });
-    return [text.match(/.{1,255}/g) ?? []];
-  };
 }
 
 describe('what a first start leaves', () => {

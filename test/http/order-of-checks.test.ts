@@ -14,9 +14,7 @@ import {
 } from '../../src/errors.ts';
 import { revokeKey, updateKey } from '../../src/keys/keys.ts';
 import { reviewOnboarding } from '../../src/organizations/onboarding.ts';
-import { pauseOrganization, updateOrganization } from '../../src/organizations/organizations.ts';
-import { resumeSending } from '../../src/queue/desk/resume.ts';
-import { isoTime } from '../../src/runtime/clock.ts';
+import { pauseOrganization } from '../../src/organizations/organizations.ts';
 import { updateSender } from '../../src/senders/senders.ts';
 import { onPlan, useToday } from '../admission/fixtures.ts';
 import { payload } from '../messages/fixtures.ts';
@@ -27,6 +25,7 @@ import {
   from,
   hourMs,
 } from '../sending/checked-world.ts';
+import { narrow, refusalLadder } from '../sending/refusal-ladder.ts';
 import { httpApi } from '../support/http-client.ts';
 import {
   echo,
@@ -369,9 +368,6 @@ describe('then, of a send, each check before the next', () => {
   });
   afterEach(() => world.close());
 
-  const conversationId = 'conv_0123456789abcdefghjk';
-  const narrow = { senders: ['other@acme.example'] };
-
   const setActive = (isActive: boolean) =>
     updateSender(world.test.app, world.test.operator, world.senderId, { isActive });
   const setConstraints = (keyId: string, constraints: typeof narrow | null) =>
@@ -380,45 +376,16 @@ describe('then, of a send, each check before the next', () => {
     reviewOnboarding(world.test.app, 'default', { verdict });
 
   it('as it is accepted: of all that refuse, the first; without it, the next', async () => {
-    const { test } = world;
-    const { app } = test;
-    const tester = await world.key({ role: 'sender', mode: 'test', constraints: narrow });
-    const live = await world.key();
-    await onPlan(test, 'free');
-    await useToday(test, 1_000);
-    await review('rejected');
-    await setActive(false);
-    await pauseOrganization(app, 'default', {});
-    const api = httpApi(test);
-    let apiKey = tester.plaintext;
-    let path = '/v1/messages/scheduled';
-    let top: Record<string, unknown> = { conversationId, scheduledFor: isoTime(0) };
-    const ladder: [status: number, words: RegExp, lift: () => unknown][] = [
-      [422, /is past/, () => Object.assign(top, { scheduledFor: isoTime(test.clock.now()) })],
-      [404, /conv_/, () => (top = { scheduledFor: isoTime(test.clock.now()) })],
-      [403, /Sending is paused/, () => resumeSending(app, 'default')],
-      [403, /this sender is inactive/, () => setActive(true)],
-      [403, /This key may not send from/, () => setConstraints(tester.id, null)],
-      [403, /A test key sends only/, () => (apiKey = live.plaintext)],
-      [
-        403,
-        /onboarding review rejected/,
-        async () => {
-          // What is scheduled is asked for its quota on its day: the last pair is of what goes now.
-          [path, top] = ['/v1/messages', {}];
-          expect(await answer()).toMatchObject([403, /onboarding review rejected/]);
-          await review('approved');
-        },
-      ],
-      [402, /daily-emails/, () => updateOrganization(app, 'default', { plan: 'self-hosted' })],
-    ];
+    const api = httpApi(world.test);
+    const { request, steps } = await refusalLadder(world);
     async function answer(): Promise<[number, string]> {
+      const { apiKey, path, top } = request;
       const { status, body } = await api
         .as(apiKey)
         .post(path, payload({}, { from: { email: from }, ...top }));
       return [status, JSON.stringify(body)];
     }
-    for (const [status, words, lift] of ladder) {
+    for (const { status, words, lift } of steps) {
       expect(await answer()).toEqual([status, expect.stringMatching(words)]);
       await lift();
     }

@@ -118,6 +118,12 @@ describe.each(stores)('sending on %s', (store) => {
       metadata: { order: 7, vip: true, note: null, name: 'x' },
       tracking: { opens: false, clicks: false },
       scheduledFor: null,
+      origin: {
+        via: 'api',
+        keyId: test.caller.keyId,
+        keyName: test.caller.keyName,
+        user: null,
+      },
       createdAt: now,
       updatedAt: now,
     });

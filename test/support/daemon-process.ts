@@ -31,6 +31,7 @@ export interface DaemonProcess {
   readonly pid: number;
   readonly httpUrl: string;
   readonly smtpPort: number;
+  readonly submissionPort: number | null;
   readonly exited: Promise<ProcessExit>;
   readonly output: { readonly stdout: string; readonly stderr: string };
   /** The lines of the log, parsed. */
@@ -180,10 +181,12 @@ function collectOutput(child: ChildProcess): { stdout: string; stderr: string } 
   return output;
 }
 
-function readReady(file: string): { pid: number; httpUrl: string; smtpPort: number } | null {
+type Ready = Pick<DaemonProcess, 'pid' | 'httpUrl' | 'smtpPort' | 'submissionPort'>;
+
+function readReady(file: string): Ready | null {
   if (!existsSync(file)) return null;
-  const { pid, httpUrl, smtpPort } = JSON.parse(readFileSync(file, 'utf8'));
-  return { pid, httpUrl, smtpPort };
+  const { pid, httpUrl, smtpPort, submissionPort } = JSON.parse(readFileSync(file, 'utf8'));
+  return { pid, httpUrl, smtpPort, submissionPort };
 }
 
 function firstStartIn(file: string): { apiKey: string; curl: string } | null {

@@ -19,9 +19,9 @@ export interface Dialogue {
   end(): void;
 }
 
-/** Connects to 127.0.0.1; the greeting is the first reply. */
-export async function smtpDialogue(port: number): Promise<Dialogue> {
-  let stream: Socket = connect({ port, host: '127.0.0.1' });
+/** Connects to 127.0.0.1, from another address of loopback if told; the greeting is the first reply. */
+export async function smtpDialogue(port: number, localAddress = '127.0.0.1'): Promise<Dialogue> {
+  let stream: Socket = connect({ port, host: '127.0.0.1', localAddress });
   await once(stream, 'connect');
   let read = '';
   let ended: string | undefined;

@@ -74,7 +74,10 @@ function testConfig(config: ConfigInput, dataDir: string, url: string) {
       dataDir,
       database: { url },
       http: { port: 0, ...config.http },
-      smtp: { ...config.smtp, inbound: { port: 0, ...config.smtp?.inbound } },
+      smtp: {
+        inbound: { port: 0, ...config.smtp?.inbound },
+        submission: { port: 0, ...config.smtp?.submission },
+      },
     },
   }).config;
 }

@@ -127,8 +127,12 @@ const maxNameCharacters = 320;
 /** Wider than what we send: one-label domains and address literals exist in mail received. */
 const looseAddress = /^(?:[^\s@<>()",;:\\]{1,64}|"[^"\r\n]{1,62}")@[^\s@<>()",;\\]{1,255}$/;
 
-function readEmail(text: string): string | null {
-  const bare = text.trim().replace(/^mailto:/i, '');
+/** A local part alone, as programs name a user of their machine. */
+const localPartAlone = /^[\w!#$%&'*+/=?^`{|}~.-]{1,64}$/;
+
+function readEmail(text: string, bareDomain: string | null): string | null {
+  const word = text.trim().replace(/^mailto:/i, '');
+  const bare = bareDomain !== null && localPartAlone.test(word) ? `${word}@${bareDomain}` : word;
   if (bare.length > 320 || bare.includes('=?')) return null;
   const strict = parseAddress(bare);
   if (strict) return strict.email;
@@ -179,13 +183,13 @@ class Entry {
     this.comment = '';
   }
 
-  finish(): HeaderAddress | null {
+  finish(bareDomain: string | null): HeaderAddress | null {
     if (this.angle !== null) {
       const route = this.angle.startsWith('@') ? this.angle.indexOf(':') + 1 : 0;
-      const email = readEmail(this.angle.slice(route));
+      const email = readEmail(this.angle.slice(route), bareDomain);
       return email === null ? null : { email, name: readName(this.phrase || this.comment) };
     }
-    const email = readEmail(this.source);
+    const email = readEmail(this.source, bareDomain);
     return email === null ? null : { email, name: readName(this.comment) };
   }
 }
@@ -193,14 +197,15 @@ class Entry {
 /**
  * Reads an unfolded address-list value; never throws. `Name <a@b>`, `a@b (Name)`,
  * `Group: a@b, c@d;` and `undisclosed-recipients:;` are understood; an unclosed quote or bracket
- * runs to the end. An encoded word (RFC 2047 5) can become a name but never an address.
+ * runs to the end. An encoded word (RFC 2047 5) can become a name but never an address. An address
+ * without a domain is completed with `bareDomain`, where that is given, and is none otherwise.
  */
-export function parseAddressList(value: string): AddressList {
+export function parseAddressList(value: string, bareDomain: string | null = null): AddressList {
   const list: AddressList = { addresses: [], invalid: 0, truncated: false };
   let entry = new Entry();
   const flush = () => {
     if (!entry.isBlank) {
-      const address = entry.finish();
+      const address = entry.finish(bareDomain);
       if (address) list.addresses.push(address);
       else list.invalid += 1;
     }

@@ -122,6 +122,7 @@ function reportNow(): void {
 async function make(message: NumberedRequest | SignedMessage): Promise<SignedMessage> {
   if ('data' in message) return arrived(message);
   const { input, ...rest } = known.requestOf(message);
+  if ('raw' in input) return composeHere({ input, ...rest });
   const attachments = input.attachments.map((one) => ({ ...one, content: asBuffer(one.content) }));
   return composeHere({ input: { ...input, attachments }, ...rest });
 }

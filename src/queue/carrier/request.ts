@@ -10,7 +10,12 @@ import {
   type MessageRow,
   type RecipientRow,
 } from '../../messages/queries.ts';
-import type { ComposeAttachment, ComposeInput, ComposeRequest } from '../../mime/input.ts';
+import type {
+  ComposeAttachment,
+  ComposeInput,
+  ComposeRequest,
+  RawInput,
+} from '../../mime/input.ts';
 import { fromJson } from '../../store/db.ts';
 
 /** What composing needs of the rows. */
@@ -23,9 +28,17 @@ export interface MessageParts {
 /** What is to be composed of a message, and signed by its domain's keys now. */
 export async function composeRequestOf(app: App, parts: MessageParts): Promise<ComposeRequest> {
   const { message } = parts;
-  const input = await composeInput(app, parts);
+  const blobId = message.raw_blob_id;
+  const input = blobId === null ? await composeInput(app, parts) : await rawInput(app, blobId);
   const keys = message.sender_domain_id ? await signingKeysOf(app, message.sender_domain_id) : [];
   return { input, keys, timestampSeconds: Math.floor(app.clock.now() / 1000) };
+}
+
+/** Mail that was handed in as MIME. */
+async function rawInput(app: App, blobId: string): Promise<RawInput> {
+  const raw = await findBlob(app.store.db, blobId);
+  if (!raw) throw new Error(`blob ${blobId} of a message is missing`);
+  return { raw };
 }
 
 async function composeInput(

@@ -1,0 +1,107 @@
+// The words of `svc sendmail`, read as other programs write them for /usr/sbin/sendmail: clusters of
+// letters, values attached or not (`-ti -fwww -oi -FCron`), many options that mean nothing here.
+import { UsageError } from './failure.ts';
+
+export interface SendmailWords {
+  config?: string;
+  org: string;
+  json: boolean;
+  endsAtDot: boolean;
+  readsRecipients: boolean;
+  recipients: string[];
+  from: string | null;
+  name: string | null;
+  isVerbose: boolean;
+}
+
+/** Options of sendmail, Postfix and Exim that take a value and change nothing here. */
+const ignoredWithValue = 'BCDLMNOQRVXdhpq';
+const ignored = 'AGUemns';
+
+/** What one letter says; `value` reads its value, attached or the next word. */
+function take(words: SendmailWords, letter: string, value: () => string): void {
+  switch (letter) {
+    case 't':
+      words.readsRecipients = true;
+      return;
+    case 'i':
+      words.endsAtDot = false;
+      return;
+    case 'v':
+      words.isVerbose = true;
+      return;
+    case 'f':
+    case 'r':
+      words.from = value().trim() || null;
+      return;
+    case 'F':
+      words.name = value().trim() || null;
+      return;
+    case 'o':
+      if (value() === 'i') words.endsAtDot = false;
+      return;
+    case 'b':
+      checkMode(value());
+      return;
+    default:
+      if (ignoredWithValue.includes(letter)) value();
+      else if (!ignored.includes(letter)) throw new UsageError(`-${letter}: unknown option`);
+  }
+}
+
+/** Reading one mail is the only thing that is done here. */
+function checkMode(mode: string): void {
+  if (mode === 'm') return;
+  const instead =
+    mode === 's' ? ': have the program use SMTP (smtp.submission), or sendmail -t' : '';
+  throw new UsageError(`-b${mode} is not supported${instead}`);
+}
+
+/** @throws UsageError for an option that is none. */
+export function readSendmailWords(argv: readonly string[], org: string): SendmailWords {
+  const words: SendmailWords = {
+    org,
+    json: false,
+    endsAtDot: true,
+    readsRecipients: false,
+    recipients: [],
+    from: null,
+    name: null,
+    isVerbose: false,
+  };
+  const left = [...argv];
+  const next = (option: string): string => {
+    const value = left.shift();
+    if (value === undefined) throw new UsageError(`${option} needs a value`);
+    return value;
+  };
+  for (let word = left.shift(); word !== undefined; word = left.shift()) {
+    if (word === '--') words.recipients.push(...left.splice(0));
+    else if (word.startsWith('--')) takeLong(words, word, next);
+    else if (word.startsWith('-') && word !== '-') takeLetters(words, word.slice(1), next);
+    else words.recipients.push(word);
+  }
+  return words;
+}
+
+function takeLetters(words: SendmailWords, cluster: string, next: (option: string) => string) {
+  for (let at = 0; at < cluster.length; at += 1) {
+    const letter = cluster.charAt(at);
+    let isOver = false;
+    take(words, letter, () => {
+      isOver = true;
+      return cluster.slice(at + 1) || next(`-${letter}`);
+    });
+    if (isOver) return;
+  }
+}
+
+/** The common flags of all commands. */
+function takeLong(words: SendmailWords, word: string, next: (option: string) => string): void {
+  const [, name = '', attached] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
+  const value = () => attached ?? next(`--${name}`);
+  if (name === 'json') words.json = true;
+  else if (name === 'config') words.config = value();
+  else if (name === 'org') words.org = value();
+  else throw new UsageError(`--${name}: unknown option`);
+}

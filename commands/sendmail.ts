@@ -1,0 +1,126 @@
+// `svc sendmail`: what cron, PHP and others take for /usr/sbin/sendmail (bin/sendmail). The one command
+// whose exit codes are those of sysexits.h. Reading the mail is src/sending/piped-mail.ts.
+import { userInfo } from 'node:os';
+import { Args, Flags } from '@oclif/core';
+import type { Caller } from '../src/api/route.ts';
+import type { App } from '../src/app.ts';
+import { ConfigError, ServiceError, UnreachableError, ValidationError } from '../src/errors.ts';
+import type { Message } from '../src/messages/schema.ts';
+import { readInput } from './base/body.ts';
+import { BaseCommand } from './base/command.ts';
+import { describeError, UsageError } from './base/failure.ts';
+import { print, writeLine } from './base/output.ts';
+import { readSendmailWords, type SendmailWords } from './base/sendmail-words.ts';
+import { withCaller } from './base/session.ts';
+
+const exits = {
+  usage: 64,
+  dataError: 65,
+  noUser: 67,
+  unavailable: 69,
+  tempFail: 75,
+  noPermission: 77,
+  config: 78,
+} as const;
+
+const exitOfStatus: ReadonlyMap<number, number> = new Map([
+  [400, exits.dataError],
+  [401, exits.noPermission],
+  [402, exits.tempFail],
+  [403, exits.noPermission],
+  [404, exits.noUser],
+  [409, exits.dataError],
+  [413, exits.dataError],
+  [415, exits.dataError],
+  [422, exits.dataError],
+  [429, exits.tempFail],
+]);
+
+/** What is not known may be over when the caller tries again. */
+function exitOf(error: unknown): number {
+  const isRecipient = error instanceof ValidationError && error.fieldErrors?.recipient;
+  if (isRecipient) return exits.noUser;
+  if (error instanceof ServiceError) return exitOfStatus.get(error.status) ?? exits.tempFail;
+  if (error instanceof UsageError) return exits.usage;
+  if (error instanceof UnreachableError) return exits.unavailable;
+  return error instanceof ConfigError ? exits.config : exits.tempFail;
+}
+
+export default class Sendmail extends BaseCommand {
+  static override summary = 'Send a mail from standard input, as other programs call sendmail';
+
+  static override description =
+    'Takes the options of sendmail; those that it does not list are read over. The mail is ' +
+    'stored as it is and delivered by the daemon, now or when it runs again. Fields ' +
+    'X-Service-Idempotency-Key, -Tags, -Metadata and -Scheduled-For ask for what their names ' +
+    'say. A recipient or From without a domain gets that of the default sender. Exit codes are ' +
+    'those of sysexits.h: 64 options or no recipient, 65 the mail, 67 a recipient, 69 no store, ' +
+    '75 try again later, 77 not allowed, 78 the configuration.';
+
+  static override examples = [
+    {
+      description: 'Recipients from the mail itself',
+      command: 'svc sendmail -t -i < mail.eml',
+    },
+    {
+      description: 'To whom it is told; printing the id',
+      command: 'svc sendmail -v ada@example.com < mail.eml',
+    },
+  ];
+
+  static override strict = false;
+
+  static override args = {
+    recipient: Args.string({ description: 'Recipient; several may follow' }),
+  };
+
+  static override flags = {
+    t: Flags.boolean({ char: 't', description: 'Read recipients from To, Cc and Bcc' }),
+    i: Flags.boolean({ char: 'i', description: 'A line with a dot alone does not end the mail' }),
+    f: Flags.string({ char: 'f', description: 'From, for a mail without', helpValue: 'FROM' }),
+    F: Flags.string({ char: 'F', description: 'Name, for a From without', helpValue: 'NAME' }),
+    v: Flags.boolean({ char: 'v', description: 'Print the id of the message' }),
+  };
+
+  async run(): Promise<void> {
+    try {
+      const words = readSendmailWords(this.argv, process.env.SVC_ORG ?? 'default');
+      await withCaller(words, (app, caller) => send(app, caller, words));
+    } catch (error) {
+      process.stderr.write(`${describeError(error, this.argv)}\n`);
+      process.exitCode = exitOf(error);
+    }
+  }
+}
+
+async function send(app: App, caller: Caller, words: SendmailWords): Promise<void> {
+  const { readPipedMail } = await import('../src/sending/piped-mail.ts');
+  const { findDefaultSender } = await import('../src/senders/queries.ts');
+  const sender = await findDefaultSender(app.store.db, caller.organizationId);
+  const { raw, recipients } = readPipedMail(await readInput('-'), words, sender ?? null);
+  if (recipients.length === 0) {
+    throw new UsageError('no recipients: name them, or have them read from the mail with -t');
+  }
+  const { handIn } = await import('../src/sending/hand-in.ts');
+  const { domainOf } = await import('../src/net/address.ts');
+  const { username } = userInfo();
+  const message = await handIn(app, caller, {
+    raw,
+    recipients,
+    allowsUtf8: true,
+    bareDomain: sender ? domainOf(sender.email) : null,
+    via: 'sendmail',
+    user: username,
+  });
+  await tell(app, message, words);
+}
+
+/** sendmail is silent, unless something has to be known. */
+async function tell(app: App, message: Message, words: SendmailWords): Promise<void> {
+  if (words.json) await print(words, message, () => '');
+  else if (words.isVerbose) writeLine(message.id);
+  const { isDaemonRunning, storeLocation } = await import('../src/store/open.ts');
+  const { database, dataDir } = app.config;
+  if (isDaemonRunning(storeLocation(database.url, dataDir)) !== false) return;
+  process.stderr.write(`svc: ${message.id} waits: no daemon runs here. Start one: svc daemon\n`);
+}

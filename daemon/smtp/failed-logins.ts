@@ -1,0 +1,30 @@
+// Failed logins by address, IPv6 by its /64: who fails too often is sent away, in bounded memory.
+import { LRUCache } from 'lru-cache';
+import { networkOf } from '../../src/net/network-address.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+
+const windowMs = 60_000;
+const mostAddresses = 10_000;
+
+export class FailedLogins {
+  readonly #clock: Clock;
+  readonly #mostPerMinute: number;
+  /** When each of the last failures of an address was, oldest first. */
+  readonly #failures = new LRUCache<string, number[]>({ max: mostAddresses });
+
+  constructor(clock: Clock, mostPerMinute: number) {
+    this.#clock = clock;
+    this.#mostPerMinute = mostPerMinute;
+  }
+
+  /** Counts a failure; whether it is one too many. */
+  count(address: string): boolean {
+    const network = networkOf(address);
+    const now = this.#clock.elapsed();
+    const recent = (this.#failures.get(network) ?? []).filter((at) => now - at < windowMs);
+    const isTooMany = recent.length >= this.#mostPerMinute;
+    if (!isTooMany) recent.push(now);
+    this.#failures.set(network, recent);
+    return isTooMany;
+  }
+}

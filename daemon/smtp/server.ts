@@ -1,0 +1,125 @@
+// What our SMTP listeners share: smtp-server set up for hostile clients, its start and its stop. What a
+// listener takes, and from whom, is its own (listener.ts, submission.ts).
+import type { Socket } from 'node:net';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import type { App } from '../../src/app.ts';
+import { UnreachableError } from '../../src/errors.ts';
+import { whyNotListening } from '../port-holder.ts';
+import type { Certificate } from './certificate.ts';
+import type { Sessions } from './sessions.ts';
+
+export interface SmtpListener {
+  /** Listens where the configuration says; throws UnreachableError if that fails. */
+  listen(): Promise<{ port: number }>;
+  /**
+   * Stops accepting and sends idle clients away; a message on its way in is stored and answered
+   * within `graceMs`, then what is left is cut.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+/** One listener. */
+export interface SmtpFace {
+  app: App;
+  sessions: Sessions;
+  certificate: Certificate | null;
+  /** `section` of the configuration says so. */
+  address: { readonly host: string; readonly port: number; readonly section: string };
+  options: SMTPServerOptions;
+}
+
+/** No jokes, no trusted proxies. */
+const disabledCommands = ['WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'];
+const longestCommandBytes = 2_048;
+/** The library's own timers; those of sessions.ts and `close` are shorter. */
+const never = 2 ** 31 - 1;
+/** For a handshake before the first byte of SMTP. */
+const handshakeMs = 30_000;
+
+function optionsOf({ app, certificate, options }: SmtpFace): SMTPServerOptions {
+  return {
+    name: app.config.delivery.hostname,
+    heloResponse: '%s greets you',
+    maxCommandLength: longestCommandBytes,
+    disableReverseLookup: true,
+    hideENHANCEDSTATUSCODES: false,
+    socketTimeout: never,
+    closeTimeout: never,
+    logger: false,
+    ...certificate?.initial,
+    ...options,
+    disabledCommands: [
+      ...disabledCommands,
+      ...(certificate ? [] : ['STARTTLS']),
+      ...(options.disabledCommands ?? []),
+    ],
+  };
+}
+
+class FaceServer extends SMTPServer {
+  readonly #face: SmtpFace;
+
+  constructor(face: SmtpFace) {
+    super(optionsOf(face));
+    this.#face = face;
+    this.server.prependListener('connection', (socket: Socket) => this.#begin(socket));
+  }
+
+  /** As in the library, with our own kind of connection. */
+  override connect(socket: Socket): void {
+    const { app, sessions } = this.#face;
+    const connection = sessions.begin(this, socket);
+    if (!connection) return;
+    this.connections.add(connection);
+    connection.on('error', (error: Error) => {
+      app.log.debug({ err: error }, 'an SMTP connection failed');
+    });
+    connection.init();
+  }
+
+  #begin(socket: Socket): void {
+    const { app, certificate, options } = this.#face;
+    const renewed = certificate?.renewed();
+    if (renewed) this.updateSecureContext({ ...renewed });
+    if (!options.secure) return;
+    // Never the lower socket: to take that away from a handshake under way ends the process.
+    const cancel = app.clock.after(handshakeMs, () => this._pendingSockets.get(socket)?.destroy());
+    socket.once('close', cancel);
+  }
+}
+
+function listenOn(server: FaceServer, address: SmtpFace['address']) {
+  const { host, port } = address;
+  return new Promise<{ port: number }>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const text = whyNotListening(error, address);
+      reject(new UnreachableError(`Cannot listen for SMTP on ${text}`, { cause: error }));
+    });
+    server.listen({ host, port }, () => {
+      const bound = server.server.address();
+      resolve({ port: typeof bound === 'object' && bound ? bound.port : port });
+    });
+  });
+}
+
+/** A listener of one daemon; listens only when told to. */
+export function createListener(face: SmtpFace): SmtpListener {
+  const { app, sessions } = face;
+  const server = new FaceServer(face);
+  return {
+    async listen() {
+      const bound = await listenOn(server, face.address);
+      // A handshake that fails is an error of the client.
+      const level = face.options.secure ? 'debug' : 'error';
+      server.on('error', (error) => app.log[level]({ err: error }, 'the SMTP listener failed'));
+      return bound;
+    },
+    async close(graceMs) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      sessions.stop();
+      const cancel = app.clock.after(graceMs, () => sessions.destroyAll());
+      await closed;
+      cancel();
+    },
+  };
+}

@@ -1,0 +1,153 @@
+// Logging in (RFC 4954): PLAIN and LOGIN with an API key as the password. Not the library's, which reads
+// what is no base64 as far as it can, and has no bound on failures. What a key may do is asked elsewhere.
+//
+//   state     | AUTH                                        | then
+//   ----------+---------------------------------------------+----------
+//   plain     | refused: 538                                | plain
+//   anonymous | a key that stands, used from where it may   | logged in
+//   anonymous | any other: 535, 550; once too often 421     | anonymous, or the end
+//   logged in | refused: 503                                | logged in
+//   any       | (STARTTLS)                                  | anonymous
+import type { Socket } from 'node:net';
+import type { SMTPServer } from 'smtp-server';
+import type { InboundRefusal } from '../../src/inbound/refusal.ts';
+import { Connection } from './connection.ts';
+import { submissionReplies } from './submission-replies.ts';
+
+/** Who logged in. */
+export interface Login {
+  /** SHA-256 of the key. */
+  keyHash: string;
+  keyId: string | null;
+  /** The user name that was given, for people to recognize. */
+  user: string | null;
+}
+
+/** What a login asks of its listener. */
+export interface LoginDesk {
+  /** Whether this client has to be encrypted. */
+  needsTls(address: string): boolean;
+  hasTls: boolean;
+  /** Tells who it is, or why not; `connection` is the one that asks. Never rejects. */
+  logIn(
+    connection: SubmissionConnection,
+    user: string,
+    key: string,
+  ): Promise<Login | InboundRefusal>;
+}
+
+type Done = () => void;
+type Credentials = { user: string; key: string };
+type Ask = (prompt: string) => Promise<string>;
+type ReadCredentials = (
+  initial: string | undefined,
+  ask: Ask,
+) => Promise<Credentials | InboundRefusal>;
+
+/** What came in base64, or null. `=` is what is empty (RFC 4954 4). */
+function fromBase64(text: string): string | null {
+  if (text === '=') return '';
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
+  return Buffer.from(text, 'base64').toString('utf8');
+}
+
+const longestUser = 200;
+
+/** `*` gives up. */
+function refusalOf(line: string): InboundRefusal {
+  return submissionReplies[line === '*' ? 'loginAborted' : 'badBase64'];
+}
+
+/** RFC 4616: as whom, user and password between NULs; many programs give but one of the first two. */
+const readPlain: ReadCredentials = async (initial, ask) => {
+  const line = initial ?? (await ask(''));
+  const parts = fromBase64(line)?.split('\0');
+  if (parts?.length !== 3) return refusalOf(line);
+  const [asWhom = '', user = '', key = ''] = parts;
+  return { user: user || asWhom, key };
+};
+
+const readLogin: ReadCredentials = async (initial, ask) => {
+  const userLine = initial ?? (await ask('Username:'));
+  const user = fromBase64(userLine);
+  if (user === null) return refusalOf(userLine);
+  const keyLine = await ask('Password:');
+  const key = fromBase64(keyLine);
+  return key === null ? refusalOf(keyLine) : { user, key };
+};
+
+const readersOf = new Map([
+  ['PLAIN', readPlain],
+  ['LOGIN', readLogin],
+]);
+
+export class SubmissionConnection extends Connection {
+  readonly #desk: LoginDesk;
+  #hidesLogin: boolean = false;
+  /** Has the next line read. */
+  #done: Done = () => {};
+
+  constructor(server: SMTPServer, socket: Socket, mostRefusals: number, desk: LoginDesk) {
+    super(server, socket, mostRefusals);
+    this.#desk = desk;
+  }
+
+  /** The library forgets it at STARTTLS. */
+  get login(): Login | null {
+    return (this.session.user as Login | undefined) ?? null;
+  }
+
+  get #isInTheClear(): boolean {
+    return !this.secure && this.#desk.needsTls(this.remoteAddress);
+  }
+
+  /** AUTH is offered only where it can be used. */
+  override handler_EHLO(command: Buffer, done: Done): void {
+    this.#hidesLogin = this.#isInTheClear;
+    super.handler_EHLO(command, done);
+    this.#hidesLogin = false;
+  }
+
+  override _isSupported(command: string): boolean {
+    return !(this.#hidesLogin && command === 'AUTH') && super._isSupported(command);
+  }
+
+  override handler_AUTH(command: Buffer, done: Done): void {
+    this.#done = done;
+    const words = command.toString('latin1').trim().split(/\s+/);
+    void this.#authenticate(words).then((result) => {
+      if ('kind' in result) this.send(result.code, `${result.enhancedCode} ${result.text}`);
+      else {
+        this.session.user = result;
+        this.session.transmissionType = this._transmissionType();
+        this.send(235, '2.7.0 Logged in');
+      }
+      this.#done();
+    });
+  }
+
+  /** Never rejects. */
+  async #authenticate([, mechanism = '', initial, ...more]: string[]) {
+    if (this.#isInTheClear) return submissionReplies[this.#desk.hasTls ? 'needsTls' : 'noTls'];
+    if (this.login) return submissionReplies.loggedInAlready;
+    if (more.length > 0) return submissionReplies.badBase64;
+    const read = readersOf.get(mechanism.toUpperCase());
+    if (!read) return submissionReplies.unknownMechanism;
+    const given = await read(initial, (prompt) => this.#ask(prompt));
+    if ('kind' in given) return given;
+    const user = given.user.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').slice(0, longestUser);
+    return this.#desk.logIn(this, user.toWellFormed(), given.key);
+  }
+
+  /** The next line of the client. */
+  #ask(prompt: string): Promise<string> {
+    return new Promise((resolve) => {
+      this._nextHandler = (answer, done) => {
+        this.#done = done;
+        resolve(answer.toString('latin1').trim());
+      };
+      this.send(334, Buffer.from(prompt).toString('base64'));
+      this.#done();
+    });
+  }
+}

@@ -1,0 +1,156 @@
+// The submission face (contract 8, `smtp.submission`): programs that mail log in with an API key and hand
+// over mail, which becomes an ordinary send. Logging in is submission-connection.ts, the message
+// submitted-mail.ts, the server server.ts.
+import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
+import { admissionOf } from '../../src/admission/admission.ts';
+import type { App } from '../../src/app.ts';
+import { RateLimitedError, type ServiceError, UnauthorizedError } from '../../src/errors.ts';
+import type { InboundRefusal } from '../../src/inbound/refusal.ts';
+import type { Authenticator } from '../../src/keys/authenticator.ts';
+import { refusedAtDoor } from '../../src/keys/constraints.ts';
+import { hashKey } from '../../src/keys/key-format.ts';
+import { parseAddress } from '../../src/net/address.ts';
+import { openCertificate } from './certificate.ts';
+import { isLoopback } from './connection.ts';
+import { replies, SmtpRefusal } from './errors.ts';
+import { FailedLogins } from './failed-logins.ts';
+import { type SubmissionLimits, standardSubmissionLimits } from './limits.ts';
+import { MemoryBudget } from './mail-collector.ts';
+import { createListener, type SmtpListener } from './server.ts';
+import { Sessions } from './sessions.ts';
+import { type Login, type LoginDesk, SubmissionConnection } from './submission-connection.ts';
+import { replyOf, submissionReplies } from './submission-replies.ts';
+import { receiveMail, type Submission, tellRefusal } from './submitted-mail.ts';
+
+export interface SubmissionOptions {
+  /** For tests. */
+  limits?: Partial<SubmissionLimits>;
+  /** Who has to be encrypted to log in: all but this machine. For tests, that have but one. */
+  needsTls?: (address: string) => boolean;
+}
+
+const notAscii = /[^\x20-\x7e]/;
+
+/** Needs the extension that MAIL did not ask for (RFC 6531 3.4). */
+function needsSmtpUtf8(address: string, { envelope }: SMTPServerSession): boolean {
+  const localPart = address.slice(0, address.lastIndexOf('@'));
+  return notAscii.test(localPart) && !envelope.smtpUtf8;
+}
+
+/** MAIL: the return path is ours, so that its address is only read, and may be none. */
+function refuseMail(
+  { budget }: Submission,
+  from: SMTPServerAddress,
+  about: SMTPServerSession,
+): InboundRefusal | null {
+  if (!about.user) return submissionReplies.loginNeeded;
+  if (needsSmtpUtf8(from.address, about)) return replies.needsSmtpUtf8;
+  const size = from.args === false ? undefined : from.args.SIZE;
+  return Number(size ?? 0) > budget.free ? replies.noMemory : null;
+}
+
+function refuseRecipient(address: string, about: SMTPServerSession): InboundRefusal | null {
+  if (needsSmtpUtf8(address, about)) return replies.needsSmtpUtf8;
+  return parseAddress(address) ? null : submissionReplies.badAddress;
+}
+
+const asError = (refusal: InboundRefusal | null) => refusal && new SmtpRefusal(refusal);
+
+function optionsOf(submission: Submission): SMTPServerOptions {
+  const { app, limits, sessions } = submission;
+  const { enhancedCode, text } = submissionReplies.loginNeeded;
+  const { implicit } = app.config.smtp.submission.tls;
+  return {
+    size: limits.messageBytes,
+    maxRecipients: limits.recipients,
+    authRequiredMessage: `${enhancedCode} ${text}`,
+    authMethods: ['PLAIN', 'LOGIN'],
+    minVersion: 'TLSv1.2',
+    ...(implicit && { secure: true, maxClients: limits.connections }),
+    onMailFrom: (address, about, callback) =>
+      callback(asError(refuseMail(submission, address, about))),
+    onRcptTo: ({ address }, about, callback) => callback(asError(refuseRecipient(address, about))),
+    onData(stream, about, callback) {
+      const session = sessions.find(about);
+      if (session) receiveMail(submission, session, stream, about, callback);
+      else stream.resume();
+    },
+    onClose: (about) => sessions.end(about),
+  };
+}
+
+/** Looks keys up, and counts who fails. */
+function openDesk(
+  app: App,
+  authenticator: Authenticator,
+  failedLoginsPerMinute: number,
+): Pick<LoginDesk, 'logIn'> {
+  const failures = new FailedLogins(app.clock, failedLoginsPerMinute);
+  const refuse = (connection: SubmissionConnection, keyId: string | null, error: ServiceError) => {
+    tellRefusal(app, { keyId, address: connection.remoteAddress }, error);
+    return replyOf(error);
+  };
+  return {
+    async logIn(connection, user, key): Promise<Login | InboundRefusal> {
+      const address = connection.remoteAddress;
+      try {
+        const caller = await authenticator.authenticate(key);
+        if (caller) {
+          const { keyId } = caller;
+          const refusal = refusedAtDoor(caller, address, 'messages:send');
+          if (refusal) return refuse(connection, keyId, refusal);
+          return { keyHash: hashKey(key), keyId, user: user || null };
+        }
+        if (failures.count(address)) {
+          refuse(connection, null, new RateLimitedError('logIn', 60));
+          return submissionReplies.tooManyFailures;
+        }
+        const { text } = submissionReplies.loginFailed;
+        return refuse(connection, null, new UnauthorizedError(text));
+      } catch (error) {
+        app.log.error({ err: error }, 'looking a key up failed: the client was told to try again');
+        return submissionReplies.ourFault;
+      }
+    },
+  };
+}
+
+/**
+ * The submission listener of one daemon; listens only when told to.
+ * @throws ConfigError when the configured certificate cannot be used.
+ */
+export function createSubmissionListener(
+  app: App,
+  authenticator: Authenticator,
+  { limits = {}, needsTls = (address) => !isLoopback(address) }: SubmissionOptions = {},
+): SmtpListener {
+  const { host, port, tls } = app.config.smtp.submission;
+  const bounds = { ...standardSubmissionLimits, ...limits };
+  const certificate = openCertificate(app, tls, 'smtp.submission.tls');
+  const desk: LoginDesk = {
+    ...openDesk(app, authenticator, bounds.failedLoginsPerMinute),
+    needsTls,
+    hasTls: certificate !== null,
+  };
+  const sessions = new Sessions(
+    app.clock,
+    bounds,
+    bounds.connections,
+    (server, socket, mostRefusals) => new SubmissionConnection(server, socket, mostRefusals, desk),
+  );
+  const submission: Submission = {
+    app,
+    limits: bounds,
+    sessions,
+    budget: new MemoryBudget(Math.max(bounds.bufferedBytes, bounds.messageBytes)),
+    authenticator,
+    admission: admissionOf(app),
+  };
+  return createListener({
+    app,
+    sessions,
+    certificate,
+    address: { host, port, section: 'smtp.submission' },
+    options: optionsOf(submission),
+  });
+}

@@ -1,0 +1,126 @@
+// One submitted mail: DATA taken into bounded memory and handed in as an ordinary send. The checks come in
+// the order of the HTTP face: key, where it is used from, permission, rate, fields, then the send itself.
+// The 250 is said after the durable commit and names the message.
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
+import type { Admission } from '../../src/admission/admission.ts';
+import type { Caller } from '../../src/api/route.ts';
+import type { App } from '../../src/app.ts';
+import {
+  InternalError,
+  MalformedRequestError,
+  ServiceError,
+  UnauthorizedError,
+  ValidationError,
+} from '../../src/errors.ts';
+import type { Authenticator } from '../../src/keys/authenticator.ts';
+import { refusedAtDoor } from '../../src/keys/constraints.ts';
+import { parseAddress } from '../../src/net/address.ts';
+import { handIn } from '../../src/sending/hand-in.ts';
+import { isScheduledRaw } from '../../src/sending/raw-content.ts';
+import { type Answer, collectData, type Taken } from './data.ts';
+import { SmtpRefusal } from './errors.ts';
+import type { SubmissionLimits } from './limits.ts';
+import { MailCollector, type MemoryBudget } from './mail-collector.ts';
+import type { Session, Sessions } from './sessions.ts';
+import type { Login } from './submission-connection.ts';
+import { replyOf, submissionReplies } from './submission-replies.ts';
+
+/** What mails of a listener share. */
+export interface Submission {
+  app: App;
+  limits: SubmissionLimits;
+  sessions: Sessions;
+  budget: MemoryBudget;
+  authenticator: Authenticator;
+  admission: Admission;
+}
+
+/** Who was refused. */
+interface Refused {
+  keyId: string | null;
+  address: string;
+}
+
+/** The one line of a refusal, and its count. A fault of ours is logged as one besides. */
+export function tellRefusal(app: App, { keyId, address }: Refused, error: ServiceError): void {
+  const { reason, message } = error;
+  app.metrics.submissionsRefused.inc({ reason });
+  app.log.info({ keyId, address, reason, message }, 'submission refused');
+}
+
+/** Whatever was thrown, as a refusal; a fault of ours is logged with its cause. */
+function asRefusal(app: App, error: unknown): ServiceError {
+  if (error instanceof ServiceError && error.status !== 500) return error;
+  app.log.error({ err: error }, 'taking a mail failed: the client was told to try again');
+  return error instanceof InternalError ? error : new InternalError('The mail cannot be taken');
+}
+
+/** Asks what is asked of each send before it is read. @throws ServiceError */
+async function letIn(
+  { authenticator, admission }: Submission,
+  { keyHash }: Login,
+  address: string,
+  raw: Buffer,
+): Promise<Caller> {
+  const caller = await authenticator.authenticateHash(keyHash);
+  if (!caller) throw new UnauthorizedError(submissionReplies.loginFailed.text);
+  const refusal = refusedAtDoor(caller, address, 'messages:send');
+  if (refusal) throw refusal;
+  // What is sent later draws when its time comes.
+  if (!isScheduledRaw(raw)) await admission.admit(caller, 'sendMessage');
+  return caller;
+}
+
+async function submit(
+  submission: Submission,
+  session: Session,
+  about: SMTPServerSession,
+  collector: MailCollector,
+  raw: Buffer,
+): Promise<Taken> {
+  const { app } = submission;
+  const { envelope } = about;
+  const login = about.user as Login;
+  try {
+    const caller = await letIn(submission, login, session.address, raw);
+    if (collector.hasBareLineEnds) {
+      throw new ValidationError(submissionReplies.bareLineEnds.text);
+    }
+    const { id } = await handIn(app, caller, {
+      raw,
+      recipients: envelope.rcptTo.flatMap(({ address }) => parseAddress(address)?.email ?? []),
+      allowsUtf8: envelope.smtpUtf8 === true,
+      bareDomain: null,
+      via: 'smtp',
+      user: login.user,
+    });
+    session.progressAt = app.clock.elapsed();
+    return { refusal: null, text: `2.0.0 accepted as ${id}` };
+  } catch (error) {
+    const refusal = asRefusal(app, error);
+    tellRefusal(app, { keyId: login.keyId, address: session.address }, refusal);
+    return { refusal: new SmtpRefusal(replyOf(refusal)), text: '' };
+  }
+}
+
+/** DATA: collects the mail, hands it in, answers. */
+export function receiveMail(
+  submission: Submission,
+  session: Session,
+  stream: SMTPServerDataStream,
+  about: SMTPServerSession,
+  answer: Answer,
+): void {
+  const { app, sessions, budget, limits } = submission;
+  const collector = new MailCollector(budget, limits.messageBytes);
+  const { keyId } = about.user as Login;
+  const told: Answer = (refusal, text) => {
+    if (collector.refusal?.code === 552) {
+      const error = new MalformedRequestError(collector.refusal.text, 413);
+      tellRefusal(app, { keyId, address: session.address }, error);
+    }
+    answer(refusal, text);
+  };
+  const take = (raw: Buffer) => submit(submission, session, about, collector, raw);
+  collectData(sessions, session, stream, collector, take, told);
+}

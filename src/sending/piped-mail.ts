@@ -1,0 +1,124 @@
+// A mail as programs pipe it to sendmail: lines that end in LF, perhaps no header at all, a user of the
+// machine in the place of an address. Makes of it what SMTP would have brought.
+import { ForbiddenError, ValidationError } from '../errors.ts';
+import { type HeaderBlock, readHeaderBlock } from '../mime/parse/header-fields.ts';
+import { parseAddressList } from '../mime/parse/header-values.ts';
+import { cutRawMail, fromField, joinRawMail } from '../mime/raw-mail.ts';
+import { normalizeNewlines } from '../mime/text.ts';
+import { domainOf, parseAddress } from '../net/address.ts';
+
+/** How sendmail was called. */
+export interface PipeOptions {
+  /** A line with a dot alone ends the mail; not with `-i`. */
+  endsAtDot: boolean;
+  /** `-t`: To, Cc and Bcc name recipients too. */
+  readsRecipients: boolean;
+  /** Recipients as they were typed. */
+  recipients: readonly string[];
+  /** `-f`, for a mail without From. */
+  from: string | null;
+  /** `-F`, for a From without a name. */
+  name: string | null;
+}
+
+/** The default sender of the organization. */
+export interface DefaultSender {
+  email: string;
+  name: string | null;
+}
+
+interface PipedMail {
+  raw: Buffer;
+  recipients: string[];
+}
+
+const longestHeader = 262_144;
+
+/** Until where the lines are fields; what stands there is the empty line, or already text. */
+function headerEnd(text: string): number {
+  const line = /(?:[!-9;-~]+[ \t]*:|[ \t]).*\r\n/y;
+  let end = 0;
+  while (end < longestHeader && line.test(text)) end = line.lastIndex;
+  return end;
+}
+
+/** CRLF line ends, a header (which may be empty), an empty line, text that ends with its line. */
+function asMail(input: Buffer, endsAtDot: boolean): Buffer {
+  let text = normalizeNewlines(input.toString('latin1'));
+  const dot = endsAtDot ? text.search(/^\.\r\n/m) : -1;
+  if (dot !== -1) text = text.slice(0, dot);
+  // The separator of mailbox files is no field.
+  if (text.startsWith('From ')) text = text.slice(text.indexOf('\n') + 1);
+  const end = headerEnd(text);
+  if (!text.startsWith('\r\n', end)) text = `${text.slice(0, end)}\r\n${text.slice(end)}`;
+  return Buffer.from(text, 'latin1');
+}
+
+/** The addresses of a list; what has no domain is of the default sender's. */
+function addressesIn(list: string, domain: string | null): string[] {
+  const { addresses, invalid } = parseAddressList(list, domain);
+  const emails = addresses.map(({ email }) => parseAddress(email)?.email);
+  const good = emails.filter((email) => email !== undefined);
+  if (invalid === 0 && good.length === emails.length) return good;
+  throw ValidationError.of('recipient', `${list} is not a valid email address`);
+}
+
+function recipientsOf(
+  { recipients, readsRecipients }: PipeOptions,
+  header: HeaderBlock,
+  domain: string | null,
+): string[] {
+  const named = readsRecipients ? ['to', 'cc', 'bcc'].flatMap((name) => header.all(name)) : [];
+  const lists = [...recipients, ...named].filter((list) => list.trim() !== '');
+  return [...new Set(lists.flatMap((list) => addressesIn(list, domain)))];
+}
+
+/** Who a mail is from whose From is missing or names a user of the machine; null where it is neither. */
+function fromOf(
+  header: HeaderBlock,
+  { from, name }: PipeOptions,
+  sender: DefaultSender | null,
+): DefaultSender | null {
+  const value = header.first('from')?.trim() || null;
+  const given = value ?? from;
+  if (given !== null) {
+    const { addresses, invalid } = parseAddressList(given);
+    const [author] = addresses;
+    if (author) return value === null ? { email: author.email, name: author.name ?? name } : null;
+    const [user, another] = parseAddressList(given, 'user.invalid').addresses;
+    if (!user || another || invalid > 1) {
+      if (value !== null) return null;
+      throw ValidationError.of('From', `${given} is not a valid email address`);
+    }
+    const own = user.name ?? name ?? user.email.slice(0, user.email.lastIndexOf('@'));
+    return { ...needed(sender), name: own };
+  }
+  const { email, name: senderName } = needed(sender);
+  return { email, name: name ?? senderName };
+}
+
+function needed(sender: DefaultSender | null): DefaultSender {
+  if (sender) return sender;
+  throw new ForbiddenError(
+    'There is no default sender to complete the mail: name a full address in From, or make one with `svc senders create --email ADDRESS --default`',
+  );
+}
+
+/**
+ * The mail that was piped, with its recipients.
+ * @throws ValidationError for a recipient (`recipient`) or a From that is no address; ForbiddenError
+ * where a default sender is needed and there is none.
+ */
+export function readPipedMail(
+  input: Buffer,
+  options: PipeOptions,
+  sender: DefaultSender | null,
+): PipedMail {
+  const raw = asMail(input, options.endsAtDot);
+  const header = readHeaderBlock(raw);
+  const recipients = recipientsOf(options, header, sender && domainOf(sender.email));
+  const from = fromOf(header, options, sender);
+  if (!from) return { raw, recipients };
+  const rest = cutRawMail(raw, (name) => name === 'from');
+  return { raw: joinRawMail(rest, [fromField(from)]), recipients };
+}

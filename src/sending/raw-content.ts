@@ -1,0 +1,213 @@
+// A mail that is handed in as MIME (SMTP submission, sendmail), read as far as a send needs it: whom it is
+// from, what it asks for in fields of ours, what its row keeps of it. The mail itself goes as it is, but
+// for Bcc, Return-Path and the fields of ours. Whether it may be sent is asked as of every send (accept.ts).
+import { isAscii, isUtf8 } from 'node:buffer';
+import { parseWith } from '../api/validate.ts';
+import { MalformedRequestError, ValidationError } from '../errors.ts';
+import type { MessageOrigin, SendPayload } from '../messages/schema.ts';
+import { isMessageId } from '../mime/header-encoding.ts';
+import { type HeaderBlock, readHeaderBlock } from '../mime/parse/header-fields.ts';
+import { decodeWords, parseAddressList } from '../mime/parse/header-values.ts';
+import { type ParsedMail, type ParsingErrorCode, parseLimits } from '../mime/parse/parsed-mail.ts';
+import { projectHeader } from '../mime/parse/read-header.ts';
+import { cutRawMail, type RawMail } from '../mime/raw-mail.ts';
+import { foldAddress, parseAddress } from '../net/address.ts';
+import { ownFieldPrefix, type RawSendOptions, rawSendOptions } from './raw-schema.ts';
+
+const mostRecipients = 50;
+
+/** A mail as it was handed in. */
+export interface HandedIn {
+  /** CRLF line ends only. */
+  raw: Buffer;
+  /** Those of the envelope, in the normal form of src/net/address.ts. */
+  recipients: readonly string[];
+  /** Its header may hold UTF-8 (RFC 6532). */
+  allowsUtf8: boolean;
+  /** Of those whom its header names without a domain. */
+  bareDomain: string | null;
+  via: MessageOrigin['via'];
+  /** The name that was logged in with. */
+  user: string | null;
+}
+
+/** What of it is kept, besides its recipients. */
+export interface RawContent extends Pick<HandedIn, 'via' | 'user'> {
+  mail: RawMail;
+  /** Null where it has none that can be used: it gets one. */
+  messageIdHeader: string | null;
+  hasDate: boolean;
+  summary: Pick<
+    ParsedMail,
+    'subject' | 'from' | 'replyTo' | 'inReplyTo' | 'references' | 'priority'
+  >;
+}
+
+/** A mail with what it asks for. */
+export interface RawSend {
+  payload: SendPayload;
+  raw: RawContent;
+  idempotencyKey: string | null;
+  scheduledFor: number | undefined;
+}
+
+/**
+ * @throws ValidationError naming the header field that is wrong; MalformedRequestError (413) for a mail that
+ * is larger than what is parsed.
+ */
+export function readRawSend(given: HandedIn): RawSend {
+  const { raw, recipients, via, user } = given;
+  if (raw.length > parseLimits.mailBytes) {
+    throw new MalformedRequestError(`The mail is larger than ${parseLimits.mailBytes} bytes`, 413);
+  }
+  const block = readHeaderBlock(raw);
+  checkHeader(given, block);
+  const from = readFrom(block);
+  checkRecipients(recipients);
+  const options = readOptions(block);
+  const summary = projectHeader(block, {});
+  const id = summary.messageIdHeader;
+  const messageIdHeader = id !== null && isMessageId(id) ? id : null;
+  const content: RawContent = {
+    via,
+    user,
+    mail: cutRawMail(
+      raw,
+      (name) => isTakenOut(name) || (name === 'message-id' && messageIdHeader === null),
+    ),
+    messageIdHeader,
+    hasDate: block.first('date') !== null,
+    summary,
+  };
+  return {
+    payload: payloadOf(from, given, block, options),
+    raw: content,
+    idempotencyKey: options['X-Service-Idempotency-Key'] ?? null,
+    scheduledFor: options['X-Service-Scheduled-For'],
+  };
+}
+
+function isTakenOut(name: string): boolean {
+  return (
+    name === 'bcc' ||
+    name === 'resent-bcc' ||
+    name === 'return-path' ||
+    name.startsWith(ownFieldPrefix)
+  );
+}
+
+/** Of what is read of a header, faults that leave open what it says. */
+const grave: Partial<Record<ParsingErrorCode, string>> = {
+  'header-too-large': 'is larger than 256 KB: put what is long into the text',
+  'too-many-header-fields': 'has more than 1000 fields',
+  'malformed-header': 'has lines that are no fields (NAME: VALUE): an empty line ends the header',
+};
+
+function checkHeader({ raw, allowsUtf8 }: HandedIn, block: HeaderBlock): void {
+  for (const { code } of block.faults) {
+    const problem = grave[code];
+    if (problem) throw ValidationError.of('header', problem);
+  }
+  const header = raw.subarray(0, block.end);
+  if (header.includes(0)) throw ValidationError.of('header', 'holds a NUL character');
+  if (isAscii(header) || (allowsUtf8 && isUtf8(header))) return;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: all that is ASCII
+  const odd = block.fields.find(({ value }) => /[^\x00-\x7f]/.test(value));
+  const how = allowsUtf8 ? 'must be UTF-8' : 'write them as encoded words (RFC 2047)';
+  throw ValidationError.of(odd?.name ?? 'header', `holds characters that are not ASCII: ${how}`);
+}
+
+function readFrom(block: HeaderBlock): { email: string; name: string | null } {
+  const [value, second] = block.all('from');
+  if (value === undefined) throw ValidationError.of('From', 'is missing');
+  if (second !== undefined) throw ValidationError.of('From', 'is given twice');
+  const { addresses, invalid } = parseAddressList(value);
+  const [author, another] = addresses;
+  if (another) throw ValidationError.of('From', 'must name one author');
+  const email = author && invalid === 0 ? parseAddress(author.email)?.email : undefined;
+  if (!author || email === undefined) {
+    throw ValidationError.of('From', 'is not a valid email address');
+  }
+  return { email, name: author.name };
+}
+
+function checkRecipients(recipients: readonly string[]): void {
+  if (recipients.length === 0) throw ValidationError.of('to', 'needs at least one recipient');
+  if (recipients.length > mostRecipients) {
+    throw ValidationError.of('to', `at most ${mostRecipients} recipients over to, cc and bcc`);
+  }
+}
+
+/** What fields of ours ask for. A field that is empty asks for nothing. */
+function readOptions(block: HeaderBlock): RawSendOptions {
+  const textOf = (name: string) => {
+    const [value = '', second] = block.all(name.toLowerCase());
+    if (second !== undefined) throw ValidationError.of(name, 'is given twice');
+    return decodeWords(value) || undefined;
+  };
+  const tags = textOf('X-Service-Tags')
+    ?.split(',')
+    .map((tag) => tag.trim());
+  return parseWith(
+    rawSendOptions,
+    {
+      'X-Service-Idempotency-Key': textOf('X-Service-Idempotency-Key'),
+      'X-Service-Tags': tags?.filter((tag) => tag !== ''),
+      'X-Service-Metadata': readMetadata(textOf('X-Service-Metadata')),
+      'X-Service-Scheduled-For': textOf('X-Service-Scheduled-For'),
+    },
+    'headers',
+  );
+}
+
+function readMetadata(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    throw ValidationError.of('X-Service-Metadata', 'must be a JSON object on one line');
+  }
+}
+
+/** A recipient that To names is one of `to`, one that Cc names of `cc`, any other a blind copy. */
+function payloadOf(
+  from: { email: string; name: string | null },
+  { recipients, bareDomain }: HandedIn,
+  block: HeaderBlock,
+  options: RawSendOptions,
+): SendPayload {
+  const listed = { to: namesIn(block, 'to', bareDomain), cc: namesIn(block, 'cc', bareDomain) };
+  const parties = {
+    to: [] as SendPayload['to'],
+    cc: [] as SendPayload['to'],
+    bcc: [] as SendPayload['to'],
+  };
+  for (const email of recipients) {
+    const folded = foldAddress(email);
+    const kind = listed.to.has(folded) ? 'to' : listed.cc.has(folded) ? 'cc' : 'bcc';
+    const name = kind === 'bcc' ? null : listed[kind].get(folded);
+    parties[kind].push({ email, name: name ?? undefined });
+  }
+  return {
+    channel: 'email',
+    ...parties,
+    from: { email: from.email, name: from.name ?? undefined },
+    email: {},
+    tags: options['X-Service-Tags'],
+    metadata: options['X-Service-Metadata'],
+  };
+}
+
+/** Whom a field names, and how. */
+function namesIn(
+  block: HeaderBlock,
+  field: string,
+  bareDomain: string | null,
+): Map<string, string | null> {
+  const { addresses } = parseAddressList(block.all(field).join(', '), bareDomain);
+  return new Map(addresses.map(({ email, name }) => [foldAddress(email), name]));
+}
+
+/** Whether a raw mail asks to be sent later; of all else that it says nothing is read. */
+export function isScheduledRaw(raw: Buffer): boolean {
+  return readHeaderBlock(raw).first('x-service-scheduled-for') !== null;
+}

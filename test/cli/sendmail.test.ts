@@ -1,0 +1,194 @@
+// bin/sendmail as other programs call it: cron, PHP, git send-email, scripts. Exit codes are those of
+// sysexits.h.
+import { spawn } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { EmailProjection, Message } from '../../src/messages/schema.ts';
+import { finished, repository } from '../support/cli.ts';
+import {
+  type DaemonHome,
+  type DaemonProcess,
+  daemonHome,
+  until,
+} from '../support/daemon-process.ts';
+
+interface Page {
+  items: Message[];
+}
+
+let home: DaemonHome;
+let daemon: DaemonProcess;
+let sendmail: string;
+beforeAll(async () => {
+  home = daemonHome();
+  daemon = await home.start();
+  // As it would stand in for /usr/sbin/sendmail.
+  sendmail = join(home.cli.directory, 'sendmail');
+  symlinkSync(join(repository, 'bin/sendmail'), sendmail);
+}, 30_000);
+afterAll(() => home.close());
+
+async function call(args: readonly string[], input: string, env: Record<string, string> = {}) {
+  const { directory, env: own } = home.cli;
+  const child = spawn(sendmail, args, { cwd: directory, env: { ...own, ...env } });
+  const result = finished(child);
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  return result;
+}
+
+async function lastMessage(): Promise<Message> {
+  const { items } = await home.cli.json<Page>(['messages', 'list', '--limit', '1']);
+  const [message] = items;
+  if (!message) throw new Error('there is no message');
+  return message;
+}
+
+const cron = [
+  'From: root (Cron Daemon)',
+  'To: root',
+  'Subject: Cron <root@host> /usr/local/bin/backup',
+  'MIME-Version: 1.0',
+  'Content-Type: text/plain; charset=UTF-8',
+  'Auto-Submitted: auto-generated',
+  'X-Cron-Env: <SHELL=/bin/sh>',
+  '',
+  'backup: done',
+  '',
+].join('\n');
+
+describe('a mail is taken in silence and delivered', () => {
+  it('from cron, by the ways of Debian and of cronie', async () => {
+    const debian = ['-i', '-FCronDaemon', '-B8BITMIME', '-oem', 'root'];
+    const cronie = ['-FCronDaemon', '-i', '-odi', '-oem', '-oi', '-t', '-f', 'root'];
+    for (const args of [debian, cronie]) {
+      expect(await call(args, cron)).toEqual({ code: 0, stdout: '', stderr: '' });
+      const message = await lastMessage();
+      expect(message).toMatchObject({
+        from: { email: 'hello@sandbox.test', name: 'Cron Daemon' },
+        to: [{ email: 'root@sandbox.test' }],
+        subject: 'Cron <root@host> /usr/local/bin/backup',
+        origin: { via: 'sendmail', keyId: null, user: expect.any(String) },
+      });
+      const shown = await home.cli.run(['messages', 'show', message.id]);
+      expect(shown.stdout).toMatch(/origin\.via +sendmail/);
+    }
+  });
+
+  it('from PHP: mail() with its headers, and an envelope sender', async () => {
+    const text =
+      'To: inbox@sandbox.test\nSubject: Contact form\nX-PHP-Originating-Script: 33:form.php\n' +
+      'From: Shop <hello@sandbox.test>\r\nReply-To: ada@example.com\r\n\nHello\n.\nstill here\n';
+    const { code, stderr } = await call(['-t', '-i', '-fwww-data@host'], text);
+    expect([code, stderr]).toEqual([0, '']);
+    const { id } = await lastMessage();
+    const delivered = async () => {
+      const { body } = await daemon.request<Message>('GET', `/v1/messages/${id}`);
+      return body.status === 'delivered';
+    };
+    await until(delivered, 'delivered');
+    const { body } = await daemon.request<EmailProjection>('GET', `/v1/messages/${id}/email`);
+    expect(body).toMatchObject({
+      subject: 'Contact form',
+      fromName: 'Shop',
+      toEmails: ['inbox@sandbox.test'],
+      replyToEmails: ['ada@example.com'],
+      text: 'Hello\n.\nstill here\n',
+    });
+  });
+
+  it('from git send-email, and prints its id with -v', async () => {
+    const patch = [
+      'From: Ada <hello@sandbox.test>',
+      'To: inbox@sandbox.test',
+      'Cc: Bob <bob@example.com>',
+      'Subject: [PATCH 1/2] store: one lock less',
+      'Date: Mon,  5 Jan 2026 12:00:00 +0000',
+      'Message-ID: <20260105120000.1-1-ada@sandbox.test>',
+      'X-Mailer: git-send-email 2.43.0',
+      '',
+      '---',
+      ' a | 2 +-',
+      '',
+    ].join('\n');
+    const args = ['-f', 'ada@sandbox.test', '-i', 'inbox@sandbox.test', 'bob@example.com', '-v'];
+    const { code, stdout } = await call(args, patch);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^msg_[0-9a-z]{24}\n$/)]);
+    expect(await lastMessage()).toMatchObject({
+      to: [{ email: 'inbox@sandbox.test' }],
+      cc: [{ email: 'bob@example.com', name: 'Bob' }],
+    });
+  });
+
+  it('prints the object of the API with --json', async () => {
+    const { code, stdout } = await call(['--json', 'ada@example.com'], 'hello\n');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      from: { email: 'hello@sandbox.test' },
+      bcc: [{ email: 'ada@example.com' }],
+      origin: { via: 'sendmail' },
+    });
+  });
+});
+
+describe('the exit code says why not', () => {
+  const unreachable = { SVC_DATABASE_URL: 'postgres://127.0.0.1:1/none' };
+  const good = 'From: hello@sandbox.test\n\nx\n';
+  const to = ['ada@example.com'];
+  it.each([
+    ['an option that is none', 64, ['-z'], good, {}],
+    ['SMTP on standard input', 64, ['-bs'], good, {}],
+    ['no recipient', 64, [], good, {}],
+    ['no recipient in the mail', 64, ['-t'], good, {}],
+    ['a From that is none', 65, to, 'From: a@@b\n\nx\n', {}],
+    ['tags beyond the bound', 65, to, `X-Service-Tags: ${'a,'.repeat(11)}\n${good}`, {}],
+    ['a mail of more than 50 MiB', 65, to, `${good}${'x'.repeat(53_000_000)}`, {}],
+    ['a recipient that is no address', 67, ['a@@b'], good, {}],
+    ['an organization that is none', 67, ['--org', 'nope', ...to], good, {}],
+    ['a store that cannot be reached', 69, to, good, unreachable],
+    ['a From that is not ours', 77, to, 'From: me@stranger.example\n\nx\n', {}],
+    ['a configuration that is none', 78, to, good, { SVC_HTTP_PORT: 'x' }],
+  ] as const)('%s: %i', async (_what, expected, args, input, env) => {
+    const { code, stdout, stderr } = await call(args, input, env);
+    expect([code, stdout]).toEqual([expected, '']);
+    expect(stderr).toMatch(/^svc: .+/);
+  });
+
+  it('a key that was used with other content: 65; the same again: 0', async () => {
+    const mail = (text: string) => `X-Service-Idempotency-Key: k1\n${good}${text}\n`;
+    const first = await call(['-v', ...to], mail('one'));
+    const again = await call(['-v', ...to], mail('one'));
+    expect([again.code, again.stdout]).toEqual([0, first.stdout]);
+    expect((await call(to, mail('two'))).code).toBe(65);
+  });
+
+  it('a paused organization: 77; a day without room: 75', async () => {
+    const { cli } = home;
+    const noRoom = { SVC_PLANS: '{"self-hosted":{"dailyEmails":0}}' };
+    expect((await call(to, good, noRoom)).code).toBe(75);
+    await cli.json(['orgs', 'pause', 'default']);
+    expect((await call(to, good)).code).toBe(77);
+    await cli.json(['orgs', 'resume', 'default']);
+  });
+});
+
+it('with the daemon stopped the mail waits, and says so', async () => {
+  await daemon.stop();
+  const { code, stderr } = await call(['inbox@sandbox.test'], 'Subject: later\n\nx\n');
+  const { id } = await lastMessage();
+  expect([code, stderr]).toEqual([
+    0,
+    `svc: ${id} waits: no daemon runs here. Start one: svc daemon\n`,
+  ]);
+  daemon = await home.start();
+  const delivered = async () => {
+    const { body } = await daemon.request<Message>('GET', `/v1/messages/${id}`);
+    return body.status === 'delivered';
+  };
+  await until(delivered, 'delivered after the start');
+  await daemon.kill();
+  const afterCrash = await call(['inbox@sandbox.test'], 'Subject: later\n\nx\n');
+  expect(afterCrash.stderr).toContain('no daemon runs here');
+  daemon = await home.start();
+});

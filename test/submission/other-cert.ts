@@ -1,0 +1,22 @@
+// Another certificate than test-cert.ts has, for other.test and localhost, and its P-256 key: what a renewal
+// brings. Made once with openssl. Public, for tests only.
+
+export const otherKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgRC0IONTwTZwoGQQX
+3/+pmcCVXMIhUXGSzVk7uyqZDxShRANCAASyzcrwok1qrlPAjsVZX7R4j1aIlu+9
+EplgXqvCZBJ97UzEFoGY93pE0thzypDhL13k3OH92kSGWxNGttEAUV5S
+-----END PRIVATE KEY-----
+`;
+
+export const otherCert = `-----BEGIN CERTIFICATE-----
+MIIBqDCCAU+gAwIBAgIUaER6NFBrrRMAbjU44iNuK3apgrUwCgYIKoZIzj0EAwIw
+FTETMBEGA1UEAwwKb3RoZXIudGVzdDAgFw0yNjExMjMwNzE4MDFaGA8yMTI2MTAz
+MDA3MTgwMVowFTETMBEGA1UEAwwKb3RoZXIudGVzdDBZMBMGByqGSM49AgEGCCqG
+SM49AwEHA0IABLLNyvCiTWquU8COxVlftHiPVoiW770SmWBeq8JkEn3tTMQWgZj3
+ekTS2HPKkOEvXeTc4f3aRIZbE0a20QBRXlKjezB5MB0GA1UdDgQWBBQCFW3KZ2uw
++/TMPzJnYy7YARehLTAfBgNVHSMEGDAWgBQCFW3KZ2uw+/TMPzJnYy7YARehLTAm
+BgNVHREEHzAdggpvdGhlci50ZXN0gglsb2NhbGhvc3SHBH8AAAEwDwYDVR0TAQH/
+BAUwAwEB/zAKBggqhkjOPQQDAgNHADBEAiBEq7/UoEW+FqgNamjJ9UYedjZ8ZpNy
+KQyDF8WLvnr/nwIgDZD/7ggYhN0iHON+ZvvKPiI3+yUw+I4jC/kabhqKPs8=
+-----END CERTIFICATE-----
+`;
