@@ -2,7 +2,7 @@
 // no clock, no store, no network; every doubt becomes a parsing error, nothing is thrown. It takes
 // the event loop for as long as the mail wants, so the service runs it in a worker (parser.ts);
 // verdicts of SPF, DKIM and DMARC are src/inbound/authenticate.ts.
-
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readMimeBody } from './body.ts';
 import { findBodyStart, type HeaderBlock, readHeaderBlock } from './header-fields.ts';
 import { type ParsedMail, type ParseOptions, parseLimits, withFault } from './parsed-mail.ts';
@@ -59,6 +59,7 @@ export async function parseMime(
     mail = { ...mail, text, html, attachments, reports, parsingErrors };
     if (pieces.length === 0) return mail;
     onBody?.(mail);
+    await nextTurn();
     return splitPieces(mail, pieces);
   } catch {
     // A fault of a library, not of ours to pass on: the mail itself is stored and stays readable.
