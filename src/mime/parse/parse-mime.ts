@@ -16,7 +16,7 @@ async function readBody(raw: Buffer, block: HeaderBlock) {
 }
 
 /** What the sender wrote and what is quoted, over the pieces in reading order. */
-function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): ParsedMail {
+async function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): Promise<ParsedMail> {
   const limit = parseLimits.splitCharacters;
   const texts: string[] = [];
   let left: number = limit;
@@ -28,6 +28,7 @@ function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): ParsedMail {
     texts.push(kind === 'html' ? htmlToText(taken) : taken);
   }
   const text = texts.join('\n').replaceAll('\0', '').toWellFormed();
+  await nextTurn();
   const split = { ...mail, ...splitReply(text) };
   if (!isCut) return split;
   return withFault(
@@ -60,7 +61,7 @@ export async function parseMime(
     if (pieces.length === 0) return mail;
     onBody?.(mail);
     await nextTurn();
-    return splitPieces(mail, pieces);
+    return await splitPieces(mail, pieces);
   } catch {
     // A fault of a library, not of ours to pass on: the mail itself is stored and stays readable.
     const kept = { ...mail, newContent: mail.text };
