@@ -92,6 +92,19 @@ export async function findReturnPathOwners(db: Db, host: string): Promise<string
   return (await returnPathOwners(db, { host })).map((row) => row.organization_id);
 }
 
+/** Who has proven the domain whose return paths are at `host`; undefined where nobody has. */
+export async function findProvenOwner(db: Db, host: string): Promise<string | undefined> {
+  const row = await tables<DomainTables>(db)
+    .selectFrom('domains')
+    .select('organization_id')
+    .where('return_path', '=', host)
+    .where('status', '=', 'verified')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.organization_id;
+}
+
 /** The domain names that are verified, as a subquery for areas that join on them. */
 export function verifiedDomainNames(db: Db, organizationId: string) {
   return tables<DomainTables>(db)

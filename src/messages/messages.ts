@@ -83,7 +83,7 @@ export async function getMessage(app: App, caller: Caller, id: string): Promise<
   return message;
 }
 
-/** The timeline, oldest first. @throws ResourceNotFoundError */
+/** The newest 1,000 events of the timeline, oldest first. @throws ResourceNotFoundError */
 export async function listMessageEvents(
   app: App,
   caller: Caller,
