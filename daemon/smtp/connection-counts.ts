@@ -14,11 +14,15 @@ export class ConnectionCounts {
     this.#mostPerAddress = mostPerAddress;
   }
 
+  get isFull(): boolean {
+    return this.#inAll >= this.#mostInAll;
+  }
+
   /** Counts a connection, unless it would be one too many. */
   admit(address: string): boolean {
     const network = networkOf(address);
     const fromThere = this.#perNetwork.get(network) ?? 0;
-    if (this.#inAll >= this.#mostInAll) return false;
+    if (this.isFull) return false;
     if (fromThere >= this.#mostPerAddress && !isLoopback(address)) return false;
     this.#inAll += 1;
     this.#perNetwork.set(network, fromThere + 1);

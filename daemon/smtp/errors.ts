@@ -19,6 +19,7 @@ export const replies = {
   tooManyRefusals: refused(421, '4.7.0', 'Too many errors, closing the connection'),
   idle: refused(421, '4.4.2', 'Nothing came for too long, closing the connection'),
   tooSlow: refused(421, '4.4.2', 'No message was finished in time, closing the connection'),
+  yields: refused(421, '4.4.2', 'Nothing came for too long, and others wait for a connection'),
   closing: refused(421, '4.3.2', 'The service is stopping, try again in a moment'),
   tooLarge: refused(552, '5.3.4', 'The message is larger than this server takes'),
   tooManyCopies: refused(452, '4.5.3', 'Too many recipients for a message of this size'),

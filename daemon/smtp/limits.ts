@@ -10,6 +10,8 @@ export interface SmtpLimits {
   refusals: number;
   /** Silence of a client that owes us input; RFC 5321 4.5.3.2.7 asks for 5 minutes. */
   idleMs: number;
+  /** Silence after which a client yields to a new one where all connections are taken. */
+  yieldMs: number;
   /** From the greeting, or from one message to the end of the next: 50 MB at 0.5 Mbit/s. */
   messageMs: number;
   /** How often both are looked at. */
@@ -25,6 +27,7 @@ export const standardSmtpLimits: SmtpLimits = {
   recipients: 100,
   refusals: 1_000,
   idleMs: 300_000,
+  yieldMs: 30_000,
   messageMs: 900_000,
   checkEveryMs: 5_000,
   bufferedBytes: 256_000_000,
@@ -47,6 +50,7 @@ export const standardSubmissionLimits: SubmissionLimits = {
   recipients: 50,
   refusals: 100,
   idleMs: 300_000,
+  yieldMs: 30_000,
   messageMs: 900_000,
   checkEveryMs: 5_000,
   bufferedBytes: 256_000_000,

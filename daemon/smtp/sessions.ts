@@ -46,7 +46,7 @@ const connectPlainly: Connect = (server, socket, mostRefusals) =>
 /** Of the bounds of a listener, those that its sessions hold. */
 export type SessionLimits = Pick<
   SmtpLimits,
-  'connectionsPerAddress' | 'refusals' | 'idleMs' | 'messageMs' | 'checkEveryMs'
+  'connectionsPerAddress' | 'refusals' | 'idleMs' | 'yieldMs' | 'messageMs' | 'checkEveryMs'
 >;
 
 export class Sessions {
@@ -75,7 +75,7 @@ export class Sessions {
     const { refusals, checkEveryMs } = this.#limits;
     const connection = this.#connect(server, socket, refusals);
     const address = connection.remoteAddress;
-    if (!this.#counts.admit(address)) {
+    if (!this.#counts.admit(address) && !this.#admitInPlaceOfSilent(address)) {
       turnAway(socket);
       return null;
     }
@@ -92,6 +92,24 @@ export class Sessions {
     });
     this.#stopChecking ??= this.#clock.after(checkEveryMs, () => this.#check());
     return connection;
+  }
+
+  /** Where all connections are taken: ends the one that has been silent longest, and long enough. */
+  #admitInPlaceOfSilent(address: string): boolean {
+    if (!this.#counts.isFull) return false;
+    this.#listen();
+    const now = this.#clock.elapsed();
+    let silent: [SMTPServerSession, Session] | null = null;
+    for (const entry of this.#open) {
+      const [, session] = entry;
+      const isSilent = session.phase !== 'working' && now - session.heardAt >= this.#limits.yieldMs;
+      if (isSilent && session.heardAt < (silent?.[1].heardAt ?? Infinity)) silent = entry;
+    }
+    if (!silent) return false;
+    const [key, session] = silent;
+    hangUp(session, replies.yields);
+    this.end(key);
+    return this.#counts.admit(address);
   }
 
   /** Undefined once the connection is gone, whatever may still be under way for it. */
@@ -130,12 +148,20 @@ export class Sessions {
     for (const { socket } of this.#open.values()) socket.destroy();
   }
 
-  #check(): void {
+  /** Sees who has said something since it was last looked at. */
+  #listen(): void {
     const now = this.#clock.elapsed();
     for (const session of this.#open.values()) {
       const { bytesRead } = session.socket;
       if (bytesRead !== session.heardBytes || session.phase === 'working') session.heardAt = now;
       session.heardBytes = bytesRead;
+    }
+  }
+
+  #check(): void {
+    this.#listen();
+    const now = this.#clock.elapsed();
+    for (const session of this.#open.values()) {
       if (session.phase === 'working') continue;
       if (now - session.heardAt >= this.#limits.idleMs) hangUp(session, replies.idle);
       else if (now - session.progressAt >= this.#limits.messageMs) hangUp(session, replies.tooSlow);

@@ -6,7 +6,9 @@ import { z } from 'zod';
 import { type FieldErrors, ValidationError } from '../errors.ts';
 import type { Route } from './route.ts';
 
-const mostFieldErrors = 50;
+const mostFieldErrors = 100;
+/** Of a value that is refused anyhow so many texts are looked at for what no text may hold. */
+const mostTextsLookedAt = 1_000;
 /** As deep as a JSON body may be. */
 const deepestText = 64;
 
@@ -24,7 +26,10 @@ export function checkWith<T extends z.ZodType>(
 ): Checked<z.output<T>> {
   const result = schema.safeParse(value);
   const fields = result.success ? newFields() : fieldsOf(result.error, where);
-  if (!hasPlainTexts && !isOpenList(schema)) addTextProblems(fields, value, [], where);
+  if (!hasPlainTexts && !isOpenList(schema)) {
+    const left = { texts: result.success ? Infinity : mostTextsLookedAt };
+    addTextProblems(fields, value, [], where, left);
+  }
   const [first] = Object.entries(fields);
   if (result.success && !first) return { data: result.data };
   const [field, problems] = first ?? [where, ['invalid']];
@@ -93,9 +98,11 @@ function newFields(): FieldErrors {
 function fieldsOf(error: z.ZodError, where: string): FieldErrors {
   const fields = newFields();
   for (const issue of error.issues.slice(0, mostFieldErrors)) {
+    if (Object.keys(fields).length >= mostFieldErrors) break;
     const path = issue.path.map(String);
     if (issue.code === 'unrecognized_keys') {
-      for (const key of issue.keys.slice(0, mostFieldErrors)) {
+      const room = mostFieldErrors - Object.keys(fields).length;
+      for (const key of issue.keys.slice(0, room)) {
         add(fields, [...path, key], 'unknown field');
       }
     } else {
@@ -126,7 +133,10 @@ function addTextProblems(
   value: unknown,
   path: readonly string[],
   where: string,
+  left: { texts: number },
 ): void {
+  left.texts -= 1;
+  if (left.texts < 0) return;
   if (typeof value === 'string') {
     const problem = textProblem(value);
     const named = path.length > 0 ? path : [where];
@@ -135,9 +145,12 @@ function addTextProblems(
     return;
   }
   if (typeof value !== 'object' || value === null || path.length > deepestText) return;
+  // A list or map that is refused as a whole may be long.
+  if (path.length > 0 && fields[path.join('.')] !== undefined) return;
   for (const [key, entry] of Object.entries(value)) {
     const inner = [...path, key.replaceAll('\0', '\uFFFD').toWellFormed()];
-    addTextProblems(fields, key, inner, where);
-    addTextProblems(fields, entry, inner, where);
+    if (left.texts <= 0) return;
+    addTextProblems(fields, key, inner, where, left);
+    addTextProblems(fields, entry, inner, where, left);
   }
 }

@@ -16,7 +16,7 @@ import type { App } from '../app.ts';
 import type { AuditAction } from '../audit/schema.ts';
 import { ConflictError } from '../errors.ts';
 import { record } from '../events/record.ts';
-import { type DkimAlgorithm, type DkimKeyPair, selectorOf } from '../mime/dkim-key.ts';
+import { selectorOf } from '../mime/dkim-key.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { type DomainHold, findDomainHolds } from '../usage/domain-holds.ts';
@@ -28,6 +28,7 @@ import {
   recordsOf,
   returnPathOf,
 } from './dns-records.ts';
+import { type KeyPairs, makeKeys } from './key-making.ts';
 import * as queries from './queries.ts';
 import { type AddDomain, addDomainInput, type DnsRecord, type Domain } from './schema.ts';
 import { forgetSigningKeys } from './signing-keys.ts';
@@ -51,14 +52,6 @@ export interface DomainRows {
 export interface StoredDomain extends DomainRows {
   /** Sending from it is held. */
   hold: DomainHold | null;
-}
-
-type KeyPairs = readonly (readonly [DkimAlgorithm, DkimKeyPair])[];
-
-function generatePairs(app: App, algorithms: readonly DkimAlgorithm[]): Promise<KeyPairs> {
-  return Promise.all(
-    algorithms.map(async (algorithm) => [algorithm, await app.generateDkimKey(algorithm)] as const),
-  );
 }
 
 function keyRows(
@@ -88,7 +81,7 @@ function keyRows(
 /**
  * Makes the keys and rows of a domain. A local one is verified from the start, its keys count as
  * published: its mail never leaves the machine.
- * @throws ValidationError.
+ * @throws ValidationError; CapacityError (key-making.ts).
  */
 export async function newDomain(
   app: App,
@@ -97,7 +90,7 @@ export async function newDomain(
   { isLocal = false } = {},
 ): Promise<DomainRows> {
   const { domain, dkim } = parseWith(addDomainInput, input, 'body');
-  const pairs = await generatePairs(app, algorithmsOf[dkim]);
+  const pairs = await makeKeys(app, organizationId, algorithmsOf[dkim]);
   const now = app.clock.now();
   const id = app.newId('domain');
   return {
@@ -272,7 +265,8 @@ export async function rotateDkim(app: App, caller: Caller, id: string): Promise<
   const before = await getDomainRows(app.store.db, caller.organizationId, id);
   const active = before.keys.filter((key) => key.is_active === 1);
   // Made before the transaction: an RSA key takes longer than a transaction may.
-  const pairs = await generatePairs(app, [...new Set(active.map((key) => key.algorithm))]);
+  const algorithms = [...new Set(active.map((key) => key.algorithm))];
+  const pairs = await makeKeys(app, caller.organizationId, algorithms);
   const rotated = await app.store.write(async (trx) => {
     const updated_at = app.clock.now();
     await queries.domains.update(trx, caller.organizationId, id, { updated_at });

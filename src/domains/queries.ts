@@ -94,6 +94,19 @@ export async function findReturnPathOwners(db: Db, host: string): Promise<string
   return (await returnPathOwners(db, { host })).map((row) => row.organization_id);
 }
 
+/** Who has proven the domain whose return paths are at `host`; undefined where nobody has. */
+export async function findProvenOwner(db: Db, host: string): Promise<string | undefined> {
+  const row = await tables<DomainTables>(db)
+    .selectFrom('domains')
+    .select('organization_id')
+    .where('return_path', '=', host)
+    .where('status', '=', 'verified')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.organization_id;
+}
+
 /** The domain names that are verified, as a subquery for areas that join on them. */
 export function verifiedDomainNames(db: Db, organizationId: string) {
   return tables<DomainTables>(db)
@@ -209,13 +222,26 @@ export function findAnyKey(db: Db): Promise<Pick<DomainKeyRow, 'id' | 'private_k
     .executeTakeFirst();
 }
 
-/** The domains whose check is due, longest first. */
+/** The domains whose check is due: of each organization the one due longest, then the next of each. */
 export function selectDueDomains(db: Db, now: number, limit: number): Promise<DomainRow[]> {
-  return tables<DomainTables>(db)
+  const due = tables<DomainTables>(db)
     .selectFrom('domains')
     .selectAll()
+    .select(({ fn }) =>
+      fn
+        .agg<number>('row_number')
+        .over((over) => over.partitionBy('organization_id').orderBy('next_check_at').orderBy('id'))
+        .as('turn'),
+    )
     .where('next_check_at', '<=', now)
-    .orderBy('next_check_at')
+    .as('due');
+  return tables<DomainTables>(db)
+    .selectFrom('domains')
+    .innerJoin(due, 'due.id', 'domains.id')
+    .selectAll('domains')
+    .orderBy('due.turn')
+    .orderBy('domains.next_check_at')
+    .orderBy('domains.id')
     .limit(limit)
     .execute();
 }

@@ -17,6 +17,7 @@ import { ForbiddenError, ResourceNotFoundError } from '../errors.ts';
 import { byService, record, told } from '../events/record.ts';
 import { type Db, toJson } from '../store/db.ts';
 import { type CheckResult, checkRecords } from './check-records.ts';
+import { checkInTurn } from './check-turns.ts';
 import { provingKeys } from './dns-records.ts';
 import {
   type DomainRows,
@@ -121,8 +122,13 @@ async function confirmKeys(
   await queries.retireKeys(trx, retired);
 }
 
-/** Looks the records up and stores what follows. @throws ResourceNotFoundError if it is gone. */
-async function checkDomain(app: App, organizationId: string, id: string): Promise<StoredDomain> {
+/** Has the records looked up in turn. @throws ResourceNotFoundError if it is gone. */
+function checkDomain(app: App, organizationId: string, id: string): Promise<StoredDomain> {
+  return checkInTurn(app, organizationId, id, () => checkNow(app, organizationId, id));
+}
+
+/** Looks the records up and stores what follows. */
+async function checkNow(app: App, organizationId: string, id: string): Promise<StoredDomain> {
   const before = await getDomainRows(app.store.db, organizationId, id);
   if (before.domain.is_local === 1) return before;
   const results = await checkRecords(app, before);
@@ -202,7 +208,7 @@ const claimMs = 10 * 60_000;
 const mostChecksAtOnce = 10;
 
 /**
- * Checks the domains that are due; for the scheduler, each minute. Several daemons share the work.
+ * Checks the domains that are due, the organizations in turns; for the scheduler, each minute. Several daemons share the work.
  * @returns how many were checked.
  */
 export async function checkDueDomains(app: App): Promise<number> {

@@ -53,15 +53,19 @@ export const insertResourceEvents = bulkInsert<EventTables>('resource_events', [
   'facts',
 ]);
 
-/** The timeline of a message, oldest first; bounded, since an endless retry must not fill a page. */
-export function listEventRows(db: Db, messageId: string, limit: number): Promise<EventRow[]> {
-  return tables<EventTables>(db)
+/**
+ * The newest events of a message, oldest of them first; bounded, since an endless retry must not fill a
+ * page, and what happened last is what is looked for.
+ */
+export async function listEventRows(db: Db, messageId: string, limit: number): Promise<EventRow[]> {
+  const newestFirst = await tables<EventTables>(db)
     .selectFrom('events')
     .selectAll()
     .where('message_id', '=', messageId)
-    .orderBy('id')
+    .orderBy('id', 'desc')
     .limit(limit)
     .execute();
+  return newestFirst.reverse();
 }
 
 /** How many events of a kind a message has. */

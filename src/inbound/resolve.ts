@@ -3,8 +3,10 @@
 
 import type { App } from '../app.ts';
 import { findDelivery } from '../deliveries/queries.ts';
-import { findReturnPathOwners } from '../domains/queries.ts';
+import { returnPathOf } from '../domains/dns-records.ts';
+import { findProvenOwner, findReturnPathOwners } from '../domains/queries.ts';
 import { findMailboxByAddress } from '../mailboxes/mailboxes.ts';
+import { findFirstMailbox } from '../mailboxes/queries.ts';
 import { type MailAddress, parseAddress } from '../net/address.ts';
 import { isReportable, type NamedTransaction, readReturnPath } from '../queue/return-path.ts';
 import type { ReportKind } from '../reports/queries.ts';
@@ -49,7 +51,7 @@ export async function resolveAddressee(
 ): Promise<Addressee | InboundRefusal> {
   const parsed = parseAddress(withDomain(address, app.config.delivery.hostname));
   if (!parsed) return refused(553, '5.1.3', 'This is not an address that mail can be sent to');
-  const mailbox = await findMailboxByAddress(app.store.db, parsed.email);
+  const mailbox = await findReceiver(app, parsed);
   if (!mailbox) {
     const report = await resolveReport(app, parsed);
     return report ?? refused(550, '5.1.1', 'No mailbox here has this address');
@@ -63,6 +65,21 @@ export async function resolveAddressee(
     organizationId: mailbox.organization_id,
     address: parsed.email,
   };
+}
+
+/**
+ * The mailbox of an address. `postmaster@` of a domain of ours is always taken (RFC 5321 4.5.1): without
+ * a mailbox of that name that is open, by the first one of who has the domain, or of this service.
+ */
+async function findReceiver(app: App, { email, localPart, domain }: MailAddress) {
+  const { db } = app.store;
+  const own = await findMailboxByAddress(db, email);
+  if (own?.status === 'active' || localPart.toLowerCase() !== 'postmaster') return own;
+  const owner = await findProvenOwner(db, returnPathOf(domain));
+  const isOurs = owner !== undefined || domain === app.config.delivery.hostname;
+  if (!isOurs) return own;
+  const ofOwner = owner === undefined ? undefined : await findFirstMailbox(db, owner);
+  return ofOwner ?? (await findFirstMailbox(db, null)) ?? own;
 }
 
 /** A return path that we made and that has not ended, or an address for reports at a host of ours; null for all else. */

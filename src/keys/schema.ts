@@ -1,6 +1,7 @@
 // Shapes of API keys, in and out (specification 2.4, 4.3; contract 3).
 import { z } from 'zod';
 import { domainName, emailAddress } from '../api/address-schema.ts';
+import { boundedList, boundedMap } from '../api/bounded-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { parseRange } from '../net/network-address.ts';
 import { grantableActions, roles } from './roles.ts';
@@ -11,9 +12,13 @@ const name = z
   .max(100)
   .regex(/^[^\p{Cc}]+$/u, 'must be one line of text');
 const description = z.string().max(1000);
+const mostResources = 100;
+const mostActions = 20;
 
-const permissionMap = z
-  .record(z.string(), z.array(z.string()).min(1).max(20))
+const permissionMap = boundedMap(
+  z.record(z.string(), boundedList(z.array(z.string()).min(1), mostActions)),
+  mostResources,
+)
   .superRefine((map, context) => {
     if (Object.keys(map).length === 0) {
       context.addIssue({ code: 'custom', message: 'must grant something' });
@@ -40,11 +45,11 @@ const mostInList = 50;
 
 /** Without what is named twice, as each is written in its normal form. */
 function listOf<T extends z.ZodType<string, string>>(entry: T) {
-  return z
-    .array(entry)
-    .min(1, 'must name one at least; leave it out for no limit')
-    .max(mostInList, `must not have more than ${mostInList} entries`)
-    .transform((entries) => [...new Set(entries)]);
+  return boundedList(
+    z.array(entry).min(1, 'must name one at least; leave it out for no limit'),
+    mostInList,
+    `must not have more than ${mostInList} entries`,
+  ).transform((entries) => [...new Set(entries)]);
 }
 
 const ipRange = z

@@ -42,6 +42,21 @@ export async function findMailbox(db: Db, address: string): Promise<MailboxRow |
   return (await byAddress(db, { address }))[0];
 }
 
+/** The oldest mailbox that takes mail, of an organization or (null) of all. */
+export function findFirstMailbox(
+  db: Db,
+  organizationId: string | null,
+): Promise<MailboxRow | undefined> {
+  const open = tables<MailboxTables>(db)
+    .selectFrom('mailboxes')
+    .selectAll()
+    .where('status', '=', 'active')
+    .orderBy('id')
+    .limit(1);
+  const found = organizationId === null ? open : open.where('organization_id', '=', organizationId);
+  return found.executeTakeFirst();
+}
+
 type Owner = Pick<MailboxAddressRow, 'address'> & Pick<MailboxRow, 'organization_id'>;
 
 const owners = statement<MailboxTables, { addresses: unknown }, Owner>((db, parameter) =>

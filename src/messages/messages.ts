@@ -105,7 +105,7 @@ export async function lastSentId({ store }: App, { organizationId }: Caller): Pr
   return id;
 }
 
-/** The timeline, oldest first. @throws ResourceNotFoundError */
+/** The newest 1,000 events of the timeline, oldest first. @throws ResourceNotFoundError */
 export async function listMessageEvents(
   app: App,
   caller: Caller,

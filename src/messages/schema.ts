@@ -2,6 +2,7 @@
 // header refuses CR, LF and NUL here already: a 422 that names the field, never a silent clean-up.
 import { z } from 'zod';
 import { emailAddress, headerText, notHeaderSafe } from '../api/address-schema.ts';
+import { boundedList, boundedMap } from '../api/bounded-schema.ts';
 import { pageQuery, wholeNumber } from '../api/pagination.ts';
 import { messageStatuses, waitReasons } from '../deliveries/status.ts';
 import { isRefusedHeader } from '../mime/header-encoding.ts';
@@ -12,6 +13,9 @@ import { subjectCharacters } from './term-queries.ts';
 const maxRecipients = 50;
 const maxAttachmentsBytes = 40 * 1024 * 1024;
 const maxAttachments = 100;
+const maxHeaders = 50;
+const maxMetadata = 50;
+const maxTemplateData = 1_000;
 const maxBodyCharacters = 20 * 1024 * 1024;
 const maxHeaderValue = 998;
 
@@ -55,19 +59,20 @@ const attachment = z.strictObject({
     .optional(),
 });
 
-const customHeaders = z
-  .record(z.string(), z.string().max(maxHeaderValue).refine(isHeaderSafe, notHeaderSafe))
-  .superRefine((headers, context) => {
-    const names = Object.keys(headers);
-    if (names.length > 50) context.addIssue({ code: 'custom', message: 'at most 50 headers' });
-    const seen = new Set<string>();
-    for (const name of names) {
-      const twice = seen.has(name.toLowerCase()) ? 'is given twice' : null;
-      const message = isRefusedHeader(name) ?? twice;
-      if (message) context.addIssue({ code: 'custom', path: [name], message });
-      seen.add(name.toLowerCase());
-    }
-  });
+const customHeaders = boundedMap(
+  z.record(z.string(), z.string().max(maxHeaderValue).refine(isHeaderSafe, notHeaderSafe)),
+  maxHeaders,
+  `at most ${maxHeaders} headers`,
+).superRefine((headers, context) => {
+  const names = Object.keys(headers);
+  const seen = new Set<string>();
+  for (const name of names) {
+    const twice = seen.has(name.toLowerCase()) ? 'is given twice' : null;
+    const message = isRefusedHeader(name) ?? twice;
+    if (message) context.addIssue({ code: 'custom', path: [name], message });
+    seen.add(name.toLowerCase());
+  }
+});
 
 /** No mail text holds NUL (RFC 5322 4.1), and PostgreSQL cannot store it. */
 const bodyText = z
@@ -86,11 +91,11 @@ const emailContent = z
       description:
         'Without it, HTML gets a text made from it; an empty one is left out of the mail',
     }),
-    replyTo: z.array(emailAddress).min(1).max(10).optional(),
+    replyTo: boundedList(z.array(emailAddress).min(1), 10).optional(),
     templateId: z.string().regex(idPattern('template'), 'is not a template id').optional(),
     templateSlug: z.string().min(1).max(100).optional(),
-    templateData: z.record(z.string(), z.unknown()).optional(),
-    attachments: z.array(attachment).max(maxAttachments).optional(),
+    templateData: boundedMap(z.record(z.string(), z.unknown()), maxTemplateData).optional(),
+    attachments: boundedList(z.array(attachment), maxAttachments).optional(),
     headers: customHeaders.optional(),
     tracking: z
       .strictObject({ opens: z.boolean().optional(), clicks: z.boolean().optional() })
@@ -147,13 +152,17 @@ function boundedAttachments(
 
 const metadataValue = z.union([z.string().max(2000), z.number(), z.boolean(), z.null()]);
 
+const tooManyRecipients = `at most ${maxRecipients} recipients over to, cc and bcc`;
+const recipients = <List extends z.ZodArray>(list: List) =>
+  boundedList(list, maxRecipients, tooManyRecipients);
+
 /** The send payload (specification 4.2, contract 5). */
 export const sendPayload = z
   .strictObject({
     channel: z.literal('email'),
-    to: z.array(recipientEntry).min(1, 'needs at least one recipient'),
-    cc: z.array(recipientEntry).optional(),
-    bcc: z.array(recipientEntry).optional(),
+    to: recipients(z.array(recipientEntry).min(1, 'needs at least one recipient')),
+    cc: recipients(z.array(recipientEntry)).optional(),
+    bcc: recipients(z.array(recipientEntry)).optional(),
     from: z
       .strictObject({ email: emailAddress, name: headerText(200).optional() })
       .optional()
@@ -163,18 +172,18 @@ export const sendPayload = z
       .string()
       .regex(idPattern('conversation'), 'is not a conversation id')
       .optional(),
-    tags: z.array(z.string().min(1).max(100)).max(10).optional(),
-    metadata: z
-      .record(z.string().min(1).max(100), metadataValue)
-      .refine((metadata) => Object.keys(metadata).length <= 50, 'at most 50 keys')
-      .optional(),
+    tags: boundedList(z.array(z.string().min(1).max(100)), 10).optional(),
+    metadata: boundedMap(
+      z.record(z.string().min(1).max(100), metadataValue),
+      maxMetadata,
+    ).optional(),
   })
   .superRefine(({ to, cc = [], bcc = [] }, context) => {
     if (to.length + cc.length + bcc.length > maxRecipients) {
       context.addIssue({
         code: 'custom',
         path: ['to'],
-        message: `at most ${maxRecipients} recipients over to, cc and bcc`,
+        message: tooManyRecipients,
       });
     }
   })

@@ -1,6 +1,7 @@
 // Shapes of sender identities, in and out (specification 2.10, 4.7; contract 6).
 import { z } from 'zod';
 import { emailAddress, headerText } from '../api/address-schema.ts';
+import { boundedList } from '../api/bounded-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { queryFlag } from '../api/resource-schema.ts';
 
@@ -9,10 +10,9 @@ const mostReplyTos = 10;
 
 const name = headerText(longestName).min(1);
 
-const replyToEmails = z
-  .array(emailAddress)
-  .max(mostReplyTos)
-  .meta({ description: 'Reply-To of mail that names none itself' });
+const replyToEmails = boundedList(z.array(emailAddress), mostReplyTos).meta({
+  description: 'Reply-To of mail that names none itself',
+});
 
 export const listSendersQuery = z.strictObject({
   ...pageQuery,

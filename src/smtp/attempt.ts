@@ -161,10 +161,7 @@ export class Attempt {
     const record = this.#record;
     record.begin();
     const begunAt = this.#means.clock.elapsed();
-    const answering = session.deliver(mailFor(this.#job, this.#way, record.pending), lendOn);
-    const { tls, transcript } = session;
-    const answers = await answering;
-    release();
+    const { answers, tls, transcript } = await this.#deliverAndRelease(session, lendOn, release);
     this.#learn(
       peer,
       begunAt,
@@ -174,6 +171,22 @@ export class Attempt {
     if (isLostBeforeDot(answers)) this.#isLost = true;
     record.addAnswers(answers, peer, tls, transcript.text);
     return true;
+  }
+
+  /** The connection goes back to the pool whatever happens: one that is kept is a place less for all. */
+  async #deliverAndRelease(
+    session: Lease['session'],
+    lendOn: Lease['lendOn'],
+    release: Lease['release'],
+  ) {
+    try {
+      const mail = mailFor(this.#job, this.#way, this.#record.pending);
+      const answering = session.deliver(mail, lendOn);
+      const { tls, transcript } = session;
+      return { answers: await answering, tls, transcript };
+    } finally {
+      release();
+    }
   }
 
   /** A relay is the operator's: it may be as slow as it likes. */

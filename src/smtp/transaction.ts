@@ -22,7 +22,7 @@ export interface SmtpMail {
   recipients: readonly string[];
   /** Header and body, lines ending in CRLF; dots are stuffed on the way out. */
   data: readonly Buffer[];
-  /** An address or a header needs SMTPUTF8 (RFC 6531). */
+  /** The header needs SMTPUTF8 (RFC 6531); of the envelope it is seen here. */
   smtpUtf8: boolean;
   /** The body holds octets above 127. */
   eightBit: boolean;
@@ -46,6 +46,8 @@ export function countBytes(data: readonly Buffer[]): number {
   return data.reduce((sum, chunk) => sum + chunk.length, 0);
 }
 
+const notAscii = /[^\x20-\x7e]/;
+
 function refuse(errorCode: ErrorCode, enhancedCode: string, text: string, verb: string) {
   return { errorCode, reply: { code: null, enhancedCode, text, verb } };
 }
@@ -55,7 +57,7 @@ function refuseMail(mail: SmtpMail, bytes: number, offered: Capabilities) {
   if (unsafeInPath.test(mail.from)) {
     return refuse('protocol', '5.1.7', 'the return path cannot be written on the wire', 'MAIL');
   }
-  if (mail.smtpUtf8 && !offered.smtpUtf8) {
+  if ((mail.smtpUtf8 || notAscii.test(mail.from)) && !offered.smtpUtf8) {
     const text = 'the message needs SMTPUTF8, which the server does not offer';
     return refuse('protocol', '5.6.7', text, 'EHLO');
   }
@@ -66,10 +68,14 @@ function refuseMail(mail: SmtpMail, bytes: number, offered: Capabilities) {
   return null;
 }
 
-/** Why a recipient cannot be named to any server, or null. */
-function refuseRecipient(recipient: string): LocalRefusal | null {
-  if (recipient !== '' && !unsafeInPath.test(recipient)) return null;
-  return refuse('protocol', '5.1.3', 'the address cannot be written on the wire', 'RCPT');
+/** Why a recipient cannot be named to this server, or null. */
+function refuseRecipient(recipient: string, offered: Capabilities): LocalRefusal | null {
+  if (recipient === '' || unsafeInPath.test(recipient)) {
+    return refuse('protocol', '5.1.3', 'the address cannot be written on the wire', 'RCPT');
+  }
+  if (offered.smtpUtf8 || !notAscii.test(recipient)) return null;
+  const text = 'the address needs SMTPUTF8, which the server does not offer';
+  return refuse('protocol', '5.6.7', text, 'RCPT');
 }
 
 /** RFC 3461 4: what is not printable ASCII, `+` and `=` as `+HH`. */
@@ -81,14 +87,14 @@ function toXtext(text: string): string {
     });
 }
 
-/** The MAIL command. */
-function mailLine(mail: SmtpMail, bytes: number, offered: Capabilities): string {
+/** The MAIL command; `isUtf8`: header or envelope need SMTPUTF8. */
+function mailLine(mail: SmtpMail, bytes: number, offered: Capabilities, isUtf8: boolean): string {
   let line = `MAIL FROM:<${mail.from}>`;
   if (offered.size !== null) line += ` SIZE=${bytes}`;
   // Where 8BITMIME is not offered the octets go out all the same, as every large MTA does: to
   // re-encode would break the signature.
   if (mail.eightBit && offered.eightBitMime) line += ' BODY=8BITMIME';
-  if (mail.smtpUtf8) line += ' SMTPUTF8';
+  if (isUtf8) line += ' SMTPUTF8';
   if (mail.requireTls && offered.requireTls) line += ' REQUIRETLS';
   if (mail.dsn && offered.dsn) {
     const content = mail.dsn.returnContent === 'full' ? 'FULL' : 'HDRS';
@@ -135,7 +141,7 @@ export class MailTransaction {
     this.#offered = offered;
     const refusal = refuseMail(mail, this.bytes, offered);
     this.#answers = mail.recipients.map((recipient, index) => {
-      const refused = refusal ?? refuseRecipient(recipient);
+      const refused = refusal ?? refuseRecipient(recipient, offered);
       if (refused) return { kind: 'refused-here', ...refused };
       this.#named.push(index);
       return null;
@@ -153,14 +159,21 @@ export class MailTransaction {
 
   /** MAIL and the RCPTs. */
   envelope(): Command[] {
-    const commands: Command[] = [
-      { verb: 'MAIL', line: mailLine(this.mail, this.bytes, this.#offered) },
-    ];
+    const { mail, bytes } = this;
+    const line = mailLine(mail, bytes, this.#offered, this.#isUtf8());
+    const commands: Command[] = [{ verb: 'MAIL', line }];
     for (const index of this.#named) {
-      const recipient = this.mail.recipients[index] ?? '';
-      commands.push({ verb: 'RCPT', line: rcptLine(recipient, this.mail, this.#offered) });
+      const recipient = mail.recipients[index] ?? '';
+      commands.push({ verb: 'RCPT', line: rcptLine(recipient, mail, this.#offered) });
     }
     return commands;
+  }
+
+  /** A blind copy is in no header: its address is seen here alone. */
+  #isUtf8(): boolean {
+    const { smtpUtf8, from, recipients } = this.mail;
+    const named = this.#named.map((index) => recipients[index] ?? '');
+    return smtpUtf8 || [from, ...named].some((address) => notAscii.test(address));
   }
 
   /** The next RCPT was taken. */

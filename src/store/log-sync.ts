@@ -9,18 +9,28 @@ import { systemClock } from '../runtime/clock.ts';
 
 const openFile = promisify(open);
 const closeFile = promisify(close);
-const syncFile: (handle: number) => Promise<void> = promisify(fdatasync);
+export type SyncFile = (handle: number) => Promise<void>;
+const syncFile: SyncFile = promisify(fdatasync);
 const soonMs = 250;
 
 /** Syncs the log at `file`; `sync` is replaced by tests that make it fail or wait. */
 export class LogSync {
   readonly #file: string;
-  readonly #sync: (handle: number) => Promise<void>;
+  readonly #sync: SyncFile;
   #handle: Promise<number> | null = null;
   /** The sync that has not begun yet: whoever committed before it does may wait for it. */
   #next: Promise<void> | null = null;
   #running: Promise<void> = Promise.resolve();
   #cancelSoon: (() => void) | null = null;
+  #isDoubtful: boolean = false;
+
+  /**
+   * Since a sync failed: the system may have dropped the pages and report success the next time, so that
+   * what is in the log is not known to be on the disk until it is proven.
+   */
+  get isDoubtful(): boolean {
+    return this.#isDoubtful;
+  }
 
   constructor(file: string, sync = syncFile) {
     this.#file = file;
@@ -34,6 +44,11 @@ export class LogSync {
   now(): Promise<void> {
     this.#next ??= this.#after(this.#running);
     return this.#next;
+  }
+
+  /** What was in the log is on the disk otherwise: in the database file. */
+  proven(): void {
+    this.#isDoubtful = false;
   }
 
   /** Has the log synced within a quarter of a second, if nothing else does. */
@@ -70,6 +85,7 @@ export class LogSync {
       await this.#sync(await this.#handle);
     } catch (error) {
       // A handle that failed may report success the next time although data is lost: none is kept.
+      this.#isDoubtful = true;
       const failed = this.#handle;
       this.#handle = null;
       await failed?.then(closeFile).catch(() => {});

@@ -1,7 +1,16 @@
 // Opens the store that `database.url` names, migrates it, and keeps a second daemon off the same
 // SQLite file; or looks at it without changing it. Also the online backup of SQLite, which the
 // migration snapshot uses too.
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { codeOf, NoStoreError, UnreachableError } from '../errors.ts';
@@ -65,7 +74,10 @@ export async function openStore(
   const location = storeLocation(databaseUrl, dataDir);
   if (mustExist && location.kind === 'sqlite' && !existsSync(location.file))
     throw noStore(location);
-  if (location.kind === 'sqlite') mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  if (location.kind === 'sqlite') {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makePrivate(location.file);
+  }
   const store = withLastWrites(
     location.kind === 'sqlite'
       ? openSqlite(location.file)
@@ -81,8 +93,23 @@ export async function openStore(
     await store.close();
     throw error;
   }
-  if (location.kind === 'sqlite') chmodSync(location.file, 0o600);
   return store;
+}
+
+/**
+ * Makes the file, if it is not there, for this account alone: SQLite gives its log and its index the mode
+ * that the file has as they are made. What was made with another mode is mended.
+ */
+function makePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'a', 0o600));
+  } catch {
+    // As SQLite opens it, it says what is wrong.
+    return;
+  }
+  for (const suffix of ['', '-wal', '-shm']) {
+    if (existsSync(`${file}${suffix}`)) chmodSync(`${file}${suffix}`, 0o600);
+  }
 }
 
 function snapshotName(file: string, clock: Clock): string {

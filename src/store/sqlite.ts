@@ -9,10 +9,11 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { CapacityError, UnreachableError } from '../errors.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { atMostEach, tellEachMs } from './at-most-each.ts';
+import type { CheckpointState } from './checkpoint-worker.ts';
 import { Checkpointer, insideCommitPages } from './checkpointer.ts';
 import { type Db, type Durability, isStoreTrouble, type Store } from './db.ts';
 import { kyselyOn, noStreaming } from './dialect.ts';
-import { LogSync } from './log-sync.ts';
+import { LogSync, type SyncFile } from './log-sync.ts';
 
 const preparedStatements = 500;
 const mostWritesPerCommit = 128;
@@ -118,6 +119,7 @@ class GroupCommit {
   readonly #end: Database.Statement;
   readonly #save: Database.Statement;
   readonly #release: Database.Statement;
+  readonly #checkpoint: Database.Statement<[], CheckpointState & { busy: number }>;
   #queue: PendingWrite[] = [];
   #running = false;
   readonly #log: LogSync;
@@ -131,6 +133,7 @@ class GroupCommit {
     this.#end = database.prepare('commit');
     this.#save = database.prepare('savepoint one');
     this.#release = database.prepare('release one');
+    this.#checkpoint = database.prepare('pragma wal_checkpoint(PASSIVE)');
   }
 
   add(write: PendingWrite): void {
@@ -175,9 +178,28 @@ class GroupCommit {
     this.#running = false;
   }
 
+  /**
+   * After a sync that failed nothing is written until a checkpoint has brought all of the log into the
+   * database file, and that to the disk. @throws CapacityError
+   */
+  #prove(): void {
+    if (!this.#log.isDoubtful) return;
+    const { busy, log, checkpointed } = this.#checkpoint.get() ?? {
+      busy: 1,
+      log: 1,
+      checkpointed: 0,
+    };
+    if (busy !== 0 || log !== checkpointed) {
+      const text = 'The store cannot write now: its log was not synced, and is not proven yet';
+      throw new CapacityError(text, 1);
+    }
+    this.#log.proven();
+  }
+
   async #commit(group: PendingWrite[]): Promise<void> {
     const answers: (() => void)[] = [];
     try {
+      this.#prove();
       await this.#beginWrite();
       for (const write of group) answers.push(await this.#runOne(write, group.length > 1));
       this.#end.run();
@@ -245,10 +267,10 @@ function openBoth(file: string): { writer: Database.Database; reader: Database.D
 }
 
 /**
- * Opens (and creates) the SQLite store.
+ * Opens (and creates) the SQLite store. `sync` is of tests that hold it or make it fail.
  * @throws UnreachableError when the file cannot be opened or is not a database.
  */
-export function openSqlite(file: string): Store {
+export function openSqlite(file: string, sync?: SyncFile): Store {
   const { writer, reader } = openBoth(file);
   const listeners = new Set<() => void>();
   const tell = () => {
@@ -256,7 +278,7 @@ export function openSqlite(file: string): Store {
   };
   const notify = atMostEach(systemClock, tellEachMs, tell);
   const trx = kyselyOn('sqlite', connectionOver(writer));
-  const log = new LogSync(`${file}-wal`);
+  const log = new LogSync(`${file}-wal`, sync);
   const checkpoints = new Checkpointer(file, writer);
   const commits = new GroupCommit(writer, trx, log, () => {
     checkpoints.committed();

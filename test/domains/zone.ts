@@ -15,6 +15,11 @@ export interface Zone {
   records: Map<string, string[]>;
   /** Names that are answered with SERVFAIL; `*` is all. */
   down: Set<string>;
+  /** Every name asked for, in order. */
+  asked: string[];
+  /** While it is set, nothing is answered; what was asked meanwhile is answered by `release`. */
+  hold(): void;
+  release(): void;
   close(): Promise<void>;
 }
 
@@ -51,8 +56,14 @@ export async function startZone(): Promise<Zone> {
   const socket = createSocket('udp4');
   const records = new Map<string, string[]>();
   const down = new Set<string>();
+  const asked: string[] = [];
+  let waiting: (() => void)[] | null = null;
   socket.on('message', (bytes, { address, port }) => {
-    socket.send(encode(respond(decode(bytes), { records, down })), port, address);
+    const query = decode(bytes);
+    asked.push(query.questions?.[0]?.name.toLowerCase() ?? '');
+    const answer = () => socket.send(encode(respond(query, { records, down })), port, address);
+    if (waiting) waiting.push(answer);
+    else answer();
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
@@ -60,6 +71,15 @@ export async function startZone(): Promise<Zone> {
     server: `127.0.0.1:${socket.address().port}`,
     records,
     down,
+    asked,
+    hold() {
+      waiting = [];
+    },
+    release() {
+      const answers = waiting ?? [];
+      waiting = null;
+      for (const answer of answers) answer();
+    },
     close: () => new Promise((resolve) => socket.close(() => resolve())),
   };
 }

@@ -110,6 +110,15 @@ describe.each(stores)('the timeline on %s', (store) => {
     const many = Array.from({ length: 1_200 }, () => event('deferred', 'processing'));
     await record(...many);
     const told = await timeline(api, id);
-    expect([told.length, told[0]]).toEqual([1_000, 'accepted pending']);
+    expect([told.length, told[0]]).toEqual([1_000, 'deferred processing']);
+  });
+
+  it('keeps the newest where there are more than it shows', async () => {
+    const many = Array.from({ length: 1_200 }, () => event('deferred', 'processing'));
+    await record(...many);
+    await record(event('sent', 'sent'), event('delivered', 'delivered'));
+    const told = await timeline(api, id);
+    expect(told).toHaveLength(1_000);
+    expect(told.slice(-3)).toEqual(['deferred processing', 'sent sent', 'delivered delivered']);
   });
 });

@@ -42,6 +42,27 @@ it('/readyz is 503, with a line in the log, when the store fails', async () => {
   expect(service.logged()).toMatchObject([{ err: { message: 'the disk came off' } }]);
 });
 
+it('/readyz asks the store once a second, however many strangers ask', async () => {
+  let asked = 0;
+  const isWritable = async () => {
+    asked += 1;
+    return asked < 3;
+  };
+  service = await httpService({ store: { isWritable } });
+  const { http, clock } = service;
+  const ask = async () => (await http.inject({ url: '/readyz' })).json().store;
+  expect(await Promise.all(Array.from({ length: 100 }, ask))).toEqual(Array(100).fill(true));
+  expect(asked).toBe(1);
+  await clock.advance(999);
+  await ask();
+  expect(asked).toBe(1);
+  await clock.advance(1);
+  await Promise.all([ask(), ask()]);
+  expect(asked).toBe(2);
+  await clock.advance(1_000);
+  expect([await ask(), asked]).toEqual([false, 3]);
+});
+
 it('/metrics is Prometheus text', async () => {
   service = await httpService();
   const response = await service.http.inject({ url: '/metrics' });

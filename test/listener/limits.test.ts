@@ -103,6 +103,52 @@ describe('connections', () => {
   });
 });
 
+describe('a client that says nothing while all connections are taken', () => {
+  const full = { config: { smtp: { inbound: { maxConnections: 3 } } } };
+  const yields = '421 4.4.2 Nothing came for too long, and others wait for a connection';
+  const greeting = '220 localhost ESMTP';
+  const newcomer = async () => (await smtpDialogue(service.port)).reply();
+
+  it('yields after 30 s to a new one: who was silent longest first', async () => {
+    service = await smtpService(full);
+    const silent = await service.session();
+    const talks = await service.session();
+    await service.clock.advance(20_000);
+    const newer = await service.session();
+    await talks.say('NOOP');
+    await service.clock.advance(9_000);
+    expect(await newcomer()).toMatch(/^421 4\.7\.0 /);
+    // What a client says is noticed within five seconds.
+    await service.clock.advance(6_000);
+    expect(await newcomer()).toBe(greeting);
+    expect(await silent.reply()).toBe(yields);
+    expect(await talks.say('NOOP')).toMatch(/^250 /);
+    expect(await newer.say('NOOP')).toMatch(/^250 /);
+  });
+
+  it('yields in the middle of its message too', async () => {
+    service = await smtpService(full);
+    const inData = await service.session();
+    await envelope(inData, 'inbox@sandbox.test');
+    await inData.say('DATA');
+    inData.write('Subject: half');
+    await service.session();
+    await service.session();
+    await service.clock.advance(36_000);
+    expect(await newcomer()).toBe(greeting);
+    expect(await inData.reply()).toBe(yields);
+    expect(await inbound(service.app, service.caller)).toEqual([]);
+  });
+
+  it('is left alone where a connection is free', async () => {
+    service = await smtpService(full);
+    const silent = await service.session();
+    await service.clock.advance(60_000);
+    expect(await newcomer()).toBe(greeting);
+    expect(await silent.say('NOOP')).toMatch(/^250 /);
+  });
+});
+
 describe('memory', () => {
   it('for messages on their way in is bounded over all sessions', async () => {
     const config = { smtp: { inbound: { maxMessageBytes: 1_000_000 } } };

@@ -147,6 +147,37 @@ describe.each(stores)('a message received on %s', (store) => {
     expect(JSON.stringify([ours, row, received])).not.toContain('secret');
     expect(ours?.id).not.toBe(theirs?.id);
   });
+
+  describe('for postmaster@', () => {
+    const to = (address: string) => service.session().then((one) => deliver(one, address, mail));
+    const mailboxOf = async (reply: string) =>
+      (await stored(service.app, idIn(reply))).row.mailbox_id;
+
+    it('a local domain of ours without such a mailbox comes to the first one', async () => {
+      const inbox = await mailboxOf(await to('inbox@sandbox.test'));
+      expect(await mailboxOf(await to('PostMaster@sandbox.test'))).toBe(inbox);
+    });
+
+    it('a domain that an organization has proven comes to its own first mailbox', async () => {
+      const { app } = service;
+      const other = operatorOf((await createOrganization(app, { name: 'acme', plan: 'free' })).id);
+      const domain = await addDomain(app, other, { domain: 'example.org', dkim: 'ed25519' });
+      expect(await envelope(await service.session(), 'postmaster@example.org')).toEqual([
+        '550 5.1.1 No mailbox here has this address',
+      ]);
+      await verifyDomain(app, other, domain.id, { force: true });
+      const own = await addMailbox(app, other, 'desk@example.org');
+      expect(await mailboxOf(await to('postmaster@example.org'))).toBe(own.id);
+    });
+
+    it('another domain is refused, and the mailbox of that name comes first', async () => {
+      expect(await envelope(await service.session(), 'postmaster@example.com')).toEqual([
+        '550 5.1.1 No mailbox here has this address',
+      ]);
+      const own = await addMailbox(service.app, service.caller, 'postmaster@sandbox.test');
+      expect(await mailboxOf(await to('postmaster@sandbox.test'))).toBe(own.id);
+    });
+  });
 });
 
 describe('a message received', () => {

@@ -106,6 +106,40 @@ describe('both signatures verify', () => {
     30_000,
   );
 
+  test('all fields that a reader sees or acts on are signed, and no other', async () => {
+    const message = await signedInput({
+      cc: [{ email: 'cc@example.com', name: null }],
+      replyTo: ['reply@example.com'],
+      inReplyTo: '<1@example.com>',
+      references: ['<1@example.com>'],
+      text: 'text',
+      html: null,
+      headers: [
+        ['List-Unsubscribe', '<https://example.com/u>'],
+        ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
+        ['X-Own', 'own'],
+      ],
+    });
+    const [, names = ''] = /;\s+h=([^;]*);/s.exec(message.toString('latin1')) ?? [];
+    expect(names.toLowerCase().replace(/\s/g, '').split(':').sort()).toEqual([
+      'cc',
+      'content-transfer-encoding',
+      'content-type',
+      'date',
+      'from',
+      'from',
+      'in-reply-to',
+      'list-unsubscribe',
+      'list-unsubscribe-post',
+      'message-id',
+      'mime-version',
+      'references',
+      'reply-to',
+      'subject',
+      'to',
+    ]);
+  });
+
   test(`generated messages (seed ${testSeed})`, async () => {
     await fc.assert(
       fc.asyncProperty(inputs, async (input) => {

@@ -269,7 +269,7 @@ const lines: Record<string, [ErrorCode, Strength, string][]> = {
       'dot: 550 spam message rejected. Please visit http://help.example.ru/notspam-support/id?c=x or report details to abuse@corp.example.ru.',
     ],
     ['policy', 'rate', '451 Ratelimit exceeded for mailbox alice@example.com. Try again later.'],
-    ['invalid-recipient', 'hard', '550 5.7.1 No such user!'],
+    ['invalid-recipient', 'soft', '550 5.7.1 No such user!'],
     [
       'spam',
       'soft',

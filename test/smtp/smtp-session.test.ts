@@ -178,6 +178,30 @@ describe('the envelope', () => {
     expect(answer).toMatchObject({ kind: 'refused-here', reply: { enhancedCode: '5.6.7' } });
   });
 
+  it('asks for SMTPUTF8 where only the envelope needs it, as a blind copy does', async () => {
+    const open = await connected();
+    await open.deliver(mailOf({ recipients: ['ünï@example.com'] }));
+    await open.deliver(mailOf({ from: 'ünï@sender.test', recipients: ['b@example.com'] }));
+    await open.deliver(mailOf({ recipients: ['b@example.com'] }));
+    expect(sink.messages.map(({ mailParams }) => mailParams.includes('SMTPUTF8'))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('names no address that needs SMTPUTF8 where it is not offered, and keeps the others', async () => {
+    const open = await connected({ extensions: ['PIPELINING'] });
+    const answers = await open.deliver(
+      mailOf({ recipients: ['ünï@example.com', 'b@example.com'] }),
+    );
+    expect(answers[0]).toMatchObject({ kind: 'refused-here', reply: { enhancedCode: '5.6.7' } });
+    expect(answers[1]?.reply.code).toBe(250);
+    expect(sink.messages[0]).toMatchObject({ mailParams: [], recipients: ['b@example.com'] });
+    const [refused] = await open.deliver(mailOf({ from: 'ünï@sender.test' }));
+    expect(refused).toMatchObject({ kind: 'refused-here', reply: { enhancedCode: '5.6.7' } });
+  });
+
   it.each(['b@x.test>\r\nRCPT TO:<evil@x.test', 'b\n@x.test', 'b>c@x.test', 'b c@x.test', ''])(
     'never holds the unsafe recipient %j, and keeps the others',
     async (unsafe) => {

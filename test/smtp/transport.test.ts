@@ -787,3 +787,14 @@ describe('closing', () => {
     expect(await deliverOne(direct(sink?.port ?? 0))).toMatchObject({ kind: 'deferred' });
   });
 });
+
+it('an attempt that breaks in our own code gives its connection back', async () => {
+  const [sink] = await startMxHosts(1);
+  const route = direct(sink?.port ?? 0);
+  const delivery = { hostname: 'client.test', maxConnections: 1, maxConnectionsPerDomain: 1 };
+  await transport.close();
+  transport = transportOf({ config: { delivery } });
+  const broken = { ...jobFor(route), data: [null as unknown as Buffer] };
+  await expect(transport.deliver(broken)).rejects.toThrow(TypeError);
+  expect(await deliverOne(route)).toMatchObject({ kind: 'sent' });
+});

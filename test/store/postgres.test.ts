@@ -247,3 +247,25 @@ it('a NUL that is in a text all the same is kept as U+FFFD', async () => {
   const { rows } = await sql`select id, note from things where id like 'c%'`.execute(store.db);
   expect(rows).toEqual([{ id: 'c\ufffdd', note: 'e\ufffdf\ufffd' }]);
 });
+
+describe('durability', () => {
+  it.each([
+    [undefined, 'on'],
+    ['now', 'on'],
+    ['soon', 'off'],
+    ['quiet', 'off'],
+  ] as const)('of a write %s: synchronous_commit is %s', async (durability, expected) => {
+    // The server of the tests has it off; a store is told otherwise by its URL.
+    const url = new URL(schema.url);
+    const options = url.searchParams.get('options') ?? '';
+    url.searchParams.set('options', `${options} -c synchronous_commit=on`.trim());
+    const careful = await open(url.href);
+    const shown = await careful.write(async (trx) => {
+      const { rows } = await sql<{ synchronous_commit: string }>`show synchronous_commit`.execute(
+        trx,
+      );
+      return rows[0]?.synchronous_commit;
+    }, durability);
+    expect(shown).toBe(expected);
+  });
+});

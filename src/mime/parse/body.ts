@@ -1,11 +1,11 @@
-// The doorway to mailparser: runs it over one body within bounds and collects texts, attachments
+// Runs mailparser over one body within bounds and collects texts, attachments
 // (counted and thrown away, never held) and report parts. Runs in the parse worker. Header fields
 // of the mail itself are read in header-fields.ts; mailparser sees only its Content-* fields.
 import { Readable } from 'node:stream';
-import { MailParser } from 'mailparser';
 import { AttachmentCollector, type AttachmentEvent } from './attachment-collector.ts';
 import type { HeaderBlock } from './header-fields.ts';
 import { readParameters } from './header-values.ts';
+import { createLenientParser, treeOf } from './lenient-parser.ts';
 import {
   type MailAttachment,
   type ParsingError,
@@ -20,18 +20,12 @@ export interface MimeBody extends TextBody {
   faults: ParsingError[];
 }
 
-/**
- * The tree that mailparser keeps, not part of its declared interface; 3.9.31 is pinned because
- * later ones cannot be installed (libraries.md). Its own joining of texts is not used: it drops
- * plain parts next to HTML once the text-to-HTML step is off, and that step has no bound.
- */
-interface ParserInsides {
-  tree: TextNode | false;
-}
-
 const chunkBytes = 64 * 1024;
 const maxBoundaryBytes = 200;
-/** The same for all who parse a mail, so that the numbers of its parts are the same. */
+/**
+ * mailparser 3.9.31 is pinned because later ones cannot be installed (libraries.md). Its own joining of
+ * texts is not used: it drops plain parts next to HTML once the text-to-HTML step is off, and that step
+ * has no bound. The same for all who parse a mail, so that the numbers of its parts are the same. */
 const parserOptions = {
   skipHtmlToText: true,
   skipTextToHtml: true,
@@ -52,7 +46,7 @@ function contentFields(block: HeaderBlock, body: Buffer, faults: ParsingError[])
   const skipped = new Set<string>();
   const { value, parameters } = readParameters(block.first('content-type'));
   if (value.startsWith('multipart/')) {
-    const boundary = Buffer.from(parameters.boundary ?? '');
+    const boundary = Buffer.from((parameters.boundary ?? '').trimEnd());
     const isSane = boundary.length > 0 && boundary.length <= maxBoundaryBytes;
     if (!isSane || !body.includes(Buffer.concat([Buffer.from('--'), boundary]))) {
       skipped.add('content-type').add('content-transfer-encoding');
@@ -95,12 +89,9 @@ export function runParser(
   take: (attachment: AttachmentEvent) => void,
 ): Promise<{ tree: TextNode | null; error: (Error & { code?: string }) | null }> {
   return new Promise((resolve) => {
-    const parser = new MailParser(parserOptions);
+    const parser = createLenientParser(parserOptions);
     const source = Readable.from(piecesOf(head, body), { objectMode: false });
-    const finish = (error: Error | null) => {
-      const { tree } = parser as unknown as ParserInsides;
-      resolve({ tree: tree || null, error });
-    };
+    const finish = (error: Error | null) => resolve({ tree: treeOf(parser), error });
     parser.on('data', (event: AttachmentEvent | { type: 'text' }) => {
       if (event.type === 'attachment') take(event);
     });

@@ -109,6 +109,24 @@ export function decodeHeaderBytes(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString() : windows1252.decode(bytes);
 }
 
+const rawByte = /[\x80-\xff]/;
+const rawBytes = /[\x80-\xff]/g;
+const quotedWord = /=\?[\w*-]{1,60}\?q\?[^?\r\n]{1,2000}\?=/gi;
+
+/**
+ * Raw bytes within encoded words of the `Q` kind as `=XX`: they are of the charset that the word names,
+ * whatever the rest of the field is (RFC 2047 4.2 wants them so). The bytes given where there are none.
+ */
+export function escapeRawWords(bytes: Buffer): Buffer {
+  if (!bytes.includes('=?')) return bytes;
+  const text = bytes.toString('latin1');
+  if (!rawByte.test(text)) return bytes;
+  const escaped = text.replace(quotedWord, (word) =>
+    word.replace(rawBytes, (byte) => `=${byte.charCodeAt(0).toString(16).toUpperCase()}`),
+  );
+  return Buffer.from(escaped, 'latin1');
+}
+
 /** One line without control characters, white-space runs from folding as one space, trimmed. */
 export function cleanLine(text: string): string {
   return text
@@ -121,7 +139,7 @@ export function cleanLine(text: string): string {
 
 function readValue(raw: Buffer, span: FieldSpan): string {
   const end = Math.min(span.end, span.valueStart + parseLimits.fieldCharacters);
-  return cleanLine(decodeHeaderBytes(raw.subarray(span.valueStart, end)));
+  return cleanLine(decodeHeaderBytes(escapeRawWords(raw.subarray(span.valueStart, end))));
 }
 
 function faultsOf(scan: Scan): ParsingError[] {

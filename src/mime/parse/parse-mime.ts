@@ -2,7 +2,7 @@
 // no clock, no store, no network; every doubt becomes a parsing error, nothing is thrown. It takes
 // the event loop for as long as the mail wants, so the service runs it in a worker (parser.ts);
 // verdicts of SPF, DKIM and DMARC are src/inbound/authenticate.ts.
-
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readMimeBody } from './body.ts';
 import { findBodyStart, type HeaderBlock, readHeaderBlock } from './header-fields.ts';
 import { type ParsedMail, type ParseOptions, parseLimits, withFault } from './parsed-mail.ts';
@@ -16,7 +16,7 @@ async function readBody(raw: Buffer, block: HeaderBlock) {
 }
 
 /** What the sender wrote and what is quoted, over the pieces in reading order. */
-function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): ParsedMail {
+async function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): Promise<ParsedMail> {
   const limit = parseLimits.splitCharacters;
   const texts: string[] = [];
   let left: number = limit;
@@ -28,6 +28,7 @@ function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): ParsedMail {
     texts.push(kind === 'html' ? htmlToText(taken) : taken);
   }
   const text = texts.join('\n').replaceAll('\0', '').toWellFormed();
+  await nextTurn();
   const split = { ...mail, ...splitReply(text) };
   if (!isCut) return split;
   return withFault(
@@ -59,7 +60,8 @@ export async function parseMime(
     mail = { ...mail, text, html, attachments, reports, parsingErrors };
     if (pieces.length === 0) return mail;
     onBody?.(mail);
-    return splitPieces(mail, pieces);
+    await nextTurn();
+    return await splitPieces(mail, pieces);
   } catch {
     // A fault of a library, not of ours to pass on: the mail itself is stored and stays readable.
     const kept = { ...mail, newContent: mail.text };

@@ -9,6 +9,7 @@
 // 4 KB (50 ms at worst), and only for attributions that no `>` follows.
 import EmailReplyParser from 'email-reply-parser';
 import { compile } from 'html-to-text';
+import { findAttribution, findBareAttribution } from './attribution.ts';
 import { parseLimits } from './parsed-mail.ts';
 
 /** Of the header blocks of Outlook, Gmail forwards and Thunderbird, in many languages. */
@@ -24,6 +25,7 @@ const label = (words: string) =>
   new RegExp(`^[*_ \\t\\u00a0]{0,4}(?:${words})[ \\t\\u00a0]{0,2}\\*?[ \\t]{0,2}[:：]`, 'iu');
 const fromLine = label(fromLabels);
 const otherLines = otherLabels.map(label);
+const [dateLine] = otherLines;
 
 const maxBlockLines = 10;
 const neededLabels = 2;
@@ -31,12 +33,22 @@ const rule = /^[ \t]{0,4}(?:[-_=*]{3,80}|[-_=]{2,40}[^\n]{1,60}?[-_=]{2,40})[ \t
 const announcement =
   /^(?:begin forwarded message|début du message (?:transféré|réexpédié)|anfang der weitergeleiteten (?:nachricht|e-mail)|inicio del mensaje reenviado|inizio messaggio inoltrato|doorgestuurd bericht)\s*:?\s*$/i;
 
-/** Whether line `at` is `From: …` with at least two more labels in the lines right below it. */
+/**
+ * Whether line `at` is `From: …` with at least two more labels in the lines right below it, or a date
+ * with `From: …` right below it and one more label.
+ */
 export function startsHeaderBlock(lines: string[], at: number): boolean {
-  if (!fromLine.test(lines[at] ?? '')) return false;
+  const line = lines[at] ?? '';
+  if (dateLine?.test(line) === true && fromLine.test(lines[at + 1] ?? '')) {
+    return startsHeaderBlock(lines, at + 1) || hasLabels(lines, at + 1, neededLabels - 1);
+  }
+  return fromLine.test(line) && hasLabels(lines, at, neededLabels);
+}
+
+function hasLabels(lines: string[], at: number, needed: number): boolean {
   const below = lines.slice(at + 1, at + maxBlockLines);
   const found = otherLines.filter((expression) => below.some((line) => expression.test(line)));
-  return found.length >= neededLabels;
+  return found.length >= needed;
 }
 
 /** `-----Original Message-----`, `________`, `Begin forwarded message:`: part of what is quoted. */
@@ -73,49 +85,33 @@ interface ReplySplit {
   hasQuotedContent: boolean;
 }
 
-const quotedLine = /^[ \t]{0,3}>/;
+const quotedLine = /^[ \t]{0,3}[>＞]/;
+/** `| ` in front, and none at the end: that is a table. */
+const barLine = /^[ \t]{0,3}\|(?:$|[^|\n]*[^|\s]\s*$|\s*$)/;
 const blankLine = /^\s*$/;
-const maxAttributionLines = 3;
-const maxAttributionCharacters = 400;
 const windowCharacters = 4096;
 const longLineCharacters = 200;
-const maxBlankLines = 2;
 
 const isBlank = (line: string | undefined) => line === undefined || blankLine.test(line);
 
-/**
- * Whether some lines introduce a quotation: they end in a colon and name a sender or a moment,
- * in whatever language.
- */
-function isAttribution(text: string): boolean {
-  if (text.length > maxAttributionCharacters || !/[:：]\s*\**$/.test(text)) return false;
-  return text.includes('@') || /\d{1,4}\D{1,12}\d{1,4}/.test(text);
-}
-
-/** Marks the attribution right above the quoted block that starts at `first`. */
-function markAttribution(lines: string[], first: number, quoted: boolean[]): void {
-  let end = first - 1;
-  while (end >= 0 && first - end <= maxBlankLines + 1 && isBlank(lines[end])) end -= 1;
-  if (end < 0 || quoted[end] || isBlank(lines[end])) return;
-  let text = '';
-  for (let at = end; at > end - maxAttributionLines && at >= 0; at -= 1) {
-    if (isBlank(lines[at]) || quoted[at]) return;
-    text = `${lines[at]} ${text}`.trim();
-    if (isAttribution(text)) {
-      const start = startOfAttribution(lines, at, text);
-      quoted.fill(true, start, first);
-      return;
+/** Marks the attribution right above each quoted block; lines with bars are quoted below one alone. */
+function markAttributions(lines: string[], end: number, quoted: boolean[]): void {
+  const isQuoted = (at: number) => quoted[at] === true;
+  for (let at = 0; at < end; at += 1) {
+    if (quoted[at] && !quoted[at - 1]) {
+      const start = findAttribution(lines, at, isQuoted, 'marks');
+      if (start !== null) quoted.fill(true, start, at);
+    } else if (!quoted[at] && isBar(lines, at) && !isBar(lines, at - 1)) {
+      const start = findAttribution(lines, at, isQuoted, 'bars');
+      if (start === null) continue;
+      let last = at;
+      while (last + 1 < end && isBar(lines, last + 1)) last += 1;
+      quoted.fill(true, start, last + 1);
     }
   }
 }
 
-/** An address or a date alone may be the wrapped end: `On …, Ann <` is the line above. */
-function startOfAttribution(lines: string[], at: number, text: string): number {
-  const above = lines[at - 1];
-  if (isBlank(above) || above === undefined) return at;
-  const isWrapped = /[<,]\s*$/.test(above) || !/\d/.test(text.replace(/<?\S+@\S+/g, ''));
-  return isWrapped && above.length > 30 && /\d/.test(above) ? at - 1 : at;
-}
+const isBar = (lines: string[], at: number) => barLine.test(lines[at] ?? '');
 
 /** The line from which all is quoted because a header block of another mail starts there. */
 function findQuotedTail(lines: string[]): number {
@@ -131,7 +127,7 @@ function findQuotedTail(lines: string[]): number {
 }
 
 /** The line of an attribution without `>` below, as email-reply-parser sees it; else null. */
-function findBareAttribution(lines: string[], end: number): number | null {
+function findForeignAttribution(lines: string[], end: number): number | null {
   const shown: string[] = [];
   let size = 0;
   for (const line of lines.slice(0, end)) {
@@ -164,11 +160,11 @@ export function splitReply(text: string): ReplySplit {
   const lines = text.split(/\r\n|\r|\n/);
   const tail = findQuotedTail(lines);
   const quoted = lines.map((line, at) => at >= tail || quotedLine.test(line));
-  for (let at = 0; at < tail; at += 1) {
-    if (quoted[at] && !quoted[at - 1]) markAttribution(lines, at, quoted);
-  }
+  markAttributions(lines, tail, quoted);
+  const bare = findBareAttribution(lines, tail, (at) => quoted[at] === true);
+  if (bare !== null) quoted.fill(true, bare);
   if (!quoted.includes(true)) {
-    const start = findBareAttribution(lines, tail);
+    const start = findForeignAttribution(lines, tail);
     if (start !== null) quoted.fill(true, start);
   }
   const quotedContent = pick(lines, quoted, true);

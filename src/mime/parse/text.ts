@@ -1,6 +1,7 @@
 // Joins the text leaves of a parsed MIME tree into one text and one HTML, and keeps the reading
 // order that the reply split needs. Pure.
 import libmime from 'libmime';
+import { joinFlowed } from './flowed.ts';
 import { cleanLine } from './header-fields.ts';
 import { type ParsingError, parseLimits } from './parsed-mail.ts';
 
@@ -9,6 +10,8 @@ export interface TextNode {
   contentType: string | false;
   charset?: string;
   textContent?: string;
+  /** Of the part; `isFlowed` and `isCut` are of lenient-parser.ts. */
+  node?: { isFlowed?: boolean; delSp?: boolean; isCut?: boolean };
   children: TextNode[];
 }
 
@@ -26,6 +29,7 @@ export interface TextBody {
 
 interface Leaf extends ReadablePiece {
   isAlternative: boolean;
+  isCut: boolean;
 }
 
 interface Leaves {
@@ -42,10 +46,18 @@ function asHtml({ kind, content }: Leaf): string {
   return `<div style="white-space:pre-wrap">${escaped}</div>`;
 }
 
-function cut(text: string, code: 'text-truncated' | 'html-truncated', faults: ParsingError[]) {
+function cut(
+  text: string,
+  code: 'text-truncated' | 'html-truncated',
+  leaves: readonly Leaf[],
+  faults: ParsingError[],
+): string {
   const clean = text.replaceAll('\0', '').toWellFormed();
-  if (clean.length <= parseLimits.textCharacters) return clean;
-  faults.push({ code, message: `longer than ${parseLimits.textCharacters} characters: cut` });
+  const isLonger = clean.length > parseLimits.textCharacters;
+  if (isLonger || leaves.some(({ isCut }) => isCut)) {
+    faults.push({ code, message: `longer than ${parseLimits.textCharacters} characters: cut` });
+  }
+  if (!isLonger) return clean;
   const end = parseLimits.textCharacters;
   return clean.slice(0, /[\ud800-\udbff]/.test(clean.charAt(end - 1)) ? end - 1 : end);
 }
@@ -77,6 +89,15 @@ function pickPieces(pieces: ReadablePiece[]): ReadablePiece[] {
   return plain.length > 0 ? plain : pieces.filter(({ kind }) => kind === 'html').slice(0, 1);
 }
 
+function contentOf(
+  text: string,
+  { isFlowed, delSp, isCut }: NonNullable<TextNode['node']>,
+): string {
+  // Where it was cut may be within a character.
+  const whole = isCut ? text.replace(/\ufffd+$/, '') : text;
+  return isFlowed ? joinFlowed(whole, delSp === true) : whole;
+}
+
 function walk(node: TextNode, depth: number, isAlternative: boolean, out: Leaves): ReadablePiece[] {
   out.deepest = Math.max(out.deepest, depth);
   if (depth > parseLimits.depth) return [];
@@ -86,11 +107,11 @@ function walk(node: TextNode, depth: number, isAlternative: boolean, out: Leaves
   if (node.children.length > 0) {
     return node.children.flatMap((child) => walk(child, depth + 1, isAlternative, out));
   }
-  const content = node.textContent;
-  if (content === undefined) return [];
+  if (node.textContent === undefined) return [];
+  const content = contentOf(node.textContent, node.node ?? {});
   checkCharset(node, content, out.faults);
   const kind = node.contentType === 'text/html' ? 'html' : 'plain';
-  out.found.push({ kind, content, isAlternative });
+  out.found.push({ kind, content, isAlternative, isCut: node.node?.isCut === true });
   return [{ kind, content }];
 }
 
@@ -115,8 +136,8 @@ export function joinTexts(tree: TextNode | null, faults: ParsingError[]): TextBo
   const hasHtml = shown.some(({ kind }) => kind === 'html');
   const text = plain.map(({ content }) => content).join('\n');
   return {
-    text: plain.length > 0 ? cut(text, 'text-truncated', faults) : null,
-    html: hasHtml ? cut(shown.map(asHtml).join('\n'), 'html-truncated', faults) : null,
+    text: plain.length > 0 ? cut(text, 'text-truncated', plain, faults) : null,
+    html: hasHtml ? cut(shown.map(asHtml).join('\n'), 'html-truncated', shown, faults) : null,
     pieces,
   };
 }

@@ -56,6 +56,14 @@ function isAboutAddress(errorCode: ErrorCode): boolean {
   return errorCode === 'invalid-recipient' || errorCode === 'invalid-domain';
 }
 
+/**
+ * Codes that refuse the sender or what it sent, never the recipient (RFC 3463 3.2, 3.7, 3.8): X.1.7,
+ * X.1.8, X.6 and X.7. False for null.
+ */
+export function isOfSender(enhancedCode: string | null): boolean {
+  return enhancedCode !== null && /^\d\.(?:1\.[78]$|[67]\.)/.test(enhancedCode);
+}
+
 function matches(rule: ReplyRule, reply: RemoteReply, detail: string, words: string): boolean {
   if (rule.codes && (reply.code === null || !rule.codes.includes(reply.code))) return false;
   if (rule.verbs && !rule.verbs.includes(reply.verb)) return false;
@@ -67,7 +75,8 @@ function matches(rule: ReplyRule, reply: RemoteReply, detail: string, words: str
 export function findReplyRule(reply: RemoteReply): ReplyRule | null {
   const detail = reply.enhancedCode?.slice(2) ?? '';
   const words = plainWords(reply.text);
-  const isOfRecipient = recipientVerbs.includes(reply.verb);
+  // X.7 is said of mailboxes too, by their words; it is never hard.
+  const isOfRecipient = recipientVerbs.includes(reply.verb) && !/^(?:1\.[78]$|6\.)/.test(detail);
   const isCandidate = (rule: ReplyRule) => isOfRecipient || !isAboutAddress(rule.errorCode);
   return (
     replyRules.find((rule) => isCandidate(rule) && matches(rule, reply, detail, words)) ?? null
@@ -77,7 +86,8 @@ export function findReplyRule(reply: RemoteReply): ReplyRule | null {
 /**
  * Classifies a 4yz or 5yz reply, or the diagnostic of a bounce (`verb` `DSN`, or the command that
  * it says was answered; `code` null where it gives none). `unknown` and soft where nothing known
- * matches; never hard for a temporary refusal, nor for an answer to connect, EHLO, AUTH or MAIL.
+ * matches; never hard for a temporary refusal, nor for an answer to connect, EHLO, AUTH or MAIL, nor
+ * with a code that is of the sender or of what it sent.
  * Linear in the text, of which 4,096 characters count.
  */
 export function classifyReply(reply: RemoteReply): ReplyClass {
@@ -85,7 +95,7 @@ export function classifyReply(reply: RemoteReply): ReplyClass {
   const errorCode = rule?.errorCode ?? 'unknown';
   return {
     errorCode,
-    isHard: isAboutAddress(errorCode) && isPermanent(reply),
+    isHard: isAboutAddress(errorCode) && isPermanent(reply) && !isOfSender(reply.enhancedCode),
     isRateLimited: rule?.isRateLimit === true,
   };
 }

@@ -23,6 +23,13 @@ const relaying: readonly ReplyRule[] = [
       '554 5.4.6 Too many hops 26 (25 max): from <alice@example.com> via mx.example.net',
     ],
   ]),
+  ...wordRules('protocol', [
+    [
+      'any',
+      /(?:bad|invalid|malformed|illegal|unparsable|duplicate) (?:\S{1,40} ){0,2}headers?\b|\bheaders?\b .{0,40}(?:invalid|malformed|illegal|bad|unparsable|duplicate)|(?:invalid|bad|illegal) address in .{0,20}(?:header|to|cc|from)\b/i,
+      '554 Bad header: invalid address in To',
+    ],
+  ]),
   {
     // Microsoft 365 says so of recipients that its directory does not know.
     errorCode: 'invalid-recipient',

@@ -56,6 +56,32 @@ const exceptions: readonly ReplyRule[] = [
   },
 ];
 
+/** Our own domain, HELO name or header, however it is put: none of it is the recipient's fault. */
+const ofOurs: readonly ReplyRule[] = [
+  {
+    errorCode: 'policy',
+    source: 'any',
+    words:
+      /\b(?:helo|ehlo)\b.{0,60}(?:invalid|unknown|not\b|n't|bad|reject|fail)|(?:invalid|unknown|bad|malformed|non-?existent) .{0,60}\b(?:helo|ehlo)\b/i,
+    example: '550 Invalid domain name in HELO',
+  },
+  {
+    errorCode: 'policy',
+    source: 'any',
+    words:
+      /\b(?:from|return-?path|reply-to)(?: (?:address|header|field))?(?:'s)? domain|(?:envelope|mail|return|header)[- ](?:from|sender|path)\b.{0,60}(?:not\b|n't|unknown|invalid|unresolv|reject)|domain (?:\S{1,60} ){0,3}in (?:the |your )?(?:from|sender|return-?path|mail from|helo)\b|sender domain must/i,
+    example: '550 From domain does not exist',
+  },
+  {
+    // Without a code that is of the recipient: the name that we said in HELO or MAIL.
+    errorCode: 'policy',
+    source: 'any',
+    enhanced: /^(?:0\.0|5\.\d|)$/,
+    words: /\b(?:invalid|bad|illegal) domain name\b(?!.{0,80}(?:recipient|rcpt|@))/i,
+    example: '501 Invalid domain name',
+  },
+];
+
 const blocked = wordRules('blocked', [
   [
     'spamhaus',
@@ -227,4 +253,5 @@ export const reputationRules: readonly ReplyRule[] = [
   ...authentication,
   ...blocked,
   ...spam,
+  ...ofOurs,
 ];

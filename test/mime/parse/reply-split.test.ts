@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { parseMime } from '../../../src/mime/parse/parse-mime.ts';
 import { htmlToText, splitReply } from '../../../src/mime/parse/reply-split.ts';
+import { startWork, workedMs } from '../../support/work-time.ts';
 import { fixture } from './fixture.ts';
+import { nothingQuoted, replies } from './replies.ts';
 
 describe('a reply is split', () => {
   test.each([
@@ -90,5 +92,46 @@ describe('nothing is taken for a quotation in', () => {
       quotedContent: null,
       hasQuotedContent: false,
     });
+  });
+});
+
+describe('a reply of', () => {
+  test.each(replies.map((one) => [one.program, one.form, one] as const))(
+    '%s: %s',
+    async (_program, _form, { raw, newContent, quotedStart }) => {
+      const parsed = await parseMime(raw);
+      expect(parsed.newContent).toBe(newContent);
+      expect(parsed.quotedContent?.split('\n')[0]?.trimEnd()).toBe(quotedStart);
+    },
+  );
+
+  test('at least 12 programs', () => {
+    expect(new Set(replies.map(({ program }) => program)).size).toBeGreaterThanOrEqual(12);
+  });
+
+  test.each(nothingQuoted)('nobody: %s', (_what, text) => {
+    expect(splitReply(text)).toEqual({
+      newContent: text,
+      quotedContent: null,
+      hasQuotedContent: false,
+    });
+  });
+
+  test.each([
+    ['a:\n'],
+    ['On 4 Mar 2025 at 10:12, Alice <a@b.example>\n'],
+    ['On 4 Mar 2025 at 10:12, somebody who has a long name here:\n'],
+    ['| '],
+    ['|\n'],
+    ['Alice schrieb '],
+    ['*_'],
+    ['<mailto:'],
+    ['1:1 '],
+  ])('256 KB of %j is split in time', (piece) => {
+    const text = piece.repeat(256_000 / piece.length);
+    const started = startWork();
+    splitReply(text);
+    splitReply(`${text}:\n> quoted`);
+    expect(workedMs(started)).toBeLessThan(1_000);
   });
 });

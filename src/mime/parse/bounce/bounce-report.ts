@@ -33,8 +33,13 @@ export interface BounceReport {
 const statusTypes = ['message/delivery-status', 'message/global-delivery-status'];
 const flatReport = /^[ \t>]{0,4}Final-Recipient[ \t]{0,4}:/im;
 
-function isOfDaemon({ from }: ParsedMail): boolean {
-  if (from === null) return false;
+function isOfDaemon(mail: ParsedMail): boolean {
+  const { from } = mail;
+  if (from === null) {
+    // `MAILER-DAEMON <>` and `MAILER-DAEMON` hold no address.
+    const name = (findHeader(mail, 'from') ?? '').replace(/<>|"/g, '').trim();
+    return daemonLocalPart.test(name) || daemonName.test(name);
+  }
   const localPart = from.email.slice(0, from.email.lastIndexOf('@'));
   return daemonLocalPart.test(localPart) || daemonName.test(from.name ?? '');
 }
@@ -69,7 +74,10 @@ function isNotice(mail: ParsedMail, notice: Notice): boolean {
   const isSubject = noticeSubject.test(mail.subject ?? '');
   const isFromSystem = isOfDaemon(mail) || isOfNobody(mail);
   const opening = notice.lines.join(' ').slice(0, 4096);
-  const isOpening = failureOpening.test(opening) || delayOpening.test(opening);
+  const isOpening =
+    failureOpening.test(opening) ||
+    delayOpening.test(opening) ||
+    flatReport.test(notice.lines.join('\n'));
   return isFromSystem && isOpening && (isSubject || mail.autoReplyReason === 'delivery-status');
 }
 
@@ -96,14 +104,33 @@ function readFailedHeader(mail: ParsedMail): string[] {
   return addresses.map((one) => readReportAddress(one)).filter((one) => one !== null);
 }
 
-/** Prose may name the reason where the fields do not (`Status: 5.0.0` and nothing else). */
-function enrich(recipient: BouncedRecipient, fromNotice: BouncedRecipient[]): BouncedRecipient {
-  if (recipient.text !== '' || recipient.errorCode === null) return recipient;
+/**
+ * Prose may name the reason where the fields do not: `Status: 5.0.0` and nothing else, or words that say
+ * nothing. Hard only where the fields leave no doubt that it failed for good.
+ */
+function enrich(
+  recipient: BouncedRecipient,
+  fromNotice: BouncedRecipient[],
+  isFinal: boolean,
+): BouncedRecipient {
+  const isVague = recipient.errorCode === 'unknown' && recipient.enhancedCode === '5.0.0';
+  if (recipient.errorCode === null || (recipient.text !== '' && !isVague)) return recipient;
   const same = fromNotice.find((one) => one.email === recipient.email || fromNotice.length === 1);
   if (!same || same.text === '') return recipient;
   const isSilent = recipient.errorCode === 'unknown' && recipient.action === same.action;
   const { code, text, errorCode } = same;
+  if (isVague && same.action === recipient.action && errorCode !== 'unknown') {
+    const enhancedCode = same.enhancedCode ?? recipient.enhancedCode;
+    return { ...recipient, code, text, errorCode, enhancedCode, isHard: isFinal && same.isHard };
+  }
+  if (recipient.text !== '') return recipient;
   return isSilent ? { ...recipient, code, text, errorCode } : { ...recipient, code, text };
+}
+
+/** The fields within a text are whole: an empty line is behind them, and then more; or the copy is. */
+function goesOnBehind(text: string, { quoted }: Notice): boolean {
+  const last = text.slice(text.toLowerCase().lastIndexOf('final-recipient'));
+  return quoted.trim() !== '' || /\n[ \t>]{0,4}\n[\s\S]*\S/.test(last);
 }
 
 /**
@@ -132,13 +159,15 @@ export function readBounce(mail: ParsedMail): BounceReport | null {
   const fields = part && isReport(mail) ? readDeliveryStatus(part.text, isWhole(mail, part)) : null;
   if (fields && fields.recipients.length > 0) {
     const prose = isProse ? readProse() : [];
-    const recipients = fields.recipients.map((one) => enrich(one, prose));
+    const isFinal = fields.isFailure && part !== undefined && isWhole(mail, part);
+    const recipients = fields.recipients.map((one) => enrich(one, prose, isFinal));
     return { source: 'report', reportingMta: fields.reportingMta, recipients, ...ends };
   }
   if (!isProse) return null;
   const text = notice.lines.join('\n');
   // Gateways that flatten a report into one text leave its fields readable.
-  const flat = flatReport.test(text) ? readDeliveryStatus(text, false) : null;
+  const isCertain = isOfDaemon(mail) && goesOnBehind(text, notice);
+  const flat = flatReport.test(text) ? readDeliveryStatus(text, isCertain) : null;
   if (flat && flat.recipients.length > 0) {
     return {
       source: 'notice',

@@ -3,7 +3,7 @@
 // enhanced code, text. Systems wrap it each in their own way; what it means is
 // src/smtp/replies/classify-reply.ts.
 import type { ErrorCode, RemoteReply } from '../../../smtp/outcome.ts';
-import { classifyReply } from '../../../smtp/replies/classify-reply.ts';
+import { classifyReply, isOfSender } from '../../../smtp/replies/classify-reply.ts';
 import { cleanLine } from '../header-fields.ts';
 
 /** RFC 3464 2.3.3. Only `failed` is final; `delayed` changes nothing. */
@@ -65,7 +65,7 @@ export function toBouncedRecipient(facts: RecipientFacts): BouncedRecipient {
     email,
     originalEmail: facts.originalEmail ?? null,
     action,
-    isHard: isHard && isPermanent && isCertain && action === 'failed',
+    isHard: isHard && isPermanent && !isOfSender(status) && isCertain && action === 'failed',
     errorCode: isBad ? errorCodeOf(errorCode, action) : null,
     code: reply.code,
     enhancedCode,
@@ -106,6 +106,19 @@ const verbs: readonly (readonly [RegExp, string])[] = [
 const code = /(?:^|[\s;:,"'(#>])([45]\d\d)(?:(?:[ -]+#?([45]\.\d{1,3}\.\d{1,3})\b)|(?=[ -]|$))/;
 const enhanced = /(?:^|[\s#(;:[])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/;
 
+/** Where a system tells what the next one answered; before it come its own codes and words. */
+const quotation =
+  /(?:said|respond(?:s|ed)(?: with)?|repl(?:ied|ies)(?: with)?|answered|reported|returned):? {0,3}["'(]?(?=[45]\d\d[ -])/gi;
+/** Then what was answered may be of our address, which another server was asked for. */
+const ofSender = /sender|\bfrom\b|call-?out|verif|return.?path/i;
+
+/** The words of the last server where several are told one within the other. */
+function lastServer(words: string): string {
+  const last = [...words.matchAll(quotation)].at(-1);
+  if (!last || ofSender.test(words.slice(0, last.index))) return words;
+  return words.slice(last.index + last[0].length);
+}
+
 /** Repeated in front of each line of one reply: `550-5.1.1 first 550 5.1.1 second`. */
 function withoutRepeats(text: string, replyCode: string): string {
   return text.replace(
@@ -125,8 +138,9 @@ function readText(words: string): string {
  * follows the code, at most 1,000 characters; all of it where there is no code.
  */
 export function readDiagnostic(words: string): RemoteReply {
-  const source = words.slice(0, maxCharacters);
-  const verb = verbs.find(([pattern]) => pattern.test(source))?.[1] ?? 'DSN';
+  const whole = words.slice(0, maxCharacters);
+  const verb = verbs.find(([pattern]) => pattern.test(whole))?.[1] ?? 'DSN';
+  const source = lastServer(whole);
   const found = code.exec(source);
   const rest = found ? source.slice(found.index + found[0].length) : '';
   const after = rest.slice(0, afterReply.exec(rest)?.index);

@@ -1,5 +1,6 @@
 // Delivery status notifications (RFC 3464, RFC 6533) and their bent relatives: fields without a
 // type, recipients without an empty line between, several addresses in one Diagnostic-Code.
+import type { RemoteReply } from '../../../smtp/outcome.ts';
 import { readDate } from '../header-values.ts';
 import {
   type BounceAction,
@@ -17,6 +18,8 @@ import {
 export interface DeliveryStatus {
   reportingMta: string | null;
   recipients: BouncedRecipient[];
+  /** Every recipient has `Action: failed`. */
+  isFailure: boolean;
 }
 
 const maxRecipients = 100;
@@ -56,17 +59,25 @@ function readRecipient(block: ReportBlock, isWhole: boolean): BouncedRecipient {
   const originalEmail = readReportAddress(block.first('original-recipient'));
   const diagnostic = block.first('diagnostic-code');
   const action = readAction(block, status);
+  const reply = readDiagnostic(diagnostic === null ? '' : withoutType(diagnostic));
   return toBouncedRecipient({
     email: finalEmail ?? originalEmail ?? readReportAddress(block.first('x-actual-recipient')),
     originalEmail,
     action,
-    reply: readDiagnostic(diagnostic === null ? '' : withoutType(diagnostic)),
+    reply,
     status,
-    isCertain: isWhole && status !== null && /^fail/i.test(block.first('action') ?? ''),
+    isCertain: isWhole && (status !== null || isClear(reply)) && isFailed(block),
     remoteMta: readName(block.first('remote-mta')),
     lastAttemptAt: readDate(block.first('last-attempt-date')),
   });
 }
+
+/** Without a Status the diagnostic has to say it twice: `550 5.1.1`. */
+function isClear({ code, enhancedCode }: RemoteReply): boolean {
+  return code !== null && code >= 500 && enhancedCode?.startsWith('5.') === true;
+}
+
+const isFailed = (block: ReportBlock) => /^fail/i.test(block.first('action') ?? '');
 
 const namesRecipient = (block: ReportBlock) =>
   block.has('final-recipient') || block.has('original-recipient') || block.has('action');
@@ -78,11 +89,10 @@ const namesRecipient = (block: ReportBlock) =>
 export function readDeliveryStatus(text: string, isWhole: boolean): DeliveryStatus {
   const blocks = readReportBlocks(text, openers);
   const mta = blocks.find((block) => block.has('reporting-mta'));
+  const named = blocks.filter(namesRecipient).slice(0, maxRecipients);
   return {
     reportingMta: readName(mta?.first('reporting-mta') ?? null),
-    recipients: blocks
-      .filter(namesRecipient)
-      .slice(0, maxRecipients)
-      .map((block) => readRecipient(block, isWhole)),
+    recipients: named.map((block) => readRecipient(block, isWhole)),
+    isFailure: named.every(isFailed),
   };
 }

@@ -32,7 +32,8 @@ export const noticeSubject = anyOf([
   /fallo .{0,20}entrega|mancat[ao] (?:consegna|recapito)|non recapitat/,
   /impossibile recapitare|n[aã]o entregue|falha na entrega|onbestelbaar|niet bezorgd/,
   /недоставлен|не доставлен|не может быть доставлен|ошибка доставки|возвращ.{0,10}письм/,
-  /配信不能|配信エラー|配信できません|送信エラー|未配信|退信|无法投递|반송/,
+  /配信不能|配信不可|配信エラー|配信できません|配[信送]失敗|送信エラー|送信失敗|送信できません|未配信|未達/,
+  /不達|宛先不明|届(?:け|き)(?:できません|ませんでした)|返送|エラーメール|退信|无法投递|반송/,
 ]);
 
 /** What a notice says of the message when it gave up. */
@@ -52,7 +53,8 @@ export const failureOpening = anyOf([
   /non (?:[èe] stato possibile|[èe] stat[oa]|pu[òo] essere|ha potuto)|impossibile/,
   /n[ãa]o (?:p[ôo]de|foi poss[íi]vel|foi entregue)/,
   /niet (?:worden )?(?:bezorgd|afgeleverd)|не (?:может|могло|удалось|было|были)/,
-  /недоставлен|не доставлен|できません|配信不能|エラー|无法|退回|失败|없습니다/,
+  /недоставлен|не доставлен|できません|配信不能|配信不可|エラー|失敗し|届きません|返送|不達|无法|退回/,
+  /失败|없습니다|transcript of (?:the )?session follows/,
 ]);
 
 /** What it says when it goes on trying: never final, whatever else it says. */
@@ -67,6 +69,22 @@ export const delayOpening = anyOf([
   /retard[ée]|diff[ée]r[ée]|retrasad|demorad|a[úu]n no se ha|in ritardo|ritardat/,
   /ancora stato|atrasad|vertraagd|задерж|отложен|ещё не доставлен|еще не доставлен|遅延/,
   /遅れ|延迟|지연/,
+]);
+
+/** It says that it goes on: whatever else it says, that is no end. */
+export const goesOn = anyOf([
+  /(?:will|shall) (?:continue|keep) (?:on )?(?:to )?(?:try|attempt|deliver)/,
+  /continue(?:s)? (?:to be )?(?:trying|retr)|attempts will continue|still (?:being|trying|in the queue)/,
+  /warning message only|(?:will|to) be (?:re)?tried|do(?:es)? not need to resend|tried again/,
+  /wird weiter(?:hin)? versucht|noch nicht zugestellt|引き続き|再送を?(?:試み|行い)/,
+]);
+
+/** It says that it gave up, though it may tell of a delay before. */
+export const gaveUp = anyOf([
+  /giv(?:e|en|ing) up|gave up|no (?:further|more) (?:delivery )?attempts/,
+  /(?:will|shall) not (?:be (?:re)?tried|be attempted|try|attempt)|not going to try again/,
+  /(?:has|have|is|was) (?:now )?(?:been )?returned|(?:was|were) not delivered/,
+  /permanent(?:ly)? (?:fatal )?(?:error|fail)|endg[üu]ltig|definitiv/,
 ]);
 
 /** Where the returned copy begins: its words are not the server's. Tested line by line. */

@@ -6,7 +6,8 @@ import { classifyReply } from '../../../smtp/replies/classify-reply.ts';
 import type { ParsedMail } from '../parsed-mail.ts';
 import { startsHeaderBlock } from '../reply-split.ts';
 import { type BouncedRecipient, readDiagnostic, toBouncedRecipient } from './bounced-recipient.ts';
-import { copyStart, delayOpening, recipientLabel } from './notice-words.ts';
+import { copyStart, delayOpening, gaveUp, goesOn, recipientLabel } from './notice-words.ts';
+import { readTranscript, type SessionTranscript } from './session-transcript.ts';
 
 export interface Notice {
   /** What the system says, before the returned copy. */
@@ -76,6 +77,13 @@ export function readPreamble({ lines }: Notice): string {
     .slice(0, maxParagraphCharacters);
 }
 
+/** The addresses of a line that is nothing but a list of them; else none. */
+function readList(line: string): string[] {
+  const found = line.match(anywhere) ?? [];
+  if (found.length < 2 || /[^\s<>,;*•()]/.test(line.replace(anywhere, ''))) return [];
+  return found.map(readEmail).filter((one) => one !== null);
+}
+
 /** One paragraph for each address that a line names, with the lines after it. */
 function readParagraphs(lines: string[], isOther: (address: string) => boolean): Paragraph[] {
   const paragraphs = new Map<string, Paragraph>();
@@ -93,9 +101,25 @@ function readParagraphs(lines: string[], isOther: (address: string) => boolean):
         : { email: named, lines: [], isOpened: opened !== undefined };
       paragraphs.set(named, current);
     }
-    current?.lines.push(line);
+    const others = readList(line).filter((one) => one !== named && !isOther(one));
+    for (const one of others.slice(0, maxRecipients - paragraphs.size)) {
+      current = { email: one, lines: [], isOpened: true };
+      paragraphs.set(one, current);
+    }
+    if (others.length === 0) current?.lines.push(line);
   }
-  return [...paragraphs.values()];
+  return shareWords([...paragraphs.values()]);
+}
+
+/** Of addresses that stand below each other, the words after the last are of all. */
+function shareWords(paragraphs: Paragraph[]): Paragraph[] {
+  let shared: string[] = [];
+  for (const paragraph of paragraphs.toReversed()) {
+    const said = paragraph.lines.join(' ').replace(anywhere, '');
+    if (paragraph.isOpened && !/[\p{L}\p{N}]/u.test(said)) paragraph.lines.push(...shared);
+    else shared = paragraph.lines.map((line) => line.replace(leading, ''));
+  }
+  return paragraphs;
 }
 
 /** The first address within the prose, where no line names one. */
@@ -137,15 +161,40 @@ export interface NoticeSigns {
 
 const roleAddress = /^(?:postmaster|mailer-daemon|abuse|support|helpdesk|noreply|no-reply)@/i;
 
+/** Whether it only waits. That it goes on counts more than that it gave up; that, more than a delay. */
+function isWaiting(text: string): boolean {
+  return goesOn.test(text) || (!gaveUp.test(text) && delayOpening.test(text));
+}
+
+/** Whom a notice names, each with the words that are of it. */
+function readRecipientWords(
+  { lines }: Notice,
+  transcript: SessionTranscript | null,
+  isOther: (address: string) => boolean,
+): { email: string; words: string }[] {
+  const paragraphs = readParagraphs(lines, isOther);
+  const named = paragraphs.map(({ email: one, lines: own }) => ({
+    email: one,
+    words: transcript?.wordsOf(one) || readWords(own, one),
+  }));
+  const known = new Set(paragraphs.map((one) => one.email));
+  const added = (transcript?.recipients ?? []).filter((one) => !known.has(one) && !isOther(one));
+  return [
+    ...named,
+    ...added.map((one) => ({ email: one, words: transcript?.wordsOf(one) ?? '' })),
+  ].slice(0, maxRecipients);
+}
+
 /** The recipients of a notice that is known to be one; one without an address where it names none. */
 export function readNoticeRecipients(notice: Notice, signs: NoticeSigns): BouncedRecipient[] {
   const isOther = (address: string) =>
     signs.others.has(address.toLowerCase()) || roleAddress.test(address);
-  const isDelayed = delayOpening.test(`${signs.subject} ${readPreamble(notice)}`);
-  const paragraphs = readParagraphs(notice.lines, isOther);
-  const named = new Set(paragraphs.map((one) => one.email));
+  const isDelayed = isWaiting(`${signs.subject} ${readPreamble(notice)}`);
+  const transcript = readTranscript(notice.lines);
+  const found = readRecipientWords(notice, transcript, isOther);
+  const named = new Set(found.map((one) => one.email));
   for (const address of signs.failed) {
-    if (!named.has(address)) paragraphs.push({ email: address, lines: [], isOpened: false });
+    if (!named.has(address)) found.push({ email: address, words: '' });
   }
   const build = (address: string | null, words: string) =>
     toBouncedRecipient({
@@ -154,12 +203,10 @@ export function readNoticeRecipients(notice: Notice, signs: NoticeSigns): Bounce
       reply: readDiagnostic(words),
       isCertain: signs.isCertain,
     });
-  if (paragraphs.length > 1) {
-    return paragraphs.map(({ email: address, lines }) => build(address, readWords(lines, address)));
-  }
-  const [only] = paragraphs;
+  if (found.length > 1) return found.map(({ email: address, words }) => build(address, words));
+  const [only] = found;
   const address = only?.email ?? findMentioned(notice.lines, isOther);
-  const own = build(address, readWords(only?.lines ?? [], address));
+  const own = build(address, only?.words ?? readWords([], address));
   if (own.errorCode !== 'unknown' && own.text !== '') return [own];
   return [build(address, readWords(notice.lines, address))];
 }

@@ -136,7 +136,7 @@ export const fixtures: Record<string, string[]> = {
   'utf8-recipient': ['jürgen@example.net failed hard invalid-recipient'],
   'webde-notice': ['joe@example.net failed soft mailbox-full'],
   'yahoo-notice': ['joe@yahoo.example failed hard invalid-recipient'],
-  'yandex-report': ['joe@example.net failed hard invalid-recipient'],
+  'yandex-report': ['joe@example.net failed soft invalid-recipient'],
   'zimbra-over-quota': ['joe@example.net failed soft mailbox-full'],
 };
 

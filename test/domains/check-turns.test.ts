@@ -1,0 +1,151 @@
+// What organizations share as they add and check domains: the threads that make keys, the turns of checks.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Caller } from '../../src/api/route.ts';
+import { addDomain } from '../../src/domains/domains.ts';
+import { makeKeys } from '../../src/domains/key-making.ts';
+import { checkDueDomains, verifyDomain } from '../../src/domains/verification.ts';
+import { CapacityError } from '../../src/errors.ts';
+import { operatorOf } from '../../src/keys/roles.ts';
+import { type DkimKeyPair, generateDkimKey } from '../../src/mime/dkim-key.ts';
+import { createOrganization } from '../../src/organizations/organizations.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { startZone, type Zone } from './zone.ts';
+
+const minute = 60_000;
+
+describe.each(stores)('checks of domains on %s', (store) => {
+  let test: TestApp;
+  let zone: Zone;
+  beforeEach(async () => {
+    zone = await startZone();
+    test = await testApp({
+      store,
+      config: { delivery: { hostname: 'mail.host.example' }, dns: { servers: [zone.server] } },
+    });
+  });
+  afterEach(async () => {
+    zone.release();
+    await test.close();
+    await zone.close();
+  });
+
+  const add = (caller: Caller, domain: string) =>
+    addDomain(test.app, caller, { domain, dkim: 'ed25519' });
+  const askedOf = (...names: string[]) =>
+    names.filter((name) => zone.asked.some((asked) => asked.endsWith(name)));
+  const other = async (name: string) =>
+    operatorOf((await createOrganization(test.app, { name, plan: 'free' })).id);
+
+  it('who asks for a domain while it is looked at gets the same result', async () => {
+    const { id } = await add(test.caller, 'one.example');
+    zone.hold();
+    const verify = () => verifyDomain(test.app, test.caller, id);
+    const first = verify();
+    await expect.poll(() => zone.asked.length).toBeGreaterThan(0);
+    const others = [verify(), verify(), verify()];
+    zone.release();
+    const results = await Promise.all([first, ...others]);
+    expect(new Set(results.map((one) => one.lastCheckedAt)).size).toBe(1);
+    const before = zone.asked.length;
+    await verify();
+    expect(zone.asked.length).toBe(2 * before);
+  });
+
+  it('two of an organization are looked at at once, the third when one has ended', async () => {
+    const names = ['one.example', 'two.example', 'three.example'];
+    const domains = [];
+    for (const name of names) domains.push(await add(test.caller, name));
+    const acme = await other('acme');
+    const foreign = await add(acme, 'four.example');
+    zone.hold();
+    const checks = domains.map(({ id }) => verifyDomain(test.app, test.caller, id));
+    await expect.poll(() => askedOf(...names)).toHaveLength(2);
+    const foreignCheck = verifyDomain(test.app, acme, foreign.id);
+    await expect.poll(() => askedOf('four.example')).toHaveLength(1);
+    expect(askedOf(...names)).toEqual(['one.example', 'two.example']);
+    zone.release();
+    await Promise.all([...checks, foreignCheck]);
+    expect(askedOf(...names)).toEqual(names);
+  });
+
+  it('one that fails hands its turn on', async () => {
+    const gone = ['dom_gone1', 'dom_gone2', 'dom_gone3'].map((id) =>
+      verifyDomain(test.app, test.caller, id),
+    );
+    const settled = await Promise.allSettled(gone);
+    expect(settled.map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
+    const { id } = await add(test.caller, 'one.example');
+    expect((await verifyDomain(test.app, test.caller, id)).status).toBe('pending');
+  });
+
+  it('the schedule gives each organization its share: a hundred of one wait behind one of another', async () => {
+    for (let at = 0; at < 25; at += 1) await add(test.caller, `d${at}.example`);
+    await test.clock.advance(1_000);
+    const acme = await other('acme');
+    await add(acme, 'late.example');
+    await test.clock.advance(2 * minute);
+    expect(await checkDueDomains(test.app)).toBe(10);
+    expect(askedOf('late.example')).toEqual(['late.example']);
+    const { rows } = await sql<{ checked: number }>`
+      select count(*) as checked from domains where last_checked_at is not null`.execute(
+      test.app.store.db,
+    );
+    expect(Number(rows[0]?.checked)).toBe(10);
+  });
+});
+
+describe('DKIM keys', () => {
+  it('are made one domain at a time; beyond 20 domains of an organization is a 503', async () => {
+    const test = await testApp();
+    const made: (() => void)[] = [];
+    let atOnce = 0;
+    let most = 0;
+    const pair: DkimKeyPair = { privateKeyPem: 'x', publicKey: 'x' };
+    const app = {
+      ...test.app,
+      async generateDkimKey() {
+        atOnce += 1;
+        most = Math.max(most, atOnce);
+        await new Promise<void>((resolve) => made.push(resolve));
+        atOnce -= 1;
+        return pair;
+      },
+    };
+    const both = ['rsa-sha256', 'ed25519-sha256'] as const;
+    const waiting = Array.from({ length: 20 }, () => makeKeys(app, 'org_a', both));
+    await expect(makeKeys(app, 'org_a', both)).rejects.toThrow(CapacityError);
+    const foreign = makeKeys(app, 'org_b', both);
+    for (let done = 0; done < 42; done += 1) {
+      await expect.poll(() => made.length).toBe(1);
+      made.shift()?.();
+    }
+    await Promise.all([...waiting, foreign]);
+    expect(most).toBe(1);
+    const again = makeKeys(app, 'org_a', ['ed25519-sha256']);
+    await expect.poll(() => made.length).toBe(1);
+    made.shift()?.();
+    expect(await again).toEqual([['ed25519-sha256', pair]]);
+    await test.close();
+  });
+
+  it('of RSA are not made on the threads that sync the store', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'svc-keys-'));
+    const file = await open(join(dir, 'log'), 'w');
+    let made = 0;
+    const keys = Array.from({ length: 12 }, async () => {
+      await generateDkimKey('rsa-sha256');
+      made += 1;
+    });
+    await file.write('frame');
+    await file.datasync();
+    expect(made).toBeLessThan(3);
+    await Promise.all(keys);
+    await file.close();
+    rmSync(dir, { recursive: true });
+  });
+});

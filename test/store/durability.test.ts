@@ -1,0 +1,132 @@
+// What a write's durability promises on SQLite, with the sync of the log in the test's hands: when it is
+// answered, and that after a failed sync nothing is written before a checkpoint has proven the file.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CapacityError } from '../../src/errors.ts';
+import type { Durability, Store } from '../../src/store/db.ts';
+import { openSqlite } from '../../src/store/sqlite.ts';
+
+/** How the next syncs end; without an entry: at once, and well. */
+type SyncEnd = 'held' | 'failed';
+
+let dir: string;
+let file: string;
+let store: Store;
+let ends: SyncEnd[];
+let held: (() => void)[];
+let syncs: number;
+
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-durability-'));
+  file = join(dir, 'svc.db');
+  ends = [];
+  held = [];
+  syncs = 0;
+  store = openSqlite(file, async () => {
+    syncs += 1;
+    const end = ends.shift();
+    if (end === 'failed') throw Object.assign(new Error('i/o error'), { code: 'EIO' });
+    if (end === 'held') await new Promise<void>((resolve) => held.push(resolve));
+  });
+  await store.write(async (trx) => {
+    await sql`create table things (id integer primary key)`.execute(trx);
+    await sql`create table probe (counter integer)`.execute(trx);
+  });
+});
+afterEach(async () => {
+  for (const release of held) release();
+  await store.close();
+  rmSync(dir, { recursive: true });
+});
+
+const insert = (id: number, durability?: Durability) =>
+  store.write(async (trx) => {
+    await sql`insert into things values (${id})`.execute(trx);
+  }, durability);
+
+async function ids(): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`select id from things order by id`.execute(store.db);
+  return rows.map(({ id }) => id);
+}
+
+/** Whether a promise is settled once the event loop has turned often enough for a write without a sync. */
+async function isAnswered(promise: Promise<unknown>): Promise<boolean> {
+  let answered = false;
+  promise.then(
+    () => {
+      answered = true;
+    },
+    () => {},
+  );
+  for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  return answered;
+}
+
+describe('while the sync of the log is held', () => {
+  it.each([undefined, 'now'] as const)(
+    'a write of durability %s has no answer',
+    async (durability) => {
+      ends = ['held'];
+      const written = insert(1, durability);
+      await expect.poll(() => held.length).toBe(1);
+      expect(await ids()).toEqual([1]);
+      expect(await isAnswered(written)).toBe(false);
+      held.shift()?.();
+      await written;
+    },
+  );
+
+  it.each(['soon', 'quiet'] as const)(
+    'a write of durability %s has its answer',
+    async (durability) => {
+      ends = ['held', 'held'];
+      await insert(1, durability);
+      expect(await ids()).toEqual([1]);
+    },
+  );
+
+  it('a `soon` write shares its group with a `now` one and does not wait for it', async () => {
+    ends = ['held'];
+    const now = insert(1, 'now');
+    const soon = insert(2, 'soon');
+    await soon;
+    await expect.poll(() => held.length).toBe(1);
+    expect(await isAnswered(now)).toBe(false);
+    held.shift()?.();
+    await now;
+  });
+});
+
+describe('after a sync that failed', () => {
+  it('who waited for it is told, and the next write has the file proven by a checkpoint', async () => {
+    ends = ['failed'];
+    await expect(insert(1)).rejects.toThrow(CapacityError);
+    const before = syncs;
+    await insert(2);
+    expect(syncs).toBe(before + 1);
+    expect(await ids()).toEqual([1, 2]);
+  });
+
+  it('nothing is written until a checkpoint proves the file: a reader in its way keeps it so', async () => {
+    await insert(1);
+    const reader = new Database(file, { readonly: true });
+    reader.exec('begin');
+    reader.prepare('select * from things').all();
+    ends = ['failed'];
+    await expect(insert(2)).rejects.toThrow('EIO');
+    for (const durability of ['now', 'soon', 'quiet'] as const) {
+      await expect(insert(3, durability)).rejects.toThrow(/not synced/);
+    }
+    expect(await store.isWritable()).toBe(false);
+    expect(await ids()).toEqual([1, 2]);
+    reader.exec('commit');
+    reader.close();
+    await insert(4);
+    expect(await ids()).toEqual([1, 2, 4]);
+    expect(await store.isWritable()).toBe(true);
+  });
+});

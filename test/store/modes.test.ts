@@ -1,0 +1,47 @@
+// Who may read what is on the disk: the account of the service alone, whatever its umask.
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { seededRandom } from '../../src/runtime/random.ts';
+import { openSecrets } from '../../src/runtime/secrets.ts';
+import { openStore } from '../../src/store/open.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'svc-modes-'));
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+/** The modes of all files of a folder, while the store is open and written to. */
+function modes(dir: string): Record<string, string> {
+  return Object.fromEntries(readdirSync(dir).map((name) => [name, modeOf(join(dir, name))]));
+}
+
+it("every file of dataDir is the service's alone, and the folder too", async () => {
+  const dataDir = join(root, 'data');
+  const store = await openStore('sqlite:svc.db', dataDir, virtualClock());
+  openSecrets(dataDir, seededRandom(1));
+  await store.write((trx) => sql`update probe set counter = counter + 1`.execute(trx));
+  expect(modeOf(dataDir)).toBe('700');
+  const found = modes(dataDir);
+  await store.close();
+  expect(Object.keys(found)).toEqual(
+    expect.arrayContaining(['secret.key', 'svc.db', 'svc.db-wal']),
+  );
+  for (const [name, mode] of Object.entries(found)) expect([name, mode]).toEqual([name, '600']);
+});
+
+it('so is a store outside of dataDir', async () => {
+  const file = join(root, 'elsewhere.db');
+  const store = await openStore(`sqlite:${file}`, join(root, 'data'), virtualClock());
+  await store.write((trx) => sql`update probe set counter = counter + 1`.execute(trx));
+  const found = Object.entries(modes(root)).filter(([name]) => name.startsWith('elsewhere'));
+  await store.close();
+  expect(found.length).toBeGreaterThanOrEqual(2);
+  for (const [name, mode] of found) expect([name, mode]).toEqual([name, '600']);
+});
