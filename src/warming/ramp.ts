@@ -13,7 +13,7 @@ export interface Growth {
   targetDailyRecipients: number;
 }
 
-/** The steepest ramp that still ends takes 1,026 windows: from 1 to 1,000,000 by one percent. */
+/** The steepest ramp that still ends takes 984 windows: from 1 to 1,000,000 by one percent. */
 const mostWindows = 1_200;
 /** Of a ramp that does not end. */
 const endlessWindows = 30;
