@@ -6,6 +6,7 @@ import { sweepBuckets } from '../src/admission/shared-buckets.ts';
 import type { App } from '../src/app.ts';
 import { checkSecret } from '../src/domains/signing-keys.ts';
 import { checkDueDomains } from '../src/domains/verification.ts';
+import { sweepEvents } from '../src/events/retention.ts';
 import { firstStart, firstStartText } from '../src/first-start.ts';
 import { createProjector } from '../src/inbound/projector.ts';
 import { type Authenticator, createAuthenticator } from '../src/keys/authenticator.ts';
@@ -154,6 +155,7 @@ function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop):
         run: () => sweepIdempotencyKeys(app),
       },
       { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
+      { name: 'sweep events', pattern: '13 2 * * *', run: () => sweepEvents(app) },
       { name: 'sweep webhooks', pattern: '23 2 * * *', run: () => sweepWebhooks(app) },
       { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },
     ]),

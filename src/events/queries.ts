@@ -83,6 +83,41 @@ export async function deleteEventRows(db: Db, messageId: string): Promise<void> 
   await tables<EventTables>(db).deleteFrom('events').where('message_id', '=', messageId).execute();
 }
 
+/** The first organization after this id of which there are resource events; null where there is none. */
+export async function nextOrganization(db: Db, after: string): Promise<string | null> {
+  const row = await tables<EventTables>(db)
+    .selectFrom('resource_events')
+    .select('organization_id')
+    .where('organization_id', '>', after)
+    .orderBy('organization_id')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.organization_id ?? null;
+}
+
+/** Some of those whose ids come before `before`, the oldest; how many went. What others hold stays. */
+export async function deleteResourceEvents(
+  trx: Db,
+  organizationId: string,
+  before: string,
+  limit: number,
+): Promise<number> {
+  const old = tables<EventTables>(trx)
+    .selectFrom('resource_events')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('id', '<', before)
+    .orderBy('id')
+    .limit(limit)
+    .$if(engineOf(trx) === 'postgres', (query) => query.forUpdate().skipLocked());
+  const { numDeletedRows } = await tables<EventTables>(trx)
+    .deleteFrom('resource_events')
+    .where('organization_id', '=', organizationId)
+    .where('id', 'in', old)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
 /** A row of either table as the log has it. */
 export interface LogRow {
   id: string;

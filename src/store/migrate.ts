@@ -23,6 +23,7 @@ import { schedulingKeys } from './migrations/0017-scheduling-keys.ts';
 import { resourceEvents } from './migrations/0018-resource-events.ts';
 import { webhooks } from './migrations/0019-webhooks.ts';
 import { eventLog } from './migrations/0020-event-log.ts';
+import { webhookLists } from './migrations/0021-webhook-lists.ts';
 import { warming } from './migrations/0025-warming.ts';
 
 export const migrations: readonly Migration[] = [
@@ -44,6 +45,7 @@ export const migrations: readonly Migration[] = [
   resourceEvents,
   webhooks,
   eventLog,
+  webhookLists,
   warming,
 ];
 

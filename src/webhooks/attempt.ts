@@ -2,14 +2,14 @@
 // outcome is settle.ts; of a redelivery, nothing (redeliver.ts).
 import type { App } from '../app.ts';
 import { bodyOf } from './body.ts';
-import type { WebhookAttemptRow, WebhookDeliveryRow, WebhookRow } from './delivery-queries.ts';
 import type { Poster, PostOutcome } from './post.ts';
+import type { AttemptRow, DeliveryRow, EndpointRow } from './rows.ts';
 import { openHeaders, openSecrets } from './secrets.ts';
 import { signatureHeaders } from './signature.ts';
 
 /** A post that has come to its end. */
 export interface Attempted {
-  delivery: WebhookDeliveryRow;
+  delivery: DeliveryRow;
   /** In ms since 1970: when it was begun. */
   at: number;
   outcome: PostOutcome;
@@ -23,7 +23,7 @@ export interface OpenedEndpoint {
   headers: Record<string, string>;
 }
 
-export function openEndpoint(app: App, row: WebhookRow): OpenedEndpoint {
+export function openEndpoint(app: App, row: EndpointRow): OpenedEndpoint {
   return { url: row.url, secrets: openSecrets(app, row), headers: openHeaders(app, row) };
 }
 
@@ -32,7 +32,7 @@ export async function attempt(
   app: App,
   poster: Poster,
   { url, secrets, headers }: OpenedEndpoint,
-  delivery: WebhookDeliveryRow,
+  delivery: DeliveryRow,
   body?: string,
 ): Promise<Attempted> {
   const at = app.clock.now();
@@ -54,8 +54,8 @@ export async function attempt(
 export function attemptRow(
   app: App,
   { delivery, at, outcome }: Attempted,
-  trigger: WebhookAttemptRow['trigger'],
-): WebhookAttemptRow {
+  trigger: AttemptRow['trigger'],
+): AttemptRow {
   return {
     id: app.newId('webhookAttempt'),
     delivery_id: delivery.id,

@@ -1,37 +1,25 @@
-// What an endpoint leaves behind when it is disabled or deleted: a million deliveries may wait for a dead
-// one, so they go in transactions of a bounded size, between which others write.
+// What an endpoint leaves behind when it is disabled or deleted by hand: a million deliveries may wait for a
+// dead one, so they go in transactions of a bounded size, between which others write.
 import type { App } from '../app.ts';
 import type { Db } from '../store/db.ts';
-import { moveCounts } from './counters.ts';
-import { cancelSome, deleteSome } from './queries.ts';
+import { deleteSome } from './delivery-queries.ts';
+import { cancelSome } from './disable.ts';
 
 const mostPerTransaction = 1_000;
 
-/** Runs `some` in transactions of its own, or in that of the caller, until it finds nothing more. */
-async function untilNone(
-  app: App,
-  trx: Db | undefined,
-  some: (trx: Db) => Promise<number>,
-): Promise<void> {
+/**
+ * Cancels what waits for a disabled endpoint. What a daemon has claimed ends by its attempt, and where
+ * this process ends first, the loop of a daemon goes on.
+ */
+export async function cancelPending(app: App, endpointId: string): Promise<void> {
+  while (await app.store.write((trx) => cancelSome(app, trx, endpointId)));
+}
+
+/** Removes all deliveries of an endpoint with their attempts; counts nothing. */
+export async function deleteBacklog(app: App, endpointId: string, trx?: Db): Promise<void> {
+  const some = (each: Db) => deleteSome(each, endpointId, mostPerTransaction);
   for (;;) {
     const count = trx ? await some(trx) : await app.store.write(some);
     if (count < mostPerTransaction) return;
   }
-}
-
-/** Cancels what waits for a disabled endpoint. Again is no error. */
-export function cancelPending(app: App, endpointId: string): Promise<void> {
-  return untilNone(app, undefined, async (trx) => {
-    const made = await cancelSome(trx, endpointId, app.clock.now(), mostPerTransaction);
-    moveCounts(
-      trx,
-      made.map((madeAt) => ({ endpointId, madeAt, from: 'pending', to: 'cancelled' })),
-    );
-    return made.length;
-  });
-}
-
-/** Removes all deliveries of an endpoint with their attempts; counts nothing. */
-export function deleteDeliveries(app: App, endpointId: string, trx?: Db): Promise<void> {
-  return untilNone(app, trx, (each) => deleteSome(each, endpointId, mostPerTransaction));
 }

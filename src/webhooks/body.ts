@@ -4,20 +4,14 @@ import type { App } from '../app.ts';
 import { type LogEntry, readEvent } from '../events/log.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
-import {
-  eventsOfMessage,
-  findBodies,
-  insertBody,
-  replaceBody,
-  type WebhookBodyRow,
-  type WebhookDeliveryRow,
-} from './delivery-queries.ts';
+import { eventsOfMessage, findBodies, insertBody, replaceBody } from './body-queries.ts';
+import type { BodyRow, DeliveryRow } from './rows.ts';
 
 export const mostBodyBytes = 256 * 1024;
 
 /** What of a delivery says which body it has. */
 export type BodySource = Pick<
-  WebhookDeliveryRow,
+  DeliveryRow,
   'organization_id' | 'event_id' | 'event_type' | 'message_id' | 'created_at'
 >;
 
@@ -49,7 +43,7 @@ export async function bodiesOf(
 }
 
 /** Where another was first (another attempt, or the deletion of the message), that body counts. */
-async function keepBodies(app: App, made: WebhookBodyRow[]): Promise<Map<string, string>> {
+async function keepBodies(app: App, made: BodyRow[]): Promise<Map<string, string>> {
   const sorted = made.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1));
   return app.store.write(async (trx) => {
     const kept = new Map<string, string>();
@@ -62,7 +56,7 @@ async function keepBodies(app: App, made: WebhookBodyRow[]): Promise<Map<string,
   }, 'quiet');
 }
 
-async function makeBody(app: App, source: BodySource): Promise<WebhookBodyRow> {
+async function makeBody(app: App, source: BodySource): Promise<BodyRow> {
   const { organization_id, event_id, message_id } = source;
   const event = await readEvent(app.store.db, organization_id, event_id);
   const data = await dataOf(app, source, event);

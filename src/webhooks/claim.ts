@@ -2,15 +2,10 @@
 // one that hangs, leaves the others as they were. Replays go after what is live.
 import type { App } from '../app.ts';
 import type { Db } from '../store/db.ts';
-import {
-  cancelClaimed,
-  claimDue,
-  type EndpointWork,
-  findEndpoints,
-  type WebhookDeliveryRow,
-  type WebhookRow,
-} from './delivery-queries.ts';
+import { cancelClaimed, claimDue, type EndpointWork } from './delivery-queries.ts';
 import { countCancelled } from './disable.ts';
+import { findEndpoints } from './queries.ts';
+import type { DeliveryRow, EndpointRow } from './rows.ts';
 import { isOfBefore } from './settle.ts';
 
 /** How many deliveries of an endpoint may be taken now. */
@@ -21,8 +16,8 @@ export interface Wish {
 }
 
 export interface Claimed {
-  delivery: WebhookDeliveryRow;
-  endpoint: WebhookRow;
+  delivery: DeliveryRow;
+  endpoint: EndpointRow;
   leaseUntil: number;
 }
 
@@ -67,7 +62,7 @@ export async function claim(
   { worker, leaseUntil }: ClaimOptions,
 ): Promise<Claimed[]> {
   const now = app.clock.now();
-  const rows: WebhookDeliveryRow[] = [];
+  const rows: DeliveryRow[] = [];
   for (const { endpointId, isReplay, limit } of inOrder(wishes)) {
     const values = { endpointId, isReplay: Number(isReplay), now, leaseUntil, worker, limit };
     rows.push(...(await claimDue(trx, values)));

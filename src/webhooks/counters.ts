@@ -3,7 +3,8 @@
 // when. Days are cut when somebody asks (stats.ts).
 import type { Db } from '../store/db.ts';
 import { type LastWrite, lastly } from '../store/last-writes.ts';
-import { addToCounters, type CounterRow, type DeliveryStatus } from './queries.ts';
+import { addToCounters } from './counter-queries.ts';
+import type { CounterRow, DeliveryStatus } from './rows.ts';
 
 const quarterMs = 900_000;
 

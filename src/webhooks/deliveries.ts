@@ -6,17 +6,19 @@ import type { App } from '../app.ts';
 import { ConflictError, InternalError, ResourceNotFoundError } from '../errors.ts';
 import { record, told } from '../events/record.ts';
 import type { Db } from '../store/db.ts';
+import { sumCounters } from './counter-queries.ts';
 import { enqueueAll } from './enqueue.ts';
 import { webhookTest } from './events.ts';
-import { toAttempt, toDelivery } from './present.ts';
 import {
-  type EndpointRow,
-  endpoints,
+  countDeliveries,
+  type DeliveryFilter,
   findDelivery,
-  lockActive,
   pageDeliveries,
   selectAttempts,
-} from './queries.ts';
+} from './list-queries.ts';
+import { toAttempt, toDelivery } from './present.ts';
+import { endpoints, holdActive } from './queries.ts';
+import type { EndpointRow } from './rows.ts';
 import type {
   ListDeliveries,
   TestWebhook,
@@ -39,8 +41,22 @@ export async function listDeliveries(
   await endpoints.get(db, organizationId, endpointId);
   const { status, eventType, since } = query;
   const filter = { status, eventType, since: since === undefined ? since : Date.parse(since) };
-  const { rows, total } = await pageDeliveries(db, organizationId, endpointId, filter, query);
+  const [rows, total] = await Promise.all([
+    pageDeliveries(db, endpointId, filter, query),
+    totalOf(db, endpointId, filter),
+  ]);
   return toPage(rows.map(toDelivery), total, query);
+}
+
+/** By status alone it is counted as deliveries come and go (counters.ts). */
+async function totalOf(db: Db, endpointId: string, filter: DeliveryFilter): Promise<number> {
+  const { status, eventType, since } = filter;
+  if (eventType !== undefined || since !== undefined) {
+    return countDeliveries(db, endpointId, filter);
+  }
+  const sums = await sumCounters(db, endpointId);
+  if (status !== undefined) return sums[status];
+  return sums.pending + sums.delivered + sums.exhausted + sums.cancelled;
 }
 
 /** @throws ResourceNotFoundError, for a delivery to another endpoint too. */
@@ -68,7 +84,7 @@ export async function requireActive(
   id: string,
 ): Promise<EndpointRow> {
   const row = await endpoints.get(trx, organizationId, id);
-  if ((await lockActive(trx, [id])).has(id)) return row;
+  if ((await holdActive(trx, [id])).has(id)) return row;
   throw new ConflictError('webhook', `Webhook ${id} is disabled: enable it first`);
 }
 

@@ -1,13 +1,11 @@
-// SQL on what is delivered to endpoints: `webhook_deliveries`, `webhook_attempts`, `webhook_bodies`, and what
-// the delivery needs of `webhook_endpoints` and `webhook_counters`. Rows only, no decisions.
+// SQL on what is delivered to endpoints: `webhook_deliveries`, `webhook_attempts`. What is read of them for
+// who asks is list-queries.ts. Rows only, no decisions.
 //
 //   a delivery | due_at           | claimed_by
 //   -----------+------------------+-----------
 //   waits      | its next attempt | null
 //   claimed    | end of its lease | the daemon
 //   ended      | null             | null
-//
-// Locks are taken in this order: endpoints, deliveries, counters; each by id.
 import { sql } from 'kysely';
 import {
   bulkInsert,
@@ -19,80 +17,33 @@ import {
   statement,
   tables,
 } from '../store/db.ts';
-import type { DeliveryStatus } from './queries.ts';
+import { lockerOf } from '../store/locks.ts';
+import type { DeliveryRow, EndpointRow, WebhookTables } from './rows.ts';
 
-export interface WebhookRow {
-  id: string;
-  organization_id: string;
-  name: string | null;
-  url: string;
-  /** JSON. */
-  events: string;
-  /** JSON. */
-  channels: string;
-  /** JSON, encrypted. */
-  headers: string | null;
-  status: 'active' | 'disabled';
-  disabled_reason: string | null;
-  /** Encrypted. */
-  secret: string;
-  previous_secret: string | null;
-  previous_until: number | null;
-  failing_since: number | null;
-  cancel_before: number | null;
-  created_at: number;
-  updated_at: number;
-}
+const lockDeliveries = lockerOf<WebhookTables>('webhook_deliveries');
 
-export interface WebhookDeliveryRow {
-  id: string;
-  organization_id: string;
-  endpoint_id: string;
-  event_id: string;
-  event_type: string;
-  message_id: string | null;
-  status: DeliveryStatus;
-  attempt_count: number;
-  due_at: number | null;
-  claimed_by: string | null;
-  is_replay: number;
-  last_attempt_at: number | null;
-  created_at: number;
-  updated_at: number;
-}
-
-export interface WebhookAttemptRow {
-  id: string;
-  delivery_id: string;
-  trigger: 'automatic' | 'manual';
-  at: number;
-  duration_ms: number;
-  outcome: 'succeeded' | 'failed';
-  status_code: number | null;
-  error_class: string | null;
-  response: string | null;
-}
-
-export interface WebhookBodyRow {
-  event_id: string;
-  organization_id: string;
-  message_id: string | null;
-  body: string;
-  created_at: number;
-}
-
-interface WebhookTables {
-  webhook_endpoints: WebhookRow;
-  webhook_deliveries: WebhookDeliveryRow;
-  webhook_attempts: WebhookAttemptRow;
-  webhook_bodies: WebhookBodyRow;
-}
+export const insertDeliveries = bulkInsert<WebhookTables>('webhook_deliveries', [
+  'id',
+  'organization_id',
+  'endpoint_id',
+  'event_id',
+  'event_type',
+  'message_id',
+  'status',
+  'attempt_count',
+  'due_at',
+  'claimed_by',
+  'is_replay',
+  'last_attempt_at',
+  'created_at',
+  'updated_at',
+]);
 
 /** An endpoint with deliveries that have not ended. */
 export interface EndpointWork {
   id: string;
   organization_id: string;
-  status: WebhookRow['status'];
+  status: EndpointRow['status'];
   failing_since: number | null;
   /** When the first of its live deliveries is due, of its replays. */
   live_due: number | null;
@@ -133,7 +84,7 @@ interface Claim {
   limit: number;
 }
 
-const claim = statement<WebhookTables, Claim, WebhookDeliveryRow>((db, parameter) => {
+const claim = statement<WebhookTables, Claim, DeliveryRow>((db, parameter) => {
   const due = db
     .selectFrom('webhook_deliveries')
     .select('id')
@@ -153,91 +104,13 @@ const claim = statement<WebhookTables, Claim, WebhookDeliveryRow>((db, parameter
 });
 
 /** Leases what of an endpoint is due, the longest due first. */
-export function claimDue(trx: Db, values: Claim): Promise<WebhookDeliveryRow[]> {
+export function claimDue(trx: Db, values: Claim): Promise<DeliveryRow[]> {
   return claim(trx, values);
-}
-
-const endpointsById = statement<WebhookTables, { ids: unknown }, WebhookRow>((db, parameter) =>
-  db
-    .selectFrom('webhook_endpoints')
-    .selectAll()
-    .where(isOneOf(db, 'id', parameter('ids'))),
-);
-
-export async function findEndpoints(
-  db: Db,
-  ids: readonly string[],
-): Promise<Map<string, WebhookRow>> {
-  const rows = await endpointsById(db, { ids: idList(db, ids) });
-  return new Map(rows.map((row) => [row.id, row]));
-}
-
-/** Locks them until the end of the transaction; ids are sorted. */
-export async function lockEndpoints(
-  trx: Db,
-  ids: readonly string[],
-): Promise<Map<string, WebhookRow>> {
-  if (engineOf(trx) === 'sqlite') return findEndpoints(trx, ids);
-  const rows = await tables<WebhookTables>(trx)
-    .selectFrom('webhook_endpoints')
-    .selectAll()
-    .where(isOneOf(trx, 'id', idList(trx, ids)))
-    .orderBy('id')
-    .forUpdate()
-    .execute();
-  return new Map(rows.map((row) => [row.id, row]));
-}
-
-export async function findEndpoint(
-  db: Db,
-  organizationId: string,
-  id: string,
-): Promise<WebhookRow | undefined> {
-  const row = (await findEndpoints(db, [id])).get(id);
-  return row?.organization_id === organizationId ? row : undefined;
-}
-
-export function findDelivery(
-  db: Db,
-  organizationId: string,
-  endpointId: string,
-  id: string,
-): Promise<WebhookDeliveryRow | undefined> {
-  return tables<WebhookTables>(db)
-    .selectFrom('webhook_deliveries')
-    .selectAll()
-    .where('id', '=', id)
-    .where('organization_id', '=', organizationId)
-    .where('endpoint_id', '=', endpointId)
-    .executeTakeFirst();
-}
-
-export async function setEndpoint(
-  trx: Db,
-  id: string,
-  values: Partial<Omit<WebhookRow, 'id' | 'organization_id'>>,
-): Promise<void> {
-  await tables<WebhookTables>(trx)
-    .updateTable('webhook_endpoints')
-    .set(values)
-    .where('id', '=', id)
-    .execute();
-}
-
-const failingSince = change<WebhookTables, { id: string; since: number | null }>((db, parameter) =>
-  db
-    .updateTable('webhook_endpoints')
-    .set({ failing_since: parameter('since') })
-    .where('id', '=', parameter('id')),
-);
-
-export async function setFailingSince(trx: Db, id: string, since: number | null): Promise<void> {
-  await failingSince(trx, { id, since });
 }
 
 /** A delivery after an attempt. */
 interface Settled
-  extends Pick<WebhookDeliveryRow, 'id' | 'status' | 'attempt_count' | 'due_at' | 'updated_at'> {
+  extends Pick<DeliveryRow, 'id' | 'status' | 'attempt_count' | 'due_at' | 'updated_at'> {
   last_attempt_at: number;
   worker: string;
   leaseUntil: number;
@@ -282,7 +155,7 @@ export function cancelWaiting(
   endpointId: string,
   now: number,
   limit: number,
-): Promise<WebhookDeliveryRow[]> {
+): Promise<DeliveryRow[]> {
   const waiting = tables<WebhookTables>(trx)
     .selectFrom('webhook_deliveries')
     .select('id')
@@ -301,7 +174,7 @@ export function cancelClaimed(
   worker: string,
   ids: readonly string[],
   now: number,
-): Promise<WebhookDeliveryRow[]> {
+): Promise<DeliveryRow[]> {
   return cancelWhere(trx, now)
     .where(isOneOf(trx, 'id', idList(trx, ids)))
     .where('claimed_by', '=', worker)
@@ -322,6 +195,8 @@ export async function releaseDeliveries(
   ids: readonly string[] | null,
   now: number,
 ): Promise<number> {
+  if (ids !== null) await lockDeliveries(trx, ids);
+  else if (worker !== null) await lockClaimed(trx, [worker]);
   const { numUpdatedRows } = await tables<WebhookTables>(trx)
     .updateTable('webhook_deliveries')
     .set({ claimed_by: null, due_at: now })
@@ -330,6 +205,36 @@ export async function releaseDeliveries(
     .$if(ids !== null, (q) => q.where(isOneOf(trx, 'id', idList(trx, ids ?? []))))
     .executeTakeFirst();
   return Number(numUpdatedRows);
+}
+
+const lockClaimed = lockerOf<WebhookTables>('webhook_deliveries', { by: 'claimed_by' });
+
+/** Removes some of an endpoint's deliveries with their attempts; returns how many. */
+export async function deleteSome(trx: Db, endpointId: string, limit: number): Promise<number> {
+  const rows = await tables<WebhookTables>(trx)
+    .selectFrom('webhook_deliveries')
+    .select('id')
+    .where('endpoint_id', '=', endpointId)
+    .limit(limit)
+    .execute();
+  const ids = rows.map(({ id }) => id);
+  await deleteDeliveries(trx, ids);
+  return ids.length;
+}
+
+/** With their attempts. */
+export async function deleteDeliveries(trx: Db, ids: readonly string[]): Promise<void> {
+  const packed = idList(trx, ids);
+  const db = tables<WebhookTables>(trx);
+  await lockDeliveries(trx, ids);
+  await db
+    .deleteFrom('webhook_attempts')
+    .where(isOneOf(trx, 'delivery_id', packed))
+    .execute();
+  await db
+    .deleteFrom('webhook_deliveries')
+    .where(isOneOf(trx, 'id', packed))
+    .execute();
 }
 
 /** Counted up to `most`. */
@@ -345,122 +250,4 @@ export async function countPending(db: Db, most: number): Promise<number> {
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return count;
-}
-
-const bodies = statement<
-  WebhookTables,
-  { ids: unknown },
-  Pick<WebhookBodyRow, 'event_id' | 'body'>
->((db, parameter) =>
-  db
-    .selectFrom('webhook_bodies')
-    .select(['event_id', 'body'])
-    .where(isOneOf(db, 'event_id', parameter('ids'))),
-);
-
-/** The bodies that are kept, by event. */
-export async function findBodies(
-  db: Db,
-  eventIds: readonly string[],
-): Promise<Map<string, string>> {
-  const rows = await bodies(db, { ids: idList(db, eventIds) });
-  return new Map(rows.map(({ event_id, body }) => [event_id, body]));
-}
-
-const keepBody = change<WebhookTables, WebhookBodyRow>((db, parameter) =>
-  db
-    .insertInto('webhook_bodies')
-    .values({
-      event_id: parameter('event_id'),
-      organization_id: parameter('organization_id'),
-      message_id: parameter('message_id'),
-      body: parameter('body'),
-      created_at: parameter('created_at'),
-    })
-    .onConflict((conflict) => conflict.column('event_id').doNothing()),
-);
-
-/** False where there is one of this event already. */
-export async function insertBody(trx: Db, row: WebhookBodyRow): Promise<boolean> {
-  return (await keepBody(trx, row)) > 0;
-}
-
-/** Puts a body in the place of the one that is kept, if any. */
-export async function replaceBody(trx: Db, row: WebhookBodyRow): Promise<void> {
-  await tables<WebhookTables>(trx)
-    .insertInto('webhook_bodies')
-    .values(row)
-    .onConflict((conflict) => conflict.column('event_id').doUpdateSet({ body: row.body }))
-    .execute();
-}
-
-/** Events of a message that were to be delivered, once each. */
-export function eventsOfMessage(
-  db: Db,
-  messageId: string,
-): Promise<
-  Pick<WebhookDeliveryRow, 'organization_id' | 'event_id' | 'event_type' | 'created_at'>[]
-> {
-  return tables<WebhookTables>(db)
-    .selectFrom('webhook_deliveries')
-    .select(({ fn }) => [
-      'organization_id',
-      'event_id',
-      'event_type',
-      fn.min<number>('created_at').as('created_at'),
-    ])
-    .where('message_id', '=', messageId)
-    .groupBy(['organization_id', 'event_id', 'event_type'])
-    .orderBy('event_id')
-    .execute();
-}
-
-/** Of ended deliveries made before `time`, the oldest. */
-export async function idsOfOldDeliveries(db: Db, time: number, limit: number): Promise<string[]> {
-  const rows = await tables<WebhookTables>(db)
-    .selectFrom('webhook_deliveries')
-    .select('id')
-    .where('created_at', '<', time)
-    .where('due_at', 'is', null)
-    .orderBy('created_at')
-    .limit(limit)
-    .execute();
-  return rows.map(({ id }) => id);
-}
-
-/** With their attempts. Nothing works on what has ended. */
-export async function deleteDeliveries(trx: Db, ids: readonly string[]): Promise<void> {
-  const packed = idList(trx, ids);
-  const db = tables<WebhookTables>(trx);
-  await db
-    .deleteFrom('webhook_attempts')
-    .where(isOneOf(trx, 'delivery_id', packed))
-    .execute();
-  await db
-    .deleteFrom('webhook_deliveries')
-    .where(isOneOf(trx, 'id', packed))
-    .execute();
-}
-
-/** Attempts older than `time`, of deliveries that are younger or gone too; how many went. */
-export function deleteOldAttempts(trx: Db, time: number, limit: number): Promise<number> {
-  return deleteOld(trx, 'webhook_attempts', 'id', 'at', time, limit);
-}
-
-export function deleteOldBodies(trx: Db, time: number, limit: number): Promise<number> {
-  return deleteOld(trx, 'webhook_bodies', 'event_id', 'created_at', time, limit);
-}
-
-async function deleteOld(
-  trx: Db,
-  table: string,
-  key: string,
-  time: string,
-  before: number,
-  limit: number,
-): Promise<number> {
-  const { numAffectedRows } = await sql`delete from ${sql.table(table)} where ${sql.ref(key)} in (
-    select ${sql.ref(key)} from ${sql.table(table)} where ${sql.ref(time)} < ${before}
-    order by ${sql.ref(time)} limit ${limit})`.execute(trx);
-  return Number(numAffectedRows ?? 0);
 }

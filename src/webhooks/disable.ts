@@ -4,23 +4,21 @@ import type { App } from '../app.ts';
 import { byService, record, told } from '../events/record.ts';
 import type { Db } from '../store/db.ts';
 import { moveCounts } from './counters.ts';
-import {
-  cancelWaiting,
-  setEndpoint,
-  type WebhookDeliveryRow,
-  type WebhookRow,
-} from './delivery-queries.ts';
+import { cancelWaiting } from './delivery-queries.ts';
 import { webhookDisabled } from './events.ts';
 import { noteEndpointChange } from './known-endpoints.ts';
 import { toWebhook } from './present.ts';
+import { setEndpoint } from './queries.ts';
+import type { DeliveryRow, EndpointRow } from './rows.ts';
 
+/** In one transaction. */
 const mostCancelled = 1_000;
 
 /** The endpoint is locked by the caller. Logs nothing: the transaction may run again. */
 export async function disableEndpoint(
   app: App,
   trx: Db,
-  endpoint: WebhookRow,
+  endpoint: EndpointRow,
   reason: string,
 ): Promise<void> {
   const now = app.clock.now();
@@ -40,14 +38,14 @@ export async function disableEndpoint(
   await record(app, trx, by, { subject: endpoint.id, ...audited, event });
 }
 
-/** Cancels some of what waits for an endpoint; returns whether there may be more. */
+/** Cancels some of what waits for an endpoint, and nothing that is on the wire; returns whether there may be more. */
 export async function cancelSome(app: App, trx: Db, endpointId: string): Promise<boolean> {
   const rows = await cancelWaiting(trx, endpointId, app.clock.now(), mostCancelled);
   countCancelled(trx, rows);
   return rows.length === mostCancelled;
 }
 
-export function countCancelled(trx: Db, rows: readonly WebhookDeliveryRow[]): void {
+export function countCancelled(trx: Db, rows: readonly DeliveryRow[]): void {
   moveCounts(
     trx,
     rows.map((row) => ({

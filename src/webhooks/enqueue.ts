@@ -8,9 +8,11 @@ import { messageOf, ServiceError, WebhookEnqueueError } from '../errors.ts';
 import { idPrefixes } from '../runtime/ids.ts';
 import { type Db, isStoreTrouble } from '../store/db.ts';
 import { moveCounts } from './counters.ts';
+import { insertDeliveries } from './delivery-queries.ts';
 import { webhookTest } from './events.ts';
 import { type KnownEndpoint, knownEndpoints } from './known-endpoints.ts';
-import { type DeliveryRow, insertDeliveries, lockActive } from './queries.ts';
+import { holdActive } from './queries.ts';
+import type { DeliveryRow } from './rows.ts';
 
 /** What is to be posted, and to which endpoint. */
 export interface Wanted {
@@ -80,7 +82,7 @@ async function enqueue(app: App, trx: Db, events: readonly LoggedEvent[]): Promi
   });
   if (wanted.length === 0) return;
   const ids = new Set(wanted.map(({ endpointId }) => endpointId));
-  const active = await lockActive(trx, [...ids]);
+  const active = await holdActive(trx, [...ids]);
   await enqueueAll(
     app,
     trx,

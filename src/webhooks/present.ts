@@ -3,7 +3,7 @@ import { allows, type PermissionMap } from '../api/permission.ts';
 import type { App } from '../app.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { fromJson } from '../store/db.ts';
-import type { AttemptRow, DeliveryRow, EndpointRow } from './queries.ts';
+import type { AttemptRow, DeliveryRow, EndpointRow } from './rows.ts';
 import type { Webhook, WebhookDelivery, WebhookDeliveryWithAttempts } from './schema.ts';
 import { openHeaders } from './secrets.ts';
 
@@ -41,7 +41,8 @@ export function toDelivery(row: DeliveryRow): WebhookDelivery {
     eventType: row.event_type,
     status: row.status,
     attemptCount: row.attempt_count,
-    nextAttemptAt: isoTime(row.due_at),
+    // While it is being tried, `due_at` is the end of the lease.
+    nextAttemptAt: row.claimed_by === null ? isoTime(row.due_at) : null,
     lastAttemptAt: isoTime(row.last_attempt_at),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),

@@ -5,8 +5,10 @@ import type { App } from '../app.ts';
 import { CapacityError, ResourceNotFoundError } from '../errors.ts';
 import { perApp } from '../runtime/per-app.ts';
 import { attempt, attemptRow, openEndpoint } from './attempt.ts';
-import { findDelivery, findEndpoint, insertAttempts, setFailingSince } from './delivery-queries.ts';
+import { insertAttempts } from './delivery-queries.ts';
+import { findDelivery } from './list-queries.ts';
 import { createPoster } from './post.ts';
+import { endpoints, setFailingSince } from './queries.ts';
 
 const mostAtOnce = 50;
 
@@ -32,8 +34,7 @@ export async function redeliverNow(
 ): Promise<Redelivered> {
   const { db } = app.store;
   const { organizationId } = caller;
-  const endpoint = await findEndpoint(db, organizationId, endpointId);
-  if (!endpoint) throw new ResourceNotFoundError('webhook', endpointId);
+  const endpoint = await endpoints.get(db, organizationId, endpointId);
   const delivery = await findDelivery(db, organizationId, endpointId, deliveryId);
   if (!delivery) throw new ResourceNotFoundError('webhook-delivery', deliveryId);
   const ended = await oneMore(app, async () => {

@@ -6,8 +6,10 @@ import { logBetween } from '../events/log.ts';
 import { fromJson } from '../store/db.ts';
 import { requireActive } from './deliveries.ts';
 import { enqueueAll, type Wanted } from './enqueue.ts';
+import { selectDeliveries } from './list-queries.ts';
 import { matcherOf, typesOf } from './patterns.ts';
-import { type EndpointRow, endpoints, selectDeliveries } from './queries.ts';
+import { endpoints } from './queries.ts';
+import type { EndpointRow } from './rows.ts';
 import type { ReplayWebhook, WebhookReplay } from './schema.ts';
 
 const mostReplayed = 10_000;

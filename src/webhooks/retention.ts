@@ -1,12 +1,14 @@
-// Deliveries, attempts and bodies are kept for 90 days, then they go in batches.
+// Deliveries, attempts, bodies and counts are kept for 90 days, then they go in batches.
 import type { App } from '../app.ts';
 import type { Db } from '../store/db.ts';
+import { moveCounts } from './counters.ts';
+import { deleteDeliveries } from './delivery-queries.ts';
 import {
-  deleteDeliveries,
   deleteOldAttempts,
   deleteOldBodies,
-  idsOfOldDeliveries,
-} from './delivery-queries.ts';
+  deleteOldCounters,
+  oldDeliveries,
+} from './retention-queries.ts';
 
 const keptMs = 90 * 24 * 3600_000;
 const batch = 500;
@@ -15,13 +17,10 @@ const batch = 500;
 export async function sweepWebhooks(app: App): Promise<number> {
   const time = app.clock.now() - keptMs;
   const works: readonly ((trx: Db) => Promise<number>)[] = [
-    async (trx) => {
-      const ids = await idsOfOldDeliveries(trx, time, batch);
-      await deleteDeliveries(trx, ids);
-      return ids.length;
-    },
+    (trx) => deleteOld(trx, time),
     (trx) => deleteOldAttempts(trx, time, batch),
     (trx) => deleteOldBodies(trx, time, batch),
+    (trx) => deleteOldCounters(trx, time, batch),
   ];
   let gone = 0;
   for (const work of works) {
@@ -32,4 +31,21 @@ export async function sweepWebhooks(app: App): Promise<number> {
     } while (some === batch);
   }
   return gone;
+}
+
+/** What is gone counts no more: the total of a list is the sum of the counts. */
+async function deleteOld(trx: Db, time: number): Promise<number> {
+  const rows = await oldDeliveries(trx, time, batch);
+  await deleteDeliveries(
+    trx,
+    rows.map(({ id }) => id),
+  );
+  moveCounts(
+    trx,
+    rows.map((row) => {
+      const { endpoint_id: endpointId, created_at: madeAt, status } = row;
+      return { endpointId, madeAt, from: status, to: null };
+    }),
+  );
+  return rows.length;
 }

@@ -2,7 +2,7 @@
 // its own headers. An encrypted text is good for its endpoint alone.
 import type { App } from '../app.ts';
 import { fromJson } from '../store/db.ts';
-import type { EndpointRow } from './queries.ts';
+import type { EndpointRow } from './rows.ts';
 
 const secretBytes = 32;
 /** So long both secrets sign after a rotation. */

@@ -24,16 +24,10 @@ import type { App } from '../app.ts';
 import type { Db } from '../store/db.ts';
 import { type Attempted, attemptRow } from './attempt.ts';
 import { type Move, moveCounts } from './counters.ts';
-import {
-  insertAttempts,
-  lockEndpoints,
-  setFailingSince,
-  settleClaimed,
-  type WebhookAttemptRow,
-  type WebhookRow,
-} from './delivery-queries.ts';
+import { insertAttempts, settleClaimed } from './delivery-queries.ts';
 import { disableEndpoint } from './disable.ts';
-import type { DeliveryStatus } from './queries.ts';
+import { lockEndpoints, setFailingSince } from './queries.ts';
+import type { AttemptRow, DeliveryStatus, EndpointRow } from './rows.ts';
 
 const dayMs = 24 * 3600_000;
 const jitter = 0.2;
@@ -49,7 +43,7 @@ export interface ClaimedAttempt extends Attempted {
 
 /** What became of an endpoint in a transaction, to be logged after it. */
 export interface Disabled {
-  endpoint: WebhookRow;
+  endpoint: EndpointRow;
   reason: string;
 }
 
@@ -62,7 +56,7 @@ export async function settle(
   const ids = [...new Set(attempts.map(({ delivery }) => delivery.endpoint_id))].sort();
   const endpoints = await lockEndpoints(trx, ids);
   const fates = judge(app, endpoints, attempts);
-  const rows: WebhookAttemptRow[] = [];
+  const rows: AttemptRow[] = [];
   const moves: Move[] = [];
   // Rows are locked in the order of ids.
   for (const one of attempts.toSorted((a, b) => (a.delivery.id < b.delivery.id ? -1 : 1))) {
@@ -87,7 +81,7 @@ export async function settle(
 }
 
 interface Fate {
-  endpoint: WebhookRow;
+  endpoint: EndpointRow;
   since: number | null;
   /** Why it is to be disabled. */
   reason: string | null;
@@ -95,7 +89,7 @@ interface Fate {
 
 function judge(
   { config }: App,
-  endpoints: ReadonlyMap<string, WebhookRow>,
+  endpoints: ReadonlyMap<string, EndpointRow>,
   attempts: readonly ClaimedAttempt[],
 ): Map<string, Fate> {
   const fates = new Map<string, Fate>();
@@ -122,7 +116,7 @@ function judge(
 }
 
 /** Whether a delivery is of before its endpoint was disabled. */
-export function isOfBefore({ cancel_before }: WebhookRow, madeAt: number): boolean {
+export function isOfBefore({ cancel_before }: EndpointRow, madeAt: number): boolean {
   return cancel_before !== null && madeAt < cancel_before;
 }
 

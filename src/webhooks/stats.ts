@@ -5,7 +5,8 @@ import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { getOrganization } from '../organizations/organizations.ts';
 import { dayAfter, dayIn, startOfDayIn } from '../runtime/calendar.ts';
-import { type Days, endpoints, sumDays } from './queries.ts';
+import { type Days, sumDays } from './counter-queries.ts';
+import { endpoints } from './queries.ts';
 import type { WebhookStats } from './schema.ts';
 
 const none = { pending: 0, delivered: 0, exhausted: 0, cancelled: 0 };

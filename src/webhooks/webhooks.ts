@@ -17,10 +17,12 @@ import { ConflictError, ValidationError } from '../errors.ts';
 import { record } from '../events/record.ts';
 import { lockOrganization } from '../organizations/queries.ts';
 import { fromJson } from '../store/db.ts';
-import { cancelPending, deleteDeliveries } from './backlog.ts';
+import { cancelPending, deleteBacklog } from './backlog.ts';
+import { deleteCounters } from './counter-queries.ts';
 import { knownEndpoints, noteEndpointChange } from './known-endpoints.ts';
 import { toWebhook } from './present.ts';
-import { deleteCounters, type EndpointRow, endpoints } from './queries.ts';
+import { endpoints } from './queries.ts';
+import type { EndpointRow } from './rows.ts';
 import type { CreateWebhook, UpdateWebhook, Webhook } from './schema.ts';
 import { makeSecret, openHeaders, rotated, sealHeaders } from './secrets.ts';
 import { urlProblem } from './url-rules.ts';
@@ -82,6 +84,7 @@ export async function createWebhook(
     previous_secret: null,
     previous_until: null,
     failing_since: null,
+    cancel_before: null,
     created_at: now,
     updated_at: now,
   };
@@ -122,9 +125,14 @@ export async function getWebhook(app: App, caller: Caller, id: string): Promise<
 }
 
 /** The columns that a status given by hand sets. */
-function statusColumns(row: EndpointRow, status: UpdateWebhook['status']): Partial<EndpointRow> {
+function statusColumns(
+  row: EndpointRow,
+  status: UpdateWebhook['status'],
+  now: number,
+): Partial<EndpointRow> {
   if (status === undefined || status === row.status) return {};
-  return { status, disabled_reason: null, failing_since: null };
+  const columns = { status, disabled_reason: null, failing_since: null };
+  return status === 'disabled' ? { ...columns, cancel_before: now } : columns;
 }
 
 /**
@@ -139,10 +147,8 @@ export async function updateWebhook(
   input: UpdateWebhook,
 ): Promise<Webhook> {
   const { organizationId } = caller;
-  const { status: before } = await endpoints.get(app.store.db, organizationId, id);
+  await endpoints.get(app.store.db, organizationId, id);
   if (input.url !== undefined) await checkUrl(app, input.url);
-  // Of a process that ended before it had cancelled all.
-  if (before === 'disabled' && input.status === 'active') await cancelPending(app, id);
   const updated = await app.store.write(async (trx) => {
     const now = app.clock.now();
     // Locks the row: what changed meanwhile is in it.
@@ -154,7 +160,7 @@ export async function updateWebhook(
       ...(input.events && { events: JSON.stringify(input.events) }),
       ...(input.channels && { channels: JSON.stringify(input.channels) }),
       ...(input.headers !== undefined && { headers: sealHeaders(app, id, input.headers) }),
-      ...statusColumns(row, input.status),
+      ...statusColumns(row, input.status, now),
       updated_at: now,
     };
     const details = differences(app, row, changed);
@@ -196,12 +202,12 @@ export async function rotateSecret(app: App, caller: Caller, id: string): Promis
 export async function deleteWebhook(app: App, caller: Caller, id: string): Promise<Deleted> {
   const { organizationId } = caller;
   await endpoints.get(app.store.db, organizationId, id);
-  await deleteDeliveries(app, id);
+  await deleteBacklog(app, id);
   await app.store.write(async (trx) => {
     // First: nothing is queued for it from here on.
     const row = await endpoints.remove(trx, organizationId, id);
     noteEndpointChange(trx);
-    await deleteDeliveries(app, id, trx);
+    await deleteBacklog(app, id, trx);
     await deleteCounters(trx, id);
     const { name, origin } = settingsOf(app, row);
     await record(app, trx, caller, {

@@ -1,15 +1,18 @@
-// ARCHITECTURE.md and docs/ are held to the program: the order of the rooms, the files and keys that
+// ARCHITECTURE.md and the pages of docs/ for developers are held to the program: the order of the rooms, the files and keys that
 // they name, their links, and the licence of every dependency. What is generated: generated.test.ts.
 import { existsSync, globSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { configKeys } from '../../src/config/keys.ts';
 import { repository } from '../support/cli.ts';
-import { codeSpans, readMarkdown, section, tableRows } from './markdown.ts';
+import { codeSpans, readMarkdown, section, tableRows, userPages } from './markdown.ts';
 import { read, rooms, sources } from './write.ts';
 
 const architecture = readMarkdown('ARCHITECTURE.md');
-const folder = readdirSync(join(repository, 'docs')).map((name) => `docs/${name}`);
+const forUsers = userPages().map(({ name }) => name);
+const folder = readdirSync(join(repository, 'docs'))
+  .map((name) => `docs/${name}`)
+  .filter((name) => !forUsers.includes(name));
 const documents = ['ARCHITECTURE.md', ...folder];
 const texts = documents.map((file) => ({ file, ...readMarkdown(file) }));
 
@@ -17,7 +20,7 @@ test('ARCHITECTURE.md stays short enough to be read whole', () => {
   expect(architecture.text.split('\n').length).toBeLessThanOrEqual(241);
 });
 
-test('it lists what is in docs/', () => {
+test('it lists what is in docs/, but the pages for users, which README.md lists', () => {
   const listed = tableRows(section(architecture, 'What else is written')).map(
     ([cell = '']) => /\]\((.*)\)/.exec(cell)?.[1],
   );

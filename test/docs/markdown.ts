@@ -44,6 +44,14 @@ export function readMarkdown(name: string): Markdown {
   return { text, prose, fences };
 }
 
+/** README.md and the pages that its table "More" names, in that order: what users read. */
+export function userPages(): readonly (Markdown & { name: string })[] {
+  const readme = readMarkdown('README.md');
+  const links = tableRows(section(readme, 'More')).map(([cell = '']) => /\((.+)\)/.exec(cell)?.[1]);
+  const pages = links.flatMap((name) => (name ? [{ name, ...readMarkdown(name) }] : []));
+  return [{ name: 'README.md', ...readme }, ...pages];
+}
+
 /** The `code` spans of prose. */
 export function codeSpans(lines: readonly string[]): string[] {
   return [...lines.join('\n').matchAll(/`([^`]+)`/g)].map(([, span = '']) =>

@@ -1,6 +1,6 @@
-// What README.md tells to do is done: every block marked "sh run" is typed as printed, in order, in one
-// home with a daemon ("sh run stopped": after the daemon was stopped). The ids that a reader would fill
-// in are filled in. What it says is not there yet is asked for, too.
+// What README.md and the pages for users tell to do is done: every block marked "sh run" is typed as
+// printed, in order, in one home with a daemon ("sh run stopped": after the daemon was stopped). The ids
+// that a reader would fill in are filled in. What they say is not there yet is asked for, too.
 import { execFile } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { repository } from '../support/cli.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
-import { codeSpans, type Fence, readMarkdown, section, tableRows } from './markdown.ts';
+import { codeSpans, readMarkdown, section, tableRows, userPages } from './markdown.ts';
 
-const readme = readMarkdown('README.md');
+const missing = readMarkdown('docs/missing.md');
 const shownUrl = 'http://127.0.0.1:4025';
 const shownKey = 'svc_live_…';
 
@@ -91,9 +91,12 @@ async function publish(domain: string): Promise<void> {
   }
 }
 
-const blocks = readme.fences.filter(({ marks }) => marks.includes('run'));
-const shown = ({ line, text }: Fence) => `line ${line}: ${text.split('\n')[0]}`;
-test.each(blocks.map((block) => [shown(block), block] as const))(
+const blocks = userPages().flatMap(({ name, fences }) =>
+  fences
+    .filter(({ marks }) => marks.includes('run'))
+    .map((block) => [`${name}:${block.line}: ${block.text.split('\n')[0]}`, block] as const),
+);
+test.each(blocks)(
   '%s',
   async (_shown, { text, marks }) => {
     if (marks.includes('stopped') && isRunning) {
@@ -110,7 +113,7 @@ test.each(blocks.map((block) => [shown(block), block] as const))(
 test('the paths that need no key answer, with the metrics named', async () => {
   if (!isRunning) daemon = await home.start();
   isRunning = true;
-  const rows = tableRows(section(readme, 'Health and metrics'));
+  const rows = tableRows(section(readMarkdown('docs/operations.md'), 'Health and metrics'));
   for (const path of rows.flatMap(([cell]) => /GET (\S+)`/.exec(cell ?? '')?.[1] ?? [])) {
     const response = await fetch(daemon.httpUrl + path);
     expect([path, response.status]).toEqual([path, 200]);
@@ -126,7 +129,7 @@ test('the paths that need no key answer, with the metrics named', async () => {
 });
 
 test('what is not there yet is answered as said', async () => {
-  const spans = codeSpans(section(readme, 'Not there yet'));
+  const spans = codeSpans(section(missing, 'Not there yet'));
   const paths = spans.filter((span) => /^(GET|POST) \/v1\//.test(span));
   expect(paths.length).toBeGreaterThan(10);
   for (const span of paths) {
@@ -150,7 +153,7 @@ const lacking = {
   tracking: { email: { subject: 'S', text: 'T', tracking: { opens: true } } },
   footer: { email: { subject: 'S', text: 'T', footer: { enabled: true } } },
 };
-const refusals = tableRows(section(readme, 'Not there yet')).flatMap(([fields = '', said = '']) =>
+const refusals = tableRows(section(missing, 'Not there yet')).flatMap(([fields = '', said = '']) =>
   codeSpans([fields]).map((field) => [field, Number(said.slice(0, 3))] as const),
 );
 test.each(refusals)('a send with %s is answered with %d', async (field, status) => {

@@ -1,4 +1,4 @@
-// The lines of README.md that verify what is posted to a webhook, run as printed in a process of their
+// The lines of docs/webhooks.md that verify what is posted to a webhook, run as printed in a process of their
 // own: what is signed with the secret is taken, and nothing else.
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -10,7 +10,9 @@ import { freePort } from '../support/postgres.ts';
 import { readMarkdown } from './markdown.ts';
 
 const key = Buffer.alloc(32, 7);
-const [script] = readMarkdown('README.md').fences.filter(({ language }) => language === 'js');
+const [script] = readMarkdown('docs/webhooks.md').fences.filter(
+  ({ language }) => language === 'js',
+);
 const directory = mkdtempSync(join(tmpdir(), 'svc-readme-'));
 let url: string;
 let receiver: ReturnType<typeof spawn>;

@@ -1,9 +1,9 @@
-// README.md is held to the program: every command, flag, key, variable, path and script that it names
-// exists, and every configuration in it loads. What it tells to do is done in readme-run.test.ts; its table
-// of commands is written by write.ts.
+// README.md and the pages for users that it links are held to the program: every command, flag, key,
+// variable, path and script that they name exists, and every configuration in them loads. What they tell to
+// do is done in readme-run.test.ts; the table of commands is written by write.ts.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { Parser } from '@oclif/core';
 import { expect, test } from 'vitest';
 import { BaseCommand } from '../../commands/base/command.ts';
@@ -21,12 +21,15 @@ import { configKeys, configTree } from '../../src/config/keys.ts';
 import { reservedKeys } from '../../src/config/schema.ts';
 import { firstStartText } from '../../src/first-start.ts';
 import { repository } from '../support/cli.ts';
-import { codeSpans, readMarkdown, section, tableRows } from './markdown.ts';
+import { codeSpans, readMarkdown, section, tableRows, userPages } from './markdown.ts';
 import { commandClass } from './write.ts';
 
 const readme = readMarkdown('README.md');
-const spans = codeSpans(readme.prose);
-const everything = `${readme.text}\n`;
+const pages = userPages();
+const prose = pages.flatMap((page) => page.prose);
+const fences = pages.flatMap(({ name, fences }) => fences.map((fence) => ({ ...fence, name })));
+const spans = codeSpans(prose);
+const everything = pages.map(({ text }) => `${text}\n`).join('');
 const ids = listCommandIds();
 const shownUrl = 'http://127.0.0.1:4025';
 const shownKey = 'svc_live_…';
@@ -40,13 +43,13 @@ function shellWords(line: string): string[] {
   return end < 0 ? words : words.slice(0, end);
 }
 
-const shellLines = readme.fences
+const shellLines = fences
   .filter(({ language }) => language === 'sh')
   .flatMap(({ text }) => text.split('\n'));
 
 test('lines are at most 120 characters, but for what a program printed', () => {
-  const code = readme.fences.filter(({ language }) => language !== 'text');
-  const lines = [...readme.prose, ...code.flatMap(({ text }) => text.split('\n'))];
+  const code = fences.filter(({ language }) => language !== 'text');
+  const lines = [...prose, ...code.flatMap(({ text }) => text.split('\n'))];
   expect(lines.filter((line) => [...line].length > 120)).toEqual([]);
 });
 
@@ -96,7 +99,7 @@ test('keys of the configuration', () => {
   expect(given.filter((key) => !known.includes(key) && !existsSync(join(repository, key)))).toEqual(
     [],
   );
-  expect(section(readme, 'Not there yet').join(' ')).toContain(
+  expect(section(readMarkdown('docs/missing.md'), 'Not there yet').join(' ')).toContain(
     reservedKeys
       .map((key) => `\`${key}\``)
       .slice(0, -1)
@@ -105,7 +108,9 @@ test('keys of the configuration', () => {
 });
 
 test('the defaults of the table', () => {
-  for (const [keys = '', defaults = ''] of tableRows(section(readme, 'Configuration'))) {
+  for (const [keys = '', defaults = ''] of tableRows(
+    section(readMarkdown('docs/configuration.md'), 'Configuration'),
+  )) {
     const shown = codeSpans([defaults]);
     for (const [index, path] of codeSpans([keys]).entries()) {
       const value = configKeys.find((key) => key.path === path)?.defaultValue;
@@ -122,10 +127,10 @@ test('environment variables', () => {
   expect(known).toEqual(expect.arrayContaining(given));
 });
 
-const yaml = readme.fences.filter(({ language }) => language === 'yaml');
-test.each(yaml.map(({ line, text }) => [line, text] as const))(
-  'the configuration in line %d loads without a warning',
-  (_line, text) => {
+const yaml = fences.filter(({ language }) => language === 'yaml');
+test.each(yaml.map(({ name, line, text }) => [`${name}:${line}`, text] as const))(
+  'the configuration in %s loads without a warning',
+  (_place, text) => {
     const directory = mkdtempSync(join(tmpdir(), 'svc-docs-'));
     writeFileSync(join(directory, 'config.yaml'), text);
     const secrets = [...text.matchAll(/# .*\b(SVC_[A-Z_]+PASSWORD)/g)].map(([, name = '']) => name);
@@ -145,16 +150,31 @@ test('npm scripts', () => {
 });
 
 test('linked files', () => {
-  const links = [...everything.matchAll(/\]\(([^)#:]+)\)/g)].map(([, file = '']) => file);
+  const links = pages.flatMap(({ name, text }) =>
+    [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, file = '']) => join(dirname(name), file)),
+  );
   expect(links.length).toBeGreaterThan(3);
-  expect(links.filter((file) => !existsSync(join(repository, file)))).toEqual([]);
+  expect(links.filter((file) => !existsSync(join(repository, normalize(file))))).toEqual([]);
 });
 
 test('exit codes', () => {
-  const codes = tableRows(section(readme, 'Exit codes')).map(([code]) => Number(code));
+  const codes = tableRows(section(readMarkdown('docs/commands.md'), 'Exit codes')).map(([code]) =>
+    Number(code),
+  );
   expect(codes).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, interruptedCode]);
   expect(exitCodeOf(new UsageError())).toBe(2);
   expect(exitCodeOf(new ExpectationError())).toBe(8);
+});
+
+test('README.md leads from the first send to an upgrade, in about 300 lines', () => {
+  const lines = readme.text.split('\n');
+  expect(lines.length).toBeLessThanOrEqual(300);
+  const wanted = ['First send', 'See it', 'A domain of your own', 'Production', 'Upgrade'];
+  const headings = readme.prose
+    .filter((line) => line.startsWith('## '))
+    .map((line) => line.slice(3));
+  expect(headings.filter((heading) => wanted.includes(heading))).toEqual(wanted);
+  expect(lines.findIndex((line) => line.includes('Not there yet'))).toBeLessThan(15);
 });
 
 test('the text of a first start, as it is printed', () => {

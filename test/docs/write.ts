@@ -86,13 +86,23 @@ export function ownersOf(table: string): string[] {
   return queried.filter(({ names }) => names.has(table)).map(({ path }) => path);
 }
 
+/** As a shell takes it: the files of queries of one room. */
+function inOneWord(owners: readonly string[]): string {
+  const stems = owners.flatMap((path) => /^(.*\/)(.*)queries\.ts$/.exec(path)?.slice(1, 3) ?? []);
+  const [folder] = stems;
+  if (owners.length < 2 || stems.length < 2 * owners.length) {
+    return owners.map((path) => `\`${path}\``).join(', ');
+  }
+  return `\`${folder}{${stems.filter((_, index) => index % 2 === 1).join(',')}}queries.ts\``;
+}
+
 /** In the order of rooms. */
 function ownerRows(): string[][] {
   const room = (path = '') => rooms.indexOf(path.split('/')[1] ?? '');
   return tables
     .map((table) => ({ table, owners: ownersOf(table) }))
     .sort((a, b) => room(a.owners[0]) - room(b.owners[0]))
-    .map(({ table, owners }) => [`\`${table}\``, owners.map((path) => `\`${path}\``).join(', ')]);
+    .map(({ table, owners }) => [`\`${table}\``, inOneWord(owners)]);
 }
 
 function dependencyRows(list: 'dependencies' | 'devDependencies'): string[][] {
@@ -105,7 +115,7 @@ function dependencyRows(list: 'dependencies' | 'devDependencies'): string[][] {
 const packageHead = ['Package', 'Licence', 'Reason'];
 const parts: readonly Part[] = [
   {
-    file: 'README.md',
+    file: 'docs/commands.md',
     name: 'commands',
     head: ['Command', 'What it does'],
     rows: commandRows,

@@ -124,6 +124,41 @@ describe.each(stores)('the stream of events on %s', (store) => {
     );
   });
 
+  it('misses and repeats nothing over cuts, while four write', async () => {
+    // On SQLite one process writes at a time; on PostgreSQL two daemons do.
+    const other = store === 'postgres' ? await test.another() : test.app;
+    const each = 15;
+    const writer = async (number: number) => {
+      for (let index = 0; index < each; index++) {
+        const app = number % 2 === 0 ? test.app : other;
+        await app.store.write(async (trx) => {
+          const step = { recipientId: null, metadata: null, timestamp: test.clock.now() };
+          const { organizationId } = test.caller;
+          const messageId = `msg_${number}x${index}`;
+          const event = { ...step, organizationId, messageId, status: 'sent' };
+          await recordTimeline(app, trx, [{ ...event, eventType: 'sent' }]);
+        });
+      }
+    };
+    await happen('msg_first');
+    let last = '';
+    const all: LogItem[] = [];
+    let stream = await opened('?since=2026-01-01T00:00:00Z');
+    const writing = Promise.all([0, 1, 2, 3].map(writer));
+    const wanted = 4 * each + 1;
+    while (all.length < wanted) {
+      const told1 = told(await received(stream, 'data: '));
+      stream.socket.destroy();
+      all.push(...told1);
+      last = told1.at(-1)?.id ?? last;
+      if (all.length < wanted) stream = await opened('', { 'last-event-id': last });
+    }
+    await writing;
+    const ids = all.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(wanted);
+    expect(new Set(all.map(({ data }) => data.id)).size).toBe(wanted);
+  });
+
   it('ends when the server closes', async () => {
     const stream = await opened();
     await http.close(60_000);

@@ -137,8 +137,8 @@ describe('counted by reason', () => {
   });
 });
 
-it.each(refusalReasons)('the README says what %s is', (reason) => {
-  const table = tableRows(section(readMarkdown('README.md'), 'Refusals'));
+it.each(refusalReasons)('docs/refusals.md says what %s is', (reason) => {
+  const table = tableRows(section(readMarkdown('docs/refusals.md'), 'Refusals'));
   expect(table.map(([cell]) => cell).join()).toContain(`\`${reason}\``);
 });
 

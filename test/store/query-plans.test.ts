@@ -131,6 +131,15 @@ async function seed({ test, own, foreign }: PermissionWorld): Promise<void> {
       from ${numbers}`.execute(trx);
     await sql`insert into email_projections (message_id, tries, parsed_at)
       select 'msg_' || lpad(i::text, 24, '0'), 1, 0 from ${numbers}`.execute(trx);
+    await sql`insert into webhook_deliveries (id, organization_id, endpoint_id, event_id, event_type,
+        status, attempt_count, is_replay, created_at, updated_at)
+      select 'whdel_' || i, ${organizationId},
+        case when i % 10 = 0 then ${shared.webhook} else 'wep_' || i % 10 end, 'evt_' || i,
+        case when (i / 10) % 9 = 0 then 'message.sent' else 'message.accepted' end,
+        case when (i / 10) % 7 = 0 then 'exhausted' else 'delivered' end, 1, 0, 0, 0
+      from ${numbers}`.execute(trx);
+    await sql`insert into webhook_attempts (id, delivery_id, "trigger", at, duration_ms, outcome)
+      select 'wha_' || i, 'whdel_' || i, 'automatic', 0, 1, 'failed' from ${numbers}`.execute(trx);
     await sql`insert into blocks (id, organization_id, address, folded_address, reason, created_at)
       select 'blk_' || i, case when i % 2 = 0 then ${organizationId} else ${foreign.organizationId} end,
         'u' || i || '@example.com', 'u' || i || '@example.com', 'bounce', 0

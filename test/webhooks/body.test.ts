@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
 import { recordTimeline } from '../../src/events/record.ts';
+import { sweepEvents } from '../../src/events/retention.ts';
 import { presentMessageEvent } from '../../src/messages/events.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
 import { bodyOf, eventBody, mostBodyBytes } from '../../src/webhooks/body.ts';
@@ -12,6 +13,7 @@ import { send } from '../support/delivery.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import {
   attemptRows,
+  countsOf,
   deliveryRow,
   loopbackConfig,
   makeDeliveries,
@@ -128,6 +130,47 @@ describe.each(stores)('a body, on %s', (store) => {
     expect(await attemptRows(app, old[0] ?? '')).toEqual([]);
     const { rows: bodies } = await sql`select 1 from webhook_bodies`.execute(app.store.db);
     expect(bodies).toEqual([]);
+    // What is gone counts no more; what is there still does.
+    const { counted, byRows } = await countsOf(app, endpoint);
+    expect(counted).toEqual(byRows);
+    const { rows: quarters } = await sql<{ n: number }>`select delivered + pending as n
+      from webhook_counters order by quarter`.execute(app.store.db);
+    expect(quarters.map(({ n }) => n)).toEqual([1, 1]);
+  });
+
+  it('goes with the count of its quarter hour, once nothing of that is left', async () => {
+    const endpoint = await makeEndpoint(test, 'http://127.0.0.1:1/');
+    const ended = { status: 'exhausted', due_at: null } as const;
+    await makeDeliveries(test, endpoint, 3, ended);
+    test.clock.set(test.clock.now() + 91 * dayMs);
+    await makeDeliveries(test, endpoint, 1, ended);
+    await sweepWebhooks(app);
+    // Those that this sweep emptied go with the next: each is found empty or left.
+    await sweepWebhooks(app);
+    const { rows } = await sql`select exhausted from webhook_counters`.execute(app.store.db);
+    expect(rows).toEqual([{ exhausted: 1 }]);
+  });
+
+  it('goes with its event after 90 days, and the steps of a message stay', async () => {
+    const { message } = await ofMessage();
+    const endpoint = await makeEndpoint(test, 'http://127.0.0.1:1/');
+    await makeDeliveries(test, endpoint, 1_200);
+    const events = async () => {
+      const { rows } = await sql<{ n: number }>`
+        select cast(count(*) as integer) as n from resource_events`.execute(app.store.db);
+      return Number(rows[0]?.n);
+    };
+    const before = await events();
+    test.clock.set(test.clock.now() + 90 * dayMs);
+    expect(await sweepEvents(app)).toBe(0);
+    await makeDeliveries(test, endpoint, 1);
+    test.clock.set(test.clock.now() + 1);
+    expect(await sweepEvents(app)).toBe(before);
+    expect(await events()).toBe(1);
+    const { rows: steps } = await sql`select 1 from events where message_id = ${message}`.execute(
+      app.store.db,
+    );
+    expect(steps.length).toBeGreaterThan(0);
   });
 });
 

@@ -3,13 +3,14 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
-import { insertDeliveries } from '../../src/webhooks/queries.ts';
+import { insertDeliveries } from '../../src/webhooks/delivery-queries.ts';
 import type {
   WebhookDelivery,
   WebhookDeliveryWithAttempts,
   WebhookReplay,
   WebhookTest,
 } from '../../src/webhooks/schema.ts';
+import { updateWebhook } from '../../src/webhooks/webhooks.ts';
 import { cliWorkspace } from '../support/cli.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
@@ -87,6 +88,33 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
       lastAttemptAt: null,
       createdAt: iso(since - hourMs),
     });
+  });
+
+  it('have no next time while they are tried: the end of a lease is none', async () => {
+    const { id } = await endpoint(test);
+    await happen(test);
+    const shown = async () => (await list(id)).items.map((item) => item.nextAttemptAt);
+    expect(await shown()).toEqual([iso(test.clock.now())]);
+    const leaseEnds = test.clock.now() + 90_000;
+    await run(sql`update webhook_deliveries set claimed_by = 'wrk_1', due_at = ${leaseEnds}`);
+    expect(await shown()).toEqual([null]);
+  });
+
+  it('are counted alike by what moves them and by their rows', async () => {
+    const { id } = await endpoint(test);
+    await happen(test, 'sent');
+    await happen(test, 'delivered');
+    await updateWebhook(test.app, test.operator, id, { status: 'disabled' });
+    await updateWebhook(test.app, test.operator, id, { status: 'active' });
+    await happen(test, 'sent');
+    const total = async (query: string) => (await list(id, query)).pagination.total;
+    expect(await total('')).toBe(3);
+    expect(await total('?status=cancelled')).toBe(2);
+    expect(await total('?status=pending')).toBe(1);
+    expect(await total('?eventType=message.sent')).toBe(2);
+    expect(await total('?eventType=message.sent&status=cancelled')).toBe(1);
+    expect(await total(`?since=${iso(test.clock.now())}`)).toBe(3);
+    expect(await total(`?since=${iso(test.clock.now() + 1)}`)).toBe(0);
   });
 
   it.each(['status=sent', 'eventType=nonsense', 'since=yesterday', 'limit=0'])(

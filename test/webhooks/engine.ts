@@ -7,11 +7,7 @@ import { sql } from 'kysely';
 import type { App } from '../../src/app.ts';
 import { insertResourceEvents } from '../../src/events/queries.ts';
 import { moveCounts } from '../../src/webhooks/counters.ts';
-import type {
-  WebhookAttemptRow,
-  WebhookDeliveryRow,
-  WebhookRow,
-} from '../../src/webhooks/delivery-queries.ts';
+import type { AttemptRow, DeliveryRow, EndpointRow } from '../../src/webhooks/rows.ts';
 import { sealHeaders, sealSecret } from '../../src/webhooks/secrets.ts';
 import { secretFrom } from '../../src/webhooks/signature.ts';
 import type { TestApp } from '../support/test-app.ts';
@@ -96,12 +92,12 @@ export const secret = secretFrom('a secret of tests');
 export async function makeEndpoint(
   { app, caller }: TestApp,
   url: string,
-  more: Partial<WebhookRow> & { plainSecret?: string; plainHeaders?: Record<string, string> } = {},
+  more: Partial<EndpointRow> & { plainSecret?: string; plainHeaders?: Record<string, string> } = {},
 ): Promise<string> {
   const id = app.newId('webhook');
   const { plainSecret = secret, plainHeaders, ...columns } = more;
   const now = app.clock.now();
-  const row: WebhookRow = {
+  const row: EndpointRow = {
     id,
     organization_id: caller.organizationId,
     name: null,
@@ -139,7 +135,7 @@ export async function makeDeliveries(
   { app, caller }: TestApp,
   endpointId: string,
   count: number,
-  more: Partial<WebhookDeliveryRow> & { data?: object } = {},
+  more: Partial<DeliveryRow> & { data?: object } = {},
 ): Promise<string[]> {
   const { data = { id: 'dom_1', name: 'a' }, ...columns } = more;
   const now = app.clock.now();
@@ -156,7 +152,7 @@ export async function makeDeliveries(
         facts: null,
       };
       await insertResourceEvents(trx, [event]);
-      const row: WebhookDeliveryRow = {
+      const row: DeliveryRow = {
         id: app.newId('webhookDelivery'),
         organization_id: caller.organizationId,
         endpoint_id: endpointId,
@@ -186,25 +182,23 @@ export async function makeDeliveries(
   return ids;
 }
 
-export async function deliveryRow({ store }: App, id: string): Promise<WebhookDeliveryRow> {
+export async function deliveryRow({ store }: App, id: string): Promise<DeliveryRow> {
   const { rows } =
-    await sql<WebhookDeliveryRow>`select * from webhook_deliveries where id = ${id}`.execute(
-      store.db,
-    );
+    await sql<DeliveryRow>`select * from webhook_deliveries where id = ${id}`.execute(store.db);
   if (!rows[0]) throw new Error(`no delivery ${id}`);
   return rows[0];
 }
 
-export async function endpointRow({ store }: App, id: string): Promise<WebhookRow> {
-  const { rows } = await sql<WebhookRow>`select * from webhook_endpoints where id = ${id}`.execute(
+export async function endpointRow({ store }: App, id: string): Promise<EndpointRow> {
+  const { rows } = await sql<EndpointRow>`select * from webhook_endpoints where id = ${id}`.execute(
     store.db,
   );
   if (!rows[0]) throw new Error(`no endpoint ${id}`);
   return rows[0];
 }
 
-export async function attemptRows({ store }: App, id: string): Promise<WebhookAttemptRow[]> {
-  const { rows } = await sql<WebhookAttemptRow>`
+export async function attemptRows({ store }: App, id: string): Promise<AttemptRow[]> {
+  const { rows } = await sql<AttemptRow>`
     select * from webhook_attempts where delivery_id = ${id} order by id`.execute(store.db);
   return rows;
 }

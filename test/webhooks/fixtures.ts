@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { App } from '../../src/app.ts';
 import { recordTimeline } from '../../src/events/record.ts';
-import type { DeliveryRow } from '../../src/webhooks/queries.ts';
+import type { DeliveryRow } from '../../src/webhooks/rows.ts';
 import type { CreateWebhook, Webhook } from '../../src/webhooks/schema.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import type { TestApp } from '../support/test-app.ts';

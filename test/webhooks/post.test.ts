@@ -197,6 +197,32 @@ describe('a post', () => {
     });
   });
 
+  it('over TLS asks for the name of the endpoint (SNI), at the address that was checked', async () => {
+    const asked: string[] = [];
+    const server = createTlsServer({
+      key: testKey,
+      cert: testCert,
+      SNICallback(name, done) {
+        asked.push(name);
+        done(null);
+      },
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closes.push(() => new Promise((resolve) => server.close(() => resolve())));
+    const { port } = server.address() as AddressInfo;
+    const addresses = async () => ({ ipv4: ['127.0.0.1'], ipv6: [], authenticated: false });
+    const app = { ...test.app, dns: { ...test.app.dns, addresses } };
+    const named = createPoster(app);
+    const outcome = await named.post({
+      url: `https://hooks.example:${port}/`,
+      headers: {},
+      body: '{}',
+    });
+    expect(outcome).toMatchObject({ isSuccess: false, errorClass: 'tls' });
+    expect(asked).toEqual(['hooks.example']);
+    await named.close();
+  });
+
   it('reads no proxy variable', async () => {
     const to = await receiver();
     const proxy = await receiver();

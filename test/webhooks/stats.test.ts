@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { updateOrganization } from '../../src/organizations/organizations.ts';
 import { moveCounts } from '../../src/webhooks/counters.ts';
-import type { DeliveryStatus } from '../../src/webhooks/queries.ts';
+import type { DeliveryStatus } from '../../src/webhooks/rows.ts';
 import type { WebhookStats } from '../../src/webhooks/schema.ts';
 import { webhookStats } from '../../src/webhooks/stats.ts';
 import { cliWorkspace } from '../support/cli.ts';

@@ -1,0 +1,91 @@
+// The rows of the tables of webhooks, as both queries files of them read and write them.
+
+export interface EndpointRow {
+  id: string;
+  organization_id: string;
+  name: string | null;
+  url: string;
+  /** JSON of patterns. */
+  events: string;
+  /** JSON. */
+  channels: string;
+  /** JSON, encrypted; null for none. */
+  headers: string | null;
+  status: 'active' | 'disabled';
+  disabled_reason: string | null;
+  /** Encrypted. */
+  secret: string;
+  /** Encrypted; null where the secret was never rotated. */
+  previous_secret: string | null;
+  /** Until when both sign, ms since 1970. */
+  previous_until: number | null;
+  /** The first failure after the last success, ms since 1970. */
+  failing_since: number | null;
+  /** When it was last disabled, ms since 1970: what was made before is cancelled as it is met. */
+  cancel_before: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export type DeliveryStatus = 'pending' | 'delivered' | 'exhausted' | 'cancelled';
+
+export const deliveryStatuses: readonly DeliveryStatus[] = [
+  'pending',
+  'delivered',
+  'exhausted',
+  'cancelled',
+];
+
+export interface DeliveryRow {
+  id: string;
+  organization_id: string;
+  endpoint_id: string;
+  event_id: string;
+  event_type: string;
+  /** Of events on a message. */
+  message_id: string | null;
+  status: DeliveryStatus;
+  attempt_count: number;
+  /** Of the next attempt; the end of the lease while `claimed_by` is set; null once it has ended. */
+  due_at: number | null;
+  claimed_by: string | null;
+  is_replay: number;
+  last_attempt_at: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface AttemptRow {
+  id: string;
+  delivery_id: string;
+  trigger: 'automatic' | 'manual';
+  at: number;
+  duration_ms: number;
+  outcome: 'succeeded' | 'failed';
+  status_code: number | null;
+  error_class: string | null;
+  response: string | null;
+}
+
+export interface BodyRow {
+  event_id: string;
+  organization_id: string;
+  message_id: string | null;
+  body: string;
+  created_at: number;
+}
+
+/** Deliveries of an endpoint that were made in a quarter hour, by where they stand. */
+export interface CounterRow extends Record<DeliveryStatus, number> {
+  endpoint_id: string;
+  quarter: number;
+}
+
+export interface WebhookTables {
+  webhook_endpoints: EndpointRow;
+  webhook_changes: { counter: number };
+  webhook_deliveries: DeliveryRow;
+  webhook_attempts: AttemptRow;
+  webhook_bodies: BodyRow;
+  webhook_counters: CounterRow;
+}

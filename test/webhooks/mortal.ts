@@ -1,0 +1,89 @@
+// A service that dies at a point of a test's choice: from then on it writes nothing and posts nothing, and
+// nothing that it waits for comes. What it had committed is committed, what it had begun is not.
+import type { App } from '../../src/app.ts';
+import type { Store } from '../../src/store/db.ts';
+import type { Poster } from '../../src/webhooks/post.ts';
+
+export const stages = ['enqueue', 'claim', 'body', 'post', 'settle'] as const;
+export type Stage = (typeof stages)[number];
+/** `inside`: within its transaction, all of its work done. */
+export const moments = ['before', 'inside', 'after'] as const;
+
+export interface KillPoint {
+  stage: Stage;
+  moment: (typeof moments)[number];
+  /** The how manyeth of its stage. */
+  nth: number;
+}
+
+export interface Mortal {
+  readonly isDead: boolean;
+  poster: Poster;
+}
+
+const never = () => new Promise<never>(() => {});
+
+/** Of a write, by who asks for it. */
+function stageOf(stack: string): Stage | null {
+  if (stack.includes('claimWished')) return 'claim';
+  if (stack.includes('keepBodies')) return 'body';
+  if (/store[/\\]group\.ts/.test(stack)) return 'settle';
+  return stack.includes('enqueueOne') ? 'enqueue' : null;
+}
+
+/** Has `app` die at this point. */
+export function mortal(app: App, poster: Poster, point: KillPoint): Mortal {
+  const seen = new Map<Stage, number>();
+  let isDead = false;
+  /** Whether it is this one. */
+  const isDue = (stage: Stage | null) => {
+    if (stage === null) return false;
+    const count = (seen.get(stage) ?? 0) + 1;
+    seen.set(stage, count);
+    return stage === point.stage && count === point.nth;
+  };
+  const die = () => {
+    isDead = true;
+    return never();
+  };
+  const { write } = app.store;
+  const writeOrDie: Store['write'] = async (work, durability) => {
+    if (isDead) return never();
+    const isFatal = isDue(stageOf(new Error('where').stack ?? ''));
+    if (!isFatal) {
+      const written = await write(work, durability);
+      return isDead ? never() : written;
+    }
+    if (point.moment === 'before') return die();
+    if (point.moment === 'after') {
+      await write(work, durability);
+      return die();
+    }
+    const rollBack = new Error('it died within its transaction');
+    await write(async (trx) => {
+      await work(trx);
+      isDead = true;
+      throw rollBack;
+    }, durability).catch((error: unknown) => {
+      if (error !== rollBack) throw error;
+    });
+    return never();
+  };
+  Object.assign(app.store, { write: writeOrDie });
+  return {
+    get isDead() {
+      return isDead;
+    },
+    poster: {
+      async post(request) {
+        if (isDead) return never();
+        const isFatal = isDue('post');
+        if (isFatal && point.moment === 'before') return die();
+        const outcome = await poster.post(request);
+        if (isFatal) return die();
+        return isDead ? never() : outcome;
+      },
+      close: () => poster.close(),
+    },
+  };
+}

@@ -1,0 +1,268 @@
+// For each kind that something tells: the change, its event, its delivery and its timeline row are stored
+// together or not at all, wherever it fails; and what is posted of it is always the same bytes, as its
+// schema has them. Kinds that wait for their area are those of test/events/kinds.test.ts.
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventKinds } from '../../daemon/http/event-kinds.ts';
+import type { App, LoggedEvent } from '../../src/app.ts';
+import { addDomain } from '../../src/domains/domains.ts';
+import { verifyDomain } from '../../src/domains/verification.ts';
+import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
+import { pauseOrganization, resumeOrganization } from '../../src/organizations/organizations.ts';
+import { cancelMessage } from '../../src/queue/cancel.ts';
+import { resumeDomain } from '../../src/queue/desk/resume.ts';
+import { scheduleMessage } from '../../src/sending/schedule.ts';
+import type { Db } from '../../src/store/db.ts';
+import { lastly } from '../../src/store/last-writes.ts';
+import { countHealth } from '../../src/usage/health.ts';
+import { testWebhook } from '../../src/webhooks/deliveries.ts';
+import { disableEndpoint } from '../../src/webhooks/disable.ts';
+import { createWebhookLoop } from '../../src/webhooks/loop.ts';
+import { redeliverNow } from '../../src/webhooks/redeliver.ts';
+import { payloadFor, send, startPipeline } from '../support/delivery.ts';
+import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+import { startOutcomes } from '../usage/fixtures.ts';
+import { endpointRow, makeEndpoint, type Receiver, receiver, status, until } from './engine.ts';
+
+const dayMs = 24 * 3600_000;
+const ill = 'ill.example';
+
+interface World extends TestApp {
+  endpoint: string;
+}
+
+/** Makes what must be there before, and returns what makes the kind happen. */
+type Cause = (world: World) => Promise<() => Promise<unknown>>;
+
+const scheduled = (world: World) => {
+  const later = {
+    ...payloadFor('delivered@simulator.test'),
+    scheduledFor: world.clock.now() + dayMs,
+  };
+  return scheduleMessage(world.app, world.caller, later);
+};
+
+/** What becomes of a message to the simulator. */
+const simulated =
+  (word: string): Cause =>
+  async (world) => {
+    await send(world.app, world.caller, `${word}@simulator.test`);
+    return async () => {
+      const pipeline = await startPipeline(world.app);
+      await until(() => ends(world.app)).finally(() => pipeline.close());
+    };
+  };
+
+/** Whether the one delivery was tried, or its end could not be stored. */
+async function ends(app: App): Promise<boolean> {
+  if (faulted.has(app)) return true;
+  const { rows } = await sql<{ n: number }>`select cast(count(*) as integer) as n from events
+    where event_type in ('sent', 'bounced', 'deferred', 'failed')`.execute(app.store.db);
+  return Number(rows[0]?.n) > 0;
+}
+
+const domainOf = async ({ app, operator }: World, isVerified = true) => {
+  const { id } = await addDomain(app, operator, { domain: ill, dkim: 'ed25519' });
+  if (isVerified) await verifyDomain(app, operator, id, { force: true });
+  return id;
+};
+
+/** As if so much mail of a domain had ended just now. */
+const count = ({ app, caller }: World, fromDomain: string, attempted: number, hard_bounced = 0) =>
+  app.store.write((trx) => {
+    const counts = { attempted, hard_bounced };
+    const of = { organizationId: caller.organizationId, sender: null, fromDomain };
+    return countHealth(app, trx, [{ ...of, counts }]);
+  });
+
+const causes: Record<string, Cause> = {
+  'message.accepted': async ({ app, caller }) => {
+    return () => send(app, caller, 'delivered@simulator.test');
+  },
+  'message.scheduled': async (world) => () => scheduled(world),
+  'message.cancelled': async (world) => {
+    const { id } = await scheduled(world);
+    return () => cancelMessage(world.app, world.caller, id);
+  },
+  'message.sent': simulated('delivered'),
+  'message.delivered': simulated('delivered'),
+  'message.deferred': simulated('deferred'),
+  'message.opened': simulated('opened'),
+  'message.complained': simulated('complained'),
+  'message.bounced': simulated('bounced'),
+  'mailbox.created': async ({ app, operator }) => {
+    await addDomain(app, operator, { domain: 'box.example', dkim: 'ed25519' });
+    const mailbox = { slug: 'ada', displayName: null, address: 'ada@box.example' };
+    return () => createMailbox(app, operator, mailbox);
+  },
+  'domain.verified': async (world) => {
+    const id = await domainOf(world, false);
+    return () => verifyDomain(world.app, world.operator, id, { force: true });
+  },
+  'domain.failing': async (world) => {
+    const id = await domainOf(world);
+    return () => verifyDomain(world.app, world.operator, id, {});
+  },
+  'domain.failed': async (world) => {
+    const id = await domainOf(world);
+    await verifyDomain(world.app, world.operator, id, {});
+    world.clock.set(world.clock.now() + 4 * dayMs);
+    return () => verifyDomain(world.app, world.operator, id, {});
+  },
+  'domain.held': async (world) => {
+    await domainOf(world);
+    await count(world, 'sandbox.test', 300);
+    await count(world, ill, 99, 9);
+    const { app, caller } = world;
+    await send(app, caller, 'dead@example.com', { from: { email: `news@${ill}` } });
+    return async () => {
+      const outcomes = await startOutcomes(app);
+      await until(() => ends(app)).finally(() => outcomes.close());
+    };
+  },
+  'domain.resumed': async (world) => {
+    const id = await domainOf(world);
+    await count(world, 'sandbox.test', 300);
+    await count(world, ill, 100, 10);
+    return () => resumeDomain(world.app, world.operator, id, {});
+  },
+  'workspace.warning': async (world) => {
+    await domainOf(world);
+    await count(world, 'sandbox.test', 300);
+    return () => count(world, ill, 100, 10);
+  },
+  'workspace.paused': async ({ app, caller }) => {
+    return () => pauseOrganization(app, caller.organizationId, {});
+  },
+  'workspace.resumed': async ({ app, caller }) => {
+    await pauseOrganization(app, caller.organizationId, {});
+    return () => resumeOrganization(app, caller.organizationId, {});
+  },
+  'webhook.disabled': async (world) => {
+    const other = await makeEndpoint(world, 'http://127.0.0.1:1/');
+    const row = await endpointRow(world.app, other);
+    return () => world.app.store.write((trx) => disableEndpoint(world.app, trx, row, 'it is gone'));
+  },
+  'webhook.test': async ({ app, operator, endpoint }) => {
+    return () => testWebhook(app, operator, endpoint, { data: { order: 7 } });
+  },
+};
+
+/** Where a fault was met. */
+const faulted = new WeakSet<App>();
+
+class Fault extends Error {}
+
+/** Fails the transaction that tells of this kind: in the sink, or once all else in it is done. */
+function plantFault(app: App, kind: string, where: 'in the sink' | 'at the end'): void {
+  const sinks = app.eventSinks.splice(0);
+  const fail = () => {
+    faulted.add(app);
+    throw new Fault('planted');
+  };
+  app.eventSinks.push({
+    wants: () => true,
+    async take(trx: Db, events: readonly LoggedEvent[]) {
+      const isMeant = events.some(({ type }) => type === kind);
+      if (isMeant && where === 'in the sink') fail();
+      for (const sink of sinks) await sink.take(trx, events);
+      if (isMeant) lastly(trx, 'zzz', () => ({ write: async () => fail() }));
+    },
+  });
+}
+
+/** What there is of a kind, and how things stand; that an attempt is under way is no change. */
+async function stateOf({ app }: World, kind: string): Promise<unknown> {
+  const step = kind.replace(/^message\./, '');
+  const asked = {
+    steps: sql`select id from events where event_type = ${step}`,
+    events: sql`select id from resource_events where event_type = ${kind}`,
+    queued: sql`select id from webhook_deliveries where event_type = ${kind}`,
+    messages: sql`select id, case when status = 'processing' then 'pending' else status end as s
+      from messages order by id`,
+    deliveries: sql`select id, terminal_at, sent_at, read_at from deliveries order by id`,
+    domains: sql`select id, status from domains order by id`,
+    holds: sql`select * from health_reviews order by organization_id`,
+    organizations: sql`select id, sending_status from organizations order by id`,
+    mailboxes: sql`select id from mailboxes order by id`,
+    endpoints: sql`select id, status from webhook_endpoints order by id`,
+  };
+  const found: Record<string, unknown> = {};
+  for (const [name, query] of Object.entries(asked)) {
+    found[name] = (await query.execute(app.store.db)).rows;
+  }
+  return found;
+}
+
+describe('a kind that is told', () => {
+  let dns: DnsServer;
+  let to: Receiver;
+  let world: World;
+  beforeEach(async () => {
+    dns = await startDnsServer();
+    to = await receiver();
+    const config = { webhooks: { allowPrivateAddresses: true }, dns: { servers: [dns.address] } };
+    const test = await testApp({ config });
+    world = { ...test, endpoint: await makeEndpoint(test, to.url) };
+  });
+  afterEach(async () => {
+    await world.close();
+    await to.close();
+    await dns.close();
+  });
+
+  const kinds = Object.keys(causes);
+
+  describe.each(['in the sink', 'at the end'] as const)('with a fault %s', (where) => {
+    it.each(kinds)('leaves nothing: %s', async (kind) => {
+      const act = await causes[kind]?.(world);
+      const before = await stateOf(world, kind);
+      plantFault(world.app, kind, where);
+      await act?.().catch(() => {});
+      expect(faulted.has(world.app)).toBe(true);
+      expect(await stateOf(world, kind)).toEqual(before);
+    });
+  });
+
+  it.each(kinds)('is posted as its schema has it, always as the same bytes: %s', async (kind) => {
+    const act = await causes[kind]?.(world);
+    const { app, clock, endpoint } = world;
+    await act?.();
+    const { rows } = await sql<{ id: string; event_id: string }>`
+      select id, event_id from webhook_deliveries
+      where event_type = ${kind} and endpoint_id = ${endpoint}`.execute(app.store.db);
+    expect(rows.length).toBeGreaterThan(0);
+    const { id = '', event_id = '' } = rows[0] ?? {};
+    const { rows: logged } = await sql<{ n: number }>`
+      select cast(count(*) as integer) as n from (select id from events where id = ${event_id}
+        union all select id from resource_events where id = ${event_id}) as both`.execute(
+      app.store.db,
+    );
+    expect(logged).toEqual([{ n: 1 }]);
+
+    const bodies = () =>
+      to.received.filter((one) => one.headers['webhook-id'] === event_id).map(({ body }) => body);
+    to.answer = status(500);
+    const loop = createWebhookLoop(app);
+    await loop.start();
+    try {
+      await until(() => bodies().length === 1);
+      await loop.idle();
+      to.answer = status(204);
+      for (let step = 0; step < 20 && bodies().length < 2; step++) {
+        await clock.advance(1_000);
+        await loop.idle();
+      }
+      await redeliverNow(app, world.operator, endpoint, id);
+    } finally {
+      await loop.stop(0);
+    }
+    expect(bodies()).toHaveLength(3);
+    expect(new Set(bodies()).size).toBe(1);
+    const { type, data, organizationId } = JSON.parse(bodies()[0] ?? '');
+    expect([type, organizationId]).toEqual([kind, world.caller.organizationId]);
+    const { schema } = eventKinds.find((one) => one.type === kind) ?? {};
+    expect(schema?.parse(data)).toEqual(data);
+  });
+});
