@@ -14,7 +14,7 @@ type Traffic = readonly [sends: number, bounced: number, complained: number];
 const nothing: Traffic = [0, 0, 0];
 const healthy: Traffic = [150, 2, 0];
 /** Fewer than the hundred that prove something, however bad. */
-const thin: Traffic = [40, 4, 1];
+const thin: Traffic = [40, 4, 2];
 const bouncing: Traffic = [150, 5, 0];
 const reported: Traffic = [150, 0, 2];
 /** A little less than three percent, and one complaint: their counts are as much as rates. */
@@ -54,14 +54,14 @@ day 17: window 17 closed, 150 of 228, healthy: 150 sent, 2 bounced, 0 complained
 day 18: window 18 closed, 150 of 240, healthy: 150 sent, 2 bounced, 0 complained, active
 day 19: window 19 closed, 150 of 252, healthy: 150 sent, 2 bounced, 0 complained, active
 day 20: window 20 closed, 150 of 265, healthy: 150 sent, 2 bounced, 0 complained, active
-day 21: window 21 closed, 40 of 279, insufficient-evidence: 40 sent, 4 bounced, 1 complained, active
-day 22: window 22 closed, 40 of 293, insufficient-evidence: 40 sent, 4 bounced, 1 complained, active
-day 23: window 23 closed, 40 of 308, insufficient-evidence: 40 sent, 4 bounced, 1 complained, active
-day 24: window 24 closed, 40 of 324, insufficient-evidence: 40 sent, 4 bounced, 1 complained, active
-day 25: window 25 closed, 40 of 341, insufficient-evidence: 40 sent, 4 bounced, 1 complained, active
-day 26: window 26 closed, 40 of 359, insufficient-evidence: 40 sent, 4 bounced, 1 complained, active
-day 27: window 27 closed, 40 of 377, insufficient-evidence: 40 sent, 4 bounced, 1 complained, active
-day 28: window 28 closed, 40 of 396, insufficient-evidence: 40 sent, 4 bounced, 1 complained, active
+day 21: window 21 closed, 40 of 279, insufficient-evidence: 40 sent, 4 bounced, 2 complained, active
+day 22: window 22 closed, 40 of 293, insufficient-evidence: 40 sent, 4 bounced, 2 complained, active
+day 23: window 23 closed, 40 of 308, insufficient-evidence: 40 sent, 4 bounced, 2 complained, active
+day 24: window 24 closed, 40 of 324, insufficient-evidence: 40 sent, 4 bounced, 2 complained, active
+day 25: window 25 closed, 40 of 341, insufficient-evidence: 40 sent, 4 bounced, 2 complained, active
+day 26: window 26 closed, 40 of 359, insufficient-evidence: 40 sent, 4 bounced, 2 complained, active
+day 27: window 27 closed, 40 of 377, insufficient-evidence: 40 sent, 4 bounced, 2 complained, active
+day 28: window 28 closed, 40 of 396, insufficient-evidence: 40 sent, 4 bounced, 2 complained, active
 day 29: window 29 closed, 150 of 416, unhealthy: 150 sent, 5 bounced, 0 complained, held
 day 30: no window, held
 day 31: no window, held
