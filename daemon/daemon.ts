@@ -23,6 +23,7 @@ import { addProcessMetrics } from '../src/runtime/metrics.ts';
 import { sweepIdempotencyKeys } from '../src/sending/send.ts';
 import { lockDaemon, storeLocation } from '../src/store/open.ts';
 import { sweepHealth } from '../src/usage/health.ts';
+import { moveWindows } from '../src/warming/windows.ts';
 import { createWebhookLoop } from '../src/webhooks/loop.ts';
 import { sweepWebhooks } from '../src/webhooks/retention.ts';
 import { eventKinds } from './http/event-kinds.ts';
@@ -200,6 +201,7 @@ function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop):
     startJobs(app, [
       { name: 'flush key use', pattern: '* * * * *', run: () => authenticator.flushLastUsed() },
       { name: 'check domains', pattern: '* * * * *', run: () => checkDueDomains(app) },
+      { name: 'move warming windows', pattern: '* * * * *', run: () => moveWindows(app) },
       {
         name: 'sweep idempotency claims',
         pattern: '17 * * * *',

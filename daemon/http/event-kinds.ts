@@ -9,6 +9,7 @@ import * as mailbox from '../../src/mailboxes/events.ts';
 import { messageKinds } from '../../src/messages/events.ts';
 import * as workspace from '../../src/organizations/events.ts';
 import * as sender from '../../src/senders/events.ts';
+import * as warming from '../../src/warming/events.ts';
 import * as webhook from '../../src/webhooks/events.ts';
 
 const gathered: readonly EventKind[] = [
@@ -17,6 +18,7 @@ const gathered: readonly EventKind[] = [
   ...Object.values(domain),
   ...Object.values(sender),
   ...Object.values(workspace),
+  ...Object.values(warming),
   ...awaitedKinds,
   ...Object.values(webhook),
 ];

@@ -12,6 +12,7 @@ import { reportRoutes } from '../../src/reports/routes.ts';
 import { senderRoutes } from '../../src/senders/routes.ts';
 import { sendingRoutes } from '../../src/sending/routes.ts';
 import { usageRoutes } from '../../src/usage/routes.ts';
+import { warmingRoutes } from '../../src/warming/routes.ts';
 import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import { eventRoutes } from './event-kinds.ts';
 
@@ -22,6 +23,7 @@ export const routes: readonly Route[] = [
   ...Object.values(domainRoutes),
   ...Object.values(reportRoutes),
   ...Object.values(senderRoutes),
+  ...Object.values(warmingRoutes),
   ...Object.values(blockRoutes),
   ...Object.values(eventRoutes),
   ...Object.values(webhookRoutes),

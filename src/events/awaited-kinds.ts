@@ -127,33 +127,6 @@ const campaignRuns = kindsOf(
   },
 );
 
-const warmings = kindsOf(
-  z
-    .looseObject({
-      id: z.string(),
-      status: z.string(),
-      identity: z.string(),
-      holdReason: z.string().nullable(),
-      heldAt: z.string().nullable(),
-      completedAt: z.string().nullable(),
-      ...times,
-    })
-    .meta({ id: 'WarmingPlanTold', description: 'A plan that warms a domain' }),
-  {
-    id: `warm_${suffix}`,
-    status: 'active',
-    identity: 'example.com',
-    holdReason: null,
-    heldAt: null,
-    completedAt: null,
-    ...timesSample,
-  },
-  {
-    'warming.held': 'It stands still: its mail bounced or was reported',
-    'warming.completed': 'The domain sends as much as was planned',
-  },
-);
-
 const templates = kindsOf(
   z
     .looseObject({
@@ -218,7 +191,6 @@ export const awaitedKinds = [
   ...contactImport,
   ...conversations,
   ...campaignRuns,
-  ...warmings,
   ...templates,
   ...installations,
 ];

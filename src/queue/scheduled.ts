@@ -29,6 +29,7 @@ import { findMessageRows, lockMessages, type MessageRow } from '../messages/quer
 import { findOrganizations } from '../organizations/queries.ts';
 import { perApp } from '../runtime/per-app.ts';
 import type { Db } from '../store/db.ts';
+import { countInWindows } from '../warming/count.ts';
 import { Departures } from './departures.ts';
 import { changeQueue } from './desk/queue-walk.ts';
 import { countDropped } from './outcome-counts.ts';
@@ -174,7 +175,7 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
   const blocked = await findBlockedOf(trx, sends);
   const bookings = await openBookings(app, trx, organizationIds, now);
   const departures = new Departures(app, trx, now, await firstTurn(trx));
-  const counted: { organizationId: string; emails: number }[] = [];
+  const counted: MessageRow[] = [];
   for (const { messageId, organizationId, waitMs } of asked) {
     const { message, rows = [], send } = due.get(messageId) ?? {};
     // Cancelled, deleted, or sent by another daemon meanwhile.
@@ -192,14 +193,21 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
       const clearsAt = allowances.clearsAt(organizationId);
       await putOff(trx, rows, (row) => waitForQuota(row, clearsAt));
     } else {
-      counted.push({ organizationId, emails: message.delivery_count });
+      counted.push(message);
       await departures.send(message, rows, blocked.get(organizationId) ?? new Map());
     }
   }
   await departures.tell();
   // Last: the counters are what other transactions wait for.
-  await allowances.count(trx, counted);
+  await allowances.count(
+    trx,
+    counted.map(({ organization_id, delivery_count }) => ({
+      organizationId: organization_id,
+      emails: delivery_count,
+    })),
+  );
   await countDropped(app, trx, departures.ended);
+  await countInWindows(app, trx, counted);
   return bookings;
 }
 

@@ -36,6 +36,9 @@ export const idPrefixes = {
   webhook: 'wep',
   webhookDelivery: 'whdel',
   webhookAttempt: 'wha',
+  warmingPlan: 'warm',
+  warmingBatch: 'wbat',
+  warmingDecision: 'wdec',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

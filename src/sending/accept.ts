@@ -25,6 +25,7 @@ import { type AcceptingSend, openAcceptChecks } from '../queue/send-checks.ts';
 import { turnsOf } from '../queue/turns.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
+import { countInWindows } from '../warming/count.ts';
 import type { SendContent } from './content.ts';
 import { type Draft, draftMessage } from './draft.ts';
 import {
@@ -95,6 +96,11 @@ export async function acceptAll(
     ),
   );
   await countAccepted(app, trx, [...drafts.values()]);
+  await countInWindows(
+    app,
+    trx,
+    [...drafts.values()].flatMap(({ message }) => (message.scheduled_for === null ? message : [])),
+  );
   for (const [index, { presented }] of drafts) {
     results[index] = { message: presented, replayed: false };
   }

@@ -27,6 +27,7 @@ import { webhookLists } from './migrations/0021-webhook-lists.ts';
 import { receivingDomains } from './migrations/0022-receiving-domains.ts';
 import { messageSearch } from './migrations/0023-message-search.ts';
 import { messageOrigins } from './migrations/0024-message-origins.ts';
+import { warming } from './migrations/0025-warming.ts';
 
 export const migrations: readonly Migration[] = [
   initial,
@@ -51,6 +52,7 @@ export const migrations: readonly Migration[] = [
   receivingDomains,
   messageSearch,
   messageOrigins,
+  warming,
 ];
 
 export interface MigrationStatus {

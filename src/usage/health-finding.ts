@@ -1,5 +1,6 @@
-// What the sums of a window come to (contract 6): healthy, a warning, or a pause, and in which words.
-// Rate and count both have to be reached. Also tells of them (contract 7), in the transaction that acts.
+// What the sums of a window come to (contract 6): healthy, a warning, or a pause; for the warming of a
+// domain, a hold. In which words, too. Rate and count both have to be reached. Also tells of them
+// (contract 7), in the transaction that acts.
 
 import type { App } from '../app.ts';
 import type { Config } from '../config/config.ts';
@@ -13,12 +14,14 @@ import { hourMs, hourOf } from './metrics.ts';
 
 const warnBounces = { rate: 0.02, count: 5 };
 const warnComplaints = { rate: 0.001, count: 2 };
+/** Rates at which the warming of a domain is held, with the counts of the warning. */
+export const warmingLimits = { bounces: 0.03, complaints: 0.001 };
 const pauseBounceCount = 10;
 const pauseComplaintCount = 5;
 
 /** Why the rates of a window need attention. */
 export interface Finding {
-  level: 'warning' | 'pause';
+  level: 'warning' | 'hold' | 'pause';
   of: 'bounces' | 'complaints';
   count: number;
   attempted: number;
@@ -32,12 +35,17 @@ export function windowStart({ windowHours }: Limits, now: number, since: number)
   return Math.max(hourOf(now) - windowHours * hourMs, since);
 }
 
+/** Whether so many of the attempted reach a limit, by rate and count. */
+function reachedBy(attempted: number) {
+  return (count: number, limit: { rate: number; count: number }) =>
+    count >= limit.count && count / attempted >= limit.rate;
+}
+
 /** What these sums come to, the worst first; null where they are healthy or prove nothing. */
 export function findingOf(limits: Limits, sums: HealthTally): Finding | null {
   const { attempted, hard_bounced: bounces, complained: complaints } = sums;
   if (attempted < limits.minimumSends) return null;
-  const reaches = (count: number, limit: { rate: number; count: number }) =>
-    count >= limit.count && count / attempted >= limit.rate;
+  const reaches = reachedBy(attempted);
   const { maxBounceRate, maxComplaintRate } = limits;
   const finding = (level: Finding['level'], of: Finding['of']): Finding => {
     const isBounces = of === 'bounces';
@@ -52,6 +60,27 @@ export function findingOf(limits: Limits, sums: HealthTally): Finding | null {
   }
   if (reaches(bounces, warnBounces)) return finding('warning', 'bounces');
   return reaches(complaints, warnComplaints) ? finding('warning', 'complaints') : null;
+}
+
+/** Why a window of warming is not safe, its bounces first; null where it is, or where too little was sent. */
+export function warmingFindingOf({ minimumSends }: Limits, sums: HealthTally): Finding | null {
+  const { attempted, hard_bounced: bounces, complained: complaints } = sums;
+  if (attempted < minimumSends) return null;
+  const reaches = reachedBy(attempted);
+  const level = 'hold';
+  if (reaches(bounces, { ...warnBounces, rate: warmingLimits.bounces })) {
+    return { level, of: 'bounces', count: bounces, attempted, limit: warmingLimits.bounces };
+  }
+  if (reaches(complaints, { ...warnComplaints, rate: warmingLimits.complaints })) {
+    return {
+      level,
+      of: 'complaints',
+      count: complaints,
+      attempted,
+      limit: warmingLimits.complaints,
+    };
+  }
+  return null;
 }
 
 /** False where not even a part of what was counted can come to a pause, whatever its rate. */

@@ -89,7 +89,21 @@ export async function sumHealth(db: Db, window: Window): Promise<HealthTally> {
   return sums ?? { attempted: 0, hard_bounced: 0, complained: 0 };
 }
 
-/** The same for many scopes; one that has nothing is absent. */
+/** What was counted from `from` on, as it is stored: a review in the middle of an hour cuts it in two. */
+export function selectHealth(
+  db: Db,
+  { organizationId, scope, from }: Window,
+): Promise<(HealthTally & Pick<HealthRow, 'bucket_start'>)[]> {
+  return tables<HealthTables>(db)
+    .selectFrom('health_counters')
+    .select(['bucket_start', 'attempted', 'hard_bounced', 'complained'])
+    .where('organization_id', '=', organizationId)
+    .where('scope', '=', scope)
+    .where('bucket_start', '>=', from)
+    .execute();
+}
+
+/** The sums of many scopes; one that has nothing is absent. */
 export function sumHealthOf(
   db: Db,
   organizationId: string,

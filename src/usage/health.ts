@@ -123,7 +123,8 @@ function summedUp(observations: readonly HealthObservation[]): Iterable<Summed> 
   return sums.values();
 }
 
-function grow(sum: HealthTally, counts: Readonly<Partial<HealthTally>>): void {
+/** Adds what is named to `sum`. */
+export function grow(sum: HealthTally, counts: Readonly<Partial<HealthTally>>): void {
   sum.attempted += counts.attempted ?? 0;
   sum.hard_bounced += counts.hard_bounced ?? 0;
   sum.complained += counts.complained ?? 0;

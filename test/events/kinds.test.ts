@@ -25,7 +25,7 @@ const awaited = [
   ...['contact.imported', 'contact.unsubscribed'],
   ...['conversation.created', 'conversation.updated'],
   ...['campaign.run.started', 'campaign.run.completed', 'campaign.run.held'],
-  ...['campaign.run.failed', 'warming.held', 'warming.completed', 'template.published'],
+  ...['campaign.run.failed', 'template.published'],
   ...['extension.installation.created', 'extension.installation.upgraded'],
   'extension.installation.disabled',
 ];

@@ -6,9 +6,11 @@ import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { createBlock } from '../../src/blocks/blocks.ts';
 import { addDomain } from '../../src/domains/domains.ts';
+import { verifyDomain } from '../../src/domains/verification.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import type { IdKind } from '../../src/runtime/ids.ts';
 import { createSender } from '../../src/senders/senders.ts';
+import { pauseWarming, startWarming } from '../../src/warming/warming.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { payload, send } from '../messages/fixtures.ts';
 import type { HttpApi } from '../support/http-client.ts';
@@ -56,6 +58,30 @@ const blocks = '/v1/email/blocks';
 const keys = '/v1/api-keys';
 const webhooks = '/v1/webhooks';
 
+const ramp = {
+  identity: 'new' as const,
+  initialDailyRecipients: 50,
+  dailyGrowthPercent: 30,
+  targetDailyRecipients: 5_000,
+};
+
+async function provenDomain({ app, operator, serial, domain }: Maker) {
+  const added = await addDomain(app, operator, { domain: `w${serial}.${domain}`, dkim: 'ed25519' });
+  return verifyDomain(app, operator, added.id, { force: true });
+}
+
+async function warmingDomain(maker: Maker) {
+  const domain = await provenDomain(maker);
+  await startWarming(maker.app, maker.operator, domain.id, ramp);
+  return domain;
+}
+
+async function pausedDomain(maker: Maker) {
+  const domain = await warmingDomain(maker);
+  await pauseWarming(maker.app, maker.operator, domain.id, {});
+  return domain;
+}
+
 /** `keys:write` alone manages a writeKey, `keys:delete` a deleteKey. */
 export const resources = {
   message: {
@@ -88,6 +114,10 @@ export const resources = {
       addDomain(app, operator, { domain: `n${serial}.${domain}`, dkim: 'ed25519' }),
     conforms: { topic: 'domains', audits: { POST: 'domain.added', DELETE: 'domain.deleted' } },
   },
+  /** Verified, and without a plan; with one that is active; with one that is paused. */
+  provenDomain: { path: domains, idKind: 'domain', make: provenDomain },
+  warmingDomain: { path: domains, idKind: 'domain', make: warmingDomain },
+  pausedDomain: { path: domains, idKind: 'domain', make: pausedDomain },
   sender: {
     path: senders,
     idKind: 'sender',
@@ -224,6 +254,34 @@ export const rows: Readonly<Record<string, Row>> = {
   [`POST ${domains}/{id}/verify`]: { may: writesDomains, gives: 200, on: 'domain' },
   [`POST ${domains}/{id}/dkim/rotate`]: { may: writesDomains, gives: 200, on: 'domain' },
   [`DELETE ${domains}/{id}`]: { may: deletesDomains, gives: 200, on: 'domain', spends: true },
+
+  [`POST ${domains}/{id}/warming`]: {
+    may: writesDomains,
+    gives: 201,
+    on: 'provenDomain',
+    spends: true,
+    body: () => ramp,
+  },
+  [`GET ${domains}/{id}/warming`]: { may: readsDomains, gives: 200, on: 'warmingDomain' },
+  [`POST ${domains}/{id}/warming/pause`]: {
+    may: writesDomains,
+    gives: 200,
+    on: 'warmingDomain',
+    spends: true,
+  },
+  [`POST ${domains}/{id}/warming/resume`]: {
+    may: writesDomains,
+    gives: 200,
+    on: 'pausedDomain',
+    spends: true,
+    body: () => ({ note: 'looked at' }),
+  },
+  [`POST ${domains}/{id}/warming/cancel`]: {
+    may: writesDomains,
+    gives: 200,
+    on: 'pausedDomain',
+    spends: true,
+  },
 
   [`GET ${senders}`]: { may: readsDomains, gives: 200, query: '?limit=100' },
   [`POST ${senders}`]: {

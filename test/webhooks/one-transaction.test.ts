@@ -15,6 +15,8 @@ import { scheduleMessage } from '../../src/sending/schedule.ts';
 import type { Db } from '../../src/store/db.ts';
 import { lastly } from '../../src/store/last-writes.ts';
 import { countHealth } from '../../src/usage/health.ts';
+import { startWarming } from '../../src/warming/warming.ts';
+import { moveWindows } from '../../src/warming/windows.ts';
 import { testWebhook } from '../../src/webhooks/deliveries.ts';
 import { disableEndpoint } from '../../src/webhooks/disable.ts';
 import { createWebhookLoop } from '../../src/webhooks/loop.ts';
@@ -75,6 +77,16 @@ const count = ({ app, caller }: World, fromDomain: string, attempted: number, ha
     const of = { organizationId: caller.organizationId, sender: null, fromDomain };
     return countHealth(app, trx, [{ ...of, counts }]);
   });
+
+/** A plan from so many recipients to 500, whose first window is open. */
+async function warmingOf(world: World, initialDailyRecipients: number): Promise<void> {
+  await startWarming(world.app, world.operator, await domainOf(world), {
+    identity: 'new',
+    initialDailyRecipients,
+    dailyGrowthPercent: 100,
+    targetDailyRecipients: 500,
+  });
+}
 
 const causes: Record<string, Cause> = {
   'message.accepted': async ({ app, caller }) => {
@@ -139,6 +151,17 @@ const causes: Record<string, Cause> = {
     await pauseOrganization(app, caller.organizationId, {});
     return () => resumeOrganization(app, caller.organizationId, {});
   },
+  'warming.held': async (world) => {
+    await warmingOf(world, 100);
+    await count(world, ill, 100, 5);
+    await world.clock.advance(dayMs);
+    return () => moveWindows(world.app);
+  },
+  'warming.completed': async (world) => {
+    await warmingOf(world, 500);
+    await world.clock.advance(dayMs);
+    return () => moveWindows(world.app);
+  },
   'webhook.disabled': async (world) => {
     const other = await makeEndpoint(world, 'http://127.0.0.1:1/');
     const row = await endpointRow(world.app, other);
@@ -186,6 +209,8 @@ async function stateOf({ app }: World, kind: string): Promise<unknown> {
     holds: sql`select * from health_reviews order by organization_id`,
     organizations: sql`select id, sending_status from organizations order by id`,
     mailboxes: sql`select id from mailboxes order by id`,
+    plans: sql`select id, status from warming_plans order by id`,
+    windows: sql`select id, state, starts_at from warming_batches order by id`,
     endpoints: sql`select id, status from webhook_endpoints order by id`,
   };
   const found: Record<string, unknown> = {};

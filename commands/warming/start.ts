@@ -1,0 +1,72 @@
+// `svc warming start` (contract 2, 6). How windows follow one another: src/warming/windows.ts.
+import { Flags } from '@oclif/core';
+import { given, readData } from '../base/body.ts';
+import { BaseCommand, dataFlag } from '../base/command.ts';
+import { domainArg, domainId } from '../base/domain-id.ts';
+import { print } from '../base/output.ts';
+import { simulationView, warmingView } from '../base/ramp.ts';
+import { runRoute } from '../base/route.ts';
+import { withCaller } from '../base/session.ts';
+
+export default class WarmingStart extends BaseCommand {
+  static override summary = 'Let the volume of a domain grow day by day';
+
+  static override description =
+    'Allowances are for campaigns: what is sent directly counts in the window of the day and is never ' +
+    'delayed. Each window lasts 24 hours; one that closes safe lets the next one grow.';
+
+  static override examples = [
+    {
+      description: 'See the ramp before you start it',
+      command:
+        'svc warming start example.com --identity new --initial 50 --growth 30 --target 5000 --simulate',
+    },
+    {
+      description: 'Start it',
+      command:
+        'svc warming start example.com --identity new --initial 50 --growth 30 --target 5000',
+    },
+  ];
+
+  static override args = domainArg;
+
+  static override flags = {
+    identity: Flags.string({
+      description: 'What the domain is to receivers: new, migrating or returning',
+    }),
+    initial: Flags.integer({ description: 'Recipients of the first window', helpValue: 'N' }),
+    growth: Flags.integer({
+      description: 'Percent by which a safe window lets the next one grow',
+      helpValue: 'PERCENT',
+    }),
+    target: Flags.integer({ description: 'Recipients of the last window', helpValue: 'N' }),
+    simulate: Flags.boolean({ description: 'Draw the ramp with its dates; start nothing' }),
+    ...dataFlag,
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(WarmingStart);
+    const body = {
+      ...(await readData(flags.data)),
+      ...given({
+        identity: flags.identity,
+        initialDailyRecipients: flags.initial,
+        dailyGrowthPercent: flags.growth,
+        targetDailyRecipients: flags.target,
+      }),
+    };
+    await withCaller(flags, async (app, caller) => {
+      const id = await domainId(app, caller, args.domain);
+      if (flags.simulate) {
+        const { simulateRamp } = await import('../../src/warming/ramp.ts');
+        const { startWarmingInput } = await import('../../src/warming/schema.ts');
+        const { parseWith } = await import('../../src/api/validate.ts');
+        const ramp = simulateRamp(parseWith(startWarmingInput, body, 'body'), app.clock.now());
+        return print(flags, ramp, () => simulationView(ramp));
+      }
+      const { warmingRoutes } = await import('../../src/warming/routes.ts');
+      const started = await runRoute(app, caller, warmingRoutes.start, { params: { id }, body });
+      return print(flags, started, () => warmingView(started));
+    });
+  }
+}

@@ -1,0 +1,52 @@
+// How the mail of one sending domain fared, by the hour: what the warming of the domain is judged by
+// (specification 2.11, contract 6). Counts what src/usage/health.ts counted; decides nothing.
+import type { App } from '../app.ts';
+import type { Db } from '../store/db.ts';
+import { scopeOfDomain } from './domain-holds.ts';
+import { grow } from './health.ts';
+import { type Finding, warmingFindingOf } from './health-finding.ts';
+import { findReviews, type HealthTally, selectHealth } from './health-queries.ts';
+import { hourMs, hourOf } from './metrics.ts';
+
+/** No window is so long; a daemon that was away for longer has nothing more to tell. */
+const mostHours = 14 * 24;
+
+export interface DomainEvidence {
+  sums: HealthTally;
+  /** One for each hour, zeros too, the oldest first and the running one last. */
+  hourly: HealthTally[];
+  /** Why the domain is not safe; null where it is, or where too little was sent to tell. */
+  finding: Finding | null;
+}
+
+/**
+ * What became of mail from `domain` since the hour of `from`, but nothing of an hour that began before
+ * `since`, or before the last review of the domain or its organization. All in ms since 1970.
+ */
+export async function domainEvidence(
+  app: App,
+  db: Db,
+  { organizationId, domain }: { organizationId: string; domain: string },
+  { from, since }: { from: number; since: number },
+): Promise<DomainEvidence> {
+  const scope = scopeOfDomain(domain);
+  const reviews = await findReviews(db, [organizationId]);
+  const reviewed = reviews.map((row) => (['', scope].includes(row.scope) ? row.since : 0));
+  const lastHour = hourOf(app.clock.now());
+  const firstHour = Math.max(Math.min(hourOf(from), lastHour), lastHour - mostHours * hourMs);
+  const begin = Math.max(firstHour, since, ...reviewed);
+  const hourly = Array.from({ length: (lastHour - firstHour) / hourMs + 1 }, nothing);
+  const sums = nothing();
+  for (const row of await selectHealth(db, { organizationId, scope, from: begin })) {
+    // What was counted before the clock was set back lies ahead.
+    const hour = (Math.min(hourOf(row.bucket_start), lastHour) - firstHour) / hourMs;
+    const ofHour = hourly[hour];
+    if (ofHour) grow(ofHour, row);
+    grow(sums, row);
+  }
+  return { sums, hourly, finding: warmingFindingOf(app.config.health, sums) };
+}
+
+function nothing(): HealthTally {
+  return { attempted: 0, hard_bounced: 0, complained: 0 };
+}

@@ -1,0 +1,69 @@
+// The HTTP operations on the warming of a domain (specification 4.7; contract 6).
+import { area } from '../api/area.ts';
+import { domainPath as params } from '../domains/schema.ts';
+import { ConflictError } from '../errors.ts';
+import { decideInput, resumeWarmingInput, startWarmingInput, warmingOutput } from './schema.ts';
+import { cancelWarming, getWarming, pauseWarming, resumeWarming, startWarming } from './warming.ts';
+
+const at = area('warming', 'Letting the volume of a new domain grow day by day', 'domains');
+const path = '/v1/email/domains/{id}/warming';
+
+export const warmingRoutes = {
+  start: at.post(path, {
+    name: 'startWarming',
+    summary: 'Start to warm a domain',
+    description:
+      'The first window of 24 hours opens at once. After each window that closed safe the next one opens, ' +
+      'with an allowance that is `dailyGrowthPercent` larger, up to the target. Allowances are for ' +
+      'campaigns: what is sent directly counts in the window and is never delayed.',
+    params,
+    body: startWarmingInput,
+    output: warmingOutput,
+    status: 201,
+    throws: [ConflictError],
+    run: (app, { caller, params: { id }, body }) => startWarming(app, caller, id, body),
+  }),
+  get: at.get(path, {
+    name: 'getWarming',
+    summary: 'Show the warming of a domain, its windows and how its mail fares',
+    description: 'Of a domain that had several plans: the one that is not over, or the newest.',
+    params,
+    output: warmingOutput,
+    run: (app, { caller, params: { id } }) => getWarming(app, caller, id),
+  }),
+  pause: at.post(`${path}/pause`, {
+    name: 'pauseWarming',
+    summary: 'Pause the warming of a domain',
+    description: 'The open window goes on until its end; no other opens until the plan is resumed.',
+    params,
+    body: decideInput,
+    bodyOptional: true,
+    output: warmingOutput,
+    throws: [ConflictError],
+    run: (app, { caller, params: { id }, body }) => pauseWarming(app, caller, id, body),
+  }),
+  resume: at.post(`${path}/resume`, {
+    name: 'resumeWarming',
+    summary: 'Resume the warming of a domain that is paused or held',
+    description:
+      'A held plan tries again the window that was not safe: what was sent before counts no more. That ' +
+      'takes a `note`.',
+    params,
+    body: resumeWarmingInput,
+    bodyOptional: true,
+    output: warmingOutput,
+    throws: [ConflictError],
+    run: (app, { caller, params: { id }, body }) => resumeWarming(app, caller, id, body),
+  }),
+  cancel: at.post(`${path}/cancel`, {
+    name: 'cancelWarming',
+    summary: 'Cancel the warming of a domain',
+    description: 'The plan and its windows end for good; another plan can be started.',
+    params,
+    body: decideInput,
+    bodyOptional: true,
+    output: warmingOutput,
+    throws: [ConflictError],
+    run: (app, { caller, params: { id }, body }) => cancelWarming(app, caller, id, body),
+  }),
+};

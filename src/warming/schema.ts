@@ -1,0 +1,148 @@
+// Shapes of the warming of a domain, in and out (specification 2.11, 4.7, 8.3; contract 6).
+import { z } from 'zod';
+
+const mostRecipients = 1_000_000;
+const mostGrowthPercent = 10_000;
+const longestNote = 500;
+
+const recipients = z.int().min(1).max(mostRecipients);
+
+export const startWarmingInput = z.strictObject({
+  identity: z.enum(['new', 'migrating', 'returning']).meta({
+    description: 'What the domain is to receivers; recorded, it changes no number',
+  }),
+  initialDailyRecipients: recipients.meta({ description: 'Allowance of the first window' }),
+  dailyGrowthPercent: z.int().min(0).max(mostGrowthPercent).meta({
+    description: 'By how much a window that closed safe lets the next one grow',
+  }),
+  targetDailyRecipients: recipients.meta({
+    description: 'The plan is completed when a window with this allowance closed safe',
+  }),
+});
+
+const note = z
+  .string()
+  .min(1)
+  .max(longestNote)
+  .regex(/^[^\p{C}]+$/u, 'must be one line of text')
+  .meta({ description: 'Why; the decision shows it' });
+
+export const decideInput = z.strictObject({ note: note.optional() });
+
+export const resumeWarmingInput = z.strictObject({
+  note: note.optional().meta({
+    description: 'What the review found: needed where the plan is held',
+  }),
+});
+
+const time = z.string().nullable();
+
+const domain = z.object({ id: z.string(), domain: z.string() });
+
+const plan = z
+  .object({
+    id: z.string(),
+    status: z.enum(['active', 'paused', 'held', 'completed', 'cancelled']),
+    identity: startWarmingInput.shape.identity,
+    initialDailyRecipients: z.number(),
+    dailyGrowthPercent: z.number(),
+    targetDailyRecipients: z.number(),
+    holdReason: z.string().nullable(),
+    heldAt: time,
+    pausedAt: time,
+    completedAt: time,
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'WarmingPlan', description: 'How fast a domain may grow' });
+
+const batch = z
+  .object({
+    id: z.string(),
+    sequence: z.number(),
+    state: z.enum(['scheduled', 'open', 'closed', 'cancelled']),
+    startsAt: z.string(),
+    endsAt: z.string(),
+    allowanceRecipients: z.number().meta({ description: 'What campaigns may reserve of it' }),
+    dailyGrowthPercent: z.number(),
+    targetDailyRecipients: z.number(),
+    reservedRecipients: z.number().meta({ description: 'By campaigns' }),
+    acceptedRecipients: z
+      .number()
+      .meta({ description: 'Of all sends from the domain, direct ones too' }),
+    cancelledAt: time,
+    createdAt: z.string(),
+  })
+  .meta({ id: 'WarmingWindow', description: 'A window of 24 hours' });
+
+const decision = z
+  .object({
+    id: z.string(),
+    kind: z.enum([
+      'plan-created',
+      'window-opened',
+      'window-closed',
+      'held',
+      'paused',
+      'resumed',
+      'completed',
+      'cancelled',
+    ]),
+    batchId: z.string().nullable(),
+    actor: z.string().meta({
+      description: 'Id of the key; `svc` for the operator, `system` for the service by itself',
+    }),
+    note: z.string().nullable(),
+    createdAt: z.string(),
+  })
+  .meta({ id: 'WarmingDecision', description: 'What was decided of a plan, and by whom' });
+
+const tally = z.object({ sent: z.number(), bounced: z.number(), complained: z.number() });
+
+const evidence = z
+  .object({
+    observedAt: z.string(),
+    windowHours: z.number(),
+    minimumSends: z.number().meta({ description: 'Fewer prove nothing' }),
+    ...tally.shape,
+    hourly: z.array(tally).meta({ description: 'The oldest first, the running hour last' }),
+    bounceThreshold: z.number(),
+    complaintThreshold: z.number(),
+    verdict: z.enum(['healthy', 'insufficient-evidence', 'unhealthy']).meta({
+      description: 'A window is safe unless it is unhealthy',
+    }),
+    thresholdReason: z.string().nullable(),
+  })
+  .meta({ id: 'WarmingEvidence', description: 'How the mail of the domain fared' });
+
+const holds = z.object({
+  workspacePausedAt: time,
+  workspacePauseReason: z.string().nullable(),
+  sendingStatus: z.enum(['enabled', 'held', 'paused']).meta({
+    description: 'held: the domain waits for a review; paused: the whole organization does',
+  }),
+});
+
+export const warmingOutput = z
+  .object({
+    domain,
+    plan,
+    batches: z.array(batch).meta({ description: 'The last 100, the newest last' }),
+    decisions: z.array(decision).meta({ description: 'The last 200, the newest last' }),
+    evidence,
+    holds,
+  })
+  .meta({ id: 'Warming', description: 'The newest plan of a domain, and what became of it' });
+
+export const warmingToldOutput = plan
+  .extend({ domain })
+  .meta({ id: 'WarmingTold', description: 'A plan and its domain' });
+
+export type StartWarming = z.output<typeof startWarmingInput>;
+export type DecideWarming = z.output<typeof decideInput>;
+export type Warming = z.output<typeof warmingOutput>;
+export type WarmingPlan = z.output<typeof plan>;
+export type WarmingTold = z.output<typeof warmingToldOutput>;
+export type PlanStatus = WarmingPlan['status'];
+export type BatchState = z.output<typeof batch>['state'];
+export type DecisionKind = z.output<typeof decision>['kind'];

@@ -1,0 +1,62 @@
+// Which domains of an organization have a plan that is not over, as this process knows it: each send asks,
+// and is answered from memory. A change by any process is seen within a second (src/store/changes.ts),
+// one by this process at once.
+import type { App } from '../app.ts';
+import { perApp } from '../runtime/per-app.ts';
+import { KnownRows } from '../store/changes.ts';
+import type { Db } from '../store/db.ts';
+import { type LastWrite, lastly } from '../store/last-writes.ts';
+import { addWarmingChange, countWarmingChanges, selectWarmedDomains } from './queries.ts';
+
+/** Organizations. */
+const mostKnown = 10_000;
+
+class WarmingChange implements LastWrite {
+  write(trx: Db): Promise<void> {
+    return addWarmingChange(trx);
+  }
+}
+
+/** Counts, at the end of its transaction, that a plan began or is over. */
+export function noteWarmingChange(trx: Db): void {
+  lastly(trx, 'warming_changes', () => new WarmingChange());
+}
+
+class WarmedDomains {
+  readonly #app: App;
+  readonly #known: KnownRows<ReadonlySet<string>>;
+
+  constructor(app: App) {
+    this.#app = app;
+    this.#known = new KnownRows(app.clock, mostKnown, () => countWarmingChanges(app.store.db));
+  }
+
+  /** From memory; undefined where the store has to be asked. */
+  get(organizationId: string): ReadonlySet<string> | undefined {
+    return this.#known.isStale() ? undefined : this.#known.get(organizationId);
+  }
+
+  /** The same, asked within a transaction. */
+  async find(trx: Db, organizationId: string): Promise<ReadonlySet<string>> {
+    const { kind, db } = this.#app.store;
+    // What is committed. On PostgreSQL the transaction reads it by itself: were each to wait for a second
+    // connection, all of the pool would wait for one another. On SQLite it is shared with others.
+    const reader = kind === 'postgres' ? trx : db;
+    if (this.#known.isStale()) await this.#known.refresh(() => countWarmingChanges(reader));
+    return (
+      this.#known.get(organizationId) ??
+      this.#known.load(
+        organizationId,
+        async () => new Set(await selectWarmedDomains(reader, organizationId)),
+      )
+    );
+  }
+
+  /** To be called after the commit of a change. */
+  forget(): void {
+    this.#known.forget();
+  }
+}
+
+/** The domains that one process knows. */
+export const warmedDomains = perApp((app: App) => new WarmedDomains(app));

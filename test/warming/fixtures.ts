@@ -1,0 +1,93 @@
+// What the warming tests share: a verified domain, mail from it, and what became of that mail.
+import { sql } from 'kysely';
+import type { Caller } from '../../src/api/route.ts';
+import type { App } from '../../src/app.ts';
+import { addDomain } from '../../src/domains/domains.ts';
+import { verifyDomain } from '../../src/domains/verification.ts';
+import { acceptAll } from '../../src/sending/accept.ts';
+import { readSendContent } from '../../src/sending/content.ts';
+import { recentContents } from '../../src/sending/recent-contents.ts';
+import { countHealth } from '../../src/usage/health.ts';
+import type { HealthTally } from '../../src/usage/health-queries.ts';
+import type { StartWarming, Warming } from '../../src/warming/schema.ts';
+import { payloadFor } from '../support/delivery.ts';
+
+export const warm = 'warm.example';
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
+
+/** A plan of four windows: 100, 200, 400, 500. */
+export const ramp: StartWarming = {
+  identity: 'new',
+  initialDailyRecipients: 100,
+  dailyGrowthPercent: 100,
+  targetDailyRecipients: 500,
+};
+
+/** A domain that is verified. */
+export async function provenDomain(app: App, caller: Caller, domain = warm): Promise<string> {
+  const { id } = await addDomain(app, caller, { domain, dkim: 'ed25519' });
+  await verifyDomain(app, caller, id, { force: true });
+  return id;
+}
+
+const mostRecipients = 50;
+
+/** Has so many recipients accepted in one transaction, as a group of sends does. */
+export async function sendTo(app: App, caller: Caller, recipients: number, domain = warm) {
+  const all = Array.from({ length: recipients }, (_, index) => `u${index}@example.com`);
+  const from = { email: `news@${domain}` };
+  const requests = Array.from({ length: Math.ceil(recipients / mostRecipients) }, (_, index) => {
+    const to = all.slice(index * mostRecipients, (index + 1) * mostRecipients);
+    const payload = payloadFor(to, { from });
+    const content = readSendContent(caller.organizationId, payload);
+    return { caller, payload, content, idempotency: null };
+  });
+  const recent = recentContents();
+  const results = await app.store.write((trx) => acceptAll(app, trx, recent(trx), requests));
+  for (const result of results) if ('error' in result) throw result.error;
+}
+
+/** As if so much mail of a domain had just ended. */
+export function outcomes(
+  app: App,
+  { organizationId }: Caller,
+  counts: Partial<HealthTally>,
+  fromDomain = warm,
+): Promise<unknown> {
+  const observation = { organizationId, sender: null, fromDomain, counts };
+  return app.store.write((trx) => countHealth(app, trx, [observation]));
+}
+
+/** Windows in short: `1 closed 100 7` is the first, its allowance and what was accepted. */
+export function inShort({ batches }: Warming): string[] {
+  return batches.map(
+    ({ sequence, state, allowanceRecipients, acceptedRecipients }) =>
+      `${sequence} ${state} ${allowanceRecipients} ${acceptedRecipients}`,
+  );
+}
+
+/** Decisions in short, of whom they are. */
+export function decided({ decisions }: Warming): string[] {
+  return decisions.map(({ kind, actor }) => `${kind} ${actor}`);
+}
+
+export interface ToldRow {
+  type: string;
+  subject: string;
+  data: Record<string, unknown>;
+  facts: Record<string, unknown> | null;
+}
+
+/** The events on warming, in order. */
+export async function warmingEvents({ store }: App): Promise<ToldRow[]> {
+  const query = sql<{ event_type: string; subject: string; data: string; facts: string | null }>`
+    select event_type, subject, data, facts from resource_events
+    where event_type like 'warming.%' order by id`;
+  return (await query.execute(store.db)).rows.map(({ event_type, subject, data, facts }) => ({
+    type: event_type,
+    subject,
+    data: JSON.parse(data),
+    facts: facts === null ? null : JSON.parse(facts),
+  }));
+}
