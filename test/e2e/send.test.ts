@@ -107,6 +107,8 @@ describe('without a daemon', () => {
   beforeEach(async () => {
     sink = await startSmtpSink();
     home = daemonHome(relayTo(sink));
+    // Makes the store: a command does not.
+    await (await home.start()).stop();
   });
   afterEach(async () => {
     await home.close();

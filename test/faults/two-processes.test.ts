@@ -8,6 +8,7 @@ import {
   type DaemonProcess,
   daemonHome,
   relayTo,
+  trustingTests,
   until,
 } from '../support/daemon-process.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
@@ -18,7 +19,7 @@ let daemon: DaemonProcess;
 
 beforeAll(async () => {
   sink = await startSmtpSink();
-  home = daemonHome(relayTo(sink));
+  home = daemonHome({ ...relayTo(sink), ...trustingTests });
   daemon = await home.start();
 });
 afterAll(async () => {
