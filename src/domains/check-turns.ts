@@ -26,7 +26,7 @@ export function checkInTurn(
   const { byOrganization, underWay } = turnsOf(app);
   const key = `${organizationId} ${id}`;
   const known = underWay.get(key);
-  if (known) return known;
+  if (known !== undefined) return known;
   const turns = byOrganization.get(organizationId) ?? { running: 0, waiting: [] };
   byOrganization.set(organizationId, turns);
   const checked = takeTurn(turns)
