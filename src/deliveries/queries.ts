@@ -105,6 +105,18 @@ export const insertDeliveries = bulkInsert<DeliveryTables>('deliveries', deliver
 
 type IdList = { ids: unknown };
 
+const selectByIds = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('deliveries')
+    .selectAll()
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/** Hot. In no order. */
+export function findDeliveriesByIds(db: Db, ids: readonly string[]): Promise<DeliveryRow[]> {
+  return selectByIds(db, { ids: idList(db, ids) });
+}
+
 const selectDeliveries = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
   db
     .selectFrom('deliveries')
@@ -441,6 +453,25 @@ export function findDelivery(db: Db, id: string): Promise<DeliveryRow | undefine
     .selectAll()
     .where('id', '=', id)
     .executeTakeFirst();
+}
+
+const setRead = change(
+  (db: Kysely<DeliveryTables>, parameter: ParameterOf<{ id: string; now: number }>) =>
+    db
+      .updateTable('deliveries')
+      .set({
+        status: 'read' as const,
+        read_at: parameter('now'),
+        delivered_at: sql<number>`coalesce(delivered_at, ${parameter('now')})`,
+        terminal_at: sql<number>`coalesce(terminal_at, ${parameter('now')})`,
+        updated_at: parameter('now'),
+      })
+      .where('id', '=', parameter('id')),
+);
+
+/** Hot. A person has it before them: whoever holds the row found it sent or delivered. */
+export async function readDelivery(db: Db, id: string, now: number): Promise<void> {
+  await setRead(db, { id, now });
 }
 
 /** What a report that came after the attempt changes. */

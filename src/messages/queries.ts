@@ -190,6 +190,24 @@ export function findMessageRows(db: Db, ids: readonly string[]): Promise<Message
   return selectMessages(db, { ids: idList(db, ids) });
 }
 
+export type TrackedMessageRow = Pick<
+  MessageRow,
+  'id' | 'organization_id' | 'track_opens' | 'track_clicks' | 'created_at'
+>;
+
+const selectTracked = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('messages')
+    .select(['id', 'organization_id', 'track_opens', 'track_clicks', 'created_at'])
+    .where(isOneOf(db, 'id', parameter('ids')))
+    .where((where) => where(where('track_opens', '+', where.ref('track_clicks')), '>', sql.lit(0))),
+);
+
+/** Those of these messages that track opens or clicks. */
+export function findTrackedMessages(db: Db, ids: readonly string[]): Promise<TrackedMessageRow[]> {
+  return selectTracked(db, { ids: idList(db, ids) });
+}
+
 const selectContents = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
   db
     .selectFrom('contents')

@@ -1,7 +1,16 @@
 // The content of a send, made ready outside the accept transaction: attachments decoded, the whole
-// digested, so that 40 MB of files hold up nobody's commit.
+// digested, the links of what is tracked found, so that 40 MB of files hold up nobody's commit.
 import { hash } from 'node:crypto';
+import type { App } from '../app.ts';
 import type { SendPayload } from '../messages/schema.ts';
+import {
+  linksOf,
+  nothingTracked,
+  type Tracking,
+  trackingWanted,
+  unsubscribeUrlsOf,
+} from '../tracking/content.ts';
+import type { FoundLinks } from '../tracking/links.ts';
 
 export interface SendContent {
   /** Equal for equal contents of one organization. */
@@ -14,11 +23,48 @@ export interface SendContent {
     contentId: string | null;
     data: Buffer;
   }[];
+  tracking: Tracking;
+  /** Of the HTML, where something is tracked; null also where it is too large to be read. */
+  links: FoundLinks | null;
+  /** Tracking was wanted of an HTML that is too large to be read: it leaves as it came. */
+  isTooLarge: boolean;
 }
 
 const anyType = 'application/octet-stream';
 
-/** Decodes and digests what the payload carries. */
+/** Decodes and digests what the payload carries; a promise where opens or clicks may be tracked. */
+export function prepareContent(
+  app: App,
+  organizationId: string,
+  payload: SendPayload,
+): SendContent | Promise<SendContent> {
+  const content = readSendContent(organizationId, payload);
+  if (content.html === null || content.html === '') return content;
+  const wanted = trackingWanted(app, organizationId, payload.email.tracking);
+  if (wanted instanceof Promise) {
+    return wanted.then((tracking) => withLinks(app, payload, content, tracking));
+  }
+  return withLinks(app, payload, content, wanted);
+}
+
+/** Tracked and other contents are stored apart: only the former have links. */
+function withLinks(
+  app: App,
+  payload: SendPayload,
+  content: SendContent,
+  tracking: Tracking,
+): SendContent | Promise<SendContent> {
+  if (!(tracking.opens || tracking.clicks)) return content;
+  const unsubscribeUrls = unsubscribeUrlsOf(payload.email.headers);
+  const digest = sha256(JSON.stringify(['tracked', content.digest, unsubscribeUrls]));
+  return linksOf(app, digest, content.html ?? '', unsubscribeUrls).then((links) => {
+    if (links === null) return { ...content, isTooLarge: true };
+    const opens = tracking.opens && links.cuts.pixelAt !== null;
+    return { ...content, digest, tracking: { opens, clicks: tracking.clicks }, links };
+  });
+}
+
+/** Decodes and digests what the payload carries, as what is not tracked. */
 export function readSendContent(organizationId: string, { email }: SendPayload): SendContent {
   const { html = null, text = null } = email;
   const attachments = (email.attachments ?? []).map((attachment) => ({
@@ -30,7 +76,15 @@ export function readSendContent(organizationId: string, { email }: SendPayload):
   const files = attachments.map(({ data, ...described }) => [described, sha256(data)]);
   // The lengths tell where the one ends and the other begins.
   const head = JSON.stringify([organizationId, html?.length, text?.length, files]);
-  return { digest: sha256(head + (html ?? '') + (text ?? '')), html, text, attachments };
+  return {
+    digest: sha256(head + (html ?? '') + (text ?? '')),
+    html,
+    text,
+    attachments,
+    tracking: nothingTracked,
+    links: null,
+    isTooLarge: false,
+  };
 }
 
 function sha256(data: string | Buffer): string {

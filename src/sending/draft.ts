@@ -15,6 +15,7 @@ import { domainOf, foldAddress } from '../net/address.ts';
 import { expiryOf, maxAttempts } from '../queue/retry.ts';
 import type { ResolvedSender } from '../senders/resolve.ts';
 import { fromJson, toJson } from '../store/db.ts';
+import type { FoundLinks } from '../tracking/links.ts';
 import type { SendContent } from './content.ts';
 import type { RecentContents } from './recent-contents.ts';
 
@@ -24,6 +25,10 @@ const mostReferences = 50;
 export interface Draft {
   message: MessageRow;
   content: ContentRow | null;
+  /** Of `content`, where it is tracked. */
+  links: FoundLinks | null;
+  /** What of the tracking that was wanted cannot be; null: nothing. */
+  untracked: Record<string, unknown> | null;
   blobs: BlobRow[];
   recipients: RecipientRow[];
   deliveries: DeliveryRow[];
@@ -78,8 +83,8 @@ export function draftMessage(
     template_id: null,
     tags: toJson(payload.tags),
     metadata: toJson(payload.metadata),
-    track_opens: 0,
-    track_clicks: 0,
+    track_opens: content.tracking.opens ? 1 : 0,
+    track_clicks: content.tracking.clicks ? 1 : 0,
     scheduled_for: null,
     scheduling_key_id: null,
     inbound_envelope: null,
@@ -89,7 +94,23 @@ export function draftMessage(
     updated_at: now,
   };
   const presented = presentMessage(message, recipients, deliveries);
-  return { message, content: newContent, blobs, recipients, deliveries, presented };
+  return {
+    message,
+    content: newContent,
+    links: newContent && content.links,
+    untracked: untrackedOf(content),
+    blobs,
+    recipients,
+    deliveries,
+    presented,
+  };
+}
+
+/** For the timeline: nobody should wait for clicks that are not counted. */
+function untrackedOf({ links, tracking, isTooLarge }: SendContent): Draft['untracked'] {
+  if (isTooLarge) return { tracking: 'the HTML is too large to be tracked' };
+  if (!links || !tracking.clicks || links.found === links.urls.length) return null;
+  return { links: links.found, trackedLinks: links.urls.length };
 }
 
 /**
