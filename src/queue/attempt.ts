@@ -143,12 +143,11 @@ async function carryGroups(
   return new Map(groups.map((group, index) => [group, outcomes[index]]));
 }
 
-/** Bytes of attachments that wait for the carrier once for each recipient. */
-const fewAttached = 262_144;
+/** Bytes of a message that may wait for the carrier once for each recipient. */
+const fewBytes = 262_144;
 
 /**
- * A tracked message is another for each recipient. One with large files is made and carried for one after
- * the other: fifty copies at once would fill the memory.
+ * A tracked message is another for each recipient. A large one is made and carried for one after the other: fifty copies at once would fill the memory.
  */
 function carryAlone(
   app: App,
@@ -157,7 +156,8 @@ function carryAlone(
   cuts: Cuts,
   { request, envelopes, groups }: Mailing & { groups: readonly NetworkGroup[] },
 ): Promise<Outcome[]>[] {
-  const attached = request.input.attachments.reduce((sum, { content }) => sum + content.length, 0);
+  const { attachments, html } = request.input;
+  const bytes = attachments.reduce((sum, { content }) => sum + content.length, html?.length ?? 0);
   let before: Promise<unknown> = Promise.resolve();
   return envelopes.map((envelope, index) => {
     const deliveryId = groups[index]?.deliveries[0]?.id ?? '';
@@ -166,7 +166,7 @@ function carryAlone(
       const [outcomes] = carrier.carry({ request: own, envelopes: [envelope] });
       return (await outcomes) ?? [];
     };
-    const carried = attached > fewAttached ? before.then(carry) : carry();
+    const carried = bytes > fewBytes ? before.then(carry) : carry();
     before = carried.catch(() => {});
     return carried;
   });

@@ -24,10 +24,8 @@ export interface SendContent {
     data: Buffer;
   }[];
   tracking: Tracking;
-  /** Of the HTML, where something is tracked; null also where it is too large to be read. */
+  /** Of the HTML, where something is tracked. */
   links: FoundLinks | null;
-  /** Tracking was wanted of an HTML that is too large to be read: it leaves as it came. */
-  isTooLarge: boolean;
 }
 
 const anyType = 'application/octet-stream';
@@ -58,7 +56,6 @@ function withLinks(
   const unsubscribeUrls = unsubscribeUrlsOf(payload.email.headers);
   const digest = sha256(JSON.stringify(['tracked', content.digest, unsubscribeUrls]));
   return linksOf(app, digest, content.html ?? '', unsubscribeUrls).then((links) => {
-    if (links === null) return { ...content, isTooLarge: true };
     const opens = tracking.opens && links.cuts.pixelAt !== null;
     return { ...content, digest, tracking: { opens, clicks: tracking.clicks }, links };
   });
@@ -83,7 +80,6 @@ export function readSendContent(organizationId: string, { email }: SendPayload):
     attachments,
     tracking: nothingTracked,
     links: null,
-    isTooLarge: false,
   };
 }
 

@@ -15,7 +15,7 @@ import { domainOf, foldAddress } from '../net/address.ts';
 import { expiryOf, maxAttempts } from '../queue/retry.ts';
 import type { ResolvedSender } from '../senders/resolve.ts';
 import { fromJson, toJson } from '../store/db.ts';
-import type { FoundLinks } from '../tracking/links.ts';
+import { type FoundLinks, mostCharacters } from '../tracking/links.ts';
 import type { SendContent } from './content.ts';
 import type { RecentContents } from './recent-contents.ts';
 
@@ -107,10 +107,12 @@ export function draftMessage(
 }
 
 /** For the timeline: nobody should wait for clicks that are not counted. */
-function untrackedOf({ links, tracking, isTooLarge }: SendContent): Draft['untracked'] {
-  if (isTooLarge) return { tracking: 'the HTML is too large to be tracked' };
-  if (!links || !tracking.clicks || links.found === links.urls.length) return null;
-  return { links: links.found, trackedLinks: links.urls.length };
+function untrackedOf({ links, tracking }: SendContent): Draft['untracked'] {
+  if (!links || (links.found === links.urls.length && !links.isCut)) return null;
+  return {
+    ...(tracking.clicks && { links: links.found, trackedLinks: links.urls.length }),
+    ...(links.isCut && { trackedCharacters: mostCharacters }),
+  };
 }
 
 /**

@@ -49,17 +49,14 @@ export async function linksOf(
   digest: string,
   html: string,
   unsubscribeUrls: readonly string[],
-): Promise<FoundLinks | null> {
+): Promise<FoundLinks> {
   const remembered = rememberedOf(app);
   const known = remembered.get(digest);
   if (known) return known;
   const found = await findLinks(html, ownUrls(app, unsubscribeUrls));
-  if (found) remembered.set(digest, found);
+  remembered.set(digest, found);
   return found;
 }
-
-/** Links to leave the list, by the words that people use for them. */
-const unsubscribeWords = /unsubscri|opt-?out|abmelde|desinscri|d%C3%A9sinscri/i;
 
 function ownUrls(app: App, unsubscribeUrls: readonly string[]): IsOurs {
   const leave = new Set(unsubscribeUrls);
@@ -70,7 +67,7 @@ function ownUrls(app: App, unsubscribeUrls: readonly string[]): IsOurs {
       const tracked = readToken(app, token);
       if (tracked) return kind === 't/o' && tracked.link === pixel ? 'pixel' : 'link';
     }
-    const isLeave = leave.has(url) || unsubscribeWords.test(url) || url.startsWith(`${base}/u/`);
+    const isLeave = leave.has(url) || url.startsWith(`${base}/u/`);
     return isLeave ? 'link' : null;
   };
 }

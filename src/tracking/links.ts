@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RewritingStream } from 'parse5-html-rewriting-stream';
 
-/** Characters of HTML that are read; more leaves as it came. Gmail shows 102 KB of a mail. */
+/** Characters of HTML that are read; the rest leaves as it came. Gmail shows 102 KB of a mail. */
 export const mostCharacters = 1_000_000;
 /** Links of a mail that are tracked. */
 export const mostLinks = 1_000;
@@ -26,8 +26,10 @@ export interface FoundLinks {
   cuts: Cuts;
   /** Where the links lead, in the order of the cuts. */
   urls: readonly string[];
-  /** How many there are; those beyond the first 1,000 stay as they are. */
+  /** How many there are in what was read; those beyond the first 1,000 stay as they are. */
   found: number;
+  /** Only the beginning was read: there is no place for a pixel then. */
+  isCut: boolean;
 }
 
 type Location = { startOffset: number; endOffset: number };
@@ -115,7 +117,7 @@ class Reading {
     const href = attrs.find(({ name }) => name === 'href');
     if (!href || !at || attrs.some(({ name }) => name === 'data-no-track')) return;
     const url = webAddress(href.value);
-    if (url === null || this.#isOurs(url) !== null) return;
+    if (url === null || unsubscribeWords.test(url) || this.#isOurs(url) !== null) return;
     const start = this.#short.offset(at.startOffset, true);
     const end = this.#short.offset(at.endOffset, false);
     if (end - start !== at.endOffset - at.startOffset) return;
@@ -129,6 +131,9 @@ class Reading {
   }
 }
 
+/** Addresses to leave the list, by the words that people use in them. */
+const unsubscribeWords = /unsubscri|opt-?out|abmelde|desinscri|d%C3%A9sinscri/i;
+
 /** The address as a browser asks for it, if it is one of the web. */
 function webAddress(value: string): string | null {
   if (value.length > longestUrl || !/^\s*https?:\/\//i.test(value)) return null;
@@ -139,10 +144,10 @@ function webAddress(value: string): string | null {
 /** What of an address is ours already: never tracked again. */
 export type IsOurs = (url: string) => 'pixel' | 'link' | null;
 
-/** Finds them, or null in what is too large to be read. */
-export async function findLinks(html: string, isOurs: IsOurs): Promise<FoundLinks | null> {
-  if (html.length > mostCharacters) return null;
-  const short = new Shortened(html);
+/** Finds them. Gives way to others; whatever the HTML is, it takes no longer than its length. */
+export async function findLinks(html: string, isOurs: IsOurs): Promise<FoundLinks> {
+  const isCut = html.length > mostCharacters;
+  const short = new Shortened(isCut ? html.slice(0, mostCharacters) : html);
   const reading = new Reading(html, short, isOurs);
   const parser = new RewritingStream();
   // What has no listener would be written out.
@@ -156,11 +161,13 @@ export async function findLinks(html: string, isOurs: IsOurs): Promise<FoundLink
     if (at > 0) await nextTurn();
     parser.write(short.text.slice(at, at + sliceCharacters));
   }
-  parser.end('<img>');
-  await ended.promise;
+  if (!isCut) {
+    parser.end('<img>');
+    await ended.promise;
+  }
   const { links, urls, found, hasPixel, isOpenAtEnd, pixelAt } = reading;
   const place = pixelAt ?? (isOpenAtEnd ? html.length : null);
-  return { cuts: { links, pixelAt: hasPixel ? null : place }, urls, found };
+  return { cuts: { links, pixelAt: hasPixel || isCut ? null : place }, urls, found, isCut };
 }
 
 /**

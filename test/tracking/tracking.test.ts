@@ -33,7 +33,7 @@ describe.each(stores)('tracking on %s', (store) => {
 
   const statusOf = async (id: string) => (await getMessage(world.app, world.caller, id)).status;
   /** Status, cohorts, and the engagement of the timeline. */
-  const after = async (id: string) => [
+  const standing = async (id: string) => [
     await statusOf(id),
     await cohorts(world.app, world.caller),
     ...(await engagement(world.app, world.caller, id)),
@@ -50,44 +50,44 @@ describe.each(stores)('tracking on %s', (store) => {
     const [copy] = await world.copies(1);
     const { pixel = '', links: [a = '', b = ''] = [] } = copy ?? {};
     await confirmed();
-    expect(await after(id)).toEqual(['delivered', 'opened 0/1, clicked 0/1']);
+    expect(await standing(id)).toEqual(['delivered', 'opened 0/1, clicked 0/1']);
 
     await ask(pixel, { headers: { 'user-agent': 'Mozilla/5.0' } });
     const scanned = ['opened:delivered*'];
-    expect(await after(id)).toEqual(['delivered', 'opened 0/1, clicked 0/1', ...scanned]);
+    expect(await standing(id)).toEqual(['delivered', 'opened 0/1, clicked 0/1', ...scanned]);
 
     await ask(a, { method: 'HEAD' });
     const headed = [...scanned, 'clicked:delivered*'];
-    expect(await after(id)).toEqual(['delivered', 'opened 0/1, clicked 0/1', ...headed]);
+    expect(await standing(id)).toEqual(['delivered', 'opened 0/1, clicked 0/1', ...headed]);
 
     await ask(pixel);
     const opened = [...headed, 'opened:read'];
-    expect(await after(id)).toEqual(['read', 'opened 1/1, clicked 0/1', ...opened]);
+    expect(await standing(id)).toEqual(['read', 'opened 1/1, clicked 0/1', ...opened]);
 
     await Promise.all(Array.from({ length: 20 }, () => ask(pixel)));
     await clock.advance(29_000);
     await ask(pixel);
-    expect(await after(id)).toEqual(['read', 'opened 1/1, clicked 0/1', ...opened]);
+    expect(await standing(id)).toEqual(['read', 'opened 1/1, clicked 0/1', ...opened]);
 
     await clock.advance(2_000);
     await ask(pixel);
     const again = [...opened, 'opened:read'];
-    expect(await after(id)).toEqual(['read', 'opened 1/1, clicked 0/1', ...again]);
+    expect(await standing(id)).toEqual(['read', 'opened 1/1, clicked 0/1', ...again]);
 
     await ask(a);
     await ask(a);
     const clicked = [...again, 'clicked:read'];
-    expect(await after(id)).toEqual(['read', 'opened 1/1, clicked 1/1', ...clicked]);
+    expect(await standing(id)).toEqual(['read', 'opened 1/1, clicked 1/1', ...clicked]);
 
     await ask(b);
     const other = [...clicked, 'clicked:read'];
-    expect(await after(id)).toEqual(['read', 'opened 1/1, clicked 1/1', ...other]);
+    expect(await standing(id)).toEqual(['read', 'opened 1/1, clicked 1/1', ...other]);
 
     expect(await late(app, id, lateBounce)).toBe(true);
-    expect(await after(id)).toEqual(['bounced', 'opened 0/0, clicked 0/0', ...other]);
+    expect(await standing(id)).toEqual(['bounced', 'opened 0/0, clicked 0/0', ...other]);
     await clock.advance(31_000);
     await ask(pixel);
-    expect(await after(id)).toEqual([
+    expect(await standing(id)).toEqual([
       'bounced',
       'opened 0/0, clicked 0/0',
       ...[...other, 'opened:bounced'],
@@ -127,15 +127,15 @@ describe.each(stores)('tracking on %s', (store) => {
     const { app, caller, ask } = world;
     const { id } = await send(app, caller, 'ada@example.com', { email: html });
     const [copy] = await world.copies(1);
-    expect(await after(id)).toEqual(['sent', 'opened 0/0, clicked 0/0']);
+    expect(await standing(id)).toEqual(['sent', 'opened 0/0, clicked 0/0']);
     await ask(copy?.pixel ?? '');
-    expect(await after(id)).toEqual(['read', 'opened 1/1, clicked 0/1', 'opened:read']);
+    expect(await standing(id)).toEqual(['read', 'opened 1/1, clicked 0/1', 'opened:read']);
     const [delivery] = (await getMessage(app, caller, id)).deliveries;
     expect(delivery?.readAt).not.toBeNull();
     expect(delivery?.deliveredAt).toBe(delivery?.readAt);
     expect((await channelStats(app, caller, {})).email.deliveryRate).toBe(1);
     await confirmed();
-    expect(await after(id)).toEqual(['read', 'opened 1/1, clicked 0/1', 'opened:read']);
+    expect(await standing(id)).toEqual(['read', 'opened 1/1, clicked 0/1', 'opened:read']);
   });
 
   it('a click implies an open, but one within two seconds of the delivery is a machine’s', async () => {
@@ -145,14 +145,14 @@ describe.each(stores)('tracking on %s', (store) => {
     const [a = ''] = copy?.links ?? [];
     await clock.advance(1_900);
     expect((await ask(a))?.status).toBe(302);
-    expect(await after(id)).toEqual(['sent', 'opened 0/0, clicked 0/0', 'clicked:sent*']);
+    expect(await standing(id)).toEqual(['sent', 'opened 0/0, clicked 0/0', 'clicked:sent*']);
     await clock.advance(200);
     const answer = await ask(a);
     expect(answer).toMatchObject({
       status: 302,
       headers: { location: 'https://shop.example/a?x=1&y=2' },
     });
-    expect(await after(id)).toEqual([
+    expect(await standing(id)).toEqual([
       'read',
       'opened 1/1, clicked 1/1',
       ...['clicked:sent*', 'opened:read', 'clicked:read'],
