@@ -226,7 +226,7 @@ export const configSchema = z.strictObject(
 /** Areas that this version validates but does not act on: a value set there earns a warning. */
 export const reservedKeys: readonly string[] = [
   'smtp.submission',
-  'tracking',
+  'tracking.acme',
   'storage',
   'retention',
   'console',

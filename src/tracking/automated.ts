@@ -41,7 +41,8 @@ function rulesFor(kind: EngagementKind): ScannerRule[] {
 export function automatedBy(kind: EngagementKind, asked: Asked): string | null {
   const { method, headers, remoteAddress } = asked;
   if (method === 'HEAD') return 'head';
-  const purpose = headers['sec-purpose'] ?? headers['purpose'] ?? headers['x-moz'];
+  const { 'sec-purpose': secPurpose, purpose: oldPurpose, 'x-moz': mozPurpose } = headers;
+  const purpose = secPurpose ?? oldPurpose ?? mozPurpose;
   if (typeof purpose === 'string' && /prefetch|preview/i.test(purpose)) return 'prefetch';
   const userAgent = userAgentOf(asked);
   if (userAgent === null) return 'no-user-agent';

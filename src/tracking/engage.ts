@@ -149,8 +149,10 @@ function newEngagement(messageId: string, deliveryId: string): EngagementRow {
   };
 }
 
-function tooSoon({ kind, at }: Hit, { delivered_at, sent_at }: DeliveryRow): string | null {
-  const takenAt = delivered_at ?? sent_at ?? at;
+function tooSoon({ kind, at }: Hit, row: DeliveryRow): string | null {
+  const { delivered_at: deliveredAt, sent_at: sentAt, read_at: readAt } = row;
+  // What a relay took, an open may have proven to be delivered: that says nothing of when it was.
+  const takenAt = (deliveredAt === readAt ? null : deliveredAt) ?? sentAt ?? at;
   return kind === 'click' && at - takenAt < soonestClickMs ? 'too-soon' : null;
 }
 
