@@ -30,7 +30,7 @@ export interface Standing {
 type Flags = Pick<TrackedMessageRow, 'track_opens' | 'track_clicks'>;
 
 /** How the numbers change as a message comes to stand otherwise. */
-export function cohortChange(flags: Flags, before: Standing, after: Standing): Partial<Tally> {
+function cohortChange(flags: Flags, before: Standing, after: Standing): Partial<Tally> {
   const was = countsOf(flags, before);
   const is = countsOf(flags, after);
   return {

@@ -81,7 +81,7 @@ export function ask(
   });
 }
 
-export async function copyOf(recipients: readonly string[], raw: Buffer): Promise<Copy> {
+async function copyOf(recipients: readonly string[], raw: Buffer): Promise<Copy> {
   const html = (await parseMime(raw)).html ?? '';
   const paths = [...html.matchAll(/https:\/\/click\.example\.com(\/t\/[oc]\/[^"'\s>]+)/g)].map(
     ([, path = '']) => path,
