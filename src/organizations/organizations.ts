@@ -106,7 +106,9 @@ export async function storeOrganization(
   row: queries.OrganizationRow,
 ): Promise<boolean> {
   if (!(await queries.insertOrganization(trx, row))) return false;
-  const details = { ...settingsOf(toOrganization(row)), onboarding: row.onboarding_status };
+  const { name, plan, paymentMethodOnFile, timezone } = toOrganization(row);
+  const onboarding = row.onboarding_status;
+  const details = { name, plan, paymentMethodOnFile, timezone, onboarding };
   await record(app, trx, by, { subject: row.id, action: 'organization.created', details });
   return true;
 }
