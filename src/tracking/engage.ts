@@ -12,14 +12,14 @@
 import type { App } from '../app.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
 import {
-  type DeliveryRow,
-  findDeliveriesByIds,
+  type EngagedDelivery,
   findDeliveryStatuses,
+  findEngagedDeliveries,
   readDelivery,
 } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
 import { type MessageEvent, recordTimeline } from '../events/record.ts';
-import { findMessageRows, type MessageRow } from '../messages/queries.ts';
+import { findEngagedMessages, type TrackedMessageRow } from '../messages/queries.ts';
 import { lockWithMessages, moveMessages } from '../messages/restate.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { countMail, type Observation } from '../usage/count.ts';
@@ -50,7 +50,7 @@ export interface Hit {
 
 /** A message with what its deliveries and engagements come to in this transaction. */
 interface Engaged {
-  message: MessageRow;
+  message: TrackedMessageRow;
   statuses: Map<string, MessageStatus>;
   rows: Map<string, EngagementRow>;
   before: Standing;
@@ -63,11 +63,11 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
     hits.map(({ deliveryId, messageId }) => ({ id: deliveryId, message_id: messageId })),
   );
   const ids = [...new Set(hits.map(({ deliveryId }) => deliveryId))];
-  const deliveries = new Map((await findDeliveriesByIds(trx, ids)).map((row) => [row.id, row]));
+  const deliveries = new Map((await findEngagedDeliveries(trx, ids)).map((row) => [row.id, row]));
   const messages = await engagedOf(trx, [...deliveries.values()]);
   const events: MessageEvent[] = [];
   const changed = new Map<string, EngagementRow>();
-  const read = new Map<string, DeliveryRow>();
+  const read = new Map<string, EngagedDelivery>();
   const observations: Observation[] = [];
   for (const hit of hits) {
     const delivery = deliveries.get(hit.deliveryId);
@@ -98,10 +98,10 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
 
 async function engagedOf(
   trx: Db,
-  deliveries: readonly DeliveryRow[],
+  deliveries: readonly EngagedDelivery[],
 ): Promise<Map<string, Engaged>> {
   const ids = [...new Set(deliveries.map((row) => row.message_id))];
-  const messages = await findMessageRows(trx, ids);
+  const messages = await findEngagedMessages(trx, ids);
   const engagements = Map.groupBy(await findEngagements(trx, ids), (row) => row.message_id);
   const sharing = messages.flatMap(({ id, delivery_count }) => (delivery_count > 1 ? id : []));
   const siblings = sharing.length > 0 ? await findDeliveryStatuses(trx, sharing) : [];
@@ -149,7 +149,7 @@ function newEngagement(messageId: string, deliveryId: string): EngagementRow {
   };
 }
 
-function tooSoon({ kind, at }: Hit, row: DeliveryRow): string | null {
+function tooSoon({ kind, at }: Hit, row: EngagedDelivery): string | null {
   const { delivered_at: deliveredAt, sent_at: sentAt, read_at: readAt } = row;
   // What a relay took, an open may have proven to be delivered: that says nothing of when it was.
   const takenAt = (deliveredAt === readAt ? null : deliveredAt) ?? sentAt ?? at;
@@ -157,7 +157,7 @@ function tooSoon({ kind, at }: Hit, row: DeliveryRow): string | null {
 }
 
 /** Whether a person's look moves it. */
-function reads({ statuses }: Engaged, { id }: DeliveryRow): boolean {
+function reads({ statuses }: Engaged, { id }: EngagedDelivery): boolean {
   const status = statuses.get(id);
   return status === 'sent' || status === 'delivered';
 }
@@ -168,7 +168,7 @@ function engage(
   by: string | null,
   row: EngagementRow,
   { statuses, message }: Engaged,
-  { id }: DeliveryRow,
+  { id }: EngagedDelivery,
 ): EngagementKind[] {
   const isTold = tell(row, by === null ? `${link}` : `a${link}`, at);
   if (by !== null) {
@@ -205,7 +205,7 @@ function eventOf(
   { link, url, userAgent, at, kind: asked }: Hit,
   by: string | null,
   kind: EngagementKind,
-  delivery: DeliveryRow,
+  delivery: EngagedDelivery,
   status: MessageStatus,
 ): MessageEvent {
   return deliveryEvent(delivery, kind === 'open' ? 'opened' : 'clicked', status, at, {
@@ -218,7 +218,7 @@ function eventOf(
 }
 
 /** An open of what a relay took proves that it was delivered. */
-function deliveredBy(delivery: DeliveryRow): Observation {
+function deliveredBy(delivery: EngagedDelivery): Observation {
   const { organization_id: organizationId, created_at: acceptedAt, domain } = delivery;
   return { organizationId, acceptedAt, domain, counts: { delivered: 1 } };
 }
@@ -227,7 +227,7 @@ async function moveRead(
   app: App,
   trx: Db,
   messages: ReadonlyMap<string, Engaged>,
-  read: readonly DeliveryRow[],
+  read: readonly EngagedDelivery[],
 ): Promise<void> {
   if (read.length === 0) return;
   const now = app.clock.now();
@@ -243,7 +243,7 @@ async function moveRead(
 /** A simulated recipient opened it, as it was delivered: the row alone, which the caller counts. */
 export async function engageSimulated(
   trx: Db,
-  { id, message_id: messageId }: Pick<DeliveryRow, 'id' | 'message_id'>,
+  { id, message_id: messageId }: Pick<EngagedDelivery, 'id' | 'message_id'>,
   at: number,
 ): Promise<void> {
   const row = newEngagement(messageId, id);

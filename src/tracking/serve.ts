@@ -3,9 +3,9 @@
 // share; where the store cannot be written, people still get to where the link leads.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { App } from '../app.ts';
-import { findDeliveriesByIds } from '../deliveries/queries.ts';
+import { findEngagedDeliveries } from '../deliveries/queries.ts';
 import { ResourceNotFoundError } from '../errors.ts';
-import { findMessageRow } from '../messages/queries.ts';
+import { findEngagedMessages } from '../messages/queries.ts';
 import { perApp } from '../runtime/per-app.ts';
 import { groupWrites } from '../store/group.ts';
 import { automatedBy, userAgentOf } from './automated.ts';
@@ -73,13 +73,14 @@ async function findTracked(
   organizationId: string | null,
 ): Promise<Found | null> {
   const { db } = app.store;
-  const [delivery] = await findDeliveriesByIds(db, [deliveryId]);
+  const [delivery] = await findEngagedDeliveries(db, [deliveryId]);
   if (!delivery || (organizationId !== null && delivery.organization_id !== organizationId)) {
     return null;
   }
   const { message_id: messageId } = delivery;
   if (link === pixel) return { messageId, url: null };
-  const contentId = (await findMessageRow(db, messageId))?.content_id;
+  const [message] = await findEngagedMessages(db, [messageId]);
+  const contentId = message?.content_id;
   const url = contentId ? await findLinkUrl(db, contentId, link) : undefined;
   return url === undefined ? null : { messageId, url };
 }
