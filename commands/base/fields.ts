@@ -12,6 +12,8 @@ export const organizationCard = [
   'pauseReason',
   'onboarding.status',
   'onboarding.generation',
+  'tracking.opens',
+  'tracking.clicks',
   'createdAt',
 ];
 

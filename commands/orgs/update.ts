@@ -7,15 +7,20 @@ import { printCard } from '../base/output.ts';
 import { withApp } from '../base/session.ts';
 
 export default class OrgsUpdate extends BaseCommand {
-  static override summary = 'Change an organization: its name, plan, payment method or time zone';
+  static override summary =
+    'Change an organization: its name, plan, payment method, time zone or tracking';
 
   static override description =
-    'The daily quota follows with the next send, the rate limit of every daemon within a second.';
+    'The daily quota follows with the next send, rate limit and tracking of every daemon within a second.';
 
   static override examples = [
     { description: 'A larger plan', command: 'svc orgs update acme --plan growth' },
     { description: 'Another name; its id stays', command: 'svc orgs update acme --name acme-mail' },
     { description: 'It has paid', command: 'svc orgs update acme --payment-method' },
+    {
+      description: 'Track opens and clicks, unless a send says otherwise',
+      command: 'svc orgs update acme --track-opens --track-clicks',
+    },
   ];
 
   static override args = {
@@ -30,6 +35,14 @@ export default class OrgsUpdate extends BaseCommand {
       allowNo: true,
     }),
     timezone: Flags.string({ description: 'IANA name, such as Europe/Berlin', helpValue: 'ZONE' }),
+    'track-opens': Flags.boolean({
+      description: 'Whether opens are tracked where a send says nothing',
+      allowNo: true,
+    }),
+    'track-clicks': Flags.boolean({
+      description: 'Whether clicks are tracked where a send says nothing',
+      allowNo: true,
+    }),
     ...dataFlag,
   };
 
@@ -42,6 +55,8 @@ export default class OrgsUpdate extends BaseCommand {
         plan: flags.plan,
         paymentMethodOnFile: flags['payment-method'],
         timezone: flags.timezone,
+        trackOpens: flags['track-opens'],
+        trackClicks: flags['track-clicks'],
       }),
     };
     await withApp(flags, async (app) => {

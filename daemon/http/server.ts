@@ -27,6 +27,7 @@ import { mountEventStream } from './event-stream.ts';
 import { mountHealth } from './health.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 import { mountStorage } from './storage.ts';
+import { mountTracking } from './tracking.ts';
 import { createWorkload } from './workload.ts';
 
 /** An answer as it leaves, for tests that hold it to the schemas. */
@@ -117,6 +118,7 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
     onLateFailure: (error) => app.log.warn({ err: error }, 'A timed-out request failed later'),
   });
   mountStorage(server, app, workload);
+  mountTracking(server, app, workload);
   const dispatcher = {
     app,
     authenticate: options.authenticate,

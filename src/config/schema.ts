@@ -227,7 +227,7 @@ export const configSchema = z.strictObject(
 );
 
 /** Areas that this version validates but does not act on: a value set there earns a warning. */
-export const reservedKeys: readonly string[] = ['tracking', 'storage', 'console'];
+export const reservedKeys: readonly string[] = ['tracking.acme', 'storage', 'console'];
 
 /** Keys whose value is never shown; of `database.url` only the password is hidden. */
 export const secretKeys: readonly string[] = [

@@ -105,6 +105,35 @@ export const insertDeliveries = bulkInsert<DeliveryTables>('deliveries', deliver
 
 type IdList = { ids: unknown };
 
+const engagedColumns = [
+  'id',
+  'message_id',
+  'recipient_id',
+  'organization_id',
+  'email',
+  'domain',
+  'status',
+  'sent_at',
+  'delivered_at',
+  'read_at',
+  'created_at',
+] as const satisfies readonly (keyof DeliveryRow)[];
+
+/** What opens and clicks bear on; the other twenty columns cost as much as all the rest of it. */
+export type EngagedDelivery = Pick<DeliveryRow, (typeof engagedColumns)[number]>;
+
+const selectEngaged = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('deliveries')
+    .select(engagedColumns)
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/** Hot. In no order. */
+export function findEngagedDeliveries(db: Db, ids: readonly string[]): Promise<EngagedDelivery[]> {
+  return selectEngaged(db, { ids: idList(db, ids) });
+}
+
 const selectDeliveries = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
   db
     .selectFrom('deliveries')
@@ -441,6 +470,25 @@ export function findDelivery(db: Db, id: string): Promise<DeliveryRow | undefine
     .selectAll()
     .where('id', '=', id)
     .executeTakeFirst();
+}
+
+const setRead = change(
+  (db: Kysely<DeliveryTables>, parameter: ParameterOf<{ id: string; now: number }>) =>
+    db
+      .updateTable('deliveries')
+      .set({
+        status: 'read' as const,
+        read_at: parameter('now'),
+        delivered_at: sql<number>`coalesce(delivered_at, ${parameter('now')})`,
+        terminal_at: sql<number>`coalesce(terminal_at, ${parameter('now')})`,
+        updated_at: parameter('now'),
+      })
+      .where('id', '=', parameter('id')),
+);
+
+/** Hot. A person has it before them: whoever holds the row found it sent or delivered. */
+export async function readDelivery(db: Db, id: string, now: number): Promise<void> {
+  await setRead(db, { id, now });
 }
 
 /** What a report that came after the attempt changes. */

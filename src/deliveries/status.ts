@@ -9,7 +9,7 @@
 // | processing  | deferred: waits for the next attempt  | processing |
 // | processing  | 250 after the dot                     | sent       |
 // | sent        | direct, local and capture: with the 250; relay: DSN or time | delivered |
-// | delivered   | opened                                | read       |
+// | sent, delivered | a person opened it, or clicked    | read       |
 // | any before sent | gave up, cancelled, suppressed    | failed     |
 // | any before sent; sent, delivered, read (late) | refused for good | bounced |
 // | sent, delivered, read | reported as spam            | complained |

@@ -215,6 +215,43 @@ export function findMessageRows(db: Db, ids: readonly string[]): Promise<Message
   return selectMessages(db, { ids: idList(db, ids) });
 }
 
+export type TrackedMessageRow = Pick<MessageRow, (typeof trackedColumns)[number]>;
+
+const trackedColumns = [
+  'id',
+  'organization_id',
+  'content_id',
+  'track_opens',
+  'track_clicks',
+  'delivery_count',
+  'created_at',
+] as const satisfies readonly (keyof MessageRow)[];
+
+const selectEngaged = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('messages')
+    .select(trackedColumns)
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/** Hot. What opens and clicks bear on. */
+export function findEngagedMessages(db: Db, ids: readonly string[]): Promise<TrackedMessageRow[]> {
+  return selectEngaged(db, { ids: idList(db, ids) });
+}
+
+const selectTracked = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('messages')
+    .select(trackedColumns)
+    .where(isOneOf(db, 'id', parameter('ids')))
+    .where((where) => where(where('track_opens', '+', where.ref('track_clicks')), '>', sql.lit(0))),
+);
+
+/** Those of these messages that track opens or clicks. */
+export function findTrackedMessages(db: Db, ids: readonly string[]): Promise<TrackedMessageRow[]> {
+  return selectTracked(db, { ids: idList(db, ids) });
+}
+
 const selectContents = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
   db
     .selectFrom('contents')

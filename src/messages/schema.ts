@@ -99,8 +99,12 @@ const emailContent = z
     headers: customHeaders.optional(),
     tracking: z
       .strictObject({ opens: z.boolean().optional(), clicks: z.boolean().optional() })
-      .refine((tracking) => !tracking.opens && !tracking.clicks, notYet('Open and click tracking'))
-      .optional(),
+      .optional()
+      .meta({
+        description:
+          'Whether opens and clicks are tracked; where it says nothing, the organization does. Mail ' +
+          'without HTML is not tracked. A tracked message travels alone to each recipient',
+      }),
     unsubscribeGroupId: z.string().max(40).optional(),
     footer: z
       .strictObject({ enabled: z.boolean() })

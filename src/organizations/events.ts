@@ -12,6 +12,7 @@ const sample = {
   pausedAt: null,
   pauseReason: null,
   onboarding: { status: 'approved' as const, generation: 1 },
+  tracking: { opens: false, clicks: false },
   createdAt: '2026-01-05T12:00:00.000Z',
 };
 

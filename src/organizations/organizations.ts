@@ -45,6 +45,7 @@ export function toOrganization(row: queries.OrganizationRow): Organization {
     pausedAt: isoTime(row.paused_at),
     pauseReason: row.pause_reason,
     onboarding: { status: row.onboarding_status, generation: row.onboarding_generation },
+    tracking: { opens: row.track_opens === 1, clicks: row.track_clicks === 1 },
     createdAt: isoTime(row.created_at),
   };
 }
@@ -74,6 +75,8 @@ export function newOrganizationRow(app: App, input: CreateOrganization): queries
     pause_reason: null,
     onboarding_status: onboarding,
     onboarding_generation: 1,
+    track_opens: 0,
+    track_clicks: 0,
     created_at: createdAtMs,
     updated_at: now,
   };
@@ -103,7 +106,9 @@ export async function storeOrganization(
   row: queries.OrganizationRow,
 ): Promise<boolean> {
   if (!(await queries.insertOrganization(trx, row))) return false;
-  const details = { ...settingsOf(toOrganization(row)), onboarding: row.onboarding_status };
+  const { name, plan, paymentMethodOnFile, timezone } = toOrganization(row);
+  const onboarding = row.onboarding_status;
+  const details = { name, plan, paymentMethodOnFile, timezone, onboarding };
   await record(app, trx, by, { subject: row.id, action: 'organization.created', details });
   return true;
 }
@@ -190,13 +195,14 @@ function nameTaken(name: string): ConflictError {
 }
 
 /** What of an organization is changed by hand, as the API names it. */
-function settingsOf({ name, plan, paymentMethodOnFile, timezone }: Organization) {
-  return { name, plan, paymentMethodOnFile, timezone };
+function settingsOf({ name, plan, paymentMethodOnFile, timezone, tracking }: Organization) {
+  const { opens: trackOpens, clicks: trackClicks } = tracking;
+  return { name, plan, paymentMethodOnFile, timezone, trackOpens, trackClicks };
 }
 
 /**
- * Changes what is named. The quota sees it with the next send, the rate limit of every daemon within
- * a second.
+ * Changes what is named. The quota sees it with the next send, rate limit and tracking of every daemon
+ * within a second.
  * @throws ValidationError (unknown plan or time zone), ConflictError (name taken),
  * ResourceNotFoundError.
  */
@@ -205,7 +211,7 @@ export async function updateOrganization(
   idOrName: string,
   input: UpdateOrganization,
 ): Promise<Organization> {
-  const { name, plan, paymentMethodOnFile, timezone } = parseWith(
+  const { name, plan, paymentMethodOnFile, timezone, trackOpens, trackClicks } = parseWith(
     updateOrganizationInput,
     input,
     'body',
@@ -218,6 +224,8 @@ export async function updateOrganization(
       payment_method_on_file: paymentMethodOnFile ? 1 : 0,
     }),
     ...(timezone !== undefined && { timezone }),
+    ...(trackOpens !== undefined && { track_opens: trackOpens ? 1 : 0 }),
+    ...(trackClicks !== undefined && { track_clicks: trackClicks ? 1 : 0 }),
   };
   return changeOrganization(app, idOrName, operatorActor, (before) => {
     const after = settingsOf(toOrganization({ ...before, ...set }));

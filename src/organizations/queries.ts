@@ -12,6 +12,9 @@ export interface OrganizationRow {
   pause_reason: string | null;
   onboarding_status: 'approved' | 'pending' | 'rejected';
   onboarding_generation: number;
+  /** 1: a send that says nothing is tracked. */
+  track_opens: number;
+  track_clicks: number;
   created_at: number;
   updated_at: number;
 }
@@ -79,6 +82,17 @@ export async function lockPausedOrganizations(trx: Db): Promise<string[]> {
   return (await paused(trx, {})).map(({ id }) => id);
 }
 
+/** Those that track something where a send says nothing: few. */
+export function findTrackingOrganizations(
+  db: Db,
+): Promise<Pick<OrganizationRow, 'id' | 'track_opens' | 'track_clicks'>[]> {
+  return tables<OrganizationTables>(db)
+    .selectFrom('organizations')
+    .select(['id', 'track_opens', 'track_clicks'])
+    .where((where) => where.or([where('track_opens', '=', 1), where('track_clicks', '=', 1)]))
+    .execute();
+}
+
 /** In order of creation. */
 export function selectOrganizations(
   db: Db,
@@ -137,6 +151,8 @@ export type OrganizationChanges = Partial<
     | 'pause_reason'
     | 'onboarding_status'
     | 'onboarding_generation'
+    | 'track_opens'
+    | 'track_clicks'
     | 'updated_at'
   >
 >;

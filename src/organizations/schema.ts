@@ -54,6 +54,8 @@ export const updateOrganizationInput = z
     plan: plan.optional(),
     paymentMethodOnFile: z.boolean().optional(),
     timezone: timezone.optional(),
+    trackOpens: z.boolean().optional(),
+    trackClicks: z.boolean().optional(),
   })
   .refine((changes) => Object.keys(changes).length > 0, 'names nothing to change');
 
@@ -94,6 +96,9 @@ export const organizationOutput = z
       }),
       generation: z.number().meta({ description: 'Counts the applications, from 1' }),
     }),
+    tracking: z
+      .object({ opens: z.boolean(), clicks: z.boolean() })
+      .meta({ description: 'What of a message is tracked where its send says nothing' }),
     createdAt: z.string(),
   })
   .meta({ id: 'Organization', description: 'A workspace: whatever else there is belongs to one' });

@@ -4,6 +4,7 @@
 import type { App } from '../app.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { isLocalAddress } from '../mailboxes/mailboxes.ts';
+import type { ComposeRequest } from '../mime/input.ts';
 import { loadProviders } from '../smtp/load-providers.ts';
 import type { AttemptTrace, Outcome, RemoteReply } from '../smtp/outcome.ts';
 import { classifyReply } from '../smtp/replies/classify-reply.ts';
@@ -20,9 +21,10 @@ import {
   simulatedOutcome,
 } from '../smtp/route.ts';
 import type { DsnRequest } from '../smtp/transaction.ts';
-import type { Carrier, OpenCarrier } from './carrier/carrier.ts';
+import type { Cuts } from '../tracking/links.ts';
+import type { Carrier, Mailing, OpenCarrier } from './carrier/carrier.ts';
 import { keptPolicies } from './carrier/kept-policies.ts';
-import { composeRequestOf } from './carrier/request.ts';
+import { composeRequestOf, trackedRequestOf } from './carrier/request.ts';
 import type { ClaimedMessage, LaneChoice } from './claim.ts';
 import { isFault, type LaneSignal, Lanes } from './lanes/lanes.ts';
 import { Shares } from './lanes/shares.ts';
@@ -92,6 +94,7 @@ async function attemptMessage(
   const { app, chooseRoute } = equipment;
   const { message } = claimed;
   const isSole = message.delivery_count === 1;
+  const isTracked = claimed.cuts != null;
   const groups = await groupByDestination(app, claimed, chooseRoute);
   const carried = carryGroups(equipment, claimed, groups.filter(isOverNetwork));
   const attemptGroup = async (group: Group) => {
@@ -103,7 +106,7 @@ async function attemptMessage(
     const settlements = deliveries.map((delivery, index) => {
       const ending = endings[index] ?? ourFault(app, route.kind);
       const transaction = index === 0 ? null : begunBy(deliveries);
-      return { delivery, isSole, fromEmail: message.from_email, transaction, ...ending };
+      return { delivery, isSole, isTracked, fromEmail: message.from_email, transaction, ...ending };
     });
     tellLane(equipment, settlements);
     await settle(settlements);
@@ -128,7 +131,11 @@ async function carryGroups(
       ...(route.kind === 'relay' && { dsn: reportsWanted(message.id) }),
     })),
   );
-  const outcomes = carrier.carry({ request: await composeRequestOf(app, claimed), envelopes });
+  const request = await composeRequestOf(app, claimed);
+  const outcomes =
+    claimed.cuts == null
+      ? carrier.carry({ request, envelopes })
+      : carryAlone(app, carrier, claimed, claimed.cuts, { request, envelopes, groups });
   for (const [index, { route, deliveries }] of groups.entries()) {
     const [first] = deliveries;
     const ended = outcomes[index];
@@ -137,6 +144,41 @@ async function carryGroups(
     beginOwnTransaction(app, first.id, recipients, ended);
   }
   return new Map(groups.map((group, index) => [group, outcomes[index]]));
+}
+
+/** Bytes of a message that may wait for the carrier once for each recipient. */
+const fewBytes = 262_144;
+
+function bytesOf({ input }: ComposeRequest): number {
+  if ('raw' in input) return input.raw.length;
+  const { attachments, html } = input;
+  return attachments.reduce((sum, { content }) => sum + content.length, html?.length ?? 0);
+}
+
+/**
+ * A tracked message is another for each recipient. A large one is made and carried for one after the
+ * other: fifty copies at once would fill the memory.
+ */
+function carryAlone(
+  app: App,
+  carrier: Carrier,
+  claimed: ClaimedMessage,
+  cuts: Cuts,
+  { request, envelopes, groups }: Mailing & { groups: readonly NetworkGroup[] },
+): Promise<Outcome[]>[] {
+  const bytes = bytesOf(request);
+  let before: Promise<unknown> = Promise.resolve();
+  return envelopes.map((envelope, index) => {
+    const deliveryId = groups[index]?.deliveries[0]?.id ?? '';
+    const carry = async () => {
+      const own = trackedRequestOf(app, claimed, request, cuts, deliveryId);
+      const [outcomes] = carrier.carry({ request: own, envelopes: [envelope] });
+      return (await outcomes) ?? [];
+    };
+    const carried = bytes > fewBytes ? before.then(carry) : carry();
+    before = carried.catch(() => {});
+    return carried;
+  });
 }
 
 async function endingsOf(
@@ -216,11 +258,11 @@ function isOverNetwork(group: Group): group is NetworkGroup {
 
 /**
  * Recipients of one domain and route share a transaction. A blind copy has one of its own: no
- * server may see it beside the others.
+ * server may see it beside the others. So has each recipient of a tracked message.
  */
 async function groupByDestination(
   app: App,
-  { deliveries, recipients }: ClaimedMessage,
+  { deliveries, recipients, cuts }: ClaimedMessage,
   chooseRoute: ChooseRoute,
 ): Promise<Group[]> {
   const blind = new Set(recipients.filter(({ kind }) => kind === 'bcc').map(({ id }) => id));
@@ -231,7 +273,7 @@ async function groupByDestination(
     if (route.kind === 'capture') {
       route = chooseRoute(delivery.email, await isLocalAddress(app.store.db, delivery.email));
     }
-    const isOwn = route.kind === 'simulator' || blind.has(delivery.recipient_id);
+    const isOwn = cuts != null || route.kind === 'simulator' || blind.has(delivery.recipient_id);
     const key = isOwn ? delivery.id : `${routeKey(route)} ${delivery.domain}`;
     const group = groups.get(key);
     if (group) group.deliveries.push(delivery);

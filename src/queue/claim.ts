@@ -24,7 +24,9 @@ import {
   markProcessing,
   type RecipientRow,
 } from '../messages/queries.ts';
-import type { Db } from '../store/db.ts';
+import { type Db, fromJson } from '../store/db.ts';
+import type { Cuts } from '../tracking/links.ts';
+import { findContentCuts } from '../tracking/queries.ts';
 import type { Lanes } from './lanes/lanes.ts';
 import type { Shares } from './lanes/shares.ts';
 import { countDropped } from './outcome-counts.ts';
@@ -43,6 +45,8 @@ const fewestReady = 8;
 export interface ClaimedMessage {
   message: MessageRow;
   content: ContentRow | null;
+  /** Of a tracked message. */
+  cuts?: Cuts | null;
   recipients: RecipientRow[];
   deliveries: DeliveryRow[];
 }
@@ -289,10 +293,21 @@ async function withContent(db: Db, deliveries: DeliveryRow[]): Promise<ClaimedMe
   const contentIds = [...new Set(messages.flatMap((row) => row.content_id ?? []))];
   const found = contentIds.length > 0 ? await findContents(db, contentIds) : [];
   const contents = new Map(found.map((row) => [row.id, row]));
+  const cuts = await cutsOf(db, messages);
   return messages.map((message) => ({
     message,
     content: contents.get(message.content_id ?? '') ?? null,
+    cuts: cuts.get(message.content_id ?? '') ?? null,
     recipients: recipients.get(message.id) ?? [],
     deliveries: byMessage.get(message.id) ?? [],
   }));
+}
+
+/** Where the contents of those that are tracked are cut. */
+async function cutsOf(db: Db, messages: readonly MessageRow[]): Promise<Map<string, Cuts>> {
+  const tracked = messages.flatMap(({ track_opens, track_clicks, content_id }) =>
+    track_opens === 1 || track_clicks === 1 ? (content_id ?? []) : [],
+  );
+  const rows = tracked.length > 0 ? await findContentCuts(db, [...new Set(tracked)]) : [];
+  return new Map(rows.map((row) => [row.content_id, fromJson<Cuts>(row.cuts)]));
 }

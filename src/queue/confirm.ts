@@ -1,6 +1,7 @@
 // Relay mode: a smarthost's 250 is not a delivery. What has not bounced within
 // `delivery.relay.assumeDeliveredAfterMinutes` counts as delivered (contract 5).
 import type { App } from '../app.ts';
+import { deliveryEvent } from '../deliveries/delivery-event.ts';
 import {
   confirmSent,
   type DeliveryRow,
@@ -12,7 +13,7 @@ import { recordTimeline } from '../events/record.ts';
 import { lockMessages } from '../messages/queries.ts';
 import { moveMessages } from '../messages/restate.ts';
 import type { Db } from '../store/db.ts';
-import { deliveryEvent } from './delivery-event.ts';
+import { countCohorts } from '../tracking/cohorts.ts';
 import { countConfirmed } from './outcome-counts.ts';
 
 const batch = 500;
@@ -50,4 +51,9 @@ async function tellDelivered(
     ),
   );
   await countConfirmed(app, trx, rows);
+  await countCohorts(
+    app,
+    trx,
+    rows.map((row) => ({ row, had: false })),
+  );
 }

@@ -2,6 +2,7 @@
 // comes, cancelled with the reason.
 import type { App } from '../app.ts';
 import { type ActiveBlocks, suppressedBy } from '../blocks/suppression.ts';
+import { deliveryEvent, unsentEvent } from '../deliveries/delivery-event.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import {
   cancelDelivery,
@@ -15,7 +16,6 @@ import type { MessageRow } from '../messages/queries.ts';
 import { restateMessage } from '../messages/restate.ts';
 import { foldAddress } from '../net/address.ts';
 import type { Db } from '../store/db.ts';
-import { deliveryEvent, unsentEvent } from './delivery-event.ts';
 import { expiryOf } from './retry.ts';
 import type { Refusal } from './send-checks.ts';
 import { turnsOf } from './turns.ts';

@@ -3,13 +3,14 @@
 // transaction. The state table is in src/deliveries/status.ts.
 import type { App } from '../app.ts';
 import { blockAddresses, type NewBlock } from '../blocks/suppression.ts';
+import { deliveryEvent } from '../deliveries/delivery-event.ts';
 import { type DeliveryRow, type LateChange, moveDelivery } from '../deliveries/queries.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
 import { type MessageEventType, recordTimeline } from '../events/record.ts';
 import { lockWithMessages, restateMessage } from '../messages/restate.ts';
 import type { ErrorCode } from '../smtp/outcome.ts';
 import type { Db } from '../store/db.ts';
-import { deliveryEvent } from './delivery-event.ts';
+import { countCohorts } from '../tracking/cohorts.ts';
 import { countLate } from './outcome-counts.ts';
 
 /** What a report says of one delivery. */
@@ -73,6 +74,11 @@ export async function applyLateOutcomes(
   }
   await blockAddresses(app, trx, moved.flatMap(blockFor));
   await countLate(app, trx, moved);
+  await countCohorts(
+    app,
+    trx,
+    moved.map(({ row, outcome }) => ({ row, had: hadArrived(row, outcome) })),
+  );
   return moved.length;
 }
 
@@ -92,6 +98,11 @@ async function move(
     deliveryEvent(moved, eventTypes[outcome.kind], status, now, details),
   ]);
   return moved;
+}
+
+/** Whether it had arrived before what was said of it. */
+function hadArrived(row: DeliveryRow, { kind }: LateOutcome): boolean {
+  return kind !== 'delivered' && row.delivered_at !== null;
 }
 
 function blockFor({ row, outcome }: { row: DeliveryRow; outcome: LateOutcome }): NewBlock[] {

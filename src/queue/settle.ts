@@ -2,6 +2,7 @@
 // transaction for all attempts that ended together. The state table is in src/deliveries/status.ts.
 import type { App } from '../app.ts';
 import { blockAddresses, type NewBlock } from '../blocks/suppression.ts';
+import { deliveryEvent } from '../deliveries/delivery-event.ts';
 import {
   type DeliveryChange,
   type DeliveryRow,
@@ -16,7 +17,8 @@ import { isoTime } from '../runtime/clock.ts';
 import type { Outcome } from '../smtp/outcome.ts';
 import { classifyReply } from '../smtp/replies/classify-reply.ts';
 import { type Db, fromJson } from '../store/db.ts';
-import { deliveryEvent } from './delivery-event.ts';
+import { countCohorts, type Moved } from '../tracking/cohorts.ts';
+import { engageSimulated } from '../tracking/engage.ts';
 import { countEnded, type EndedDelivery } from './outcome-counts.ts';
 import { retryDelayMs } from './retry.ts';
 
@@ -36,6 +38,8 @@ export interface Settlement {
   aftermath: 'opened' | 'complained' | null;
   /** The SMTP transaction it went in, where another delivery began that one. */
   transaction?: string | null;
+  /** Its message tracks opens or clicks. */
+  isTracked?: boolean;
   /** The message has no other delivery, so that its status is this one's. */
   isSole: boolean;
 }
@@ -64,12 +68,17 @@ export async function settleAll(
   const siblings = await statusesOf(trx, sharing);
   const moved = new Map<string, MessageStatus>();
   const ended: EndedDelivery[] = [];
+  const tracked: Moved[] = [];
   for (const settlement of settlements) {
     const { delivery } = settlement;
     const plan = planOf(app, settlement, now);
     if (!(await settleDelivery(trx, delivery.id, worker, plan.change))) continue;
     dead.push(...deadAddress(settlement));
     ended.push(...endOf(settlement, plan.change));
+    if (settlement.isTracked) {
+      tracked.push({ row: delivery, had: false });
+      if (plan.change.read_at !== null) await engageSimulated(trx, delivery, now);
+    }
     const statuses = siblings.get(delivery.message_id) ?? new Map<string, MessageStatus>();
     for (const step of plan.steps) {
       statuses.set(delivery.id, step.status);
@@ -83,6 +92,7 @@ export async function settleAll(
   if (events.length > 0) await recordTimeline(app, trx, events);
   // Last: the counters are what other transactions wait for.
   await countEnded(app, trx, ended);
+  await countCohorts(app, trx, tracked);
 }
 
 /** Only what proves that the address is dead blocks it (contract 5); simulated ones live on. */

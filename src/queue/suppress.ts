@@ -8,13 +8,13 @@ import {
   findBlockedAmong,
   suppressedBy,
 } from '../blocks/suppression.ts';
+import { unsentEvent } from '../deliveries/delivery-event.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { endUnclaimed } from '../deliveries/queue-queries.ts';
 import { recordTimeline } from '../events/record.ts';
 import { restateMessage } from '../messages/restate.ts';
 import { foldAddress } from '../net/address.ts';
 import type { Db } from '../store/db.ts';
-import { unsentEvent } from './delivery-event.ts';
 
 /**
  * Ends the deliveries to blocked addresses as `failed`, `suppressed`, and returns them. Their rows and

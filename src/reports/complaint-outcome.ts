@@ -1,10 +1,10 @@
 // What a complaint changes: the delivery whose copy it proves, as any late outcome. One that proves
 // nothing is shown in the timeline of its message and changes nothing else.
 import type { App } from '../app.ts';
+import { deliveryEvent } from '../deliveries/delivery-event.ts';
 import { countEventRows } from '../events/queries.ts';
 import { recordTimeline } from '../events/record.ts';
 import { findMessageRow, lockMessages } from '../messages/queries.ts';
-import { deliveryEvent } from '../queue/delivery-event.ts';
 import { applyLateOutcome } from '../queue/late-outcome.ts';
 import type { Db } from '../store/db.ts';
 import type { Apply } from './bounce-outcomes.ts';

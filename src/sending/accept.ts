@@ -6,6 +6,7 @@ import { type Allowances, openAllowances } from '../admission/quota.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { findBlockedOf } from '../blocks/suppression.ts';
+import { unsentEvent } from '../deliveries/delivery-event.ts';
 import { type DeliveryRow, firstTurn, insertDeliveries } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
 import { InternalError, type ServiceError } from '../errors.ts';
@@ -19,12 +20,12 @@ import {
   shareContent,
 } from '../messages/queries.ts';
 import type { Message, SendPayload } from '../messages/schema.ts';
-import { unsentEvent } from '../queue/delivery-event.ts';
 import { countAccepted } from '../queue/outcome-counts.ts';
 import { type AcceptingSend, openAcceptChecks } from '../queue/send-checks.ts';
 import { turnsOf } from '../queue/turns.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
+import { insertContentCuts, insertContentLinks } from '../tracking/queries.ts';
 import { countInWindows } from '../warming/count.ts';
 import type { SendContent } from './content.ts';
 import { type Draft, draftMessage } from './draft.ts';
@@ -202,8 +203,27 @@ async function insertUsedContents(trx: Db, drafts: readonly Draft[]): Promise<vo
     trx,
     made.map((content) => ({ ...content, uses: uses.get(content.id) ?? 0 })),
   );
+  await insertLinks(trx, drafts);
   for (const { id } of made) uses.delete(id);
   for (const [id, count] of uses) await shareContent(trx, id, count);
+}
+
+/** Where the links of new contents lead, and where they are cut. */
+async function insertLinks(trx: Db, drafts: readonly Draft[]): Promise<void> {
+  const tracked = drafts.flatMap(({ content, links }) =>
+    content && links ? { contentId: content.id, ...links } : [],
+  );
+  if (tracked.length === 0) return;
+  await insertContentCuts(
+    trx,
+    tracked.map(({ contentId, cuts }) => ({ content_id: contentId, cuts: JSON.stringify(cuts) })),
+  );
+  await insertContentLinks(
+    trx,
+    tracked.flatMap(({ contentId, urls }) =>
+      urls.map((url, index) => ({ content_id: contentId, link: index + 1, url })),
+    ),
+  );
 }
 
 /** The deliveries of the drafts; those that may go at once get their turns. */
@@ -220,7 +240,7 @@ async function withTurns(app: App, trx: Db, drafts: readonly Draft[]): Promise<D
 }
 
 /** The message was accepted; then what was suppressed at once, in the order of the recipients. */
-function firstEvents({ message, deliveries }: Draft): MessageEvent[] {
+function firstEvents({ message, deliveries, untracked }: Draft): MessageEvent[] {
   const event = {
     organizationId: message.organization_id,
     messageId: message.id,
@@ -234,7 +254,7 @@ function firstEvents({ message, deliveries }: Draft): MessageEvent[] {
     recipientId: null,
     eventType: isLater ? 'scheduled' : 'accepted',
     status: overallStatus(statuses),
-    metadata: isLater ? { scheduledFor: isoTime(scheduled_for) } : null,
+    metadata: isLater ? { scheduledFor: isoTime(scheduled_for), ...untracked } : untracked,
   };
   const failed = deliveries.flatMap((delivery, index): MessageEvent[] => {
     if (delivery.status !== 'failed') return [];

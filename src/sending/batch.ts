@@ -21,7 +21,7 @@ import {
 import { type BatchResult, type Message, sendPayload } from '../messages/schema.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { type AcceptRequest, type AcceptResult, acceptAll } from './accept.ts';
-import { readSendContent } from './content.ts';
+import { prepareContent } from './content.ts';
 import { fingerprint } from './fingerprint.ts';
 import {
   differentContent,
@@ -56,11 +56,14 @@ export async function sendBatch(
 ): Promise<BatchResult[]> {
   const { organizationId } = caller;
   const checked = entries.map((entry) => checkWith(sendPayload, entry, 'entry'));
-  const requests = checked.map((one): AcceptRequest | AcceptResult => {
-    if ('error' in one) return one;
-    const content = readSendContent(organizationId, one.data);
-    return { caller, payload: one.data, content, idempotency: null };
-  });
+  const requests: (AcceptRequest | AcceptResult)[] = [];
+  for (const one of checked) {
+    if ('error' in one) requests.push(one);
+    else {
+      const content = await prepareContent(app, organizationId, one.data);
+      requests.push({ caller, payload: one.data, content, idempotency: null });
+    }
+  }
   const body = checked.map((one, index) => ('data' in one ? one.data : entries[index]));
   const idempotency =
     idempotencyKey === null ? null : idempotencyOf(organizationId, idempotencyKey, body);

@@ -16,6 +16,7 @@ import { domainOf, foldAddress } from '../net/address.ts';
 import { expiryOf, maxAttempts } from '../queue/retry.ts';
 import type { ResolvedSender } from '../senders/resolve.ts';
 import { fromJson, toJson } from '../store/db.ts';
+import { type FoundLinks, mostCharacters } from '../tracking/links.ts';
 import type { SendContent } from './content.ts';
 import type { RawContent } from './raw-content.ts';
 import type { RecentContents } from './recent-contents.ts';
@@ -26,6 +27,10 @@ const mostReferences = 50;
 export interface Draft {
   message: MessageRow;
   content: ContentRow | null;
+  /** Of `content`, where it is tracked. */
+  links: FoundLinks | null;
+  /** What of the tracking that was wanted cannot be; null: nothing. */
+  untracked: Record<string, unknown> | null;
   blobs: BlobRow[];
   recipients: RecipientRow[];
   deliveries: DeliveryRow[];
@@ -79,8 +84,8 @@ export function draftMessage(
     template_id: null,
     tags: toJson(payload.tags),
     metadata: toJson(payload.metadata),
-    track_opens: 0,
-    track_clicks: 0,
+    track_opens: content.tracking.opens ? 1 : 0,
+    track_clicks: content.tracking.clicks ? 1 : 0,
     scheduled_for: null,
     scheduling_key_id: null,
     inbound_envelope: null,
@@ -91,8 +96,25 @@ export function draftMessage(
     updated_at: now,
   };
   const presented = presentMessage(message, recipients, deliveries);
-  const { content: newContent, blobs } = stored;
-  return { message, content: newContent, blobs, recipients, deliveries, presented };
+  return {
+    message,
+    content: stored.content,
+    links: stored.content && content.links,
+    untracked: untrackedOf(content),
+    blobs: stored.blobs,
+    recipients,
+    deliveries,
+    presented,
+  };
+}
+
+/** For the timeline: nobody should wait for clicks that are not counted. */
+function untrackedOf({ links, tracking }: SendContent): Draft['untracked'] {
+  if (!links || (links.found === links.urls.length && !links.isCut)) return null;
+  return {
+    ...(tracking.clicks && { links: links.found, trackedLinks: links.urls.length }),
+    ...(links.isCut && { trackedCharacters: mostCharacters }),
+  };
 }
 
 function originOf({ keyId, keyName }: Caller, raw: RawContent | null): MessageOrigin {

@@ -4,7 +4,7 @@
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import type { Message, ScheduledPayload } from '../messages/schema.ts';
-import { readSendContent } from './content.ts';
+import { prepareContent } from './content.ts';
 import { fingerprint } from './fingerprint.ts';
 import { acceptOne } from './send.ts';
 
@@ -14,7 +14,7 @@ import { acceptOne } from './send.ts';
  * @throws ValidationError for a time in the past or beyond a year; ForbiddenError, ConflictError,
  * ResourceNotFoundError and CapacityError as `sendMessage` does.
  */
-export function scheduleMessage(
+export async function scheduleMessage(
   app: App,
   caller: Caller,
   scheduled: ScheduledPayload,
@@ -24,7 +24,7 @@ export function scheduleMessage(
   return acceptOne(app, {
     caller,
     payload,
-    content: readSendContent(organizationId, payload),
+    content: await prepareContent(app, organizationId, payload),
     idempotency:
       idempotencyKey == null
         ? null

@@ -12,7 +12,7 @@ import { perApp } from '../runtime/per-app.ts';
 import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
 import { type AcceptRequest, type AcceptResult, acceptAll } from './accept.ts';
-import { readSendContent } from './content.ts';
+import { prepareContent } from './content.ts';
 import { fingerprint } from './fingerprint.ts';
 import { type RecentContents, recentContents } from './recent-contents.ts';
 
@@ -41,7 +41,7 @@ export async function sendMessage(
           key: idempotencyKey,
           fingerprint: fingerprint('POST', '/v1/messages', payload),
         };
-  const content = readSendContent(caller.organizationId, payload);
+  const content = await prepareContent(app, caller.organizationId, payload);
   return acceptOne(app, { caller, payload, content, idempotency });
 }
 

@@ -28,6 +28,7 @@ import { receivingDomains } from './migrations/0022-receiving-domains.ts';
 import { messageSearch } from './migrations/0023-message-search.ts';
 import { messageOrigins } from './migrations/0024-message-origins.ts';
 import { warming } from './migrations/0025-warming.ts';
+import { tracking } from './migrations/0026-tracking.ts';
 
 export const migrations: readonly Migration[] = [
   initial,
@@ -53,6 +54,7 @@ export const migrations: readonly Migration[] = [
   messageSearch,
   messageOrigins,
   warming,
+  tracking,
 ];
 
 export interface MigrationStatus {

@@ -1,9 +1,9 @@
 // What is counted of mail (specification 2.16, contract 13). Decides nothing.
 //
-// `accepted` and `inbound` count messages, all others one for each recipient: every copy has a fate
+// `accepted`, `inbound` and engagement count messages, all others one for each recipient: every copy has a fate
 // of its own. `attempted` is a copy that the channel took up and was done with (sent, bounced or given
 // up); one that waits for a retry is not counted yet. `delivered` goes down again where a bounce
-// comes after all. The four of engagement stay 0 until there is tracking.
+// comes after all. The four of engagement count messages (src/tracking/cohorts.ts).
 
 export const metrics = [
   'accepted',

@@ -23,6 +23,7 @@ const { values } = parseArgs({
     size: { type: 'string', default: '2048' },
     only: { type: 'string' },
     profile: { type: 'boolean', default: false },
+    links: { type: 'string' },
     'sink-delay': { type: 'string', default: '0' },
     'sink-connections': { type: 'string', default: String(deliveriesAtOnce) },
     vs: { type: 'string' },
@@ -65,7 +66,9 @@ if (!connections.every((one) => Number.isInteger(one) && one > 0)) {
 const [firstConnections = 32] = connections;
 if (connections.length > 1 && values.vs === undefined)
   fail('only --vs races over several --connections');
-const mail = { connections: firstConnections, text };
+const links = (['plain', 'tracked'] as const).find((one) => one === values.links) ?? null;
+if (values.links !== undefined && links === null) fail('--links is plain or tracked');
+const mail = { connections: firstConnections, text, links };
 const rows = values.rows.split(',').map(Number);
 if (!rows.every((size, index) => Number.isInteger(size) && size > (rows[index - 1] ?? 0))) {
   fail('--rows is a list of growing numbers, such as 1000,100000');

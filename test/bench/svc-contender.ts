@@ -13,6 +13,8 @@ export type Signing = (typeof signings)[number];
 
 /** What everybody sends. */
 export interface BenchMail {
+  /** With HTML of five links beside the text, which are tracked, or not. */
+  links?: 'plain' | 'tracked' | null;
   connections: number;
   text: string;
 }
@@ -74,7 +76,7 @@ export async function startBenchService(
     apiKey: key,
     async contender(signing, mail) {
       const from = `bench@${await sendingDomain(env, signing)}`;
-      const body = bodyOf(from, mail.text);
+      const body = bodyOf(from, mail.text, mail.links ?? null);
       const { connections } = mail;
       let submitted = 0;
       return {
@@ -107,13 +109,21 @@ export async function startBenchService(
 }
 
 /** The payload of the message with this number. */
-export function bodyOf(from: string, text: string): (index: number) => string {
+export function bodyOf(
+  from: string,
+  text: string,
+  links: BenchMail['links'] = null,
+): (index: number) => string {
+  const tracking = { opens: links === 'tracked', clicks: links === 'tracked' };
   return (index) =>
     JSON.stringify({
       channel: 'email',
       from: { email: from },
       to: [{ email: `user${index}@example.com` }],
-      email: { subject: `Message ${index}`, text: `${index}\n${text}` },
+      email: {
+        subject: `Message ${index}`,
+        ...(links ? { html: htmlOf(index, text), tracking } : { text: `${index}\n${text}` }),
+      },
     });
 }
 
@@ -122,4 +132,15 @@ async function sendingDomain(env: Record<string, string>, signing: Signing): Pro
   const { id } = await svcJson<{ id: string }>(env, 'domains', 'add', domain, '--dkim', signing);
   await svcJson(env, 'domains', 'verify', id, '--force');
   return domain;
+}
+
+/** The text in a table of five cells, each with a link. */
+export function htmlOf(index: number, text: string): string {
+  const size = Math.ceil(text.length / 5);
+  const cells = [0, 1, 2, 3, 4].map((cell) => {
+    const url = `https://shop.example/${index}/${cell}?utm_source=news&amp;utm_medium=email`;
+    const part = text.slice(cell * size, (cell + 1) * size);
+    return `<tr><td style="padding:0 0 12px">${part}<a href="${url}">Read more</a></td></tr>`;
+  });
+  return `<html><body><table width="600">${cells.join('\n')}</table></body></html>`;
 }

@@ -16,7 +16,7 @@ import { eachApi } from '../support/each-app.ts';
 
 /** Nothing tells of these yet. */
 const awaited = [
-  ...['message.clicked', 'message.unsubscribed'],
+  'message.unsubscribed',
   ...['mailbox.updated', 'mailbox.paused', 'mailbox.resumed', 'mailbox.deleted'],
   ...['mailbox.message.received', 'mailbox.message.sent'],
   ...['mailbox.action.proposed', 'mailbox.action.approved', 'mailbox.action.rejected'],
@@ -79,7 +79,7 @@ describe('who tells', () => {
       .map((path) => readFileSync(join(repository, path), 'utf8'))
       .join('\n');
   const code = codeIn('*');
-  const mail = codeIn('{sending,queue,reports,inbound}');
+  const mail = codeIn('{sending,queue,reports,inbound,tracking}');
   /** A kind of a resource is told by its constant, a step of a message by its word. */
   const isTold = (type: string) => {
     const step = stepOfType(type);

@@ -25,6 +25,7 @@ describe.each(stores)('organizations on %s', (store) => {
       pausedAt: null,
       pauseReason: null,
       onboarding: { status: 'approved', generation: 1 },
+      tracking: { opens: false, clicks: false },
       createdAt: '2026-01-05T12:00:00.000Z',
     });
   });

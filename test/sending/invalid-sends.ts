@@ -304,20 +304,6 @@ export const badFields: InvalidSend[] = [
     { 'email.headers': ['at most 50 headers'] },
   ],
   [
-    'open tracking',
-    payload({ tracking: { opens: true } }),
-    {
-      'email.tracking': ['Open and click tracking is not available in this version'],
-    },
-  ],
-  [
-    'click tracking',
-    payload({ tracking: { clicks: true } }),
-    {
-      'email.tracking': ['Open and click tracking is not available in this version'],
-    },
-  ],
-  [
     'an unknown tracking field',
     payload({ tracking: { open: true } }),
     {

@@ -1,6 +1,6 @@
 // From rows to what is composed and signed: reads attachments and keys from the store. The same message
-// gives the same composed bytes at every attempt and in every download; only the DKIM timestamp
-// differs.
+// gives the same composed bytes at every attempt; only the DKIM timestamp differs. A tracked one has the
+// links of its recipient; a download has them as they were written, so that looking at it opens nothing.
 import type { App } from '../../app.ts';
 import { signingKeysOf } from '../../domains/signing-keys.ts';
 import type { StoredAttachment } from '../../messages/email-projection.ts';
@@ -17,6 +17,9 @@ import type {
   RawInput,
 } from '../../mime/input.ts';
 import { fromJson } from '../../store/db.ts';
+import { trackingBase } from '../../tracking/base-url.ts';
+import { type Cuts, fillLinks } from '../../tracking/links.ts';
+import { pixel, tokensOf } from '../../tracking/tokens.ts';
 
 /** What composing needs of the rows. */
 export interface MessageParts {
@@ -39,6 +42,28 @@ async function rawInput(app: App, blobId: string): Promise<RawInput> {
   const raw = await findBlob(app.store.db, blobId);
   if (!raw) throw new Error(`blob ${blobId} of a message is missing`);
   return { raw };
+}
+
+/** The same for one recipient: opens and clicks of this copy name its delivery. */
+export function trackedRequestOf(
+  app: App,
+  { message }: MessageParts,
+  request: ComposeRequest,
+  cuts: Cuts,
+  deliveryId: string,
+): ComposeRequest {
+  if ('raw' in request.input || request.input.html === null) return request;
+  const { html } = request.input;
+  const base = trackingBase(app, message.sender_domain_id);
+  const token = tokensOf(app, deliveryId);
+  // The pixel first: tokens are cheapest in their order.
+  const pixelUrl = message.track_opens === 1 ? `${base}/t/o/${token(pixel)}` : null;
+  const linkUrl =
+    message.track_clicks === 1 ? (link: number) => `${base}/t/c/${token(link)}` : null;
+  return {
+    ...request,
+    input: { ...request.input, html: fillLinks(html, cuts, linkUrl, pixelUrl) },
+  };
 }
 
 async function composeInput(

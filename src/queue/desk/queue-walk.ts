@@ -2,6 +2,7 @@
 // same store never waits long, and each only if no daemon works on it at that moment.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../../app.ts';
+import { deliveryEvent } from '../../deliveries/delivery-event.ts';
 import { firstTurn, lockDeliveries } from '../../deliveries/queries.ts';
 import {
   askScheduledNow,
@@ -15,7 +16,6 @@ import {
 import { recordTimeline } from '../../events/record.ts';
 import { findMessageRows } from '../../messages/queries.ts';
 import type { Db } from '../../store/db.ts';
-import { deliveryEvent } from '../delivery-event.ts';
 import { turnsOf } from '../turns.ts';
 
 /** About 2 ms of the write lock on SQLite. */

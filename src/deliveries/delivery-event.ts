@@ -1,9 +1,9 @@
 // A step of one recipient in the timeline of its message. Writing them is src/events.
 
-import type { DeliveryRow } from '../deliveries/queries.ts';
-import type { MessageStatus } from '../deliveries/status.ts';
 import type { MessageEvent, MessageEventType } from '../events/record.ts';
 import { fromJson } from '../store/db.ts';
+import type { DeliveryRow } from './queries.ts';
+import type { MessageStatus } from './status.ts';
 
 type Told = Pick<DeliveryRow, 'id' | 'message_id' | 'recipient_id' | 'organization_id' | 'email'>;
 

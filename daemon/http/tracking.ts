@@ -1,0 +1,21 @@
+// Serves pixels and links of tracked mail (src/tracking/serve.ts): no key, no cookie.
+import type { FastifyInstance } from 'fastify';
+import type { App } from '../../src/app.ts';
+import { ResourceNotFoundError } from '../../src/errors.ts';
+import { serveTracked } from '../../src/tracking/serve.ts';
+import type { Workload } from './workload.ts';
+
+/** Mounts everything below `/t/`. */
+export function mountTracking(server: FastifyInstance, app: App, workload: Workload): void {
+  server.route({
+    method: ['GET', 'HEAD'],
+    url: '/t/*',
+    handler: async ({ method, url: path, headers, socket }, reply) => {
+      const { remoteAddress = null } = socket;
+      const asked = { method, path, headers, remoteAddress };
+      const answer = await workload.begin(() => serveTracked(app, asked));
+      if (!answer) throw new ResourceNotFoundError('route', `${method} ${path}`);
+      return reply.code(answer.status).headers(answer.headers).send(answer.body);
+    },
+  });
+}

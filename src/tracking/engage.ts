@@ -1,0 +1,251 @@
+// Opens and clicks, as they come to be known: rows of `engagements`, status, timeline, counters, in one
+// transaction for all that came together.
+//
+//   by a         delivery is                 its row                            also
+//   person       sent, delivered             opens, opened_at if it is first    read, also its message
+//   person       read, complained            opens, opened_at if it is first
+//   person       under way, failed, bounced  opens
+//   machine      any                         automated
+//
+// A click counts the same way, and implies an open where there was none. Each is told in the timeline, but
+// for one of the same link within 30 s of one that was told.
+import type { App } from '../app.ts';
+import { deliveryEvent } from '../deliveries/delivery-event.ts';
+import {
+  type EngagedDelivery,
+  findDeliveryStatuses,
+  findEngagedDeliveries,
+  readDelivery,
+} from '../deliveries/queries.ts';
+import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
+import { type MessageEvent, recordTimeline } from '../events/record.ts';
+import { findEngagedMessages, type TrackedMessageRow } from '../messages/queries.ts';
+import { lockWithMessages, moveMessages } from '../messages/restate.ts';
+import { type Db, fromJson } from '../store/db.ts';
+import { countMail, type Observation } from '../usage/count.ts';
+import type { EngagementKind } from './automated.ts';
+import { hasArrived, observeCohort, type Standing } from './cohorts.ts';
+import { type EngagementRow, findEngagements, upsertEngagements } from './queries.ts';
+
+/** A repeat within this tells nothing. */
+const tellAgainMs = 30_000;
+/** No person has read and clicked so soon after the delivery. */
+const soonestClickMs = 2_000;
+
+/** Somebody asked for a pixel or a link. */
+export interface Hit {
+  deliveryId: string;
+  messageId: string;
+  kind: EngagementKind;
+  /** 0: the pixel. */
+  link: number;
+  /** Where the link leads. */
+  url: string | null;
+  /** Who a machine is; null for a person. */
+  automatedBy: string | null;
+  userAgent: string | null;
+  /** Ms since 1970. */
+  at: number;
+}
+
+/** A message with what its deliveries and engagements come to in this transaction. */
+interface Engaged {
+  message: TrackedMessageRow;
+  statuses: Map<string, MessageStatus>;
+  rows: Map<string, EngagementRow>;
+  before: Standing;
+}
+
+/** Writes down what came together, inside the caller's transaction; what is deleted meanwhile is not. */
+export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promise<void> {
+  await lockWithMessages(
+    trx,
+    hits.map(({ deliveryId, messageId }) => ({ id: deliveryId, message_id: messageId })),
+  );
+  const ids = [...new Set(hits.map(({ deliveryId }) => deliveryId))];
+  const deliveries = new Map((await findEngagedDeliveries(trx, ids)).map((row) => [row.id, row]));
+  const messages = await engagedOf(trx, [...deliveries.values()]);
+  const events: MessageEvent[] = [];
+  const changed = new Map<string, EngagementRow>();
+  const read = new Map<string, EngagedDelivery>();
+  const observations: Observation[] = [];
+  for (const hit of hits) {
+    const delivery = deliveries.get(hit.deliveryId);
+    const engaged = messages.get(hit.messageId);
+    if (!delivery || !engaged) continue;
+    const row = rowOf(engaged, delivery.id);
+    changed.set(delivery.id, row);
+    const by = hit.automatedBy ?? tooSoon(hit, delivery);
+    const told = engage(hit, by, row, engaged, delivery);
+    if (by === null && reads(engaged, delivery)) {
+      if (delivery.status === 'sent') observations.push(deliveredBy(delivery));
+      read.set(delivery.id, delivery);
+      engaged.statuses.set(delivery.id, 'read');
+    }
+    const status = overallStatus([...engaged.statuses.values()]);
+    for (const kind of told) events.push(eventOf(hit, by, kind, delivery, status));
+  }
+  await moveRead(app, trx, messages, [...read.values()]);
+  await upsertEngagements(trx, [...changed.values()]);
+  if (events.length > 0) await recordTimeline(app, trx, events);
+  for (const engaged of messages.values()) {
+    const observed = observeCohort(engaged.message, engaged.before, standingOf(engaged));
+    if (observed) observations.push(observed);
+  }
+  // Last: the counters are what other transactions wait for.
+  if (observations.length > 0) await countMail(app, trx, observations);
+}
+
+async function engagedOf(
+  trx: Db,
+  deliveries: readonly EngagedDelivery[],
+): Promise<Map<string, Engaged>> {
+  const ids = [...new Set(deliveries.map((row) => row.message_id))];
+  const messages = await findEngagedMessages(trx, ids);
+  const engagements = Map.groupBy(await findEngagements(trx, ids), (row) => row.message_id);
+  const sharing = messages.flatMap(({ id, delivery_count }) => (delivery_count > 1 ? id : []));
+  const siblings = sharing.length > 0 ? await findDeliveryStatuses(trx, sharing) : [];
+  const statuses = Map.groupBy([...deliveries, ...siblings], (row) => row.message_id);
+  return new Map(
+    messages.map((message) => {
+      const engaged = {
+        message,
+        statuses: new Map((statuses.get(message.id) ?? []).map((row) => [row.id, row.status])),
+        rows: new Map((engagements.get(message.id) ?? []).map((row) => [row.delivery_id, row])),
+      };
+      return [message.id, { ...engaged, before: standingOf(engaged) }];
+    }),
+  );
+}
+
+function standingOf({ statuses, rows }: Pick<Engaged, 'statuses' | 'rows'>): Standing {
+  const all = [...rows.values()];
+  return {
+    arrived: [...statuses.values()].some(hasArrived),
+    opened: all.some(({ opened_at }) => opened_at !== null),
+    clicked: all.some(({ clicked_at }) => clicked_at !== null),
+  };
+}
+
+function rowOf({ message, rows }: Engaged, deliveryId: string): EngagementRow {
+  let row = rows.get(deliveryId);
+  if (!row) {
+    row = newEngagement(message.id, deliveryId);
+    rows.set(deliveryId, row);
+  }
+  return row;
+}
+
+function newEngagement(messageId: string, deliveryId: string): EngagementRow {
+  return {
+    message_id: messageId,
+    delivery_id: deliveryId,
+    opened_at: null,
+    clicked_at: null,
+    opens: 0,
+    clicks: 0,
+    automated: 0,
+    told: '{}',
+  };
+}
+
+function tooSoon({ kind, at }: Hit, row: EngagedDelivery): string | null {
+  const { delivered_at: deliveredAt, sent_at: sentAt, read_at: readAt } = row;
+  // What a relay took, an open may have proven to be delivered: that says nothing of when it was.
+  const takenAt = (deliveredAt === readAt ? null : deliveredAt) ?? sentAt ?? at;
+  return kind === 'click' && at - takenAt < soonestClickMs ? 'too-soon' : null;
+}
+
+/** Whether a person's look moves it. */
+function reads({ statuses }: Engaged, { id }: EngagedDelivery): boolean {
+  const status = statuses.get(id);
+  return status === 'sent' || status === 'delivered';
+}
+
+/** Changes the row; returns what is to be told. */
+function engage(
+  { kind, link, at }: Hit,
+  by: string | null,
+  row: EngagementRow,
+  { statuses, message }: Engaged,
+  { id }: EngagedDelivery,
+): EngagementKind[] {
+  const isTold = tell(row, by === null ? `${link}` : `a${link}`, at);
+  if (by !== null) {
+    row.automated++;
+    return isTold ? [kind] : [];
+  }
+  const status = statuses.get(id);
+  const counts = status !== undefined && (status === 'sent' || hasArrived(status));
+  if (kind === 'open') {
+    row.opens++;
+    if (counts) row.opened_at ??= at;
+    return isTold ? ['open'] : [];
+  }
+  row.clicks++;
+  if (counts) row.clicked_at ??= at;
+  const told: EngagementKind[] = isTold ? ['click'] : [];
+  if (row.opens > 0) return told;
+  row.opens++;
+  if (counts) row.opened_at ??= at;
+  if (message.track_opens === 1 && tell(row, '0', at)) told.unshift('open');
+  return told;
+}
+
+/** Whether this is told now; `row` remembers it. */
+function tell(row: EngagementRow, what: string, at: number): boolean {
+  const told = fromJson<Record<string, number>>(row.told);
+  const last = told[what];
+  if (last !== undefined && Math.abs(at - last) < tellAgainMs) return false;
+  row.told = JSON.stringify({ ...told, [what]: at });
+  return true;
+}
+
+function eventOf(
+  { link, url, userAgent, at, kind: asked }: Hit,
+  by: string | null,
+  kind: EngagementKind,
+  delivery: EngagedDelivery,
+  status: MessageStatus,
+): MessageEvent {
+  return deliveryEvent(delivery, kind === 'open' ? 'opened' : 'clicked', status, at, {
+    automated: by !== null,
+    ...(by !== null && { automatedBy: by }),
+    ...(kind === 'click' && { link, url }),
+    ...(kind !== asked && { implied: true }),
+    ...(userAgent !== null && { userAgent }),
+  });
+}
+
+/** An open of what a relay took proves that it was delivered. */
+function deliveredBy(delivery: EngagedDelivery): Observation {
+  const { organization_id: organizationId, created_at: acceptedAt, domain } = delivery;
+  return { organizationId, acceptedAt, domain, counts: { delivered: 1 } };
+}
+
+async function moveRead(
+  app: App,
+  trx: Db,
+  messages: ReadonlyMap<string, Engaged>,
+  read: readonly EngagedDelivery[],
+): Promise<void> {
+  if (read.length === 0) return;
+  const now = app.clock.now();
+  for (const { id } of read) await readDelivery(trx, id, now);
+  const moved = new Map<string, MessageStatus>();
+  for (const { message_id: id } of read) {
+    const statuses = messages.get(id)?.statuses.values() ?? [];
+    moved.set(id, overallStatus([...statuses]));
+  }
+  await moveMessages(trx, moved, now);
+}
+
+/** A simulated recipient opened it, as it was delivered: the row alone, which the caller counts. */
+export async function engageSimulated(
+  trx: Db,
+  { id, message_id: messageId }: Pick<EngagedDelivery, 'id' | 'message_id'>,
+  at: number,
+): Promise<void> {
+  const row = newEngagement(messageId, id);
+  await upsertEngagements(trx, [{ ...row, opens: 1, opened_at: at, told: `{"0":${at}}` }]);
+}

@@ -1,0 +1,33 @@
+// Reads the rules of src/tracking/scanners.yaml, once for a process.
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { InternalError } from '../errors.ts';
+import { type AddressRange, parseRange } from '../net/network-address.ts';
+import { parseScanners, type Scanner } from './scanners-schema.ts';
+
+export interface ScannerRule {
+  name: string;
+  automated: boolean;
+  kinds: Scanner['kinds'];
+  userAgent: RegExp | null;
+  networks: AddressRange[];
+}
+
+const shipped = new URL('./scanners.yaml', import.meta.url);
+
+/** The rules in their order. @throws InternalError for an entry that cannot be read. */
+export function loadScanners(): ScannerRule[] {
+  const parsed = parseScanners(parse(readFileSync(shipped, 'utf8')));
+  if (!Array.isArray(parsed)) throw new InternalError(`scanners.yaml: ${parsed.problem}`);
+  return parsed.map(({ name, automated, kinds, userAgent, networks = [] }) => ({
+    name,
+    automated,
+    kinds,
+    userAgent: userAgent === undefined ? null : new RegExp(userAgent, 'i'),
+    networks: networks.map((text) => {
+      const range = parseRange(text);
+      if (!range) throw new InternalError(`scanners.yaml: ${name}: ${text} is no network`);
+      return range;
+    }),
+  }));
+}

@@ -1,0 +1,121 @@
+// All SQL on `content_links`, `content_cuts` and `engagements`. Rows only, no decisions.
+import type { Kysely } from 'kysely';
+import { bulkInsert, type Db, idList, isOneOf, type ParameterOf, statement } from '../store/db.ts';
+
+export interface ContentLinkRow {
+  content_id: string;
+  /** From 1. */
+  link: number;
+  url: string;
+}
+
+export interface ContentCutsRow {
+  content_id: string;
+  /** JSON of `Cuts` (src/tracking/links.ts). */
+  cuts: string;
+}
+
+export interface EngagementRow {
+  message_id: string;
+  delivery_id: string;
+  /** The first of those that count: of a person, of what was delivered. */
+  opened_at: number | null;
+  clicked_at: number | null;
+  /** Of persons, each of them. */
+  opens: number;
+  clicks: number;
+  /** Of machines. */
+  automated: number;
+  /** JSON: when which link was last told of (src/tracking/engage.ts). */
+  told: string;
+}
+
+interface TrackingTables {
+  content_links: ContentLinkRow;
+  content_cuts: ContentCutsRow;
+  engagements: EngagementRow;
+}
+
+export const insertContentLinks = bulkInsert<TrackingTables>('content_links', [
+  'content_id',
+  'link',
+  'url',
+]);
+export const insertContentCuts = bulkInsert<TrackingTables>('content_cuts', ['content_id', 'cuts']);
+
+const selectCuts = statement(
+  (db: Kysely<TrackingTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+    db
+      .selectFrom('content_cuts')
+      .selectAll()
+      .where(isOneOf(db, 'content_id', parameter('ids'))),
+);
+
+export function findContentCuts(db: Db, contentIds: readonly string[]): Promise<ContentCutsRow[]> {
+  return selectCuts(db, { ids: idList(db, contentIds) });
+}
+
+type LinkName = { contentId: string; link: number };
+
+const selectUrl = statement((db: Kysely<TrackingTables>, parameter: ParameterOf<LinkName>) =>
+  db
+    .selectFrom('content_links')
+    .select('url')
+    .where('content_id', '=', parameter('contentId'))
+    .where('link', '=', parameter('link')),
+);
+
+/** Where a link of a content leads. */
+export async function findLinkUrl(
+  db: Db,
+  contentId: string,
+  link: number,
+): Promise<string | undefined> {
+  return (await selectUrl(db, { contentId, link }))[0]?.url;
+}
+
+const selectEngagements = statement(
+  (db: Kysely<TrackingTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+    db
+      .selectFrom('engagements')
+      .selectAll()
+      .where(isOneOf(db, 'message_id', parameter('ids'))),
+);
+
+/** All of these messages. Whoever changes one holds its delivery. */
+export function findEngagements(db: Db, messageIds: readonly string[]): Promise<EngagementRow[]> {
+  return selectEngagements(db, { ids: idList(db, messageIds) });
+}
+
+const upsert = statement((db: Kysely<TrackingTables>, parameter: ParameterOf<EngagementRow>) => {
+  const values = {
+    opened_at: parameter('opened_at'),
+    clicked_at: parameter('clicked_at'),
+    opens: parameter('opens'),
+    clicks: parameter('clicks'),
+    automated: parameter('automated'),
+    told: parameter('told'),
+  };
+  return db
+    .insertInto('engagements')
+    .values({
+      message_id: parameter('message_id'),
+      delivery_id: parameter('delivery_id'),
+      ...values,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['message_id', 'delivery_id']).doUpdateSet((eb) => ({
+        opened_at: eb.ref('excluded.opened_at'),
+        clicked_at: eb.ref('excluded.clicked_at'),
+        opens: eb.ref('excluded.opens'),
+        clicks: eb.ref('excluded.clicks'),
+        automated: eb.ref('excluded.automated'),
+        told: eb.ref('excluded.told'),
+      })),
+    );
+});
+
+/** Hot. Writes rows whose deliveries are held, so that they need no order of their own. */
+export async function upsertEngagements(db: Db, rows: readonly EngagementRow[]): Promise<void> {
+  for (const row of rows) await upsert(db, row);
+}

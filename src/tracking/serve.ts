@@ -1,0 +1,164 @@
+// What answers at `/t/o/{token}` (a pixel) and `/t/c/{token}` (a redirect to the link that was stored), on the
+// main HTTP face and on tracking hosts. The answer comes after the commit that counts it, which many
+// share; where the store cannot be written, people still get to where the link leads.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { App } from '../app.ts';
+import { findEngagedDeliveries } from '../deliveries/queries.ts';
+import { ResourceNotFoundError } from '../errors.ts';
+import { findEngagedMessages } from '../messages/queries.ts';
+import { perApp } from '../runtime/per-app.ts';
+import { groupWrites } from '../store/group.ts';
+import { automatedBy, userAgentOf } from './automated.ts';
+import { engageAll, type Hit } from './engage.ts';
+import { findLinkUrl } from './queries.ts';
+import { pixel, readToken, type TrackedLink } from './tokens.ts';
+
+const mostPerTransaction = 128;
+/** Hits that wait for their commit; what comes beyond is answered and not counted. */
+const mostWaiting = 2_000;
+
+export interface TrackedRequest {
+  method: string;
+  /** May have a query, which is not looked at. */
+  path: string;
+  headers: IncomingHttpHeaders;
+  remoteAddress: string | null;
+  /** Whose host was asked, where it is one's own: tokens of others are unknown there. */
+  organizationId?: string | null;
+}
+
+export interface TrackedAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** A transparent GIF of one pixel, 43 bytes. */
+const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64');
+
+const common = {
+  'cache-control': 'no-store, no-cache, private, max-age=0',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-robots-tag': 'noindex, nofollow',
+};
+
+/** Answers paths below `/t/`, null for any other. */
+export async function serveTracked(
+  app: App,
+  request: TrackedRequest,
+): Promise<TrackedAnswer | null> {
+  const { method, path } = request;
+  if (!path.startsWith('/t/')) return null;
+  const [, kind, token = ''] = /^\/t\/([oc])\/([^/?#]+)(?:[?#].*)?$/.exec(path) ?? [];
+  const isAsked = method === 'GET' || method === 'HEAD';
+  const tracked = isAsked && kind !== undefined ? readToken(app, token) : null;
+  // An address of the one kind is none of the other.
+  if (!tracked || (tracked.link === pixel) !== (kind === 'o')) return unknown(token);
+  const found = await findTracked(app, tracked, request.organizationId ?? null);
+  if (!found) return unknown(token);
+  await count(app, hitOf(app, request, tracked, found));
+  return found.url === null ? pixelAnswer(method) : redirect(found.url);
+}
+
+/** What a token leads to: its message, and where the link goes. */
+interface Found {
+  messageId: string;
+  url: string | null;
+}
+
+async function findTracked(
+  app: App,
+  { deliveryId, link }: TrackedLink,
+  organizationId: string | null,
+): Promise<Found | null> {
+  const { db } = app.store;
+  const [delivery] = await findEngagedDeliveries(db, [deliveryId]);
+  if (!delivery || (organizationId !== null && delivery.organization_id !== organizationId)) {
+    return null;
+  }
+  const { message_id: messageId } = delivery;
+  if (link === pixel) return { messageId, url: null };
+  const [message] = await findEngagedMessages(db, [messageId]);
+  const contentId = message?.content_id;
+  const url = contentId ? await findLinkUrl(db, contentId, link) : undefined;
+  return url === undefined ? null : { messageId, url };
+}
+
+function hitOf(
+  app: App,
+  request: TrackedRequest,
+  { deliveryId, link }: TrackedLink,
+  { messageId, url }: Found,
+): Hit {
+  const kind = link === pixel ? 'open' : 'click';
+  return {
+    deliveryId,
+    messageId,
+    kind,
+    link,
+    url,
+    automatedBy: automatedBy(kind, request),
+    userAgent: userAgentOf(request),
+    at: app.clock.now(),
+  };
+}
+
+interface Counter {
+  waiting: number;
+  write(hit: Hit): Promise<unknown>;
+}
+
+const counterOf = perApp(
+  (app: App): Counter => ({
+    waiting: 0,
+    write: groupWrites(
+      app.store,
+      mostPerTransaction,
+      async (trx, hits: Hit[]) => {
+        await engageAll(app, trx, hits);
+        return hits.map(() => undefined);
+      },
+      'soon',
+    ),
+  }),
+);
+
+/** Never rejects: a person who follows a link does not care for our numbers. */
+async function count(app: App, hit: Hit): Promise<void> {
+  const counter = counterOf(app);
+  if (counter.waiting >= mostWaiting) {
+    app.metrics.refused.inc({ reason: 'capacity-tracking' });
+    return;
+  }
+  counter.waiting++;
+  try {
+    await counter.write(hit);
+  } catch (error) {
+    const { deliveryId, kind } = hit;
+    app.log.warn({ err: error, deliveryId, kind }, 'an open or click could not be counted');
+  } finally {
+    counter.waiting--;
+  }
+}
+
+function unknown(token: string): TrackedAnswer {
+  const error = new ResourceNotFoundError('link', token.slice(0, 100));
+  return {
+    status: 404,
+    headers: { ...common, 'content-type': 'application/json; charset=utf-8' },
+    body: Buffer.from(JSON.stringify(error)),
+  };
+}
+
+function pixelAnswer(method: string): TrackedAnswer {
+  return {
+    status: 200,
+    headers: { ...common, 'content-type': 'image/gif', 'content-length': `${gif.length}` },
+    body: method === 'HEAD' ? Buffer.alloc(0) : gif,
+  };
+}
+
+function redirect(url: string): TrackedAnswer {
+  return { status: 302, headers: { ...common, location: url }, body: Buffer.alloc(0) };
+}

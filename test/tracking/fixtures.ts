@@ -1,0 +1,113 @@
+// A service that relays to a real sink, and what the programs of recipients do with its mail.
+import type { Caller } from '../../src/api/route.ts';
+import type { App } from '../../src/app.ts';
+import { listMessageEvents } from '../../src/messages/messages.ts';
+import { parseMime } from '../../src/mime/parse/parse-mime.ts';
+import { serveTracked, type TrackedAnswer, type TrackedRequest } from '../../src/tracking/serve.ts';
+import { channelStats } from '../../src/usage/stats.ts';
+import { type RunningPipeline, startPipeline } from '../support/delivery.ts';
+import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
+import { type TestApp, type TestStore, testApp } from '../support/test-app.ts';
+
+export const publicUrl = 'https://click.example.com';
+export const person =
+  'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Thunderbird/128.4.0';
+
+export const tracked = { opens: true, clicks: true };
+export const page =
+  '<html><body><p>Hello</p><a href="https://shop.example/a?x=1&amp;y=2">A</a>' +
+  '<a href="https://shop.example/b">B</a></body></html>';
+
+/** One copy as its recipient got it. */
+export interface Copy {
+  recipients: readonly string[];
+  html: string;
+  /** Path of the pixel; '' without. */
+  pixel: string;
+  /** Paths of the links, in order. */
+  links: string[];
+}
+
+export interface TrackingWorld extends TestApp {
+  sink: SmtpSink;
+  pipeline: RunningPipeline;
+  /** All copies that the sink has, in the order of their first recipients. */
+  copies(count: number): Promise<Copy[]>;
+  /** A person asks, unless told otherwise. */
+  ask(path: string, more?: Partial<TrackedRequest>): Promise<TrackedAnswer | null>;
+  close(): Promise<void>;
+}
+
+export async function trackingWorld(store: TestStore = 'sqlite'): Promise<TrackingWorld> {
+  const sink = await startSmtpSink();
+  const relay = { host: sink.host, port: sink.port };
+  const test = await testApp({
+    store,
+    config: { delivery: { mode: 'relay', relay }, tracking: { publicUrl } },
+  });
+  const pipeline = await startPipeline(test.app);
+  return {
+    ...test,
+    sink,
+    pipeline,
+    async copies(count) {
+      const messages = await sink.waitFor(count);
+      await pipeline.idle();
+      const copies = await Promise.all(
+        messages.map(({ recipients, raw }) => copyOf(recipients, raw)),
+      );
+      return copies.sort((a, b) => `${a.recipients}`.localeCompare(`${b.recipients}`));
+    },
+    ask: (path, more) => ask(test.app, path, more),
+    async close() {
+      await pipeline.close();
+      await test.close();
+      await sink.close();
+    },
+  };
+}
+
+export function ask(
+  app: App,
+  path: string,
+  { headers, ...more }: Partial<TrackedRequest> = {},
+): Promise<TrackedAnswer | null> {
+  return serveTracked(app, {
+    method: 'GET',
+    path,
+    headers: headers ?? { 'user-agent': person },
+    remoteAddress: '198.51.100.7',
+    ...more,
+  });
+}
+
+async function copyOf(recipients: readonly string[], raw: Buffer): Promise<Copy> {
+  const html = (await parseMime(raw)).html ?? '';
+  const paths = [...html.matchAll(/https:\/\/click\.example\.com(\/t\/[oc]\/[^"'\s>]+)/g)].map(
+    ([, path = '']) => path,
+  );
+  return {
+    recipients,
+    html,
+    pixel: paths.find((path) => path.startsWith('/t/o/')) ?? '',
+    links: paths.filter((path) => path.startsWith('/t/c/')),
+  };
+}
+
+/** `eventType:status`, with a star where a machine did it. */
+export async function engagement(app: App, caller: Caller, id: string): Promise<string[]> {
+  const events = await listMessageEvents(app, caller, id);
+  return events
+    .filter(({ eventType }) => eventType === 'opened' || eventType === 'clicked')
+    .map(({ eventType, status, metadata }) => {
+      return `${eventType}:${status}${metadata['automated'] === true ? '*' : ''}`;
+    });
+}
+
+/** Opened of eligible, clicked of eligible. */
+export async function cohorts(app: App, caller: Caller): Promise<string> {
+  const { email } = await channelStats(app, caller, {});
+  const opens = `${email.uniqueOpenedMessages}/${email.openTrackingEligibleDeliveredMessages}`;
+  const clicks = `${email.uniqueClickedMessages}/${email.clickTrackingEligibleDeliveredMessages}`;
+  return `opened ${opens}, clicked ${clicks}`;
+}

@@ -1,0 +1,113 @@
+// What is no token of ours is a 404, whatever it looks like (contract 6): forged, cut, put to another use, of
+// another installation or organization. Nothing of it is counted, and nothing redirects.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createOrganization } from '../../src/organizations/organizations.ts';
+import { readToken, tokensOf } from '../../src/tracking/tokens.ts';
+import { send } from '../support/delivery.ts';
+import { testApp } from '../support/test-app.ts';
+import { engagement, page, type TrackingWorld, tracked, trackingWorld } from './fixtures.ts';
+
+let world: TrackingWorld;
+let id = '';
+let pixel = '';
+let link = '';
+
+beforeEach(async () => {
+  world = await trackingWorld();
+  const email = { html: page, tracking: tracked };
+  ({ id } = await send(world.app, world.caller, 'ada@example.com', { email }));
+  const [copy] = await world.copies(1);
+  pixel = copy?.pixel ?? '';
+  link = copy?.links[0] ?? '';
+  await world.clock.advance(10_000);
+});
+afterEach(() => world.close());
+
+const changed = (path: string, at: number) => {
+  const other = path[at] === '0' ? '1' : '0';
+  return path.slice(0, at) + other + path.slice(at + 1);
+};
+const unknown = async (path: string, more = {}) => {
+  const answer = await world.ask(path, more);
+  expect([path, answer?.status, answer?.headers['location']]).toEqual([path, 404, undefined]);
+};
+const nothingCounted = async () =>
+  expect(await engagement(world.app, world.caller, id)).toEqual([]);
+
+it('each character of a token is signed', async () => {
+  for (const path of [pixel, link]) {
+    for (let at = '/t/o/'.length; at < path.length; at++) await unknown(changed(path, at));
+  }
+  await nothingCounted();
+});
+
+it('a token that is cut anywhere, or longer, is unknown', async () => {
+  for (let end = '/t/c/'.length; end < link.length; end++) await unknown(link.slice(0, end));
+  for (const more of ['0', '/', '/0', '%00', '-', `${'x'.repeat(8_000)}`])
+    await unknown(link + more);
+  await nothingCounted();
+});
+
+it('a token for the one is none for the other', async () => {
+  await unknown(pixel.replace('/o/', '/c/'));
+  await unknown(link.replace('/c/', '/o/'));
+  for (const path of ['/t/', '/t/o', '/t/o/', '/t/x/y', '/t/c/../o/x', `/t/c/${'é'}`])
+    await unknown(path);
+  await nothingCounted();
+});
+
+it('a link that its content does not have is unknown, though its tag is right', async () => {
+  const [delivery] = (await send(world.app, world.caller, 'b@example.com')).deliveries;
+  const { deliveryId } = readToken(world.app, link.slice('/t/c/'.length)) ?? { deliveryId: '' };
+  await unknown(`/t/c/${tokensOf(world.app, deliveryId)(3)}`);
+  await unknown(`/t/c/${tokensOf(world.app, delivery?.id ?? '')(1)}`);
+  await unknown(`/t/o/${tokensOf(world.app, 'dlv_000000000000000000000000')(0)}`);
+  await nothingCounted();
+});
+
+it('only GET and HEAD ask', async () => {
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) await unknown(link, { method });
+  await nothingCounted();
+});
+
+it('a token of another organization is unknown at a host of one’s own', async () => {
+  const other = await createOrganization(world.app, { name: 'other', plan: 'free' });
+  await unknown(link, { organizationId: other.id });
+  await unknown(pixel, { organizationId: other.id });
+  await nothingCounted();
+  const own = await world.ask(link, { organizationId: world.caller.organizationId });
+  expect(own?.status).toBe(302);
+});
+
+it('a token of another installation is unknown', async () => {
+  const elsewhere = await testApp({ seed: 7 });
+  const { deliveryId } = readToken(world.app, link.slice('/t/c/'.length)) ?? { deliveryId: '' };
+  await unknown(`/t/c/${tokensOf(elsewhere.app, deliveryId)(1)}`);
+  await elsewhere.close();
+  await nothingCounted();
+});
+
+it('a token used again goes on leading there, and moves nothing more', async () => {
+  for (let i = 0; i < 5; i++) expect((await world.ask(link))?.status).toBe(302);
+  expect(await engagement(world.app, world.caller, id)).toEqual(['opened:read', 'clicked:read']);
+});
+
+it('letters may have been made capitals on the way, and a query may have come to it', async () => {
+  const [, , kind, token = ''] = link.split('/');
+  expect((await world.ask(`/t/${kind}/${token.toUpperCase()}?utm_source=x`))?.status).toBe(302);
+});
+
+describe('tags', () => {
+  it('of one delivery differ by link, those of one link by delivery', () => {
+    const first = tokensOf(world.app, 'dlv_000000000000000000000000');
+    const second = tokensOf(world.app, 'dlv_000000000000000000000001');
+    const tags = Array.from({ length: 1_001 }, (_, at) => [first(at), second(at)]).flat();
+    expect(new Set(tags.map((token) => token.split('-')[1])).size).toBe(2_002);
+    for (const at of [0, 1, 5, 6, 7, 1_000]) {
+      expect(readToken(world.app, first(at))).toEqual({
+        deliveryId: 'dlv_000000000000000000000000',
+        link: at,
+      });
+    }
+  });
+});

@@ -1,0 +1,251 @@
+// Opens and clicks from the send to the numbers (specification 2.16, 3; contract 5, 6), as a ledger: each
+// line says what somebody did, and what status, timeline and cohorts are after it.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { deleteMessage, getMessage, listMessageEvents } from '../../src/messages/messages.ts';
+import { storageUrls } from '../../src/messages/storage-urls.ts';
+import { updateOrganization } from '../../src/organizations/organizations.ts';
+import { readStoredPart } from '../../src/sending/stored-parts.ts';
+import { channelStats } from '../../src/usage/stats.ts';
+import { send, timeline } from '../support/delivery.ts';
+import { stores } from '../support/test-app.ts';
+import { late, lateBounce } from '../usage/fixtures.ts';
+import {
+  ask,
+  cohorts,
+  engagement,
+  page,
+  person,
+  publicUrl,
+  type TrackingWorld,
+  tracked,
+  trackingWorld,
+} from './fixtures.ts';
+
+const minuteMs = 60_000;
+const html = { html: page, tracking: tracked };
+
+describe.each(stores)('tracking on %s', (store) => {
+  let world: TrackingWorld;
+  beforeEach(async () => {
+    world = await trackingWorld(store);
+  });
+  afterEach(() => world.close());
+
+  const statusOf = async (id: string) => (await getMessage(world.app, world.caller, id)).status;
+  /** Status, cohorts, and the engagement of the timeline. */
+  const standing = async (id: string) => [
+    await statusOf(id),
+    await cohorts(world.app, world.caller),
+    ...(await engagement(world.app, world.caller, id)),
+  ];
+  const confirmed = async () => {
+    await world.clock.advance(241 * minuteMs);
+    await world.pipeline.idle();
+  };
+
+  it('the ledger: a repeated open moves nothing, and a machine never does', async () => {
+    const { app, caller, clock, ask } = world;
+    const { id, tracking } = await send(app, caller, 'ada@example.com', { email: html });
+    expect(tracking).toEqual(tracked);
+    const [copy] = await world.copies(1);
+    const { pixel = '', links: [a = '', b = ''] = [] } = copy ?? {};
+    await confirmed();
+    expect(await standing(id)).toEqual(['delivered', 'opened 0/1, clicked 0/1']);
+
+    await ask(pixel, { headers: { 'user-agent': 'Mozilla/5.0' } });
+    const scanned = ['opened:delivered*'];
+    expect(await standing(id)).toEqual(['delivered', 'opened 0/1, clicked 0/1', ...scanned]);
+
+    await ask(a, { method: 'HEAD' });
+    const headed = [...scanned, 'clicked:delivered*'];
+    expect(await standing(id)).toEqual(['delivered', 'opened 0/1, clicked 0/1', ...headed]);
+
+    await ask(pixel);
+    const opened = [...headed, 'opened:read'];
+    expect(await standing(id)).toEqual(['read', 'opened 1/1, clicked 0/1', ...opened]);
+
+    await Promise.all(Array.from({ length: 20 }, () => ask(pixel)));
+    await clock.advance(29_000);
+    await ask(pixel);
+    expect(await standing(id)).toEqual(['read', 'opened 1/1, clicked 0/1', ...opened]);
+
+    await clock.advance(2_000);
+    await ask(pixel);
+    const again = [...opened, 'opened:read'];
+    expect(await standing(id)).toEqual(['read', 'opened 1/1, clicked 0/1', ...again]);
+
+    await ask(a);
+    await ask(a);
+    const clicked = [...again, 'clicked:read'];
+    expect(await standing(id)).toEqual(['read', 'opened 1/1, clicked 1/1', ...clicked]);
+
+    await ask(b);
+    const other = [...clicked, 'clicked:read'];
+    expect(await standing(id)).toEqual(['read', 'opened 1/1, clicked 1/1', ...other]);
+
+    expect(await late(app, id, lateBounce)).toBe(true);
+    expect(await standing(id)).toEqual(['bounced', 'opened 0/0, clicked 0/0', ...other]);
+    await clock.advance(31_000);
+    await ask(pixel);
+    expect(await standing(id)).toEqual([
+      'bounced',
+      'opened 0/0, clicked 0/0',
+      ...[...other, 'opened:bounced'],
+    ]);
+  });
+
+  it('each recipient has links of its own, and the message is read when all have read it', async () => {
+    const { app, caller, ask } = world;
+    const to = ['ada@example.com', 'bob@example.com', 'eve@other.example'];
+    const { id } = await send(app, caller, to, { email: html });
+    const copies = await world.copies(3);
+    expect(copies.map(({ recipients }) => recipients)).toEqual(to.map((one) => [one]));
+    expect(new Set(copies.map(({ pixel }) => pixel)).size).toBe(3);
+    await confirmed();
+    expect(await cohorts(app, caller)).toBe('opened 0/1, clicked 0/1');
+    await ask(copies[1]?.pixel ?? '');
+    const message = await getMessage(app, caller, id);
+    expect(message.recipients.map(({ status }) => status)).toEqual([
+      'delivered',
+      'read',
+      'delivered',
+    ]);
+    expect(message.status).toBe('delivered');
+    expect(await cohorts(app, caller)).toBe('opened 1/1, clicked 0/1');
+    const [opened] = (await listMessageEvents(app, caller, id)).slice(-1);
+    expect(opened).toMatchObject({
+      eventType: 'opened',
+      metadata: { recipient: 'bob@example.com', automated: false, userAgent: person },
+    });
+    await ask(copies[0]?.pixel ?? '');
+    await ask(copies[2]?.pixel ?? '');
+    expect(await statusOf(id)).toBe('read');
+    expect(await cohorts(app, caller)).toBe('opened 1/1, clicked 0/1');
+  });
+
+  it('an open of what a relay took moves sent to read, and proves the delivery', async () => {
+    const { app, caller, ask } = world;
+    const { id } = await send(app, caller, 'ada@example.com', { email: html });
+    const [copy] = await world.copies(1);
+    expect(await standing(id)).toEqual(['sent', 'opened 0/0, clicked 0/0']);
+    await ask(copy?.pixel ?? '');
+    expect(await standing(id)).toEqual(['read', 'opened 1/1, clicked 0/1', 'opened:read']);
+    const [delivery] = (await getMessage(app, caller, id)).deliveries;
+    expect(delivery?.readAt).not.toBeNull();
+    expect(delivery?.deliveredAt).toBe(delivery?.readAt);
+    expect((await channelStats(app, caller, {})).email.deliveryRate).toBe(1);
+    await confirmed();
+    expect(await standing(id)).toEqual(['read', 'opened 1/1, clicked 0/1', 'opened:read']);
+  });
+
+  it('a click implies an open, but one within two seconds of the delivery is a machine’s', async () => {
+    const { app, caller, clock, ask } = world;
+    const { id } = await send(app, caller, 'ada@example.com', { email: html });
+    const [copy] = await world.copies(1);
+    const [a = ''] = copy?.links ?? [];
+    await clock.advance(1_900);
+    expect((await ask(a))?.status).toBe(302);
+    expect(await standing(id)).toEqual(['sent', 'opened 0/0, clicked 0/0', 'clicked:sent*']);
+    await clock.advance(200);
+    const answer = await ask(a);
+    expect(answer).toMatchObject({
+      status: 302,
+      headers: { location: 'https://shop.example/a?x=1&y=2' },
+    });
+    expect(await standing(id)).toEqual([
+      'read',
+      'opened 1/1, clicked 1/1',
+      ...['clicked:sent*', 'opened:read', 'clicked:read'],
+    ]);
+    const events = (await listMessageEvents(app, caller, id)).slice(-2);
+    expect(events.map(({ metadata }) => metadata)).toMatchObject([
+      { implied: true },
+      { url: 'https://shop.example/a?x=1&y=2', link: 1, automated: false },
+    ]);
+  });
+
+  it('only what is tracked is in its cohort; a click of clicks alone reads it too', async () => {
+    const { app, caller, clock, ask } = world;
+    const clicks = await send(app, caller, 'a@example.com', {
+      email: { html: page, tracking: { clicks: true } },
+    });
+    await send(app, caller, 'b@example.com', { email: { html: page, tracking: { opens: true } } });
+    const none = await send(app, caller, 'c@example.com', { email: { html: page } });
+    const text = await send(app, caller, 'd@example.com', { email: { tracking: tracked } });
+    expect([none.tracking, text.tracking]).toEqual(Array(2).fill({ opens: false, clicks: false }));
+    const [a, b, c] = await world.copies(4);
+    expect([a?.pixel, a?.links.length, b?.links.length, c?.html.trim()]).toEqual(['', 2, 0, page]);
+    await clock.advance(5_000);
+    await ask(a?.links[0] ?? '');
+    await confirmed();
+    expect(await cohorts(app, caller)).toBe('opened 0/1, clicked 1/1');
+    expect(await engagement(app, caller, clicks.id)).toEqual(['clicked:read']);
+  });
+
+  it('what its organization tracks holds where a send says nothing', async () => {
+    const { app, caller, clock } = world;
+    const changed = await updateOrganization(app, caller.organizationId, { trackOpens: true });
+    expect(changed.tracking).toEqual({ opens: true, clicks: false });
+    await clock.advance(1_000);
+    const plain = await send(app, caller, 'a@example.com', { email: { html: page } });
+    const said = await send(app, caller, 'b@example.com', {
+      email: { html: page, tracking: { opens: false, clicks: true } },
+    });
+    expect([plain.tracking, said.tracking]).toEqual([
+      { opens: true, clicks: false },
+      { opens: false, clicks: true },
+    ]);
+  });
+
+  it('a retry and a second message of the same content have the links that were found once', async () => {
+    const { app, caller, clock, sink } = world;
+    sink.on({ verb: 'RCPT', times: 1 }, '451 4.7.1 later');
+    await send(app, caller, 'a@example.com', { email: html });
+    await world.pipeline.idle();
+    await send(app, caller, 'b@example.com', { email: html });
+    await clock.advance(2 * minuteMs);
+    const [first, second] = await world.copies(2);
+    expect([first?.links.length, second?.links.length]).toEqual([2, 2]);
+    const plain = (text = '') => text.replace(/\/t\/[oc]\/[^"]+/g, '');
+    expect(plain(first?.html)).toBe(plain(second?.html));
+  });
+
+  it('a download has the links as they were written', async () => {
+    const { app, caller } = world;
+    const { id } = await send(app, caller, 'a@example.com', { email: html });
+    const { raw } = storageUrls(app, id, 60, { html: null, text: null });
+    const { body } = await readStoredPart(app, raw.slice(raw.lastIndexOf('/') + 1));
+    expect(body.toString()).toContain('shop.example/b');
+    expect(body.toString()).not.toContain(publicUrl);
+  });
+
+  it('the links of what was deleted are gone, its pixel too', async () => {
+    const { app, caller, ask } = world;
+    const { id } = await send(app, caller, 'a@example.com', { email: html });
+    const [copy] = await world.copies(1);
+    await ask(copy?.pixel ?? '');
+    await deleteMessage(app, caller, id);
+    expect((await ask(copy?.links[0] ?? ''))?.status).toBe(404);
+    expect((await ask(copy?.pixel ?? ''))?.status).toBe(404);
+    expect(await cohorts(app, caller)).toBe('opened 1/1, clicked 0/1');
+  });
+
+  it('the simulator opens what is tracked, and it counts', async () => {
+    const { app, caller } = world;
+    const { id } = await send(app, caller, 'opened@simulator.test', { email: html });
+    await send(app, caller, 'opened@simulator.test');
+    await world.pipeline.idle();
+    expect(await cohorts(app, caller)).toBe('opened 1/1, clicked 0/1');
+    expect((await timeline(app, caller, id)).at(-1)).toBe('opened:read');
+  });
+
+  it('two daemons that hear of one open at once count it once', async () => {
+    const { app, caller, another } = world;
+    await send(app, caller, 'a@example.com', { email: html });
+    const [copy] = await world.copies(1);
+    const other = await another();
+    const path = copy?.pixel ?? '';
+    await Promise.all(Array.from({ length: 10 }, (_, index) => ask(index % 2 ? app : other, path)));
+    expect(await cohorts(app, caller)).toBe('opened 1/1, clicked 0/1');
+  });
+});
