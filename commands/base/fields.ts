@@ -31,6 +31,21 @@ export const domainCard = [
 ];
 export const dnsRecordCard = ['purpose', 'type', 'name', 'value', 'required', 'status', 'error'];
 
+export const trackingCard = [
+  'status',
+  'hostname',
+  'region',
+  'sslStatus',
+  'certificate.reason.code',
+  'certificate.reason.message',
+  'certificate.expiresAt',
+  'certificate.lastCheckedAt',
+  'certificate.nextCheckAt',
+  'verificationErrors',
+  'teardownScheduledAt',
+];
+export const trackingRecordCard = ['name', 'type', 'value'];
+
 export const importedColumns = ['line', 'address', 'reason'];
 
 export const messageColumns = [

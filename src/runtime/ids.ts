@@ -36,6 +36,7 @@ export const idPrefixes = {
   webhook: 'wep',
   webhookDelivery: 'whdel',
   webhookAttempt: 'wha',
+  trackingHost: 'trk',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

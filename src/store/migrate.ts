@@ -23,6 +23,7 @@ import { schedulingKeys } from './migrations/0017-scheduling-keys.ts';
 import { resourceEvents } from './migrations/0018-resource-events.ts';
 import { webhooks } from './migrations/0019-webhooks.ts';
 import { eventLog } from './migrations/0020-event-log.ts';
+import { trackingHosts } from './migrations/0027-tracking-hosts.ts';
 
 export const migrations: readonly Migration[] = [
   initial,
@@ -43,6 +44,7 @@ export const migrations: readonly Migration[] = [
   resourceEvents,
   webhooks,
   eventLog,
+  trackingHosts,
 ];
 
 export interface MigrationStatus {
