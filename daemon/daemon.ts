@@ -17,6 +17,8 @@ import { createReportReader } from '../src/reports/reports.ts';
 import { addProcessMetrics } from '../src/runtime/metrics.ts';
 import { sweepIdempotencyKeys } from '../src/sending/send.ts';
 import { lockDaemon, storeLocation } from '../src/store/open.ts';
+import { watchActiveHosts } from '../src/tracking/custom/active-hosts.ts';
+import { createTrackingHostLoop } from '../src/tracking/custom/loop.ts';
 import { sweepHealth } from '../src/usage/health.ts';
 import { createWebhookLoop } from '../src/webhooks/loop.ts';
 import { sweepWebhooks } from '../src/webhooks/retention.ts';
@@ -27,19 +29,32 @@ import { routes } from './http/routes.ts';
 import { createHttpServer } from './http/server.ts';
 import { startJobs } from './scheduler/jobs.ts';
 import { createSmtpListener } from './smtp/listener.ts';
+import { startTrackingListeners } from './tracking/listeners.ts';
+import type { ServeTracked } from './tracking/requests.ts';
+import { startDnsResponder } from './tracking/responder.ts';
 
 export interface DaemonOptions {
   /** Where the ready object is written as JSON, removed again at the stop. */
   readyFile?: string | undefined;
   /** Prints the text of a first start: it holds the only copy of the owner key. */
   announce?: (text: string) => void;
+  /** Answers links on tracking hosts. */
+  serveTracked?: ServeTracked;
 }
 
 export interface Daemon {
   httpUrl: string;
   smtpPort: number;
+  /** Of `tracking.http`, `tracking.https` and `tracking.acme.dns`; null where one is off. */
+  trackingPorts: TrackingPorts;
   /** Stops within `shutdownGraceSeconds`; what is in flight is finished or handed back. */
   close(): Promise<void>;
+}
+
+export interface TrackingPorts {
+  http: number | null;
+  https: number | null;
+  dns: number | null;
 }
 
 /** Told how to stop what was started. */
@@ -65,12 +80,13 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     onStop(() => authenticator.close());
     startScheduler(app, authenticator, onStop);
     const admission = await startAdmission(app, onStop);
+    const trackingPorts = await startTracking(app, options.serveTracked ?? nothingTracked, onStop);
     const httpUrl = await startHttp(app, { authenticator, admission, pipeline }, onStop);
     const ready = { httpUrl, smtpPort, mode: app.config.delivery.mode, pid: process.pid };
     if (options.readyFile) writeReadyFile(options.readyFile, ready, onStop);
     app.log.info(ready, 'ready');
     if (first) options.announce?.(firstStartText(httpUrl, first.apiKey));
-    return { httpUrl, smtpPort, close };
+    return { httpUrl, smtpPort, trackingPorts, close };
   } catch (error) {
     await close();
     throw error;
@@ -163,6 +179,30 @@ async function startAdmission(app: App, onStop: OnStop): Promise<Admission> {
   await admission.start();
   onStop(() => admission.stop());
   return admission;
+}
+
+const nothingTracked: ServeTracked = () => Promise.resolve(null);
+
+/** The hosts of links: what is known of them, who looks at them, and what answers for them. */
+async function startTracking(
+  app: App,
+  serve: ServeTracked,
+  onStop: OnStop,
+): Promise<TrackingPorts> {
+  onStop(await watchActiveHosts(app));
+  const listeners = await startTrackingListeners(app, serve);
+  onStop((graceMs) => listeners.close(graceMs));
+  const { host, port } = app.config.tracking.acme.dns;
+  const responder = port === null ? null : await startDnsResponder(app, { host, port });
+  if (responder) onStop(() => responder.close());
+  const loop = createTrackingHostLoop(app);
+  loop.start();
+  onStop(() => loop.stop());
+  const { httpPort, httpsPort } = listeners;
+  const ports = { http: httpPort, https: httpsPort, dns: responder?.port ?? null };
+  const isOn = Object.values(ports).some((one) => one !== null);
+  if (isOn) app.log.info(ports, 'tracking hosts are served');
+  return ports;
 }
 
 /** Returns the address that it answers at; links that we hand out start with it. */

@@ -219,10 +219,7 @@ function plain(text: string): string {
 }
 
 /** In seconds or as a date (RFC 9110 10.2.3); a week at most. */
-export function retryAtOf(
-  { clock }: Pick<App, 'clock'>,
-  header: string | undefined,
-): number | null {
+function retryAtOf({ clock }: Pick<App, 'clock'>, header: string | undefined): number | null {
   const text = header?.trim() ?? '';
   const now = clock.now();
   const at = /^[0-9]{1,15}$/.test(text)

@@ -16,6 +16,7 @@ import type { AcmeOrder } from './acme-schema.ts';
 import { AuthorityError } from './authority-error.ts';
 import type { Issuer } from './caa.ts';
 import { judgeIssued } from './certificate.ts';
+import { keyContext } from './key-context.ts';
 import { afterTrouble, hasCertificate, noOrder, refused, renewalOf } from './outcome.ts';
 import type { HostPatch, TrackingHostRow } from './queries.ts';
 
@@ -122,10 +123,6 @@ function pollLater(app: App, row: TrackingHostRow): HostPatch {
   }
   const waitMs = Math.min(longestPollMs, Math.max(firstPollMs, ageMs / 2));
   return { next_check_at: Math.round(now + waitMs) } satisfies HostPatch;
-}
-
-function keyContext({ id }: TrackingHostRow): string {
-  return `trackingHost:${id}`;
 }
 
 async function finalize(
