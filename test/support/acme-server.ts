@@ -47,6 +47,8 @@ export interface AcmeServer {
   fault(fault: AcmeFault | undefined, at?: string): void;
   /** The certificates are for this name in the place of the one asked for. */
   misissueFor(hostname: string | undefined): void;
+  /** A certificate outside of any order, and its key, both in PEM. */
+  signFor(hostname: string, lifeMs: number): Promise<{ certificate: string; key: string }>;
   /** How many requests it leaves without an answer. */
   readonly ignored: number;
   /** Challenges stay undecided. */
@@ -193,23 +195,24 @@ export async function startAcmeServer(options: AcmeServerOptions): Promise<AcmeS
     if (names?.length !== 1 || names[0]?.value !== order.hostname) {
       throw new Problem(400, 'badCSR', 'it names other hosts');
     }
+    order.certificate = await sign(asked.publicKey, misissued ?? order.hostname, lifeMs);
+    order.status = 'valid';
+  }
+
+  /** A chain in PEM. */
+  async function sign(publicKey: x509.PublicKeyType, hostname: string, ms: number) {
     const certificate = await x509.X509CertificateGenerator.create({
       serialNumber: (++serial).toString(16).padStart(4, '0'),
       issuer: root.certificate.subject,
       subject: '',
       notBefore: new Date(clock.now() - 3600_000),
-      notAfter: new Date(clock.now() + lifeMs),
-      publicKey: asked.publicKey,
+      notAfter: new Date(clock.now() + ms),
+      publicKey,
       signingKey: root.keys.privateKey,
       signingAlgorithm: algorithm,
-      extensions: [
-        new x509.SubjectAlternativeNameExtension([
-          { type: 'dns', value: misissued ?? order.hostname },
-        ]),
-      ],
+      extensions: [new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: hostname }])],
     });
-    order.certificate = `${certificate.toString('pem')}\n${root.certificate.toString('pem')}\n`;
-    order.status = 'valid';
+    return `${certificate.toString('pem')}\n${root.certificate.toString('pem')}\n`;
   }
 
   function newAccount({ payload, account, jwk }: Signed, response: ServerResponse): unknown {
@@ -343,6 +346,13 @@ export async function startAcmeServer(options: AcmeServerOptions): Promise<AcmeS
     requests,
     orders,
     accounts,
+    async signFor(hostname, ms) {
+      const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+      const pkcs8 = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey));
+      const lines = pkcs8.toString('base64').match(/.{1,64}/g) ?? [];
+      const key = ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----', ''];
+      return { certificate: await sign(keys.publicKey, hostname, ms), key: key.join('\n') };
+    },
     get ignored() {
       return silent.size;
     },
