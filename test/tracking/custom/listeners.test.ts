@@ -27,8 +27,10 @@ beforeEach(async () => {
   const { test, domain } = world;
   const enabled = await enableTracking(test.app, test.operator, domain.id, { label: 'links' });
   state = enabled.customTracking as State;
-  await sql`update tracking_hosts set challenge_token = ${token}, challenge_value = ${proof},
-    next_check_at = null`.execute(test.app.store.db);
+  await test.app.store.write((trx) =>
+    sql`update tracking_hosts set challenge_token = ${token}, challenge_value = ${proof},
+      next_check_at = null`.execute(trx),
+  );
   running = await world.run();
 });
 afterEach(() => world.close());
