@@ -2,10 +2,11 @@
 // says: both challenges, renewal, expiry, and an authority that misbehaves.
 import { once } from 'node:events';
 import { get } from 'node:https';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { activeHostOf, refreshActiveHosts } from '../../../src/tracking/custom/active-hosts.ts';
-import { enableTracking } from '../../../src/tracking/custom/hosts.ts';
+import { disableTracking, enableTracking } from '../../../src/tracking/custom/hosts.ts';
 import { stores } from '../../support/test-app.ts';
 import type { WorldOptions } from './world.ts';
 import { day, hostname, hour, minute, type TrackingWorld, trackingWorld } from './world.ts';
@@ -67,6 +68,40 @@ describe.each(stores)('a certificate on %s', (store) => {
       body: 'GET /t/o/token 127.0.0.1',
     });
     expect(activeHostOf(test.app, domain.id)).toBe(hostname);
+  });
+});
+
+describe.each(stores)('of two daemons on %s', (store) => {
+  it('one orders, and both answer', async () => {
+    await begin({ store });
+    const { test, acme } = world;
+    const first = await world.run();
+    const second = await world.run(await test.another());
+    await world.until(({ status }) => status === 'active');
+    await world.pass(10 * minute, 10_000);
+    expect(acme.orders).toHaveLength(1);
+    await refreshActiveHosts(second.app);
+    const shown = await Promise.all(
+      [first, second].map(({ listeners }) => shownAt(listeners.httpsPort ?? 0)),
+    );
+    expect(shown[0]?.fingerprint256).toBe(shown[1]?.fingerprint256);
+  });
+
+  it('neither brings back a host that is disabled while the authority keeps one waiting', async () => {
+    await begin({ store });
+    const { test, acme, domain } = world;
+    acme.fault('silent', '/new-order');
+    await world.run();
+    for (let i = 0; i < 10_000 && acme.ignored === 0; i++) await nextTurn();
+    expect(acme.ignored).toBe(1);
+    await disableTracking(test.app, test.operator, domain.id);
+    await world.pass(5 * minute, 10_000);
+    expect(acme.ignored).toBe(0);
+    expect(await world.state()).toMatchObject({
+      status: 'tearing-down',
+      certificate: { reason: null },
+    });
+    expect(acme.requests.filter((path) => path === '/new-order')).toHaveLength(1);
   });
 });
 
