@@ -40,7 +40,7 @@ export interface Authority {
   certificateOf(order: AcmeOrder): Promise<string>;
 }
 
-/** Loaded when it is first needed: with its libraries it takes a fifth of a second. */
+/** Loaded when it is first needed: with its libraries it takes 40 MB. */
 let library: Promise<typeof import('acme-client')> | null = null;
 
 function loadLibrary(): Promise<typeof import('acme-client')> {

@@ -184,15 +184,22 @@ const beginning = 'a certificate is ordered as soon as a daemon comes to it';
 
 /** An order failed, and the next is not tried yet. */
 function waitingForPeace(row: TrackingHostRow, after: number, now: number): HostPatch {
-  const isServed = hasCertificate(row, now);
-  const next_check_at = isServed ? soonest(after, row.certificate_expires_at) : after;
-  if (isServed) return { status: 'active', next_check_at };
-  if (row.certificate === null || row.reason_code === 'rate-limited') {
-    return { status: 'failed', next_check_at };
+  const { reason_code: code, reason_message } = row;
+  if (hasCertificate(row, now)) {
+    const next_check_at = soonest(after, row.certificate_expires_at);
+    // The record is back: it was the reason, and is none any more.
+    const isOver = code === 'dns-missing';
+    const cleared = { reason_code: null, reason_message: null, verification_errors: '[]' };
+    return { ...(isOver && cleared), status: 'active', next_check_at };
   }
-  const reason_message = `the certificate ended; renewing it failed: ${row.reason_message ?? ''}`;
-  if (row.reason_code === 'expired') return { status: 'failed', next_check_at };
-  return { status: 'failed', reason_code: 'expired', reason_message, next_check_at };
+  const failed = { status: 'failed' as const, next_check_at: after };
+  if (row.certificate !== null && code !== 'rate-limited' && code !== 'expired') {
+    const message = `the certificate ended; renewing it failed: ${reason_message ?? ''}`;
+    return { ...failed, reason_code: 'expired', reason_message: message };
+  }
+  if (code !== 'dns-missing') return failed;
+  const message = 'the last order failed: the next is tried at its time, or by a recheck';
+  return { ...failed, reason_code: 'challenge-failed', reason_message: message };
 }
 
 /** Columns that say why the authority is not asked; null where it may issue. */

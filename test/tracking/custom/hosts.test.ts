@@ -307,6 +307,25 @@ describe('a tracking host', () => {
     expect(acme.orders).toHaveLength(0);
   });
 
+  it('whose record comes back before the next order is due does not blame the record', async () => {
+    const { dns, acme } = await begin();
+    world.publish((await enable()).customTracking as State);
+    acme.fault({ status: 429, retryAfter: '86400' }, '/new-order');
+    await world.run();
+    await world.until(({ status }) => status === 'failed');
+    dns.fault(hostname, 'nxdomain');
+    await world.test.clock.advance(30_000);
+    expect(await recheck()).toMatchObject({ status: 'verifying', sslStatus: 'none' });
+    dns.fault(hostname, undefined);
+    const orders = acme.requests.length;
+    await world.pass(10 * minute);
+    expect(await world.state()).toMatchObject({
+      status: 'failed',
+      certificate: { reason: { code: 'challenge-failed' } },
+    });
+    expect(acme.requests).toHaveLength(orders);
+  });
+
   it('that is disabled is served for a week, then forgotten with its key', async () => {
     const { test, domain } = await begin();
     world.publish((await enable()).customTracking as State);
