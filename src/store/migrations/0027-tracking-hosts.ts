@@ -9,7 +9,8 @@ export const trackingHosts: Migration = {
     const compact = engine === 'sqlite' ? 'without rowid' : '';
     return [
       // One for a domain. `claimed_by` holds the lease of who looks at it, until `claimed_until`.
-      // `order_…` and `challenge_…`: what is under way at the authority. `order_after`: none before.
+      // `order_…` and `challenge_…`: what is under way at the authority. `order_after`: none before;
+      // `peace_until`: because the authority said so.
       `create table tracking_hosts (
         id text primary key, organization_id text not null references organizations (id),
         domain_id text not null unique references domains (id) on delete cascade,
@@ -19,6 +20,7 @@ export const trackingHosts: Migration = {
         enabled_at bigint not null, missing_since bigint, last_checked_at bigint,
         next_check_at bigint, claimed_by text, claimed_until bigint, teardown_at bigint,
         order_url text, order_since bigint, order_key text, order_after bigint,
+        peace_until bigint,
         challenge_url text, challenge_token text, challenge_value text,
         certificate text, certificate_key text, certificate_since bigint,
         certificate_expires_at bigint, certificate_renew_at bigint,

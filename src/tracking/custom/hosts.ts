@@ -182,6 +182,7 @@ export async function enableTracking(
     const row: TrackingHostRow = {
       ...fresh,
       ...noCertificate,
+      peace_until: null,
       id: app.newId('trackingHost'),
       organization_id: organizationId,
       domain_id: id,
@@ -268,7 +269,7 @@ export async function recheckTracking(
   const claimed = await app.store.write((trx) => claimRestedHost(trx, row.id, lease, restMs));
   if (claimed) {
     // Who has just mended what was wrong does not wait; an authority that asked for peace gets it.
-    const order_after = claimed.reason_code === 'rate-limited' ? claimed.order_after : null;
+    const order_after = claimed.peace_until;
     await takeTurn(app, { ...claimed, order_after }, { holder, mayOrder: false });
   }
   const after = await getEnabledHost(app.store.db, organizationId, id);

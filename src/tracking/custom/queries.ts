@@ -31,6 +31,8 @@ export interface TrackingHostRow {
   /** Encrypted: the key of the certificate that is on its way. */
   order_key: string | null;
   order_after: number | null;
+  /** The authority asked for it: no recheck shortens it. */
+  peace_until: number | null;
   challenge_url: string | null;
   challenge_token: string | null;
   /** What proves the host: the key authorization, or its digest for DNS. */

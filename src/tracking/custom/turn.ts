@@ -198,6 +198,10 @@ function waitingForPeace(row: TrackingHostRow, after: number, now: number): Host
     return { ...failed, reason_code: 'expired', reason_message: message };
   }
   if (code !== 'dns-missing') return failed;
+  if (row.peace_until !== null && row.peace_until > now) {
+    const message = `the authority asked for peace until ${new Date(row.peace_until).toISOString()}`;
+    return { ...failed, reason_code: 'rate-limited', reason_message: message };
+  }
   const message = 'the last order failed: the next is tried at its time, or by a recheck';
   return { ...failed, reason_code: 'challenge-failed', reason_message: message };
 }

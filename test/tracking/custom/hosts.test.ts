@@ -321,8 +321,11 @@ describe('a tracking host', () => {
     await world.pass(10 * minute);
     expect(await world.state()).toMatchObject({
       status: 'failed',
-      certificate: { reason: { code: 'challenge-failed' } },
+      certificate: { reason: { code: 'rate-limited' } },
     });
+    // No recheck goes behind that either.
+    expect(await recheck()).toMatchObject({ status: 'failed' });
+    await world.pass(10 * minute);
     expect(acme.requests).toHaveLength(orders);
   });
 
