@@ -12,6 +12,8 @@ const changesNothing = [
   ...['config check', 'config example', 'config show', 'migrate status'],
   ...['events tail', 'webhooks events'],
   ...['blocks export', 'blocks list', 'blocks show'],
+  // A look at DNS, which changes what DNS shows.
+  ...['tracking recheck', 'tracking show'],
   ...['domains dns', 'domains list', 'domains reports', 'domains show'],
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
   ...['messages deliveries', 'messages events', 'messages explain', 'messages list'],
@@ -46,6 +48,8 @@ const changes: Readonly<Record<string, Change>> = {
   'domains add': { args: () => ['example.com', '--dkim', 'ed25519'] },
   'domains verify': { args: () => ['example.com', '--force'] },
   'domains rotate': { args: () => ['example.com'] },
+  'tracking enable': { args: () => ['example.com', '--label', 'links'] },
+  'tracking disable': { args: () => ['example.com'] },
   'domains resume': { args: () => ['example.com'] },
   'senders create': { args: () => ['--email', 'shop@example.com'] },
   'senders update': { args: (idOf) => [idOf('senders create'), '--name', 'The shop'] },
