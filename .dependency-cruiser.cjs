@@ -47,6 +47,7 @@ const rooms = [
 
 /** Library (as in node_modules) to the files that may import it. */
 const doorways = {
+  'acme-client': '^src/tracking/custom/acme\\.ts$',
   '@oclif/core': '^(commands|bin)/',
   '@inquirer/prompts': '^commands/base/confirm',
   ansis: '^commands/base/format',

@@ -22,6 +22,9 @@ import { createReportReader } from '../src/reports/reports.ts';
 import { addProcessMetrics } from '../src/runtime/metrics.ts';
 import { sweepIdempotencyKeys } from '../src/sending/send.ts';
 import { lockDaemon, storeLocation } from '../src/store/open.ts';
+import { watchActiveHosts } from '../src/tracking/custom/active-hosts.ts';
+import { createTrackingHostLoop } from '../src/tracking/custom/loop.ts';
+import { serveTracked } from '../src/tracking/serve.ts';
 import { sweepHealth } from '../src/usage/health.ts';
 import { moveWindows } from '../src/warming/windows.ts';
 import { createWebhookLoop } from '../src/webhooks/loop.ts';
@@ -35,6 +38,9 @@ import { startJobs } from './scheduler/jobs.ts';
 import { createSmtpListener } from './smtp/listener.ts';
 import { createSubmissionListener } from './smtp/submission.ts';
 import { startWords } from './start-words.ts';
+import { startTrackingListeners } from './tracking/listeners.ts';
+import type { ServeTracked } from './tracking/requests.ts';
+import { startDnsResponder } from './tracking/responder.ts';
 
 export interface DaemonOptions {
   /** Where the ready object is written as JSON, removed again at the stop. */
@@ -44,6 +50,8 @@ export interface DaemonOptions {
    * out, that text goes to a file.
    */
   print?: ((text: string) => void) | undefined;
+  /** Answers links on tracking hosts; for tests. */
+  serveTracked?: ServeTracked;
 }
 
 export interface Daemon {
@@ -51,8 +59,16 @@ export interface Daemon {
   smtpPort: number;
   /** Null where `smtp.submission` is off. */
   submissionPort: number | null;
+  /** Of `tracking.http`, `tracking.https` and `tracking.acme.dns`; null where one is off. */
+  trackingPorts: TrackingPorts;
   /** Stops within `shutdownGraceSeconds`; what is in flight is finished or handed back. */
   close(): Promise<void>;
+}
+
+export interface TrackingPorts {
+  http: number | null;
+  https: number | null;
+  dns: number | null;
 }
 
 /** Told how to stop what was started. */
@@ -79,6 +95,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     onStop(() => authenticator.close());
     startScheduler(app, authenticator, onStop);
     const admission = await startAdmission(app, onStop);
+    const trackingPorts = await startTracking(app, options.serveTracked ?? serveTracked, onStop);
     const httpUrl = await startHttp(app, { authenticator, admission, pipeline }, onStop);
     const submissionPort = await startSubmission(app, authenticator, onStop);
     const ready = {
@@ -96,7 +113,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
       const text = `${firstStartText(app.config, httpUrl, first.apiKey)}\n${words}\n`;
       announceFirstStart(app, text, options.print ?? null);
     }
-    return { httpUrl, smtpPort, submissionPort, close };
+    return { httpUrl, smtpPort, submissionPort, trackingPorts, close };
   } catch (error) {
     await close();
     throw error;
@@ -220,6 +237,28 @@ async function startAdmission(app: App, onStop: OnStop): Promise<Admission> {
   await admission.start();
   onStop(() => admission.stop());
   return admission;
+}
+
+/** The hosts of links: what is known of them, who looks at them, and what answers for them. */
+async function startTracking(
+  app: App,
+  serve: ServeTracked,
+  onStop: OnStop,
+): Promise<TrackingPorts> {
+  onStop(await watchActiveHosts(app));
+  const listeners = await startTrackingListeners(app, serve);
+  onStop((graceMs) => listeners.close(graceMs));
+  const { host, port } = app.config.tracking.acme.dns;
+  const responder = port === null ? null : await startDnsResponder(app, { host, port });
+  if (responder) onStop(() => responder.close());
+  const loop = createTrackingHostLoop(app);
+  loop.start();
+  onStop(() => loop.stop());
+  const { httpPort, httpsPort } = listeners;
+  const ports = { http: httpPort, https: httpsPort, dns: responder?.port ?? null };
+  const isOn = Object.values(ports).some((one) => one !== null);
+  if (isOn) app.log.info(ports, 'tracking hosts are served');
+  return ports;
 }
 
 /** Returns the address that it answers at; links that we hand out start with it. */

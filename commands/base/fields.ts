@@ -44,6 +44,21 @@ What DNS has now was not looked up yet. Has the domain an SPF or DMARC record al
 second one: "svc domains verify ${domain}" looks, and shows the merged record.`;
 }
 
+export const trackingCard = [
+  'status',
+  'hostname',
+  'region',
+  'sslStatus',
+  'certificate.reason.code',
+  'certificate.reason.message',
+  'certificate.expiresAt',
+  'certificate.lastCheckedAt',
+  'certificate.nextCheckAt',
+  'verificationErrors',
+  'teardownScheduledAt',
+];
+export const trackingRecordCard = ['name', 'type', 'value'];
+
 export const importedColumns = ['line', 'address', 'reason'];
 
 export const messageColumns = [

@@ -11,6 +11,7 @@ import { organizationRoutes } from '../../src/organizations/routes.ts';
 import { reportRoutes } from '../../src/reports/routes.ts';
 import { senderRoutes } from '../../src/senders/routes.ts';
 import { sendingRoutes } from '../../src/sending/routes.ts';
+import { customTrackingRoutes } from '../../src/tracking/custom/routes.ts';
 import { usageRoutes } from '../../src/usage/routes.ts';
 import { warmingRoutes } from '../../src/warming/routes.ts';
 import { webhookRoutes } from '../../src/webhooks/routes.ts';
@@ -22,6 +23,7 @@ export const routes: readonly Route[] = [
   ...messageRoutes,
   ...Object.values(domainRoutes),
   ...Object.values(reportRoutes),
+  ...Object.values(customTrackingRoutes),
   ...Object.values(senderRoutes),
   ...Object.values(warmingRoutes),
   ...Object.values(blockRoutes),

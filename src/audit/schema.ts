@@ -38,6 +38,8 @@ export const auditActions = [
   'webhook.deleted',
   'webhook.secret-rotated',
   'webhook.disabled',
+  'tracking.enabled',
+  'tracking.disabled',
   'message.cancelled',
   'message.deleted',
   'queue.held',

@@ -157,22 +157,47 @@ function relayContradictions({ delivery }: Config): Contradiction[] {
   return found;
 }
 
-function portContradictions({ http, smtp }: Config): Contradiction[] {
+function portContradictions({ http, smtp, tracking }: Config): Contradiction[] {
   const { inbound, submission } = smtp;
   const listeners = [
     { path: 'http.port', listener: http },
     { path: 'smtp.inbound.port', listener: inbound },
     ...(submission.enabled ? [{ path: 'smtp.submission.port', listener: submission }] : []),
+    { path: 'tracking.http.port', listener: tracking.http },
+    { path: 'tracking.https.port', listener: tracking.https },
+    { path: 'tracking.acme.dns.port', listener: tracking.acme.dns },
   ];
   return listeners.flatMap(({ path, listener }, index) => {
     const taken = listeners
       .slice(0, index)
       .find(({ listener: { host, port } }) => host === listener.host && port === listener.port);
-    if (!taken || listener.port === 0) return [];
+    if (!taken || listener.port === 0 || listener.port === null) return [];
     return [
       { path, because: taken.path, text: `expected another port than that of ${taken.path}` },
     ];
   });
+}
+
+/** What fetching certificates cannot do without. */
+function acmeContradictions({ tracking: { acme, http, https } }: Config): Contradiction[] {
+  if (!acme.enabled) return [];
+  const found: Contradiction[] = [];
+  const needs = (path: string, port: number | null, because: string) => {
+    if (port !== null) return;
+    found.push({ path, because, text: `expected a port, because ${because} needs that listener` });
+  };
+  needs('tracking.https.port', https.port, 'tracking.acme.enabled');
+  if (acme.challenge === 'http-01') {
+    needs('tracking.http.port', http.port, 'tracking.acme.challenge');
+  } else {
+    needs('tracking.acme.dns.port', acme.dns.port, 'tracking.acme.challenge');
+  }
+  const { protocol, hostname } = new URL(acme.directoryUrl);
+  if (protocol !== 'https:' && !isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'))) {
+    const path = 'tracking.acme.directoryUrl';
+    found.push({ path, because: path, text: 'expected https:// (RFC 8555 6.1)' });
+  }
+  return found;
 }
 
 /** What makes this configuration impossible although each value is possible. */
@@ -181,6 +206,7 @@ export function findContradictions(config: Config): Contradiction[] {
     ...tlsContradictions(config),
     ...relayContradictions(config),
     ...portContradictions(config),
+    ...acmeContradictions(config),
   ];
 }
 

@@ -3,6 +3,7 @@
 // The reasons become config.example.yaml, so they are written for the person who edits that file.
 import { z } from 'zod';
 import { delivery, http, smtpInbound, smtpSubmission } from './sections.ts';
+import { tracking } from './tracking.ts';
 import {
   choice,
   databaseUrl,
@@ -71,29 +72,6 @@ const health = z.strictObject(
     maxComplaintRate: rate()
       .default(0.003)
       .describe('Complaints at this rate or above pause the organization'),
-  },
-  mapOfKeys,
-);
-
-const tracking = z.strictObject(
-  {
-    publicUrl: publicUrl
-      .nullable()
-      .default(null)
-      .describe('Address of open and click links; null: that of the API'),
-    acme: z
-      .strictObject(
-        {
-          enabled: onOff.default(false).describe('Fetch certificates for custom tracking domains'),
-          email: lineOfText('an email address')
-            .nullable()
-            .default(null)
-            .describe('Where the certificate authority writes to'),
-        },
-        mapOfKeys,
-      )
-      .prefault({})
-      .describe('Certificates by ACME'),
   },
   mapOfKeys,
 );
@@ -227,7 +205,7 @@ export const configSchema = z.strictObject(
 );
 
 /** Areas that this version validates but does not act on: a value set there earns a warning. */
-export const reservedKeys: readonly string[] = ['tracking.acme', 'storage', 'console'];
+export const reservedKeys: readonly string[] = ['storage', 'console'];
 
 /** Keys whose value is never shown; of `database.url` only the password is hidden. */
 export const secretKeys: readonly string[] = [

@@ -38,6 +38,15 @@ interface TlsaAnswer {
   authenticated: boolean;
 }
 
+/** A CAA record (RFC 8659 4.1). */
+export interface CaaRecord {
+  /** Who does not know the tag must not issue. */
+  isCritical: boolean;
+  /** In lower case: `issue`, `issuewild`, `iodef`, … */
+  tag: string;
+  value: string;
+}
+
 /**
  * Names are given in A-label form, in any case, with or without the last dot. `authenticated` is the
  * AD bit of the answer. At most 200 records of a kind are kept. All reject with DnsError.
@@ -50,6 +59,8 @@ export interface Dns {
   txt(name: string): Promise<string[]>;
   /** No records where the name or the type is missing: only a failed look-up rejects. */
   tlsa(name: string): Promise<TlsaAnswer>;
+  /** Of this very name, its CNAMEs followed; none where name or type is missing. */
+  caa(name: string): Promise<CaaRecord[]>;
   /**
    * As `resolve` of node:dns/promises for A, AAAA, CNAME, MX, NS, PTR and TXT; the error carries its
    * codes (ENOTFOUND, ENODATA, …).
@@ -86,6 +97,7 @@ export function createDns({ servers, clock, random }: DnsOptions): Dns {
     addresses: (name) => findAddresses(lookup, name),
     txt: async (name) => (await lookup(name, 'TXT')).records.map((r) => textChunks(r).join('')),
     tlsa: (name) => findTlsa(lookup, name),
+    caa: (name) => findCaa(lookup, name),
     resolve: (name, type) => resolveOver(cached, name, type),
     resolveSoon: (name, type) => resolveOver(hurried, name, type),
     close: () => asker.close(),
@@ -163,8 +175,26 @@ async function findTlsa(lookup: Lookup, name: string): Promise<TlsaAnswer> {
     const copies = tlsa.map((data) => ({ ...data, certificate: Buffer.from(data.certificate) }));
     return { records: copies, authenticated };
   } catch (error) {
-    const missing = error instanceof DnsError && ['not-found', 'no-data'].includes(error.kind);
-    if (missing) return { records: [], authenticated: false };
+    if (isMissing(error)) return { records: [], authenticated: false };
+    throw error;
+  }
+}
+
+/** Whether it says that there is no such name, or no such record of it. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof DnsError && ['not-found', 'no-data'].includes(error.kind);
+}
+
+async function findCaa(lookup: Lookup, name: string): Promise<CaaRecord[]> {
+  try {
+    const { records } = await lookup(name, 'CAA');
+    return records.flatMap((record) => {
+      if (record.type !== 'CAA') return [];
+      const { flags = 0, tag, value } = record.data;
+      return [{ isCritical: (flags & 0x80) !== 0, tag: tag.toLowerCase(), value: String(value) }];
+    });
+  } catch (error) {
+    if (isMissing(error)) return [];
     throw error;
   }
 }

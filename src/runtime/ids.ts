@@ -39,6 +39,7 @@ export const idPrefixes = {
   warmingPlan: 'warm',
   warmingBatch: 'wbat',
   warmingDecision: 'wdec',
+  trackingHost: 'trk',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

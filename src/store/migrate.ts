@@ -29,6 +29,7 @@ import { messageSearch } from './migrations/0023-message-search.ts';
 import { messageOrigins } from './migrations/0024-message-origins.ts';
 import { warming } from './migrations/0025-warming.ts';
 import { tracking } from './migrations/0026-tracking.ts';
+import { trackingHosts } from './migrations/0027-tracking-hosts.ts';
 
 export const migrations: readonly Migration[] = [
   initial,
@@ -55,6 +56,7 @@ export const migrations: readonly Migration[] = [
   messageOrigins,
   warming,
   tracking,
+  trackingHosts,
 ];
 
 export interface MigrationStatus {

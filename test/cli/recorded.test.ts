@@ -17,6 +17,8 @@ const changesNothing = [
   'webhooks redeliver',
   ...['blocks export', 'blocks list', 'blocks show'],
   ...['domains dns', 'domains list', 'domains reports', 'domains show', 'init'],
+  // A look at DNS, which changes what DNS shows.
+  ...['tracking recheck', 'tracking show'],
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
   ...['messages deliveries', 'messages events', 'messages explain', 'messages list'],
   ...['messages show', 'queue holds', 'queue list', 'queue show', 'queue top'],
@@ -50,6 +52,8 @@ const changes: Readonly<Record<string, Change>> = {
   'domains add': { args: () => ['example.com', '--dkim', 'ed25519'] },
   'domains verify': { args: () => ['example.com', '--force'] },
   'domains rotate': { args: () => ['example.com'] },
+  'tracking enable': { args: () => ['example.com', '--label', 'links'] },
+  'tracking disable': { args: () => ['example.com'] },
   'domains resume': { args: () => ['example.com'] },
   'senders create': { args: () => ['--email', 'shop@example.com'] },
   'senders update': { args: (idOf) => [idOf('senders create'), '--name', 'The shop'] },

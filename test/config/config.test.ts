@@ -503,3 +503,34 @@ describe('warnings', () => {
     expect(load({ SVC_DELIVERY_RELAY_HOST: '127.0.0.1' }).warnings).toHaveLength(1);
   });
 });
+
+describe('certificates by ACME', () => {
+  const base = 'tracking: { acme: { enabled: true }, https: { port: 0 }, http: { port: 0 } }\n';
+
+  it('need listeners for what they are proven by and served at', () => {
+    expect(load({}, write('good.yaml', base)).config.tracking.acme.challenge).toBe('http-01');
+    for (const [name, env] of [
+      ['tracking.https.port', { SVC_TRACKING_HTTPS_PORT: 'null' }],
+      ['tracking.http.port', { SVC_TRACKING_HTTP_PORT: 'null' }],
+      ['tracking.acme.dns.port', { SVC_TRACKING_ACME_CHALLENGE: 'dns-01' }],
+    ] as const) {
+      const lines = refusal(env, write('bad.yaml', base)).join('\n');
+      expect(lines).toContain(`${name}`);
+      expect(lines).toContain('expected a port');
+    }
+  });
+
+  it('come over TLS, but for an authority on this machine', () => {
+    const file = write('acme.yaml', base);
+    const at = (url: string) => ({ SVC_TRACKING_ACME_DIRECTORY_URL: url });
+    expect(refusal(at('http://ca.example/directory'), file).join('\n')).toContain('RFC 8555 6.1');
+    expect(load(at('http://127.0.0.1:14000/dir'), file).config.tracking.acme.directoryUrl).toBe(
+      'http://127.0.0.1:14000/dir',
+    );
+  });
+
+  it('share no port with another listener', () => {
+    const file = write('ports.yaml', 'tracking: { http: { port: 4025 } }\n');
+    expect(refusal({}, file).join('\n')).toContain('another port than that of http.port');
+  });
+});

@@ -202,6 +202,9 @@ const deletesMessages: readonly CallerName[] = [...all, 'remover'];
 /** Domains, senders and blocks. */
 const readsDomains: readonly CallerName[] = [...all, 'viewer', 'postmaster'];
 const writesDomains: readonly CallerName[] = [...all, 'writer', 'postmaster'];
+/** Custom tracking. */
+const readsTracking: readonly CallerName[] = [...all, 'viewer'];
+const writesTracking: readonly CallerName[] = [...all, 'writer'];
 const deletesDomains: readonly CallerName[] = [...all, 'remover', 'postmaster'];
 const _readsWebhooks: readonly CallerName[] = [...all, 'viewer'];
 const writesWebhooks: readonly CallerName[] = [...all, 'writer'];
@@ -253,6 +256,24 @@ export const rows: Readonly<Record<string, Row>> = {
   [`GET ${domains}/{id}/dmarc-reports`]: { may: readsDomains, gives: 200, on: 'domain' },
   [`POST ${domains}/{id}/verify`]: { may: writesDomains, gives: 200, on: 'domain' },
   [`POST ${domains}/{id}/dkim/rotate`]: { may: writesDomains, gives: 200, on: 'domain' },
+  // 409: their domain is not verified, so nothing is enabled.
+  [`POST ${domains}/{id}/custom-tracking`]: {
+    may: writesTracking,
+    gives: 409,
+    on: 'domain',
+    body: () => ({ label: 'links' }),
+  },
+  [`GET ${domains}/{id}/custom-tracking`]: { may: readsTracking, gives: 200, on: 'domain' },
+  [`POST ${domains}/{id}/custom-tracking/disable`]: {
+    may: writesTracking,
+    gives: 409,
+    on: 'domain',
+  },
+  [`POST ${domains}/{id}/custom-tracking/recheck`]: {
+    may: writesTracking,
+    gives: 409,
+    on: 'domain',
+  },
   [`DELETE ${domains}/{id}`]: { may: deletesDomains, gives: 200, on: 'domain', spends: true },
 
   [`POST ${domains}/{id}/warming`]: {

@@ -18,6 +18,7 @@ import {
 export interface ZoneRecords {
   A?: readonly string[];
   AAAA?: readonly string[];
+  CAA?: readonly { flags?: number; tag: string; value: string }[];
   CNAME?: readonly string[];
   MX?: readonly { exchange: string; preference?: number }[];
   NS?: readonly string[];

@@ -1,0 +1,12 @@
+import { domainArg as args, domainId as find } from '../base/domain-id.ts';
+import { trackingView as view } from '../base/tracking.ts';
+import { showCommand } from '../base/verbs.ts';
+
+export default showCommand({
+  summary: 'Show the tracking host of a domain, and the records that it needs',
+  examples: [['By name', 'svc tracking show example.com']],
+  args,
+  find,
+  route: async () => (await import('../../src/tracking/custom/routes.ts')).customTrackingRoutes.get,
+  view,
+});

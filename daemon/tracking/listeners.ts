@@ -1,0 +1,141 @@
+// The listeners of tracking hosts: `tracking.http` for links and challenges, `tracking.https` for the same
+// with the certificate of the host that a client names. They are apart from the API: none of its paths
+// answers here. What is answered is requests.ts.
+import { createServer, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { App } from '../../src/app.ts';
+import { codeOf, UnreachableError } from '../../src/errors.ts';
+import { certificateContext } from '../../src/tracking/custom/served-certificates.ts';
+import { affordableConnections, trackConnections } from '../http/connections.ts';
+import { answer, type ServeTracked } from './requests.ts';
+
+const bounds = {
+  /** For the request line and the headers to arrive. */
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  keepAliveTimeout: 10_000,
+  connectionsCheckingInterval: 5_000,
+  maxHeaderSize: 8_192,
+};
+const mostConnections = 5_000;
+const answerTimeoutMs = 30_000;
+const handshakeTimeout = 10_000;
+
+export interface TrackingListeners {
+  /** Null where it is off. */
+  httpPort: number | null;
+  httpsPort: number | null;
+  close(graceMs: number): Promise<void>;
+}
+
+interface Listening {
+  port: number;
+  close(graceMs: number): Promise<void>;
+}
+
+/**
+ * Listens where `tracking.http` and `tracking.https` have a port.
+ * @throws UnreachableError where that fails.
+ */
+export async function startTrackingListeners(
+  app: App,
+  serve: ServeTracked,
+): Promise<TrackingListeners> {
+  const { http, https } = app.config.tracking;
+  const open: Listening[] = [];
+  const close = async (graceMs: number) => {
+    await Promise.all(open.map((one) => one.close(graceMs)));
+  };
+  const start = async (make: () => Server, key: string, at: { host: string; port: number }) => {
+    const listening = await listen(app, watched(app, make(), serve), key, at);
+    open.push(listening);
+    return listening.port;
+  };
+  try {
+    const { port: plain } = http;
+    const { port: secure } = https;
+    const httpPort =
+      plain === null
+        ? null
+        : await start(() => createServer(bounds), 'tracking.http', { ...http, port: plain });
+    const httpsPort =
+      secure === null
+        ? null
+        : await start(() => secureServer(app), 'tracking.https', { ...https, port: secure });
+    return { httpPort, httpsPort, close };
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+}
+
+function secureServer(app: App): Server {
+  const server = createSecureServer({
+    ...bounds,
+    handshakeTimeout,
+    minVersion: 'TLSv1.2',
+    SNICallback(name, done) {
+      certificateContext(app, name).then(
+        // Without one the handshake fails: there is no certificate of last resort.
+        (context) => done(context ? null : new Error('no such host'), context ?? undefined),
+        (error: unknown) => {
+          app.log.error({ err: error, hostname: name.slice(0, 253) }, 'no certificate for a host');
+          done(new Error('no certificate'));
+        },
+      );
+    },
+  });
+  // Whoever knocks without a name, or gives up, is nobody's fault here.
+  server.on('tlsClientError', (_error, socket) => socket.destroy());
+  return server as unknown as Server;
+}
+
+function watched(app: App, server: Server, serve: ServeTracked) {
+  const connections = trackConnections(server, {
+    mostConnections: affordableConnections(mostConnections),
+    answerTimeoutMs,
+    clock: app.clock,
+    onCount: () => {},
+    onCrowded: () => app.metrics.refused.inc({ reason: 'capacity-connections' }),
+  });
+  server.on('request', (request, response) => {
+    connections.work(request, response);
+    void answer(app, serve, request, response);
+  });
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+    else socket.destroy();
+  });
+  return { server, closeIdle: () => connections.closeIdle() };
+}
+
+async function listen(
+  app: App,
+  { server, closeIdle }: ReturnType<typeof watched>,
+  key: string,
+  { host, port }: { host: string; port: number },
+): Promise<Listening> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => {
+      const reasons: Record<string, string> = {
+        EADDRINUSE: 'another program listens there',
+        EACCES: 'ports below 1024 need CAP_NET_BIND_SERVICE',
+      };
+      const code = codeOf(error);
+      const text = `Cannot listen at ${key} ${host}:${port}: ${reasons[code] ?? code}`;
+      reject(new UnreachableError(text, { cause: error }));
+    });
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close(graceMs) {
+      const cancel = app.clock.after(graceMs, () => server.closeAllConnections());
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      closeIdle();
+      await closed;
+      cancel();
+    },
+  };
+}

@@ -1,0 +1,118 @@
+// DNS messages of a small authoritative server (RFC 1035, 2308): reads a question, writes the answer of a
+// zone that holds TXT records only. Knows no sockets and no store.
+import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Question } from 'dns-packet';
+import { foldName, rcodes } from './dns-wire.ts';
+
+const headerBytes = 12;
+/** A question of one name; nothing longer is ours. */
+const mostBytes = 600;
+const answerFlag = 0x8000;
+const opcodeMask = 0x7800;
+const recursionDesired = 0x0100;
+/** Challenges change within minutes: nobody should keep what was not there. */
+const ttlSeconds = 1;
+const anyType = 'ANY';
+
+/** A zone with its one name server. */
+export interface Zone {
+  /** Lower case, without a dot at the end. */
+  name: string;
+  nameServer: string;
+  /** The texts at a name in the zone, lower case; undefined where there is no such name. */
+  texts(name: string): Promise<readonly string[] | undefined>;
+}
+
+/** What was asked; null for what no one is answered for. */
+interface Asked {
+  id: number;
+  flags: number;
+  question: Question | null;
+}
+
+function readQuestion(bytes: Buffer): Asked | null {
+  if (bytes.length < headerBytes || bytes.length > mostBytes) return null;
+  const flags = bytes.readUInt16BE(2);
+  // Answers are answered by nobody: two servers would talk for ever.
+  if ((flags & answerFlag) !== 0) return null;
+  const id = bytes.readUInt16BE(0);
+  if ((flags & opcodeMask) !== 0 || bytes.readUInt16BE(4) !== 1) {
+    return { id, flags, question: null };
+  }
+  try {
+    const head = Buffer.from(bytes);
+    // Only the question is parsed.
+    head.writeUInt16BE(0, 6);
+    head.writeUInt32BE(0, 8);
+    const [question] = decode(head).questions ?? [];
+    return { id, flags, question: question ?? null };
+  } catch {
+    return { id, flags, question: null };
+  }
+}
+
+function respond(asked: Asked, rcode: number, answers: Answer[] = [], soa: Answer[] = []): Buffer {
+  const isOurs = rcode === 0 || rcode === rcodes.nxDomain;
+  return encode({
+    type: 'response',
+    id: asked.id,
+    flags: (asked.flags & recursionDesired) | (isOurs ? AUTHORITATIVE_ANSWER : 0) | rcode,
+    questions: asked.question ? [asked.question] : [],
+    answers,
+    authorities: soa,
+  });
+}
+
+function soaOf({ name, nameServer }: Zone): Answer {
+  return {
+    name,
+    type: 'SOA',
+    ttl: ttlSeconds,
+    data: {
+      mname: nameServer,
+      rname: `postmaster.${nameServer}`,
+      serial: 1,
+      refresh: 3_600,
+      retry: 600,
+      expire: 86_400,
+      minimum: ttlSeconds,
+    },
+  };
+}
+
+/** The records at the top of the zone. */
+function apex(zone: Zone, type: string): Answer[] {
+  const nameServer: Answer = { name: zone.name, type: 'NS', ttl: 3_600, data: zone.nameServer };
+  if (type === 'SOA') return [soaOf(zone)];
+  if (type === 'NS') return [nameServer];
+  return type === anyType ? [soaOf(zone), nameServer] : [];
+}
+
+/** The answer to a message; null for what gets none. Rejects where the zone cannot be read. */
+export async function answerOf(zone: Zone, bytes: Buffer): Promise<Buffer | null> {
+  const asked = readQuestion(bytes);
+  if (!asked) return null;
+  const { question } = asked;
+  if (!question) return respond(asked, rcodes.formatError);
+  const name = foldName(question.name);
+  const soa = [soaOf(zone)];
+  if (question.class !== 'IN') return respond(asked, rcodes.refused);
+  if (name === zone.name) {
+    const answers = apex(zone, question.type);
+    return respond(asked, 0, answers, answers.length > 0 ? [] : soa);
+  }
+  if (!name.endsWith(`.${zone.name}`)) return respond(asked, rcodes.refused);
+  const texts = await zone.texts(name);
+  if (texts === undefined) return respond(asked, rcodes.nxDomain, [], soa);
+  const isText = question.type === 'TXT' || question.type === (anyType as typeof question.type);
+  const answers = texts.map((text): Answer => {
+    // In the case in which it was asked: resolvers hide randomness there.
+    return { name: question.name, type: 'TXT', ttl: ttlSeconds, data: text };
+  });
+  return isText && answers.length > 0 ? respond(asked, 0, answers) : respond(asked, 0, [], soa);
+}
+
+/** What says that this server is in trouble itself. */
+export function troubleOf(bytes: Buffer): Buffer | null {
+  const asked = readQuestion(bytes);
+  return asked && respond(asked, rcodes.serverFailure);
+}

@@ -1,0 +1,85 @@
+// Who looks at a tracking host: one process at a time, by a lease in its row. What a turn found is stored
+// only while the lease holds, so a host that was disabled meanwhile stays so.
+import type { App } from '../../app.ts';
+import { noteHostChange } from './active-hosts.ts';
+import { type HostPatch, type Lease, type TrackingHostRow, updateClaimedHost } from './queries.ts';
+import { turn } from './turn.ts';
+
+/** A turn is ended before its lease: all of its look-ups and requests together. */
+const turnMs = 90_000;
+const leaseMs = 180_000;
+
+/** The lease is another's, or nobody's any more. */
+class LostLease extends Error {}
+
+/** From now on. */
+export function leaseOf({ clock }: App, holder: string): Lease {
+  const now = clock.now();
+  return { holder, now, until: now + leaseMs };
+}
+
+const servedBy = ['status', 'certificate', 'certificate_expires_at'] as const;
+
+/** Stores what was found, and gives the lease back unless `isHeld`. @throws LostLease */
+async function keep(
+  app: App,
+  row: TrackingHostRow,
+  holder: string,
+  change: HostPatch,
+  isHeld: boolean,
+): Promise<TrackingHostRow> {
+  const changes = servedBy.some((name) => name in change && change[name] !== row[name]);
+  const kept = await app.store.write(async (trx) => {
+    const stored = await updateClaimedHost(trx, row.id, holder, {
+      ...change,
+      ...(changes && { updated_at: app.clock.now() }),
+      ...(!isHeld && { claimed_by: null, claimed_until: null }),
+    });
+    if (stored && changes) noteHostChange(trx);
+    return stored;
+  });
+  if (!kept) throw new LostLease();
+  return kept;
+}
+
+interface TakeTurnOptions {
+  holder: string;
+  mayOrder: boolean;
+  /** Ends it, at our shutdown. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Takes a turn at a host whose lease `holder` has, and gives the lease back.
+ * @returns the row as it is then; undefined where the lease was lost.
+ */
+export async function takeTurn(
+  app: App,
+  row: TrackingHostRow,
+  { holder, mayOrder, signal }: TakeTurnOptions,
+): Promise<TrackingHostRow | undefined> {
+  const time = new AbortController();
+  const cancel = app.clock.after(turnMs, () => time.abort());
+  const ends = signal ? AbortSignal.any([time.signal, signal]) : time.signal;
+  try {
+    const change = await turn(app, row, {
+      mayOrder,
+      signal: ends,
+      keep: async (some) => void (await keep(app, row, holder, some, true)),
+    });
+    // At our shutdown nothing was found: whoever comes next begins where this began.
+    const found = signal?.aborted ? {} : change;
+    const after = await keep(app, row, holder, found, false);
+    if (after.status !== row.status) {
+      const { hostname, status: from } = row;
+      const { status: to, reason_code: reason } = after;
+      app.log.info({ hostname, from, to, reason }, 'tracking host');
+    }
+    return after;
+  } catch (error) {
+    if (error instanceof LostLease) return undefined;
+    throw error;
+  } finally {
+    cancel();
+  }
+}

@@ -1,0 +1,60 @@
+// The schedule of tracking hosts: takes those that are due, a few at once, and sleeps until the next.
+// Several daemons share them; a lease in each row keeps a host to one of them (lease.ts).
+import type { App } from '../../app.ts';
+import { createDueLoop } from '../../store/due-loop.ts';
+import { leaseOf, takeTurn } from './lease.ts';
+import { claimDueHost, findNextDue, selectDueHosts, type TrackingHostRow } from './queries.ts';
+
+const mostAtOnce = 5;
+
+export interface TrackingHostLoop {
+  start(): void;
+  /** Ends what is asked, and lets the running turns store what they found. */
+  stop(): Promise<void>;
+}
+
+/** The loop of one daemon. */
+export function createTrackingHostLoop(app: App): TrackingHostLoop {
+  const holder = app.newId('worker');
+  const closing = new AbortController();
+  const { signal } = closing;
+
+  const take = async (row: TrackingHostRow) => {
+    try {
+      await takeTurn(app, row, { holder, mayOrder: true, signal });
+    } catch (error) {
+      // Its lease ends by itself: nobody tries it again before.
+      app.log.error({ err: error, hostname: row.hostname }, 'tracking host: tried again later');
+    }
+  };
+
+  const loop = createDueLoop(app, {
+    async step() {
+      const now = app.clock.now();
+      const due = await selectDueHosts(app.store.db, now, mostAtOnce);
+      if (due.length === 0) return (await findNextDue(app.store.db, now)) ?? Infinity;
+      const lease = leaseOf(app, holder);
+      // In the order in which every daemon locks them.
+      const sorted = due.toSorted((a, b) => (a < b ? -1 : 1));
+      const taken = await app.store.write(async (trx) => {
+        const rows: TrackingHostRow[] = [];
+        for (const id of sorted) {
+          const row = await claimDueHost(trx, id, lease);
+          if (row) rows.push(row);
+        }
+        return rows;
+      });
+      await Promise.all(taken.map(take));
+      return 0;
+    },
+    trouble: 'tracking hosts cannot be looked at now: trying again',
+  });
+
+  return {
+    start: () => loop.start(),
+    async stop() {
+      closing.abort();
+      await loop.stop();
+    },
+  };
+}

@@ -1,0 +1,36 @@
+// The certificates that TLS is spoken with, by the name that a client asks for (SNI, RFC 6066 3). Each is
+// decrypted and parsed once; a new one of the same host takes its place.
+import { createSecureContext, type SecureContext } from 'node:tls';
+import { LRUCache } from 'lru-cache';
+import type { App } from '../../app.ts';
+import { perApp } from '../../runtime/per-app.ts';
+import { servedHost } from './active-hosts.ts';
+import { keyContext } from './key-context.ts';
+import { findCertificate } from './queries.ts';
+
+const mostContexts = 1_000;
+
+const contexts = perApp((_app: App) => new LRUCache<string, SecureContext>({ max: mostContexts }));
+
+/**
+ * Null for a name that is no host of ours, or has no certificate.
+ * @throws InternalError where its key cannot be decrypted.
+ */
+export async function certificateContext(
+  app: App,
+  hostname: string,
+): Promise<SecureContext | null> {
+  // From memory: names that a stranger makes up cost no query.
+  const host = servedHost(app, hostname.toLowerCase());
+  if (!host || host.certificate_since === null) return null;
+  const known = contexts(app);
+  const version = `${host.id} ${host.certificate_since}`;
+  const kept = known.get(version);
+  if (kept) return kept;
+  const row = await findCertificate(app.store.db, host.id);
+  if (!row?.certificate || !row.certificate_key) return null;
+  const key = app.secrets.decrypt(row.certificate_key, keyContext(row)).toString('utf8');
+  const context = createSecureContext({ cert: row.certificate, key, minVersion: 'TLSv1.2' });
+  known.set(version, context);
+  return context;
+}

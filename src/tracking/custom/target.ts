@@ -1,0 +1,46 @@
+// Where the DNS records of a tracking host point: to the name that this service is reached at, and for
+// challenges by DNS to the zone that its name server answers for.
+import { isIP } from 'node:net';
+import type { Config } from '../../config/config.ts';
+import type { TrackingHostRow } from './queries.ts';
+
+/** The host of a URL that is a name, in lower case. */
+function nameIn(url: string | null): string | null {
+  if (url === null) return null;
+  const { hostname } = new URL(url);
+  return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) === 0 ? hostname : null;
+}
+
+/** The name that tracking hosts point to: a CNAME leads to no address. */
+export function trackingTarget({ tracking, http, delivery }: Config): string {
+  return nameIn(tracking.publicUrl) ?? nameIn(http.publicUrl) ?? delivery.hostname.toLowerCase();
+}
+
+/** The zone that challenges are delegated to: the operator has it served by `tracking.acme.dns`. */
+export function challengeZone(config: Config): string {
+  return `dcv.${trackingTarget(config)}`;
+}
+
+/** The name in that zone that answers for a host. */
+export function challengeName(config: Config, { id }: Pick<TrackingHostRow, 'id'>): string {
+  return `${id.slice(id.indexOf('_') + 1)}.${challengeZone(config)}`;
+}
+
+/** The records that the owner of the domain publishes. */
+export function recordsOf(config: Config, row: Pick<TrackingHostRow, 'id' | 'hostname'>) {
+  const { enabled, challenge } = config.tracking.acme;
+  return {
+    tracking: {
+      name: row.hostname,
+      type: 'CNAME',
+      value: trackingTarget(config),
+      required: true,
+    },
+    dcvDelegation: {
+      name: `_acme-challenge.${row.hostname}`,
+      type: 'CNAME',
+      value: challengeName(config, row),
+      required: enabled && challenge === 'dns-01',
+    },
+  };
+}

@@ -1,0 +1,255 @@
+// From `enable` to a certificate that a client accepts, against an authority that checks what RFC 8555
+// says: both challenges, renewal, expiry, and an authority that misbehaves.
+import { once } from 'node:events';
+import { get } from 'node:https';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { connect } from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import { activeHostOf, refreshActiveHosts } from '../../../src/tracking/custom/active-hosts.ts';
+import { disableTracking, enableTracking } from '../../../src/tracking/custom/hosts.ts';
+import { stores } from '../../support/test-app.ts';
+import type { WorldOptions } from './world.ts';
+import { day, hostname, hour, minute, type TrackingWorld, trackingWorld } from './world.ts';
+
+let world: TrackingWorld;
+afterEach(() => world.close());
+
+async function begin(options: WorldOptions = {}) {
+  world = await trackingWorld(options);
+  const { test, domain } = world;
+  await enableTracking(test.app, test.operator, domain.id, { label: 'links' });
+  world.publish(await world.state());
+}
+
+/** A request over TLS as a mail program makes it: the certificate is verified against the root. */
+function fetchOver(port: number, path: string, host = hostname) {
+  return new Promise<{ status: number; body: string }>((resolve, reject) => {
+    const where = { host: '127.0.0.1', port, path, servername: host, ca: world.acme.root };
+    get({ ...where, headers: { host }, agent: false }, (response) => {
+      let body = '';
+      response.on('data', (chunk: Buffer) => {
+        body += chunk.toString();
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+    }).on('error', reject);
+  });
+}
+
+/** The certificate that is shown, whatever it is worth. */
+async function shownAt(port: number, host = hostname) {
+  await refreshActiveHosts(world.test.app);
+  const options = { host: '127.0.0.1', port, servername: host, rejectUnauthorized: false };
+  const socket = connect(options);
+  await once(socket, 'secureConnect');
+  const certificate = socket.getPeerX509Certificate();
+  socket.destroy();
+  return certificate;
+}
+
+describe.each(stores)('a certificate on %s', (store) => {
+  it.each(['http-01', 'dns-01'] as const)('is issued by %s and served', async (challenge) => {
+    // OpenSSL has no clock but that of the machine.
+    await begin({ store, challenge, start: Date.now() });
+    const { test, domain, acme } = world;
+    const { listeners } = await world.run();
+    const active = await world.until(({ status }) => status === 'active');
+    expect(active).toMatchObject({
+      sslStatus: 'active',
+      certificate: { reason: null },
+      caaBlocked: false,
+      verificationErrors: [],
+    });
+    expect(acme.accounts).toMatchObject([{ contact: ['mailto:ops@host.example'] }]);
+    expect(acme.orders).toMatchObject([{ hostname, status: 'valid' }]);
+    const port = listeners.httpsPort ?? 0;
+    await expect(shownAt(port, 'other.acme.example')).rejects.toThrow();
+    expect(await fetchOver(port, '/t/o/token')).toEqual({
+      status: 200,
+      body: 'GET /t/o/token 127.0.0.1',
+    });
+    expect(activeHostOf(test.app, domain.id)).toBe(hostname);
+  });
+});
+
+describe.each(stores)('of two daemons on %s', (store) => {
+  it('one orders, and both answer', async () => {
+    await begin({ store });
+    const { test, acme } = world;
+    const first = await world.run();
+    const second = await world.run(await test.another());
+    await world.until(({ status }) => status === 'active');
+    await world.pass(10 * minute, 10_000);
+    expect(acme.orders).toHaveLength(1);
+    await refreshActiveHosts(second.app);
+    const shown = await Promise.all(
+      [first, second].map(({ listeners }) => shownAt(listeners.httpsPort ?? 0)),
+    );
+    expect(shown[0]?.fingerprint256).toBe(shown[1]?.fingerprint256);
+  });
+
+  it('neither brings back a host that is disabled while the authority keeps one waiting', async () => {
+    await begin({ store });
+    const { test, acme, domain } = world;
+    acme.fault('silent', '/new-order');
+    await world.run();
+    for (let i = 0; i < 10_000 && acme.ignored === 0; i++) await nextTurn();
+    expect(acme.ignored).toBe(1);
+    await disableTracking(test.app, test.operator, domain.id);
+    await world.pass(5 * minute, 10_000);
+    expect(acme.ignored).toBe(0);
+    expect(await world.state()).toMatchObject({
+      status: 'tearing-down',
+      certificate: { reason: null },
+    });
+    expect(acme.requests.filter((path) => path === '/new-order')).toHaveLength(1);
+  });
+});
+
+describe('a certificate', () => {
+  it('is renewed after two thirds of its life, by one order, and the new one is served', async () => {
+    await begin();
+    const { acme } = world;
+    const { listeners } = await world.run();
+    await world.until(({ status }) => status === 'active');
+    const first = await shownAt(listeners.httpsPort ?? 0);
+    await world.leap(59 * day);
+    expect(acme.orders).toHaveLength(1);
+    await world.leap(3 * day);
+    await world.pass(minute, 1_000);
+    expect(acme.orders).toHaveLength(2);
+    expect(await world.state()).toMatchObject({ status: 'active', sslStatus: 'active' });
+    const second = await shownAt(listeners.httpsPort ?? 0);
+    expect(second?.serialNumber).not.toBe(first?.serialNumber);
+    await world.leap(30 * day);
+    expect(acme.orders).toHaveLength(2);
+  });
+
+  it('that cannot be renewed is served to its end, and is then expired', async () => {
+    await begin({ acme: { lifeMs: 9 * day } });
+    const { acme, test, domain } = world;
+    await world.run();
+    await world.until(({ status }) => status === 'active');
+    acme.fault({ status: 503 });
+    const asked = acme.requests.length;
+    await world.leap(8 * day);
+    const renewing = await world.state();
+    expect(renewing).toMatchObject({ status: 'active', sslStatus: 'active' });
+    expect(renewing.certificate.reason?.code).toBe('challenge-failed');
+    expect(renewing.certificate.reason?.message).toContain('503');
+    await world.leap(2 * day);
+    const ended = await world.state();
+    expect(ended).toMatchObject({ status: 'failed', sslStatus: 'expired' });
+    expect(ended.certificate.reason?.code).toBe('expired');
+    expect(activeHostOf(test.app, domain.id)).toBeNull();
+    // Waits of 5 and 30 minutes, 2, 6 and then 24 hours: no more than a few requests a day.
+    expect(acme.requests.length - asked).toBeLessThan(15);
+    acme.fault(undefined);
+    await world.leap(day);
+    const renewed = await world.until(({ status }) => status === 'active');
+    expect(renewed.sslStatus).toBe('active');
+  });
+
+  it('for another name is no certificate of the host', async () => {
+    await begin();
+    world.acme.misissueFor('evil.example');
+    await world.run();
+    const failed = await world.until(({ status }) => status === 'failed');
+    expect(failed.certificate.reason?.code).toBe('certificate-mismatch');
+    expect(failed.sslStatus).toBe('failed');
+  });
+
+  it('is not ordered again by another daemon, or after a restart in the middle', async () => {
+    await begin();
+    const { acme, test } = world;
+    acme.decideNothing(true);
+    const first = await world.run();
+    await world.until(({ status }) => status === 'issuing');
+    await world.pass(10_000, 1_000);
+    await first.stop();
+    acme.decideNothing(false);
+    expect(acme.orders).toHaveLength(1);
+    await world.run(await test.another());
+    await world.run();
+    await world.pass(minute, 1_000);
+    expect(acme.orders).toHaveLength(1);
+  });
+});
+
+describe('an authority that', () => {
+  /** The first state after the trouble, and how much it is asked in the hour after. */
+  async function trouble(fault: Parameters<TrackingWorld['acme']['fault']>[0], at?: string) {
+    await begin();
+    const { acme } = world;
+    acme.fault(fault, at);
+    await world.run();
+    const state = await world.until(({ status }) => status === 'failed');
+    const asked = acme.requests.length;
+    await world.pass(hour, 10_000);
+    return { state, asked: acme.requests.length - asked };
+  }
+
+  it.each([
+    ['answers HTML', 'garbage', undefined, /no ACME/],
+    ['answers JSON of another kind', 'nonsense', undefined, /no ACME/],
+    ['answers orders with JSON of another kind', 'nonsense', '/new-order', /authority/],
+    ['never answers', 'silent', undefined, /did not answer within 20 s/],
+    ['never answers an order', 'silent', '/new-order', /did not answer within 20 s/],
+    ['likes no nonce', 'bad-nonce', '/new-order', /authority/],
+    ['is in trouble', { status: 500 }, undefined, /500/],
+    ['refuses accounts', { status: 403, type: 'unauthorized' }, '/new-account', /unauthorized/],
+  ] as const)('%s leaves a reason, and is not asked on and on', async (_what, fault, at, words) => {
+    const { state, asked } = await trouble(fault, at);
+    expect(state.certificate.reason?.code).toBe('challenge-failed');
+    expect(state.certificate.reason?.message).toMatch(words);
+    expect(state.sslStatus).toBe('failed');
+    // After 5 and after 30 minutes.
+    expect(asked).toBeGreaterThan(0);
+    expect(asked).toBeLessThan(25);
+  });
+
+  it('says 429 with Retry-After is left in peace for so long', async () => {
+    await begin();
+    const { acme, test } = world;
+    acme.fault({ status: 429, retryAfter: String(6 * 3600), type: 'rateLimited' }, '/new-order');
+    await world.run();
+    const limited = await world.until(({ status }) => status === 'failed');
+    expect(limited.certificate.reason?.code).toBe('rate-limited');
+    const until = test.clock.now() + 6 * hour;
+    expect(Date.parse(limited.certificate.nextCheckAt ?? '')).toBeGreaterThan(until - minute);
+    const asked = acme.requests.length;
+    await world.pass(5.9 * hour, minute);
+    expect(acme.requests).toHaveLength(asked);
+    acme.fault(undefined);
+    await world.pass(hour, minute);
+    expect(await world.state()).toMatchObject({ status: 'active' });
+  });
+
+  it('finds no answer to its challenge says why, and is asked again later', async () => {
+    await begin();
+    const { acme } = world;
+    const { listeners } = await world.run();
+    await listeners.close(0);
+    const failed = await world.until(({ status }) => status === 'failed');
+    expect(failed.certificate.reason).toMatchObject({ code: 'challenge-failed' });
+    expect(failed.certificate.reason?.message).toContain('found nothing');
+    expect(acme.orders).toMatchObject([{ status: 'invalid' }]);
+    await world.pass(4 * minute);
+    expect(acme.orders).toHaveLength(1);
+    await world.pass(3 * minute);
+    expect(acme.orders).toHaveLength(2);
+  });
+
+  it('does not decide is given up after ten minutes', async () => {
+    await begin();
+    const { acme } = world;
+    acme.decideNothing(true);
+    await world.run();
+    await world.until(({ status }) => status === 'issuing');
+    const asked = acme.requests.filter((path) => path.startsWith('/order/')).length;
+    await world.pass(10 * minute, 1_000);
+    const failed = await world.until(({ status }) => status === 'failed');
+    expect(failed.certificate.reason?.message).toContain('did not decide within 10 minutes');
+    const polls = acme.requests.filter((path) => path.startsWith('/order/')).length - asked;
+    expect(polls).toBeLessThan(40);
+  });
+});
