@@ -1,4 +1,4 @@
-// `svc audit` (issue 4, 7). What is audited: src/audit/audit.ts.
+// `svc audit`. What is audited: src/audit/audit.ts.
 import { Flags } from '@oclif/core';
 import type { AuditEntry, AuditPage } from '../src/audit/schema.ts';
 import { given } from './base/body.ts';

@@ -1,4 +1,4 @@
-// `svc daemon` (contract 1, "ready", "stop", "logs"). What runs and in which order:
+// `svc daemon`. What runs and in which order:
 // daemon/daemon.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from './base/command.ts';

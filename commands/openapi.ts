@@ -1,4 +1,4 @@
-// `svc openapi` (contract 4). The document is made from the routes by daemon/http/openapi.ts.
+// `svc openapi`. The document is made from the routes by daemon/http/openapi.ts.
 import { BaseCommand } from './base/command.ts';
 import { writeLine } from './base/output.ts';
 import { readStoreConfig } from './base/session.ts';

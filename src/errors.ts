@@ -1,4 +1,4 @@
-// Our own refusals: one class per `_tag` of specification 7, plus the three that contract 4 adds
+// Our own refusals: one class per `_tag` of specification 7, plus the three that the HTTP face adds
 // for the HTTP face. Each face maps them once (daemon/http/errors.ts, commands/base/failure.ts).
 // What a remote server refuses is not an error but an Outcome (src/smtp/outcome.ts).
 
@@ -144,7 +144,7 @@ export class RateLimitedError extends ServiceError {
   }
 }
 
-/** A fault of ours, or of the store; `layer` becomes X-Service-Error-Layer (contract 4). */
+/** A fault of ours, or of the store; `layer` becomes X-Service-Error-Layer. */
 export class InternalError extends PlainError {
   readonly _tag = 'InternalError';
   readonly status = 500;

@@ -1,4 +1,4 @@
-// What an empty store begins with (contract 1, "First start"). Commands only need the organization
+// What an empty store begins with. Commands only need the organization
 // `default`, its sandbox domain, sender and mailbox, and make them silently; the owner key is the
 // daemon's to make, as its plaintext is printed once, so no command ever uses it up. Whoever is
 // second, of two processes or two calls, finds everything done.

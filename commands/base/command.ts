@@ -1,4 +1,4 @@
-// What every command has: the common flags (contract 2). A command parses,
+// What every command has: the common flags. A command parses,
 // opens a session (session.ts), calls the same function as HTTP, and prints (output.ts).
 import { Command, Flags } from '@oclif/core';
 import { inUsageWords } from './usage-words.ts';

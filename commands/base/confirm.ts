@@ -1,4 +1,4 @@
-// Asking before something is taken away for good (contract 2): on a terminal a question, elsewhere
+// Asking before something is taken away for good: on a terminal a question, elsewhere
 // `--yes` or nothing is done.
 import { DeclinedError, InterruptedError, UsageError } from './failure.ts';
 

@@ -1,4 +1,4 @@
-// How a command ends when it cannot do what was asked: the exit code (contract 2) and the words, as
+// How a command ends when it cannot do what was asked: the exit code and the words, as
 // text or as the API's flat error object. The one place of this face that knows error classes.
 import {
   CapacityError,
@@ -40,7 +40,7 @@ function isOclifUsage(error: unknown): error is Error {
   return error instanceof Error && 'oclif' in error;
 }
 
-/** Contract 2; whatever is not known is an internal error, 1. */
+/** Whatever is not known is an internal error, 1. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof ServiceError) return codeOfStatus.get(error.status) ?? 1;
   if (error instanceof UsageError || error instanceof ConfigError || isOclifUsage(error)) return 2;

@@ -11,7 +11,7 @@ import {
   shortenedTo,
 } from './table-fit.ts';
 
-/** Colours only on a terminal, and not with NO_COLOR (contract 2). */
+/** Colours only on a terminal, and not with NO_COLOR. */
 const colour = new Ansis(process.stdout.isTTY && !process.env.NO_COLOR ? 1 : 0);
 
 const goodWords = ['delivered', 'sent', 'read', 'verified', 'enabled', 'valid'];

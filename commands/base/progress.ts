@@ -1,5 +1,5 @@
-// Progress of long work, on standard error: a bar on a terminal, a line per quarter elsewhere
-// (contract 2), nothing with `--json`. Doorway to cli-progress.
+// Progress of long work, on standard error: a bar on a terminal, a line per quarter elsewhere,
+// nothing with `--json`. Doorway to cli-progress.
 import type { CommonFlags } from './command.ts';
 
 export interface Progress {

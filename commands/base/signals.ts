@@ -1,5 +1,5 @@
 // Ctrl-C and SIGTERM. A command ends at once with 130: the store loses nothing by that. The daemon
-// ends in order at the first signal and at once at the second (contract 1, "stop").
+// ends in order at the first signal and at once at the second.
 import { interruptedCode } from './failure.ts';
 
 function exitInterrupted(): void {

@@ -1,5 +1,5 @@
 // From the words typed to a finished command: finds its file, loads that one alone (150 commands
-// loaded for one would cost more than all the rest), and ends with the exit codes of contract 2.
+// loaded for one would cost more than all the rest), and ends with the exit codes of docs/commands.md.
 // What commands share is next to this file; what they do is theirs.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// `svc config check` (contract 1). Reading and checking is src/config/config.ts, and of the files that it
+// `svc config check`. Reading and checking is src/config/config.ts, and of the files that it
 // names src/config/files.ts.
 
 import { ConfigError } from '../../src/errors.ts';

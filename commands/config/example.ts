@@ -1,4 +1,4 @@
-// `svc config example` (contract 1). Reading and checking is src/config/config.ts, showing
+// `svc config example`. Reading and checking is src/config/config.ts, showing
 // src/config/show.ts.
 import { BaseCommand } from '../base/command.ts';
 import { print } from '../base/output.ts';

@@ -1,4 +1,4 @@
-// `svc config show` (contract 1). Reading and checking is src/config/config.ts, showing
+// `svc config show`. Reading and checking is src/config/config.ts, showing
 // src/config/show.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';

@@ -1,4 +1,4 @@
-// `svc domains dns` (contract 6). Keys and records: src/domains/domains.ts; looking them up:
+// `svc domains dns`. Keys and records: src/domains/domains.ts; looking them up:
 // verification.ts there.
 import { BaseCommand } from '../base/command.ts';
 import { domainArg, domainId } from '../base/domain-id.ts';

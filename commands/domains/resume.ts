@@ -1,4 +1,4 @@
-// `svc domains resume` (issue 4, item 5). What a hold does: src/queue/stops.ts; when a domain is
+// `svc domains resume`. What a hold does: src/queue/stops.ts; when a domain is
 // held: src/usage/domain-holds.ts.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';

@@ -1,4 +1,4 @@
-// `svc domains verify` (contract 6). Keys and records: src/domains/domains.ts; looking them up:
+// `svc domains verify`. Keys and records: src/domains/domains.ts; looking them up:
 // verification.ts there.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';

@@ -1,4 +1,4 @@
-// `svc events tail` (contract 7). How the log is followed: src/events/follow.ts.
+// `svc events tail`. How the log is followed: src/events/follow.ts.
 import { Flags } from '@oclif/core';
 import type { LogItem, TailLog } from '../../src/events/schema.ts';
 import { given } from '../base/body.ts';

@@ -1,4 +1,4 @@
-// `svc messages batch` (contract 5). Accepting it: src/sending/batch.ts.
+// `svc messages batch`. Accepting it: src/sending/batch.ts.
 import { Flags } from '@oclif/core';
 import type { BatchResult } from '../../src/messages/schema.ts';
 import { readJson } from '../base/body.ts';

@@ -1,4 +1,4 @@
-// `svc messages explain` (issue 3, insight). The sentences: src/queue/desk/explain-words.ts.
+// `svc messages explain`. The sentences: src/queue/desk/explain-words.ts.
 import type {
   MessageExplanation,
   RecipientExplanation,

@@ -1,4 +1,4 @@
-// `svc migrate status` (contract 2). Migrations themselves: src/store/migrate.ts.
+// `svc migrate status`. Migrations themselves: src/store/migrate.ts.
 import { BaseCommand } from '../base/command.ts';
 import { printList } from '../base/output.ts';
 import { asUnreachable, readStoreConfig } from '../base/session.ts';

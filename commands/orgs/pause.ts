@@ -1,4 +1,4 @@
-// `svc orgs pause` (contract 2, 3). What a pause does: src/organizations/organizations.ts.
+// `svc orgs pause`. What a pause does: src/organizations/organizations.ts.
 import { Args, Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';

@@ -1,4 +1,4 @@
-// `svc queue drop` (issue 3, insight). The queue: src/queue/desk/queue.ts.
+// `svc queue drop`. The queue: src/queue/desk/queue.ts.
 import { yesFlag } from '../base/command.ts';
 import { confirmed } from '../base/confirm.ts';
 import { print } from '../base/output.ts';

@@ -1,4 +1,4 @@
-// `svc queue flush` (issue 3, insight). The queue: src/queue/desk/queue.ts.
+// `svc queue flush`. The queue: src/queue/desk/queue.ts.
 import { given } from '../base/body.ts';
 import { print } from '../base/output.ts';
 import { domainFlag, QueueCommand, walking, withQueue } from '../base/queue.ts';

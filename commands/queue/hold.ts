@@ -1,4 +1,4 @@
-// `svc queue hold` (issue 3, insight). Holds: src/queue/desk/holds.ts.
+// `svc queue hold`. Holds: src/queue/desk/holds.ts.
 import { Args, Flags } from '@oclif/core';
 import { printCard } from '../base/output.ts';
 import {

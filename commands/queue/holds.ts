@@ -1,4 +1,4 @@
-// `svc queue holds` (issue 3, insight). Holds: src/queue/desk/holds.ts.
+// `svc queue holds`. Holds: src/queue/desk/holds.ts.
 import { printList } from '../base/output.ts';
 import { holdColumns, QueueCommand, withQueue } from '../base/queue.ts';
 

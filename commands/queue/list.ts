@@ -1,4 +1,4 @@
-// `svc queue list` (issue 3, insight). The queue: src/queue/desk/queue.ts.
+// `svc queue list`. The queue: src/queue/desk/queue.ts.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { pageFlags } from '../base/command.ts';

@@ -1,4 +1,4 @@
-// `svc queue release` (issue 3, insight). Holds: src/queue/desk/holds.ts.
+// `svc queue release`. Holds: src/queue/desk/holds.ts.
 import { Args } from '@oclif/core';
 import { print } from '../base/output.ts';
 import { domainFlag, holdTargetFrom, QueueCommand, walking, withQueue } from '../base/queue.ts';

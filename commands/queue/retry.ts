@@ -1,4 +1,4 @@
-// `svc queue retry` (issue 3, insight). The queue: src/queue/desk/queue.ts.
+// `svc queue retry`. The queue: src/queue/desk/queue.ts.
 import { print } from '../base/output.ts';
 import { entriesText, idsArg, QueueCommand, withQueue } from '../base/queue.ts';
 

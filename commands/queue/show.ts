@@ -1,4 +1,4 @@
-// `svc queue show` (issue 3, insight). The queue: src/queue/desk/queue.ts.
+// `svc queue show`. The queue: src/queue/desk/queue.ts.
 import { Args } from '@oclif/core';
 import { print } from '../base/output.ts';
 import { QueueCommand, withQueue } from '../base/queue.ts';

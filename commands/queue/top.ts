@@ -1,4 +1,4 @@
-// `svc queue top` (issue 3, insight). What daemons report: src/queue/lanes/lane-report.ts.
+// `svc queue top`. What daemons report: src/queue/lanes/lane-report.ts.
 import type { QueueSnapshot } from '../../src/queue/lanes/lane-report.ts';
 import { writeLine } from '../base/output.ts';
 import { countsLine, QueueCommand, shortened, withQueue } from '../base/queue.ts';

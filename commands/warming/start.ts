@@ -1,4 +1,4 @@
-// `svc warming start` (contract 2, 6). How windows follow one another: src/warming/windows.ts.
+// `svc warming start`. How windows follow one another: src/warming/windows.ts.
 import { Flags } from '@oclif/core';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';

@@ -1,4 +1,4 @@
-// `svc webhooks events` (contract 7). The kinds are those of daemon/http/event-kinds.ts.
+// `svc webhooks events`. The kinds are those of daemon/http/event-kinds.ts.
 import { Args } from '@oclif/core';
 import type { PresentedKind } from '../../src/events/schema.ts';
 import { BaseCommand } from '../base/command.ts';

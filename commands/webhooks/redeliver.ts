@@ -1,4 +1,4 @@
-// `svc webhooks redeliver` (contract 7): one attempt now, or many events queued again.
+// `svc webhooks redeliver`: one attempt now, or many events queued again.
 import { Args, Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';

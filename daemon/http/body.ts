@@ -1,5 +1,5 @@
 // Reading a request body and parsing it as JSON, with bounds on bytes, pace, depth, count and encoding;
-// whether its fields are right is for the route's schema. Contract 4: malformed is 400, 413 or 415.
+// whether its fields are right is for the route's schema. Malformed is 400, 413 or 415.
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CapacityError, MalformedRequestError } from '../../src/errors.ts';

@@ -1,4 +1,4 @@
-// From a matched request to the route's answer, in the order of checks of contract 4: capacity, key,
+// From a matched request to the route's answer, in one order of checks: capacity, key,
 // permission, rate limit, malformed body, fields; existence and state are the route's own. Knows
 // routes only as data (src/api/route.ts).
 import type { IncomingHttpHeaders } from 'node:http';

@@ -1,5 +1,5 @@
 // The API reference: one static page drawn from the OpenAPI document. No script, no external asset,
-// printable; a library for this would bring megabytes (libraries.md, 5). Serving is documents.ts.
+// printable; a library for this would bring megabytes. Serving is documents.ts.
 import type { OpenApiDocument, Operation, Parameter } from './openapi.ts';
 import type { JsonSchema } from './openapi-schemas.ts';
 

@@ -30,7 +30,7 @@ export function toServiceError(error: unknown): ServiceError {
   return new InternalError(text, 'api', { cause: error });
 }
 
-/** The layer behind a 500, 502 or 504 (contract 4). */
+/** The layer behind a 500, 502 or 504. */
 function layerOf(error: ServiceError): string {
   if (error instanceof InternalError || error instanceof WebhookEnqueueError) return error.layer;
   if (error instanceof TimeoutError) return 'timeout';

@@ -1,4 +1,4 @@
-// Every kind of event (contract 7), gathered from the areas that tell of them, and the routes on events:
+// Every kind of event, gathered from the areas that tell of them, and the routes on events:
 // those know no areas.
 import * as domain from '../../src/domains/events.ts';
 import { awaitedKinds } from '../../src/events/awaited-kinds.ts';

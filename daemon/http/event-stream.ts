@@ -1,4 +1,4 @@
-// `GET /v1/events/stream` (contract 7): events of an organization as they happen, as server-sent events.
+// `GET /v1/events/stream`: events of an organization as they happen, as server-sent events.
 // What is told, and in which order, is src/events/follow.ts. No route: its answer has no end.
 //
 //   stream   by                                                        then

@@ -1,4 +1,4 @@
-// What operators and their machines ask without a key (contract 1): does the process live, can it
+// What operators and their machines ask without a key: does the process live, can it
 // take work, and its metrics in Prometheus text. Answers also while requests are being shed.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../src/app.ts';

@@ -1,4 +1,4 @@
-// The error answers of specification 7 and contract 4 as OpenAPI components: schemas by `_tag`, and
+// The error answers (specification 7) as OpenAPI components: schemas by `_tag`, and
 // responses by status. The classes are src/errors.ts; a test holds both equal.
 import type { JsonSchema } from './openapi-schemas.ts';
 

@@ -1,4 +1,4 @@
-// The id of a request (contract 4): the caller's own if it is sane, else one of ours. It goes into
+// The id of a request: the caller's own if it is sane, else one of ours. It goes into
 // the answer and the log, so nothing else may be in it.
 import type { Random } from '../../src/runtime/random.ts';
 

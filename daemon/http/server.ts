@@ -178,7 +178,7 @@ function createFastify(app: App, limits: SocketLimits): FastifyInstance {
       sendError(app, error, plainRequest, plainReply);
     },
   });
-  // Bodies are read in dispatch.ts, after the key and the permission (contract 4): not by fastify.
+  // Bodies are read in dispatch.ts, after the key and the permission: not by fastify.
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) {
     server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }

@@ -1,4 +1,4 @@
-// Serves what a signed storage URL names (specification 4.1, contract 13). The token is the
+// Serves what a signed storage URL names (specification 4.1). The token is the
 // permission: no key. Mail is hostile: it is shown in a sandbox without scripts or requests.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../src/app.ts';

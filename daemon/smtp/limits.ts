@@ -1,5 +1,5 @@
 // The bounds of the SMTP listeners that are not in the configuration: they matter to attackers and to
-// tests only (libraries.md 4: the library has none of its own).
+// tests only (the library has none of its own).
 
 export interface SmtpLimits {
   /** From one address, IPv6 by its /64; loopback is exempt: captured mail comes from there. */

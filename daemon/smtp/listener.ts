@@ -1,4 +1,4 @@
-// The listener for incoming mail (contract 8). It takes mail for our own addresses only and never relays.
+// The listener for incoming mail. It takes mail for our own addresses only and never relays.
 // Recipients and messages are transaction.ts, bounds limits.ts, the server itself server.ts.
 import type { SMTPServerOptions } from 'smtp-server';
 import type { App } from '../../src/app.ts';

@@ -1,4 +1,4 @@
-// What the submission listener answers (contract 8): the service's own refusals as SMTP replies, each with
+// What the submission listener answers: the service's own refusals as SMTP replies, each with
 // what to do about it, and those of the dialogue itself. RFC 3463 has the enhanced codes.
 import { InternalError, ServiceError } from '../../src/errors.ts';
 import { type InboundRefusal, refused } from '../../src/inbound/refusal.ts';

@@ -1,4 +1,4 @@
-// The submission face (contract 8, `smtp.submission`): programs that mail log in with an API key and hand
+// The submission face: programs that mail log in with an API key and hand
 // over mail, which becomes an ordinary send. Logging in is submission-connection.ts, the message
 // submitted-mail.ts, the server server.ts.
 import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';

@@ -1,4 +1,4 @@
-// The send rate limit (specification 8.1, 7 rule 1; contract 3): a bucket for each organization and
+// The send rate limit (specification 8.1, 7 rule 1): a bucket for each organization and
 // one for each key, drawn on together. In memory, without a write to the store, while this daemon is
 // alone; with several on one PostgreSQL the buckets are shared (shared-buckets.ts).
 //

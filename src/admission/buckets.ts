@@ -1,4 +1,4 @@
-// Token buckets (specification 8.1; contract 3): one, drawing on several at once, all or none, and those
+// Token buckets (specification 8.1): one, drawing on several at once, all or none, and those
 // that this process remembers. Whole numbers only: a refill that is a fraction short would break the
 // promise of Retry-After. Knows no organization and no store.
 //

@@ -1,4 +1,4 @@
-// What a plan allows (specification 8; contract 3): plans are data of the configuration, this reads
+// What a plan allows (specification 8): plans are data of the configuration, this reads
 // them. Rates are per second, caps per UTC day.
 import type { Config } from '../config/config.ts';
 import { builtInPlans } from '../config/schema.ts';

@@ -1,5 +1,5 @@
-// Whether an organization may send, and how much today (specification 7 rules 3 and 4, 8.2; contract 3
-// and 6): asked and counted inside the accept transaction, so that no crowd of sends goes one beyond.
+// Whether an organization may send, and how much today (specification 7 rules 3, 4
+// and 6, 8.2): asked and counted inside the accept transaction, so that no crowd of sends goes one beyond.
 //
 // What counts: each recipient of an accepted message, duplicates folded; blocked addresses, test keys
 // and the simulator too, as their messages are accepted like any other. What is refused or replayed
@@ -11,7 +11,7 @@ import type { Db } from '../store/db.ts';
 import { type DailyCap, dailyCaps, endOfDay, limitsOf, startOfDay } from './plans.ts';
 import { addUsage, findUsage, lockUsage, type UsageRow } from './queries.ts';
 
-/** Resource and operation of a 402 (contract 4). */
+/** Resource and operation of a 402. */
 const quotaResource = 'daily-emails';
 const quotaOperation = 'sendMessage';
 
@@ -50,7 +50,7 @@ interface Allowance {
   clearsAt: number;
 }
 
-/** What every send of a paused organization is told (contract 6). */
+/** What every send of a paused organization is told. */
 export function pausedText(reason: string | null): string {
   const why = reason ?? 'it has to be reviewed';
   return `Sending is paused: ${why}${/[.!?]$/.test(why) ? '' : '.'}`;

@@ -1,5 +1,5 @@
 // Schemas of what ends up in a header, shared by the areas: addresses in the service's normal form and
-// text without line breaks (contract 5: a 422, never silently cleaned).
+// text without line breaks (a 422, never silently cleaned).
 import { z } from 'zod';
 import { isHeaderSafe, parseAddress } from '../net/address.ts';
 

@@ -1,4 +1,4 @@
-// Cursor lists (specification 2.3, contract 4): newest first, going on after the last row that was
+// Cursor lists (specification 2.3): newest first, going on after the last row that was
 // shown. A cursor is opaque and belongs to one list with its filters; any other is refused.
 import { createHash } from 'node:crypto';
 import { ValidationError } from '../errors.ts';

@@ -1,5 +1,5 @@
 // Page-based lists (specification 2.3, 8.3): `page` from 1, `limit` default 20 and at most 100; a
-// value out of range is refused, never clamped (contract 4).
+// value out of range is refused, never clamped.
 import { z } from 'zod';
 
 const defaultLimit = 20;

@@ -1,4 +1,4 @@
-// The vocabulary of permissions (contract 3): resource → actions, as `resource:action`.
+// The vocabulary of permissions: resource → actions, as `resource:action`.
 // Roles and the rule that no key can make a stronger one live in src/keys.
 
 export const resources = [

@@ -28,7 +28,7 @@ export interface Caller {
   roleName: string;
   /** Held by a person or by a service; "only a person" rules look here. */
   owner: 'person' | 'service';
-  /** A test key reaches only simulator addresses and local mailboxes (contract 3). */
+  /** A test key reaches only simulator addresses and local mailboxes. */
   isTest: boolean;
   /** Null for a key without, and for the operator. */
   constraints: KeyConstraints | null;

@@ -1,5 +1,5 @@
 // One way from a zod schema to a ValidationError, for HTTP bodies, queries and command-line input
-// alike: field names are dotted paths such as `to.0.email` (contract 4). Also what no text may hold,
+// alike: field names are dotted paths such as `to.0.email`. Also what no text may hold,
 // whatever its field: NUL, which PostgreSQL does not keep, and half of a surrogate pair, which is no
 // character (RFC 7493 2.1).
 import { z } from 'zod';

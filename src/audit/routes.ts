@@ -1,4 +1,4 @@
-// The HTTP operation on the audit: an addition to the specification (issue 4, 7).
+// The HTTP operation on the audit: an addition to the specification.
 import { area } from '../api/area.ts';
 import { listAudit } from './audit.ts';
 import { auditPage, auditQuery } from './schema.ts';

@@ -1,4 +1,4 @@
-// Blocks, the resource (contract 6; specification 4.9 "remove a block entry"). What a block does to a
+// Blocks, the resource (specification 4.9 "remove a block entry"). What a block does to a
 // send is suppression.ts; many at once come and go by import.ts and export.ts.
 
 import { type Page, toPage } from '../api/pagination.ts';

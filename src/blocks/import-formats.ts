@@ -1,5 +1,5 @@
 // The exports of other services as data: the columns that tell them apart, and what a row says. The
-// mapping follows contract 5: an address is blocked for what it did, not for what a message did.
+// mapping follows one rule: an address is blocked for what it did, not for what a message did.
 import { ValidationError } from '../errors.ts';
 import { columnKey, columnsInWords } from './import-rows.ts';
 import type { BlockReason } from './schema.ts';

@@ -1,4 +1,4 @@
-// Blocks from another service's export (issue 3, 6): a dry run says what would change, the real run
+// Blocks from another service's export: a dry run says what would change, the real run
 // does it, 500 addresses to a transaction, so that sends go on beside it. Running it again changes
 // nothing more. Reading is import-rows.ts, meaning import-formats.ts.
 

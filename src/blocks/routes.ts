@@ -1,4 +1,4 @@
-// The HTTP operations on blocks (contract 6).
+// The HTTP operations on blocks.
 import { area } from '../api/area.ts';
 import { pageOf } from '../api/pagination.ts';
 import { deleted } from '../api/resource-schema.ts';

@@ -1,4 +1,4 @@
-// Shapes of blocks, in and out (contract 6).
+// Shapes of blocks, in and out.
 import { z } from 'zod';
 import { emailAddress } from '../api/address-schema.ts';
 import { pageQuery } from '../api/pagination.ts';

@@ -1,4 +1,4 @@
-// What blocks do to sends (contract 6): asked inside the accept transaction for every send, one
+// What blocks do to sends: asked inside the accept transaction for every send, one
 // prepared statement for a batch. Measured on SQLite with 200,000 blocks: 80 µs for 64 addresses, 5 µs
 // for one. Bounces and complaints block addresses here; the resource is blocks.ts.
 

@@ -1,4 +1,4 @@
-// Loading the configuration (contract 1): defaults, then the file, then the SVC_ variables of the
+// Loading the configuration: defaults, then the file, then the SVC_ variables of the
 // environment, then what a command or test overrides; all of it validated at once, with the origin of
 // every value. The keys are in schema.ts, the file in file.ts.
 import { resolve } from 'node:path';

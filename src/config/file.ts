@@ -1,4 +1,4 @@
-// Finding and reading the configuration file (contract 1, "config file"): the look-up order, YAML to
+// Finding and reading the configuration file: the look-up order, YAML to
 // plain values, and the line of every key. What the values may be is schema.ts. An error here
 // never quotes the text of the file: the line may hold a password.
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
@@ -95,7 +95,7 @@ export function usualPlaces(env: Environment, cwd: string): string[] {
 }
 
 /**
- * The first configuration file in the order of the contract: `file` (--config), $SVC_CONFIG, then
+ * The first configuration file in this order: `file` (--config), $SVC_CONFIG, then
  * the usual places; null if there is none.
  * @throws ConfigError if a file that was named is missing, or one cannot be read or is not YAML.
  */

@@ -1,5 +1,5 @@
-// Every key of the configuration, its bounds, its default and its one-line reason (contract 1, "Keys
-// of the configuration"; defaults from the whole contract). Rules between keys: problems.ts.
+// Every key of the configuration, its bounds, its default and its one-line reason. Rules
+// between keys: problems.ts.
 // The reasons become config.example.yaml, so they are written for the person who edits that file.
 import { z } from 'zod';
 import { delivery, http, smtpInbound, smtpSubmission } from './sections.ts';
@@ -122,7 +122,7 @@ const plan = z.strictObject(
   'a map with ratePerSecond, dailyEmails and trialCaps',
 );
 
-/** The four plans of specification 8 and that of the default organization (contract 3). */
+/** The four plans of specification 8 and that of the default organization. */
 export const builtInPlans = {
   free: { ratePerSecond: 5, dailyEmails: 1_000, trialCaps: true },
   starter: { ratePerSecond: 10, dailyEmails: 5_000, trialCaps: true },

@@ -1,5 +1,5 @@
-// The two large parts of schema.ts: what listens (HTTP, incoming mail, submission; contract 1 and 8) and
-// outgoing mail (mode, routes, relay, retries; contract 1 `delivery.mode`, 5). Leaves alone what
+// The two large parts of schema.ts: what listens (HTTP, incoming mail, submission) and
+// outgoing mail (mode, routes, relay, retries). Leaves alone what
 // the listeners do with it, and how a route is chosen and used (src/smtp/route.ts).
 import { z } from 'zod';
 import {

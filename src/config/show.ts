@@ -1,5 +1,5 @@
 // The configuration as people read it: `svc config show` and config.example.yaml
-// (`svc config example`, contract 1). Both walk the list of keys; neither shows a secret.
+// (`svc config example`). Both walk the list of keys; neither shows a secret.
 import { stringify } from 'yaml';
 import { type LoadedConfig, valueAt } from './config.ts';
 import { type ConfigKey, type ConfigSection, configKeys, configTree } from './keys.ts';

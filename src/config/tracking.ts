@@ -1,4 +1,4 @@
-// The part of schema.ts about open and click links (contract 1, `tracking`): where their own listeners
+// The part of schema.ts about open and click links: where their own listeners
 // are, and how certificates of tracking hosts are fetched. What is done with it: src/tracking.
 import { z } from 'zod';
 import {

@@ -1,4 +1,4 @@
-// The kinds of value that configuration keys hold (contract 1): each validator carries one text that
+// The kinds of value that configuration keys hold: each validator carries one text that
 // says what is expected, so that every mistake reads "found X, expected Y". Which keys exist and what
 // they mean is schema.ts.
 import { isIP } from 'node:net';

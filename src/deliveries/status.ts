@@ -1,4 +1,4 @@
-// The status of deliveries and messages (specification 3, contract 5).
+// The status of deliveries and messages (specification 3).
 //
 // | from        | by                                    | to         |
 // |-------------|---------------------------------------|------------|
@@ -53,7 +53,7 @@ const liveOrder: readonly MessageStatus[] = [
 /** From the best to the worst end. */
 const endOrder: readonly MessageStatus[] = ['read', 'delivered', 'failed', 'bounced', 'complained'];
 
-/** The least advanced live status; with all ended, the worst end (contract 5). */
+/** The least advanced live status; with all ended, the worst end. */
 export function overallStatus(statuses: readonly MessageStatus[]): MessageStatus {
   const live = liveOrder.find((status) => statuses.includes(status));
   if (live) return live;

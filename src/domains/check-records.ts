@@ -1,4 +1,4 @@
-// Looking a domain's records up (contract 6): all at once, over the resolver of the configuration.
+// Looking a domain's records up: all at once, over the resolver of the configuration.
 // What is expected and how an answer is judged is dns-records.ts.
 import type { App } from '../app.ts';
 import { createDns, type Dns, DnsError } from '../net/dns.ts';

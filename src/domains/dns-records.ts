@@ -1,4 +1,4 @@
-// Which DNS records a sending domain needs, and whether what was found serves (contract 6). Pure: the
+// Which DNS records a sending domain needs, and whether what was found serves. Pure: the
 // look-ups are in check-records.ts.
 import { type DkimAlgorithm, dkimRecordProblem, dkimRecordValue } from '../mime/dkim-key.ts';
 import { mergedDmarc, mergedSpf, spfRecordsIn } from './merged-records.ts';

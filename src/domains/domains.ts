@@ -1,4 +1,4 @@
-// Sending domains (contract 6): adding, listing, deleting, new DKIM keys. Whether their records are
+// Sending domains: adding, listing, deleting, new DKIM keys. Whether their records are
 // published is verification.ts; who may send from them is src/senders.
 //
 //   DKIM key   moved by               to        also

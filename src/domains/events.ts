@@ -1,4 +1,4 @@
-// The kinds of events on a domain (contract 7, `domain.*`).
+// The kinds of events on a domain.
 import { eventKind } from '../events/kinds.ts';
 import { domainOutput } from './schema.ts';
 

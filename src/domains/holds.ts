@@ -1,4 +1,4 @@
-// Tells that sending from a domain is held (contract 7, `domain.held`). What holds one is
+// Tells that sending from a domain is held. What holds one is
 // src/usage/domain-holds.ts, which knows names and no domains.
 import type { App } from '../app.ts';
 import { byService, record, told } from '../events/record.ts';

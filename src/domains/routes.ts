@@ -1,4 +1,4 @@
-// The HTTP operations on sending domains (contract 6).
+// The HTTP operations on sending domains.
 import { area } from '../api/area.ts';
 import { pageOf } from '../api/pagination.ts';
 import { deleted } from '../api/resource-schema.ts';

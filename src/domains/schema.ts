@@ -1,4 +1,4 @@
-// What may be registered as a sending domain (contract 6: a name in A-labels that somebody can own),
+// What may be registered as a sending domain (a name in A-labels that somebody can own),
 // and the shapes of sending domains, in and out. The doorway to the public suffix list.
 import { getDomain } from 'tldts';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-// Whether a domain's records are published (contract 6): the look-ups are check-records.ts, this is
+// Whether a domain's records are published: the look-ups are check-records.ts, this is
 // what follows from them, and the schedule: whose time has come is looked at, a few at once. DNS is
 // never awaited inside a transaction.
 //

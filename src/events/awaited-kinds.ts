@@ -1,4 +1,4 @@
-// The kinds of events of areas that are not built yet (contract 7), so that one can subscribe today. Each
+// The kinds of events of areas that are not built yet, so that one can subscribe today. Each
 // goes to the `events.ts` of its area when that comes, with the schema of its resource; until then it is
 // told as what the specification is sure of.
 import { z } from 'zod';

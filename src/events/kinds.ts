@@ -1,4 +1,4 @@
-// Kinds of events (contract 7). Each area declares those that it tells, in its `events.ts`.
+// Kinds of events. Each area declares those that it tells, in its `events.ts`.
 import { z } from 'zod';
 import type { EventType } from './names.ts';
 import type { PresentedKind } from './schema.ts';

@@ -1,4 +1,4 @@
-// The log of events (contract 7): what happened in an organization, in the order of its ids. Steps of
+// The log of events: what happened in an organization, in the order of its ids. Steps of
 // messages lie in their timelines, all else beside them; here they are one list. Following it as it
 // grows is follow.ts.
 import { cursorAfter, readCursor } from '../api/cursor.ts';

@@ -1,4 +1,4 @@
-// The names of all kinds of events (contract 7), those of areas that are not built yet included. What each
+// The names of all kinds of events, those of areas that are not built yet included. What each
 // carries is declared by its area, in `<area>/events.ts`.
 
 /** Timeline kinds that the log does not have: they are steps of our own queue. */

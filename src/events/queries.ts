@@ -1,5 +1,5 @@
 // All SQL on `events`, the timeline of messages (specification 2.2), and on `resource_events`, what
-// happened to everything else (contract 7); reading both in order. Rows only, no decisions.
+// happened to everything else; reading both in order. Rows only, no decisions.
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { bulkInsert, type Db, engineOf, idList, isOneOf, tables } from '../store/db.ts';
 

@@ -1,5 +1,5 @@
 // What happened, written in the transaction that makes it so: changes of resources (`record`), in the audit
-// where somebody made them and in the event log where contract 7 names a kind, and steps of messages
+// where somebody made them and in the event log where there is a kind for them, and steps of messages
 // (`recordTimeline`). Nobody else writes audit or events.
 import type { Caller } from '../api/route.ts';
 import type { App, LoggedEvent } from '../app.ts';
@@ -97,7 +97,7 @@ export async function record(
   return writeAudit(app, trx, { actor, organizationId, action, resourceId: subject, details });
 }
 
-/** Timeline kinds (contract 5). */
+/** Timeline kinds. */
 export type MessageEventType =
   | 'accepted'
   | 'scheduled'

@@ -1,4 +1,4 @@
-// The HTTP operations on the log of events (contract 7). The kinds of all areas stand above this room: who
+// The HTTP operations on the log of events. The kinds of all areas stand above this room: who
 // composes the routes hands them in.
 import { area } from '../api/area.ts';
 import { type EventKind, presentKind } from './kinds.ts';

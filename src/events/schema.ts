@@ -1,4 +1,4 @@
-// Shapes of the log of events and of its kinds, in and out (contract 7).
+// Shapes of the log of events and of its kinds, in and out.
 import { z } from 'zod';
 import { pageQuery } from '../api/pagination.ts';
 import { eventTypes } from './names.ts';

@@ -1,5 +1,5 @@
 // The doorway to mailauth: SPF (RFC 7208), DKIM (RFC 6376), ARC (RFC 8617) and DMARC (RFC 9989) of
-// one received mail, as verdicts for the message (specification 2.2, contract 8). Whether a failing
+// one received mail, as verdicts for the message (specification 2.2). Whether a failing
 // mail is refused is check-sender.ts. All names are asked through the resolver given.
 //
 //   check        | asks for                     | at the same time as | DNS for at most

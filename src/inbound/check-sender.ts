@@ -1,4 +1,4 @@
-// Who may be whom (contract 8): whether the sender of a mail is checked, what its verdicts are, and the
+// Who may be whom: whether the sender of a mail is checked, what its verdicts are, and the
 // refusal that the policy of the author's domain asks for. How a mail is checked is authenticate.ts.
 //
 //   policy     | DMARC     | answer, with `smtp.inbound.enforceDmarc`

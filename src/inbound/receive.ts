@@ -1,4 +1,4 @@
-// Taking responsibility for a mail (contract 8; ARCHITECTURE.md, "Receive"): checked, then stored with
+// Taking responsibility for a mail (ARCHITECTURE.md, "Receive"): checked, then stored with
 // its envelope in one durable transaction; only after that may a 250 be said. What the body means is
 // found out later, at our own pace. Leaves alone the protocol (daemon/smtp) and who is addressed
 // (resolve.ts).

@@ -1,4 +1,4 @@
-// Where mail for an address goes (contract 8): decided at RCPT, so that what is not ours is refused
+// Where mail for an address goes: decided at RCPT, so that what is not ours is refused
 // before a byte of it arrives. There is no way to relay: an address is an addressee here or nothing.
 
 import type { App } from '../app.ts';

@@ -1,4 +1,4 @@
-// From the plaintext of a key to who asks (specification 5; contract 3). Known keys are answered from
+// From the plaintext of a key to who asks (specification 5). Known keys are answered from
 // memory (changes.ts): no store access and no write on the request's path. A revocation takes effect at
 // once in this process, in others within a second.
 import { timingSafeEqual } from 'node:crypto';
@@ -45,7 +45,7 @@ export class Authenticator {
     this.#known = knownKeys(app);
   }
 
-  /** Null for a key that is malformed, unknown, revoked or expired: all are one 401 (contract 3). */
+  /** Null for a key that is malformed, unknown, revoked or expired: all are one 401. */
   async authenticate(plaintext: string): Promise<Caller | null> {
     return isKeyText(plaintext) ? this.authenticateHash(hashKey(plaintext)) : null;
   }

@@ -1,4 +1,4 @@
-// Constraints of a key (issue 4, item 7): the addresses it may be used from, and the From addresses
+// Constraints of a key: the addresses it may be used from, and the From addresses
 // and domains of its mail. Asked on every request, so ranges are parsed once for each cached key.
 
 import { allows, type Permission } from '../api/permission.ts';

@@ -1,4 +1,4 @@
-// The text of an API key (contract 3): `svc_live_` or `svc_test_`, 32 random base62 characters, 6 of
+// The text of an API key: `svc_live_` or `svc_test_`, 32 random base62 characters, 6 of
 // checksum. The checksum turns away what was never a key before the store is asked.
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';

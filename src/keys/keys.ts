@@ -1,4 +1,4 @@
-// API keys (specification 2.4, 4.3; contract 3): making, listing, changing, rotating, revoking. What
+// API keys (specification 2.4, 4.3): making, listing, changing, rotating, revoking. What
 // a key opens is decided in authenticator.ts; every change that takes rights away is counted here.
 //
 //   state     moved by        to        also

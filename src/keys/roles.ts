@@ -1,4 +1,4 @@
-// Roles and what they may do (contract 3), and the one question that guards every grant: does this
+// Roles and what they may do, and the one question that guards every grant: does this
 // map of permissions cover that one? The vocabulary itself is src/api/permission.ts.
 import {
   actionsOf,

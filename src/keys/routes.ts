@@ -1,4 +1,4 @@
-// The HTTP operations on API keys (specification 4.3; contract 3).
+// The HTTP operations on API keys (specification 4.3).
 import { area } from '../api/area.ts';
 import { pageOf } from '../api/pagination.ts';
 import { deleted, idPath } from '../api/resource-schema.ts';

@@ -1,4 +1,4 @@
-// Shapes of API keys, in and out (specification 2.4, 4.3; contract 3).
+// Shapes of API keys, in and out (specification 2.4, 4.3).
 import { z } from 'zod';
 import { domainName, emailAddress } from '../api/address-schema.ts';
 import { boundedList, boundedMap } from '../api/bounded-schema.ts';

@@ -1,4 +1,4 @@
-// The kinds of events on a mailbox (contract 7, `mailbox.*`).
+// The kinds of events on a mailbox.
 import { eventKind } from '../events/kinds.ts';
 import { mailboxActionOutput, mailboxMessageData, mailboxOutput } from './schema.ts';
 

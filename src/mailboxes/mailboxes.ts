@@ -1,4 +1,4 @@
-// Mailboxes, as far as delivery needs them (contract 8): which addresses are ours, and whose. Their
+// Mailboxes, as far as delivery needs them: which addresses are ours, and whose. Their
 // routes, pausing, threads and further addresses come with the mailbox area.
 
 import type { Caller } from '../api/route.ts';

@@ -1,4 +1,4 @@
-// Whom a send reaches that may not leave the machine. A test key (contract 3): local mailboxes and the
+// Whom a send reaches that may not leave the machine. A test key: local mailboxes and the
 // simulator. An organization that is not approved (src/organizations/onboarding.ts): its own mailboxes
 // and the simulator. Anything else is a 403 that explains.
 import type { Allowances, OpenOnboarding } from '../admission/quota.ts';

@@ -1,4 +1,4 @@
-// The kinds of events on a message (contract 7, `message.*`), and what they tell: the message as it is
+// The kinds of events on a message, and what they tell: the message as it is
 // now, its status as of the event.
 
 import type { MessageLogEntry, MessagePresenter } from '../app.ts';

@@ -53,7 +53,7 @@ export function presentDelivery(row: DeliveryRow): Delivery {
   };
 }
 
-/** The Message object of the contract; rows of recipients and deliveries are this message's. */
+/** The Message object of the API; rows of recipients and deliveries are this message's. */
 export function presentMessage(
   row: MessageRow,
   recipients: readonly RecipientRow[],

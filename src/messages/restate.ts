@@ -1,4 +1,4 @@
-// A message's status follows from its deliveries (contract 5); what moves one of them holds both and
+// A message's status follows from its deliveries; what moves one of them holds both and
 // says it anew.
 
 import { findDeliveryStatuses, lockDeliveries } from '../deliveries/queries.ts';

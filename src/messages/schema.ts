@@ -1,4 +1,4 @@
-// Shapes of messages, in and out (specification 2.2, 4.1, 4.2; contract 5). Text that lands in a
+// Shapes of messages, in and out (specification 2.2, 4.1, 4.2). Text that lands in a
 // header refuses CR, LF and NUL here already: a 422 that names the field, never a silent clean-up.
 import { z } from 'zod';
 import { emailAddress, headerText, notHeaderSafe } from '../api/address-schema.ts';
@@ -160,7 +160,7 @@ const tooManyRecipients = `at most ${maxRecipients} recipients over to, cc and b
 const recipients = <List extends z.ZodArray>(list: List) =>
   boundedList(list, maxRecipients, tooManyRecipients);
 
-/** The send payload (specification 4.2, contract 5). */
+/** The send payload (specification 4.2). */
 export const sendPayload = z
   .strictObject({
     channel: z.literal('email'),

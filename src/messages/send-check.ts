@@ -1,4 +1,4 @@
-// What a payload names and does not exist: asked before whether it may be sent (contract 4). Of what
+// What a payload names and does not exist: asked before whether it may be sent. Of what
 // there is none yet, every name is one of nothing. Also reads the message that a send replies to.
 import type { SendCheck } from '../api/send-check.ts';
 import { ResourceNotFoundError } from '../errors.ts';

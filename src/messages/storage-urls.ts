@@ -1,4 +1,4 @@
-// Signed URLs for raw MIME, HTML and text (specification 4.1, contract 13): they work without a key
+// Signed URLs for raw MIME, HTML and text (specification 4.1): they work without a key
 // until they expire. The token carries everything, so nothing is stored.
 import type { App } from '../app.ts';
 import { ResourceNotFoundError } from '../errors.ts';

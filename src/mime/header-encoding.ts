@@ -1,4 +1,4 @@
-// Which header fields a sender may set (contract 5: "the protocol's own refused"), and how values become
+// Which header fields a sender may set (those of the protocol itself are refused), and how values become
 // header text: folding (RFC 5322 2.2.3), encoded words (RFC 2047), display names and the grammars that
 // guard what comes from outside. Knows no message; every result is ASCII unless an address is
 // internationalized (RFC 6532).

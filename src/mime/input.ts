@@ -1,5 +1,5 @@
 // What goes into composing and what comes out, and the last guard in front of it: whatever would
-// break a header is refused here with an Error, though the API has refused it before (contract 5).
+// break a header is refused here with an Error, though the API has refused it before.
 import { isHeaderSafe, parseAddress } from '../net/address.ts';
 import type { SigningKey } from './dkim-key.ts';
 import type { HeaderField } from './header-encoding.ts';

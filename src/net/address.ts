@@ -1,4 +1,4 @@
-// The mail-address grammar of the service (contract 5): what the API and the envelope accept, and
+// The mail-address grammar of the service: what the API and the envelope accept, and
 // the one form in which an address is stored and sent. Stricter than RFC 5322: no comments, no
 // folding, no white space, no IP literals. Header lists of inbound mail are parsed elsewhere.
 import { domainToASCII } from 'node:url';

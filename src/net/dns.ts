@@ -1,5 +1,5 @@
 // The one doorway to the DNS: mail hosts, addresses, TXT and TLSA records through the servers that
-// `dns.servers` names (contract 1), and a resolver of the shape of node:dns for mailauth. Decides
+// `dns.servers` names, and a resolver of the shape of node:dns for mailauth. Decides
 // nothing about mail; every answer is a stranger's and is checked here.
 import { getServers } from 'node:dns';
 import { isIPv4, isIPv6 } from 'node:net';

@@ -1,6 +1,6 @@
 // What kind of network an IP address lies in: the guard in front of every connection that a stranger's
 // DNS can steer (MX hosts, webhooks), and the ranges that keys may be used from. The only doorway to
-// ipaddr.js; opens no connection itself. Contract 1 (`delivery.mode`), 7 (private addresses).
+// ipaddr.js; opens no connection itself.
 import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 

@@ -1,4 +1,4 @@
-// The kinds of events on an organization (contract 7, `workspace.*`).
+// The kinds of events on an organization.
 import { eventKind } from '../events/kinds.ts';
 import { organizationOutput } from './schema.ts';
 

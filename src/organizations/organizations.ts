@@ -1,4 +1,4 @@
-// Organizations (contract 3): making, finding, listing and changing them, and whether they may send.
+// Organizations: making, finding, listing and changing them, and whether they may send.
 // The operator's, and audited as such. Onboarding is onboarding.ts; limits and usage are other areas'.
 //
 //   sendingStatus  moved by  to       also

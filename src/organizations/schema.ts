@@ -1,4 +1,4 @@
-// Shapes of organizations, in and out (contract 3). They are made, changed and listed at the
+// Shapes of organizations, in and out. They are made, changed and listed at the
 // command line only; which plans exist is the configuration's.
 import { z } from 'zod';
 import { pageQuery } from '../api/pagination.ts';

@@ -1,4 +1,4 @@
-// Taking back what has not been sent: a message by its owner (contract 5), deliveries by the operator
+// Taking back what has not been sent: a message by its owner, deliveries by the operator
 // (desk/queue.ts, drop). The vocabulary of statuses has no `cancelled`: what is taken back ends as
 // `failed`, `errorCode` `cancelled`, and the timeline says `cancelled`.
 

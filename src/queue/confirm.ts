@@ -1,5 +1,5 @@
 // Relay mode: a smarthost's 250 is not a delivery. What has not bounced within
-// `delivery.relay.assumeDeliveredAfterMinutes` counts as delivered (contract 5).
+// `delivery.relay.assumeDeliveredAfterMinutes` counts as delivered.
 import type { App } from '../app.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
 import {

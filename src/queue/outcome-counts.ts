@@ -1,4 +1,4 @@
-// What accepts and outcomes count as (contract 6 and 13): translates rows of the queue into
+// What accepts and outcomes count as: translates rows of the queue into
 // observations of src/usage. Simulator mail counts as mail, never as health.
 
 import type { App } from '../app.ts';

@@ -1,4 +1,4 @@
-// The retry schedule (contract 5): fixed delays after each attempt, the last one repeated, ±10 %
+// The retry schedule: fixed delays after each attempt, the last one repeated, ±10 %
 // jitter, until the age limit.
 import type { Random } from '../runtime/random.ts';
 

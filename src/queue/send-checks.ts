@@ -1,5 +1,5 @@
-// The checks that a send passes before it enters the queue, in the order of their refusals (contract 4:
-// key, fields, existence, state), asked for a batch at once: as it is accepted (src/sending/accept.ts),
+// The checks that a send passes before it enters the queue, in the order of their refusals
+// (key, fields, existence, state), asked for a batch at once: as it is accepted (src/sending/accept.ts),
 // and those of them that say so again as the time of scheduled mail comes (scheduled.ts). A new one is a
 // file of its area and a line here.
 //

@@ -95,7 +95,7 @@ export async function settleAll(
   await countCohorts(app, trx, tracked);
 }
 
-/** Only what proves that the address is dead blocks it (contract 5); simulated ones live on. */
+/** Only what proves that the address is dead blocks it; simulated ones live on. */
 function deadAddress({ delivery, outcome, routeKind }: Settlement): NewBlock[] {
   if (routeKind === 'simulator' || !isHardBounce(outcome)) return [];
   const { organization_id: organizationId, email: address, message_id: messageId } = delivery;

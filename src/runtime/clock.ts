@@ -44,7 +44,7 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 const written = new Map<number, string>();
 const mostWritten = 64;
 
-/** ISO 8601 in UTC with milliseconds (contract 4), or null for null. */
+/** ISO 8601 in UTC with milliseconds, or null for null. */
 export function isoTime(ms: number): string;
 export function isoTime(ms: number | null): string | null;
 export function isoTime(ms: number | null): string | null {

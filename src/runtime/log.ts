@@ -1,4 +1,4 @@
-// The log (contract 1, "logs"): JSON lines on standard error, readable ones on a terminal; never a
+// The log: JSON lines on standard error, readable ones on a terminal; never a
 // key, a secret or a password. What is logged, and when, is up to each part. Doorway to pino.
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { ConfigError } from '../errors.ts';
@@ -31,7 +31,7 @@ const secretFieldPattern = new RegExp(
   'gi',
 );
 
-/** API keys (contract 3) and webhook secrets (contract 7) wherever they stand in a line. */
+/** API keys and webhook secrets wherever they stand in a line. */
 const secretPattern = /\b(svc_(?:live|test)_|whsec_)[0-9A-Za-z+/=]{16,}/g;
 
 function hideSecrets(line: string): string {

@@ -1,4 +1,4 @@
-// The kinds of events on a sender identity (contract 7, `sender.*`).
+// The kinds of events on a sender identity.
 import { eventKind } from '../events/kinds.ts';
 import { senderOutput } from './schema.ts';
 

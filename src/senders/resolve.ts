@@ -1,4 +1,4 @@
-// Who mail may come from (contract 5 `from`, 6): asked inside the accept transaction for every send,
+// Who mail may come from: asked inside the accept transaction for every send,
 // so two prepared statements each and nothing else. The resource itself is senders.ts.
 
 import { findSendingDomain } from '../domains/queries.ts';

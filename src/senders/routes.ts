@@ -1,4 +1,4 @@
-// The HTTP operations on sender identities (specification 4.7; contract 6).
+// The HTTP operations on sender identities (specification 4.7).
 import { area } from '../api/area.ts';
 import { pageOf } from '../api/pagination.ts';
 import { deleted, idPath } from '../api/resource-schema.ts';

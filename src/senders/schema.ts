@@ -1,4 +1,4 @@
-// Shapes of sender identities, in and out (specification 2.10, 4.7; contract 6).
+// Shapes of sender identities, in and out (specification 2.10, 4.7).
 import { z } from 'zod';
 import { emailAddress, headerText } from '../api/address-schema.ts';
 import { boundedList } from '../api/bounded-schema.ts';

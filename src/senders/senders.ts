@@ -1,4 +1,4 @@
-// Sender identities (specification 2.10, 4.7; contract 6): the resource. Who may send is resolve.ts.
+// Sender identities (specification 2.10, 4.7): the resource. Who may send is resolve.ts.
 // An identity is verified while its domain is, or by itself (`verified_at`); nothing of the domain
 // is copied here, so what happens to the domain holds at once.
 

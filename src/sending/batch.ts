@@ -1,4 +1,4 @@
-// The batch operation (contract 5): up to 100 sends in one transaction, an answer for each. Each entry
+// The batch operation: up to 100 sends in one transaction, an answer for each. Each entry
 // is checked by itself, as a send of its own would be; what is refused does not stop the others.
 //
 // Idempotency: the key is kept first, in the transaction that stores the messages, so that a

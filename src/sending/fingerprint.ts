@@ -1,5 +1,5 @@
 // The fingerprint that tells an idempotent repeat from another request under the same key: SHA-256
-// over method, path and the canonical JSON of the validated body (contract 4).
+// over method, path and the canonical JSON of the validated body.
 import { hash } from 'node:crypto';
 
 /** JSON with the keys of every object sorted; what is undefined is left out. */

@@ -1,4 +1,4 @@
-// Idempotency (specification 4.2 rules 5 to 8, contract 4): a key is kept in the transaction that
+// Idempotency (specification 4.2 rules 5 to 8): a key is kept in the transaction that
 // stores the message, so a failed attempt leaves none behind and two requests cannot both succeed.
 import type { ServiceError } from '../errors.ts';
 import { ConflictError } from '../errors.ts';

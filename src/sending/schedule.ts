@@ -1,4 +1,4 @@
-// The operation that sends later (specification 4.8, 8.1; contract 5): stored like any send, in the
+// The operation that sends later (specification 4.8, 8.1): stored like any send, in the
 // same transactions, without drawing on rate or quota. What happens at its time: src/queue/scheduled.ts.
 
 import type { Caller } from '../api/route.ts';

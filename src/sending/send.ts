@@ -73,7 +73,7 @@ export function recentOf(app: App, trx: Db): RecentContents {
 const sharedContents = perApp<App, (trx: Db) => RecentContents>(recentContents);
 
 /**
- * Forgets idempotency keys after two days (the contract promises one). A clock that is set forward
+ * Forgets idempotency keys after two days (one was promised). A clock that is set forward
  * makes none of them older: a repeat that comes then would be sent again.
  */
 export async function sweepIdempotencyKeys(app: App): Promise<void> {

@@ -4,7 +4,7 @@
 
 import type { CapturedBy } from './route.ts';
 
-/** `errorCode` of a delivery (contract 5); null where an attempt succeeded. */
+/** `errorCode` of a delivery; null where an attempt succeeded. */
 export type ErrorCode =
   | 'invalid-recipient'
   | 'invalid-domain'

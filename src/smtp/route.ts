@@ -1,5 +1,5 @@
 // Which way a recipient's mail goes: simulator, our own listener, capture, a relay, or the MX
-// (contract 1: `delivery.mode`, `delivery.routes`, `delivery.allow`). The simulator addresses give
+// (`delivery.mode`, `delivery.routes`, `delivery.allow`). The simulator addresses give
 // outcomes on demand, in every mode, with no network. Pure: opens and looks up nothing.
 import { ConfigError } from '../errors.ts';
 import { domainOf } from '../net/address.ts';

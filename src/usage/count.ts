@@ -1,4 +1,4 @@
-// Counting mail as things happen, in the transaction in which they do (contract 13): one upsert for
+// Counting mail as things happen, in the transaction in which they do: one upsert for
 // each distinct counter of a batch, never a scan. What an outcome counts as is src/queue/outcome-counts.ts.
 import type { App } from '../app.ts';
 import { perApp } from '../runtime/per-app.ts';

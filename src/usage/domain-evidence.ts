@@ -1,5 +1,5 @@
 // How the mail of one sending domain fared, by the hour: what the warming of the domain is judged by
-// (specification 2.11, contract 6). Counts what src/usage/health.ts counted; decides nothing.
+// (specification 2.11). Counts what src/usage/health.ts counted; decides nothing.
 import type { App } from '../app.ts';
 import type { Db } from '../store/db.ts';
 import { scopeOfDomain } from './domain-holds.ts';

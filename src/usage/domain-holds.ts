@@ -1,4 +1,4 @@
-// Held sending domains (issue 4, item 5): one whose own mail reaches the limits that pause a
+// Held sending domains : one whose own mail reaches the limits that pause a
 // workspace, while the workspace as a whole does not. What is sent from it is accepted and waits.
 //
 //   state   by                                                      then

@@ -1,6 +1,6 @@
-// What the sums of a window come to (contract 6): healthy, a warning, or a pause; for the warming of a
-// domain, a hold. In which words, too. Rate and count both have to be reached. Also tells of them
-// (contract 7), in the transaction that acts.
+// What the sums of a window come to: healthy, a warning, or a pause; for the warming of a
+// domain, a hold. In which words, too. Rate and count both have to be reached. Also tells of them,
+// in the transaction that acts.
 
 import type { App } from '../app.ts';
 import type { Config } from '../config/config.ts';

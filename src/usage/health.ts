@@ -1,4 +1,4 @@
-// The health of an organization's mail (contract 6, specification 3 and 7 rule 4), judged whenever
+// The health of an organization's mail (specification 3 and 7 rule 4), judged whenever
 // outcomes are settled. Only hard bounces that the recipient's address caused and complaints count;
 // what is one is src/queue/outcome-counts.ts.
 //

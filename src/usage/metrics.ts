@@ -1,4 +1,4 @@
-// What is counted of mail (specification 2.16, contract 13). Decides nothing.
+// What is counted of mail (specification 2.16). Decides nothing.
 //
 // `accepted`, `inbound` and engagement count messages, all others one for each recipient: every copy has a fate
 // of its own. `attempted` is a copy that the channel took up and was done with (sent, bounced or given

@@ -1,4 +1,4 @@
-// The HTTP operations on usage and analytics (specification 4.8; contract 13).
+// The HTTP operations on usage and analytics (specification 4.8).
 import { area } from '../api/area.ts';
 import {
   channelStatsOutput,

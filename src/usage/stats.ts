@@ -1,5 +1,5 @@
-// Channel stats, time series, recipient domains, and usage and its price by month (specification 2.16;
-// contract 13): reads counters only, so that it costs the same however many messages there are.
+// Channel stats, time series, recipient domains, and usage and its price by month (specification 2.16):
+// reads counters only, so that it costs the same however many messages there are.
 //
 // A message belongs to the hour in which it was accepted, and so do its outcomes: a rate never
 // compares those of one day with those of another. Each recipient's copy is one in the rates.

@@ -1,4 +1,4 @@
-// The kinds of events on the warming of a domain (contract 7, `warming.*`).
+// The kinds of events on the warming of a domain.
 import { eventKind } from '../events/kinds.ts';
 import { warmingToldOutput } from './schema.ts';
 

@@ -1,4 +1,4 @@
-// How fast a plan lets a domain grow (specification 3; contract 6): the allowance of each window, and the
+// How fast a plan lets a domain grow (specification 3): the allowance of each window, and the
 // whole ramp drawn ahead. Pure.
 import { isoTime } from '../runtime/clock.ts';
 import { dayMs } from '../usage/metrics.ts';

@@ -1,4 +1,4 @@
-// The HTTP operations on the warming of a domain (specification 4.7; contract 6).
+// The HTTP operations on the warming of a domain (specification 4.7).
 import { area } from '../api/area.ts';
 import { domainPath as params } from '../domains/schema.ts';
 import { ConflictError } from '../errors.ts';

@@ -1,4 +1,4 @@
-// Warming a sending domain (specification 2.11, 3, 4.7; contract 6): starting a plan, showing it, and what a
+// Warming a sending domain (specification 2.11, 3, 4.7): starting a plan, showing it, and what a
 // person decides of it. What happens as windows close is windows.ts.
 //
 //   status              by       to         also

@@ -1,4 +1,4 @@
-// The windows of a plan as time goes by (specification 3; contract 6). One opens with the plan; from then on a
+// The windows of a plan as time goes by (specification 3). One opens with the plan; from then on a
 // job looks each minute. A window closes and the next opens in one transaction, so that a crash leaves
 // neither a plan without a window nor one with two.
 //

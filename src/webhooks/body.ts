@@ -79,7 +79,7 @@ function bodyText({ event_type, organization_id }: BodySource, at: number, data:
   return eventBody({ type: event_type, timestamp: at, data, organizationId: organization_id });
 }
 
-/** The JSON of contract 7, 256 KB of it at most; `timestamp` in ms since 1970. */
+/** The JSON that is posted, 256 KB of it at most; `timestamp` in ms since 1970. */
 export function eventBody(event: {
   type: string;
   timestamp: number;

@@ -1,4 +1,4 @@
-// What was queued for an endpoint and what became of it, for who asks (specification 4.9; contract 7);
+// What was queued for an endpoint and what became of it, for who asks (specification 4.9);
 // tests of an endpoint, and logged events that are queued again. Posting itself is loop.ts.
 import { type Page, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';

@@ -1,4 +1,4 @@
-// The kinds of events on a webhook itself (contract 7, `webhook.*`).
+// The kinds of events on a webhook itself.
 import { eventKind } from '../events/kinds.ts';
 import { testDataOutput, webhookOutput } from './schema.ts';
 

@@ -1,4 +1,4 @@
-// Logged events queued again for one endpoint, under the `webhook-id` that they had (contract 7). They go
+// Logged events queued again for one endpoint, under the `webhook-id` that they had. They go
 // behind what is queued live (`is_replay`).
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';

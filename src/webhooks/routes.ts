@@ -1,4 +1,4 @@
-// The HTTP operations on webhooks (specification 4.9; contract 7).
+// The HTTP operations on webhooks (specification 4.9).
 import { area } from '../api/area.ts';
 import { pageOf } from '../api/pagination.ts';
 import { deleted, idPath } from '../api/resource-schema.ts';

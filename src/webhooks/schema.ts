@@ -1,4 +1,4 @@
-// Shapes of webhooks, in and out (specification 2.14, 4.9; contract 7).
+// Shapes of webhooks, in and out (specification 2.14, 4.9).
 import { z } from 'zod';
 import { pageQuery } from '../api/pagination.ts';
 import { eventTypes } from '../events/names.ts';

@@ -141,7 +141,7 @@ function nextOf(app: App, one: ClaimedAttempt, fate: Fate | undefined): Next {
   return isOver ? ended('cancelled') : { status: 'pending', attemptCount, dueAt };
 }
 
-/** By the schedule of contract 7; null where it is over. */
+/** By `webhooks.retry.scheduleSeconds`; null where it is over. */
 function nextAttemptAt(
   app: App,
   made: number,

@@ -1,4 +1,4 @@
-// Where events may be posted (contract 7): the URL as it is registered, and each address that its host has
+// Where events may be posted: the URL as it is registered, and each address that its host has
 // when a connection is made. Both ask here, so that what is registered cannot lead elsewhere later.
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';

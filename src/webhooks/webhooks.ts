@@ -1,4 +1,4 @@
-// Webhook endpoints (specification 2.14, 4.9; contract 7): making, listing, changing, deleting them, and
+// Webhook endpoints (specification 2.14, 4.9): making, listing, changing, deleting them, and
 // rotating their secrets. Every change is counted, so that each process forgets what it knew of them.
 //
 //   state     moved by                      to        also

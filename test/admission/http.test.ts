@@ -1,4 +1,4 @@
-// The limits as HTTP clients see them (specification 7 rules 1, 3 and 4, 8.1, 8.2; contract 4): bodies,
+// The limits as HTTP clients see them (specification 7 rules 1, 3 and 4, 8.1, 8.2): bodies,
 // headers and the order of checks, through the real routes and keys.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -146,7 +146,7 @@ describe.each(stores)('sends over HTTP on %s', (store) => {
     }
   });
 
-  it('checks in the order of the contract: 401, 403, 429, 400, 422, 404, 403, 402', async () => {
+  it('checks in this order: 401, 403, 429, 400, 422, 404, 403, 402', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     await useToday(test, 100);
     await pauseOrganization(test.app, 'default', {});

@@ -1,4 +1,4 @@
-// The audit (issue 4, 7): who changed what, in the transaction of the change, never a secret; and the
+// The audit: who changed what, in the transaction of the change, never a secret; and the
 // list of it over HTTP.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// The audit and the reviews at the command line (contract 2): the operator's hand is seen.
+// The audit and the reviews at the command line: the operator's hand is seen.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditPage } from '../../src/audit/schema.ts';
 import type { Organization } from '../../src/organizations/schema.ts';

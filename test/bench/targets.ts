@@ -1,4 +1,4 @@
-// The targets of issue 3 ("Shows"), and how a race came out against them.
+// The targets of the race with Postfix, and how a race came out against them.
 import type { Figures } from './contender.ts';
 
 interface Target {

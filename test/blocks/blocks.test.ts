@@ -19,7 +19,7 @@ describe.each(stores)('blocks on %s', (store) => {
     return body.items.map(({ address }) => address);
   }
 
-  it('have every field of contract 6, the address in its normal form', async () => {
+  it('have every field, the address in its normal form', async () => {
     const made = await api.post<Block>(path, { address: 'Ada@BÜCHER.example' });
     expect([made.status, made.body]).toEqual([
       201,

@@ -1,4 +1,4 @@
-// What blocks do to sends (contract 6): accepted, and the delivery failed at once, never attempted.
+// What blocks do to sends: accepted, and the delivery failed at once, never attempted.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBlock, deleteBlock, listBlocks } from '../../src/blocks/blocks.ts';
 import { createBlockInput, listBlocksQuery } from '../../src/blocks/schema.ts';

@@ -1,4 +1,4 @@
-// The exit codes of contract 2, with and without --json, and where errors are written.
+// The exit codes, with and without --json, and where errors are written.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -97,6 +97,6 @@ test('svc --version answers at once', async () => {
   }
   const best = Math.min(...times);
   console.info(`svc --version: best ${best} ms of ${times.join(', ')}`);
-  // The contract says 500 ms; other tests run beside this one.
+  // It is to take 500 ms at most; other tests run beside this one.
   expect(best).toBeLessThan(500);
 });

@@ -1,5 +1,5 @@
 // What a person who configures the service meets: where the file is looked for, what wins, and what
-// a mistake says (contract 1).
+// a mistake says.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ function refusalOf(text: string): string[] {
 }
 
 describe('the configuration file', () => {
-  it('may be missing: then the defaults of the contract hold', () => {
+  it('may be missing: then the defaults hold', () => {
     const { config, file, warnings } = load();
     expect(file).toBeNull();
     expect(warnings).toEqual([]);

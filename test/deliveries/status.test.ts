@@ -1,4 +1,4 @@
-// How the statuses of deliveries make one message's (contract 5; table in src/deliveries/status.ts).
+// How the statuses of deliveries make one message's (table in src/deliveries/status.ts).
 import { describe, expect, it } from 'vitest';
 import { type MessageStatus, messageStatuses, overallStatus } from '../../src/deliveries/status.ts';
 

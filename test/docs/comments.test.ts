@@ -53,3 +53,23 @@ test('every document of ours that code cites exists, and has the heading that is
   expect(cites.length).toBeGreaterThan(5);
   expect(cites.filter((cite) => !isThereToo(cite))).toEqual([]);
 });
+
+test('no file sends its reader to what a clone does not hold', () => {
+  // In two halves, so that this file is none of them.
+  const elsewhere = new RegExp(
+    [
+      '\\bcontract \\d',
+      '\\bthe con' + 'tract\\b',
+      '\\bissue \\d',
+      'libraries' + '\\.md',
+      'shared/' + 'design',
+    ].join('|'),
+    'i',
+  );
+  const told = files.flatMap((file) =>
+    readFileSync(join(root, file), 'utf8')
+      .split('\n')
+      .flatMap((line, index) => (elsewhere.test(line) ? [`${file}:${index + 1}: ${line}`] : [])),
+  );
+  expect(told).toEqual([]);
+});

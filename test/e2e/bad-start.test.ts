@@ -1,5 +1,5 @@
 // What stops a start: one readable line on standard error, nothing on standard output, the exit code
-// of contract 2.
+// of docs/commands.md.
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Issue 4, Shows: 5,000 idle connections and 500 slow ones on a real daemon; a normal send still
+// 5,000 idle connections and 500 slow ones on a real daemon; a normal send still
 // answers in less than 100 ms, and memory is bounded. Exact figures: npm run bench -- --connections-idle.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryMb } from '../bench/process-cost.ts';

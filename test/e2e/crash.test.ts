@@ -1,5 +1,5 @@
 // SIGKILL at a random instant, again and again on one store: what got its 201 (inbound: its 250) is
-// never lost, and what was in flight is repeated at most once (contract 1 "stop", 5 last rule).
+// never lost, and what was in flight is repeated at most once.
 // CRASH_SEED=<the seed in the name of a failed test> repeats its round; CRASH_ROUNDS=500 is a soak.
 import { join } from 'node:path';
 import Database from 'better-sqlite3';

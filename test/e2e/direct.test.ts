@@ -1,5 +1,5 @@
 // Direct mode with a real DNS server and real mail hosts, each on a loopback address of its own:
-// which host is chosen, and which is never dialled (contract 1 `delivery.mode`, RFC 5321 5.1, 7505).
+// which host is chosen, and which is never dialled (RFC 5321 5.1, 7505).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Message } from '../../src/messages/schema.ts';
 import {

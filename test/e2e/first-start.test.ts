@@ -1,5 +1,5 @@
 // The first minute: an empty home and data directory, the line that the daemon prints pasted into a
-// shell, and the message that comes out at the other end (contract 1, "First start").
+// shell, and the message that comes out at the other end.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

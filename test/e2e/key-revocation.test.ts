@@ -1,4 +1,4 @@
-// A command's revocation over real processes (issue 4, item 7): two daemons that know a key refuse it
+// A command's revocation over real processes: two daemons that know a key refuse it
 // within a second; what a daemon remembers of its last use is stored when it stops.
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { ApiKey } from '../../src/keys/schema.ts';

@@ -1,5 +1,5 @@
 // What a daemon writes at its most talkative level, after good and bad requests of every kind: never
-// a key, a secret or the text of a message (contract 1, "logs").
+// a key, a secret or the text of a message.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

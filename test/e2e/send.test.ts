@@ -1,5 +1,5 @@
 // Sending through a running daemon, by HTTP and by command, to a real SMTP server: what arrives, what
-// the timeline tells, and how the daemon stops (contract 1 "stop", 2, 5).
+// the timeline tells, and how the daemon stops.
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Message, TimelineEvent } from '../../src/messages/schema.ts';

@@ -1,4 +1,4 @@
-// The log of events (contract 7): in the order in which things happened, by organization, with what each
+// The log of events: in the order in which things happened, by organization, with what each
 // kind tells; and those who hear of events in the transaction that writes them down.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';

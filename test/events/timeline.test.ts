@@ -1,4 +1,4 @@
-// The timeline of a message (specification 2.2, 4.1; contract 5): order, content, bounds.
+// The timeline of a message (specification 2.2, 4.1): order, content, bounds.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type MessageEvent,

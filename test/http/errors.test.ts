@@ -1,4 +1,4 @@
-// The error answers of specification 7 and contract 4: flat objects, their headers, and what the log
+// The error answers of specification 7: flat objects, their headers, and what the log
 // keeps of a fault.
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';

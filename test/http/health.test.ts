@@ -1,4 +1,4 @@
-// /healthz, /readyz and /metrics (contract 1): no key, and honest.
+// /healthz, /readyz and /metrics: no key, and honest.
 import { afterEach, expect, it } from 'vitest';
 import { type HttpService, httpService } from './http-service.ts';
 

@@ -1,4 +1,4 @@
-// The order of contract 4: route, key, permission, rate limit, malformed body, fields, then the route;
+// The order of checks: route, key, permission, rate limit, malformed body, fields, then the route;
 // of a send, its checks, each before the next.
 
 import { sql } from 'kysely';

@@ -1,4 +1,4 @@
-// Who may ask which route (contract 3), written by hand and not derived from the code: one row for
+// Who may ask which route, written by hand and not derived from the code: one row for
 // each route of the API. A route without a row fails the test next door. Before that what routes are
 // about: how one is made, and what resources.test.ts has to know to hold it to what all share.
 

@@ -1,4 +1,4 @@
-// Every route × every caller × own and foreign organization (issue 4, "Shows"): 401, 403, 404 or success
+// Every route × every caller × own and foreign organization: 401, 403, 404 or success
 // as the table in permission-rows.ts says. The list of routes is the service's own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';

@@ -250,11 +250,11 @@ describe('section 7, shapes', () => {
     ['BillingProviderError', ['provider', 'message']],
     ['ExternalServiceError', ['provider', 'message']],
     ['WebhookEnqueueError', ['message']],
-  ])('7.9 %s has the fields of contract 4', (tag, fields) => {
+  ])('7.9 %s has its fields', (tag, fields) => {
     expect(errorSchemas[tag]).toMatchObject({ required: ['_tag', ...fields] });
   });
 
-  it('7.10 the layers are those of contract 4', () => {
+  it('7.10 the layers are these', () => {
     expect(responseHeaders['X-Service-Error-Layer']).toMatchObject({
       schema: { enum: ['api', 'store', 'provider', 'webhooks', 'timeout'] },
     });

@@ -1,5 +1,5 @@
 // The stage after the 250: what came in is parsed once, soon after it, and every question about it is
-// answered from what is kept (contract 8).
+// answered from what is kept.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

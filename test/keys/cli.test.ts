@@ -1,4 +1,4 @@
-// Constraints of keys at the command line (contract 2: the object of the API, exit codes).
+// Constraints of keys at the command line: the object of the API, exit codes.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiKey } from '../../src/keys/schema.ts';
 import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';

@@ -1,4 +1,4 @@
-// Constraints of keys (issue 4, item 7): where a key may be used from, whom its mail may come from, and
+// Constraints of keys: where a key may be used from, whom its mail may come from, and
 // that no key makes or changes one with looser constraints than its own.
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

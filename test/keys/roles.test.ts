@@ -19,7 +19,7 @@ const allowed: Record<Role, (resource: string, action: string) => boolean> = {
 };
 
 describe('roles', () => {
-  it.each(roles)('%s may do what contract 3 says, and nothing else', (role) => {
+  it.each(roles)('%s may do what is listed here, and nothing else', (role) => {
     for (const permission of everyPermission()) {
       const [resource = '', action = ''] = permission.split(':');
       expect([permission, allows(rolePermissions(role), permission)]).toEqual([

@@ -1,4 +1,4 @@
-// Section 5 of the specification, line by line; where it says "not shown", contract 3 decides. Left
+// Section 5 of the specification, line by line; where it says "not shown", docs/keys.md does. Left
 // out: 5.5 and 5.7, for there are no extensions yet.
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
@@ -23,7 +23,7 @@ interface Problem {
 const roleNames = ['owner', 'admin', 'developer', 'sender', 'viewer'] as const;
 type RoleName = (typeof roleNames)[number];
 
-/** Contract 3, `permissions`: every resource with its actions. */
+/** `permissions`: every resource with its actions. */
 const actions: Readonly<Record<string, readonly string[]>> = {
   messages: ['read', 'write', 'delete', 'send'],
   mailboxes: ['read', 'write', 'delete', 'send'],
@@ -264,7 +264,7 @@ describe.each(stores)('section 5 on %s', (store) => {
     });
   });
 
-  describe('5.8 the names of permissions (contract 3)', () => {
+  describe('5.8 the names of permissions', () => {
     it.each(Object.entries(actions))('%s: %j', async (resource, known) => {
       for (const action of [...known, '*']) {
         const permissions = { [resource]: [action] };
@@ -297,7 +297,7 @@ describe.each(stores)('section 5 on %s', (store) => {
       viewer: everything.filter((name) => name.endsWith(':read')),
     };
 
-    it.each(roleNames)('the role %s has those of contract 3', async (role) => {
+    it.each(roleNames)('the role %s has those listed here', async (role) => {
       const { permissions } = await make({ role });
       const granted = everything.filter((name) => {
         const [resource = '', action = ''] = name.split(':');
@@ -332,7 +332,7 @@ describe.each(stores)('section 5 on %s', (store) => {
     });
   });
 
-  describe('5.9 creation, listing and format of keys (contract 3)', () => {
+  describe('5.9 creation, listing and format of keys', () => {
     it.each(['live', 'test'] as const)('creation: 201 with a %s key in `key`', async (mode) => {
       const { status, body } = await api.post<ApiKey>('/v1/api-keys', { mode, name: 'ci' });
       expect(status).toBe(201);

@@ -1,4 +1,4 @@
-// Mail of ours that comes back to our own listener is not asked about (contract 8); what others make
+// Mail of ours that comes back to our own listener is not asked about; what others make
 // of a return path that they got to know is. Real sockets, a pipeline, and a real DNS server.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { getEmailProjection } from '../../src/messages/email-projection.ts';

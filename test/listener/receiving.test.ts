@@ -1,4 +1,4 @@
-// What the listener takes and how it is kept (contract 8, specification 2.2): over real sockets, on
+// What the listener takes and how it is kept (specification 2.2): over real sockets, on
 // both stores.
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// What the listener does not take, and in which words (contract 8): the RFC's codes, at the earliest
+// What the listener does not take, and in which words: the RFC's codes, at the earliest
 // moment, and nothing stored.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { tables } from '../../src/store/db.ts';

@@ -1,4 +1,4 @@
-// SPF, DKIM and DMARC of a mail before it is taken (contract 8). The client's address is given, not
+// SPF, DKIM and DMARC of a mail before it is taken. The client's address is given, not
 // dialled from: on this machine every real one is loopback. Names are asked from a real DNS server.
 import { createPrivateKey } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

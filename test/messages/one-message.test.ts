@@ -1,4 +1,4 @@
-// One message: get, delete, events, deliveries (specification 4.1; contract 4 and 5), and that no other
+// One message: get, delete, events, deliveries (specification 4.1), and that no other
 // organization reaches it.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -87,7 +87,7 @@ export function messageBytes(composed: Composed, signatures: Buffer = Buffer.all
   return Buffer.concat([signatures, composed.header, composed.body]);
 }
 
-/** Parses with the conversions off (libraries.md 4). */
+/** Parses with the conversions off. */
 export function parse(bytes: Buffer): Promise<ParsedMail> {
   return simpleParser(bytes, { skipHtmlToText: true, skipTextToHtml: true, skipTextLinks: true });
 }

@@ -1,4 +1,4 @@
-// The onboarding review (specification 4.8, 5.6; contract 3): its states, who reapplies, the generation
+// The onboarding review (specification 4.8, 5.6): its states, who reapplies, the generation
 // that guards against a stale view, and what an organization may send that is not approved.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { getPlanState } from '../../src/admission/plan-state.ts';

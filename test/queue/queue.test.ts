@@ -1,4 +1,4 @@
-// The queue by hand: list, show, retry, flush, drop (issue 3, insight). Claims are those of a daemon.
+// The queue by hand: list, show, retry, flush, drop. Claims are those of a daemon.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConflictError, ResourceNotFoundError } from '../../src/errors.ts';

@@ -1,4 +1,4 @@
-// `POST /v1/messages/scheduled` (specification 4.8, 8.1, 8.2; contract 5) on both stores, by a virtual
+// `POST /v1/messages/scheduled` (specification 4.8, 8.1, 8.2) on both stores, by a virtual
 // clock: what is stored, when it goes, what it waits for, and that a crash neither loses nor doubles.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Attachments of a send (contract 5): what comes back is what went in, 40 MB at most once encoded.
+// Attachments of a send: what comes back is what went in, 40 MB at most once encoded.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import { sendPayload } from '../../src/messages/schema.ts';

@@ -1,4 +1,4 @@
-// `POST /v1/messages/batch` (contract 3, 4 and 5; specification 4.2 rules 5 to 8, 8.1, 8.2) on both
+// `POST /v1/messages/batch` (specification 4.2 rules 5 to 8, 8.1, 8.2) on both
 // stores: a result for each entry, one key for the whole, the quota and the buckets at their edges.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

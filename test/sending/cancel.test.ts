@@ -1,4 +1,4 @@
-// `POST /v1/messages/{id}/cancel` (contract 5) on both stores: what may be taken back and what not, and
+// `POST /v1/messages/{id}/cancel` on both stores: what may be taken back and what not, and
 // the races with a daemon that claims at the same moment.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// No header and no recipient that was not asked for (contract 5): refused with a 422 and nothing
+// No header and no recipient that was not asked for: refused with a 422 and nothing
 // stored, or carried as the text it is. Looked at in the bytes that go on the wire.
 
 import libmime from 'libmime';

@@ -1,4 +1,4 @@
-// Issue 4, Shows: concurrent sends with one idempotency key, in seeded interleavings of two daemons on
+// Concurrent sends with one idempotency key, in seeded interleavings of two daemons on
 // one store, with writes that fail, daemons that crash and clients that hang up. Whatever happens: one
 // message, right replays, released claims (specification 4.2 rules 5 to 8).
 // `IDEMPOTENCY_SEED=n` replays one seed: the plan is the same, the timing is the machine's.

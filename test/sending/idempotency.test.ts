@@ -1,4 +1,4 @@
-// Specification 4.2, rules 5 to 8; contract 4. One key, one message, whoever asks and however often.
+// Specification 4.2, rules 5 to 8. One key, one message, whoever asks and however often.
 
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Attempts to smuggle a header or a recipient into a message (contract 5; issue 2 "Bad input").
+// Attempts to smuggle a header or a recipient into a message.
 import { payload } from '../messages/fixtures.ts';
 
 const evil = '\r\nBcc: evil@attacker.example';

@@ -1,4 +1,4 @@
-// Send payloads that must be refused (specification 4.2 rules 1 to 4; contract 4 and 5): what is wrong,
+// Send payloads that must be refused (specification 4.2 rules 1 to 4): what is wrong,
 // the payload, and the `fields` of the 422 as they must be, whole.
 import { payload } from '../messages/fixtures.ts';
 

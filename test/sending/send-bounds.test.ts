@@ -1,4 +1,4 @@
-// Lists and maps of a request are bounded before what is in them is looked at (contract 5): a body of a
+// Lists and maps of a request are bounded before what is in them is looked at: a body of a
 // quarter of a million bad entries costs no more than a refusal.
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';

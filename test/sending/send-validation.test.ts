@@ -125,7 +125,7 @@ describe.each(stores)('a send at its bounds, on %s', (store) => {
       'tracking and footer that are off',
       payload({ tracking: { opens: false }, footer: { enabled: false } }),
     ],
-  ])('%s may be as long as the contract says', async (_what, body) => {
+  ])('%s may be as long as is said here', async (_what, body) => {
     expect(await send(api, body)).toMatchObject({ status: 'pending' });
   });
 

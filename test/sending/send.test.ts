@@ -1,4 +1,4 @@
-// Sending (specification 2.2, 4.1, 4.2; contract 5): the whole answer, what is stored, what is refused
+// Sending (specification 2.2, 4.1, 4.2): the whole answer, what is stored, what is refused
 // for what it names. Wrong fields are send-validation.test.ts.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addDomain } from '../../src/domains/domains.ts';

@@ -1,4 +1,4 @@
-// What is no token of ours is a 404, whatever it looks like (contract 6): forged, cut, put to another use, of
+// What is no token of ours is a 404, whatever it looks like: forged, cut, put to another use, of
 // another installation or organization. Nothing of it is counted, and nothing redirects.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOrganization } from '../../src/organizations/organizations.ts';

@@ -1,4 +1,4 @@
-// Opens and clicks from the send to the numbers (specification 2.16, 3; contract 5, 6), as a ledger: each
+// Opens and clicks from the send to the numbers (specification 2.16, 3), as a ledger: each
 // line says what somebody did, and what status, timeline and cohorts are after it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deleteMessage, getMessage, listMessageEvents } from '../../src/messages/messages.ts';

@@ -1,4 +1,4 @@
-// Held sending domains (issue 4, item 5): one is held where its own mail reaches the limits that pause
+// Held sending domains : one is held where its own mail reaches the limits that pause
 // a workspace and the workspace as a whole does not; what is sent from it waits until the review.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addDomain, deleteDomain, getDomain, listDomains } from '../../src/domains/domains.ts';

@@ -1,4 +1,4 @@
-// Automatic pause (contract 6, specification 3 and 7 rule 4): each threshold exactly where it stands.
+// Automatic pause (specification 3 and 7 rule 4): each threshold exactly where it stands.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { getMessage } from '../../src/messages/messages.ts';
 import { getOrganization, pauseOrganization } from '../../src/organizations/organizations.ts';

@@ -1,4 +1,4 @@
-// Contract 6 against a plain model: a seeded stream of outcomes, one at a time through claim and
+// The limits of health against a plain model: a seeded stream of outcomes, one at a time through claim and
 // settle, with reports that come late, noise that counts nowhere, and hours that pass. After each step
 // the workspace and its domains stand exactly where the model says: warned, held, paused, resumed.
 import { afterEach, describe, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ interface Counted {
   complained: number;
 }
 
-/** What contract 6 says, in plain sums over a list of all that was counted. */
+/** The limits, in plain sums over a list of all that was counted. */
 class Model {
   readonly events: string[] = [];
   readonly held = new Map<DomainName, string>();
@@ -284,7 +284,7 @@ describe.each(stores)('a stream of outcomes on %s', (store) => {
     await test.close();
   });
 
-  it(`warns, holds and pauses exactly where contract 6 says (seed ${seed})`, async () => {
+  it(`warns, holds and pauses exactly where the limits are (seed ${seed})`, async () => {
     test = await testApp({ store });
     outcomes = await startOutcomes(test.app);
     const ids = new Map<DomainName, string>();

@@ -1,4 +1,4 @@
-// Usage and channel stats (specification 2.16, contract 13): cohorts, months, time zones.
+// Usage and channel stats (specification 2.16): cohorts, months, time zones.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createBlock } from '../../src/blocks/blocks.ts';
 import { updateOrganization } from '../../src/organizations/organizations.ts';

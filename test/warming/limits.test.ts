@@ -1,4 +1,4 @@
-// The limits of a warming plan (specification 8.3) by table, the ramp they allow (contract 6), and the rates
+// The limits of a warming plan (specification 8.3) by table, the ramp they allow, and the rates
 // that make a window unsafe.
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../src/runtime/random.ts';

@@ -1,4 +1,4 @@
-// The warming of a domain over HTTP (specification 2.11, 4.7; contract 6): every field, who decided what,
+// The warming of a domain over HTTP (specification 2.11, 4.7): every field, who decided what,
 // what is refused, and what else holds the mail of the domain.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditPage } from '../../src/audit/schema.ts';

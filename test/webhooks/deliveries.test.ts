@@ -1,4 +1,4 @@
-// Deliveries for who asks (contract 7): tests, lists with their filters, attempts, and replays of what
+// Deliveries for who asks: tests, lists with their filters, attempts, and replays of what
 // is logged.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Webhook endpoints (specification 2.14, 4.9; contract 7): what is stored of them, who sees what, what
+// Webhook endpoints (specification 2.14, 4.9): what is stored of them, who sees what, what
 // is refused, and what becomes of their deliveries when they are disabled or deleted.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// From an event to its deliveries (contract 7): in one transaction, for each active endpoint that wants
+// From an event to its deliveries: in one transaction, for each active endpoint that wants
 // it, from endpoints that are known in memory.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';

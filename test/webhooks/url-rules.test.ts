@@ -1,4 +1,4 @@
-// Where nothing is posted (contract 7): hostile URLs at registration, and hostile answers of the DNS when a
+// Where nothing is posted: hostile URLs at registration, and hostile answers of the DNS when a
 // connection is made. Resolver and connector are the test's; nothing is dialled.
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';

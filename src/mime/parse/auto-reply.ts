@@ -1,5 +1,5 @@
 // Decides from the header alone whether a mail was sent by a machine in answer to another, and
-// which kind (contract 8, RFC 3834, RFC 6522, the headers of the large systems). Our own automatic
+// which kind (RFC 3834, RFC 6522, the headers of the large systems). Our own automatic
 // answers never go to such a mail, so a doubt counts only when a second sign supports it.
 import { noticeSubject } from './bounce/notice-words.ts';
 import type { HeaderBlock } from './header-fields.ts';

@@ -23,7 +23,7 @@ export interface MimeBody extends TextBody {
 const chunkBytes = 64 * 1024;
 const maxBoundaryBytes = 200;
 /**
- * mailparser 3.9.31 is pinned because later ones cannot be installed (libraries.md). Its own joining of
+ * mailparser 3.9.31 is pinned because later ones cannot be installed. Its own joining of
  * texts is not used: it drops plain parts next to HTML once the text-to-HTML step is off, and that step
  * has no bound. The same for all who parse a mail, so that the numbers of its parts are the same. */
 const parserOptions = {

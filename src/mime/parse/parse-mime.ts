@@ -1,4 +1,4 @@
-// Parses one inbound mail into the email projection (specification 2.2, contract 8). Pure in effect:
+// Parses one inbound mail into the email projection (specification 2.2). Pure in effect:
 // no clock, no store, no network; every doubt becomes a parsing error, nothing is thrown. It takes
 // the event loop for as long as the mail wants, so the service runs it in a worker (parser.ts);
 // verdicts of SPF, DKIM and DMARC are src/inbound/authenticate.ts.

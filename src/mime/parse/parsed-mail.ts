@@ -1,5 +1,5 @@
-// What parsing an inbound mail yields: the shapes behind the email projection (specification 2.2,
-// contract 8), and the bounds that every step holds. parse-mime.ts fills these in.
+// What parsing an inbound mail yields: the shapes behind the email projection (specification 2.2),
+// and the bounds that every step holds. parse-mime.ts fills these in.
 
 /** A header field as it came: `value` is unfolded, trimmed, without controls; encoded words stay. */
 export interface HeaderField {

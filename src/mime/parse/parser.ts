@@ -1,5 +1,5 @@
 // Parses inbound mail in worker threads, each mail under a deadline: hostile MIME can hold a thread
-// for minutes (libraries.md 4), and here it holds neither the event loop nor the next mail. What
+// for minutes, and here it holds neither the event loop nor the next mail. What
 // parsing means is parse-mime.ts. Light to import: a worker starts with the first mail.
 //
 //   worker   | job given   | `ready`       | `done`      | deadline, crash     | close

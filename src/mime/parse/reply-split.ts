@@ -1,4 +1,4 @@
-// Splits a text into what its sender wrote and what it quotes (specification 2.2, contract 8):
+// Splits a text into what its sender wrote and what it quotes (specification 2.2):
 // `>` lines with the attribution above them, and everything below the header block that mail programs
 // put above a mail they quote or forward whole. Signatures stay where they are: they are new, and
 // telling them apart goes wrong too often. Also makes that text of a mail that has only HTML.

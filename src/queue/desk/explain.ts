@@ -1,4 +1,4 @@
-// What became of a message, in sentences (issue 3, insight): for each recipient what happened, what
+// What became of a message, in sentences: for each recipient what happened, what
 // happens next and when, which command helps, and the server's own words. The sentences themselves
 // are explain-words.ts.
 

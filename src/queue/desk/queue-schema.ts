@@ -1,4 +1,4 @@
-// Shapes of the queue, in and out: entries, holds, what an operator may ask for (issue 3, insight).
+// Shapes of the queue, in and out: entries, holds, what an operator may ask for.
 import { z } from 'zod';
 import { domainName, headerText } from '../../api/address-schema.ts';
 import { boundedList } from '../../api/bounded-schema.ts';

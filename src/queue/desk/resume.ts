@@ -1,5 +1,5 @@
-// What lets the mail of a paused organization, or of a held sending domain, go again (specification 3,
-// contract 6): the pause ends, and what waited in its lane is ready. What the pause does: ../stops.ts.
+// What lets the mail of a paused organization, or of a held sending domain, go again (specification 3):
+// the pause ends, and what waited in its lane is ready. What the pause does: ../stops.ts.
 import type { Caller } from '../../api/route.ts';
 import { parseWith } from '../../api/validate.ts';
 import type { App } from '../../app.ts';

@@ -1,4 +1,4 @@
-// What a refusal means, be it an SMTP reply or the words of a bounce: the `errorCode` of contract 5,
+// What a refusal means, be it an SMTP reply or the words of a bounce: the `errorCode` of a delivery,
 // whether the address is dead, whether the server wants a slower pace. The knowledge is in the
 // tables rules-*.ts; here is only how a rule matches.
 import type { ErrorCode, RemoteReply } from '../outcome.ts';

@@ -1,4 +1,4 @@
-// The shape of one rule of the classification (contract 5) and how a table of words becomes rules.
+// The shape of one rule of the classification and how a table of words becomes rules.
 // The tables are rules-*.ts; classify-reply.ts reads them from the top, the first match wins.
 import type { ErrorCode } from '../outcome.ts';
 

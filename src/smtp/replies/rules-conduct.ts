@@ -1,5 +1,5 @@
-// Refusals by rules of the other side, faults of the dialogue and of the way there (data,
-// contract 5), and the fallbacks by enhanced code (RFC 3463, RFC 7372) and reply code (RFC 5321).
+// Refusals by rules of the other side, faults of the dialogue and of the way there (data),
+// and the fallbacks by enhanced code (RFC 3463, RFC 7372) and reply code (RFC 5321).
 import { type ReplyRule, wordRules } from './rule.ts';
 
 /** Before all that speaks of users: "relaying denied for unknown user" is about a route. */

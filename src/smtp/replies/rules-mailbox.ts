@@ -1,4 +1,4 @@
-// Refusals that speak of a mailbox: full, unknown, closed; or of its domain (data, contract 5).
+// Refusals that speak of a mailbox: full, unknown, closed; or of its domain (data).
 // The last two tables are the only words that make a bounce hard, so each has to be unmistakable.
 import { type ReplyRule, wordRules } from './rule.ts';
 

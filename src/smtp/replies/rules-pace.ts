@@ -1,4 +1,4 @@
-// Refusals that speak of how much and how fast we send (data, contract 5). First of the tables: a
+// Refusals that speak of how much and how fast we send (data). First of the tables: a
 // server that asks for a slower pace often names reputation, spam or a user in the same breath.
 import { type ReplyRule, rateRules, wordRules } from './rule.ts';
 

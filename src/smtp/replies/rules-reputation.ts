@@ -1,5 +1,5 @@
-// Refusals of who we are, by reputation, by authentication or for what a mail holds (data,
-// contract 5). They come before all that speaks of recipients: servers dress such refusals up as
+// Refusals of who we are, by reputation, by authentication or for what a mail holds (data).
+// They come before all that speaks of recipients: servers dress such refusals up as
 // 5.1.1, and an address must not be blocked for our own bad name.
 import { type ReplyRule, wordRules } from './rule.ts';
 

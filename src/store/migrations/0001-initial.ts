@@ -1,5 +1,5 @@
-// The first schema. Times are milliseconds since 1970, booleans 0/1, JSON is text (libraries.md:
-// JSON column types differ too much between the engines). Ids are time-ordered, so primary keys
+// The first schema. Times are milliseconds since 1970, booleans 0/1, JSON is text
+// (JSON column types differ too much between the engines). Ids are time-ordered, so primary keys
 // append. `compact` tables are clustered by their key on SQLite: one B-tree less per insert. Each
 // further index of the tables of a send costs about 3 % of the accept rate: none that is not needed.
 import type { StoreKind } from '../db.ts';

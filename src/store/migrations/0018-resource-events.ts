@@ -1,4 +1,4 @@
-// What happens to anything but a message (contract 7), in the order in which it happened: it was kept among
+// What happens to anything but a message, in the order in which it happened: it was kept among
 // the timelines of messages, as rows of no message.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';

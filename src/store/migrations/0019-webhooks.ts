@@ -1,4 +1,4 @@
-// Endpoints to which events are posted, what is to be posted to them, and what became of it (contract 7).
+// Endpoints to which events are posted, what is to be posted to them, and what became of it.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 

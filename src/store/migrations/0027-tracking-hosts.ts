@@ -1,5 +1,5 @@
 // Hosts of the customers' own domains that open and click links point to, their certificates, and the
-// accounts at the authorities that issue those (contract 6, custom tracking).
+// accounts at the authorities that issue those.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 

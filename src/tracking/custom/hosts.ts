@@ -1,4 +1,4 @@
-// Custom tracking of a sending domain (specification 2.12, contract 6): enabling it, showing it, looking
+// Custom tracking of a sending domain (specification 2.12): enabling it, showing it, looking
 // again, disabling it. What a look finds is turn.ts, its schedule loop.ts.
 //
 //   status                | by                              | to

@@ -1,4 +1,4 @@
-// Shapes of custom tracking, in and out (specification 2.12, contract 6), and what a label may be.
+// Shapes of custom tracking, in and out (specification 2.12), and what a label may be.
 import { z } from 'zod';
 
 /** RFC 1035 2.3.1; `--` in the third place is kept for A-labels (RFC 5891 4.2.3.1). */

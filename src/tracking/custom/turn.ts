@@ -1,4 +1,4 @@
-// One look at a tracking host, and one step of what it needs (contract 6, custom tracking). DNS and the
+// One look at a tracking host, and one step of what it needs. DNS and the
 // authority are never awaited inside a transaction: what is found comes back as columns to change.
 //
 //   status                    | found                                          | to

@@ -1,4 +1,4 @@
-// Reads bounces (contract 8): RFC 3464 reports and the many notices that are prose. Pure; whose
+// Reads bounces: RFC 3464 reports and the many notices that are prose. Pure; whose
 // bounce it is (token, Message-ID) and what follows from it is the caller's.
 import type { ParsedMail, ReportPart } from '../parsed-mail.ts';
 import { findHeader } from '../parsed-mail.ts';

@@ -1,4 +1,4 @@
-// One recipient of a bounce, and how its words become an errorCode (contract 5): the one place that
+// One recipient of a bounce, and how its words become an errorCode: the one place that
 // calls a bounce hard. Finds the SMTP reply in the words: which command was answered, reply code,
 // enhanced code, text. Systems wrap it each in their own way; what it means is
 // src/smtp/replies/classify-reply.ts.

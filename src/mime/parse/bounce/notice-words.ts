@@ -1,4 +1,4 @@
-// How mail systems open a notice about a message, in their languages (data, contract 8): that it
+// How mail systems open a notice about a message, in their languages (data): that it
 // failed, that it only waits, where the returned copy begins, and what is no notice at all.
 
 /** One expression for all of them, in whatever case. */

@@ -1,5 +1,5 @@
 // What a report tells of the message that it is about: its Message-ID, the addresses of ours that carry
-// a token (contract 8), the tokens of `X-Service-Token`, and the DKIM signatures (RFC 6376) with the text
+// a token, the tokens of `X-Service-Token`, and the DKIM signatures (RFC 6376) with the text
 // that each signs. Pure, and runs in the parse worker: whether a token or signature is ours is proven in
 // src/reports/complaint-proof.ts. The body is not looked at for those: providers cut and redact it, and
 // the header says which message it is.
