@@ -7,7 +7,7 @@ import type { ImportReport, RowGroup } from '../../src/blocks/import.ts';
 import { BaseCommand } from '../base/command.ts';
 import { UsageError } from '../base/failure.ts';
 import { importedColumns } from '../base/fields.ts';
-import { print } from '../base/output.ts';
+import { print, writeWarning } from '../base/output.ts';
 import { type Progress, startProgress } from '../base/progress.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -60,6 +60,13 @@ async function reportText(report: ImportReport): Promise<string> {
   ];
   if (dryRun && added.count > 0) parts.push('Nothing was changed. With --yes they are added.');
   return parts.join('\n\n');
+}
+
+function partialText(file: string): string {
+  return (
+    `${file === '-' ? 'This' : file} is one page of a longer list, as it has a NextToken: get the ` +
+    'others with "aws sesv2 list-suppressed-destinations --next-token …" and import each'
+  );
 }
 
 export default class BlocksImport extends BaseCommand {
@@ -117,6 +124,7 @@ export default class BlocksImport extends BaseCommand {
         dryRun: !flags.yes,
       }).finally(progress.stop);
       await print(flags, report, () => reportText(report));
+      if (report.isPartial) writeWarning(partialText(args.file));
     });
   }
 }

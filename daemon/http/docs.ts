@@ -1,35 +1,57 @@
 // The API reference: one static page drawn from the OpenAPI document. No script, no external asset,
-// printable; a library for this would bring megabytes. Serving is documents.ts.
+// printable, and as wide as its window from 320 px on; a library for this would bring megabytes.
+// Serving is documents.ts.
+import { curlOf } from './curl.ts';
 import type { OpenApiDocument, Operation, Parameter } from './openapi.ts';
 import type { JsonSchema } from './openapi-schemas.ts';
 
 const deepestFields = 6;
+const commandsNote =
+  'Each curl command can be pasted into a shell, after `export SVC_API_KEY=…` and, where the path has ' +
+  'an id, `ID=…`. Its body is an example.';
 
 export const docsStyle = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; --link: #0b63c5; }
 @media (prefers-color-scheme: dark) { :root { --link: #6cb0ff; } }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 0; display: flex; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 0; display: flex; overflow-wrap: anywhere;
+  -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 nav { position: sticky; top: 0; height: 100vh; overflow: auto; flex: 0 0 17rem; padding: 1rem;
   box-sizing: border-box; border-right: 1px solid var(--line); font-size: 13px; }
 main { flex: 1; min-width: 0; max-width: 60rem; padding: 1rem 2rem; }
 nav ul { list-style: none; margin: 0 0 1rem; padding: 0; }
 a { color: var(--link); text-decoration: none; } a:hover { text-decoration: underline; }
 code, pre { font: 13px/1.45 ui-monospace, monospace; }
-code { background: var(--soft); border-radius: 3px; padding: 0 .25em; overflow-wrap: anywhere; }
-pre { background: var(--soft); border-radius: 5px; padding: .75rem; overflow: auto; }
+code { background: var(--soft); border-radius: 3px; padding: 0 .25em; }
+pre { background: var(--soft); border-radius: 5px; padding: .75rem; overflow-x: auto; }
+#menu, #menu + label { display: none; }
 section { border-top: 1px solid var(--line); margin-top: 2rem; }
 h3 code { background: none; padding: 0; font-size: 16px; }
 table { border-collapse: collapse; width: 100%; margin: .5rem 0; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0;
   border-bottom: 1px solid var(--line); }
 th { font-size: 12px; font-weight: 600; }
+td { min-width: 3.5rem; }
 small { opacity: .75; }
-@media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; } }
+@media (max-width: 50rem) {
+  body { display: block; }
+  nav { position: static; height: auto; border: 0; border-bottom: 1px solid var(--line); }
+  #menu { display: inline; } #menu + label { display: inline; font-weight: 600; }
+  #menu:not(:checked) ~ div { display: none; }
+  nav a { display: block; padding: .3rem 0; }
+  main { padding: .5rem 1rem; }
+}
+@media (max-width: 40rem) {
+  thead { display: none; } table, tbody, tr, td { display: block; }
+  tr { border-bottom: 1px solid var(--line); padding: .4rem 0; } td { border: 0; padding: 0; }
+}
 @media print { nav { display: none; } section { break-inside: avoid; } }
 `;
 
-/** The page as HTML. Everything in it that comes from the document is escaped. */
-export function docsPage(document: OpenApiDocument): string {
+/**
+ * The page as HTML. Everything in it that comes from the document is escaped.
+ * @param now ms since 1970: what a curl command schedules lies after it
+ */
+export function docsPage(document: OpenApiDocument, now: number): string {
   const { info, servers, tags, paths, components } = document;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -44,7 +66,7 @@ export function docsPage(document: OpenApiDocument): string {
   });
   const schemaNames = Object.keys(components.schemas).sort((a, b) => a.localeCompare(b, 'en'));
   const body = tags.map(({ name, description = '' }) => {
-    const drawn = inTag(name).map((entry) => drawOperation(entry, document, server));
+    const drawn = inTag(name).map((entry) => drawOperation(entry, document, now));
     return `<h2>${escapeHtml(name)}</h2>${prose(description)}${drawn.join('')}`;
   });
   const schemas = schemaNames.map((name) => drawSchema(name, components.schemas[name] ?? {}));
@@ -53,11 +75,14 @@ export function docsPage(document: OpenApiDocument): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(info.title)} API ${escapeHtml(info.version)}</title>
 <link rel="icon" href="data:,"><style>${docsStyle}</style></head>
-<body><nav><h3>${escapeHtml(info.title)} API</h3><a href="/v1/openapi.json">openapi.json</a>
+<body><nav><h3>${escapeHtml(info.title)} API</h3>
+<input type="checkbox" id="menu"> <label for="menu">Contents</label>
+<div><a href="/v1/openapi.json">openapi.json</a>
 ${navigation.join('\n')}
 <h4>Schemas</h4><ul>${schemaNames.map((name) => listLink(schemaAnchor(name), name)).join('')}</ul>
-</nav><main><h1>${escapeHtml(info.title)} API ${escapeHtml(info.version)}</h1>
+</div></nav><main><h1>${escapeHtml(info.title)} API ${escapeHtml(info.version)}</h1>
 ${prose(info.description)}<p>Server: <code>${escapeHtml(server)}</code></p>
+${prose(commandsNote)}
 ${body.join('\n')}
 <h2>Schemas</h2>${schemas.join('\n')}
 </main></body></html>
@@ -67,7 +92,7 @@ ${body.join('\n')}
 function drawOperation(
   entry: { path: string; method: string; operation: Operation },
   document: OpenApiDocument,
-  server: string,
+  now: number,
 ): string {
   const { path, method, operation } = entry;
   const body = operation.requestBody;
@@ -77,13 +102,7 @@ function drawOperation(
 ${prose(operation.description)}${drawParameters(operation.parameters ?? [])}
 ${bodySchema ? `<h4>Body${body?.required ? '' : ' (optional)'}</h4>${drawFields(bodySchema)}` : ''}
 <h4>Answers</h4>${drawAnswers(operation, document)}
-<pre>${escapeHtml(curl(method, server + path, bodySchema !== undefined))}</pre></section>`;
-}
-
-function curl(method: string, url: string, hasBody: boolean): string {
-  const lines = [`curl -X ${method.toUpperCase()} '${url}'`, `-H "X-API-Key: $SVC_API_KEY"`];
-  if (hasBody) lines.push(`-H 'Content-Type: application/json'`, '-d @body.json');
-  return lines.join(' \\\n  ');
+<pre>${escapeHtml(curlOf(entry, document, now))}</pre></section>`;
 }
 
 function drawParameters(parameters: readonly Parameter[]): string {

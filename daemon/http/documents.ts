@@ -1,13 +1,15 @@
 // Serves the description of the API: `/v1/openapi.json` (specification 9.1) and its page `/docs`.
-// Both are made at the first request, when the address is known, and kept.
+// Both are made at the first request, when the address is known; the page anew on another day (UTC).
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Route } from '../../src/api/route.ts';
 import type { EventKind } from '../../src/events/kinds.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
 import { docsPage, docsStyle } from './docs.ts';
 import { jsonContentType } from './errors.ts';
 import { openApiDocument } from './openapi.ts';
 
+const dayMs = 86_400_000;
 const styleHash = createHash('sha256').update(docsStyle).digest('base64');
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -23,10 +25,12 @@ export function mountDocuments(
   server: FastifyInstance,
   { routes, eventKinds = [] }: { routes: readonly Route[]; eventKinds?: readonly EventKind[] },
   serverUrl: () => string,
+  clock: Clock,
 ): void {
-  const document = once(() => openApiDocument(routes, serverUrl(), eventKinds));
-  const json = once(() => JSON.stringify(document(), null, 2));
-  const page = once(() => docsPage(document()));
+  const document = kept(() => openApiDocument(routes, serverUrl(), eventKinds));
+  const json = kept(() => JSON.stringify(document(), null, 2));
+  const today = () => Math.floor(clock.now() / dayMs);
+  const page = kept(() => docsPage(document(), clock.now()), today);
 
   server.get('/v1/openapi.json', async (_request, reply) =>
     reply.header('content-type', jsonContentType).send(json()),
@@ -40,10 +44,12 @@ export function mountDocuments(
   );
 }
 
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
+/** Makes it when first asked, and again when `age` has changed since. */
+function kept<T>(make: () => T, age = () => 0): () => T {
+  let made: { value: T; age: number } | undefined;
   return () => {
-    made ??= { value: make() };
+    const now = age();
+    if (made?.age !== now) made = { value: make(), age: now };
     return made.value;
   };
 }

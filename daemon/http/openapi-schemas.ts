@@ -13,6 +13,12 @@ export interface FieldSchema {
   schema: JsonSchema;
 }
 
+/** What zod hands to its override. */
+interface Rendering {
+  zodSchema: z.core.$ZodType;
+  jsonSchema: JsonSchema;
+}
+
 const definitions = '#/$defs/';
 
 /** Collects the named schemas of one document. */
@@ -62,8 +68,13 @@ export class SchemaBook {
   }
 }
 
-/** Zod's patterns for dates fill half a page and say no more than the format. */
-function override({ jsonSchema }: { jsonSchema: JsonSchema }): void {
+/**
+ * Zod's patterns for dates fill half a page and say no more than the format. It drops the examples of
+ * what it transforms, taking them for results; ours are of what a client sends.
+ */
+function override({ zodSchema, jsonSchema }: Rendering): void {
+  const examples = z.globalRegistry.get(zodSchema as z.ZodType)?.examples;
+  if (examples !== undefined) jsonSchema.examples = examples;
   if (jsonSchema.format === 'date-time' || jsonSchema.format === 'date') delete jsonSchema.pattern;
   const { anyOf } = jsonSchema;
   const isAnything =

@@ -108,7 +108,7 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
   addHooks(server, app, connections, options.onResponse);
   mountHealth(server, app, options.isQueueRunning);
   const serverUrl = () => http.publicUrl ?? listeningUrl ?? '/';
-  mountDocuments(server, options, serverUrl);
+  mountDocuments(server, options, serverUrl, app.clock);
   const workload = createWorkload({
     clock: app.clock,
     mostInFlight: http.maxInFlight,

@@ -22,6 +22,8 @@ export interface ImportTable {
   /** The columns as the file names them; null where it has no header. */
   header: readonly string[] | null;
   rows: AsyncIterable<ImportRow>;
+  /** The file says that it is one page of a list. */
+  isPartial?: true;
 }
 
 /** `CreatedAt`, `created_at` and `Created at` are one column. */
@@ -153,12 +155,13 @@ async function readWhole(all: AsyncIterable<Buffer>): Promise<string> {
 /** Its rows are counted from 1, as the document says no lines. */
 async function sesTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
   const text = await readWhole(all);
-  let summaries: unknown;
+  let document: Record<string, unknown>;
   try {
-    summaries = (JSON.parse(text) as Record<string, unknown>).SuppressedDestinationSummaries;
+    document = JSON.parse(text);
   } catch {
     throw new ValidationError('The JSON document is not whole');
   }
+  const { SuppressedDestinationSummaries: summaries, NextToken: nextToken } = document;
   if (!Array.isArray(summaries)) {
     throw new ValidationError('SuppressedDestinationSummaries is not a list');
   }
@@ -169,7 +172,8 @@ async function sesTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
       yield { line: at + 1, field: isObject(one) ? objectFields(one) : null };
     }
   })();
-  return { header: ['EmailAddress', 'Reason', 'LastUpdateTime'], rows };
+  const header = ['EmailAddress', 'Reason', 'LastUpdateTime'];
+  return { header, rows, ...(Boolean(nextToken) && { isPartial: true }) };
 }
 
 /**

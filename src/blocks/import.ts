@@ -63,6 +63,8 @@ export interface ImportReport {
   /** Say that the address is not blocked. */
   skipped: RowGroup;
   rejected: RowGroup;
+  /** The file is one page of a list, by its own words; left out of what is whole or does not say. */
+  isPartial?: true;
 }
 
 interface Candidate {
@@ -187,9 +189,9 @@ export async function importBlocks(
   source: AsyncIterable<Buffer>,
   { format: name, reason, dryRun }: ImportOptions,
 ): Promise<ImportReport> {
-  const { header, rows } = await readTable(source);
+  const { header, rows, isPartial } = await readTable(source);
   const format = formatOf(header, name);
-  const report = newReport(format, dryRun);
+  const report = { ...newReport(format, dryRun), ...(isPartial && { isPartial }) };
   const take = dryRun ? comparing(app, caller) : adding(app, caller, format.name);
   const verdictOf = (field: Field) => format.judge(field, reason);
   let batch: Candidate[] = [];

@@ -20,10 +20,12 @@ export const listBlocksQuery = z.strictObject({
   address: emailAddress.optional().meta({ description: 'Of this address, in any case of letters' }),
 });
 
-export const createBlockInput = z.strictObject({
-  address: emailAddress,
-  reason: reason.default('manual'),
-});
+export const createBlockInput = z
+  .strictObject({
+    address: emailAddress,
+    reason: reason.default('manual'),
+  })
+  .meta({ examples: [{ address: 'someone@example.com', reason: 'unsubscribe' }] });
 
 /** What `svc blocks import` may be told; the formats are data of import-formats.ts. */
 export const importBlocksInput = z.strictObject({

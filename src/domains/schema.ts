@@ -44,12 +44,14 @@ const domainName = z
     return z.NEVER;
   });
 
-export const addDomainInput = z.strictObject({
-  domain: domainName.meta({ description: 'Such as example.com; stored in A-labels, lower case' }),
-  dkim: z.enum(['both', 'rsa', 'ed25519']).default('both').meta({
-    description: 'Which keys to make: RSA-2048, which every receiver checks, Ed25519, or both',
-  }),
-});
+export const addDomainInput = z
+  .strictObject({
+    domain: domainName.meta({ description: 'Such as example.com; stored in A-labels, lower case' }),
+    dkim: z.enum(['both', 'rsa', 'ed25519']).default('both').meta({
+      description: 'Which keys to make: RSA-2048, which every receiver checks, Ed25519, or both',
+    }),
+  })
+  .meta({ examples: [{ domain: 'example.com' }] });
 
 const dkimAlgorithm = z.enum(['rsa-sha256', 'ed25519-sha256']);
 

@@ -104,15 +104,18 @@ export const createKeyInput = z
   .refine((input) => input.role === undefined || input.permissions === undefined, {
     path: ['permissions'],
     message: 'cannot be given together with role',
-  });
+  })
+  .meta({ examples: [{ name: 'Billing', role: 'sender' }] });
 
-export const updateKeyInput = z.strictObject({
-  name: name.nullable().optional(),
-  description: description.nullable().optional(),
-  constraints: constraintsInput.nullable().optional().meta({
-    description: 'In the place of those it has; null takes them away',
-  }),
-});
+export const updateKeyInput = z
+  .strictObject({
+    name: name.nullable().optional(),
+    description: description.nullable().optional(),
+    constraints: constraintsInput.nullable().optional().meta({
+      description: 'In the place of those it has; null takes them away',
+    }),
+  })
+  .meta({ examples: [{ name: 'Billing', description: 'Sends the invoices' }] });
 
 export const keyOutput = z
   .object({

@@ -160,6 +160,13 @@ const tooManyRecipients = `at most ${maxRecipients} recipients over to, cc and b
 const recipients = <List extends z.ZodArray>(list: List) =>
   boundedList(list, maxRecipients, tooManyRecipients);
 
+/** Reaches a mailbox of this service, from whichever sender is the default. */
+const sendExample = {
+  channel: 'email',
+  to: [{ email: 'inbox@sandbox.test' }],
+  email: { subject: 'Hello', text: 'It works.' },
+};
+
 /** The send payload (specification 4.2). */
 export const sendPayload = z
   .strictObject({
@@ -191,7 +198,7 @@ export const sendPayload = z
       });
     }
   })
-  .meta({ id: 'SendPayload' });
+  .meta({ id: 'SendPayload', examples: [sendExample] });
 
 export type SendPayload = z.output<typeof sendPayload>;
 
@@ -210,7 +217,10 @@ export const scheduledPayload = sendPayload
       .nullish()
       .meta({ description: 'Repeating a request with the same key returns the original message' }),
   })
-  .meta({ id: 'ScheduledPayload' });
+  .meta({
+    id: 'ScheduledPayload',
+    examples: [{ ...sendExample, scheduledFor: '2026-01-05T12:00:00.000Z' }],
+  });
 
 export type ScheduledPayload = z.output<typeof scheduledPayload>;
 
@@ -368,7 +378,15 @@ const batchEntry = z.unknown().meta({ $ref: '#/components/schemas/SendPayload' }
 export const batchPayload = z
   .array(batchEntry)
   .min(1, 'needs at least one entry')
-  .max(100, 'takes at most 100 entries');
+  .max(100, 'takes at most 100 entries')
+  .meta({
+    examples: [
+      [
+        sendExample,
+        { ...sendExample, email: { subject: 'Hello again', html: '<p>It works.</p>' } },
+      ],
+    ],
+  });
 
 const entryIndex = z.int().min(0).meta({ description: 'Its place in the request, from 0' });
 

@@ -73,10 +73,12 @@ export const reviewOnboardingInput = z.strictObject({
   note: note.meta({ description: 'Why; the organization reads it in its audit' }),
 });
 
-export const reapplyOnboardingInput = z.strictObject({
-  expectedGeneration: generation,
-  note: note.meta({ description: 'What the reviewer should know' }),
-});
+export const reapplyOnboardingInput = z
+  .strictObject({
+    expectedGeneration: generation,
+    note: note.meta({ description: 'What the reviewer should know' }),
+  })
+  .meta({ examples: [{ expectedGeneration: 1, note: 'The list is of our own customers' }] });
 
 export const listOrganizationsQuery = z.strictObject(pageQuery);
 

@@ -21,21 +21,25 @@ export const listSendersQuery = z.strictObject({
   isDefault: queryFlag.optional(),
 });
 
-export const createSenderInput = z.strictObject({
-  email: emailAddress,
-  name: name.nullish(),
-  isDefault: z.boolean().optional().meta({
-    description: 'Mail without `from` comes from the default; left out, the first sender is it',
-  }),
-  replyToEmails: replyToEmails.nullish(),
-});
+export const createSenderInput = z
+  .strictObject({
+    email: emailAddress,
+    name: name.nullish(),
+    isDefault: z.boolean().optional().meta({
+      description: 'Mail without `from` comes from the default; left out, the first sender is it',
+    }),
+    replyToEmails: replyToEmails.nullish(),
+  })
+  .meta({ examples: [{ email: 'support@example.com', name: 'Acme Support' }] });
 
-export const updateSenderInput = z.strictObject({
-  name: name.nullable().optional(),
-  isDefault: z.boolean().optional(),
-  replyToEmails: replyToEmails.nullable().optional(),
-  isActive: z.boolean().optional().meta({ description: 'An inactive sender may not send' }),
-});
+export const updateSenderInput = z
+  .strictObject({
+    name: name.nullable().optional(),
+    isDefault: z.boolean().optional(),
+    replyToEmails: replyToEmails.nullable().optional(),
+    isActive: z.boolean().optional().meta({ description: 'An inactive sender may not send' }),
+  })
+  .meta({ examples: [{ name: 'Acme Support', replyToEmails: ['help@example.com'] }] });
 
 export const senderOutput = z
   .object({

@@ -7,18 +7,29 @@ const longestNote = 500;
 
 const recipients = z.int().min(1).max(mostRecipients);
 
-export const startWarmingInput = z.strictObject({
-  identity: z.enum(['new', 'migrating', 'returning']).meta({
-    description: 'What the domain is to receivers; recorded, it changes no number',
-  }),
-  initialDailyRecipients: recipients.meta({ description: 'Allowance of the first window' }),
-  dailyGrowthPercent: z.int().min(0).max(mostGrowthPercent).meta({
-    description: 'By how much a window that closed safe lets the next one grow',
-  }),
-  targetDailyRecipients: recipients.meta({
-    description: 'The plan is completed when a window with this allowance closed safe',
-  }),
-});
+export const startWarmingInput = z
+  .strictObject({
+    identity: z.enum(['new', 'migrating', 'returning']).meta({
+      description: 'What the domain is to receivers; recorded, it changes no number',
+    }),
+    initialDailyRecipients: recipients.meta({ description: 'Allowance of the first window' }),
+    dailyGrowthPercent: z.int().min(0).max(mostGrowthPercent).meta({
+      description: 'By how much a window that closed safe lets the next one grow',
+    }),
+    targetDailyRecipients: recipients.meta({
+      description: 'The plan is completed when a window with this allowance closed safe',
+    }),
+  })
+  .meta({
+    examples: [
+      {
+        identity: 'new',
+        initialDailyRecipients: 200,
+        dailyGrowthPercent: 30,
+        targetDailyRecipients: 10_000,
+      },
+    ],
+  });
 
 const note = z
   .string()
@@ -27,13 +38,17 @@ const note = z
   .regex(/^[^\p{C}]+$/u, 'must be one line of text')
   .meta({ description: 'Why; the decision shows it' });
 
-export const decideInput = z.strictObject({ note: note.optional() });
+export const decideInput = z
+  .strictObject({ note: note.optional() })
+  .meta({ examples: [{ note: 'Complaints about one list: looking into it' }] });
 
-export const resumeWarmingInput = z.strictObject({
-  note: note.optional().meta({
-    description: 'What the review found: needed where the plan is held',
-  }),
-});
+export const resumeWarmingInput = z
+  .strictObject({
+    note: note.optional().meta({
+      description: 'What the review found: needed where the plan is held',
+    }),
+  })
+  .meta({ examples: [{ note: 'The list has been cleaned' }] });
 
 const time = z.string().nullable();
 

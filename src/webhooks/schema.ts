@@ -76,24 +76,30 @@ const headers = z
 
 export const listWebhooksQuery = z.strictObject({ ...pageQuery });
 
-export const createWebhookInput = z.strictObject({
-  name: name.nullish(),
-  url,
-  events: patterns,
-  channels: channelList.optional(),
-  headers: headers.nullish(),
-});
+export const createWebhookInput = z
+  .strictObject({
+    name: name.nullish(),
+    url,
+    events: patterns,
+    channels: channelList.optional(),
+    headers: headers.nullish(),
+  })
+  .meta({
+    examples: [{ url: 'https://hooks.example.com/svc', events: ['message.*', 'domain.failed'] }],
+  });
 
-export const updateWebhookInput = z.strictObject({
-  name: name.nullable().optional(),
-  url: url.optional(),
-  events: patterns.optional(),
-  channels: channelList.optional(),
-  headers: headers.nullable().optional(),
-  status: z.enum(statuses).optional().meta({
-    description: 'A disabled one gets nothing, and what waits for it is cancelled',
-  }),
-});
+export const updateWebhookInput = z
+  .strictObject({
+    name: name.nullable().optional(),
+    url: url.optional(),
+    events: patterns.optional(),
+    channels: channelList.optional(),
+    headers: headers.nullable().optional(),
+    status: z.enum(statuses).optional().meta({
+      description: 'A disabled one gets nothing, and what waits for it is cancelled',
+    }),
+  })
+  .meta({ examples: [{ events: ['message.*'], status: 'active' }] });
 
 export const webhookOutput = z
   .object({
@@ -169,15 +175,17 @@ export const deliveryWithAttemptsOutput = z
 
 export const testDataOutput = z.record(z.string(), z.unknown());
 
-export const testWebhookInput = z.strictObject({
-  data: testDataOutput
-    .refine(
-      (data) => JSON.stringify(data).length <= largestTestData,
-      `must be at most ${largestTestData / 1024} KB of JSON`,
-    )
-    .nullish()
-    .meta({ description: 'The `data` of the event; left out, an empty object' }),
-});
+export const testWebhookInput = z
+  .strictObject({
+    data: testDataOutput
+      .refine(
+        (data) => JSON.stringify(data).length <= largestTestData,
+        `must be at most ${largestTestData / 1024} KB of JSON`,
+      )
+      .nullish()
+      .meta({ description: 'The `data` of the event; left out, an empty object' }),
+  })
+  .meta({ examples: [{ data: { hello: 'world' } }] });
 
 export const testWebhookOutput = z
   .object({ accepted: z.boolean(), eventId: z.string(), deliveryId: z.string() })
@@ -192,17 +200,19 @@ export const redeliveryOutput = z
   })
   .meta({ id: 'WebhookRedelivery', description: 'What became of one attempt by hand' });
 
-export const replayInput = z.strictObject({
-  status: z
-    .enum(deliveryStatuses)
-    .optional()
-    .meta({ description: 'Only events whose delivery to this endpoint stands there' }),
-  since: instant.optional().meta({ description: 'Only events of then and later' }),
-  until: instant.optional().meta({ description: 'Only events of before then; now, if left out' }),
-  events: patterns
-    .optional()
-    .meta({ description: "Only these kinds; those of the endpoint's, if left out" }),
-});
+export const replayInput = z
+  .strictObject({
+    status: z
+      .enum(deliveryStatuses)
+      .optional()
+      .meta({ description: 'Only events whose delivery to this endpoint stands there' }),
+    since: instant.optional().meta({ description: 'Only events of then and later' }),
+    until: instant.optional().meta({ description: 'Only events of before then; now, if left out' }),
+    events: patterns
+      .optional()
+      .meta({ description: "Only these kinds; those of the endpoint's, if left out" }),
+  })
+  .meta({ examples: [{ status: 'exhausted', events: ['message.*'] }] });
 
 export const replayOutput = z
   .object({

@@ -160,3 +160,30 @@ test('the JSON of SES is read as it comes, on one line or on many', async () => 
   write('cut.json', '{"SuppressedDestinationSummaries": [{"Email');
   expect((await cli.run(['blocks', 'import', 'cut.json'])).stderr).toContain('not whole');
 });
+
+test('a page of the list of SES says that there are more', async () => {
+  const page = (name: string, more: object) => {
+    const summaries = [{ EmailAddress: `${name}@example.com`, Reason: 'BOUNCE' }];
+    write(`${name}.json`, JSON.stringify({ SuppressedDestinationSummaries: summaries, ...more }));
+  };
+  page('page', { NextToken: 'secret-token' });
+  page('whole', {});
+  page('last', { NextToken: null });
+  const of = (name: string, ...flags: string[]) =>
+    cli.run(['blocks', 'import', `${name}.json`, ...flags]);
+
+  const told = await of('page');
+  expect(told.stderr).toBe(
+    'read 100 %\nwarning: page.json is one page of a longer list, as it has a NextToken: get the ' +
+      'others with "aws sesv2 list-suppressed-destinations --next-token …" and import each\n',
+  );
+  expect([told.code, told.stdout]).toEqual([0, expect.stringContaining('1 would be added')]);
+  const done = await of('page', '--yes', '--json');
+  expect(done.stderr).toContain('warning: page.json is one page');
+  expect(JSON.parse(done.stdout)).toMatchObject({ added: { count: 1 }, isPartial: true });
+  for (const name of ['whole', 'last']) {
+    const { stdout, stderr } = await of(name, '--json');
+    expect(stderr).not.toContain('warning');
+    expect(JSON.parse(stdout)).not.toHaveProperty('isPartial');
+  }
+});

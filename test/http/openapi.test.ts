@@ -177,7 +177,7 @@ describe('/docs', () => {
   });
 
   it('shows every operation and every schema, and each link leads somewhere', () => {
-    const page = docsPage(document);
+    const page = docsPage(document, 0);
     for (const { name, summary, path } of routes) {
       expect(page).toContain(`<section id="${name}">`);
       expect(page).toContain(path);
@@ -190,7 +190,7 @@ describe('/docs', () => {
   });
 
   it('shows nested fields by their dotted paths', () => {
-    const page = docsPage(document);
+    const page = docsPage(document, 0);
     for (const field of ['email.subject', 'email.attachments.0.filename', 'to.0.email']) {
       expect(page).toContain(`<code>${field}</code>`);
     }
@@ -204,7 +204,7 @@ describe('/docs', () => {
       body: z.strictObject({ '<b>': z.enum(['"><i>']).meta({ description: '<u>' }) }),
       run: async () => ({ id: '', text: '', key: null }),
     });
-    const page = docsPage(openApiDocument([hostile], 'http://x/"><s>'));
+    const page = docsPage(openApiDocument([hostile], 'http://x/"><s>'), 0);
     expect(page).not.toMatch(/<(img|script|b|i|u|s)[ >]/);
   });
 });
