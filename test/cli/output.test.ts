@@ -28,6 +28,7 @@ describe('--json', () => {
       'pausedAt',
       'pauseReason',
       'onboarding',
+      'tracking',
       'createdAt',
     ]);
   });

@@ -475,9 +475,9 @@ describe('warnings', () => {
   });
 
   it('tell which keys this version does not use yet', () => {
-    write('config.yaml', 'retention: {messagesDays: 20}');
+    write('config.yaml', 'storage: {inlineBytes: 1000}');
     expect(load({ SVC_CONSOLE_ENABLED: 'false' }).warnings).toEqual([
-      'retention.messagesDays is accepted but this version does not use it yet',
+      'storage.inlineBytes is accepted but this version does not use it yet',
       'console.enabled is accepted but this version does not use it yet',
     ]);
   });

@@ -75,7 +75,8 @@ async function expectRefusal(daemon: DaemonProcess): Promise<void> {
 }
 
 async function expectHealed(daemon: DaemonProcess): Promise<void> {
-  expect((await daemon.request('GET', '/readyz')).status).toBe(200);
+  const ready = async () => (await daemon.request('GET', '/readyz')).status === 200;
+  await until(ready, '/readyz says that the store takes writes');
   const { status, body } = await send(daemon, 'after');
   expect(status).toBe(201);
   await until(
@@ -135,10 +136,10 @@ describe.each([
     room.take(daemon);
     for (let attempt = 0; attempt < 20; attempt++) await expectRefusal(daemon);
     expect((await daemon.request('GET', '/healthz')).status).toBe(200);
-    expect(await daemon.request('GET', '/readyz')).toMatchObject({
-      status: 503,
-      body: { store: false },
-    });
+    // It is looked at once a second, however many ask.
+    const unready = async () => (await daemon.request('GET', '/readyz')).status === 503;
+    await until(unready, '/readyz says that the store takes no write');
+    expect(await daemon.request('GET', '/readyz')).toMatchObject({ body: { store: false } });
     expect((await daemon.request('GET', '/v1/messages')).status).toBe(200);
     expect(await inboundReply(daemon)).toMatch(/^451 4\.3\.0 /);
     expect(daemon.log()).toContainEqual(

@@ -49,6 +49,9 @@ const queueIndexes = [
   'email_projections_due',
 ];
 
+/** Rows of one owner that all are wanted, some at a time. */
+const wholly: Readonly<Record<string, string>> = { webhook_deliveries: 'endpoint_id' };
+
 /** An index in the order of a list: good for a page of it, read in that order, and for single rows of it. */
 const listIndex = 'events_in_order';
 const isByIds = (words: string) => /\bid ?= ?(\?|\$|ANY|')/.test(words);
@@ -70,6 +73,8 @@ function faultOf(
   const allowed = ways[table];
   if (!allowed) return null;
   if (queueIndexes.includes(index) && /limit/i.test(text)) return null;
+  const isBatch = columns.includes(wholly[table] ?? '-') && /limit/i.test(text) && !isSorted;
+  if (isBatch) return null;
   if (index === listIndex && (isByIds(words) || (/limit/i.test(text) && !isSorted))) return null;
   if (!allowed.some((way) => way.every((column) => columns.includes(column)))) return words;
   if (!columns.includes(ranges[table] ?? '-')) return null;
