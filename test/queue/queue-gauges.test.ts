@@ -30,9 +30,10 @@ describe.each(stores)('the gauges of the queue on %s', (store) => {
 
   it('tell how many wait and how long the oldest has, by reason and by kind of lane', async () => {
     const { app, caller, clock } = test;
-    await waiting(app, caller, 'ada@a.example', clock.now() + 3_600_000);
+    await waiting(app, caller, 'ada@a.example', clock.now() + 100_000);
     await clock.advance(30_000);
     await waiting(app, caller, 'bob@a.example', clock.now() + 60_000);
+    await waiting(app, caller, 'ann@a.example', clock.now() + 80_000);
     await waiting(app, caller, 'cy@a.example', clock.now() + 60_000, 'daily-quota');
     const soon = clock.now() + 60_000;
     await inLane(app, caller, 'dot@a.example', soon, 'mx mx.a.example 25');
@@ -47,7 +48,7 @@ describe.each(stores)('the gauges of the queue on %s', (store) => {
     expect(await shown('svc_queue_deliveries')).toEqual({
       ready: 1,
       rate: 3,
-      retry: 2,
+      retry: 3,
       'daily-quota': 1,
     });
     expect(await shown('svc_queue_oldest_seconds')).toEqual({
