@@ -18,6 +18,7 @@ import { createCarrierThread } from '../src/queue/carrier/carrier-thread.ts';
 import { intakeOf } from '../src/queue/intake.ts';
 import { startLaneReport } from '../src/queue/lanes/lane-report.ts';
 import { createPipeline, type Pipeline } from '../src/queue/loop.ts';
+import { startQueueGauges } from '../src/queue/queue-gauges.ts';
 import { createReportReader } from '../src/reports/reports.ts';
 import { addProcessMetrics } from '../src/runtime/metrics.ts';
 import { sweepIdempotencyKeys } from '../src/sending/send.ts';
@@ -174,6 +175,7 @@ async function startQueue(app: App, smtpPort: number, onStop: OnStop): Promise<P
   await pipeline.start();
   onStop((graceMs) => pipeline.stop(graceMs));
   onStop(startLaneReport(app, worker, attempter.choice.lanes));
+  onStop(startQueueGauges(app));
   return pipeline;
 }
 

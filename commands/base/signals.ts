@@ -11,10 +11,21 @@ export function exitOnInterrupt(): void {
   process.on('SIGINT', exitInterrupted);
 }
 
-/** Has `tell` called before Ctrl-C ends the command; the returned function takes that back. */
+/**
+ * Has `tell` called before Ctrl-C or SIGTERM ends the command with 130; the returned function takes
+ * that back.
+ */
 export function beforeInterrupt(tell: () => void): () => void {
+  const onTerminate = () => {
+    tell();
+    exitInterrupted();
+  };
   process.prependOnceListener('SIGINT', tell);
-  return () => process.off('SIGINT', tell);
+  process.once('SIGTERM', onTerminate);
+  return () => {
+    process.off('SIGINT', tell);
+    process.off('SIGTERM', onTerminate);
+  };
 }
 
 /**

@@ -7,9 +7,10 @@ import type { ImportReport, RowGroup } from '../../src/blocks/import.ts';
 import { BaseCommand } from '../base/command.ts';
 import { UsageError } from '../base/failure.ts';
 import { importedColumns } from '../base/fields.ts';
-import { print, writeWarning } from '../base/output.ts';
+import { print, writeInterrupted, writeWarning } from '../base/output.ts';
 import { type Progress, startProgress } from '../base/progress.ts';
 import { withCaller } from '../base/session.ts';
+import { beforeInterrupt } from '../base/signals.ts';
 
 const rowsPrinted = 10;
 
@@ -69,14 +70,28 @@ function partialText(file: string): string {
   );
 }
 
+/** What is added stays, and is passed over the next time. */
+function interruptedText({ rows, added }: Came, isDone: boolean): string {
+  const came = `interrupted after ${number(rows)} rows`;
+  if (!isDone) return `${came}: nothing was changed`;
+  return `${came}, ${number(added)} added. The same command goes on: it adds the rest`;
+}
+
+/** How far an import came. */
+interface Came {
+  rows: number;
+  added: number;
+}
+
 export default class BlocksImport extends BaseCommand {
   static override summary = "Block the addresses of another service's export";
 
   static override description =
     'Reads the CSV exports of SendGrid, Postmark, Mailgun, Amazon SES and Resend, the same as JSON ' +
-    'Lines, the JSON of SES, what "svc blocks export" wrote, and plain lists of addresses, with a reason after each ' +
-    'or without. The format is known by the header. First it only tells what would change; with ' +
-    '--yes it is done. Importing a file again changes nothing more.';
+    'Lines, the JSON of SES, what "svc blocks export" wrote, and plain lists of addresses, with a ' +
+    'reason after each or without. The format is known by the header. First it only tells what ' +
+    'would change; with --yes it is done. Importing a file again changes nothing more, and after an ' +
+    'interruption it adds the rest.';
 
   static override examples = [
     { description: 'What would change?', command: 'svc blocks import suppression_bounces.csv' },
@@ -119,10 +134,21 @@ export default class BlocksImport extends BaseCommand {
       const options = parseWith(importBlocksInput, { format, reason }, 'body');
       const progress = await startProgress(flags, 'read');
       const source = readFile(args.file, progress);
+      let came: Came = { rows: 0, added: 0 };
+      const forget = beforeInterrupt(() => {
+        progress.stop();
+        writeInterrupted(flags, interruptedText(came, flags.yes), came);
+      });
       const report = await importBlocks(app, caller, source, {
         ...options,
         dryRun: !flags.yes,
-      }).finally(progress.stop);
+        onBatch({ rows, added }) {
+          came = { rows, added: flags.yes ? added.count : 0 };
+        },
+      }).finally(() => {
+        forget();
+        progress.stop();
+      });
       await print(flags, report, () => reportText(report));
       if (report.isPartial) writeWarning(partialText(args.file));
     });

@@ -35,6 +35,8 @@ export interface ImportOptions {
   reason: BlockReason;
   /** Tell what would change, change nothing. */
   dryRun: boolean;
+  /** Called after each transaction, with the report so far. */
+  onBatch?: (report: ImportReport) => void;
 }
 
 /** One row of the file in a report. */
@@ -187,7 +189,7 @@ export async function importBlocks(
   app: App,
   caller: Caller,
   source: AsyncIterable<Buffer>,
-  { format: name, reason, dryRun }: ImportOptions,
+  { format: name, reason, dryRun, onBatch }: ImportOptions,
 ): Promise<ImportReport> {
   const { header, rows, isPartial } = await readTable(source);
   const format = formatOf(header, name);
@@ -202,6 +204,7 @@ export async function importBlocks(
       if (candidate) batch.push(candidate);
       if (batch.length < rowsPerTransaction) continue;
       await writeBatch(batch, take, report);
+      onBatch?.(report);
       batch = [];
     }
     await writeBatch(batch, take, report);

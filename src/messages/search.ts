@@ -10,11 +10,14 @@
 //                                                 | was there before the table
 //
 // It gives way: none while a burst presses in (for ten seconds at most), little beside deliveries. On
-// PostgreSQL the daemon that holds the marks fills, the others look again a second later.
+// PostgreSQL the daemon that holds the marks fills, the others look again a second later. What commands
+// accepted is found here first, and counted for the metrics.
 import type { App } from '../app.ts';
 import { firstIdAt } from '../runtime/ids.ts';
 import { createDueLoop } from '../store/due-loop.ts';
 import {
+  type BriefWay,
+  countByCommands,
   type Examined,
   examine,
   findMarks,
@@ -174,13 +177,24 @@ class Walk {
   ): Promise<number | null> {
     const missing = examined.flatMap(({ id, isIn }) => (isIn ? [] : id));
     if (missing.length === 0 && !isMarked) return 0;
-    return this.#app.store.write(async (trx) => {
+    const found = await this.#app.store.write(async (trx) => {
       const held = await holdMarks(trx);
       if (!held) return null;
+      const byCommands = missing.length > 0 ? await countByCommands(trx, missing) : new Map();
       await insertTerms(trx, missing);
       await setMarks(trx, moved(held));
-      return missing.length;
+      return byCommands;
     }, 'quiet');
+    if (found === null) return null;
+    this.#count(found);
+    return missing.length;
+  }
+
+  /** Each message is filled in once, by one daemon. */
+  #count(byCommands: ReadonlyMap<BriefWay, number>): void {
+    for (const [via, count] of byCommands) {
+      this.#app.metrics.accepted.inc({ direction: 'outbound', via }, count);
+    }
   }
 
   #floor(agoMs: number): string {

@@ -72,6 +72,32 @@ export async function insertTerms(db: Db, ids: readonly string[]): Promise<void>
     on conflict do nothing`.execute(db);
 }
 
+/** Whether message `m` is in the table. Counted: PostgreSQL would read all of it to ask for one. */
+function isInTable(db: Db): Sql {
+  return sql`(select count(*) from message_search
+    where organization_id = m.organization_id and kind = 'from' and value = ${senderValue(db)}
+      and created_at = m.created_at and message_id = m.id)`;
+}
+
+/** Ways by which a process that ends soon hands in: nobody asks it for its metrics. */
+const briefWays = ['command', 'sendmail'] as const;
+export type BriefWay = (typeof briefWays)[number];
+
+/** How many of these messages came by each such way and are not in the table yet. */
+export async function countByCommands(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<BriefWay, number>> {
+  // As src/sending/draft.ts writes it: what a user names stands behind.
+  const sums = briefWays.map(
+    (via) =>
+      sql`count(case when m.origin like ${`{"via":"${via}",%`} then 1 end) as ${sql.ref(via)}`,
+  );
+  const { rows } = await sql<Record<BriefWay, number>>`select ${sql.join(sums)} from messages m
+    where ${isOneOf(db, 'm.id', idList(db, ids))} and ${isInTable(db)} = 0`.execute(db);
+  return new Map(briefWays.map((via) => [via, rows[0]?.[via] ?? 0]));
+}
+
 /** Takes a message out of the table. The caller holds the message, which is there still. */
 export async function deleteTerms(db: Db, id: string): Promise<void> {
   const key = sql`organization_id, kind, value, created_at, message_id`;
@@ -98,18 +124,13 @@ export interface Examined {
   isIn: boolean;
 }
 
-/**
- * The messages after `from` up to `to`, where given. Ids are in the order of time. Counted, not asked
- * whether one exists: PostgreSQL would read the whole table once for that.
- */
+/** The messages after `from` up to `to`, where given. Ids are in the order of time. */
 export async function examine(
   db: Db,
   { from, to, limit }: { from: string; to?: string; limit: number },
 ): Promise<Examined[]> {
   const { rows } = await sql<{ id: string; is_in: number }>`
-    select m.id, (select count(*) from message_search
-      where organization_id = m.organization_id and kind = 'from' and value = ${senderValue(db)}
-        and created_at = m.created_at and message_id = m.id) as is_in
+    select m.id, ${isInTable(db)} as is_in
     from messages m
     where m.id > ${from} ${to === undefined ? sql`` : sql`and m.id <= ${to}`}
     order by m.id limit ${limit}`.execute(db);

@@ -5,8 +5,11 @@ import { refusalReasons } from '../errors.ts';
 
 export interface Metrics {
   registry: Registry;
-  /** Messages accepted, by `direction`. */
-  accepted: Counter<'direction'>;
+  /**
+   * Messages accepted, by `direction`; those that go out also by `via` (MessageOrigin.via). What commands
+   * accepted is counted when it is found in the store (src/messages/search.ts).
+   */
+  accepted: Counter<'direction' | 'via'>;
   /** Requests refused, by `reason` (RefusalReason). */
   refused: Counter<'reason'>;
   /** Logins and mails that the submission listener refused, by `reason` (RefusalReason). */
@@ -19,6 +22,13 @@ export interface Metrics {
   connections: Gauge;
   /** Deliveries in work now. */
   inFlight: Gauge;
+  /** Deliveries that wait, by `reason`, each half of the queue counted up to 100,000. */
+  queueWaiting: Gauge<'reason'>;
+  /** For how long the oldest of them has waited, in seconds. */
+  queueOldest: Gauge<'reason'>;
+  /** Those of them that wait in a lane, by the kind of `lane`. */
+  laneWaiting: Gauge<'lane'>;
+  laneOldest: Gauge<'lane'>;
   /** Posts to webhook endpoints, by `outcome`. */
   webhookAttempts: Counter<'outcome'>;
   /** Webhook deliveries that have not ended, counted up to 100,000. */
@@ -36,7 +46,7 @@ export function createMetrics(): Metrics {
     accepted: new Counter({
       name: 'svc_messages_accepted_total',
       help: 'Messages accepted and stored',
-      labelNames: ['direction'],
+      labelNames: ['direction', 'via'],
       registers,
     }),
     refused: new Counter({
@@ -72,6 +82,30 @@ export function createMetrics(): Metrics {
     inFlight: new Gauge({
       name: 'svc_deliveries_in_flight',
       help: 'Deliveries in work',
+      registers,
+    }),
+    queueWaiting: new Gauge({
+      name: 'svc_queue_deliveries',
+      help: 'Deliveries that wait, by reason, counted up to 100,000 ready and 100,000 not ready',
+      labelNames: ['reason'],
+      registers,
+    }),
+    queueOldest: new Gauge({
+      name: 'svc_queue_oldest_seconds',
+      help: 'How long the delivery that is in the queue longest has waited, by reason',
+      labelNames: ['reason'],
+      registers,
+    }),
+    laneWaiting: new Gauge({
+      name: 'svc_queue_lane_deliveries',
+      help: 'Deliveries that wait in lanes, by the kind of lane',
+      labelNames: ['lane'],
+      registers,
+    }),
+    laneOldest: new Gauge({
+      name: 'svc_queue_lane_oldest_seconds',
+      help: 'How long the oldest delivery in lanes has waited, by the kind of lane',
+      labelNames: ['lane'],
       registers,
     }),
     webhookAttempts: new Counter({

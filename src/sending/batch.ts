@@ -30,7 +30,7 @@ import {
   keepKeys,
   madeAndDeleted,
 } from './idempotency.ts';
-import { recentOf } from './send.ts';
+import { countTaken, recentOf } from './send.ts';
 
 /** What the row of a batch keeps of an entry: its refusal, or that it made a message. */
 type KeptEntry = { messageId: string } | { error: Record<string, unknown> };
@@ -71,7 +71,7 @@ export async function sendBatch(
     acceptBatch(app, trx, caller, requests, idempotency),
   );
   if ('error' in answer) throw answer.error;
-  app.metrics.accepted.inc({ direction: 'outbound' }, answer.accepted);
+  countTaken(app, caller, 'api', answer.accepted);
   return answer.results;
 }
 

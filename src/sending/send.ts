@@ -6,7 +6,7 @@
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { deleteIdempotencyKeysBefore } from '../messages/queries.ts';
-import type { Message, SendPayload } from '../messages/schema.ts';
+import type { Message, MessageOrigin, SendPayload } from '../messages/schema.ts';
 import { intakeOf } from '../queue/intake.ts';
 import { perApp } from '../runtime/per-app.ts';
 import type { Db } from '../store/db.ts';
@@ -49,8 +49,19 @@ export async function sendMessage(
 export async function acceptOne(app: App, request: AcceptRequest): Promise<Message> {
   const result = await gathered(app)(request);
   if ('error' in result) throw result.error;
-  if (!result.replayed) app.metrics.accepted.inc({ direction: 'outbound' });
+  const via = request.content.raw?.via ?? 'api';
+  if (!result.replayed) countTaken(app, request.caller, via, 1);
   return result.message;
+}
+
+/** A command's own metrics are read by nobody: a daemon counts what it finds of them in the store. */
+export function countTaken(
+  app: App,
+  { keyId }: Caller,
+  via: MessageOrigin['via'],
+  count: number,
+): void {
+  if (keyId !== null) app.metrics.accepted.inc({ direction: 'outbound', via }, count);
 }
 
 /** Adds a request to those that share the next transaction, and resolves with its result. */

@@ -7,7 +7,7 @@ import type { Page } from '../../src/api/pagination.ts';
 import type { ImportReport } from '../../src/blocks/import.ts';
 import { importFormats } from '../../src/blocks/import-formats.ts';
 import type { Block } from '../../src/blocks/schema.ts';
-import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, finished, initializedWorkspace } from '../support/cli.ts';
 
 let cli: CliWorkspace;
 beforeAll(async () => {
@@ -131,6 +131,49 @@ test('an export into a pipe that closes early ends quietly', async () => {
   child.stdout?.once('data', () => child.stdout?.destroy());
   const code = await new Promise((resolve) => child.on('close', resolve));
   expect([code, stderr]).toEqual([0, '']);
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  'an import that %s ends says how far it came, and the same command adds the rest',
+  async (signal) => {
+    const total = 40_000;
+    const name = `${signal}.csv`.toLowerCase();
+    const rows = Array.from({ length: total }, (_, n) => `row${n}.${signal}@example.com\n`);
+    write(name, `email\n${rows.join('')}`);
+    const args = ['blocks', 'import', name, '--yes'];
+    const child = cli.start(args);
+    const ended = finished(child);
+    // Batches are in the store by then: a file is read no faster than it is stored.
+    child.stderr?.on('data', (text: string) => {
+      if (text.includes('read 25 %')) child.kill(signal);
+    });
+    const { code, stdout, stderr } = await ended;
+    const words = /interrupted after ([\d,]+) rows, ([\d,]+) added\. The same command goes on/;
+    const [, read, added] = (words.exec(stderr) ?? [stderr]).map((text) =>
+      Number(text.replaceAll(',', '')),
+    );
+    expect([code, stdout, added]).toEqual([130, '', read]);
+    expect(added).toBeGreaterThan(0);
+    expect(added).toBeLessThan(total);
+    const again = await cli.json<ImportReport>(args);
+    expect([again.rows, again.added.count + again.existing.count]).toEqual([total, total]);
+    // The batch that was under way may be there too.
+    expect([0, 500]).toContain(again.existing.count - (added ?? 0));
+  },
+  60_000,
+);
+
+test('an interrupted import that only tells says that nothing was changed', async () => {
+  const child = cli.start(['blocks', 'import', 'sigint.csv', '--reason', 'bounce']);
+  const ended = finished(child);
+  child.stderr?.on('data', (text: string) => {
+    if (text.includes('read 25 %')) child.kill('SIGINT');
+  });
+  const { code, stderr } = await ended;
+  expect([code, stderr]).toEqual([
+    130,
+    expect.stringMatching(/interrupted after [\d,]+ rows: nothing was changed\n$/),
+  ]);
 });
 
 test('the help of import names every format', () => {

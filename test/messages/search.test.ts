@@ -8,6 +8,7 @@ import { getMessage } from '../../src/messages/messages.ts';
 import type { Message } from '../../src/messages/schema.ts';
 import { createSearchFiller, type Surroundings } from '../../src/messages/search.ts';
 import { firstIdAt } from '../../src/runtime/ids.ts';
+import { sendBatch } from '../../src/sending/batch.ts';
 import { receiveMail, shortMail } from '../inbound/received-mail.ts';
 import * as delivery from '../support/delivery.ts';
 import { eachApi } from '../support/each-app.ts';
@@ -40,6 +41,28 @@ describe.each(stores)('the search for messages on %s', (store) => {
   const fill = () => createSearchFiller(test.app, quiet).fill();
   const subject = (text: string, top: Record<string, unknown> = {}) =>
     send(api, payload({ subject: text }, top));
+
+  it('counts what commands accepted for the metrics, once, whoever fills it in', async () => {
+    const { app } = test;
+    const accepted = async ({ metrics }: App) => {
+      const { values } = await metrics.accepted.get();
+      const sent = values.filter(({ labels }) => labels.direction === 'outbound');
+      return Object.fromEntries(sent.map(({ labels, value }) => [labels.via, value]));
+    };
+    const [command, other] = [await test.another(), await test.another()];
+    await subject('By the API');
+    await delivery.send(command, test.operator, 'ada@example.com');
+    await sendBatch(command, test.operator, [payload({ subject: 'In a batch' })], null);
+    expect(await accepted(app)).toEqual({ api: 1 });
+    expect(await fill()).toBe(3);
+    await createSearchFiller(other, quiet).fill();
+    await fill();
+    await test.clock.advance(11 * minuteMs);
+    await fill();
+    const counted = { api: 1, command: 2, sendmail: 0 };
+    expect([await accepted(app), await accepted(other)]).toEqual([counted, {}]);
+    expect(await accepted(command)).toEqual({});
+  });
 
   it('finds by each term, in any case but that of a tag, and by several together', async () => {
     await subject('Invoice 1', { to: [{ email: 'Ada@Example.com' }], tags: ['billing', 'May'] });

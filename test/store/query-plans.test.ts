@@ -1,7 +1,7 @@
 // No read that a route can start scans what grows with the mail, on either engine: every route is asked,
 // with each of its query parameters and each two of them, and what it asked of the store is planned.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ZodObject } from 'zod';
 import { routes } from '../../daemon/http/routes.ts';
 import type { Route } from '../../src/api/route.ts';
@@ -11,6 +11,7 @@ import { getEmailProjection } from '../../src/messages/email-projection.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
 import type { EmailProjection } from '../../src/messages/schema.ts';
 import { createSearchFiller } from '../../src/messages/search.ts';
+import { startQueueGauges } from '../../src/queue/queue-gauges.ts';
 import { pathOf, type Resource, type Row, resources, rows } from '../http/permission-rows.ts';
 import { type PermissionWorld, permissionWorld, type Side } from '../http/permission-world.ts';
 import { receiveMail, shortMail } from '../inbound/received-mail.ts';
@@ -256,6 +257,20 @@ describe.each(stores)('the plans of what runs on %s', (store) => {
       await pipeline.close();
     }
     await expectNoScan(queries.take());
+  });
+
+  it('what measures the queue', async () => {
+    queries.take();
+    const stop = startQueueGauges(world.test.app);
+    await vi.waitFor(async () => {
+      await world.test.clock.advance(1);
+      const text = await world.test.app.metrics.registry.metrics();
+      expect(text).toContain('svc_queue_deliveries{reason="ready"}');
+    });
+    await stop();
+    const ran = queries.take();
+    expect(ran.map(({ text }) => /deliveries/.test(text))).toEqual([true, true]);
+    await expectNoScan(ran);
   });
 
   it('what makes messages findable, and takes them out again', async () => {

@@ -1,0 +1,160 @@
+// The queue in figures that a person is woken by (`GET /metrics`): how many deliveries wait and for how
+// long the oldest has, by reason and by kind of lane. Measured by the daemon at its own times, never for a
+// request; several daemons of one store show the same figures.
+import type { App } from '../app.ts';
+import { type PageStart, selectWaitingFrom, type WaitingRow } from '../deliveries/depth-queries.ts';
+import type { QueueHalf } from '../deliveries/queue-queries.ts';
+import { waitReasons } from '../deliveries/status.ts';
+import type { Clock } from '../runtime/clock.ts';
+
+const measureEachMs = 10_000;
+/** Of the time at most a hundredth is spent in the store: where it takes long, it comes less often. */
+const restPerSpent = 100;
+/** Entries counted in each half of the queue. */
+const mostCounted = 100_000;
+/** A page takes SQLite's one connection 2 ms; 15 ms where its rows lie scattered. */
+const page = 1_000;
+const breathMs = 1;
+/** Kinds of lanes with a figure of their own, those with the most entries; the rest is `other`. */
+const mostKinds = 20;
+const otherKinds = 'other';
+
+/** Beside the wait reasons: what may go at once, and what is to go later. */
+const reasons = ['ready', 'scheduled', 'time', ...waitReasons] as const;
+type Reason = (typeof reasons)[number];
+
+/** How many, and since when the oldest of them waits (ms since 1970). */
+interface Depth {
+  count: number;
+  since: number;
+}
+
+type Depths<Label extends string = string> = Map<Label, Depth>;
+
+/** Starts measuring; returns the stop, which lets a measure that runs end. */
+export function startQueueGauges(app: App, most = mostCounted): () => Promise<void> {
+  let isStopped = false;
+  let cancel = () => {};
+  const measure = async () => {
+    let spentMs = 0;
+    try {
+      const depths = await measureQueue(app, most, () => isStopped);
+      if (!isStopped) show(app, depths);
+      spentMs = depths.spentMs;
+    } catch (error) {
+      app.log.warn({ err: error }, 'the queue was not measured for /metrics: trying again');
+    }
+    if (isStopped) return;
+    const restMs = Math.max(measureEachMs, restPerSpent * spentMs);
+    cancel = app.clock.after(restMs, () => {
+      running = measure();
+    });
+  };
+  let running = measure();
+  return async () => {
+    isStopped = true;
+    cancel();
+    await running;
+  };
+}
+
+interface QueueDepths {
+  byReason: Depths<Reason>;
+  byKind: Depths;
+  /** For which the store was asked. */
+  spentMs: number;
+}
+
+async function measureQueue(
+  { store, clock }: App,
+  most: number,
+  isStopped: () => boolean,
+): Promise<QueueDepths> {
+  const byReason: QueueDepths['byReason'] = new Map();
+  const byKind: QueueDepths['byKind'] = new Map();
+  let spentMs = 0;
+  for (const half of ['ready', 'due'] as const) {
+    let start: PageStart | null = null;
+    for (let left = most; left > 0 && !isStopped(); left -= page) {
+      const limit = Math.min(page, left);
+      const askedAt = clock.elapsed();
+      const rows: WaitingRow[] = await selectWaitingFrom(store.db, half, start, limit);
+      spentMs += clock.elapsed() - askedAt;
+      for (const row of rows) {
+        const since = waitsSince(row);
+        add(byReason, reasonOf(row, half), since);
+        if (row.lane !== null) add(byKind, kindOf(row.lane), since);
+      }
+      if (rows.length < limit) break;
+      start = after(rows, start);
+      await breathe(clock);
+    }
+  }
+  return { byReason, byKind, spentMs };
+}
+
+/** Many may have one time: they are passed over by their number. */
+function after(rows: readonly WaitingRow[], before: PageStart | null): PageStart {
+  const at = rows.at(-1)?.at ?? 0;
+  const same = rows.length - rows.findIndex((row) => row.at === at);
+  const isAllSame = same === rows.length && before?.at === at;
+  return { at, skip: isAllSame ? before.skip + same : same };
+}
+
+function breathe(clock: Clock): Promise<void> {
+  return new Promise((resolve) => clock.after(breathMs, resolve));
+}
+
+function reasonOf({ wait_reason, status }: WaitingRow, half: QueueHalf): Reason {
+  if (half === 'ready') return 'ready';
+  if (wait_reason !== null) return wait_reason;
+  return status === 'scheduled' ? 'scheduled' : 'time';
+}
+
+/** What is scheduled waits from its time on. */
+function waitsSince({ status, wait_reason, due_at, since }: WaitingRow): number {
+  return status === 'scheduled' && wait_reason === null ? (due_at ?? since) : since;
+}
+
+/** The first word of a lane: the provider, `mx`, `relay`, or the kind of a stop (stops.ts). */
+function kindOf(lane: string): string {
+  return lane.split(' ', 1)[0] ?? '';
+}
+
+function add<Label extends string>(depths: Depths<Label>, label: Label, since: number): void {
+  const depth = depths.get(label);
+  if (!depth) {
+    depths.set(label, { count: 1, since });
+    return;
+  }
+  depth.count++;
+  depth.since = Math.min(depth.since, since);
+}
+
+function show({ metrics, clock }: App, { byReason, byKind }: QueueDepths): void {
+  const now = clock.now();
+  const age = (depth: Depth | undefined) => (depth ? Math.max(0, now - depth.since) / 1000 : 0);
+  for (const reason of reasons) {
+    const depth = byReason.get(reason);
+    metrics.queueWaiting.set({ reason }, depth?.count ?? 0);
+    metrics.queueOldest.set({ reason }, age(depth));
+  }
+  metrics.laneWaiting.reset();
+  metrics.laneOldest.reset();
+  for (const [lane, depth] of largest(byKind)) {
+    metrics.laneWaiting.set({ lane }, depth.count);
+    metrics.laneOldest.set({ lane }, age(depth));
+  }
+}
+
+/** Whatever the store holds, there are so many labels at most. */
+function largest(depths: Depths): Depths {
+  const sorted = [...depths].sort(([, a], [, b]) => b.count - a.count);
+  const shown: Depths = new Map(sorted.slice(0, mostKinds));
+  const rest = sorted.slice(mostKinds).map(([, depth]) => depth);
+  if (rest.length === 0) return shown;
+  return shown.set(otherKinds, {
+    count: rest.reduce((sum, { count }) => sum + count, 0),
+    since: Math.min(...rest.map(({ since }) => since)),
+  });
+}

@@ -1,0 +1,19 @@
+// What a person is woken by: the figures of a real daemon, whoever handed the mail in.
+import { afterAll, expect, test } from 'vitest';
+import { daemonHome, until } from '../support/daemon-process.ts';
+
+const home = daemonHome();
+afterAll(() => home.close());
+
+test('a daemon measures its queue, and counts what a command sent', async () => {
+  const daemon = await home.start();
+  const metrics = async () => (await fetch(`${daemon.httpUrl}/metrics`)).text();
+  const shows = (line: string) =>
+    until(async () => (await metrics()).includes(`\n${line}\n`), line);
+  await shows('svc_queue_deliveries{reason="retry"} 0');
+  await shows('svc_queue_oldest_seconds{reason="ready"} 0');
+  const args = ['messages', 'send', '--to', 'ada@example.com', '--subject', 'Hi', '--text', 'Hi'];
+  expect((await home.cli.run(args)).code).toBe(0);
+  await shows('svc_messages_accepted_total{direction="outbound",via="command"} 1');
+  expect((await daemon.stop()).code).toBe(0);
+}, 60_000);
