@@ -138,12 +138,15 @@ const pageBased = routes.filter(
 describe.each(stores)('8.3 on %s', (store) => {
   let test: TestApp;
   let api: HttpApi;
-  let domainId: string;
+  /** What the path of a list names. */
+  const owners: Record<string, string> = {};
   beforeAll(async () => {
     test = await testApp({ store });
     api = httpApi(test);
     const { items } = await listDomains(test.app, test.operator, { page: 1, limit: 1 });
-    domainId = items[0]?.id ?? '';
+    owners['/v1/email/domains'] = items[0]?.id ?? '';
+    const endpoint = { url: 'https://203.0.114.1/', events: ['*'] };
+    owners['/v1/webhooks'] = (await api.post<{ id: string }>('/v1/webhooks', endpoint)).body.id;
   });
   afterAll(async () => {
     await api.close();
@@ -159,7 +162,7 @@ describe.each(stores)('8.3 on %s', (store) => {
   describe.each(pageBased.map(({ path }) => path))('8.3 page-based lists: %s', (path) => {
     const list = (query: string) =>
       api.get<{ pagination: unknown; fields: unknown }>(
-        `${path.replace('{id}', domainId)}${query}`,
+        `${path.replace('{id}', owners[path.split('/{id}')[0] ?? ''] ?? '')}${query}`,
       );
 
     it.each([

@@ -18,7 +18,9 @@ const changesNothing = [
   ...['blocks export', 'blocks list', 'blocks show'],
   ...['domains dns', 'domains list', 'domains reports', 'domains show', 'init'],
   // A look at DNS, which changes what DNS shows.
-  ...['tracking recheck', 'tracking show'],
+  ...['tracking recheck', 'tracking show', 'warming show'],
+  // It says on standard error that no daemon runs: test/cli/sendmail.test.ts.
+  'sendmail',
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
   ...['messages deliveries', 'messages events', 'messages explain', 'messages list'],
   ...['messages show', 'queue holds', 'queue list', 'queue show', 'queue top'],
@@ -54,6 +56,15 @@ const changes: Readonly<Record<string, Change>> = {
   'domains rotate': { args: () => ['example.com'] },
   'tracking enable': { args: () => ['example.com', '--label', 'links'] },
   'tracking disable': { args: () => ['example.com'] },
+  'warming start': {
+    args: () => [
+      ...['example.com', '--identity', 'new', '--initial', '50'],
+      ...['--growth', '30', '--target', '5000'],
+    ],
+  },
+  'warming pause': { args: () => ['example.com'] },
+  'warming resume': { args: () => ['example.com'] },
+  'warming stop': { args: () => ['example.com'] },
   'domains resume': { args: () => ['example.com'] },
   'senders create': { args: () => ['--email', 'shop@example.com'] },
   'senders update': { args: (idOf) => [idOf('senders create'), '--name', 'The shop'] },

@@ -475,9 +475,9 @@ describe('warnings', () => {
   });
 
   it('tell which keys this version does not use yet', () => {
-    write('config.yaml', 'storage: {inlineBytes: 1000}');
+    write('config.yaml', 'storage: {s3: {bucket: b}}');
     expect(load({ SVC_CONSOLE_ENABLED: 'false' }).warnings).toEqual([
-      'storage.inlineBytes is accepted but this version does not use it yet',
+      'storage.s3.bucket is accepted but this version does not use it yet',
       'console.enabled is accepted but this version does not use it yet',
     ]);
   });

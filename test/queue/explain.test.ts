@@ -293,12 +293,15 @@ describe.each(stores)('explain on %s', (store) => {
     const later = await waiting(app, caller, 'later@b.example', start + hourMs);
     const hold = await holdQueue(app, { domain: 'b.example' }, 'disk full');
     const held = await queued(app, caller, 'held@b.example');
-    for (const row of [held, later]) {
+    for (const [row, reason] of [
+      [held, held.wait_reason],
+      [later, 'provider-unavailable'],
+    ] as const) {
       expect(await explained(row.message_id)).toMatchObject({
         next: `It is on hold (${hold.id}: disk full) and is not attempted until that is released.`,
         nextAt: null,
-        waitReason: row.wait_reason,
-        because: `An operator holds it back (waitReason: ${row.wait_reason ?? 'none yet'}).`,
+        waitReason: reason,
+        because: `An operator holds it back (waitReason: ${reason ?? 'none yet'}).`,
         help: { command: `svc queue release ${hold.id}` },
       });
     }
