@@ -73,7 +73,7 @@ describe('in relay mode', () => {
   test('`messages send --wait` follows a message to the end: 0 when it was sent', async () => {
     const { code, stdout } = await home.cli.run(['messages', 'send', ...toAda, '--wait']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^ *\d+\.\d s {2}ada@example\.com: sent\b/m);
+    expect(stdout).toMatch(/^ *\d+\.\d s {2}ada@example\.com {2}sent: /m);
     expect((await arrived('ada@example.com')).raw.toString()).toMatch(/^Subject: By command\r$/m);
   });
 

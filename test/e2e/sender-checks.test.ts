@@ -62,9 +62,10 @@ test('who lets SPF hang is deferred twice (goal: 1.5 s), each time with one line
     expect(line).toMatchObject({
       level: 'info',
       domain: 'bank.example',
+      from: 'ceo@bank.example',
       remoteAddress: '127.0.0.1',
     });
-    expect(JSON.stringify(line)).not.toMatch(/ceo|secret-Subject/);
+    expect(JSON.stringify(line)).not.toMatch(/secret-Subject/);
   }
 });
 

@@ -1,10 +1,10 @@
 // svc tracking as it is typed: the same answers as over HTTP, and words for people.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CliWorkspace, cliWorkspace } from '../../support/cli.ts';
+import { type CliWorkspace, initializedWorkspace } from '../../support/cli.ts';
 
 let cli: CliWorkspace;
 beforeAll(async () => {
-  cli = cliWorkspace();
+  cli = await initializedWorkspace();
   await cli.run(['domains', 'add', 'acme.example', '--dkim', 'ed25519']);
   await cli.run(['domains', 'verify', 'acme.example', '--force']);
 });
