@@ -215,6 +215,9 @@ export async function deleteSome(trx: Db, endpointId: string, limit: number): Pr
     .selectFrom('webhook_deliveries')
     .select('id')
     .where('endpoint_id', '=', endpointId)
+    // The order of their index: PostgreSQL would read the table until it has so many.
+    .orderBy('status')
+    .orderBy('id')
     .limit(limit)
     .execute();
   const ids = rows.map(({ id }) => id);
