@@ -5,16 +5,18 @@ import { z } from 'zod';
 const labelPattern = /^(?!..--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const labelExpected = 'must be one DNS label, such as links: letters, digits and hyphens within';
 
-export const enableTrackingInput = z.strictObject({
-  label: z
-    .string()
-    .max(63, labelExpected)
-    .transform((text) => text.toLowerCase())
-    .refine((text) => labelPattern.test(text) || /^xn--[a-z0-9-]{0,58}[a-z0-9]$/.test(text), {
-      error: labelExpected,
-    })
-    .meta({ description: 'In front of the domain: `links` makes links.example.com' }),
-});
+export const enableTrackingInput = z
+  .strictObject({
+    label: z
+      .string()
+      .max(63, labelExpected)
+      .transform((text) => text.toLowerCase())
+      .refine((text) => labelPattern.test(text) || /^xn--[a-z0-9-]{0,58}[a-z0-9]$/.test(text), {
+        error: labelExpected,
+      })
+      .meta({ description: 'In front of the domain: `links` makes links.example.com' }),
+  })
+  .meta({ examples: [{ label: 'links' }] });
 
 const dnsRecord = z.object({
   name: z.string(),
