@@ -198,9 +198,23 @@ export async function trackingWorld(options: WorldOptions = {}): Promise<Trackin
     }
   }
 
+  /** In ms; Infinity where nothing will be due. */
+  async function untilNextLook(): Promise<number> {
+    const now = made.clock.now();
+    const { rows } = await sql<{ at: number | null }>`
+      select min(next_check_at) as at from tracking_hosts where next_check_at > ${now}`.execute(
+      made.app.store.db,
+    );
+    const at = rows[0]?.at ?? null;
+    return at === null ? Number.POSITIVE_INFINITY : Number(at) - now;
+  }
+
+  /** Stops where a look begins: the time of its requests is not to pass before they are answered. */
   async function pass(ms: number, stepMs = minute): Promise<void> {
-    for (let passed = 0; passed < ms; passed += stepMs) {
-      await made.clock.advance(Math.min(stepMs, ms - passed));
+    for (let passed = 0; passed < ms; ) {
+      const step = Math.min(stepMs, ms - passed, await untilNextLook());
+      await made.clock.advance(step);
+      passed += step;
       await settle();
     }
   }
