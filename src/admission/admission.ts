@@ -8,7 +8,7 @@
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { RateLimitedError } from '../errors.ts';
-import { countOrganizationChanges, findOrganization } from '../organizations/queries.ts';
+import { findOrganization, organizationChanges } from '../organizations/queries.ts';
 import { perApp } from '../runtime/per-app.ts';
 import { KnownRows } from '../store/changes.ts';
 import {
@@ -41,7 +41,7 @@ class OrganizationRates {
 
   constructor(app: App) {
     this.#app = app;
-    const countChanges = () => countOrganizationChanges(app.store.db);
+    const countChanges = () => organizationChanges.count(app.store.db);
     this.#known = new KnownRows(app.clock, mostKnown, countChanges);
   }
 

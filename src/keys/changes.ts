@@ -6,7 +6,7 @@ import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { perApp } from '../runtime/per-app.ts';
 import { KnownRows } from '../store/changes.ts';
-import { countKeyChanges } from './queries.ts';
+import { keyChanges } from './queries.ts';
 
 const mostKnown = 10_000;
 
@@ -19,7 +19,7 @@ export interface KnownKey {
 
 export const knownKeys = perApp(
   ({ clock, store }: App) =>
-    new KnownRows<KnownKey>(clock, mostKnown, () => countKeyChanges(store.db)),
+    new KnownRows<KnownKey>(clock, mostKnown, () => keyChanges.count(store.db)),
 );
 
 /** To be called after the commit of a revocation, a rotation or a change of what a caller carries. */

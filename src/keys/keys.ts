@@ -204,7 +204,7 @@ export async function updateKey(
       await queries.keys.update(trx, caller.organizationId, id, changes);
       await record(app, trx, caller, { subject: id, action: 'key.updated', details });
       // A caller carries name and constraints.
-      await queries.addKeyChange(trx);
+      queries.keyChanges.note(trx);
     }
     return toApiKey(changed);
   });
@@ -234,7 +234,7 @@ export async function rotateKey(app: App, caller: Caller, id: string): Promise<A
     const details = { replacedBy: row.id };
     await record(app, trx, caller, { subject: id, action: 'key.rotated', details });
     await record(app, trx, caller, created(row, { replaces: id }));
-    await queries.addKeyChange(trx);
+    queries.keyChanges.note(trx);
     return toApiKey(row, plaintext);
   });
   keysChanged(app);
@@ -249,7 +249,7 @@ export async function revokeKey(app: App, caller: Caller, id: string): Promise<D
     if (!(await queries.deactivateKey(trx, id))) return;
     const details = { name: row.name, role: row.role_name };
     await record(app, trx, caller, { subject: id, action: 'key.revoked', details });
-    await queries.addKeyChange(trx);
+    queries.keyChanges.note(trx);
   });
   keysChanged(app);
   return { success: true, message: `API key ${id} is revoked` };

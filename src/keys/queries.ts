@@ -1,4 +1,5 @@
 // All SQL on `api_keys` and `key_changes`. Rows only, no decisions.
+import { changeCounter } from '../store/change-counter.ts';
 import { type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
 import { rowsOf } from '../store/rows.ts';
 
@@ -32,25 +33,11 @@ const byHash = statement<KeyTables, { hash: string }, KeyRow>((db, parameter) =>
   db.selectFrom('api_keys').selectAll().where('hash', '=', parameter('hash')),
 );
 
-const changes = statement<KeyTables, object, { counter: number }>((db) =>
-  db.selectFrom('key_changes').select('counter'),
-);
+/** Of what a caller carries: rights taken away, constraints, a name. */
+export const keyChanges = changeCounter<KeyTables>('key_changes');
 
 export async function findKeyByHash(db: Db, hash: string): Promise<KeyRow | undefined> {
   return (await byHash(db, { hash }))[0];
-}
-
-/** Grows with every change of what a caller carries: rights taken away, constraints, a name. */
-export async function countKeyChanges(db: Db): Promise<number> {
-  return (await changes(db, {}))[0]?.counter ?? 0;
-}
-
-/** The last thing of a transaction: it locks a row that all such transactions share. */
-export async function addKeyChange(db: Db): Promise<void> {
-  await tables<KeyTables>(db)
-    .updateTable('key_changes')
-    .set(({ eb }) => ({ counter: eb('counter', '+', 1) }))
-    .execute();
 }
 
 /** By an id or a page of them, and their texts. */

@@ -182,7 +182,7 @@ export async function changeOrganization(
     const event = kind && told(kind, toOrganization(after));
     const by = { actor, organizationId: id };
     await record(app, trx, by, { subject: id, action, details, ...(event && { event }) });
-    await queries.addOrganizationChange(trx);
+    queries.organizationChanges.note(trx);
     return after;
   });
   return changed.then(toOrganization, (error: unknown) => {

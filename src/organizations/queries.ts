@@ -1,4 +1,5 @@
 // All SQL on `organizations` and `organization_changes`. Rows only, no decisions.
+import { changeCounter } from '../store/change-counter.ts';
 import { type Db, engineOf, idList, isOneOf, statement, tables } from '../store/db.ts';
 
 export interface OrganizationRow {
@@ -36,14 +37,7 @@ export function findOrganizations(db: Db, ids: readonly string[]): Promise<Organ
   return byIds(db, { ids: idList(db, ids) });
 }
 
-const changes = statement<OrganizationTables, object, { counter: number }>((db) =>
-  db.selectFrom('organization_changes').select('counter'),
-);
-
-/** Grows with every change of an organization. */
-export async function countOrganizationChanges(db: Db): Promise<number> {
-  return (await changes(db, {}))[0]?.counter ?? 0;
-}
+export const organizationChanges = changeCounter<OrganizationTables>('organization_changes');
 
 const byId = statement<OrganizationTables, { id: string }, OrganizationRow>((db, parameter) =>
   db.selectFrom('organizations').selectAll().where('id', '=', parameter('id')),
@@ -174,15 +168,4 @@ export function updateOrganization(
     .$if(whileStatus !== undefined, (q) => q.where('sending_status', '=', whileStatus ?? 'enabled'))
     .returningAll()
     .executeTakeFirst();
-}
-
-/**
- * Counts that organizations were changed: the last thing of the transaction, as it locks a row that
- * all such transactions share. Whoever holds it waits for nothing, so that none deadlock.
- */
-export async function addOrganizationChange(trx: Db): Promise<void> {
-  await tables<OrganizationTables>(trx)
-    .updateTable('organization_changes')
-    .set(({ eb }) => ({ counter: eb('counter', '+', 1) }))
-    .execute();
 }

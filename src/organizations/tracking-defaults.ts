@@ -2,7 +2,7 @@
 // sends pay nothing for it. A change is seen by every process within a second.
 import type { App } from '../app.ts';
 import { perApp } from '../runtime/per-app.ts';
-import { countOrganizationChanges, findTrackingOrganizations } from './queries.ts';
+import { findTrackingOrganizations, organizationChanges } from './queries.ts';
 
 const staleMs = 1_000;
 
@@ -36,7 +36,7 @@ class KnownDefaults {
   async #read(): Promise<void> {
     const { db } = this.#app.store;
     const at = this.#app.clock.elapsed();
-    const changes = await countOrganizationChanges(db);
+    const changes = await organizationChanges.count(db);
     if (changes !== this.#changes) {
       const rows = await findTrackingOrganizations(db);
       this.#byOrganization = new Map(

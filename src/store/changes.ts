@@ -13,6 +13,7 @@
 // What was being read meanwhile is answered, and not kept: it may be of the time before the change.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../runtime/clock.ts';
+import type { Db, Store } from './db.ts';
 
 const recheckMs = 500;
 
@@ -81,4 +82,13 @@ export class KnownRows<Row extends {}> {
     this.#seenChanges = changes;
     this.#checkedAt = now;
   }
+}
+
+/**
+ * Where a transaction reads what is committed, to be kept. On PostgreSQL that is the transaction itself:
+ * were each to wait for a second connection, as many as the pool has would wait for one another. On
+ * SQLite a transaction is shared with others, which may change the rows and fail.
+ */
+export function committedIn({ kind, db }: Pick<Store, 'kind' | 'db'>, trx: Db): Db {
+  return kind === 'postgres' ? trx : db;
 }

@@ -11,7 +11,7 @@
 // The window is made of whole hours and the one that runs: 24 to 25 hours with `windowHours` 24.
 import type { App } from '../app.ts';
 import { workspacePaused, workspaceWarning } from '../organizations/events.ts';
-import { addOrganizationChange, updateOrganization } from '../organizations/queries.ts';
+import { organizationChanges, updateOrganization } from '../organizations/queries.ts';
 import type { Db } from '../store/db.ts';
 import { judgeDomains, type NewHold, scopeOfDomain } from './domain-holds.ts';
 import {
@@ -97,7 +97,7 @@ export async function countHealth(
     if (judged === 'paused') hasPaused = true;
     else held.push(...judged);
   }
-  if (hasPaused) await addOrganizationChange(trx);
+  if (hasPaused) organizationChanges.note(trx);
   return held;
 }
 

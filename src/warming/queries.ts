@@ -1,6 +1,7 @@
 // All SQL on `warming_plans`, `warming_batches`, `warming_decisions` and `warming_changes`. Rows only, no
 // decisions.
 import { type Kysely, type SqlBool, sql } from 'kysely';
+import { changeCounter } from '../store/change-counter.ts';
 import { change, type Db, type ParameterOf, statement, tables } from '../store/db.ts';
 import { lockerOf } from '../store/locks.ts';
 import type { BatchState, DecisionKind, PlanStatus, StartWarming } from './schema.ts';
@@ -208,17 +209,5 @@ export async function selectDecisions(
   return newest.reverse();
 }
 
-const changes = statement((db: Kysely<WarmingTables>) =>
-  db.selectFrom('warming_changes').select('counter'),
-);
-
-export async function countWarmingChanges(db: Db): Promise<number> {
-  return (await changes(db, {}))[0]?.counter ?? 0;
-}
-
-export async function addWarmingChange(trx: Db): Promise<void> {
-  await on(trx)
-    .updateTable('warming_changes')
-    .set(({ eb }) => ({ counter: eb('counter', '+', 1) }))
-    .execute();
-}
+/** A plan began or is over. */
+export const warmingChanges = changeCounter<WarmingTables>('warming_changes');

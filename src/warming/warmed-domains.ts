@@ -3,24 +3,12 @@
 // one by this process at once.
 import type { App } from '../app.ts';
 import { perApp } from '../runtime/per-app.ts';
-import { KnownRows } from '../store/changes.ts';
+import { committedIn, KnownRows } from '../store/changes.ts';
 import type { Db } from '../store/db.ts';
-import { type LastWrite, lastly } from '../store/last-writes.ts';
-import { addWarmingChange, countWarmingChanges, selectWarmedDomains } from './queries.ts';
+import { selectWarmedDomains, warmingChanges } from './queries.ts';
 
 /** Organizations. */
 const mostKnown = 10_000;
-
-class WarmingChange implements LastWrite {
-  write(trx: Db): Promise<void> {
-    return addWarmingChange(trx);
-  }
-}
-
-/** Counts, at the end of its transaction, that a plan began or is over. */
-export function noteWarmingChange(trx: Db): void {
-  lastly(trx, 'warming_changes', () => new WarmingChange());
-}
 
 class WarmedDomains {
   readonly #app: App;
@@ -28,7 +16,7 @@ class WarmedDomains {
 
   constructor(app: App) {
     this.#app = app;
-    this.#known = new KnownRows(app.clock, mostKnown, () => countWarmingChanges(app.store.db));
+    this.#known = new KnownRows(app.clock, mostKnown, () => warmingChanges.count(app.store.db));
   }
 
   /** From memory; undefined where the store has to be asked. */
@@ -38,11 +26,8 @@ class WarmedDomains {
 
   /** The same, asked within a transaction. */
   async find(trx: Db, organizationId: string): Promise<ReadonlySet<string>> {
-    const { kind, db } = this.#app.store;
-    // What is committed. On PostgreSQL the transaction reads it by itself: were each to wait for a second
-    // connection, all of the pool would wait for one another. On SQLite it is shared with others.
-    const reader = kind === 'postgres' ? trx : db;
-    if (this.#known.isStale()) await this.#known.refresh(() => countWarmingChanges(reader));
+    const reader = committedIn(this.#app.store, trx);
+    if (this.#known.isStale()) await this.#known.refresh(() => warmingChanges.count(reader));
     return (
       this.#known.get(organizationId) ??
       this.#known.load(

@@ -26,10 +26,11 @@ import {
   type PlanRow,
   updateBatch,
   updatePlan,
+  warmingChanges,
 } from './queries.ts';
 import { firstAllowance } from './ramp.ts';
 import type { DecideWarming, DecisionKind, StartWarming, Warming } from './schema.ts';
-import { noteWarmingChange, warmedDomains } from './warmed-domains.ts';
+import { warmedDomains } from './warmed-domains.ts';
 import { decide, growthOf, openWindow, windowsOf } from './windows.ts';
 
 /** As decisions name who made them. */
@@ -64,7 +65,7 @@ export async function startWarming(
     const growth = growthOf(plan);
     const opening = { startsAt: plan.created_at, allowance: firstAllowance(growth), actor };
     await openWindow(app, trx, plan, await windowsOf(trx, plan), opening);
-    noteWarmingChange(trx);
+    warmingChanges.note(trx);
     const details = { domain, identity: plan.identity, ...growth };
     await record(app, trx, caller, { subject: plan.id, action: 'warming.started', details });
     return presentWarming(app, trx, plan);
@@ -231,7 +232,7 @@ export function cancelWarming(
       for (const batch of [open, scheduled]) {
         if (batch) await updateBatch(trx, batch.id, { state: 'cancelled', cancelled_at: now });
       }
-      noteWarmingChange(trx);
+      warmingChanges.note(trx);
       const ended = { held_at: null, paused_at: null, hold_reason: null };
       return updatePlan(trx, plan.id, { ...ended, status: 'cancelled', updated_at: now });
     },

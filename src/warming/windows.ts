@@ -39,9 +39,10 @@ import {
   selectDuePlans,
   updateBatch,
   updatePlan,
+  warmingChanges,
 } from './queries.ts';
 import { type Growth, nextAllowance, windowMs } from './ramp.ts';
-import { noteWarmingChange, warmedDomains } from './warmed-domains.ts';
+import { warmedDomains } from './warmed-domains.ts';
 
 /** A window whose predecessor ended longer ago begins now. */
 const latenessMs = hourMs;
@@ -284,7 +285,7 @@ async function complete(app: App, trx: Db, plan: PlanRow, open: BatchRow): Promi
     updated_at: now,
   });
   await decide(app, trx, plan.id, systemActor, [{ kind: 'completed', batch_id: open.id }]);
-  noteWarmingChange(trx);
+  warmingChanges.note(trx);
   await record(app, trx, byService(plan.organization_id), {
     subject: plan.id,
     action: 'warming.completed',

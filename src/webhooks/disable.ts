@@ -6,9 +6,8 @@ import type { Db } from '../store/db.ts';
 import { moveCounts } from './counters.ts';
 import { cancelWaiting } from './delivery-queries.ts';
 import { webhookDisabled } from './events.ts';
-import { noteEndpointChange } from './known-endpoints.ts';
 import { toWebhook } from './present.ts';
-import { setEndpoint } from './queries.ts';
+import { endpointChanges, setEndpoint } from './queries.ts';
 import type { DeliveryRow, EndpointRow } from './rows.ts';
 
 /** In one transaction. */
@@ -31,7 +30,7 @@ export async function disableEndpoint(
   await setEndpoint(trx, endpoint.id, change);
   await cancelSome(app, trx, endpoint.id);
   // Before the event is told: the endpoint does not hear of its own end.
-  noteEndpointChange(trx);
+  endpointChanges.note(trx);
   const event = told(webhookDisabled, toWebhook(app, { ...endpoint, ...change }));
   const audited = { action: 'webhook.disabled', details: { reason } } as const;
   const by = byService(endpoint.organization_id);

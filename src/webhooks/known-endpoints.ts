@@ -3,33 +3,17 @@
 // (src/store/changes.ts), one by this process at once.
 import type { App } from '../app.ts';
 import { perApp } from '../runtime/per-app.ts';
-import { KnownRows } from '../store/changes.ts';
+import { committedIn, KnownRows } from '../store/changes.ts';
 import { type Db, fromJson } from '../store/db.ts';
-import { hasGathered, type LastWrite, lastly } from '../store/last-writes.ts';
 import { matcherOf } from './patterns.ts';
-import { addEndpointChange, countEndpointChanges, findActiveEndpoints } from './queries.ts';
+import { endpointChanges, findActiveEndpoints } from './queries.ts';
 
 const mostKnown = 10_000;
-const changeName = 'webhook_changes';
 
 /** An active endpoint. */
 export interface KnownEndpoint {
   id: string;
   isWanted(type: string): boolean;
-}
-
-class EndpointChange implements LastWrite {
-  write(trx: Db): Promise<void> {
-    return addEndpointChange(trx);
-  }
-}
-
-/**
- * Counts a change of endpoints at the end of its transaction. To be called before the transaction
- * records an event: what it reads of endpoints from then on is not kept, as it may never be committed.
- */
-export function noteEndpointChange(trx: Db): void {
-  lastly(trx, changeName, () => new EndpointChange());
 }
 
 class KnownEndpoints {
@@ -38,7 +22,7 @@ class KnownEndpoints {
 
   constructor(app: App) {
     this.#app = app;
-    const countChanges = () => countEndpointChanges(app.store.db);
+    const countChanges = () => endpointChanges.count(app.store.db);
     this.#known = new KnownRows(app.clock, mostKnown, countChanges);
   }
 
@@ -50,9 +34,9 @@ class KnownEndpoints {
 
   /** The active ones, asked within a transaction. */
   async find(trx: Db, organizationId: string): Promise<readonly KnownEndpoint[]> {
-    const db = this.#readingFrom(trx);
-    if (hasGathered(trx, changeName)) return readEndpoints(trx, organizationId);
-    if (this.#known.isStale()) await this.#known.refresh(() => countEndpointChanges(db));
+    const db = committedIn(this.#app.store, trx);
+    if (endpointChanges.isNoted(trx)) return readEndpoints(trx, organizationId);
+    if (this.#known.isStale()) await this.#known.refresh(() => endpointChanges.count(db));
     return (
       this.#known.get(organizationId) ??
       this.#known.load(organizationId, () => readEndpoints(db, organizationId))
@@ -62,16 +46,6 @@ class KnownEndpoints {
   /** To be called after the commit of a change. */
   forget(): void {
     this.#known.forget();
-  }
-
-  /**
-   * What is committed. On PostgreSQL the transaction itself reads it: were each to wait for a second
-   * connection, as many as the pool has would wait for one another. On SQLite a transaction is shared
-   * with others, which may change endpoints and fail.
-   */
-  #readingFrom(trx: Db): Db {
-    const { kind, db } = this.#app.store;
-    return kind === 'postgres' ? trx : db;
   }
 }
 

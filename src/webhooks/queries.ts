@@ -3,27 +3,18 @@
 // Locks on PostgreSQL are taken in this order, each kind by id: endpoints, deliveries, counters. Who queues
 // shares an endpoint with who settles: a queued event waits for no attempt, and no attempt for it. It waits
 // only where the endpoint is deleted.
+import { changeCounter } from '../store/change-counter.ts';
 import { change, type Db, engineOf, idList, isOneOf, statement, tables } from '../store/db.ts';
 import { rowsOf } from '../store/rows.ts';
 import type { EndpointRow, WebhookTables } from './rows.ts';
 
 export const endpoints = rowsOf<EndpointRow>('webhook_endpoints', 'webhook');
 
-const changes = statement<WebhookTables, object, { counter: number }>((db) =>
-  db.selectFrom('webhook_changes').select('counter'),
-);
-
-/** Grows with every change of an endpoint. */
-export async function countEndpointChanges(db: Db): Promise<number> {
-  return (await changes(db, {}))[0]?.counter ?? 0;
-}
-
-export async function addEndpointChange(trx: Db): Promise<void> {
-  await tables<WebhookTables>(trx)
-    .updateTable('webhook_changes')
-    .set(({ eb }) => ({ counter: eb('counter', '+', 1) }))
-    .execute();
-}
+/**
+ * Noted before the transaction records an event: what it reads of endpoints from then on is not kept, as
+ * it may never be committed.
+ */
+export const endpointChanges = changeCounter<WebhookTables>('webhook_changes');
 
 type Subscription = Pick<EndpointRow, 'id' | 'events'>;
 

@@ -19,9 +19,9 @@ import { lockOrganization } from '../organizations/queries.ts';
 import { fromJson } from '../store/db.ts';
 import { cancelPending, deleteBacklog } from './backlog.ts';
 import { deleteCounters } from './counter-queries.ts';
-import { knownEndpoints, noteEndpointChange } from './known-endpoints.ts';
+import { knownEndpoints } from './known-endpoints.ts';
 import { toWebhook } from './present.ts';
-import { endpoints } from './queries.ts';
+import { endpointChanges, endpoints } from './queries.ts';
 import type { EndpointRow } from './rows.ts';
 import type { CreateWebhook, UpdateWebhook, Webhook } from './schema.ts';
 import { makeSecret, openHeaders, rotated, sealHeaders } from './secrets.ts';
@@ -96,7 +96,7 @@ export async function createWebhook(
       throw new ConflictError('webhook', text);
     }
     await endpoints.insert(trx, row);
-    noteEndpointChange(trx);
+    endpointChanges.note(trx);
     const details = settingsOf(app, row);
     await record(app, trx, caller, { subject: id, action: 'webhook.created', details });
   });
@@ -166,7 +166,7 @@ export async function updateWebhook(
     const details = differences(app, row, changed);
     if (Object.keys(details).length === 0) return row;
     await endpoints.update(trx, organizationId, id, changed);
-    noteEndpointChange(trx);
+    endpointChanges.note(trx);
     await record(app, trx, caller, { subject: id, action: 'webhook.updated', details });
     return changed;
   });
@@ -186,7 +186,7 @@ export async function rotateSecret(app: App, caller: Caller, id: string): Promis
     const old = await endpoints.update(trx, caller.organizationId, id, { updated_at: now });
     const columns = rotated(old, sealed, now);
     const changed = await endpoints.update(trx, caller.organizationId, id, columns);
-    noteEndpointChange(trx);
+    endpointChanges.note(trx);
     await record(app, trx, caller, { subject: id, action: 'webhook.secret-rotated' });
     return changed;
   });
@@ -206,7 +206,7 @@ export async function deleteWebhook(app: App, caller: Caller, id: string): Promi
   await app.store.write(async (trx) => {
     // First: nothing is queued for it from here on.
     const row = await endpoints.remove(trx, organizationId, id);
-    noteEndpointChange(trx);
+    endpointChanges.note(trx);
     await deleteBacklog(app, id, trx);
     await deleteCounters(trx, id);
     const { name, origin } = settingsOf(app, row);

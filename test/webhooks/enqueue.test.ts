@@ -6,8 +6,7 @@ import { WebhookEnqueueError } from '../../src/errors.ts';
 import { byOperator, record, told } from '../../src/events/record.ts';
 import type { Db } from '../../src/store/db.ts';
 import { webhookDisabled } from '../../src/webhooks/events.ts';
-import { noteEndpointChange } from '../../src/webhooks/known-endpoints.ts';
-import { endpoints } from '../../src/webhooks/queries.ts';
+import { endpointChanges, endpoints } from '../../src/webhooks/queries.ts';
 import { createWebhook, deleteWebhook, updateWebhook } from '../../src/webhooks/webhooks.ts';
 import { noRows, otherOrganization, payload, rowCounts, send } from '../messages/fixtures.ts';
 import { eachApi } from '../support/each-app.ts';
@@ -134,7 +133,7 @@ describe.each(stores)('enqueuing on %s', (store) => {
     await test.clock.advance(500);
     const { app, operator } = test;
     const disable = async (trx: Db) => {
-      noteEndpointChange(trx);
+      endpointChanges.note(trx);
       await endpoints.update(trx, operator.organizationId, id, { status: 'disabled' });
       const event = told(webhookDisabled, webhookDisabled.sample);
       await record(app, trx, byOperator(operator.organizationId), { subject: id, event });
@@ -150,7 +149,7 @@ describe.each(stores)('enqueuing on %s', (store) => {
     const told_ = await endpoint(test, { events: ['webhook.disabled'] });
     const { app, operator } = test;
     await app.store.write(async (trx) => {
-      noteEndpointChange(trx);
+      endpointChanges.note(trx);
       await endpoints.update(trx, operator.organizationId, id, { status: 'disabled' });
       const event = told(webhookDisabled, webhookDisabled.sample);
       await record(app, trx, byOperator(operator.organizationId), { subject: id, event });

@@ -1,32 +1,13 @@
 // The tracking hosts that this process knows: asked for every link and every connection, so they are
-// in memory. Who changes what is served counts it in the store (`noteHostChange`); each process looks
+// in memory. Who changes what is served counts it in the store (`hostChanges`); each process looks
 // at that counter after commits, at most each half second, and at all of them each half minute.
 import type { App } from '../../app.ts';
 import { perApp } from '../../runtime/per-app.ts';
 import { atMostEach } from '../../store/at-most-each.ts';
-import type { Db } from '../../store/db.ts';
-import { type LastWrite, lastly } from '../../store/last-writes.ts';
-import {
-  addHostChange,
-  countHostChanges,
-  type ServedHostRow,
-  selectServedHosts,
-} from './queries.ts';
+import { hostChanges, type ServedHostRow, selectServedHosts } from './queries.ts';
 
 const lookEachMs = 500;
 const rereadMs = 30_000;
-const changeName = 'tracking_host_changes';
-
-class HostChange implements LastWrite {
-  write(trx: Db): Promise<void> {
-    return addHostChange(trx);
-  }
-}
-
-/** Counts a change of what is served, at the end of its transaction. */
-export function noteHostChange(trx: Db): void {
-  lastly(trx, changeName, () => new HostChange());
-}
 
 class KnownHosts {
   readonly #app: App;
@@ -58,7 +39,7 @@ class KnownHosts {
 
   async #read(): Promise<void> {
     const { store, clock } = this.#app;
-    const counter = await countHostChanges(store.db);
+    const counter = await hostChanges.count(store.db);
     const ageMs = clock.elapsed() - this.#readAt;
     if (counter === this.#seenChanges && ageMs < rereadMs) return;
     const rows = await selectServedHosts(store.db);

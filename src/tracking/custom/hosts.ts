@@ -14,13 +14,13 @@ import { ConflictError, ValidationError } from '../../errors.ts';
 import { record } from '../../events/record.ts';
 import { isoTime } from '../../runtime/clock.ts';
 import { type Db, fromJson, isDuplicate } from '../../store/db.ts';
-import { noteHostChange } from './active-hosts.ts';
 import { leaseOf, takeTurn } from './lease.ts';
 import { noOrder } from './outcome.ts';
 import {
   claimRestedHost,
   findHolder,
   findHostOfDomain,
+  hostChanges,
   insertHost,
   type TrackingHostRow,
   updateHost,
@@ -173,7 +173,7 @@ export async function enableTracking(
     await takeName(trx, hostname, id);
     const fresh = newHost(app, label, hostname);
     const row = there ? await updateHost(trx, there.id, fresh) : await made(trx, fresh);
-    noteHostChange(trx);
+    hostChanges.note(trx);
     const details = { domain: domain.domain, hostname };
     await record(app, trx, caller, { subject: id, action: 'tracking.enabled', details });
     return row;
@@ -244,7 +244,7 @@ export async function disableTracking(
       claimed_until: null,
       updated_at: now,
     });
-    noteHostChange(trx);
+    hostChanges.note(trx);
     const details = { domain: domain.domain, hostname: row.hostname };
     await record(app, trx, caller, { subject: id, action: 'tracking.disabled', details });
     return after;

@@ -1,8 +1,13 @@
 // Who looks at a tracking host: one process at a time, by a lease in its row. What a turn found is stored
 // only while the lease holds, so a host that was disabled meanwhile stays so.
 import type { App } from '../../app.ts';
-import { noteHostChange } from './active-hosts.ts';
-import { type HostPatch, type Lease, type TrackingHostRow, updateClaimedHost } from './queries.ts';
+import {
+  type HostPatch,
+  hostChanges,
+  type Lease,
+  type TrackingHostRow,
+  updateClaimedHost,
+} from './queries.ts';
 import { turn } from './turn.ts';
 
 /** A turn is ended before its lease: all of its look-ups and requests together. */
@@ -35,7 +40,7 @@ async function keep(
       ...(changes && { updated_at: app.clock.now() }),
       ...(!isHeld && { claimed_by: null, claimed_until: null }),
     });
-    if (stored && changes) noteHostChange(trx);
+    if (stored && changes) hostChanges.note(trx);
     return stored;
   });
   if (!kept) throw new LostLease();

@@ -1,4 +1,5 @@
 // All SQL on `tracking_hosts`, `tracking_host_changes` and `acme_accounts`. Rows only, no decisions.
+import { changeCounter } from '../../store/change-counter.ts';
 import { type Db, statement, tables } from '../../store/db.ts';
 import { rowsOf } from '../../store/rows.ts';
 import type { ReasonCode, TrackingStatus } from './schema.ts';
@@ -259,21 +260,8 @@ export function findHolder(
     .executeTakeFirst();
 }
 
-const changes = statement<TrackingTables, object, { counter: number }>((db) =>
-  db.selectFrom('tracking_host_changes').select('counter'),
-);
-
-/** Grows with every change of what is served. */
-export async function countHostChanges(db: Db): Promise<number> {
-  return (await changes(db, {}))[0]?.counter ?? 0;
-}
-
-export async function addHostChange(trx: Db): Promise<void> {
-  await tables<TrackingTables>(trx)
-    .updateTable('tracking_host_changes')
-    .set(({ eb }) => ({ counter: eb('counter', '+', 1) }))
-    .execute();
-}
+/** Of what is served. */
+export const hostChanges = changeCounter<TrackingTables>('tracking_host_changes');
 
 export function findAccount(db: Db, directoryUrl: string): Promise<AcmeAccountRow | undefined> {
   return tables<TrackingTables>(db)

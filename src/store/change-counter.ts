@@ -1,0 +1,34 @@
+// A counter in the store that grows with every change of rows which processes keep in memory (changes.ts): a
+// table of one row. Whoever changes such rows notes it in the same transaction.
+import { type Db, statement, tables } from './db.ts';
+import { hasGathered, lastly } from './last-writes.ts';
+
+type Untyped = Record<string, { counter: number }>;
+
+export interface ChangeCounter {
+  /** Grows with every change. */
+  count(db: Db): Promise<number>;
+  /** Counts a change at the end of the transaction, once: all such transactions lock the one row. */
+  note(trx: Db): void;
+  /** Whether this transaction has noted a change. */
+  isNoted(trx: Db): boolean;
+}
+
+/** The counter of one table, which an area names in its queries. */
+export function changeCounter<Tables>(table: keyof Tables & string): ChangeCounter {
+  const name: string = table;
+  const read = statement<Untyped, object, { counter: number }>((db) =>
+    db.selectFrom(name).select('counter'),
+  );
+  const add = async (trx: Db): Promise<void> => {
+    await tables<Untyped>(trx)
+      .updateTable(name)
+      .set(({ eb }) => ({ counter: eb('counter', '+', 1) }))
+      .execute();
+  };
+  return {
+    count: async (db) => (await read(db, {}))[0]?.counter ?? 0,
+    note: (trx) => void lastly(trx, name, () => ({ write: add })),
+    isNoted: (trx) => hasGathered(trx, name),
+  };
+}
