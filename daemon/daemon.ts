@@ -194,16 +194,21 @@ async function startProjector(app: App, onStop: OnStop): Promise<void> {
 
 /** What happens is posted to endpoints. */
 async function startWebhooks(app: App, onStop: OnStop): Promise<void> {
-  const webhooks = createWebhookLoop(app);
+  const webhooks = createWebhookLoop(app, { isPressing: pressingOf(app) });
   await webhooks.start();
   onStop((graceMs) => webhooks.stop(graceMs));
 }
 
+/** Whether a burst of sends or mails comes in. */
+function pressingOf(app: App): () => boolean {
+  const intakes = [intakeOf(app), mailIntakeOf(app)];
+  return () => intakes.some((intake) => intake.isPressing());
+}
+
 /** What gives way to the rest. */
 function startLesserWork(app: App, pipeline: Pipeline, onStop: OnStop): void {
-  const intakes = [intakeOf(app), mailIntakeOf(app)];
   const surroundings = {
-    isPressing: () => intakes.some((intake) => intake.isPressing()),
+    isPressing: pressingOf(app),
     isWorking: () => pipeline.load() > 0,
   };
   const filler = createSearchFiller(app, surroundings);

@@ -80,20 +80,20 @@ export async function listMessages(
   return toPage(items, await totalOf(db, filter), query);
 }
 
-/** The organization's message of this id, if it is there. */
-export async function findMessage(
+/** Those of these messages that are the organization's, by id. */
+export async function findMessages(
   db: Db,
   organizationId: string,
-  id: string,
-): Promise<Message | undefined> {
-  const row = await findMessageRow(db, id);
-  if (row?.organization_id !== organizationId) return undefined;
-  return (await withParts(db, [row]))[0];
+  ids: readonly string[],
+): Promise<Map<string, Message>> {
+  const rows = await findMessageRows(db, ids);
+  const own = rows.filter((row) => row.organization_id === organizationId);
+  return new Map((await withParts(db, own)).map((message) => [message.id, message]));
 }
 
 /** @throws ResourceNotFoundError */
 export async function getMessage(app: App, caller: Caller, id: string): Promise<Message> {
-  const message = await findMessage(app.store.db, caller.organizationId, id);
+  const message = (await findMessages(app.store.db, caller.organizationId, [id])).get(id);
   if (!message) throw new ResourceNotFoundError('message', id);
   return message;
 }
