@@ -146,7 +146,7 @@ async function draftAll(
       results[index] = refusal ? { error: refusal.error } : unanswered();
       continue;
     }
-    const blocks = blocked.get(caller.organizationId) ?? new Map();
+    const blocks = blocked.of(send.organizationId, send.unsubscribeGroupId);
     const draft = draftMessage(app, recent, request, send.sender, send.parent, blocks);
     drafts.set(
       index,
@@ -165,6 +165,7 @@ function toCheck({ caller, payload, scheduledFor }: AcceptRequest): AcceptingSen
     constraints: caller.constraints,
     from,
     addresses: [...to, ...cc, ...bcc].flatMap(({ email }) => email ?? []),
+    unsubscribeGroupId: payload.email.unsubscribeGroupId ?? null,
     payload,
     scheduledFor,
     sender: null,
