@@ -41,21 +41,26 @@ export async function findBlocked(
   );
 }
 
-/** What keeps the sends of a batch from addresses. */
-export interface Blocked {
-  /** For mail of a group the blocks of all mail and of that group, for other mail the former. */
-  of(organizationId: string, groupId: string | null): ActiveBlocks;
-}
-
 /** Whose mail to which addresses; of a group, or of none. */
 interface AskedSend {
   organizationId: string;
   addresses: readonly string[];
-  unsubscribeGroupId: string | null;
+  unsubscribeGroupId?: string | null;
 }
 
-/** The same for a batch of sends: one question for each organization in it, and one for all groups. */
-export async function findBlockedOf(db: Db, sends: readonly AskedSend[]): Promise<Blocked> {
+/** Under which the blocks of such mail are found. */
+export function sendKey(organizationId: string, groupId: string | null): string {
+  return groupId === null ? organizationId : `${organizationId} ${groupId}`;
+}
+
+/**
+ * The same for a batch of sends, by `sendKey`: one question for each organization in it, and one for all
+ * groups. For mail of a group the blocks of all mail and of that group, for other mail the former.
+ */
+export async function findBlockedOf(
+  db: Db,
+  sends: readonly AskedSend[],
+): Promise<ReadonlyMap<string, ActiveBlocks>> {
   const asked = new Map<string, Set<string>>();
   for (const { organizationId, addresses } of sends) {
     const folded = asked.get(organizationId) ?? new Set();
@@ -66,14 +71,14 @@ export async function findBlockedOf(db: Db, sends: readonly AskedSend[]): Promis
   for (const [organizationId, folded] of asked) {
     found.set(organizationId, await findBlocked(db, organizationId, [...folded]));
   }
-  const ofAll = (organizationId: string): ActiveBlocks => found.get(organizationId) ?? new Map();
-  const ofGroup = await findGroupBlocked(db, sends.flatMap(askedOfGroup));
-  return {
-    of(organizationId, groupId) {
-      const blocks = groupId === null ? undefined : ofGroup.get(`${organizationId} ${groupId}`);
-      return blocks ? new Map([...blocks, ...ofAll(organizationId)]) : ofAll(organizationId);
-    },
-  };
+  const ofGroups = await findGroupBlocked(db, sends.flatMap(askedOfGroup));
+  for (const { organizationId, unsubscribeGroupId } of sends) {
+    if (unsubscribeGroupId == null) continue;
+    const key = sendKey(organizationId, unsubscribeGroupId);
+    const ofAll = found.get(organizationId) ?? [];
+    found.set(key, new Map([...(ofGroups.get(key) ?? []), ...ofAll]));
+  }
+  return found;
 }
 
 function askedOfGroup({
@@ -81,7 +86,7 @@ function askedOfGroup({
   addresses,
   unsubscribeGroupId,
 }: AskedSend): GroupQuestion[] {
-  if (unsubscribeGroupId === null) return [];
+  if (unsubscribeGroupId == null) return [];
   return addresses.map((email) => [organizationId, foldAddress(email), unsubscribeGroupId]);
 }
 
@@ -95,7 +100,7 @@ async function findGroupBlocked(
   const found = new Map<string, Map<string, ActiveBlock>>();
   if (asked.length === 0) return found;
   for (const row of await findGroupBlocksAmong(db, asked)) {
-    const key = `${row.organization_id} ${row.unsubscribe_group_id}`;
+    const key = sendKey(row.organization_id, row.unsubscribe_group_id);
     const blocks = found.get(key) ?? new Map<string, ActiveBlock>();
     found.set(key, blocks);
     blocks.set(row.folded_address, activeOf(row));
@@ -145,7 +150,7 @@ export async function findBlockedAmong<Row extends Addressed>(
     const { organization_id: organizationId, unsubscribe_group_id: groupId } = row;
     const block =
       ofAll.get(blockKey(organizationId, addressOf(row))) ??
-      ofGroups.get(`${organizationId} ${groupId}`)?.get(addressOf(row));
+      ofGroups.get(sendKey(organizationId, groupId))?.get(addressOf(row));
     if (block) blocked.set(row, block);
   }
   return blocked;

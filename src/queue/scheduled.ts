@@ -17,7 +17,7 @@ import { admissionOf } from '../admission/admission.ts';
 import { limitsOf } from '../admission/plans.ts';
 import { findSpent, openAllowances } from '../admission/quota.ts';
 import type { App } from '../app.ts';
-import { findBlockedOf } from '../blocks/suppression.ts';
+import { findBlockedOf, sendKey } from '../blocks/suppression.ts';
 import { type DeliveryRow, firstTurn } from '../deliveries/queries.ts';
 import {
   askScheduledNow,
@@ -200,7 +200,11 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
       await putOff(trx, rows, (row) => waitForQuota(row, clearsAt));
     } else {
       counted.push(message);
-      await departures.send(message, rows, blocked.of(organizationId, groupOf(rows)));
+      await departures.send(
+        message,
+        rows,
+        blocked.get(sendKey(organizationId, groupOf(rows))) ?? new Map(),
+      );
     }
   }
   await departures.tell();
