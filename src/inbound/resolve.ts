@@ -10,6 +10,8 @@ import { findFirstMailbox } from '../mailboxes/queries.ts';
 import { type MailAddress, parseAddress } from '../net/address.ts';
 import { isReportable, type NamedTransaction, readReturnPath } from '../queue/return-path.ts';
 import type { ReportKind } from '../reports/queries.ts';
+import { findLeaver } from '../unsubscribing/find-leaver.ts';
+import { type Leaver, readMailToken } from '../unsubscribing/tokens.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
 
 /** A mailbox and the address it was reached by. */
@@ -31,7 +33,14 @@ export interface ReportAddressee {
   address: string;
 }
 
-export type Addressee = MailboxAddressee | ReportAddressee;
+/** Whoever writes there leaves an unsubscribe group. */
+export interface LeavingAddressee {
+  kind: 'leaving';
+  leaver: Leaver;
+  address: string;
+}
+
+export type Addressee = MailboxAddressee | ReportAddressee | LeavingAddressee;
 
 /** What comes to these at a return-path host of ours. */
 const reportLocalParts: ReadonlyMap<string, ReportKind> = new Map([
@@ -54,7 +63,11 @@ export async function resolveAddressee(
   const mailbox = await findReceiver(app, parsed);
   if (!mailbox) {
     const report = await resolveReport(app, parsed);
-    return report ?? refused(550, '5.1.1', 'No mailbox here has this address');
+    return (
+      report ??
+      (await resolveLeaving(app, parsed)) ??
+      refused(550, '5.1.1', 'No mailbox here has this address')
+    );
   }
   if (mailbox.status === 'paused') {
     return refused(450, '4.2.1', 'This mailbox takes no mail at the moment');
@@ -80,6 +93,20 @@ async function findReceiver(app: App, { email, localPart, domain }: MailAddress)
   if (!isOurs) return own;
   const ofOwner = owner === undefined ? undefined : await findFirstMailbox(db, owner);
   return ofOwner ?? (await findFirstMailbox(db, null)) ?? own;
+}
+
+/** An address to leave by that we made, also once its delivery is deleted; null for all else. */
+async function resolveLeaving(
+  app: App,
+  { email, localPart, domain }: MailAddress,
+): Promise<LeavingAddressee | null> {
+  const deliveryId = readMailToken(app, localPart);
+  const leaver = deliveryId === null ? null : await findLeaver(app, deliveryId);
+  if (!leaver) return null;
+  const owners = await findReturnPathOwners(app.store.db, domain);
+  return owners.includes(leaver.organizationId)
+    ? { kind: 'leaving', leaver, address: email }
+    : null;
 }
 
 /** A return path that we made and that has not ended, or an address for reports at a host of ours; null for all else. */

@@ -210,7 +210,6 @@ const lacking = {
   templateId: { email: { templateId: 'tmpl_06dq2k0qz8h3v5m1r9t4w7xy' } },
   templateSlug: { email: { templateSlug: 'welcome' } },
   conversationId: { conversationId: 'conv_06dq2k0qz8h3v5m1r9t4w7xy' },
-  unsubscribeGroupId: { email: { subject: 'S', text: 'T', unsubscribeGroupId: 'usg_1' } },
   tracking: { email: { subject: 'S', text: 'T', tracking: { opens: true } } },
   footer: { email: { subject: 'S', text: 'T', footer: { enabled: true } } },
 };

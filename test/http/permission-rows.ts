@@ -10,6 +10,7 @@ import { verifyDomain } from '../../src/domains/verification.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import type { IdKind } from '../../src/runtime/ids.ts';
 import { createSender } from '../../src/senders/senders.ts';
+import { createGroup } from '../../src/unsubscribe-groups/groups.ts';
 import { pauseWarming, startWarming } from '../../src/warming/warming.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { payload, send } from '../messages/fixtures.ts';
@@ -57,6 +58,7 @@ const senders = '/v1/email/senders';
 const blocks = '/v1/email/blocks';
 const keys = '/v1/api-keys';
 const webhooks = '/v1/webhooks';
+const unsubscribeGroups = '/v1/unsubscribe-groups';
 
 const ramp = {
   identity: 'new' as const,
@@ -137,6 +139,20 @@ export const resources = {
     conforms: { topic: 'blocks', audits: { POST: 'block.created', DELETE: 'block.deleted' } },
     samples: { reason: 'manual', address: ({ blockedAddress }) => blockedAddress },
   },
+  unsubscribeGroup: {
+    path: unsubscribeGroups,
+    idKind: 'unsubscribeGroup',
+    make: ({ app, operator, serial, name }) =>
+      createGroup(app, operator, { name: `${name} ${serial}` }),
+    conforms: {
+      topic: 'unsubscribe-groups',
+      audits: {
+        POST: 'unsubscribe-group.created',
+        PATCH: 'unsubscribe-group.updated',
+        DELETE: 'unsubscribe-group.deleted',
+      },
+    },
+  },
   webhook: {
     path: webhooks,
     idKind: 'webhook',
@@ -207,6 +223,9 @@ const readsTracking: readonly CallerName[] = [...all, 'viewer'];
 const writesTracking: readonly CallerName[] = [...all, 'writer'];
 const deletesDomains: readonly CallerName[] = [...all, 'remover', 'postmaster'];
 const _readsWebhooks: readonly CallerName[] = [...all, 'viewer'];
+const readsContacts: readonly CallerName[] = [...all, 'viewer'];
+const writesContacts: readonly CallerName[] = [...all, 'writer'];
+const deletesContacts: readonly CallerName[] = [...all, 'remover'];
 const writesWebhooks: readonly CallerName[] = [...all, 'writer'];
 const deletesWebhooks: readonly CallerName[] = [...all, 'remover'];
 const readsKeys: readonly CallerName[] = ['owner', 'admin', 'viewer', 'locksmith'];
@@ -334,6 +353,27 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   [`GET ${blocks}/{id}`]: { may: readsDomains, gives: 200, on: 'block' },
   [`DELETE ${blocks}/{id}`]: { may: deletesDomains, gives: 200, on: 'block', spends: true },
+
+  [`GET ${unsubscribeGroups}`]: { may: readsContacts, gives: 200, query: '?limit=100' },
+  [`POST ${unsubscribeGroups}`]: {
+    may: writesContacts,
+    gives: 201,
+    body: (_own, serial) => ({ name: `made ${serial}` }),
+    sameBody: ({ name }) => ({ name: `${name} 1` }),
+  },
+  [`GET ${unsubscribeGroups}/{id}`]: { may: readsContacts, gives: 200, on: 'unsubscribeGroup' },
+  [`PATCH ${unsubscribeGroups}/{id}`]: {
+    may: writesContacts,
+    gives: 200,
+    on: 'unsubscribeGroup',
+    body: () => ({ name: 'renamed' }),
+  },
+  [`DELETE ${unsubscribeGroups}/{id}`]: {
+    may: deletesContacts,
+    gives: 200,
+    on: 'unsubscribeGroup',
+    spends: true,
+  },
 
   [`GET ${webhooks}`]: { may: readsWebhooks, gives: 200, query: '?limit=100' },
   [`POST ${webhooks}`]: {
