@@ -147,7 +147,14 @@ async function draftAll(
       continue;
     }
     const blocks = blocked.get(caller.organizationId) ?? new Map();
-    const draft = draftMessage(app, recent, request, send.sender, send.parent, blocks);
+    const draft = draftMessage(
+      app,
+      recent,
+      { ...request, payload: send.payload },
+      send.sender,
+      send.parent,
+      blocks,
+    );
     drafts.set(
       index,
       scheduledFor === undefined ? draft : scheduledDraft(app, draft, scheduledFor, caller.keyId),

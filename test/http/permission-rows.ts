@@ -5,6 +5,7 @@
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { createBlock } from '../../src/blocks/blocks.ts';
+import { createContact } from '../../src/contacts/contacts.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { createKey } from '../../src/keys/keys.ts';
@@ -55,6 +56,7 @@ const messages = '/v1/messages';
 const domains = '/v1/email/domains';
 const senders = '/v1/email/senders';
 const blocks = '/v1/email/blocks';
+const contacts = '/v1/contacts';
 const keys = '/v1/api-keys';
 const webhooks = '/v1/webhooks';
 
@@ -136,6 +138,17 @@ export const resources = {
       createBlock(app, operator, { address: `n${serial}@${domain}`, reason: 'manual' }),
     conforms: { topic: 'blocks', audits: { POST: 'block.created', DELETE: 'block.deleted' } },
     samples: { reason: 'manual', address: ({ blockedAddress }) => blockedAddress },
+  },
+  contact: {
+    path: contacts,
+    idKind: 'contact',
+    make: ({ app, operator, serial, domain }) =>
+      createContact(app, operator, { email: `c${serial}@${domain}`, tags: ['made'] }),
+    conforms: {
+      topic: 'contacts',
+      audits: { POST: 'contact.created', PATCH: 'contact.updated', DELETE: 'contact.deleted' },
+    },
+    samples: { tag: 'made', email: 'c1@own.example', externalId: 'crm-1' },
   },
   webhook: {
     path: webhooks,
@@ -334,6 +347,34 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   [`GET ${blocks}/{id}`]: { may: readsDomains, gives: 200, on: 'block' },
   [`DELETE ${blocks}/{id}`]: { may: deletesDomains, gives: 200, on: 'block', spends: true },
+
+  [`GET ${contacts}`]: { may: readsTracking, gives: 200, query: '?limit=100' },
+  [`POST ${contacts}`]: {
+    may: writesTracking,
+    gives: 201,
+    body: (_own, serial) => ({ email: `made${serial}@people.example`, tags: ['made'] }),
+    sameBody: ({ name }) => ({ email: `c1@${name}.example` }),
+  },
+  [`GET ${contacts}/{id}`]: { may: readsTracking, gives: 200, on: 'contact' },
+  [`PATCH ${contacts}/{id}`]: {
+    may: writesTracking,
+    gives: 200,
+    on: 'contact',
+    body: (_own, serial) => ({ name: `renamed ${serial}` }),
+  },
+  [`DELETE ${contacts}/{id}`]: { may: deletesWebhooks, gives: 200, on: 'contact', spends: true },
+  [`POST ${contacts}/{id}/tags`]: {
+    may: writesTracking,
+    gives: 200,
+    on: 'contact',
+    body: () => ({ tags: ['vip'] }),
+  },
+  [`DELETE ${contacts}/{id}/tags`]: {
+    may: writesTracking,
+    gives: 200,
+    on: 'contact',
+    body: () => ({ tags: ['vip'] }),
+  },
 
   [`GET ${webhooks}`]: { may: readsWebhooks, gives: 200, query: '?limit=100' },
   [`POST ${webhooks}`]: {

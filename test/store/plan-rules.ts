@@ -30,6 +30,9 @@ const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
   email_projections: [['message_id'], ['due_at']],
   message_search: [['organization_id', 'kind', 'value']],
   blocks: [['id'], ['organization_id', 'reason'], ['organization_id', 'folded_address']],
+  contacts: [['id'], ['organization_id', 'external_id']],
+  contact_identities: [['contact_id'], ['organization_id', 'folded_identifier']],
+  contact_tags: [['contact_id'], ['organization_id', 'tag']],
   webhook_deliveries: [
     ['id'],
     ['endpoint_id', 'status'],
