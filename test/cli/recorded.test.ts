@@ -16,6 +16,7 @@ const changesNothing = [
   // Its attempts are kept with the endpoint: test/webhooks/deliveries.test.ts.
   'webhooks redeliver',
   ...['blocks export', 'blocks list', 'blocks show'],
+  ...['contacts list', 'contacts show'],
   ...['domains dns', 'domains list', 'domains reports', 'domains show', 'init'],
   // A look at DNS, which changes what DNS shows.
   ...['tracking recheck', 'tracking show', 'warming show'],
@@ -66,6 +67,11 @@ const changes: Readonly<Record<string, Change>> = {
   'warming resume': { args: () => ['example.com'] },
   'warming stop': { args: () => ['example.com'] },
   'domains resume': { args: () => ['example.com'] },
+  'contacts create': { args: () => ['ada@example.com'] },
+  'contacts update': { args: (idOf) => [idOf('contacts create'), '--name', 'Ada'] },
+  'contacts tag': { args: (idOf) => [idOf('contacts create'), '--tag', 'vip'] },
+  'contacts untag': { args: (idOf) => [idOf('contacts create'), '--tag', 'vip'] },
+  'contacts delete': { args: (idOf) => [idOf('contacts create'), '--yes'] },
   'senders create': { args: () => ['--email', 'shop@example.com'] },
   'senders update': { args: (idOf) => [idOf('senders create'), '--name', 'The shop'] },
   'senders delete': { args: (idOf) => [idOf('senders create'), '--yes'] },
