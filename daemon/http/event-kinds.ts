@@ -1,5 +1,6 @@
 // Every kind of event, gathered from the areas that tell of them, and the routes on events:
 // those know no areas.
+import * as contact from '../../src/contacts/events.ts';
 import * as domain from '../../src/domains/events.ts';
 import { awaitedKinds } from '../../src/events/awaited-kinds.ts';
 import type { EventKind } from '../../src/events/kinds.ts';
@@ -16,6 +17,7 @@ const gathered: readonly EventKind[] = [
   ...messageKinds,
   ...Object.values(mailbox),
   ...Object.values(domain),
+  ...Object.values(contact),
   ...Object.values(sender),
   ...Object.values(workspace),
   ...Object.values(warming),

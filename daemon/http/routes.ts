@@ -4,8 +4,10 @@
 import type { Route } from '../../src/api/route.ts';
 import { auditRoutes } from '../../src/audit/routes.ts';
 import { blockRoutes } from '../../src/blocks/routes.ts';
+import { contactRoutes } from '../../src/contacts/routes.ts';
 import { domainRoutes } from '../../src/domains/routes.ts';
 import { keyRoutes } from '../../src/keys/routes.ts';
+import { forgetRoutes } from '../../src/messages/contact-routes.ts';
 import { messageRoutes } from '../../src/messages/routes.ts';
 import { organizationRoutes } from '../../src/organizations/routes.ts';
 import { reportRoutes } from '../../src/reports/routes.ts';
@@ -29,6 +31,8 @@ export const routes: readonly Route[] = [
   ...Object.values(warmingRoutes),
   ...Object.values(blockRoutes),
   ...Object.values(unsubscribeGroupRoutes),
+  ...Object.values(contactRoutes),
+  ...Object.values(forgetRoutes),
   ...Object.values(eventRoutes),
   ...Object.values(webhookRoutes),
   ...Object.values(keyRoutes),

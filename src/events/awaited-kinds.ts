@@ -21,42 +21,6 @@ function kindsOf<Schema extends z.ZodType>(
   );
 }
 
-const contact = z
-  .looseObject({
-    id: z.string(),
-    name: z.string().nullable(),
-    status: z.string(),
-    identities: z.array(
-      z.object({
-        id: z.string(),
-        channel: z.string(),
-        identifier: z.string(),
-        verified: z.boolean(),
-      }),
-    ),
-    tags: z.array(z.string()),
-    ...times,
-  })
-  .meta({ id: 'ContactTold', description: 'A contact' });
-
-const contacts = kindsOf(
-  contact,
-  {
-    id: `contact_${suffix}`,
-    name: 'Ada',
-    status: 'active',
-    identities: [{ id: 'idn_1', channel: 'email', identifier: 'ada@example.com', verified: true }],
-    tags: ['customer'],
-    ...timesSample,
-  },
-  {
-    'contact.created': 'Somebody is known from now on',
-    'contact.updated': 'What is known of somebody changed',
-    'contact.deleted': 'Somebody was forgotten',
-    'contact.unsubscribed': 'Somebody wants no more mail',
-  },
-);
-
 const contactImport = kindsOf(
   z
     .looseObject({ id: z.string(), imported: z.number(), skipped: z.number() })
@@ -187,7 +151,6 @@ const installations = kindsOf(
 );
 
 export const awaitedKinds = [
-  ...contacts,
   ...contactImport,
   ...conversations,
   ...campaignRuns,

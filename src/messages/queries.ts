@@ -573,3 +573,19 @@ export async function forgetKeptResponse(
     .where('message_id', '=', messageId)
     .execute();
 }
+
+/** Takes a contact out of so many recipients at most; returns of how many. The addresses stay. */
+export async function forgetRecipients(trx: Db, contactId: string, most: number): Promise<number> {
+  const { rows } = await sql<{ message_id: string; position: number }>`
+    select message_id, position from recipients where contact_id = ${contactId}
+    order by message_id, position limit ${most}`.execute(trx);
+  for (const { message_id, position } of rows) {
+    await tables<MessageTables>(trx)
+      .updateTable('recipients')
+      .set({ name: null, contact_id: null })
+      .where('message_id', '=', message_id)
+      .where('position', '=', position)
+      .execute();
+  }
+  return rows.length;
+}

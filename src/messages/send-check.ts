@@ -1,7 +1,9 @@
 // What a payload names and does not exist: asked before whether it may be sent. Of what
 // there is none yet, every name is one of nothing. Also reads the message that a send replies to.
 import type { SendCheck } from '../api/send-check.ts';
-import { ResourceNotFoundError } from '../errors.ts';
+import { contactsForSends } from '../contacts/recipients.ts';
+import { ResourceNotFoundError, type ServiceError } from '../errors.ts';
+import type { Db } from '../store/db.ts';
 import { findGroupOwners } from '../unsubscribe-groups/queries.ts';
 import { findMessageRows, type MessageRow } from './queries.ts';
 import type { SendPayload } from './schema.ts';
@@ -11,6 +13,8 @@ interface Naming {
   payload: SendPayload;
   /** What it replies to; null until it is found, and where there is none. */
   parent: MessageRow | null;
+  /** In the order of to, cc and bcc; with those of contacts once they are found. */
+  addresses: readonly string[];
 }
 
 export const namedCheck: SendCheck<'accepting', Naming> = {
@@ -24,10 +28,11 @@ export const namedCheck: SendCheck<'accepting', Naming> = {
       const parent = parents.get(send.payload.email.inReplyToMessageId ?? '');
       if (parent?.organization_id === send.organizationId) send.parent = parent;
     }
+    const refused = await nameContacts(trx, sends);
     const groupIds = sends.flatMap(({ payload }) => payload.email.unsubscribeGroupId ?? []);
     const owners = groupIds.length > 0 ? await findGroupOwners(trx, groupIds) : [];
     const ownerOf = new Map(owners.map(({ id, organization_id }) => [id, organization_id]));
-    return (send) => missingResource(send) ?? missingGroup(send, ownerOf);
+    return (send) => refused.get(send) ?? missingResource(send) ?? missingGroup(send, ownerOf);
   },
 };
 
@@ -41,13 +46,56 @@ function missingGroup(
 }
 
 function missingResource({ payload, parent }: Naming): ResourceNotFoundError | null {
-  const { to, cc = [], bcc = [], email, conversationId } = payload;
+  const { email, conversationId } = payload;
   const missing = (resource: string, id: string) => new ResourceNotFoundError(resource, id);
-  const contactId = [...to, ...cc, ...bcc].find((entry) => entry.contactId)?.contactId;
-  if (contactId) return missing('contact', contactId);
   if (email.templateId) return missing('template', email.templateId);
   if (email.templateSlug) return missing('template', email.templateSlug);
   if (conversationId) return missing('conversation', conversationId);
   if (email.inReplyToMessageId && !parent) return missing('message', email.inReplyToMessageId);
   return null;
+}
+
+const kinds = ['to', 'cc', 'bcc'] as const;
+
+/**
+ * Gives recipients that are named by a contact its first email and its name: one question for each
+ * organization of the batch, and none where no send names any.
+ */
+async function nameContacts(
+  trx: Db,
+  sends: readonly Naming[],
+): Promise<ReadonlyMap<Naming, ServiceError>> {
+  const refused = new Map<Naming, ServiceError>();
+  const naming = sends.filter(({ payload: { to, cc = [], bcc = [] } }) =>
+    [to, cc, bcc].some((entries) => entries.some(({ contactId }) => contactId !== undefined)),
+  );
+  if (naming.length === 0) return refused;
+  const resolve = await contactsForSends(
+    trx,
+    naming.map(({ organizationId, payload }) => ({
+      organizationId,
+      ids: kinds.flatMap(
+        (kind) => payload[kind]?.flatMap(({ contactId }) => contactId ?? []) ?? [],
+      ),
+    })),
+  );
+  for (const send of naming) {
+    const payload = { ...send.payload };
+    for (const kind of kinds) {
+      const entries = payload[kind]?.map((entry, index) => {
+        if (entry.contactId === undefined) return entry;
+        const found = resolve(send.organizationId, entry.contactId, `${kind}.${index}.contactId`);
+        if (!('error' in found))
+          return { ...entry, email: found.email, name: entry.name ?? found.name };
+        if (!refused.has(send)) refused.set(send, found.error);
+        return entry;
+      });
+      if (entries) payload[kind] = entries;
+    }
+    send.payload = payload;
+    send.addresses = kinds.flatMap(
+      (kind) => payload[kind]?.flatMap(({ email }) => email ?? []) ?? [],
+    );
+  }
+  return refused;
 }

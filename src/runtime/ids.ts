@@ -27,6 +27,7 @@ export const idPrefixes = {
   mailbox: 'mbx',
   mailboxAddress: 'mba',
   contact: 'contact',
+  contactIdentity: 'idn',
   conversation: 'conv',
   template: 'tmpl',
   worker: 'wrk',

@@ -147,7 +147,8 @@ async function draftAll(
       continue;
     }
     const blocks = blocked.get(sendKey(send.organizationId, send.unsubscribeGroupId)) ?? new Map();
-    const draft = draftMessage(app, recent, request, send.sender, send.parent, blocks);
+    const named = { ...request, payload: send.payload };
+    const draft = draftMessage(app, recent, named, send.sender, send.parent, blocks);
     drafts.set(
       index,
       scheduledFor === undefined ? draft : scheduledDraft(app, draft, scheduledFor, caller.keyId),

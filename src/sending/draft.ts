@@ -245,15 +245,20 @@ function draftContent(
 function draftRecipients(app: App, messageId: string, payload: SendPayload): RecipientRow[] {
   const rows = new Map<string, RecipientRow>();
   for (const kind of ['to', 'cc', 'bcc'] as const) {
-    for (const { email, name } of payload[kind] ?? []) {
-      if (email === undefined || rows.has(foldAddress(email))) continue;
+    for (const { email, name, contactId } of payload[kind] ?? []) {
+      if (email === undefined) continue;
+      const known = rows.get(foldAddress(email));
+      if (known) {
+        known.contact_id ??= contactId ?? null;
+        continue;
+      }
       rows.set(foldAddress(email), {
         id: app.newId('recipient'),
         message_id: messageId,
         kind,
         email,
         name: name ?? null,
-        contact_id: null,
+        contact_id: contactId ?? null,
         position: rows.size,
       });
     }

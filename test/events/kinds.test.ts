@@ -21,7 +21,6 @@ const awaited = [
   ...['mailbox.message.received', 'mailbox.message.sent'],
   ...['mailbox.action.proposed', 'mailbox.action.approved', 'mailbox.action.rejected'],
   'sender.verified',
-  ...['contact.created', 'contact.updated', 'contact.deleted'],
   ...['contact.imported', 'contact.unsubscribed'],
   ...['conversation.created', 'conversation.updated'],
   ...['campaign.run.started', 'campaign.run.completed', 'campaign.run.held'],

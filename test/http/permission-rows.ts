@@ -5,6 +5,7 @@
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { createBlock } from '../../src/blocks/blocks.ts';
+import { createContact } from '../../src/contacts/contacts.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { createKey } from '../../src/keys/keys.ts';
@@ -56,6 +57,7 @@ const messages = '/v1/messages';
 const domains = '/v1/email/domains';
 const senders = '/v1/email/senders';
 const blocks = '/v1/email/blocks';
+const contacts = '/v1/contacts';
 const keys = '/v1/api-keys';
 const webhooks = '/v1/webhooks';
 const unsubscribeGroups = '/v1/unsubscribe-groups';
@@ -152,6 +154,17 @@ export const resources = {
         DELETE: 'unsubscribe-group.deleted',
       },
     },
+  },
+  contact: {
+    path: contacts,
+    idKind: 'contact',
+    make: ({ app, operator, serial, domain }) =>
+      createContact(app, operator, { email: `c${serial}@${domain}`, tags: ['made'] }),
+    conforms: {
+      topic: 'contacts',
+      audits: { POST: 'contact.created', PATCH: 'contact.updated', DELETE: 'contact.deleted' },
+    },
+    samples: { tag: 'made', email: 'c1@own.example', externalId: 'crm-1' },
   },
   webhook: {
     path: webhooks,
@@ -373,6 +386,33 @@ export const rows: Readonly<Record<string, Row>> = {
     gives: 200,
     on: 'unsubscribeGroup',
     spends: true,
+  },
+  [`GET ${contacts}`]: { may: readsContacts, gives: 200, query: '?limit=100' },
+  [`POST ${contacts}`]: {
+    may: writesContacts,
+    gives: 201,
+    body: (_own, serial) => ({ email: `made${serial}@people.example`, tags: ['made'] }),
+    sameBody: ({ name }) => ({ email: `c1@${name}.example` }),
+  },
+  [`GET ${contacts}/{id}`]: { may: readsContacts, gives: 200, on: 'contact' },
+  [`PATCH ${contacts}/{id}`]: {
+    may: writesContacts,
+    gives: 200,
+    on: 'contact',
+    body: (_own, serial) => ({ name: `renamed ${serial}` }),
+  },
+  [`DELETE ${contacts}/{id}`]: { may: deletesContacts, gives: 200, on: 'contact', spends: true },
+  [`POST ${contacts}/{id}/tags`]: {
+    may: writesContacts,
+    gives: 200,
+    on: 'contact',
+    body: () => ({ tags: ['vip'] }),
+  },
+  [`DELETE ${contacts}/{id}/tags`]: {
+    may: writesContacts,
+    gives: 200,
+    on: 'contact',
+    body: () => ({ tags: ['vip'] }),
   },
 
   [`GET ${webhooks}`]: { may: readsWebhooks, gives: 200, query: '?limit=100' },

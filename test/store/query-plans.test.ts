@@ -146,6 +146,17 @@ async function seed({ test, own, foreign }: PermissionWorld): Promise<void> {
       select ${organizationId}, kind, value || i, i, 'msg_' || lpad(i::text, 24, '0')
       from ${numbers}, (values ('to', 'u'), ('from', 'h'), ('subject', 's'), ('tag', 't'))
         terms (kind, value)`.execute(trx);
+    await sql`insert into contacts (id, organization_id, external_id, is_archived, created_at,
+        updated_at)
+      select 'contact_' || lpad(i::text, 24, '0'), case when i % 2 = 0 then ${organizationId}
+        else ${foreign.organizationId} end, 'crm' || i, 0, 0, 0
+      from ${numbers}`.execute(trx);
+    await sql`insert into contact_identities (organization_id, folded_identifier, id, contact_id,
+        position, identifier)
+      select organization_id, external_id || '@example.com', 'idn_' || external_id, id, 0,
+        external_id || '@example.com' from contacts where external_id like 'crm%'`.execute(trx);
+    await sql`insert into contact_tags (organization_id, tag, contact_id)
+      select organization_id, 'made', id from contacts where external_id like 'crm%'`.execute(trx);
     await sql`insert into blocks (id, organization_id, address, folded_address, reason, created_at)
       select 'blk_' || i, case when i % 2 = 0 then ${organizationId} else ${foreign.organizationId} end,
         'u' || i || '@example.com', 'u' || i || '@example.com', 'bounce', 0

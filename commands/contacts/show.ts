@@ -1,0 +1,16 @@
+import { idArg, showCommand } from '../base/verbs.ts';
+
+export const args = idArg('Id of the contact (contact_…)');
+
+export const card = [
+  ...['id', 'name', 'identities', 'status', 'statusReason', 'externalId', 'tags'],
+  ...['createdAt', 'updatedAt'],
+];
+
+export default showCommand({
+  summary: 'Show a contact',
+  examples: [['What is known of somebody', 'svc contacts show contact_06dq2k0qz8h3v5m1r9t4w7xy']],
+  args,
+  route: async () => (await import('../../src/contacts/routes.ts')).contactRoutes.get,
+  card,
+});

@@ -1,0 +1,277 @@
+// Contacts, the resource (specification 2.6, 4.5): one function per verb but for deletion, which reaches
+// into messages (src/messages/forget-contact.ts). What a block does to their status is status.ts.
+import { type Page, toPage } from '../api/pagination.ts';
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { changesOf } from '../audit/audit.ts';
+import { ConflictError, ValidationError } from '../errors.ts';
+import { record, told } from '../events/record.ts';
+import { foldAddress } from '../net/address.ts';
+import { type Db, fromJson, isDuplicate, toJson } from '../store/db.ts';
+import { countOfTag } from './count-queries.ts';
+import { contactCreated, contactUpdated } from './events.ts';
+import { presentContact, presentContacts } from './present.ts';
+import * as queries from './queries.ts';
+import {
+  type Contact,
+  type CreateContact,
+  type ListContacts,
+  mostTags,
+  type UpdateContact,
+} from './schema.ts';
+
+/** The addresses that an input names, each once in any case of letters; undefined: it names none. */
+function addressesIn({ email, identities }: UpdateContact): string[] | undefined {
+  const given = email === undefined ? identities?.map(({ identifier }) => identifier) : [email];
+  if (given === undefined) return undefined;
+  const byFolded = new Map<string, string>();
+  for (const address of given) {
+    const folded = foldAddress(address);
+    if (!byFolded.has(folded)) byFolded.set(folded, address);
+  }
+  return [...byFolded.values()];
+}
+
+/** Rows in the order given; an address that the contact has already keeps its id and its proof. */
+function identityRows(
+  app: App,
+  { id, organization_id }: queries.ContactRow,
+  addresses: readonly string[],
+  known: readonly queries.IdentityRow[] = [],
+): queries.IdentityRow[] {
+  const kept = new Map(known.map((row) => [row.folded_identifier, row]));
+  return addresses.map((identifier, position) => {
+    const folded = foldAddress(identifier);
+    const own = kept.get(folded);
+    return {
+      organization_id,
+      folded_identifier: folded,
+      id: own?.id ?? app.newId('contactIdentity'),
+      contact_id: id,
+      position,
+      identifier,
+      verified_at: own?.verified_at ?? null,
+    };
+  });
+}
+
+/** What an input says of the columns; undefined where it says nothing. */
+function columnsOf(input: UpdateContact) {
+  const { name, displayName, avatar, externalId, status, profile, preferences, metadata } = input;
+  const json = (value: unknown) => (value === undefined ? undefined : toJson(value));
+  return {
+    name,
+    display_name: displayName,
+    avatar,
+    external_id: externalId,
+    is_archived: status === undefined ? undefined : Number(status === 'archived'),
+    profile: json(profile),
+    preferences: json(preferences),
+    metadata: json(metadata),
+  };
+}
+
+function newRow(app: App, caller: Caller, input: CreateContact): queries.ContactRow {
+  const columns = columnsOf(input);
+  const now = app.clock.now();
+  return {
+    id: app.newId('contact'),
+    organization_id: caller.organizationId,
+    name: columns.name ?? null,
+    display_name: columns.display_name ?? null,
+    avatar: columns.avatar ?? null,
+    external_id: columns.external_id ?? null,
+    is_archived: columns.is_archived ?? 0,
+    profile: columns.profile ?? null,
+    preferences: columns.preferences ?? null,
+    tags: toJson([...new Set(input.tags)]),
+    metadata: columns.metadata ?? null,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+/** @throws ConflictError naming the contact that has one of the addresses, or the external id. */
+async function assertFree(
+  db: Db,
+  organizationId: string,
+  ownId: string | null,
+  addresses: readonly string[],
+  externalId: string | null | undefined,
+): Promise<void> {
+  const folded = addresses.map(foldAddress);
+  const named = await queries.findIdentitiesNamed(db, organizationId, folded);
+  const taken = named.find(({ contact_id }) => contact_id !== ownId);
+  if (taken) {
+    const { identifier, contact_id } = taken;
+    throw new ConflictError('contact', `${identifier} is an address of ${contact_id} already`);
+  }
+  if (externalId === null || externalId === undefined) return;
+  const range = { limit: 1, offset: 0 };
+  const [other] = await queries.selectContacts(db, organizationId, { externalId }, range);
+  if (!other || other.id === ownId) return;
+  throw new ConflictError(
+    'contact',
+    `The external id ${externalId} is that of ${other.id} already`,
+  );
+}
+
+/** Runs `work` once more where another process took an address in between: then it is found. */
+async function orAgain<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    return work();
+  }
+}
+
+/** Makes a contact. @throws ConflictError naming the contact that has the address, or external id. */
+export function createContact(app: App, caller: Caller, input: CreateContact): Promise<Contact> {
+  const { organizationId } = caller;
+  const row = newRow(app, caller, input);
+  const identities = identityRows(app, row, addressesIn(input) ?? []);
+  const addresses = identities.map(({ identifier }) => identifier);
+  const make = () =>
+    app.store.write(async (trx) => {
+      await assertFree(trx, organizationId, null, addresses, row.external_id);
+      await queries.insertContact(trx, row, identities, fromJson<string[]>(row.tags) ?? []);
+      const contact = await presentContact(trx, row);
+      const details = { email: addresses[0], tags: contact.tags };
+      const event = told(contactCreated, contact);
+      await record(app, trx, caller, {
+        subject: row.id,
+        action: 'contact.created',
+        details,
+        event,
+      });
+      return contact;
+    });
+  return orAgain(make);
+}
+
+/** A page of the organization's contacts, newest first. */
+export async function listContacts(
+  app: App,
+  caller: Caller,
+  query: ListContacts,
+): Promise<Page<Contact>> {
+  const { db } = app.store;
+  const { organizationId } = caller;
+  const { page, limit, tag, email, externalId } = query;
+  const filter = { tag, externalId, foldedEmail: email && foldAddress(email) };
+  const isCounted = email === undefined && externalId === undefined;
+  const [rows, total] = await Promise.all([
+    queries.selectContacts(db, organizationId, filter, { limit, offset: (page - 1) * limit }),
+    isCounted
+      ? countOfTag(db, organizationId, tag)
+      : queries.countContacts(db, organizationId, filter),
+  ]);
+  return toPage(await presentContacts(db, organizationId, rows), total, query);
+}
+
+/** @throws ResourceNotFoundError. */
+export async function getContact(app: App, caller: Caller, id: string): Promise<Contact> {
+  const { db } = app.store;
+  return presentContact(db, await queries.contacts.get(db, caller.organizationId, id));
+}
+
+/** Moves the index of tags from what the row had to what it has. */
+async function moveTags(trx: Db, row: queries.ContactRow, tags: readonly string[]): Promise<void> {
+  const had = new Set(fromJson<string[]>(row.tags) ?? []);
+  const has = new Set(tags);
+  const lost = [...had].filter((tag) => !has.has(tag));
+  if (lost.length > 0) await queries.removeTags(trx, row, lost);
+  await queries.addTags(
+    trx,
+    row,
+    [...has].filter((tag) => !had.has(tag)),
+  );
+}
+
+/** What a change of a contact is made of; `tags` and `addresses` are whole. */
+interface ContactChange {
+  columns?: ReturnType<typeof columnsOf>;
+  addresses?: readonly string[] | undefined;
+  tags?: ((had: readonly string[]) => readonly string[]) | undefined;
+}
+
+function change(
+  app: App,
+  caller: Caller,
+  id: string,
+  { columns, addresses, tags }: ContactChange,
+): Promise<Contact> {
+  const { organizationId } = caller;
+  const run = () =>
+    app.store.write(async (trx) => {
+      const now = app.clock.now();
+      // Locks the row: what follows is decided by what it holds.
+      const row = await queries.contacts.update(trx, organizationId, id, { updated_at: now });
+      const before = await presentContact(trx, row);
+      await assertFree(trx, organizationId, id, addresses ?? [], columns?.external_id);
+      const newTags = tags && [...new Set(tags(before.tags))];
+      if (newTags) await moveTags(trx, row, newTags);
+      const json = newTags && { tags: toJson(newTags) };
+      const changed = await queries.contacts.update(trx, organizationId, id, {
+        ...columns,
+        ...json,
+        updated_at: now,
+      });
+      if (addresses) {
+        const known = await queries.findIdentities(trx, [id]);
+        await queries.setIdentities(trx, id, identityRows(app, row, addresses, known));
+      }
+      const contact = await presentContact(trx, { ...changed, updated_at: now });
+      const { updatedAt: _now, ...after } = contact;
+      const changes = changesOf(before, { ...before, ...after, updatedAt: before.updatedAt });
+      if (Object.keys(changes).length > 0) {
+        const event = told(contactUpdated, contact);
+        const details = changes;
+        await record(app, trx, caller, { subject: id, action: 'contact.updated', details, event });
+      }
+      return contact;
+    });
+  return orAgain(run);
+}
+
+/** Changes what is given. @throws ResourceNotFoundError; ConflictError as `createContact`. */
+export function updateContact(
+  app: App,
+  caller: Caller,
+  id: string,
+  input: UpdateContact,
+): Promise<Contact> {
+  const { tags } = input;
+  const columns = columnsOf(input);
+  const addresses = addressesIn(input);
+  return change(app, caller, id, { columns, addresses, tags: tags && (() => tags) });
+}
+
+/**
+ * Adds tags, keeping those that there are.
+ * @throws ResourceNotFoundError; ValidationError where there would be more than a contact may have.
+ */
+export function addTags(
+  app: App,
+  caller: Caller,
+  id: string,
+  tags: readonly string[],
+): Promise<Contact> {
+  const add = (had: readonly string[]) => {
+    const all = [...new Set([...had, ...tags])];
+    if (all.length <= mostTags) return all;
+    throw ValidationError.of('tags', `would be ${all.length}: a contact has ${mostTags} at most`);
+  };
+  return change(app, caller, id, { tags: add });
+}
+
+/** Takes tags off; one that the contact lacks is ignored. @throws ResourceNotFoundError. */
+export function removeTags(
+  app: App,
+  caller: Caller,
+  id: string,
+  tags: readonly string[],
+): Promise<Contact> {
+  return change(app, caller, id, { tags: (had) => had.filter((tag) => !tags.includes(tag)) });
+}

@@ -1,0 +1,59 @@
+// All SQL on `contact_counts`: how many contacts an organization has, and of each tag, counted as they come
+// and go, in the transaction in which they do.
+import type { Kysely } from 'kysely';
+import { type Db, type ParameterOf, statement, tables } from '../store/db.ts';
+import { CountChanges, lastly } from '../store/last-writes.ts';
+
+interface ContactCountRow {
+  organization_id: string;
+  /** '' for all contacts. */
+  tag: string;
+  count: number;
+}
+
+interface CountTables {
+  contact_counts: ContactCountRow;
+}
+
+const addOne = statement((db: Kysely<CountTables>, parameter: ParameterOf<ContactCountRow>) =>
+  db
+    .insertInto('contact_counts')
+    .values({
+      organization_id: parameter('organization_id'),
+      tag: parameter('tag'),
+      count: parameter('count'),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['organization_id', 'tag']).doUpdateSet((set) => ({
+        count: set('contact_counts.count', '+', set.ref('excluded.count')),
+      })),
+    ),
+);
+
+async function addCounts(trx: Db, sorted: readonly ContactCountRow[]): Promise<void> {
+  for (const row of sorted) await addOne(trx, row);
+}
+
+/** A contact got these tags (`by` 1) or lost them (-1); '' stands for being there at all. */
+export function noteContact(
+  trx: Db,
+  organizationId: string,
+  tags: readonly string[],
+  by: 1 | -1,
+): void {
+  for (const tag of tags) {
+    const changes = lastly(trx, 'contact_counts', () => new CountChanges(addCounts));
+    changes.add(`${organizationId} ${tag}`, { organization_id: organizationId, tag, count: by });
+  }
+}
+
+/** How many contacts there are, with the tag or at all. */
+export async function countOfTag(db: Db, organizationId: string, tag = ''): Promise<number> {
+  const row = await tables<CountTables>(db)
+    .selectFrom('contact_counts')
+    .select('count')
+    .where('organization_id', '=', organizationId)
+    .where('tag', '=', tag)
+    .executeTakeFirst();
+  return row?.count ?? 0;
+}

@@ -1,0 +1,69 @@
+// The kinds of events on a contact.
+import { eventKind } from '../events/kinds.ts';
+import { type Contact, contactOutput } from './schema.ts';
+
+const sample: Contact = {
+  id: 'contact_06dq2k0qz8h3v5m1r9t4w7xy',
+  name: 'Ada',
+  displayName: null,
+  avatar: null,
+  status: 'active',
+  statusReason: null,
+  externalId: null,
+  identities: [
+    {
+      id: 'idn_06dq2k0qz8h3v5m1r9t4w7xy',
+      channel: 'email',
+      identifier: 'ada@example.com',
+      verified: true,
+    },
+  ],
+  profile: {
+    firstName: 'Ada',
+    lastName: null,
+    company: null,
+    jobTitle: null,
+    location: { country: null, state: null, city: null, timezone: null },
+    customFields: {},
+    source: null,
+  },
+  preferences: {
+    preferredChannels: ['email'],
+    language: null,
+    timezone: null,
+    notifications: { email: true, quiet_hours: null },
+  },
+  tags: ['customer'],
+  metadata: {},
+  createdAt: '2026-01-05T12:00:00.000Z',
+  updatedAt: '2026-01-05T12:00:00.000Z',
+};
+
+export const contactCreated = eventKind({
+  type: 'contact.created',
+  summary: 'Somebody is known from now on',
+  schema: contactOutput,
+  sample,
+});
+
+export const contactUpdated = eventKind({
+  type: 'contact.updated',
+  summary: 'What is known of somebody changed',
+  schema: contactOutput,
+  sample,
+});
+
+export const contactDeleted = eventKind({
+  type: 'contact.deleted',
+  summary: 'Somebody was forgotten',
+  schema: contactOutput,
+  sample,
+});
+
+/** Told once unsubscribing is there. */
+export const contactUnsubscribed = eventKind({
+  type: 'contact.unsubscribed',
+  summary: 'Somebody wants no more mail',
+  schema: contactOutput,
+  sample,
+});

@@ -1,0 +1,193 @@
+// Shapes of contacts, in and out (specification 2.6, 4.5).
+import { z } from 'zod';
+import { emailAddress, headerText } from '../api/address-schema.ts';
+import { boundedList, boundedMap } from '../api/bounded-schema.ts';
+import { pageQuery } from '../api/pagination.ts';
+import { idPath } from '../api/resource-schema.ts';
+
+export const mostTags = 100;
+const mostIdentities = 20;
+const mostFields = 50;
+const longestField = 2_000;
+
+export const contactStatuses = [
+  'active',
+  'unsubscribed',
+  'bounced',
+  'complained',
+  'archived',
+] as const;
+
+export const contactPath = idPath('contact');
+
+const line = headerText(200).min(1);
+
+/** A comma would be two tags in CSV. */
+const tag = z
+  .string()
+  .max(100)
+  .regex(
+    /^[^\s,\p{Cc}](?:[^,\p{Cc}]*[^\s,\p{Cc}])?$/u,
+    'may hold no comma and no control character, and no space at its ends',
+  );
+
+const tags = boundedList(z.array(tag), mostTags);
+
+const externalId = headerText(200).min(1);
+
+const identities = boundedList(
+  z.array(z.strictObject({ channel: z.literal('email'), identifier: emailAddress })),
+  mostIdentities,
+);
+
+const profileInput = z.strictObject({
+  firstName: line.nullish(),
+  lastName: line.nullish(),
+  company: line.nullish(),
+  jobTitle: line.nullish(),
+  location: z
+    .strictObject({
+      country: line.nullish(),
+      state: line.nullish(),
+      city: line.nullish(),
+      timezone: line.nullish(),
+    })
+    .nullish(),
+  customFields: boundedMap(
+    z.record(z.string().min(1).max(100), z.string().max(longestField)),
+    mostFields,
+  ).nullish(),
+  source: line.nullish(),
+});
+
+const timeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 22:00');
+
+const preferencesInput = z.strictObject({
+  preferredChannels: boundedList(z.array(z.literal('email')), 1).nullish(),
+  language: line.nullish(),
+  timezone: line.nullish(),
+  notifications: z
+    .strictObject({
+      email: z.boolean().nullish(),
+      quiet_hours: z.strictObject({ start: timeOfDay, end: timeOfDay }).nullish(),
+    })
+    .nullish(),
+});
+
+const metadata = boundedMap(
+  z.record(
+    z.string().min(1).max(100),
+    z.union([z.string().max(longestField), z.number(), z.boolean(), z.null()]),
+  ),
+  mostFields,
+);
+
+const fields = {
+  email: emailAddress.optional().meta({ description: 'Short for one identity' }),
+  identities: identities.optional().meta({ description: 'All addresses; the first gets the mail' }),
+  name: line.nullable().optional(),
+  displayName: line.nullable().optional(),
+  avatar: z
+    .url({ protocol: /^https?$/ })
+    .max(longestField)
+    .nullable()
+    .optional(),
+  status: z.enum(['active', 'archived']).optional(),
+  externalId: externalId.nullable().optional().meta({ description: 'Unique in the organization' }),
+  profile: profileInput.nullable().optional(),
+  preferences: preferencesInput.nullable().optional(),
+  tags: tags.optional(),
+  metadata: metadata.optional(),
+};
+
+const bothSay = 'says the same as email: give one of them';
+
+export const createContactInput = z
+  .strictObject(fields)
+  .superRefine(({ email, identities }, context) => {
+    if (email === undefined && identities === undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['email'],
+        message: 'email or identities is needed',
+      });
+    }
+    if (email !== undefined && identities !== undefined) {
+      context.addIssue({ code: 'custom', path: ['identities'], message: bothSay });
+    }
+  })
+  .meta({ examples: [{ email: 'ada@example.com', name: 'Ada', tags: ['customer'] }] });
+
+export const updateContactInput = z
+  .strictObject(fields)
+  .refine((input) => input.email === undefined || input.identities === undefined, {
+    path: ['identities'],
+    message: bothSay,
+  })
+  .meta({ examples: [{ name: 'Ada Lovelace', status: 'archived' }] });
+
+export const tagsInput = z
+  .strictObject({ tags: boundedList(z.array(tag).min(1), mostTags) })
+  .meta({ examples: [{ tags: ['customer'] }] });
+
+export const listContactsQuery = z.strictObject({
+  ...pageQuery,
+  tag: tag.optional(),
+  email: emailAddress.optional().meta({ description: 'With this address, in any case of letters' }),
+  externalId: externalId.optional(),
+});
+
+const text = z.string().nullable();
+
+export const contactOutput = z
+  .object({
+    id: z.string(),
+    name: text,
+    displayName: text,
+    avatar: text,
+    status: z.enum(contactStatuses).meta({
+      description:
+        '`bounced`, `complained` and `unsubscribed` follow from the block of the first email',
+    }),
+    statusReason: text,
+    externalId: text,
+    identities: z.array(
+      z.object({
+        id: z.string(),
+        channel: z.literal('email'),
+        identifier: z.string(),
+        verified: z.boolean().meta({ description: 'Mail of that address proved it' }),
+      }),
+    ),
+    profile: z.object({
+      firstName: text,
+      lastName: text,
+      company: text,
+      jobTitle: text,
+      location: z.object({ country: text, state: text, city: text, timezone: text }),
+      customFields: z.record(z.string(), z.string()),
+      source: text,
+    }),
+    preferences: z.object({
+      preferredChannels: z.array(z.string()),
+      language: text,
+      timezone: text,
+      notifications: z.object({
+        email: z.boolean(),
+        quiet_hours: z.object({ start: z.string(), end: z.string() }).nullable(),
+      }),
+    }),
+    tags: z.array(z.string()),
+    metadata: z.record(z.string(), z.unknown()),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'Contact', description: 'Somebody who gets mail' });
+
+export type ContactStatus = (typeof contactStatuses)[number];
+export type ProfileInput = z.output<typeof profileInput>;
+export type PreferencesInput = z.output<typeof preferencesInput>;
+export type CreateContact = z.output<typeof createContactInput>;
+export type UpdateContact = z.output<typeof updateContactInput>;
+export type ListContacts = z.output<typeof listContactsQuery>;
+export type Contact = z.output<typeof contactOutput>;

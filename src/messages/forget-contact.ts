@@ -1,0 +1,38 @@
+// Forgetting a contact: it is taken out of the recipients of messages too, whose addresses stay with them. Its
+// blocks stay: who wanted no mail gets none. Stands here, as contacts know no messages.
+import type { Deleted } from '../api/resource-schema.ts';
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { contactDeleted } from '../contacts/events.ts';
+import { presentContact } from '../contacts/present.ts';
+import { contacts, deleteContactRow } from '../contacts/queries.ts';
+import { record, told } from '../events/record.ts';
+import { forgetRecipients } from './queries.ts';
+
+/** So many recipients a transaction: sends go on between. */
+const recipientsPerTransaction = 1_000;
+
+/**
+ * Deletes a contact for good. Until the last transaction it is there, so that a deletion that was cut
+ * off is done by asking again.
+ * @throws ResourceNotFoundError.
+ */
+export async function deleteContact(app: App, caller: Caller, id: string): Promise<Deleted> {
+  const { organizationId } = caller;
+  let isGone = false;
+  while (!isGone) {
+    isGone = await app.store.write(async (trx) => {
+      // Locks the row: no send names it meanwhile.
+      const now = app.clock.now();
+      const row = await contacts.update(trx, organizationId, id, { updated_at: now });
+      const forgotten = await forgetRecipients(trx, id, recipientsPerTransaction);
+      if (forgotten === recipientsPerTransaction) return false;
+      const contact = await presentContact(trx, row);
+      await deleteContactRow(trx, organizationId, id, contact.tags);
+      const event = told(contactDeleted, contact);
+      await record(app, trx, caller, { subject: id, action: 'contact.deleted', event });
+      return true;
+    });
+  }
+  return { success: true, message: `Contact ${id} is deleted` };
+}
