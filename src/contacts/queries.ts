@@ -85,7 +85,7 @@ export async function selectContacts(
   if (!isByTag) {
     const where = sql.join(conditions(organizationId, filter), sql` and `);
     const { rows } = await sql<ContactRow>`select * from contacts where ${where}
-      order by id desc limit ${limit} offset ${offset}`.execute(db);
+      order by created_at desc, id desc limit ${limit} offset ${offset}`.execute(db);
     return rows;
   }
   const found = await tables<ContactTables>(db)
@@ -115,8 +115,9 @@ const byIds = statement<ContactTables, { organizationId: string; ids: unknown },
     const rows = db
       .selectFrom('contacts')
       .selectAll()
-      .where('organization_id', '=', parameter('organizationId'))
       .where(isOneOf(db, 'id', parameter('ids')))
+      // Not to be found by it.
+      .where(sql<string>`organization_id || ''`, '=', parameter('organizationId'))
       .orderBy('id');
     // Nobody forgets one while a message to it is being stored.
     return engineOf(db) === 'postgres' ? rows.forKeyShare() : rows;
@@ -243,6 +244,7 @@ export async function deleteContactRow(
   id: string,
   tags: readonly string[],
 ): Promise<void> {
+  await removeTags(db, { id, organization_id: organizationId }, tags);
   await contacts.remove(db, organizationId, id);
-  noteContact(db, organizationId, ['', ...tags], -1);
+  noteContact(db, organizationId, [''], -1);
 }

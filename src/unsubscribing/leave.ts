@@ -17,9 +17,12 @@ import {
   insertBlocks,
 } from '../blocks/queries.ts';
 import type { BlockReason } from '../blocks/schema.ts';
+import { contactUnsubscribed } from '../contacts/events.ts';
+import { presentContact } from '../contacts/present.ts';
+import { contacts, findIdentitiesNamed } from '../contacts/queries.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
 import { findDeliveries } from '../deliveries/queries.ts';
-import { byService, record, recordTimeline } from '../events/record.ts';
+import { byService, record, recordTimeline, told } from '../events/record.ts';
 import { findMessageRows, lockMessages } from '../messages/queries.ts';
 import { foldAddress } from '../net/address.ts';
 import type { Db } from '../store/db.ts';
@@ -60,7 +63,9 @@ export async function leaveAll(app: App, trx: Db, leavings: readonly Leaving[]):
   const keyOf = ({ organizationId, address }: Leaving) =>
     `${organizationId} ${foldAddress(address)}`;
   for (const leaving of leavings.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) {
-    if (await block(app, trx, leaving)) await tell(app, trx, leaving);
+    if (!(await block(app, trx, leaving))) continue;
+    await tell(app, trx, leaving);
+    await tellOfContact(app, trx, leaving);
   }
 }
 
@@ -87,6 +92,16 @@ async function tell(app: App, trx: Db, leaving: Leaving): Promise<void> {
   await recordTimeline(app, trx, [
     deliveryEvent(delivery, 'unsubscribed', message.status, now, facts),
   ]);
+}
+
+/** Of an address that is nobody's, nothing. */
+async function tellOfContact(app: App, trx: Db, leaving: Leaving): Promise<void> {
+  const { organizationId, address } = leaving;
+  const [identity] = await findIdentitiesNamed(trx, organizationId, [foldAddress(address)]);
+  const row = identity && (await contacts.find(trx, organizationId, identity.contact_id));
+  if (!row) return;
+  const event = told(contactUnsubscribed, await presentContact(trx, row));
+  await record(app, trx, byService(organizationId), { subject: row.id, event });
 }
 
 /** Lifts the block that leaving made; of all mail only one that leaving made. */

@@ -32,7 +32,7 @@ const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
   blocks: [['id'], ['organization_id', 'reason'], ['organization_id', 'folded_address']],
   contacts: [['id'], ['organization_id', 'external_id']],
   contact_identities: [['contact_id'], ['organization_id', 'folded_identifier']],
-  contact_tags: [['contact_id'], ['organization_id', 'tag']],
+  contact_tags: [['organization_id', 'tag']],
   webhook_deliveries: [
     ['id'],
     ['endpoint_id', 'status'],
@@ -55,7 +55,7 @@ const queueIndexes = [
 /** Rows of one owner that all are wanted, some at a time. */
 const wholly: Readonly<Record<string, string>> = { webhook_deliveries: 'endpoint_id' };
 
-/** An index in the order of a list: good for a page of it, read in that order, and for single rows of it. */
+/** Indexes in the order of a list: good for a page of it, read in that order, and for single rows of it. */
 const listIndexes = ['events_in_order', 'contacts_of_organization'];
 const isByIds = (words: string) => /\bid ?= ?(\?|\$|ANY|')/.test(words);
 
@@ -78,8 +78,8 @@ function faultOf(
   if (queueIndexes.includes(index) && /limit/i.test(text)) return null;
   const isBatch = columns.includes(wholly[table] ?? '-') && /limit/i.test(text) && !isSorted;
   if (isBatch) return null;
-  if (listIndexes.includes(index) && (isByIds(words) || (/limit/i.test(text) && !isSorted)))
-    return null;
+  const isPage = /limit/i.test(text) && !isSorted;
+  if (listIndexes.includes(index) && (isByIds(words) || isPage)) return null;
   if (!allowed.some((way) => way.every((column) => columns.includes(column)))) return words;
   if (!columns.includes(ranges[table] ?? '-')) return null;
   if (isSorted && !columns.includes('created_at')) return `${words}, sorted`;

@@ -5,7 +5,9 @@ import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import { listBlocks } from '../../src/blocks/blocks.ts';
 import { listBlocksQuery } from '../../src/blocks/schema.ts';
+import { createContact } from '../../src/contacts/contacts.ts';
 import { listDomains } from '../../src/domains/domains.ts';
+import { listLog } from '../../src/events/log.ts';
 import { receive } from '../../src/inbound/receive.ts';
 import { resolveAddressee } from '../../src/inbound/resolve.ts';
 import { deleteMessage, getMessage } from '../../src/messages/messages.ts';
@@ -129,7 +131,7 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
   ])('a POST of %s leaves the group: 200, no cookie, no redirect', async (_how, type, body) => {
     const { id, path } = await copyTo('Ada@example.com');
     const { statusCode, headers } = await post(path, body, type);
-    expect([statusCode, headers['set-cookie'], headers['location']]).toEqual([
+    expect([statusCode, headers['set-cookie'], headers.location]).toEqual([
       200,
       undefined,
       undefined,
@@ -144,6 +146,22 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     expect(await standing('ADA@example.com', groupId)).toEqual(['failed', 'suppressed']);
     expect(await standing('ada@example.com', other)).toEqual(['pending', null]);
     expect(await standing('ada@example.com')).toEqual(['pending', null]);
+  });
+
+  it('tells of the contact whose address it was, once, and that it left all mail', async () => {
+    const contact = await createContact(test.app, test.caller, { email: 'ADA@example.com' });
+    const { path } = await copyTo('ada@example.com');
+    for (const body of [oneClick, oneClick, 'action=leave-all']) {
+      expect((await post(path, body, form)).statusCode).toBe(200);
+    }
+    const { items } = await listLog(test.app, test.caller, {
+      ...{ type: 'contact.unsubscribed', order: 'oldest', limit: 10 },
+    });
+    const shown = items.map(({ data }) => [data['id'], data['status']]);
+    expect(shown).toEqual([
+      [contact.id, 'active'],
+      [contact.id, 'unsubscribed'],
+    ]);
   });
 
   it('GET and HEAD change nothing, and show a page without a script', async () => {

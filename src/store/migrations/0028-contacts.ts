@@ -13,7 +13,7 @@ export const contacts: Migration = {
         name text, display_name text, avatar text, external_id text, is_archived integer not null,
         profile text, preferences text, tags text, metadata text,
         created_at bigint not null, updated_at bigint not null) ${compact}`,
-      'create index contacts_of_organization on contacts (organization_id, id)',
+      'create index contacts_of_organization on contacts (organization_id, created_at, id)',
       `create unique index contacts_external_id on contacts (organization_id, external_id)
         where external_id is not null`,
 
@@ -25,11 +25,10 @@ export const contacts: Migration = {
         primary key (organization_id, folded_identifier)) ${compact}`,
       'create index contact_identities_contact on contact_identities (contact_id, position)',
 
+      // An index by contact would be read for a page by tag, in its order: a contact knows its tags.
       `create table contact_tags (
-        organization_id text not null, tag text not null,
-        contact_id text not null references contacts (id) on delete cascade,
+        organization_id text not null, tag text not null, contact_id text not null,
         primary key (organization_id, tag, contact_id)) ${compact}`,
-      'create index contact_tags_contact on contact_tags (contact_id)',
 
       // How many contacts there are with a tag; those of '' are all.
       `create table contact_counts (
