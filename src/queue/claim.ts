@@ -241,7 +241,9 @@ async function goesNow(
   }
   const { until, waitReason } = admission;
   const waitsIn = admitted.goes ? stopOfShare(organizationId) : lane;
-  await postpone(trx, { id, lane: waitsIn, dueAt: until, waitReason });
+  // The last attempt is made when the age limit is reached, however long the lane is closed.
+  const dueAt = Math.min(until, row.expires_at);
+  await postpone(trx, { id, lane: waitsIn, dueAt, waitReason });
   return false;
 }
 

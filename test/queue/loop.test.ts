@@ -250,6 +250,40 @@ describe.each(stores)('delivery on %s', (store) => {
     ]);
   });
 
+  it('past its age a delivery goes for its last attempt through a closed lane, exactly then', async () => {
+    const { app, caller, clock } = await relaying();
+    const { id } = await send(app, caller, 'ada@example.com');
+    const choice: LaneChoice = { ...noLimits(app), laneOf: () => 'a lane' };
+    const { lanes } = choice;
+    const fault = () => {
+      lanes.begun('a lane', 'dlv_before');
+      lanes.ended('a lane', 'dlv_before', 'slowed');
+      return (lanes.states()[0]?.closedUntil ?? 0) - clock.now();
+    };
+    const claimedNow = async () => {
+      const options = { worker: 'wrk_a', leaseMs: 60_000, limit: 10 };
+      return (await claimMessages(app, choice, options)).messages.map(({ message }) => message.id);
+    };
+    // Its pauses grow to a quarter of an hour.
+    for (let pause = 0; pause < 14; pause++) await clock.advance(Math.max(fault(), 0) + 1);
+    const { createdAt } = await getMessage(app, caller, id);
+    const expiresAt = Date.parse(createdAt) + 72 * hourMs;
+    await clock.advance(expiresAt - 5 * minuteMs - clock.now());
+    expect(fault()).toBeGreaterThan(10 * minuteMs);
+    expect(await claimedNow()).toEqual([]);
+    expect(await firstDelivery(app, caller, id)).toMatchObject({
+      scheduling: {
+        waitReason: 'provider-unavailable',
+        dueAt: new Date(expiresAt).toISOString(),
+      },
+    });
+    await clock.advance(5 * minuteMs - 1);
+    expect(await claimedNow()).toEqual([]);
+    await clock.advance(1);
+    expect(lanes.states()).toMatchObject([{ closedUntil: expect.any(Number) }]);
+    expect(await claimedNow()).toEqual([id]);
+  });
+
   it('a stopping daemon hands back what it had claimed', async () => {
     const { app, caller } = await relaying();
     const { id } = await send(app, caller, 'ada@example.com');

@@ -135,7 +135,12 @@ describe('the policy of a domain', () => {
   });
 
   it.each([
-    ['a redirect', 302, { location: 'https://mta-sts.example.test/other' }, ''],
+    [
+      'a redirect with a policy that would do',
+      302,
+      { location: 'https://mta-sts.example.test/other', 'content-type': 'text/plain' },
+      policyText('enforce'),
+    ],
     ['an error', 404, { 'content-type': 'text/plain' }, policyText('enforce')],
     ['another type', 200, { 'content-type': 'text/html' }, policyText('enforce')],
     [

@@ -1,0 +1,100 @@
+// What each answer rests on: all that accepts a message or receives a mail asks for a commit that survives
+// a power failure, and has no answer before it. What `now` means on each store: test/store.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { App } from '../../src/app.ts';
+import { receive } from '../../src/inbound/receive.ts';
+import { resolveAddressee } from '../../src/inbound/resolve.ts';
+import { scheduledPayload } from '../../src/messages/schema.ts';
+import { sendBatch } from '../../src/sending/batch.ts';
+import { handIn } from '../../src/sending/hand-in.ts';
+import { scheduleMessage } from '../../src/sending/schedule.ts';
+import { sendMessage } from '../../src/sending/send.ts';
+import type { Durability } from '../../src/store/db.ts';
+import { payloadFor } from '../support/delivery.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+
+const mail = Buffer.from(
+  ['From: inbox@sandbox.test', 'To: ada@example.com', 'Subject: Hello', '', 'Hello.', ''].join(
+    '\r\n',
+  ),
+);
+
+async function receiveFor(app: App, address: string): Promise<unknown> {
+  const addressee = await resolveAddressee(app, address);
+  if (addressee.kind === 'refused') throw new Error(`${address} was refused`);
+  const envelope = {
+    mailFrom: 'ada@example.com',
+    addressees: [addressee],
+    remoteAddress: '127.0.0.1',
+    helo: 'mx.example.com',
+    tls: false,
+    protocol: 'ESMTP',
+    id: 'test.1',
+  };
+  return receive(app, envelope, mail);
+}
+
+const answers: Record<string, (test: TestApp) => Promise<unknown>> = {
+  'a send': ({ app, caller }) => sendMessage(app, caller, payloadFor('ada@example.com'), null),
+  'a send with an idempotency key': ({ app, caller }) =>
+    sendMessage(app, caller, payloadFor('ada@example.com'), 'key'),
+  'a batch': ({ app, caller }) => sendBatch(app, caller, [payloadFor('ada@example.com')], 'key'),
+  'a scheduled send': ({ app, caller, clock }) => {
+    const scheduledFor = new Date(clock.now() + 3_600_000).toISOString();
+    const body = { ...payloadFor('ada@example.com'), scheduledFor };
+    return scheduleMessage(app, caller, scheduledPayload.parse(body));
+  },
+  'a mail handed in': ({ app, caller }) =>
+    handIn(app, caller, {
+      raw: mail,
+      recipients: ['ada@example.com'],
+      allowsUtf8: false,
+      bareDomain: null,
+      via: 'smtp',
+      user: null,
+    }),
+  'a mail for a mailbox': ({ app }) => receiveFor(app, 'inbox@sandbox.test'),
+  'a report that came in': ({ app }) => receiveFor(app, 'fbl@bounce.sandbox.test'),
+};
+
+describe.each(stores)('on %s', (store) => {
+  let test: TestApp;
+  /** What each write asked for, in order. */
+  let asked: Durability[];
+  /** Lets the answers of all writes out. */
+  let release: () => void;
+
+  beforeEach(async () => {
+    test = await testApp({ store });
+    asked = [];
+    const held = Promise.withResolvers<void>();
+    release = held.resolve;
+    const { write } = test.app.store;
+    const holding: typeof write = async (work, durability = 'now') => {
+      asked.push(durability);
+      const value = await write(work, durability);
+      if (durability === 'now') await held.promise;
+      return value;
+    };
+    Object.assign(test.app.store, { write: holding });
+  });
+  afterEach(async () => {
+    release();
+    await test.close();
+  });
+
+  it.each(Object.keys(answers))('%s is answered once it is durable', async (name) => {
+    let isAnswered = false;
+    const answer = answers[name]?.(test).then((value) => {
+      isAnswered = true;
+      return value;
+    });
+    await expect.poll(() => asked.length).toBe(1);
+    for (let turn = 0; turn < 100; turn += 1) await nextTurn();
+    expect(asked).toEqual(['now']);
+    expect(isAnswered).toBe(false);
+    release();
+    expect(await answer).toBeTruthy();
+  });
+});
