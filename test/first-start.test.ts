@@ -6,7 +6,7 @@ import { ensureDefaultOrganization, firstStart, firstStartText } from '../src/fi
 import { createAuthenticator } from '../src/keys/authenticator.ts';
 import { createKey, listKeys, revokeKey } from '../src/keys/keys.ts';
 import { operatorOf } from '../src/keys/roles.ts';
-import { findMailboxByAddress } from '../src/mailboxes/mailboxes.ts';
+import { findReceivers } from '../src/mailboxes/mailboxes.ts';
 import { getOrganization, listOrganizations } from '../src/organizations/organizations.ts';
 import { resolveSender } from '../src/senders/resolve.ts';
 import { type EmptyTestApp, emptyTestApp, stores } from './support/test-app.ts';
@@ -46,9 +46,8 @@ describe.each(stores)('the first start on %s', (store) => {
     expect(new Set(keys.map(({ algorithm }) => algorithm))).toEqual(
       new Set(['ed25519-sha256', 'rsa-sha256']),
     );
-    expect(await findMailboxByAddress(test.app.store.db, 'inbox@sandbox.test')).toMatchObject({
-      organization_id: organization.id,
-      slug: 'inbox',
+    expect(await findReceivers(test.app.store.db, 'inbox@sandbox.test')).toMatchObject({
+      own: { organization_id: organization.id, status: 'active' },
     });
   });
 

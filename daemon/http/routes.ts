@@ -6,6 +6,7 @@ import { auditRoutes } from '../../src/audit/routes.ts';
 import { blockRoutes } from '../../src/blocks/routes.ts';
 import { domainRoutes } from '../../src/domains/routes.ts';
 import { keyRoutes } from '../../src/keys/routes.ts';
+import { catchAllRoutes, mailboxRoutes, namespaceRoutes } from '../../src/mailboxes/routes.ts';
 import { messageRoutes } from '../../src/messages/routes.ts';
 import { organizationRoutes } from '../../src/organizations/routes.ts';
 import { reportRoutes } from '../../src/reports/routes.ts';
@@ -21,7 +22,10 @@ import { eventRoutes } from './event-kinds.ts';
 export const routes: readonly Route[] = [
   ...sendingRoutes,
   ...messageRoutes,
+  ...Object.values(mailboxRoutes),
+  ...Object.values(namespaceRoutes),
   ...Object.values(domainRoutes),
+  ...Object.values(catchAllRoutes),
   ...Object.values(reportRoutes),
   ...Object.values(customTrackingRoutes),
   ...Object.values(senderRoutes),

@@ -25,6 +25,7 @@ export const idPrefixes = {
   block: 'blk',
   mailbox: 'mbx',
   mailboxAddress: 'mba',
+  mailboxNamespace: 'ns',
   contact: 'contact',
   conversation: 'conv',
   template: 'tmpl',
