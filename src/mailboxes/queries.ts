@@ -15,7 +15,7 @@ export interface MailboxRow {
   primary_address: string;
   /** JSON: texts by key. */
   metadata: string;
-  /** JSON: `{allow, block}` (filters.ts). */
+  /** JSON: `{allow, block}`, each a list of addresses and domains. */
   filters: string;
   /** Null: the primary address, under the name of the mailbox. */
   default_from: string | null;

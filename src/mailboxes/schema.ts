@@ -23,7 +23,7 @@ export const addressPath = z.strictObject({
   addressId: z.string().regex(idPattern('mailboxAddress'), 'is not an id of an address'),
 });
 
-export const slugText = z
+const slugText = z
   .string()
   .regex(
     /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/,

@@ -60,10 +60,12 @@ describe.each(stores)('the verification of domains on %s', (store) => {
   }
 
   it('says of each record whether it is there', async () => {
-    await setReceiving(test.app.store.db, domain.id, {
-      receivesMail: true,
-      catchAllMailboxId: null,
-    });
+    await test.app.store.write((trx) =>
+      setReceiving(trx, domain.id, {
+        receivesMail: true,
+        catchAllMailboxId: null,
+      }),
+    );
     const unpublished = await verify();
     expect(unpublished.status).toBe('pending');
     expect(statuses(unpublished)).toEqual([
