@@ -95,8 +95,13 @@ describe('the text of the first start', () => {
     ['a route for all', { delivery: { routes: [{ match: '*', via: 'direct' }] } }],
   ])('with %s names a recipient whose mail stays on this machine', (_, overrides) => {
     const text = firstStartText(config(overrides), 'http://127.0.0.1:4025', 'svc_live_abc');
-    expect(text).toContain('"to":[{"email":"delivered@simulator.test"}]');
-    expect(text).not.toContain('inbox@sandbox.test');
+    expect(text).toContain('"to":[{"email":"inbox@sandbox.test"}]');
+    expect(text).toContain('to your own mailbox');
+    // Where another domain is the one that the service hosts, mail to the sandbox leaves.
+    const elsewhere = { ...overrides, mailboxes: { hostedDomain: 'mail.example' } };
+    const other = firstStartText(config(elsewhere), 'http://127.0.0.1:4025', 'svc_live_abc');
+    expect(other).toContain('"to":[{"email":"delivered@simulator.test"}]');
+    expect(other).not.toContain('inbox@sandbox.test');
   });
 
   it('holds one line that can be pasted into a shell', () => {

@@ -158,8 +158,14 @@ export async function findHosted(
 }
 
 /** False when the organization uses the slug already. */
-export function insertMailbox(db: Db, row: MailboxRow): Promise<boolean> {
-  return mailboxes.insert(db, row, ['organization_id', 'slug']);
+export async function insertMailbox(db: Db, row: MailboxRow): Promise<boolean> {
+  // With `returning` SQLite plans a look at all messages for those that wait for this mailbox.
+  const { numInsertedOrUpdatedRows } = await tables<MailboxTables>(db)
+    .insertInto('mailboxes')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['organization_id', 'slug']).doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
 }
 
 /** False when a mailbox of any organization has the address already. */

@@ -62,6 +62,8 @@ const catchAll = '/v1/email/catch-all';
 const keys = '/v1/api-keys';
 const webhooks = '/v1/webhooks';
 
+const mailboxSamples = { status: 'active', namespaceId: 'ns_0123456789abcdefghjk' };
+
 const ramp = {
   identity: 'new' as const,
   initialDailyRecipients: 50,
@@ -150,7 +152,7 @@ export const resources = {
       topic: 'mailboxes',
       audits: { POST: 'mailbox.created', PATCH: 'mailbox.updated', DELETE: 'mailbox.deleted' },
     },
-    samples: { status: 'active', namespaceId: 'ns_0123456789abcdefghjk' },
+    samples: mailboxSamples,
   },
   /** Paused. */
   pausedMailbox: {
@@ -160,6 +162,7 @@ export const resources = {
       const { id } = await createMailbox(app, operator, { slug: `n${serial}`, domain });
       return pauseMailbox(app, operator, id);
     },
+    samples: mailboxSamples,
   },
   webhook: {
     path: webhooks,
@@ -420,7 +423,7 @@ export const rows: Readonly<Record<string, Row>> = {
     may: writesMailboxes,
     gives: 201,
     body: (_own, serial) => ({ name: `made ${serial}` }),
-    sameBody: () => ({ name: 'agents' }),
+    sameBody: ({ name }) => ({ name: `${name} agents` }),
   },
   [`POST ${catchAll}/enable`]: {
     may: writesDomains,

@@ -98,7 +98,7 @@ async function makeSide(test: TestApp, api: HttpApi, name: string, id: string): 
   const block = await createBlock(app, operator, { address: blockedAddress, reason: 'manual' });
   shared.block = block.id;
   const mailbox = await getMailbox(app, operator, shared.mailbox ?? '');
-  await createNamespace(app, operator, { name: 'agents' });
+  await createNamespace(app, operator, { name: `${name} agents` });
   const tested = await testWebhook(app, operator, shared.webhook ?? '', {});
   return {
     name,
