@@ -25,7 +25,6 @@ import { sweepIdempotencyKeys } from '../src/sending/send.ts';
 import { lockDaemon, storeLocation } from '../src/store/open.ts';
 import { watchActiveHosts } from '../src/tracking/custom/active-hosts.ts';
 import { createTrackingHostLoop } from '../src/tracking/custom/loop.ts';
-import { serveTracked } from '../src/tracking/serve.ts';
 import { sweepHealth } from '../src/usage/health.ts';
 import { moveWindows } from '../src/warming/windows.ts';
 import { createWebhookLoop } from '../src/webhooks/loop.ts';
@@ -42,6 +41,7 @@ import { startWords } from './start-words.ts';
 import { startTrackingListeners } from './tracking/listeners.ts';
 import type { ServeTracked } from './tracking/requests.ts';
 import { startDnsResponder } from './tracking/responder.ts';
+import { serveLinks } from './tracking/serve.ts';
 
 export interface DaemonOptions {
   /** Where the ready object is written as JSON, removed again at the stop. */
@@ -96,7 +96,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
     onStop(() => authenticator.close());
     startScheduler(app, authenticator, onStop);
     const admission = await startAdmission(app, onStop);
-    const trackingPorts = await startTracking(app, options.serveTracked ?? serveTracked, onStop);
+    const trackingPorts = await startTracking(app, options.serveTracked ?? serveLinks, onStop);
     const httpUrl = await startHttp(app, { authenticator, admission, pipeline }, onStop);
     const submissionPort = await startSubmission(app, authenticator, onStop);
     const ready = {
@@ -194,16 +194,21 @@ async function startProjector(app: App, onStop: OnStop): Promise<void> {
 
 /** What happens is posted to endpoints. */
 async function startWebhooks(app: App, onStop: OnStop): Promise<void> {
-  const webhooks = createWebhookLoop(app);
+  const webhooks = createWebhookLoop(app, { isPressing: pressingOf(app) });
   await webhooks.start();
   onStop((graceMs) => webhooks.stop(graceMs));
 }
 
+/** Whether a burst of sends or mails comes in. */
+function pressingOf(app: App): () => boolean {
+  const intakes = [intakeOf(app), mailIntakeOf(app)];
+  return () => intakes.some((intake) => intake.isPressing());
+}
+
 /** What gives way to the rest. */
 function startLesserWork(app: App, pipeline: Pipeline, onStop: OnStop): void {
-  const intakes = [intakeOf(app), mailIntakeOf(app)];
   const surroundings = {
-    isPressing: () => intakes.some((intake) => intake.isPressing()),
+    isPressing: pressingOf(app),
     isWorking: () => pipeline.load() > 0,
   };
   const filler = createSearchFiller(app, surroundings);

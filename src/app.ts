@@ -38,13 +38,12 @@ export interface MessageLogEntry extends LoggedEvent {
   facts: Record<string, unknown> | null;
 }
 
-/** Makes `data` of a kind of message; null where the message is gone. */
+/** Makes `data` of events of messages, by the ids of the events; without those whose message is gone. */
 export type MessagePresenter = (
   app: App,
   organizationId: string,
-  messageId: string,
-  event: MessageLogEntry,
-) => Promise<object | null>;
+  events: readonly MessageLogEntry[],
+) => Promise<Map<string, object>>;
 
 /** Hears of events in the transaction that writes them down. */
 export interface EventSink {
@@ -76,7 +75,7 @@ export interface App {
   /** Where the HTTP face listens, once it does: links that we hand out start with it. */
   readonly publicUrl: { current: string };
   /** Set by who composes: events know no messages. */
-  presentMessageEvent: MessagePresenter;
+  presentMessageEvents: MessagePresenter;
   /** Set by who composes: organizations know no mailboxes. */
   equipOrganization: EquipOrganization;
   /** When this was opened, by the wall clock and by the one that nobody sets. */
@@ -146,7 +145,7 @@ export async function openApp(
       current: config.http.publicUrl ?? `http://${config.http.host}:${config.http.port}`,
     },
     equipOrganization: () => Promise.resolve(),
-    presentMessageEvent: () => Promise.reject(new InternalError('nothing presents messages here')),
+    presentMessageEvents: () => Promise.reject(new InternalError('nothing presents messages here')),
     opened: { at: clock.now(), elapsed: clock.elapsed() },
     async close() {
       await mime.close();

@@ -2,14 +2,14 @@
 // a room below is told to call of a room above it. Starts nothing that listens or runs.
 import { type App, openApp } from './app.ts';
 import { storeFirstNamespace } from './mailboxes/namespaces.ts';
-import { presentMessageEvent } from './messages/events.ts';
+import { presentMessageEvents } from './messages/events.ts';
 import { createWebhookSink } from './webhooks/enqueue.ts';
 
 /** As `openApp`, whose events reach webhook endpoints. @throws what `openApp` does. */
 export async function openService(...parts: Parameters<typeof openApp>): Promise<App> {
   const app = await openApp(...parts);
   app.eventSinks.push(createWebhookSink(app));
-  app.presentMessageEvent = presentMessageEvent;
+  app.presentMessageEvents = presentMessageEvents;
   app.equipOrganization = storeFirstNamespace;
   return app;
 }

@@ -13,6 +13,7 @@ import { reportRoutes } from '../../src/reports/routes.ts';
 import { senderRoutes } from '../../src/senders/routes.ts';
 import { sendingRoutes } from '../../src/sending/routes.ts';
 import { customTrackingRoutes } from '../../src/tracking/custom/routes.ts';
+import { unsubscribeGroupRoutes } from '../../src/unsubscribe-groups/routes.ts';
 import { usageRoutes } from '../../src/usage/routes.ts';
 import { warmingRoutes } from '../../src/warming/routes.ts';
 import { webhookRoutes } from '../../src/webhooks/routes.ts';
@@ -31,6 +32,7 @@ export const routes: readonly Route[] = [
   ...Object.values(senderRoutes),
   ...Object.values(warmingRoutes),
   ...Object.values(blockRoutes),
+  ...Object.values(unsubscribeGroupRoutes),
   ...Object.values(eventRoutes),
   ...Object.values(webhookRoutes),
   ...Object.values(keyRoutes),

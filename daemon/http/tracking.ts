@@ -1,11 +1,13 @@
-// Serves pixels and links of tracked mail (src/tracking/serve.ts): no key, no cookie.
+// Serves what links of mail lead to (src/tracking/serve.ts, src/unsubscribing/serve.ts): no key, no cookie.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../src/app.ts';
 import { ResourceNotFoundError } from '../../src/errors.ts';
 import { serveTracked } from '../../src/tracking/serve.ts';
+import { serveLeaving } from '../../src/unsubscribing/serve.ts';
+import { readForm } from '../tracking/form.ts';
 import type { Workload } from './workload.ts';
 
-/** Mounts everything below `/t/`. */
+/** Mounts everything below `/t/` and `/u/`. */
 export function mountTracking(server: FastifyInstance, app: App, workload: Workload): void {
   server.route({
     method: ['GET', 'HEAD'],
@@ -14,6 +16,18 @@ export function mountTracking(server: FastifyInstance, app: App, workload: Workl
       const { remoteAddress = null } = socket;
       const asked = { method, path, headers, remoteAddress };
       const answer = await workload.begin(() => serveTracked(app, asked));
+      if (!answer) throw new ResourceNotFoundError('route', `${method} ${path}`);
+      return reply.code(answer.status).headers(answer.headers).send(answer.body);
+    },
+  });
+  server.route({
+    method: ['GET', 'HEAD', 'POST'],
+    url: '/u/*',
+    handler: async ({ method, url: path, headers, socket, raw }, reply) => {
+      const body = method === 'POST' ? await readForm(raw, app.clock) : null;
+      const { remoteAddress = null } = socket;
+      const asked = { method, path, headers, remoteAddress, ...(body && { body }) };
+      const answer = await workload.begin(() => serveLeaving(app, asked));
       if (!answer) throw new ResourceNotFoundError('route', `${method} ${path}`);
       return reply.code(answer.status).headers(answer.headers).send(answer.body);
     },

@@ -1,13 +1,15 @@
 // What a tracking host answers (specification 2.12): links below /t/ and /u/, the challenge of the
-// certificate authority, and nothing else. Bodies are not read. Its listeners are listeners.ts.
+// certificate authority, and nothing else. Bodies are read of forms that leave a list alone. Its listeners are listeners.ts.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { App } from '../../src/app.ts';
 import { servedHost } from '../../src/tracking/custom/active-hosts.ts';
 import { httpChallenge } from '../../src/tracking/custom/challenges.ts';
-import type { TrackedAnswer, TrackedRequest } from '../../src/tracking/serve.ts';
+import type { TrackedAnswer } from '../../src/tracking/serve.ts';
+import type { LeaveRequest } from '../../src/unsubscribing/serve.ts';
+import { readForm } from './form.ts';
 
 /** Answers paths below /t/ and /u/; null for what it does not know. */
-export type ServeTracked = (app: App, request: TrackedRequest) => Promise<TrackedAnswer | null>;
+export type ServeTracked = (app: App, request: LeaveRequest) => Promise<TrackedAnswer | null>;
 
 const challengePath = '/.well-known/acme-challenge/';
 const longestPath = 2_048;
@@ -34,7 +36,7 @@ function ownNames({ config }: App): string[] {
 
 async function answerTo(
   app: App,
-  request: TrackedRequest,
+  request: LeaveRequest,
   serve: ServeTracked,
 ): Promise<TrackedAnswer> {
   const { path, method, headers } = request;
@@ -58,6 +60,10 @@ async function answerTo(
   return (await serve(app, { ...request, organizationId })) ?? notFound;
 }
 
+function isForm({ method, path }: LeaveRequest): boolean {
+  return method === 'POST' && path.startsWith('/u/');
+}
+
 /** Answers one request; never rejects. */
 export async function answer(
   app: App,
@@ -65,7 +71,7 @@ export async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const asked: TrackedRequest = {
+  const asked: LeaveRequest = {
     method: request.method ?? 'GET',
     path: request.url ?? '/',
     headers: request.headers,
@@ -73,7 +79,8 @@ export async function answer(
   };
   let given: TrackedAnswer;
   try {
-    given = await answerTo(app, asked, serve);
+    const body = isForm(asked) ? await readForm(request, app.clock) : null;
+    given = await answerTo(app, body ? { ...asked, body } : asked, serve);
   } catch (error) {
     app.log.error({ err: error }, 'a request to a tracking host failed');
     const headers = { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '5' };

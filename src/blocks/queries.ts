@@ -97,6 +97,43 @@ export async function findActiveBlocksAmong(
     .execute();
 }
 
+const groupIdsAmong = statement(
+  (db: Kysely<BlockTables>, parameter: ParameterOf<{ asked: string }>) => {
+    const asked = parameter('asked');
+    const listed =
+      engineOf(db) === 'postgres'
+        ? sql<{ value: string }>`json_array_elements(${asked}::json)`
+        : sql<{ value: string }>`json_each(${asked})`;
+    return db
+      .selectFrom(listed.as('one'))
+      .select(({ selectFrom }) =>
+        selectFrom('blocks')
+          .select('blocks.id')
+          .whereRef('organization_id', '=', sql`one.value ->> 0`)
+          .whereRef('folded_address', '=', sql`one.value ->> 1`)
+          .whereRef('unsubscribe_group_id', '=', sql`one.value ->> 2`)
+          .where('unsubscribe_group_id', 'is not', null)
+          .limit(1)
+          .as('id'),
+      );
+  },
+);
+
+/** Asked for mail of groups. The blocks of these groups on these addresses. */
+export async function findGroupBlocksAmong(
+  db: Db,
+  asked: readonly (readonly [organizationId: string, foldedAddress: string, groupId: string])[],
+): Promise<BlockRow[]> {
+  const found = await groupIdsAmong(db, { asked: JSON.stringify(asked) });
+  const ids = found.flatMap(({ id }) => id ?? []);
+  if (ids.length === 0) return [];
+  return tables<BlockTables>(db)
+    .selectFrom('blocks')
+    .selectAll()
+    .where(isOneOf(db, 'id', idList(db, ids)))
+    .execute();
+}
+
 /** By an id; a page of them, and what makes or lifts one, is by hand. */
 export const blocks = rowsOf<BlockRow>('blocks', 'block');
 

@@ -7,7 +7,12 @@ import { foldAddress } from '../net/address.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { type Db, toJson } from '../store/db.ts';
 import { newBlockRow } from './blocks.ts';
-import { findActiveBlocks, findActiveBlocksAmong, insertBlocks } from './queries.ts';
+import {
+  findActiveBlocks,
+  findActiveBlocksAmong,
+  findGroupBlocksAmong,
+  insertBlocks,
+} from './queries.ts';
 import type { BlockReason } from './schema.ts';
 
 /** A block of all mail, as far as a send needs to know it. */
@@ -36,10 +41,25 @@ export async function findBlocked(
   );
 }
 
-/** The same for a batch of sends: one question for each organization in it. */
+/** Whose mail to which addresses; of a group, or of none. */
+interface AskedSend {
+  organizationId: string;
+  addresses: readonly string[];
+  unsubscribeGroupId?: string | null;
+}
+
+/** Under which the blocks of such mail are found. */
+export function sendKey(organizationId: string, groupId: string | null): string {
+  return groupId === null ? organizationId : `${organizationId} ${groupId}`;
+}
+
+/**
+ * The same for a batch of sends, by `sendKey`: one question for each organization in it, and one for all
+ * groups. For mail of a group the blocks of all mail and of that group, for other mail the former.
+ */
 export async function findBlockedOf(
   db: Db,
-  sends: readonly { organizationId: string; addresses: readonly string[] }[],
+  sends: readonly AskedSend[],
 ): Promise<ReadonlyMap<string, ActiveBlocks>> {
   const asked = new Map<string, Set<string>>();
   for (const { organizationId, addresses } of sends) {
@@ -51,25 +71,89 @@ export async function findBlockedOf(
   for (const [organizationId, folded] of asked) {
     found.set(organizationId, await findBlocked(db, organizationId, [...folded]));
   }
+  const ofGroups = await findGroupBlocked(db, sends.flatMap(askedOfGroup));
+  for (const { organizationId, unsubscribeGroupId } of sends) {
+    if (unsubscribeGroupId == null) continue;
+    const key = sendKey(organizationId, unsubscribeGroupId);
+    const ofAll = found.get(organizationId) ?? [];
+    found.set(key, new Map([...(ofGroups.get(key) ?? []), ...ofAll]));
+  }
   return found;
 }
 
-export function blockKey(organizationId: string, foldedAddress: string): string {
+function askedOfGroup({
+  organizationId,
+  addresses,
+  unsubscribeGroupId,
+}: AskedSend): GroupQuestion[] {
+  if (unsubscribeGroupId == null) return [];
+  return addresses.map((email) => [organizationId, foldAddress(email), unsubscribeGroupId]);
+}
+
+type GroupQuestion = readonly [organizationId: string, foldedAddress: string, groupId: string];
+
+/** By organization and group, then by folded address. Asks nothing where nothing is of a group. */
+async function findGroupBlocked(
+  db: Db,
+  asked: readonly GroupQuestion[],
+): Promise<Map<string, Map<string, ActiveBlock>>> {
+  const found = new Map<string, Map<string, ActiveBlock>>();
+  if (asked.length === 0) return found;
+  for (const row of await findGroupBlocksAmong(db, asked)) {
+    const key = sendKey(row.organization_id, row.unsubscribe_group_id);
+    const blocks = found.get(key) ?? new Map<string, ActiveBlock>();
+    found.set(key, blocks);
+    blocks.set(row.folded_address, activeOf(row));
+  }
+  return found;
+}
+
+function activeOf(row: { id: string; reason: BlockReason; created_at: number }): ActiveBlock {
+  return { id: row.id, reason: row.reason, createdAt: row.created_at };
+}
+
+function blockKey(organizationId: string, foldedAddress: string): string {
   return `${organizationId} ${foldedAddress}`;
 }
 
-/** The same for a batch of the queue, over all organizations in it; by `blockKey`. */
-export async function findBlockedAmong(
+/** A delivery as its suppression is asked for. */
+interface Addressed {
+  organization_id: string;
+  email: string;
+  unsubscribe_group_id: string | null;
+}
+
+/** The same for a batch of the queue, over all organizations in it. */
+export async function findBlockedAmong<Row extends Addressed>(
   db: Db,
-  pairs: readonly (readonly [organizationId: string, foldedAddress: string])[],
-): Promise<ReadonlyMap<string, ActiveBlock>> {
-  const rows = await findActiveBlocksAmong(db, pairs);
-  return new Map(
-    rows.map((row) => [
-      blockKey(row.organization_id, row.folded_address),
-      { id: row.id, reason: row.reason, createdAt: row.created_at },
-    ]),
+  rows: readonly Row[],
+): Promise<ReadonlyMap<Row, ActiveBlock>> {
+  const folded = new Map(rows.map((row) => [row, foldAddress(row.email)]));
+  const addressOf = (row: Row) => folded.get(row) ?? '';
+  const found = await findActiveBlocksAmong(
+    db,
+    rows.map((row) => [row.organization_id, addressOf(row)]),
   );
+  const ofAll = new Map(
+    found.map((row) => [blockKey(row.organization_id, row.folded_address), activeOf(row)]),
+  );
+  const ofGroups = await findGroupBlocked(
+    db,
+    rows.flatMap((row): GroupQuestion[] =>
+      row.unsubscribe_group_id === null
+        ? []
+        : [[row.organization_id, addressOf(row), row.unsubscribe_group_id]],
+    ),
+  );
+  const blocked = new Map<Row, ActiveBlock>();
+  for (const row of rows) {
+    const { organization_id: organizationId, unsubscribe_group_id: groupId } = row;
+    const block =
+      ofAll.get(blockKey(organizationId, addressOf(row))) ??
+      ofGroups.get(sendKey(organizationId, groupId))?.get(addressOf(row));
+    if (block) blocked.set(row, block);
+  }
+  return blocked;
 }
 
 /**

@@ -59,6 +59,8 @@ export interface DeliveryRow {
    * (src/queue/return-path.ts); null where it was its own.
    */
   transaction_id: string | null;
+  /** Of mail that its recipient may leave (src/unsubscribing): it goes alone to each. */
+  unsubscribe_group_id: string | null;
   created_at: number;
   updated_at: number;
 }
@@ -97,6 +99,7 @@ const deliveryColumns = [
   'error_details',
   'attempts',
   'transaction_id',
+  'unsubscribe_group_id',
   'created_at',
   'updated_at',
 ] as const satisfies readonly (keyof DeliveryRow)[];
@@ -144,6 +147,22 @@ const selectDeliveries = statement((db: Kysely<DeliveryTables>, parameter: Param
 
 export function findDeliveries(db: Db, messageIds: readonly string[]): Promise<DeliveryRow[]> {
   return selectDeliveries(db, { ids: idList(db, messageIds) });
+}
+
+const selectLeavable = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('deliveries')
+    .select(['id', 'organization_id', 'unsubscribe_group_id', 'email'])
+    .where(isOneOf(db, 'message_id', parameter('ids')))
+    .where('unsubscribe_group_id', 'is not', null),
+);
+
+/** Those of these messages that name an unsubscribe group. */
+export function findLeavable(
+  db: Db,
+  messageIds: readonly string[],
+): Promise<Pick<DeliveryRow, 'id' | 'organization_id' | 'unsubscribe_group_id' | 'email'>[]> {
+  return selectLeavable(db, { ids: idList(db, messageIds) });
 }
 
 const selectStatuses = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>

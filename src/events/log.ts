@@ -3,7 +3,7 @@
 // grows is follow.ts.
 import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Caller } from '../api/route.ts';
-import type { App } from '../app.ts';
+import type { App, MessageLogEntry } from '../app.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { firstIdAt, timeOfId } from '../runtime/ids.ts';
 import { type Db, fromJson } from '../store/db.ts';
@@ -11,22 +11,10 @@ import { stepOfType, typeOfStep } from './names.ts';
 import { type LogFilter, type LogOrder, type LogRow, selectLog, selectLogRows } from './queries.ts';
 import type { ListLog, LogItem } from './schema.ts';
 
-/** An event as it was written down. */
-export interface LogEntry {
-  id: string;
-  organizationId: string;
-  type: string;
-  /** Id of what it is about. */
-  subject: string;
-  recipientId: string | null;
-  /** Ms since 1970. */
-  timestamp: number;
-  /** The message's after it; '' of anything else. */
-  status: string;
+/** An event as it was written down; its status is '' where it is not of a message. */
+export interface LogEntry extends MessageLogEntry {
   /** The resource as it was then; null of a message, which is not copied. */
   data: object | null;
-  /** What else is to be known. */
-  facts: Record<string, unknown> | null;
 }
 
 function toEntry(row: LogRow): LogEntry {
@@ -44,28 +32,36 @@ function toEntry(row: LogRow): LogEntry {
   };
 }
 
-/** What an event tells, as a webhook's body does: `{id, deleted: true}` where its message is gone. */
-async function dataOf(app: App, entry: LogEntry): Promise<object> {
-  const { organizationId, subject } = entry;
-  if (entry.data !== null) return entry.data;
-  const shown = await app.presentMessageEvent(app, organizationId, subject, entry);
-  return shown ?? { id: subject, deleted: true };
+/** What is told of a message that is gone. */
+export function deletedMessage(id: string): object {
+  return { id, deleted: true };
+}
+
+/** What events of one organization tell, by their ids. */
+export async function dataOfEntries(
+  app: App,
+  organizationId: string,
+  entries: readonly LogEntry[],
+): Promise<Map<string, object>> {
+  const ofMessages = entries.filter(({ data }) => data === null);
+  const shown =
+    ofMessages.length === 0
+      ? new Map<string, object>()
+      : await app.presentMessageEvents(app, organizationId, ofMessages);
+  const dataOf = ({ id, data, subject }: LogEntry) =>
+    data ?? shown.get(id) ?? deletedMessage(subject);
+  return new Map(entries.map((entry) => [entry.id, dataOf(entry)]));
+}
+
+function itemOf(entry: LogEntry, told: ReadonlyMap<string, object>): LogItem {
+  const { id, type, timestamp, organizationId } = entry;
+  const data = told.get(id) as Record<string, unknown>;
+  return { id, type, timestamp: isoTime(timestamp), organizationId, data };
 }
 
 /** The object of the API. */
 export async function presentEntry(app: App, entry: LogEntry): Promise<LogItem> {
-  const { id, type, timestamp, organizationId } = entry;
-  const data = (await dataOf(app, entry)) as Record<string, unknown>;
-  return { id, type, timestamp: isoTime(timestamp), organizationId, data };
-}
-
-/** An event by its id. */
-export async function readEvent(
-  db: Db,
-  organizationId: string,
-  eventId: string,
-): Promise<LogEntry | undefined> {
-  return (await readEvents(db, organizationId, [eventId]))[0];
+  return itemOf(entry, await dataOfEntries(app, entry.organizationId, [entry]));
 }
 
 /** These events, in the order of ids; what is gone is left out. */
@@ -173,8 +169,9 @@ export async function listLog(
   const { entries, readTo } = await readPart(db, organizationId, wanted, direction, limit + 1);
   const shown = entries.slice(0, limit);
   const last = entries.length > limit ? (shown.at(-1)?.id ?? null) : readTo;
+  const told = await dataOfEntries(app, organizationId, shown);
   return {
-    items: await Promise.all(shown.map((entry) => presentEntry(app, entry))),
+    items: shown.map((entry) => itemOf(entry, told)),
     nextCursor: last === null ? null : cursorAfter(scope, { at: timeOfId(last), id: last }),
   };
 }

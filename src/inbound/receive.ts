@@ -12,6 +12,7 @@ import { insertReports, mostReportBytes, type ReportRow } from '../reports/queri
 import { perApp } from '../runtime/per-app.ts';
 import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
+import { type Leaving, leaveAll } from '../unsubscribing/leave.ts';
 import { countMail } from '../usage/count.ts';
 import { checkSender, type Verdicts } from './check-sender.ts';
 import { draftCopies, type InboundCopy } from './inbound-copy.ts';
@@ -46,6 +47,7 @@ const mostPerTransaction = 64;
 interface Stored {
   copies: InboundCopy[];
   reports: ReportRow[];
+  leavings: Leaving[];
 }
 
 /** A mail that may be stored, with its trace field. */
@@ -62,6 +64,12 @@ const storeMailOf = perApp((app: App) =>
   groupWrites(app.store, mostPerTransaction, async (trx, mails: Stored[]) => {
     const copies = mails.flatMap((mail) => mail.copies);
     const reports = mails.flatMap((mail) => mail.reports);
+    // Before what inserts and counts: it waits for messages (docs/store.md, "Order of locks").
+    await leaveAll(
+      app,
+      trx,
+      mails.flatMap((mail) => mail.leavings),
+    );
     await insertCopies(app, trx, copies);
     await insertReports(trx, reports);
     return mails.map(() => undefined);
@@ -69,6 +77,7 @@ const storeMailOf = perApp((app: App) =>
 );
 
 async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): Promise<void> {
+  if (copies.length === 0) return;
   await insertBlobs(
     trx,
     copies.map(({ blob }) => blob),
@@ -182,8 +191,11 @@ export async function receive(
   });
   const copies = draftMessages(app, envelope, { trace, raw, block, receivedAt, verdicts });
   const reports = draftReports(app, envelope, trace, raw);
+  const leavings = addressees.flatMap((one): Leaving[] =>
+    one.kind === 'leaving' ? [{ ...one.leaver, scope: 'group' }] : [],
+  );
   mailIntakeOf(app).took(1);
-  await storeMailOf(app)({ copies, reports });
+  await storeMailOf(app)({ copies, reports, leavings });
   app.metrics.accepted.inc({ direction: 'inbound' }, copies.length);
   const messageIds = copies.map(({ message }) => message.id);
   return {

@@ -10,6 +10,8 @@ import { findFirstMailbox } from '../mailboxes/queries.ts';
 import { type MailAddress, parseAddress } from '../net/address.ts';
 import { isReportable, type NamedTransaction, readReturnPath } from '../queue/return-path.ts';
 import type { ReportKind } from '../reports/queries.ts';
+import { findLeaver } from '../unsubscribing/find-leaver.ts';
+import { type Leaver, readMailToken } from '../unsubscribing/tokens.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
 
 /** A mailbox and the address it was reached by. */
@@ -31,7 +33,14 @@ export interface ReportAddressee {
   address: string;
 }
 
-export type Addressee = MailboxAddressee | ReportAddressee;
+/** Whoever writes there leaves an unsubscribe group. */
+export interface LeavingAddressee {
+  kind: 'leaving';
+  leaver: Leaver;
+  address: string;
+}
+
+export type Addressee = MailboxAddressee | ReportAddressee | LeavingAddressee;
 
 /** What comes to these at a return-path host of ours. */
 const reportLocalParts: ReadonlyMap<string, ReportKind> = new Map([
@@ -53,8 +62,8 @@ export async function resolveAddressee(
   if (!parsed) return refused(553, '5.1.3', 'This is not an address that mail can be sent to');
   const { own, catchAll } = await findOwn(app, parsed);
   if (!own) {
-    const report = await resolveReport(app, parsed);
-    if (report) return report;
+    const ours = (await resolveReport(app, parsed)) ?? (await resolveLeaving(app, parsed));
+    if (ours) return ours;
   }
   const mailbox = own ?? (await unlessKept(app, parsed, catchAll));
   if (!mailbox) return refused(550, '5.1.1', 'No mailbox here has this address');
@@ -101,6 +110,25 @@ async function findOwn(app: App, { email, localPart, domain }: MailAddress): Pro
   return first ? { ...found, own: { ...first, matched: email } } : found;
 }
 
+/** Mail from the hosted domain has its return path, whoever sent it. */
+function isHostedReturn(app: App, domain: string): boolean {
+  return domain === returnPathOf(app.config.mailboxes.hostedDomain);
+}
+
+/** An address to leave by that we made, also once its delivery is deleted; null for all else. */
+async function resolveLeaving(
+  app: App,
+  { email, localPart, domain }: MailAddress,
+): Promise<LeavingAddressee | null> {
+  const deliveryId = readMailToken(app, localPart);
+  const leaver = deliveryId === null ? null : await findLeaver(app, deliveryId);
+  if (!leaver) return null;
+  const owners = await findReturnPathOwners(app.store.db, domain);
+  return isHostedReturn(app, domain) || owners.includes(leaver.organizationId)
+    ? { kind: 'leaving', leaver, address: email }
+    : null;
+}
+
 /** A return path that we made and that has not ended, or an address for reports at a host of ours; null for all else. */
 async function resolveReport(
   app: App,
@@ -118,9 +146,7 @@ async function resolveReport(
   }
   const delivery = await findDelivery(db, named.deliveryId);
   if (!delivery || !isReportable(delivery, app.clock.now())) return null;
-  // Mail from the hosted domain has its return path, whoever sent it.
-  const isHosted = domain === returnPathOf(app.config.mailboxes.hostedDomain);
-  if (!isHosted && !owners.includes(delivery.organization_id)) return null;
+  if (!isHostedReturn(app, domain) && !owners.includes(delivery.organization_id)) return null;
   const { organization_id: organizationId } = delivery;
   return { kind: 'report', report: 'bounce', organizationId, named, address: email };
 }

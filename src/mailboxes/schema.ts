@@ -57,8 +57,8 @@ const filtersInput = z
   .strictObject({ allow: filterList.default([]), block: filterList.default([]) })
   .meta({
     description:
-      'Addresses and domains: mail from those of `block` goes to `spam`, and so does, where `allow` ' +
-      'has an entry, mail from all others. Replaced whole',
+      'Addresses and domains: whose mail it does not want (`block`), and, where `allow` has an entry, ' +
+      'whose alone it wants. Kept; nothing asks for them yet. Replaced whole',
   });
 
 export const listMailboxesQuery = z.strictObject({

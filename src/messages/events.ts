@@ -5,7 +5,7 @@ import type { MessageLogEntry, MessagePresenter } from '../app.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
 import { eventKind } from '../events/kinds.ts';
 import type { EventType } from '../events/names.ts';
-import { findMessage } from './messages.ts';
+import { findMessages } from './messages.ts';
 import { messageEventData } from './schema.ts';
 
 const id = '06dq2k0qz8h3v5m1r9t4w7xy';
@@ -89,21 +89,24 @@ function factOf({ facts }: MessageLogEntry, name: string): string | null {
   return typeof fact === 'string' ? fact : null;
 }
 
-/** `data` of a kind of message; null where the message is gone. */
-export const presentMessageEvent: MessagePresenter = async (
-  app,
-  organizationId,
-  messageId,
-  entry,
-) => {
-  const message = await findMessage(app.store.db, organizationId, messageId);
-  if (!message) return null;
-  const event = {
+/** `data` of kinds of messages, by the ids of the events; the messages are read together. */
+export const presentMessageEvents: MessagePresenter = async (app, organizationId, entries) => {
+  const ids = [...new Set(entries.map(({ subject }) => subject))];
+  const messages = await findMessages(app.store.db, organizationId, ids);
+  const shown = new Map<string, object>();
+  for (const entry of entries) {
+    const message = messages.get(entry.subject);
+    if (message) shown.set(entry.id, { ...message, status: entry.status, event: toldOf(entry) });
+  }
+  return shown;
+};
+
+function toldOf(entry: MessageLogEntry) {
+  return {
     ...entry.facts,
     recipient: factOf(entry, 'recipient'),
     errorCode: factOf(entry, 'errorCode'),
     reply: factOf(entry, 'reply'),
     url: factOf(entry, 'url'),
   };
-  return { ...message, status: entry.status, event };
-};
+}

@@ -3,11 +3,12 @@
 import { type Page, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { findDeliveries, lockDeliveriesOf } from '../deliveries/queries.ts';
+import { findDeliveries, findLeavable, lockDeliveriesOf } from '../deliveries/queries.ts';
 import { ResourceNotFoundError } from '../errors.ts';
 import { deleteEventRows, listEventRows } from '../events/queries.ts';
 import { record } from '../events/record.ts';
 import type { Db } from '../store/db.ts';
+import { insertUnsubscribeAddresses } from '../unsubscribe-groups/queries.ts';
 import { forgetMessage } from '../webhooks/body.ts';
 import { totalOf } from './counts.ts';
 import { listMessageIds } from './list-queries.ts';
@@ -80,20 +81,20 @@ export async function listMessages(
   return toPage(items, await totalOf(db, filter), query);
 }
 
-/** The organization's message of this id, if it is there. */
-export async function findMessage(
+/** Those of these messages that are the organization's, by id. */
+export async function findMessages(
   db: Db,
   organizationId: string,
-  id: string,
-): Promise<Message | undefined> {
-  const row = await findMessageRow(db, id);
-  if (row?.organization_id !== organizationId) return undefined;
-  return (await withParts(db, [row]))[0];
+  ids: readonly string[],
+): Promise<Map<string, Message>> {
+  const rows = await findMessageRows(db, ids);
+  const own = rows.filter((row) => row.organization_id === organizationId);
+  return new Map((await withParts(db, own)).map((message) => [message.id, message]));
 }
 
 /** @throws ResourceNotFoundError */
 export async function getMessage(app: App, caller: Caller, id: string): Promise<Message> {
-  const message = await findMessage(app.store.db, caller.organizationId, id);
+  const message = (await findMessages(app.store.db, caller.organizationId, [id])).get(id);
   if (!message) throw new ResourceNotFoundError('message', id);
   return message;
 }
@@ -129,7 +130,18 @@ export async function listMessageDeliveries(
 export async function removeMessage(app: App, trx: Db, id: string): Promise<boolean> {
   await lockDeliveriesOf(trx, [id]);
   const row = await findMessageRow(trx, id);
-  if (!row || !(await deleteMessageRow(trx, row))) return false;
+  if (!row) return false;
+  const leavable = await findLeavable(trx, [id]);
+  if (!(await deleteMessageRow(trx, row))) return false;
+  // Their addresses to leave by mail work for ever.
+  await insertUnsubscribeAddresses(
+    trx,
+    leavable.map(({ id: delivery_id, email: address, ...owned }) => ({
+      delivery_id,
+      address,
+      ...owned,
+    })),
+  );
   await forgetMessage(app, trx, id);
   await deleteEventRows(trx, id);
   await forgetKeptResponse(trx, row.organization_id, id);

@@ -114,6 +114,7 @@ const emailContent = z
     priority: z.enum(['high', 'normal', 'low']).optional(),
   })
   .superRefine(oneContentSource)
+  .superRefine(oneWayToLeave)
   .superRefine(boundedAttachments);
 
 type EmailFields = {
@@ -138,6 +139,21 @@ function oneContentSource(email: EmailFields, context: z.RefinementCtx): void {
     refuse('html', 'inline content needs html or text or both');
   }
   if (email.templateData !== undefined) refuse('templateData', 'needs a template');
+}
+
+/** RFC 8058: the service writes these fields of a message that names a group. */
+function oneWayToLeave(
+  {
+    unsubscribeGroupId,
+    headers = {},
+  }: { unsubscribeGroupId?: string | undefined; headers?: object | undefined },
+  context: z.RefinementCtx,
+): void {
+  if (unsubscribeGroupId === undefined) return;
+  const own = Object.keys(headers).find((name) => /^list-unsubscribe(?:-post)?$/i.test(name));
+  if (own === undefined) return;
+  const message = `${own} is set by the service where there is an unsubscribeGroupId`;
+  context.addIssue({ code: 'custom', path: ['headers'], message });
 }
 
 function boundedAttachments(

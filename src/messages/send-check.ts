@@ -2,6 +2,7 @@
 // there is none yet, every name is one of nothing. Also reads the message that a send replies to.
 import type { SendCheck } from '../api/send-check.ts';
 import { ResourceNotFoundError } from '../errors.ts';
+import { findGroupOwners } from '../unsubscribe-groups/queries.ts';
 import { findMessageRows, type MessageRow } from './queries.ts';
 import type { SendPayload } from './schema.ts';
 
@@ -23,9 +24,21 @@ export const namedCheck: SendCheck<'accepting', Naming> = {
       const parent = parents.get(send.payload.email.inReplyToMessageId ?? '');
       if (parent?.organization_id === send.organizationId) send.parent = parent;
     }
-    return missingResource;
+    const groupIds = sends.flatMap(({ payload }) => payload.email.unsubscribeGroupId ?? []);
+    const owners = groupIds.length > 0 ? await findGroupOwners(trx, groupIds) : [];
+    const ownerOf = new Map(owners.map(({ id, organization_id }) => [id, organization_id]));
+    return (send) => missingResource(send) ?? missingGroup(send, ownerOf);
   },
 };
+
+function missingGroup(
+  { payload, organizationId }: Naming,
+  ownerOf: ReadonlyMap<string, string>,
+): ResourceNotFoundError | null {
+  const { unsubscribeGroupId: id } = payload.email;
+  if (id === undefined || ownerOf.get(id) === organizationId) return null;
+  return new ResourceNotFoundError('unsubscribe-group', id);
+}
 
 function missingResource({ payload, parent }: Naming): ResourceNotFoundError | null {
   const { to, cc = [], bcc = [], email, conversationId } = payload;
@@ -35,7 +48,6 @@ function missingResource({ payload, parent }: Naming): ResourceNotFoundError | n
   if (email.templateId) return missing('template', email.templateId);
   if (email.templateSlug) return missing('template', email.templateSlug);
   if (conversationId) return missing('conversation', conversationId);
-  if (email.unsubscribeGroupId) return missing('unsubscribe-group', email.unsubscribeGroupId);
   if (email.inReplyToMessageId && !parent) return missing('message', email.inReplyToMessageId);
   return null;
 }

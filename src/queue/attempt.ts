@@ -21,16 +21,16 @@ import {
   simulatedOutcome,
 } from '../smtp/route.ts';
 import type { DsnRequest } from '../smtp/transaction.ts';
-import type { Cuts } from '../tracking/links.ts';
+import { leaveFields } from '../unsubscribing/header.ts';
 import type { Carrier, Mailing, OpenCarrier } from './carrier/carrier.ts';
 import { keptPolicies } from './carrier/kept-policies.ts';
-import { composeRequestOf, trackedRequestOf } from './carrier/request.ts';
+import { composeRequestOf, trackedRequestOf, withFields } from './carrier/request.ts';
 import type { ClaimedMessage, LaneChoice } from './claim.ts';
 import { isFault, type LaneSignal, Lanes } from './lanes/lanes.ts';
 import { Shares } from './lanes/shares.ts';
 import { beginOwnTransaction } from './own-transactions.ts';
 import { refusalTeller } from './relay-refusals.ts';
-import { marksOf, transactionOf } from './return-path.ts';
+import { marksOf, returnPathHost, transactionOf } from './return-path.ts';
 import type { Settlement } from './settle.ts';
 
 /** Attempts all claimed deliveries of a message; those of one destination are settled as they end. */
@@ -132,10 +132,9 @@ async function carryGroups(
     })),
   );
   const request = await composeRequestOf(app, claimed);
-  const outcomes =
-    claimed.cuts == null
-      ? carrier.carry({ request, envelopes })
-      : carryAlone(app, carrier, claimed, claimed.cuts, { request, envelopes, groups });
+  const outcomes = !travelsAlone(claimed)
+    ? carrier.carry({ request, envelopes })
+    : carryAlone(app, carrier, claimed, { request, envelopes, groups });
   for (const [index, { route, deliveries }] of groups.entries()) {
     const [first] = deliveries;
     const ended = outcomes[index];
@@ -155,23 +154,43 @@ function bytesOf({ input }: ComposeRequest): number {
   return attachments.reduce((sum, { content }) => sum + content.length, html?.length ?? 0);
 }
 
+/** A tracked message, and one that can be left, is another for each recipient. */
+function travelsAlone({ cuts, deliveries }: ClaimedMessage): boolean {
+  return cuts != null || (deliveries[0]?.unsubscribe_group_id ?? null) !== null;
+}
+
+/** The message as one recipient gets it. */
+async function ownRequestOf(
+  app: App,
+  claimed: ClaimedMessage,
+  request: ComposeRequest,
+  delivery: DeliveryRow,
+): Promise<ComposeRequest> {
+  const { message, cuts } = claimed;
+  const tracked =
+    cuts == null ? request : trackedRequestOf(app, claimed, request, cuts, delivery.id);
+  if (delivery.unsubscribe_group_id === null) return tracked;
+  const { sender_domain_id: domainId } = message;
+  const host = domainId === null ? undefined : await returnPathHost(app, domainId);
+  return withFields(tracked, leaveFields(app, message, delivery, host));
+}
+
 /**
- * A tracked message is another for each recipient. A large one is made and carried for one after the
+ * A message that travels alone is another for each recipient. A large one is made and carried for one after the
  * other: fifty copies at once would fill the memory.
  */
 function carryAlone(
   app: App,
   carrier: Carrier,
   claimed: ClaimedMessage,
-  cuts: Cuts,
   { request, envelopes, groups }: Mailing & { groups: readonly NetworkGroup[] },
 ): Promise<Outcome[]>[] {
   const bytes = bytesOf(request);
   let before: Promise<unknown> = Promise.resolve();
   return envelopes.map((envelope, index) => {
-    const deliveryId = groups[index]?.deliveries[0]?.id ?? '';
+    const [delivery] = groups[index]?.deliveries ?? [];
     const carry = async () => {
-      const own = trackedRequestOf(app, claimed, request, cuts, deliveryId);
+      const own = delivery ? await ownRequestOf(app, claimed, request, delivery) : request;
       const [outcomes] = carrier.carry({ request: own, envelopes: [envelope] });
       return (await outcomes) ?? [];
     };
@@ -258,13 +277,15 @@ function isOverNetwork(group: Group): group is NetworkGroup {
 
 /**
  * Recipients of one domain and route share a transaction. A blind copy has one of its own: no
- * server may see it beside the others. So has each recipient of a tracked message.
+ * server may see it beside the others. So has each recipient of what travels alone.
  */
 async function groupByDestination(
   app: App,
-  { deliveries, recipients, cuts }: ClaimedMessage,
+  claimed: ClaimedMessage,
   chooseRoute: ChooseRoute,
 ): Promise<Group[]> {
+  const { deliveries, recipients } = claimed;
+  const isAlone = travelsAlone(claimed);
   const blind = new Set(recipients.filter(({ kind }) => kind === 'bcc').map(({ id }) => id));
   const groups = new Map<string, Group>();
   for (const delivery of deliveries) {
@@ -273,7 +294,7 @@ async function groupByDestination(
     if (route.kind === 'capture') {
       route = chooseRoute(delivery.email, await isLocalAddress(app.store.db, delivery.email));
     }
-    const isOwn = cuts != null || route.kind === 'simulator' || blind.has(delivery.recipient_id);
+    const isOwn = isAlone || route.kind === 'simulator' || blind.has(delivery.recipient_id);
     const key = isOwn ? delivery.id : `${routeKey(route)} ${delivery.domain}`;
     const group = groups.get(key);
     if (group) group.deliveries.push(delivery);

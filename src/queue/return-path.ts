@@ -20,7 +20,8 @@ const transactionForm = /^dlv_[0-9a-hjkmnp-tv-z]{24}[0-9a-v]?$/;
 /** The return path of a domain never changes, so that it is looked up once. */
 const hostsOf = perApp((_app: App) => new LRUCache<string, string>({ max: mostHosts }));
 
-async function returnPathHost(app: App, domainId: string): Promise<string | undefined> {
+/** Undefined for a domain that is gone. */
+export async function returnPathHost(app: App, domainId: string): Promise<string | undefined> {
   const known = hostsOf(app);
   const kept = known.get(domainId);
   if (kept !== undefined) return kept;

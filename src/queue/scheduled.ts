@@ -17,7 +17,7 @@ import { admissionOf } from '../admission/admission.ts';
 import { limitsOf } from '../admission/plans.ts';
 import { findSpent, openAllowances } from '../admission/quota.ts';
 import type { App } from '../app.ts';
-import { findBlockedOf } from '../blocks/suppression.ts';
+import { findBlockedOf, sendKey } from '../blocks/suppression.ts';
 import { type DeliveryRow, firstTurn } from '../deliveries/queries.ts';
 import {
   askScheduledNow,
@@ -149,6 +149,11 @@ async function lockDue(trx: Db, messageIds: readonly string[]): Promise<Map<stri
   );
 }
 
+/** All deliveries of a message are of one group, or of none. */
+function groupOf([first]: readonly DeliveryRow[]): string | null {
+  return first?.unsubscribe_group_id ?? null;
+}
+
 function toCheck(message: MessageRow, rows: readonly DeliveryRow[]): DueSend {
   return {
     organizationId: message.organization_id,
@@ -157,6 +162,7 @@ function toCheck(message: MessageRow, rows: readonly DeliveryRow[]): DueSend {
     constraints: null,
     from: { email: message.from_email },
     addresses: rows.map(({ email }) => email),
+    unsubscribeGroupId: groupOf(rows),
     sender: null,
   };
 }
@@ -194,7 +200,11 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
       await putOff(trx, rows, (row) => waitForQuota(row, clearsAt));
     } else {
       counted.push(message);
-      await departures.send(message, rows, blocked.get(organizationId) ?? new Map());
+      await departures.send(
+        message,
+        rows,
+        blocked.get(sendKey(organizationId, groupOf(rows))) ?? new Map(),
+      );
     }
   }
   await departures.tell();

@@ -38,6 +38,8 @@ interface CheckedSend {
   from: FromAddress | undefined;
   /** All of them, in the order of to, cc and bcc, duplicates among them. */
   addresses: readonly string[];
+  /** Null for mail of none. */
+  unsubscribeGroupId: string | null;
   /** Of its key. */
   constraints: KeyConstraints | null;
   /** Null until `sender` has passed it. */

@@ -2,18 +2,12 @@
 // statement (about 1 µs for each delivery, with 200,000 blocks). Ends what is blocked as the accept does.
 
 import type { App } from '../app.ts';
-import {
-  type ActiveBlock,
-  blockKey,
-  findBlockedAmong,
-  suppressedBy,
-} from '../blocks/suppression.ts';
+import { type ActiveBlock, findBlockedAmong, suppressedBy } from '../blocks/suppression.ts';
 import { unsentEvent } from '../deliveries/delivery-event.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { endUnclaimed } from '../deliveries/queue-queries.ts';
 import { recordTimeline } from '../events/record.ts';
 import { restateMessage } from '../messages/restate.ts';
-import { foldAddress } from '../net/address.ts';
 import type { Db } from '../store/db.ts';
 
 /**
@@ -25,14 +19,11 @@ export async function suppressBlocked(
   trx: Db,
   candidates: readonly DeliveryRow[],
 ): Promise<DeliveryRow[]> {
-  const blocks = await findBlockedAmong(
-    trx,
-    candidates.map(({ organization_id, email }) => [organization_id, foldAddress(email)]),
-  );
+  const blocks = await findBlockedAmong(trx, candidates);
   const ended: DeliveryRow[] = [];
   if (blocks.size === 0) return ended;
   for (const row of candidates) {
-    const block = blocks.get(blockKey(row.organization_id, foldAddress(row.email)));
+    const block = blocks.get(row);
     if (block && (await suppress(app, trx, row, block))) ended.push(row);
   }
   return ended;

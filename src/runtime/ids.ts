@@ -23,6 +23,7 @@ export const idPrefixes = {
   domainKey: 'dkim',
   sender: 'snd',
   block: 'blk',
+  unsubscribeGroup: 'usg',
   mailbox: 'mbx',
   mailboxAddress: 'mba',
   mailboxNamespace: 'ns',

@@ -234,6 +234,40 @@ export class Secrets {
     }
   }
 
+  /**
+   * A text that only this installation can read or make: AES-256-GCM, its nonce a MAC of the payload, so
+   * that the same payload gives the same text (as RFC 5297 does) and mail is the same at each attempt.
+   */
+  seal(purpose: string, payload: string): string {
+    const iv = createHmac('sha256', this.#keyFor(`nonce ${purpose}`))
+      .update(payload, 'utf8')
+      .digest()
+      .subarray(0, ivBytes);
+    const cipher = createCipheriv('aes-256-gcm', this.#keyFor(`seal ${purpose}`), iv);
+    const body = Buffer.concat([cipher.update(payload, 'utf8'), cipher.final()]);
+    return Buffer.concat([iv, body, cipher.getAuthTag()]).toString('base64url');
+  }
+
+  /** The payload of such a text, null for any other. */
+  unseal(purpose: string, text: string): string | null {
+    if (text.length > longestToken || !/^[\w-]+$/.test(text)) return null;
+    const sealed = Buffer.from(text, 'base64url');
+    if (sealed.length <= ivBytes + tagBytes || sealed.toString('base64url') !== text) return null;
+    const decipher = createDecipheriv(
+      'aes-256-gcm',
+      this.#keyFor(`seal ${purpose}`),
+      sealed.subarray(0, ivBytes),
+      { authTagLength: tagBytes },
+    );
+    decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes));
+    try {
+      const body = decipher.update(sealed.subarray(ivBytes, sealed.length - tagBytes));
+      return Buffer.concat([body, decipher.final()]).toString('utf8');
+    } catch {
+      return null;
+    }
+  }
+
   #digest(purpose: string, payload: string): Buffer {
     const key = this.#keyFor(`token ${purpose}`);
     return createHmac('sha256', key).update(payload, 'utf8').digest();

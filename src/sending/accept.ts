@@ -5,7 +5,7 @@
 import { type Allowances, openAllowances } from '../admission/quota.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { findBlockedOf } from '../blocks/suppression.ts';
+import { findBlockedOf, sendKey } from '../blocks/suppression.ts';
 import { unsentEvent } from '../deliveries/delivery-event.ts';
 import { type DeliveryRow, firstTurn, insertDeliveries } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
@@ -146,7 +146,7 @@ async function draftAll(
       results[index] = refusal ? { error: refusal.error } : unanswered();
       continue;
     }
-    const blocks = blocked.get(caller.organizationId) ?? new Map();
+    const blocks = blocked.get(sendKey(send.organizationId, send.unsubscribeGroupId)) ?? new Map();
     const draft = draftMessage(app, recent, request, send.sender, send.parent, blocks);
     drafts.set(
       index,
@@ -165,6 +165,7 @@ function toCheck({ caller, payload, scheduledFor }: AcceptRequest): AcceptingSen
     constraints: caller.constraints,
     from,
     addresses: [...to, ...cc, ...bcc].flatMap(({ email }) => email ?? []),
+    unsubscribeGroupId: payload.email.unsubscribeGroupId ?? null,
     payload,
     scheduledFor,
     sender: null,

@@ -63,7 +63,10 @@ export function draftMessage(
   const recipients = draftRecipients(app, id, payload);
   const senderDomain = domainOf(sender.email);
   const deliveries = recipients.map((recipient) => {
-    const delivery = draftDelivery(app, caller.organizationId, senderDomain, recipient, now);
+    const delivery = {
+      ...draftDelivery(app, caller.organizationId, senderDomain, recipient, now),
+      unsubscribe_group_id: payload.email.unsubscribeGroupId ?? null,
+    };
     const block = blocks.get(foldAddress(recipient.email));
     return block ? { ...delivery, ...suppressedBy(block, recipient.email, now) } : delivery;
   });
@@ -296,6 +299,7 @@ function draftDelivery(
     error_details: null,
     attempts: null,
     transaction_id: null,
+    unsubscribe_group_id: null,
     created_at: now,
     updated_at: now,
   };

@@ -30,6 +30,7 @@ import { messageOrigins } from './migrations/0024-message-origins.ts';
 import { warming } from './migrations/0025-warming.ts';
 import { tracking } from './migrations/0026-tracking.ts';
 import { trackingHosts } from './migrations/0027-tracking-hosts.ts';
+import { unsubscribeGroups } from './migrations/0029-unsubscribe-groups.ts';
 import { mailboxes } from './migrations/0031-mailboxes.ts';
 
 export const migrations: readonly Migration[] = [
@@ -58,6 +59,7 @@ export const migrations: readonly Migration[] = [
   warming,
   tracking,
   trackingHosts,
+  unsubscribeGroups,
   mailboxes,
 ];
 

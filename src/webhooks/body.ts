@@ -1,7 +1,7 @@
 // What is posted of an event: made at the first attempt, kept beside its deliveries, the same bytes at each
 // attempt and redelivery. Once its message is deleted, nothing of it is left in a body but its id.
 import type { App } from '../app.ts';
-import { type LogEntry, readEvent } from '../events/log.ts';
+import { dataOfEntries, deletedMessage, type LogEntry, readEvents } from '../events/log.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
 import { eventsOfMessage, findBodies, insertBody, replaceBody } from './body-queries.ts';
@@ -25,7 +25,8 @@ export async function bodyOf(app: App, delivery: BodySource): Promise<string> {
 /** The body as it is or would be, for who listens: nothing is kept. */
 export async function shownBody(app: App, source: BodySource): Promise<string> {
   const kept = await findBodies(app.store.db, [source.event_id]);
-  return kept.get(source.event_id) ?? (await makeBody(app, source)).body;
+  const [made] = kept.size > 0 ? [] : await makeBodies(app, [source]);
+  return kept.get(source.event_id) ?? made?.body ?? '';
 }
 
 /** Bodies by event; what is not kept yet is made and kept. */
@@ -37,7 +38,7 @@ export async function bodiesOf(
   const kept = await findBodies(app.store.db, [...sources.keys()]);
   const missing = [...sources.values()].filter(({ event_id }) => !kept.has(event_id));
   if (missing.length === 0) return kept;
-  const made = await Promise.all(missing.map((one) => makeBody(app, one)));
+  const made = await makeBodies(app, missing);
   for (const [id, body] of await keepBodies(app, made)) kept.set(id, body);
   return kept;
 }
@@ -56,23 +57,33 @@ async function keepBodies(app: App, made: BodyRow[]): Promise<Map<string, string
   }, 'quiet');
 }
 
-async function makeBody(app: App, source: BodySource): Promise<BodyRow> {
-  const { organization_id, event_id, message_id } = source;
-  const event = await readEvent(app.store.db, organization_id, event_id);
-  const data = await dataOf(app, source, event);
-  const body = bodyText(source, event?.timestamp ?? source.created_at, data);
+/** The bodies of events, which and whose messages are read together. */
+async function makeBodies(app: App, sources: readonly BodySource[]): Promise<BodyRow[]> {
+  const ofOrganizations = Map.groupBy(sources, ({ organization_id }) => organization_id);
+  const made = await Promise.all(
+    [...ofOrganizations].map(async ([organizationId, own]) => {
+      const ids = own.map(({ event_id }) => event_id);
+      const entries = await readEvents(app.store.db, organizationId, ids);
+      const told = await dataOfEntries(app, organizationId, entries);
+      const byId = new Map(entries.map((entry) => [entry.id, entry]));
+      return own.map((source) =>
+        bodyRow(app, source, byId.get(source.event_id), told.get(source.event_id)),
+      );
+    }),
+  );
+  return made.flat();
+}
+
+function bodyRow(
+  app: App,
+  source: BodySource,
+  entry: LogEntry | undefined,
+  data: object | undefined,
+): BodyRow {
+  const { organization_id, event_id, message_id, created_at } = source;
+  const gone = message_id === null ? { deleted: true } : deletedMessage(message_id);
+  const body = bodyText(source, entry?.timestamp ?? created_at, data ?? gone);
   return { event_id, organization_id, message_id, body, created_at: app.clock.now() };
-}
-
-async function dataOf(app: App, source: BodySource, event: LogEntry | undefined): Promise<object> {
-  const { message_id, organization_id } = source;
-  if (message_id === null) return event?.data ?? { deleted: true };
-  const shown = event && (await app.presentMessageEvent(app, organization_id, message_id, event));
-  return shown ?? deletedMessage(message_id);
-}
-
-function deletedMessage(id: string): object {
-  return { id, deleted: true };
 }
 
 function bodyText({ event_type, organization_id }: BodySource, at: number, data: object): string {
@@ -132,7 +143,7 @@ function cut(value: unknown, bounds: Bounds, depth: number): unknown {
 export async function forgetMessage({ clock }: App, trx: Db, messageId: string): Promise<void> {
   for (const event of await eventsOfMessage(trx, messageId)) {
     const { organization_id, event_id } = event;
-    const logged = await readEvent(trx, organization_id, event_id);
+    const [logged] = await readEvents(trx, organization_id, [event_id]);
     const source = { ...event, message_id: messageId };
     const at = logged?.timestamp ?? event.created_at;
     await replaceBody(trx, {

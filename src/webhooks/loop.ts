@@ -1,5 +1,11 @@
 // The engine of webhooks: finds whose deliveries are due, has them claimed and posted, and sleeps until the
 // next. Claims are claim.ts, posts under-way.ts, what follows from them settle.ts (the state table).
+//
+//   pressure | is on while                          | the next claim
+//   ---------+--------------------------------------+--------------------------------------
+//   none     | no burst of sends or mails comes in  | at once
+//   burst    | one does                             | 100 ms after the last one
+//   late     | what was due had waited for 10 s     | at once, burst or not
 import type { App } from '../app.ts';
 import { createDueLoop } from '../store/due-loop.ts';
 import { type Claimed, chooseWishes, claim, type Wish } from './claim.ts';
@@ -21,6 +27,8 @@ const endpointsPerMs = 50;
 const leaseSlackMs = 60_000;
 const pendingEachMs = 10_000;
 const mostCounted = 100_000;
+const besideBurstMs = 100;
+const patienceMs = 10_000;
 
 export interface WebhookLoop {
   /** Hands back what a dead daemon had claimed (SQLite: there is only one daemon) and starts. */
@@ -31,12 +39,21 @@ export interface WebhookLoop {
   idle(): Promise<void>;
 }
 
+interface WebhookLoopParts {
+  poster?: Poster;
+  /** Whether a burst of sends or mails comes in at this moment. */
+  isPressing?: () => boolean;
+}
+
 /** The loop of one daemon. */
-export function createWebhookLoop(app: App, poster: Poster = createPoster(app)): WebhookLoop {
+export function createWebhookLoop(
+  app: App,
+  { poster = createPoster(app), isPressing = () => false }: WebhookLoopParts = {},
+): WebhookLoop {
   const worker = app.newId('worker');
   const idleWaiters = new Set<() => void>();
   const underWay = new UnderWay(app, { worker, poster, onEnd: () => loop.wake() });
-  const step = createStep(app, worker, underWay);
+  const step = createStep(app, { worker, underWay, isPressing });
   const loop = createDueLoop(app, {
     step,
     trouble: 'webhooks cannot be delivered now: trying again',
@@ -69,29 +86,42 @@ export function createWebhookLoop(app: App, poster: Poster = createPoster(app)):
   };
 }
 
-function createStep(app: App, worker: string, underWay: UnderWay): () => Promise<number> {
+interface StepParts {
+  worker: string;
+  underWay: UnderWay;
+  isPressing: () => boolean;
+}
+
+function createStep(app: App, { worker, underWay, isPressing }: StepParts): () => Promise<number> {
   const { clock } = app;
   const leaseMs = 2 * app.config.webhooks.timeoutSeconds * 1000 + leaseSlackMs;
   const report = createReport(app);
   let lookAt = Number.NEGATIVE_INFINITY;
+  let claimedAt = Number.NEGATIVE_INFINITY;
+  let latenessMs = 0;
   /** Whose turn it was last. */
   let last = '';
 
   return async () => {
     const startedAt = clock.elapsed();
-    if (startedAt < lookAt) return clock.now() + (lookAt - startedAt);
+    const givesWay = isPressing() && latenessMs < patienceMs;
+    const at = Math.max(lookAt, givesWay ? claimedAt + besideBurstMs : lookAt);
+    if (startedAt < at) return clock.now() + (at - startedAt);
     // Whatever ends wakes the loop.
     if (underWay.room <= 0) return Infinity;
     const work = await lookAtAll(app);
     lookAt = clock.elapsed() + Math.floor(work.length / endpointsPerMs);
-    await report(work);
+    latenessMs = await report(work);
     const isCancelling = await cancelOfDisabled(app, work);
     const roomOf = (one: EndpointWork, isReplay: boolean) => underWay.roomOf(one, isReplay);
     const now = clock.now();
     const wishes = chooseWishes(work, { now, last, total: underWay.room, roomOf });
     last = wishes.at(-1)?.endpointId ?? last;
     const claimed = await claimWished(app, wishes, { worker, leaseUntil: now + leaseMs });
-    if (claimed.length > 0) await underWay.launch(claimed);
+    if (claimed.length > 0) {
+      claimedAt = clock.elapsed();
+      await underWay.launch(claimed);
+    }
     if (claimed.length > 0 || isCancelling) return 0;
     return nextDue(work, now);
   };
@@ -137,16 +167,18 @@ function nextDue(work: readonly EndpointWork[], now: number): number {
   return at;
 }
 
-/** Keeps the gauges. */
-function createReport({ store, clock, metrics }: App): (work: EndpointWork[]) => Promise<void> {
+/** Keeps the gauges; returns for how long, in ms, the first that is due has waited. */
+function createReport({ store, clock, metrics }: App): (work: EndpointWork[]) => Promise<number> {
   let countAt = Number.NEGATIVE_INFINITY;
   return async (work) => {
     const now = clock.now();
     const dueAt = work.flatMap(({ live_due, replay_due }) => [live_due ?? now, replay_due ?? now]);
     const first = dueAt.reduce((least, at) => Math.min(least, at), now);
     metrics.webhookLag.set((now - first) / 1000);
-    if (clock.elapsed() < countAt) return;
-    countAt = clock.elapsed() + pendingEachMs;
-    metrics.webhooksPending.set(await countPending(store.db, mostCounted));
+    if (clock.elapsed() >= countAt) {
+      countAt = clock.elapsed() + pendingEachMs;
+      metrics.webhooksPending.set(await countPending(store.db, mostCounted));
+    }
+    return now - first;
   };
 }

@@ -31,7 +31,8 @@ import type { AttemptRow, DeliveryStatus, EndpointRow } from './rows.ts';
 
 const dayMs = 24 * 3600_000;
 const jitter = 0.2;
-const gone = 410;
+/** The status by which a receiver says that it is to be left alone for good. */
+export const gone = 410;
 
 /** An attempt of what this daemon had claimed. */
 export interface ClaimedAttempt extends Attempted {

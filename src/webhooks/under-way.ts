@@ -6,7 +6,8 @@
 //   nothing known yet, or slow        | 5
 //   quick: its last answer was a 2xx  | 64, once half of them are free: the next are at hand
 //   within half a second              | as soon as a post ends
-//   failing                           | 1, and of all that fail together 100
+//   failing, slowly at the last time  | 1, and of all that fail together 100
+//   failing, each time at once        | 16, posted one by one; of all that fail together 100
 //   its replays                       | 2, while it has nothing else
 import type { App } from '../app.ts';
 import { groupWrites } from '../store/group.ts';
@@ -16,7 +17,7 @@ import type { Claimed } from './claim.ts';
 import { type EndpointWork, releaseDeliveries } from './delivery-queries.ts';
 import { knownEndpoints } from './known-endpoints.ts';
 import { connectionsPerOrigin, type Poster } from './post.ts';
-import { type ClaimedAttempt, settle } from './settle.ts';
+import { type ClaimedAttempt, gone, settle } from './settle.ts';
 
 const mostPosts = 200;
 const mostPostsEach = 5;
@@ -25,6 +26,7 @@ const mostHeld = 456;
 const mostHeldEach = 64;
 const mostReplaysEach = 2;
 const mostFailing = 100;
+const mostFailingEach = 16;
 const quickMs = 500;
 const mostSettled = 128;
 
@@ -39,6 +41,8 @@ interface Queue {
   posting: number;
   isQuick: boolean;
   isFailing: boolean;
+  /** It answers at once that it does not take it. */
+  failsAtOnce: boolean;
   origin: string;
   opened: OpenedEndpoint;
 }
@@ -92,12 +96,18 @@ export class UnderWay {
     const queue = this.#queues.get(id);
     const held = queue ? queue.waiting.length + queue.posting : 0;
     if (failing_since !== null) {
-      const failing = [...this.#queues.values()].filter(({ isFailing }) => isFailing).length;
-      return failing < mostFailing ? 1 - held : 0;
+      const most = queue?.failsAtOnce ? mostFailingEach : 1;
+      if (held > most / 2) return 0;
+      return Math.max(0, Math.min(most - held, mostFailing - this.#heldByFailing()));
     }
     if (isReplay) return mostReplaysEach - held;
     if (!queue?.isQuick) return mostPostsEach - held;
     return held <= mostHeldEach / 2 ? mostHeldEach - held : 0;
+  }
+
+  #heldByFailing(): number {
+    const failing = [...this.#queues.values()].filter(({ isFailing }) => isFailing);
+    return failing.reduce((sum, { waiting, posting }) => sum + waiting.length + posting, 0);
   }
 
   /** Takes over what was claimed. */
@@ -125,7 +135,8 @@ export class UnderWay {
     if (!queue) {
       const opened = openEndpoint(this.#app, endpoint);
       const { origin } = new URL(opened.url);
-      queue = { waiting: [], posting: 0, isQuick: false, isFailing: false, origin, opened };
+      const known = { isQuick: false, isFailing: false, failsAtOnce: false };
+      queue = { waiting: [], posting: 0, ...known, origin, opened };
       this.#queues.set(endpoint.id, queue);
     }
     // As it is now: address, secrets and headers may have changed since.
@@ -143,7 +154,8 @@ export class UnderWay {
       for (const [id, queue] of this.#queues) {
         if (this.#posts.size >= mostPosts) return;
         const isOriginFull = (this.#origins.get(queue.origin) ?? 0) >= connectionsPerOrigin;
-        if (queue.posting >= mostPostsEach || isOriginFull) continue;
+        const most = queue.isFailing ? 1 : mostPostsEach;
+        if (queue.posting >= most || isOriginFull) continue;
         const task = queue.waiting.shift();
         if (!task) continue;
         // Behind all others from now on.
@@ -186,13 +198,15 @@ export class UnderWay {
       return;
     }
     queue.posting -= 1;
-    const { isSuccess, durationMs } = ended.outcome;
+    const { isSuccess, durationMs, statusCode } = ended.outcome;
     queue.isQuick = isSuccess && durationMs < quickMs;
+    queue.failsAtOnce =
+      queue.isFailing && !isSuccess && durationMs < quickMs && statusCode !== gone;
     if (this.#isStopping && !isSuccess) {
       this.#held -= 1;
       return;
     }
-    if (!isSuccess && queue.waiting.length > 0) this.#handBack(queue);
+    if (!isSuccess && !queue.failsAtOnce) this.#handBack(queue);
     const settling = this.#settleOne(ended);
     this.#settling.add(settling);
     void settling.then(() => this.#settling.delete(settling));
@@ -204,6 +218,8 @@ export class UnderWay {
       const disabled = await this.#settle(ended);
       if (disabled.length > 0) knownEndpoints(this.#app).forget();
       for (const { endpoint, reason } of disabled) {
+        const queue = this.#queues.get(endpoint.id);
+        if (queue) this.#handBack(queue);
         const { id: endpointId, organization_id: organizationId, url } = endpoint;
         const { host } = new URL(url);
         log.warn({ endpointId, organizationId, host, reason }, 'a webhook endpoint was disabled');
@@ -220,6 +236,7 @@ export class UnderWay {
   /** What waits for an endpoint that has begun to fail may go another time, or from another daemon. */
   #handBack(queue: Queue): void {
     const ids = queue.waiting.splice(0).map(({ claimed }) => claimed.delivery.id);
+    if (ids.length === 0) return;
     void this.#release(ids).then(() => {
       this.#held -= ids.length;
       this.#parts.onEnd();

@@ -15,6 +15,7 @@ const changesNothing = [
   ...['webhooks show', 'webhooks stats', 'webhooks verify'],
   // Its attempts are kept with the endpoint: test/webhooks/deliveries.test.ts.
   'webhooks redeliver',
+  ...['unsubscribe-groups list', 'unsubscribe-groups show'],
   ...['blocks export', 'blocks list', 'blocks show'],
   ...['domains dns', 'domains list', 'domains reports', 'domains show', 'init'],
   // A look at DNS, which changes what DNS shows.
@@ -75,6 +76,13 @@ const changes: Readonly<Record<string, Change>> = {
   'blocks import': {
     args: () => ['-', '--format', 'plain', '--yes'],
     input: 'address\nlost@example.org\n',
+  },
+  'unsubscribe-groups create': { args: () => ['--name', 'News'] },
+  'unsubscribe-groups update': {
+    args: (idOf) => [idOf('unsubscribe-groups create'), '--name', 'Monthly'],
+  },
+  'unsubscribe-groups delete': {
+    args: (idOf) => [idOf('unsubscribe-groups create'), '--yes'],
   },
   'webhooks create': { args: () => ['--url', 'https://hooks.example.com/', '--event', '*'] },
   'webhooks update': { args: (idOf) => [idOf('webhooks create'), '--name', 'shop'] },

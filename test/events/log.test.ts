@@ -5,7 +5,7 @@ import { eventKinds } from '../../daemon/http/event-kinds.ts';
 import type { LoggedEvent } from '../../src/app.ts';
 import { addDomain, getDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
-import { logBetween, readEvent } from '../../src/events/log.ts';
+import { logBetween, readEvents } from '../../src/events/log.ts';
 import type { LogItem } from '../../src/events/schema.ts';
 import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
@@ -165,7 +165,9 @@ describe.each(stores)('the log of events on %s', (store) => {
       heldAt: '2026-01-05T12:00:00.000Z',
       holdReason: '10% of the last 100 messages bounced (limit 5%).',
     });
-    const held = await readEvent(test.app.store.db, test.caller.organizationId, items[1]?.id ?? '');
+    const [held] = await readEvents(test.app.store.db, test.caller.organizationId, [
+      items[1]?.id ?? '',
+    ]);
     expect(held?.facts).toEqual({ of: 'bounces', count: 10, attempted: 100, limit: 0.05 });
   });
 
@@ -263,7 +265,7 @@ describe.each(stores)('who hears of events on %s', (store) => {
       wants: (organizationId) => organizationId !== other.organizationId,
       async take(trx, events) {
         for (const { organizationId, id } of events) {
-          expect(await readEvent(trx, organizationId, id)).toMatchObject({ id });
+          expect(await readEvents(trx, organizationId, [id])).toMatchObject([{ id }]);
         }
         heard.push(...events);
       },

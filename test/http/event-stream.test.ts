@@ -177,9 +177,8 @@ describe('the bounds of streams', () => {
       isQueueRunning: () => true,
     });
     // 64 KB each: a megabyte is soon there.
-    test.app.presentMessageEvent = async (_app, _organization, id) => {
-      return { id, text: 'x'.repeat(65_536) };
-    };
+    test.app.presentMessageEvents = async (_app, _organization, events) =>
+      new Map(events.map(({ id, subject }) => [id, { id: subject, text: 'x'.repeat(65_536) }]));
   });
   afterEach(() => http.close(0));
   const head = () =>

@@ -11,6 +11,7 @@ import { createKey } from '../../src/keys/keys.ts';
 import { createMailbox, pauseMailbox } from '../../src/mailboxes/mailboxes.ts';
 import type { IdKind } from '../../src/runtime/ids.ts';
 import { createSender } from '../../src/senders/senders.ts';
+import { createGroup } from '../../src/unsubscribe-groups/groups.ts';
 import { pauseWarming, startWarming } from '../../src/warming/warming.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { payload, send } from '../messages/fixtures.ts';
@@ -61,6 +62,7 @@ const namespaces = '/v1/mailbox-namespaces';
 const catchAll = '/v1/email/catch-all';
 const keys = '/v1/api-keys';
 const webhooks = '/v1/webhooks';
+const unsubscribeGroups = '/v1/unsubscribe-groups';
 
 const mailboxSamples = { status: 'active', namespaceId: 'ns_0123456789abcdefghjk' };
 
@@ -164,6 +166,20 @@ export const resources = {
     },
     samples: mailboxSamples,
   },
+  unsubscribeGroup: {
+    path: unsubscribeGroups,
+    idKind: 'unsubscribeGroup',
+    make: ({ app, operator, serial, name }) =>
+      createGroup(app, operator, { name: `${name} ${serial}` }),
+    conforms: {
+      topic: 'unsubscribe-groups',
+      audits: {
+        POST: 'unsubscribe-group.created',
+        PATCH: 'unsubscribe-group.updated',
+        DELETE: 'unsubscribe-group.deleted',
+      },
+    },
+  },
   webhook: {
     path: webhooks,
     idKind: 'webhook',
@@ -234,6 +250,9 @@ const readsTracking: readonly CallerName[] = [...all, 'viewer'];
 const writesTracking: readonly CallerName[] = [...all, 'writer'];
 const deletesDomains: readonly CallerName[] = [...all, 'remover', 'postmaster'];
 const _readsWebhooks: readonly CallerName[] = [...all, 'viewer'];
+const readsContacts: readonly CallerName[] = [...all, 'viewer'];
+const writesContacts: readonly CallerName[] = [...all, 'writer'];
+const deletesContacts: readonly CallerName[] = [...all, 'remover'];
 const writesWebhooks: readonly CallerName[] = [...all, 'writer'];
 const deletesWebhooks: readonly CallerName[] = [...all, 'remover'];
 /** Mailboxes and namespaces. */
@@ -436,6 +455,26 @@ export const rows: Readonly<Record<string, Row>> = {
     gives: 200,
     body: ({ shared }) => ({ domainId: shared.provenDomain }),
     foreignBody: ({ shared }) => ({ domainId: shared.provenDomain }),
+  },
+  [`GET ${unsubscribeGroups}`]: { may: readsContacts, gives: 200, query: '?limit=100' },
+  [`POST ${unsubscribeGroups}`]: {
+    may: writesContacts,
+    gives: 201,
+    body: (_own, serial) => ({ name: `made ${serial}` }),
+    sameBody: ({ name }) => ({ name: `${name} 1` }),
+  },
+  [`GET ${unsubscribeGroups}/{id}`]: { may: readsContacts, gives: 200, on: 'unsubscribeGroup' },
+  [`PATCH ${unsubscribeGroups}/{id}`]: {
+    may: writesContacts,
+    gives: 200,
+    on: 'unsubscribeGroup',
+    body: () => ({ name: 'renamed' }),
+  },
+  [`DELETE ${unsubscribeGroups}/{id}`]: {
+    may: deletesContacts,
+    gives: 200,
+    on: 'unsubscribeGroup',
+    spends: true,
   },
 
   [`GET ${webhooks}`]: { may: readsWebhooks, gives: 200, query: '?limit=100' },

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
 import { recordTimeline } from '../../src/events/record.ts';
 import { sweepEvents } from '../../src/events/retention.ts';
-import { presentMessageEvent } from '../../src/messages/events.ts';
+import { presentMessageEvents } from '../../src/messages/events.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
 import { bodyOf, eventBody, mostBodyBytes } from '../../src/webhooks/body.ts';
 import { sweepWebhooks } from '../../src/webhooks/retention.ts';
@@ -30,10 +30,13 @@ describe.each(stores)('a body, on %s', (store) => {
     test = await testApp({ store, config: loopbackConfig });
     app = test.app;
     presented = 0;
-    app.presentMessageEvent = async (_app, _organization, id, event) => {
+    app.presentMessageEvents = async (_app, _organization, [event, ...others]) => {
+      if (!event || others.length > 0) throw new Error('one event is asked for');
+      const { subject: id, timestamp: at } = event;
       const { rows } = await sql`select 1 from messages where id = ${id}`.execute(app.store.db);
       presented += 1;
-      return rows.length === 0 ? null : { id, subject: 'private', event: { at: event.timestamp } };
+      const told = { id, subject: 'private', event: { at } };
+      return new Map(rows.map(() => [event.id, told]));
     };
   });
   afterEach(() => test.close());
@@ -59,7 +62,7 @@ describe.each(stores)('a body, on %s', (store) => {
   }
 
   it('is the Message object with the status and the recipient of the event', async () => {
-    app.presentMessageEvent = presentMessageEvent;
+    app.presentMessageEvents = presentMessageEvents;
     const { message, delivery } = await ofMessage();
     const { data } = JSON.parse(await bodyOf(app, delivery));
     expect(shown(data)).toEqual({ id: message, status: 'sent', subject: 'Hello' });
@@ -100,8 +103,8 @@ describe.each(stores)('a body, on %s', (store) => {
 
   it('says only the id where its message is deleted while it is made', async () => {
     const { message, delivery } = await ofMessage();
-    const present = app.presentMessageEvent;
-    app.presentMessageEvent = async (...asked) => {
+    const present = app.presentMessageEvents;
+    app.presentMessageEvents = async (...asked) => {
       const shown = await present(...asked);
       await deleteMessage(app, test.caller, message);
       return shown;

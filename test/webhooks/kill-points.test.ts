@@ -93,7 +93,7 @@ async function oneDeath(
   };
   const victim = await test.another();
   const death = mortal(victim, createPoster(victim), point);
-  const dying = createWebhookLoop(victim, death.poster);
+  const dying = createWebhookLoop(victim, { poster: death.poster });
   await dying.start();
   // On PostgreSQL another daemon was there all the time; SQLite has one.
   const survivor = createWebhookLoop(test.app);

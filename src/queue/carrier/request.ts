@@ -66,6 +66,18 @@ export function trackedRequestOf(
   };
 }
 
+/** The same with the fields of one recipient: how this copy is left. */
+export function withFields(
+  request: ComposeRequest,
+  fields: readonly (readonly [string, string])[],
+): ComposeRequest {
+  if ('raw' in request.input || fields.length === 0) return request;
+  return {
+    ...request,
+    input: { ...request.input, headers: [...request.input.headers, ...fields] },
+  };
+}
+
 async function composeInput(
   app: App,
   { message, content, recipients }: MessageParts,

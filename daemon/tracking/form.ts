@@ -1,0 +1,28 @@
+// The body of a form that leaves a list: a few bytes, never kept waiting for.
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../../src/runtime/clock.ts';
+
+const mostBytes = 4_096;
+const longestMs = 10_000;
+
+/** Null for a body that is larger, does not come whole, or takes longer than 10 s. */
+export function readForm(request: IncomingMessage, clock: Clock): Promise<Buffer | null> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const end = (body: Buffer | null) => {
+      cancel();
+      request.off('data', onData);
+      resolve(body);
+      request.resume();
+    };
+    const onData = (chunk: Buffer) => {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      if (bytes > mostBytes) end(null);
+    };
+    const cancel = clock.after(longestMs, () => end(null));
+    request.on('data', onData).once('end', () => end(Buffer.concat(chunks)));
+    request.once('error', () => end(null)).once('close', () => end(null));
+  });
+}

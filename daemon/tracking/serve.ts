@@ -1,0 +1,8 @@
+// All that links of mail lead to: opens and clicks below `/t/`, leaving below `/u/`.
+import type { App } from '../../src/app.ts';
+import { serveTracked, type TrackedAnswer } from '../../src/tracking/serve.ts';
+import { type LeaveRequest, serveLeaving } from '../../src/unsubscribing/serve.ts';
+
+export async function serveLinks(app: App, request: LeaveRequest): Promise<TrackedAnswer | null> {
+  return (await serveTracked(app, request)) ?? serveLeaving(app, request);
+}

@@ -1,0 +1,33 @@
+// Shapes of unsubscribe groups, in and out.
+import { z } from 'zod';
+import { headerText } from '../api/address-schema.ts';
+import { pageQuery } from '../api/pagination.ts';
+
+const name = headerText(100).min(1).meta({ description: 'Recipients read it where they leave' });
+const description = headerText(500);
+
+export const listGroupsQuery = z.strictObject({ ...pageQuery });
+
+export const createGroupInput = z
+  .strictObject({ name, description: description.nullish() })
+  .meta({ examples: [{ name: 'Newsletter', description: 'What is new, once a month' }] });
+
+export const updateGroupInput = z
+  .strictObject({ name: name.optional(), description: description.nullable().optional() })
+  .meta({ examples: [{ name: 'Monthly newsletter' }] });
+
+export const groupOutput = z
+  .object({
+    id: z.string(),
+    organizationId: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'UnsubscribeGroup', description: 'A kind of mail that recipients can leave' });
+
+export type ListGroups = z.output<typeof listGroupsQuery>;
+export type CreateGroup = z.output<typeof createGroupInput>;
+export type UpdateGroup = z.output<typeof updateGroupInput>;
+export type UnsubscribeGroup = z.output<typeof groupOutput>;

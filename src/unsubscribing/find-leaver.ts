@@ -1,0 +1,18 @@
+// Whom the address `unsub+…@` names: the recipient of its delivery, or what its deletion kept.
+import type { App } from '../app.ts';
+import { findDelivery } from '../deliveries/queries.ts';
+import { findUnsubscribeAddress } from '../unsubscribe-groups/queries.ts';
+import type { Leaver } from './tokens.ts';
+
+export async function findLeaver({ store }: App, deliveryId: string): Promise<Leaver | null> {
+  const delivery = await findDelivery(store.db, deliveryId);
+  if (delivery) {
+    const { organization_id, unsubscribe_group_id: groupId, message_id, email } = delivery;
+    if (groupId === null) return null;
+    return { organizationId: organization_id, groupId, messageId: message_id, address: email };
+  }
+  const kept = await findUnsubscribeAddress(store.db, deliveryId);
+  if (!kept) return null;
+  const { organization_id: organizationId, unsubscribe_group_id: groupId, address } = kept;
+  return { organizationId, groupId, address, messageId: null };
+}

@@ -1,0 +1,104 @@
+// Leaving and coming back, by whoever holds a token.
+//
+//   state       | by                        | then
+//   ------------+---------------------------+-----------------------------------------------
+//   on the list | leaves the group          | a block of the group; told in the timeline
+//   on the list | leaves all mail           | a block of all mail; told in the timeline
+//   left        | leaves the same again     | left: nothing is written
+//   left        | comes back to it          | on the list: exactly that block is lifted
+//
+// A block of all mail that a bounce, a complaint or a person made is not lifted by coming back.
+import type { App } from '../app.ts';
+import { newBlockRow } from '../blocks/blocks.ts';
+import {
+  deleteBlockRow,
+  findActiveBlocks,
+  findGroupBlocksAmong,
+  insertBlocks,
+} from '../blocks/queries.ts';
+import type { BlockReason } from '../blocks/schema.ts';
+import { deliveryEvent } from '../deliveries/delivery-event.ts';
+import { findDeliveries } from '../deliveries/queries.ts';
+import { byService, record, recordTimeline } from '../events/record.ts';
+import { findMessageRows, lockMessages } from '../messages/queries.ts';
+import { foldAddress } from '../net/address.ts';
+import type { Db } from '../store/db.ts';
+import type { Leaver } from './tokens.ts';
+
+/** What is left: the group of the mail, or all mail of the organization. */
+export type Scope = 'group' | 'all';
+
+export interface Leaving extends Leaver {
+  scope: Scope;
+}
+
+/** The blocks of an address, as the page shows them. */
+export interface Standing {
+  group: { id: string } | null;
+  all: { id: string; reason: BlockReason } | null;
+}
+
+export async function standingOf(db: Db, leaver: Leaver): Promise<Standing> {
+  const { organizationId, groupId } = leaver;
+  const folded = foldAddress(leaver.address);
+  const [all] = await findActiveBlocks(db, organizationId, [folded]);
+  const [group] = await findGroupBlocksAmong(db, [[organizationId, folded, groupId]]);
+  return {
+    group: group ? { id: group.id } : null,
+    all: all ? { id: all.id, reason: all.reason } : null,
+  };
+}
+
+/** Blocks what is left, in the caller's transaction: whole, and once however often it is asked. */
+export async function leaveAll(app: App, trx: Db, leavings: readonly Leaving[]): Promise<void> {
+  if (leavings.length === 0) return;
+  // A message that is being deleted takes its timeline along, or this adds nothing to it.
+  await lockMessages(
+    trx,
+    leavings.flatMap(({ messageId }) => messageId ?? []),
+  );
+  const keyOf = ({ organizationId, address }: Leaving) =>
+    `${organizationId} ${foldAddress(address)}`;
+  for (const leaving of leavings.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) {
+    if (await block(app, trx, leaving)) await tell(app, trx, leaving);
+  }
+}
+
+/** False where it is blocked already. */
+async function block(app: App, trx: Db, leaving: Leaving): Promise<boolean> {
+  const { organizationId, address, messageId, groupId, scope } = leaving;
+  const row = newBlockRow(app, organizationId, { address, reason: 'unsubscribe', messageId });
+  const ofScope = { ...row, unsubscribe_group_id: scope === 'group' ? groupId : null };
+  return (await insertBlocks(trx, [ofScope])).length > 0;
+}
+
+/** Of a message that is gone, its blocks alone tell. */
+async function tell(app: App, trx: Db, leaving: Leaving): Promise<void> {
+  const { messageId, address, groupId, scope } = leaving;
+  if (messageId === null) return;
+  const [message] = await findMessageRows(trx, [messageId]);
+  if (!message) return;
+  const deliveries = await findDeliveries(trx, [messageId]);
+  const folded = foldAddress(address);
+  const delivery = deliveries.find(({ email }) => foldAddress(email) === folded);
+  if (!delivery) return;
+  const facts = { unsubscribeGroupId: groupId, scope };
+  const now = app.clock.now();
+  await recordTimeline(app, trx, [
+    deliveryEvent(delivery, 'unsubscribed', message.status, now, facts),
+  ]);
+}
+
+/** Lifts the block that leaving made; of all mail only one that leaving made. */
+export async function comeBack(app: App, trx: Db, { scope, ...leaver }: Leaving): Promise<void> {
+  const { organizationId, address, groupId } = leaver;
+  const { group, all } = await standingOf(trx, leaver);
+  const lifted = scope === 'group' ? group : all?.reason === 'unsubscribe' ? all : null;
+  if (!lifted || !(await deleteBlockRow(trx, organizationId, lifted.id))) return;
+  const details = { address, reason: 'unsubscribe', scope, unsubscribeGroupId: groupId };
+  await record(app, trx, byService(organizationId), {
+    subject: lifted.id,
+    action: 'block.deleted',
+    details: { ...details, by: 'recipient' },
+  });
+}

@@ -1,0 +1,53 @@
+// Leaving over the listeners of tracking hosts, where the link of a domain with such a host leads.
+import { request } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startTrackingListeners, type TrackingListeners } from '../../daemon/tracking/listeners.ts';
+import { serveLinks } from '../../daemon/tracking/serve.ts';
+import { createGroup } from '../../src/unsubscribe-groups/groups.ts';
+import { standingOf } from '../../src/unsubscribing/leave.ts';
+import { linkToken } from '../../src/unsubscribing/tokens.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+
+const host = 'click.example.com';
+
+describe('a listener of tracking hosts', () => {
+  let test: TestApp;
+  let listeners: TrackingListeners;
+  afterEach(async () => {
+    await listeners.close(0);
+    await test.close();
+  });
+
+  function post(path: string, body: string, name = host): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const headers = { host: name, 'content-type': 'application/x-www-form-urlencoded' };
+      const port = listeners.httpPort ?? 0;
+      const asked = request(
+        { host: '127.0.0.1', port, method: 'POST', path, headers },
+        (answer) => {
+          answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
+        },
+      );
+      asked.on('error', reject);
+      asked.end(body);
+    });
+  }
+
+  it('takes the POST that leaves, and none that is too large', async () => {
+    const tracking = { publicUrl: `https://${host}`, http: { host: '127.0.0.1', port: 0 } };
+    test = await testApp({ config: { tracking } });
+    listeners = await startTrackingListeners(test.app, serveLinks);
+    const { organizationId } = test.caller;
+    const { id: groupId } = await createGroup(test.app, test.caller, { name: 'News' });
+    const messageId = test.app.newId('message');
+    const leaver = { organizationId, groupId, messageId, address: 'ada@example.com' };
+    const path = `/u/${linkToken(test.app, leaver)}`;
+    const standing = () => standingOf(test.app.store.db, leaver);
+    const oneClick = 'List-Unsubscribe=One-Click';
+    expect(await post(path, `${oneClick}&more=${'x'.repeat(5_000)}`)).toBe(400);
+    expect(await post(path, oneClick, 'other.example.com')).toBe(404);
+    expect(await standing()).toEqual({ group: null, all: null });
+    expect(await post(path, oneClick)).toBe(200);
+    expect(await standing()).toMatchObject({ group: { id: expect.any(String) }, all: null });
+  });
+});
