@@ -24,9 +24,9 @@ export default class Init extends BaseCommand {
     const { flags } = await this.parse(Init);
     const loaded = await readStoreConfig(flags);
     const { config, file } = loaded;
-    const [{ openApp }, { createLogger }, { firstStart }, { secretFile }, stores] =
+    const [{ openService }, { createLogger }, { firstStart }, { secretFile }, stores] =
       await Promise.all([
-        import('../src/app.ts'),
+        import('../src/service.ts'),
         import('../src/runtime/log.ts'),
         import('../src/first-start.ts'),
         import('../src/runtime/secrets.ts'),
@@ -41,7 +41,7 @@ export default class Init extends BaseCommand {
     };
     // A new secret would be of no use to the store that is there.
     const mustExist = await stores.isStoreThere(database.url, dataDir).catch(fail);
-    const app = await openApp(config, log, { mustExist }).catch(fail);
+    const app = await openService(config, log, { mustExist }).catch(fail);
     const first = await firstStart(app).finally(() => app.close());
     const made = { created: first !== null, store, secret, file, apiKey: first?.apiKey ?? null };
     await print(flags, made, () => (first ? madeText(made) : `${store} is there already.`));

@@ -53,6 +53,9 @@ export interface EventSink {
   take(trx: Db, events: readonly LoggedEvent[]): Promise<void>;
 }
 
+/** Gives a new organization what it begins with, in the transaction that makes it. */
+export type EquipOrganization = (app: App, trx: Db, organizationId: string) => Promise<void>;
+
 export interface App {
   readonly config: Config;
   readonly log: Logger;
@@ -73,6 +76,8 @@ export interface App {
   readonly publicUrl: { current: string };
   /** Set by who composes: events know no messages. */
   presentMessageEvents: MessagePresenter;
+  /** Set by who composes: organizations know no mailboxes. */
+  equipOrganization: EquipOrganization;
   /** When this was opened, by the wall clock and by the one that nobody sets. */
   readonly opened: { at: number; elapsed: number };
   close(): Promise<void>;
@@ -139,6 +144,7 @@ export async function openApp(
     publicUrl: {
       current: config.http.publicUrl ?? `http://${config.http.host}:${config.http.port}`,
     },
+    equipOrganization: () => Promise.resolve(),
     presentMessageEvents: () => Promise.reject(new InternalError('nothing presents messages here')),
     opened: { at: clock.now(), elapsed: clock.elapsed() },
     async close() {

@@ -50,7 +50,7 @@ async function storeSandbox(app: App, trx: Db, organizationId: string): Promise<
   const sender = newSenderRow(app, organizationId, { email: sandboxSender, name: 'Sandbox' });
   await insertSender(trx, { ...sender, is_default: 1 });
   const mailbox = { slug: 'inbox', displayName: 'Inbox', address: sandboxMailbox };
-  await storeMailbox(app, trx, organizationId, mailbox, { isHosted: true });
+  await storeMailbox(app, trx, byService(organizationId), mailbox);
 }
 
 /**
@@ -76,8 +76,8 @@ export async function firstStart(app: App): Promise<{ apiKey: string } | null> {
 }
 
 /** Where the first message may go without leaving this machine, whatever the configuration says. */
-function firstRecipient({ delivery, smtp }: Config): { email: string; whose: string } {
-  const choose = createRouter(delivery, smtp.inbound);
+function firstRecipient({ delivery, smtp, mailboxes }: Config): { email: string; whose: string } {
+  const choose = createRouter(delivery, smtp.inbound, mailboxes.hostedDomain);
   return choose(sandboxMailbox, true).kind === 'local'
     ? { email: sandboxMailbox, whose: 'your own mailbox' }
     : { email: 'delivered@simulator.test', whose: 'the simulator, which stays on this machine' };

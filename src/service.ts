@@ -1,6 +1,7 @@
 // The service as the daemon, every command and every test open it: the capabilities of app.ts, and what
 // a room below is told to call of a room above it. Starts nothing that listens or runs.
 import { type App, openApp } from './app.ts';
+import { storeFirstNamespace } from './mailboxes/namespaces.ts';
 import { presentMessageEvents } from './messages/events.ts';
 import { createWebhookSink } from './webhooks/enqueue.ts';
 
@@ -9,5 +10,6 @@ export async function openService(...parts: Parameters<typeof openApp>): Promise
   const app = await openApp(...parts);
   app.eventSinks.push(createWebhookSink(app));
   app.presentMessageEvents = presentMessageEvents;
+  app.equipOrganization = storeFirstNamespace;
   return app;
 }

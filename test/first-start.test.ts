@@ -6,7 +6,7 @@ import { ensureDefaultOrganization, firstStart, firstStartText } from '../src/fi
 import { createAuthenticator } from '../src/keys/authenticator.ts';
 import { createKey, listKeys, revokeKey } from '../src/keys/keys.ts';
 import { operatorOf } from '../src/keys/roles.ts';
-import { findMailboxByAddress } from '../src/mailboxes/mailboxes.ts';
+import { findReceivers } from '../src/mailboxes/mailboxes.ts';
 import { getOrganization, listOrganizations } from '../src/organizations/organizations.ts';
 import { resolveSender } from '../src/senders/resolve.ts';
 import { type EmptyTestApp, emptyTestApp, stores } from './support/test-app.ts';
@@ -46,9 +46,8 @@ describe.each(stores)('the first start on %s', (store) => {
     expect(new Set(keys.map(({ algorithm }) => algorithm))).toEqual(
       new Set(['ed25519-sha256', 'rsa-sha256']),
     );
-    expect(await findMailboxByAddress(test.app.store.db, 'inbox@sandbox.test')).toMatchObject({
-      organization_id: organization.id,
-      slug: 'inbox',
+    expect(await findReceivers(test.app.store.db, 'inbox@sandbox.test')).toMatchObject({
+      own: { organization_id: organization.id, status: 'active' },
     });
   });
 
@@ -96,8 +95,13 @@ describe('the text of the first start', () => {
     ['a route for all', { delivery: { routes: [{ match: '*', via: 'direct' }] } }],
   ])('with %s names a recipient whose mail stays on this machine', (_, overrides) => {
     const text = firstStartText(config(overrides), 'http://127.0.0.1:4025', 'svc_live_abc');
-    expect(text).toContain('"to":[{"email":"delivered@simulator.test"}]');
-    expect(text).not.toContain('inbox@sandbox.test');
+    expect(text).toContain('"to":[{"email":"inbox@sandbox.test"}]');
+    expect(text).toContain('to your own mailbox');
+    // Where another domain is the one that the service hosts, mail to the sandbox leaves.
+    const elsewhere = { ...overrides, mailboxes: { hostedDomain: 'mail.example' } };
+    const other = firstStartText(config(elsewhere), 'http://127.0.0.1:4025', 'svc_live_abc');
+    expect(other).toContain('"to":[{"email":"delivered@simulator.test"}]');
+    expect(other).not.toContain('inbox@sandbox.test');
   });
 
   it('holds one line that can be pasted into a shell', () => {

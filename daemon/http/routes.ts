@@ -7,6 +7,7 @@ import { blockRoutes } from '../../src/blocks/routes.ts';
 import { contactRoutes } from '../../src/contacts/routes.ts';
 import { domainRoutes } from '../../src/domains/routes.ts';
 import { keyRoutes } from '../../src/keys/routes.ts';
+import { catchAllRoutes, mailboxRoutes, namespaceRoutes } from '../../src/mailboxes/routes.ts';
 import { forgetRoutes } from '../../src/messages/contact-routes.ts';
 import { messageRoutes } from '../../src/messages/routes.ts';
 import { organizationRoutes } from '../../src/organizations/routes.ts';
@@ -24,7 +25,10 @@ import { eventRoutes } from './event-kinds.ts';
 export const routes: readonly Route[] = [
   ...sendingRoutes,
   ...messageRoutes,
+  ...Object.values(mailboxRoutes),
+  ...Object.values(namespaceRoutes),
   ...Object.values(domainRoutes),
+  ...Object.values(catchAllRoutes),
   ...Object.values(reportRoutes),
   ...Object.values(customTrackingRoutes),
   ...Object.values(senderRoutes),

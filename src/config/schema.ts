@@ -8,6 +8,7 @@ import {
   choice,
   databaseUrl,
   dnsServer,
+  hostName,
   lineOfText,
   listOf,
   mapOfKeys,
@@ -152,6 +153,19 @@ export const configSchema = z.strictObject(
       )
       .prefault({})
       .describe('The SMTP listeners'),
+    mailboxes: z
+      .strictObject(
+        {
+          hostedDomain: hostName
+            .default('sandbox.test')
+            .describe(
+              'Mailboxes that name no domain get an address of this one, in any organization',
+            ),
+        },
+        mapOfKeys,
+      )
+      .prefault({})
+      .describe('Mailboxes'),
     delivery: delivery.prefault({}).describe('Where outgoing mail goes, and how fast'),
     dns: z
       .strictObject(

@@ -102,6 +102,7 @@ export async function newDomain(
       return_path: returnPathOf(domain),
       is_local: isLocal ? 1 : 0,
       receives_mail: 0,
+      catch_all_mailbox_id: null,
       record_checks: null,
       verified_at: isLocal ? now : null,
       last_checked_at: null,
@@ -161,8 +162,10 @@ export function toDomain(app: App, { domain, keys, hold }: StoredDomain): Domain
       .map((key) => ({ ...presentKey(key), published: key.is_published === 1 })),
     returnPath: domain.return_path,
     dnsRecords: dnsRecordsOf(app, { domain, keys }),
-    // No domain has one until catch-all receiving exists.
-    catchAll: { enabled: false, mailboxId: null },
+    catchAll: {
+      enabled: domain.catch_all_mailbox_id !== null,
+      mailboxId: domain.catch_all_mailbox_id,
+    },
     sendingStatus: hold ? 'held' : 'enabled',
     heldAt: isoTime(hold?.heldAt ?? null),
     holdReason: hold?.reason ?? null,

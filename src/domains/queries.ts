@@ -13,8 +13,10 @@ export interface DomainRow {
   status: DomainStatus;
   return_path: string;
   is_local: number;
-  /** Whether a mailbox here has an address of it. */
+  /** Whether a mailbox here has an address of it, or takes all of its mail. */
   receives_mail: number;
+  /** Which mailbox takes what comes for no address of it; null: none. */
+  catch_all_mailbox_id: string | null;
   /** JSON: RecordCheck by recordName. */
   record_checks: string | null;
   verified_at: number | null;
@@ -105,6 +107,49 @@ export async function findProvenOwner(db: Db, host: string): Promise<string | un
     .limit(1)
     .executeTakeFirst();
   return row?.organization_id;
+}
+
+/** The verified domain of that name, whose organization is who runs the service; its own local one first. */
+export function findHostedDomain(
+  db: Db,
+  name: string,
+  returnPath: string,
+): Promise<Pick<DomainRow, 'id' | 'organization_id'> | undefined> {
+  return (
+    tables<DomainTables>(db)
+      .selectFrom('domains')
+      .select(['id', 'organization_id'])
+      // Led by an index: there is none by name over all organizations.
+      .where('return_path', '=', returnPath)
+      .where('domain', '=', name)
+      .where('status', '=', 'verified')
+      .orderBy('is_local', 'desc')
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst()
+  );
+}
+
+/** Holds the row until the end of the transaction. */
+export async function lockDomain(db: Db, id: string): Promise<void> {
+  await tables<DomainTables>(db)
+    .updateTable('domains')
+    .set(({ ref }) => ({ receives_mail: ref('receives_mail') }))
+    .where('id', '=', id)
+    .execute();
+}
+
+/** What mail comes in for the domain. */
+export async function setReceiving(
+  db: Db,
+  id: string,
+  { receivesMail, catchAllMailboxId }: { receivesMail: boolean; catchAllMailboxId: string | null },
+): Promise<void> {
+  await tables<DomainTables>(db)
+    .updateTable('domains')
+    .set({ receives_mail: receivesMail ? 1 : 0, catch_all_mailbox_id: catchAllMailboxId })
+    .where('id', '=', id)
+    .execute();
 }
 
 /** The domain names that are verified, as a subquery for areas that join on them. */

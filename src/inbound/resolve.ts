@@ -5,7 +5,7 @@ import type { App } from '../app.ts';
 import { findDelivery } from '../deliveries/queries.ts';
 import { returnPathOf } from '../domains/dns-records.ts';
 import { findProvenOwner, findReturnPathOwners } from '../domains/queries.ts';
-import { findMailboxByAddress } from '../mailboxes/mailboxes.ts';
+import { findReceivers, type Receivers } from '../mailboxes/mailboxes.ts';
 import { findFirstMailbox } from '../mailboxes/queries.ts';
 import { type MailAddress, parseAddress } from '../net/address.ts';
 import { isReportable, type NamedTransaction, readReturnPath } from '../queue/return-path.ts';
@@ -60,15 +60,13 @@ export async function resolveAddressee(
 ): Promise<Addressee | InboundRefusal> {
   const parsed = parseAddress(withDomain(address, app.config.delivery.hostname));
   if (!parsed) return refused(553, '5.1.3', 'This is not an address that mail can be sent to');
-  const mailbox = await findReceiver(app, parsed);
-  if (!mailbox) {
-    const report = await resolveReport(app, parsed);
-    return (
-      report ??
-      (await resolveLeaving(app, parsed)) ??
-      refused(550, '5.1.1', 'No mailbox here has this address')
-    );
+  const { own, catchAll } = await findOwn(app, parsed);
+  if (!own) {
+    const ours = (await resolveReport(app, parsed)) ?? (await resolveLeaving(app, parsed));
+    if (ours) return ours;
   }
+  const mailbox = own ?? (await unlessKept(app, parsed, catchAll));
+  if (!mailbox) return refused(550, '5.1.1', 'No mailbox here has this address');
   if (mailbox.status === 'paused') {
     return refused(450, '4.2.1', 'This mailbox takes no mail at the moment');
   }
@@ -80,19 +78,41 @@ export async function resolveAddressee(
   };
 }
 
+/** Local parts that mean something at a return-path host, whoever asks for its mail. */
+const keptLocalPart = /^(?:(?:bounce|unsub)\+.*|fbl|dmarc)$/i;
+
+/** The catch-all, but not for what is ours at a return-path host: there a token that is none is nobody's. */
+async function unlessKept<Found>(
+  app: App,
+  { localPart, domain }: MailAddress,
+  catchAll: Found | undefined,
+): Promise<Found | undefined> {
+  if (catchAll === undefined || !keptLocalPart.test(localPart)) return catchAll;
+  const owners = await findReturnPathOwners(app.store.db, domain);
+  return owners.length > 0 ? undefined : catchAll;
+}
+
 /**
- * The mailbox of an address. `postmaster@` of a domain of ours is always taken (RFC 5321 4.5.1): without
+ * Who takes mail for an address. `postmaster@` of a domain of ours is always taken (RFC 5321 4.5.1): without
  * a mailbox of that name that is open, by the first one of who has the domain, or of this service.
  */
-async function findReceiver(app: App, { email, localPart, domain }: MailAddress) {
+async function findOwn(app: App, { email, localPart, domain }: MailAddress): Promise<Receivers> {
   const { db } = app.store;
-  const own = await findMailboxByAddress(db, email);
-  if (own?.status === 'active' || localPart.toLowerCase() !== 'postmaster') return own;
+  const found = await findReceivers(db, email);
+  const { own } = found;
+  if (own?.status === 'active' || localPart.toLowerCase() !== 'postmaster') return found;
+  if (!own && found.catchAll?.status === 'active') return found;
   const owner = await findProvenOwner(db, returnPathOf(domain));
   const isOurs = owner !== undefined || domain === app.config.delivery.hostname;
-  if (!isOurs) return own;
+  if (!isOurs) return found;
   const ofOwner = owner === undefined ? undefined : await findFirstMailbox(db, owner);
-  return ofOwner ?? (await findFirstMailbox(db, null)) ?? own;
+  const first = ofOwner ?? (await findFirstMailbox(db, null));
+  return first ? { ...found, own: { ...first, matched: email } } : found;
+}
+
+/** Mail from the hosted domain has its return path, whoever sent it. */
+function isHostedReturn(app: App, domain: string): boolean {
+  return domain === returnPathOf(app.config.mailboxes.hostedDomain);
 }
 
 /** An address to leave by that we made, also once its delivery is deleted; null for all else. */
@@ -104,7 +124,7 @@ async function resolveLeaving(
   const leaver = deliveryId === null ? null : await findLeaver(app, deliveryId);
   if (!leaver) return null;
   const owners = await findReturnPathOwners(app.store.db, domain);
-  return owners.includes(leaver.organizationId)
+  return isHostedReturn(app, domain) || owners.includes(leaver.organizationId)
     ? { kind: 'leaving', leaver, address: email }
     : null;
 }
@@ -126,7 +146,7 @@ async function resolveReport(
   }
   const delivery = await findDelivery(db, named.deliveryId);
   if (!delivery || !isReportable(delivery, app.clock.now())) return null;
-  if (!owners.includes(delivery.organization_id)) return null;
+  if (!isHostedReturn(app, domain) && !owners.includes(delivery.organization_id)) return null;
   const { organization_id: organizationId } = delivery;
   return { kind: 'report', report: 'bounce', organizationId, named, address: email };
 }

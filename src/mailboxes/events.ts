@@ -4,12 +4,25 @@ import { mailboxActionOutput, mailboxMessageData, mailboxOutput } from './schema
 
 const sample = {
   id: 'mbx_06dq2k0qz8h3v5m1r9t4w7xy',
-  organizationId: 'org_06dq2k0qz8h3v5m1r9t4w7xy',
+  namespaceId: 'ns_06dq2k0qz8h3v5m1r9t4w7xy',
   slug: 'support',
   displayName: 'Support',
   status: 'active' as const,
   primaryAddress: 'support@example.com',
   createdAt: '2026-01-05T12:00:00.000Z',
+  description: null,
+  metadata: {},
+  addresses: [
+    {
+      id: 'mba_06dq2k0qz8h3v5m1r9t4w7xy',
+      address: 'support@example.com',
+      source: 'customDomain' as const,
+      domainId: 'dom_06dq2k0qz8h3v5m1r9t4w7xy',
+      displayName: 'Support',
+    },
+  ],
+  defaultFrom: { address: 'support@example.com', displayName: 'Support' },
+  filters: { allow: [], block: [] },
   updatedAt: '2026-01-05T12:00:00.000Z',
 };
 

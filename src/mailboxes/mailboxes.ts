@@ -1,114 +1,376 @@
-// Mailboxes, as far as delivery needs them: which addresses are ours, and whose. Their
-// routes, pausing, threads and further addresses come with the mailbox area.
+// Mailboxes (specification 2.5): the resource, and which of them takes mail for an address. What may be
+// an address is addresses.ts; what comes for none of a domain, catch-all.ts.
+//
+//   status   moved by  to       also
+//   active   pause     paused   RCPT gets 450 4.2.1; mail from it is a 409
+//   paused   resume    active   it sends and receives again
+//   either   delete    deleted  its addresses are free, RCPT gets 550; nobody finds it any more
 
+import { type Page, toPage } from '../api/pagination.ts';
+import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
+import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
-import { domains, findSendingDomain } from '../domains/queries.ts';
-import { ConflictError, ValidationError } from '../errors.ts';
-import { record, told } from '../events/record.ts';
-import { foldAddress, parseAddress } from '../net/address.ts';
+import { changesOf } from '../audit/audit.ts';
+import {
+  ConflictError,
+  ForbiddenError,
+  ResourceNotFoundError,
+  ValidationError,
+} from '../errors.ts';
+import type { EventKind } from '../events/kinds.ts';
+import { listLog } from '../events/log.ts';
+import { type Doer, record, told } from '../events/record.ts';
+import type { LogItem } from '../events/schema.ts';
+import { foldAddress } from '../net/address.ts';
 import { isoTime } from '../runtime/clock.ts';
+import { resolveSender } from '../senders/resolve.ts';
 import type { Db } from '../store/db.ts';
-import { mailboxCreated } from './events.ts';
+import { keepReceiving, storeAddress } from './addresses.ts';
+import * as events from './events.ts';
+import { firstNamespaceId } from './namespaces.ts';
 import * as queries from './queries.ts';
-import type { Mailbox } from './schema.ts';
+import {
+  type AddAddress,
+  type CreateMailbox,
+  createMailboxInput,
+  type ListMailboxes,
+  type Mailbox,
+  type MailboxEvents,
+  type MailboxFilters,
+  type UpdateMailbox,
+} from './schema.ts';
 
-export interface NewMailbox {
-  slug: string;
-  displayName: string | null;
-  /** On a domain of the organization. */
-  address: string;
-}
-
-const slugPattern = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
-
-/**
- * Stores a mailbox inside a transaction; `isHosted` says that its domain is the service's own.
- * @throws ValidationError (slug, address, a domain that is not the organization's), ConflictError.
- */
-export async function storeMailbox(
-  app: App,
-  trx: Db,
-  organizationId: string,
-  { slug, displayName, address }: NewMailbox,
-  { isHosted = false } = {},
-): Promise<queries.MailboxRow> {
-  const parsed = parseAddress(address);
-  if (!slugPattern.test(slug)) throw ValidationError.of('slug', 'is not a slug');
-  if (!parsed) throw ValidationError.of('address', 'is not a valid email address');
-  const domain = await findSendingDomain(trx, organizationId, parsed.domain);
-  if (!domain) {
-    throw ValidationError.of('address', `${parsed.domain} is not a domain of this organization`);
-  }
-  const now = app.clock.now();
-  const folded = foldAddress(parsed.email);
-  const mailbox: queries.MailboxRow = {
-    id: app.newId('mailbox'),
-    organization_id: organizationId,
-    slug,
-    display_name: displayName,
-    status: 'active',
-    primary_address: folded,
-    created_at: now,
-    updated_at: now,
-  };
-  if (!(await queries.insertMailbox(trx, mailbox))) {
-    throw new ConflictError('mailbox', `A mailbox with the slug ${slug} exists`);
-  }
-  const isFree = await queries.insertMailboxAddress(trx, {
-    id: app.newId('mailboxAddress'),
-    mailbox_id: mailbox.id,
-    address: folded,
-    source: isHosted ? 'serviceHosted' : 'customDomain',
-    domain_id: domain.id,
-    display_name: displayName,
-    created_at: now,
-  });
-  if (!isFree) throw new ConflictError('mailbox', `${folded} belongs to a mailbox already`);
-  await domains.update(trx, organizationId, domain.id, { receives_mail: 1 });
-  return mailbox;
-}
+const noFilters: MailboxFilters = { allow: [], block: [] };
 
 /** The object of the API. */
-function toMailbox(row: queries.MailboxRow): Mailbox {
+function toMailbox(
+  row: queries.MailboxRow,
+  addresses: readonly queries.MailboxAddressRow[],
+): Mailbox {
+  const ownFrom = { address: row.primary_address, displayName: row.display_name };
   return {
     id: row.id,
-    organizationId: row.organization_id,
+    namespaceId: row.namespace_id,
     slug: row.slug,
     displayName: row.display_name,
     status: row.status,
     primaryAddress: row.primary_address,
     createdAt: isoTime(row.created_at),
+    description: row.description,
+    metadata: JSON.parse(row.metadata),
+    addresses: addresses.map(({ id, address, source, domain_id, display_name }) => ({
+      ...{ id, address, source },
+      domainId: domain_id,
+      displayName: display_name,
+    })),
+    defaultFrom:
+      row.default_from === null
+        ? ownFrom
+        : { address: row.default_from, displayName: row.default_from_name },
+    filters: JSON.parse(row.filters),
     updatedAt: isoTime(row.updated_at),
   };
 }
 
-/** Makes a mailbox on a domain of the organization. @throws ValidationError, ConflictError. */
-export function createMailbox(
+/** The row of a mailbox that was not deleted. @throws ResourceNotFoundError. */
+export async function getMailboxRow(
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<queries.MailboxRow> {
+  const row = await queries.mailboxes.get(db, organizationId, id);
+  if (row.status === 'deleted') throw new ResourceNotFoundError('mailbox', id);
+  return row;
+}
+
+async function present(db: Db, row: queries.MailboxRow): Promise<Mailbox> {
+  return toMailbox(row, await queries.selectAddresses(db, [row.id]));
+}
+
+/** Locks the row until the end of the transaction. @throws ResourceNotFoundError. */
+async function lockMailbox(
+  trx: Db,
+  organizationId: string,
+  id: string,
+): Promise<queries.MailboxRow> {
+  await getMailboxRow(trx, organizationId, id);
+  const row = await queries.mailboxes.update(trx, organizationId, id, {
+    organization_id: organizationId,
+  });
+  if (row.status === 'deleted') throw new ResourceNotFoundError('mailbox', id);
+  return row;
+}
+
+/**
+ * Stores a mailbox inside a transaction, audited and told.
+ * @throws ValidationError (slug, address, a domain that is not the organization's), ConflictError (slug
+ * or address taken, domain not verified), ResourceNotFoundError (namespace).
+ */
+export async function storeMailbox(
+  app: App,
+  trx: Db,
+  by: Caller | Doer,
+  input: CreateMailbox,
+): Promise<Mailbox> {
+  const wanted = parseWith(createMailboxInput, input, 'body');
+  const { organizationId } = by;
+  const { slug, domain, displayName = null, description = null, metadata, filters } = wanted;
+  const namespaceId = wanted.namespaceId ?? firstNamespaceId(organizationId);
+  await queries.namespaces.get(trx, organizationId, namespaceId);
+  const named = wanted.address === undefined ? 'domain' : 'address';
+  const field = domain === undefined && named === 'domain' ? 'slug' : named;
+  const address = wanted.address ?? `${slug}@${domain ?? app.config.mailboxes.hostedDomain}`;
+  const now = app.clock.now();
+  const row: queries.MailboxRow = {
+    id: app.newId('mailbox'),
+    organization_id: organizationId,
+    namespace_id: namespaceId,
+    slug,
+    display_name: displayName,
+    description,
+    status: 'active',
+    primary_address: foldAddress(address),
+    metadata: JSON.stringify(metadata ?? {}),
+    filters: JSON.stringify(filters ?? noFilters),
+    default_from: null,
+    default_from_name: null,
+    deleted_at: null,
+    created_at: now,
+    updated_at: now,
+  };
+  if (!(await queries.insertMailbox(trx, row))) {
+    throw new ConflictError('mailbox', `A mailbox with the slug ${slug} exists`);
+  }
+  await storeAddress(app, trx, row, { address, displayName, field });
+  const mailbox = await present(trx, row);
+  const details = { slug: row.slug, address: row.primary_address };
+  const event = told(events.mailboxCreated, mailbox);
+  await record(app, trx, by, { subject: row.id, action: 'mailbox.created', details, event });
+  return mailbox;
+}
+
+/** Makes a mailbox. @throws what `storeMailbox` does. */
+export function createMailbox(app: App, caller: Caller, mailbox: CreateMailbox): Promise<Mailbox> {
+  return app.store.write((trx) => storeMailbox(app, trx, caller, mailbox));
+}
+
+/** A page of the organization's mailboxes, newest first. */
+export async function listMailboxes(
+  app: App,
+  { organizationId }: Caller,
+  query: ListMailboxes,
+): Promise<Page<Mailbox>> {
+  const { db } = app.store;
+  const { status, namespaceId: namespace_id } = query;
+  const filter = { equal: { status, namespace_id }, where: queries.notDeleted };
+  const { rows, total } = await queries.mailboxes.page(db, organizationId, query, filter);
+  const addresses = await queries.selectAddresses(
+    db,
+    rows.map(({ id }) => id),
+  );
+  const of = Map.groupBy(addresses, ({ mailbox_id }) => mailbox_id);
+  return toPage(
+    rows.map((row) => toMailbox(row, of.get(row.id) ?? [])),
+    total,
+    query,
+  );
+}
+
+/** @throws ResourceNotFoundError. */
+export async function getMailbox(app: App, caller: Caller, id: string): Promise<Mailbox> {
+  const { db } = app.store;
+  return present(db, await getMailboxRow(db, caller.organizationId, id));
+}
+
+/** What is changed, and how that is told. */
+interface Told {
+  action: 'mailbox.updated' | 'mailbox.paused' | 'mailbox.resumed';
+  kind: EventKind & { sample: Mailbox };
+}
+
+const updated: Told = { action: 'mailbox.updated', kind: events.mailboxUpdated };
+
+/** Changes a mailbox that `decide` looks at first, audited and told where anything is another. */
+function changeMailbox(
   app: App,
   caller: Caller,
-  mailbox: NewMailbox,
-): Promise<queries.MailboxRow> {
+  id: string,
+  { action, kind }: Told,
+  decide: (trx: Db, row: queries.MailboxRow) => Promise<Partial<queries.MailboxRow>>,
+): Promise<Mailbox> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
-    const row = await storeMailbox(app, trx, organizationId, mailbox);
-    const details = { slug: row.slug, address: row.primary_address };
-    const event = told(mailboxCreated, toMailbox(row));
-    const change = { subject: row.id, action: 'mailbox.created', details, event } as const;
-    await record(app, trx, caller, change);
-    return row;
+    const row = await lockMailbox(trx, organizationId, id);
+    const before = await present(trx, row);
+    const change = await decide(trx, row);
+    const wanted = await present(trx, { ...row, ...change });
+    const details = changesOf(before, wanted);
+    if (Object.keys(details).length === 0) return before;
+    const updated_at = app.clock.now();
+    await queries.mailboxes.update(trx, organizationId, id, { ...change, updated_at });
+    const after = { ...wanted, updatedAt: isoTime(updated_at) };
+    const event = told(kind, after);
+    await record(app, trx, caller, { subject: id, action, details, event });
+    return after;
   });
 }
 
-/** The mailbox that takes mail for an address, compared case-folded; paused ones included. */
-export function findMailboxByAddress(
-  db: Db,
+/** The From that mail of the mailbox is to have. @throws ValidationError where it may not. */
+async function checkedFrom(
+  trx: Db,
+  { id, organization_id }: queries.MailboxRow,
   address: string,
-): Promise<queries.MailboxRow | undefined> {
-  return queries.findMailbox(db, foldAddress(address));
+): Promise<string> {
+  const own = await queries.selectAddresses(trx, [id]);
+  if (own.some((one) => one.address === foldAddress(address))) return address;
+  await resolveSender(trx, organization_id, { email: address }).catch((error: unknown) => {
+    if (!(error instanceof ForbiddenError)) throw error;
+    throw ValidationError.of('defaultFrom.address', error.message);
+  });
+  return address;
 }
 
-/** Whether a mailbox has the address. */
+/** Changes what is given. @throws ResourceNotFoundError, ValidationError (defaultFrom). */
+export function updateMailbox(
+  app: App,
+  caller: Caller,
+  id: string,
+  { displayName, description, metadata, filters, defaultFrom }: UpdateMailbox,
+): Promise<Mailbox> {
+  return changeMailbox(app, caller, id, updated, async (trx, row) => ({
+    ...(displayName !== undefined && { display_name: displayName }),
+    ...(description !== undefined && { description }),
+    ...(metadata !== undefined && { metadata: JSON.stringify(metadata ?? {}) }),
+    ...(filters !== undefined && { filters: JSON.stringify(filters) }),
+    ...(defaultFrom === null && { default_from: null, default_from_name: null }),
+    ...(defaultFrom && {
+      default_from: await checkedFrom(trx, row, defaultFrom.address),
+      default_from_name: defaultFrom.displayName ?? null,
+    }),
+  }));
+}
+
+/** It takes no mail, and sends none, until it is resumed. @throws ResourceNotFoundError. */
+export function pauseMailbox(app: App, caller: Caller, id: string): Promise<Mailbox> {
+  const paused: Told = { action: 'mailbox.paused', kind: events.mailboxPaused };
+  return changeMailbox(app, caller, id, paused, async () => ({ status: 'paused' }));
+}
+
+/** @throws ResourceNotFoundError. */
+export function resumeMailbox(app: App, caller: Caller, id: string): Promise<Mailbox> {
+  const resumed: Told = { action: 'mailbox.resumed', kind: events.mailboxResumed };
+  return changeMailbox(app, caller, id, resumed, async () => ({ status: 'active' }));
+}
+
+/** @throws ResourceNotFoundError, and what `storeAddress` does. */
+export function addAddress(
+  app: App,
+  caller: Caller,
+  id: string,
+  { address, displayName = null }: AddAddress,
+): Promise<Mailbox> {
+  return changeMailbox(app, caller, id, updated, async (trx, row) => {
+    await storeAddress(app, trx, row, { address, displayName, field: 'address' });
+    return {};
+  });
+}
+
+/**
+ * Takes an address from a mailbox: the next oldest takes the place of a primary one.
+ * @throws ResourceNotFoundError; ConflictError for its last address.
+ */
+export function removeAddress(
+  app: App,
+  caller: Caller,
+  id: string,
+  addressId: string,
+): Promise<Mailbox> {
+  return changeMailbox(app, caller, id, updated, async (trx, row) => {
+    const addresses = await queries.selectAddresses(trx, [id]);
+    const gone = addresses.find((one) => one.id === addressId);
+    if (!gone) throw new ResourceNotFoundError('address', addressId);
+    const [next] = addresses.filter((one) => one.id !== addressId);
+    if (!next) {
+      const text = `${gone.address} is the last address of the mailbox: delete that, or add another`;
+      throw new ConflictError('mailbox', text);
+    }
+    await queries.deleteAddresses(trx, id, addressId);
+    await keepReceiving(trx, [gone.domain_id]);
+    const isFrom = row.default_from !== null && foldAddress(row.default_from) === gone.address;
+    return {
+      ...(row.primary_address === gone.address && { primary_address: next.address }),
+      ...(isFrom && { default_from: null, default_from_name: null }),
+    };
+  });
+}
+
+/** Deletes a mailbox: its addresses and its name are free at once. @throws ResourceNotFoundError. */
+export async function deleteMailbox(app: App, caller: Caller, id: string): Promise<Deleted> {
+  const { organizationId } = caller;
+  await app.store.write(async (trx) => {
+    const row = await lockMailbox(trx, organizationId, id);
+    const addresses = await queries.selectAddresses(trx, [id]);
+    const domainIds = [
+      ...addresses.map(({ domain_id }) => domain_id),
+      ...(await queries.selectCaughtDomains(trx, id)),
+    ];
+    for (const domainId of await queries.selectCaughtDomains(trx, id)) {
+      await queries.deleteCatchAll(trx, domainId);
+    }
+    await queries.deleteAddresses(trx, id, null);
+    await keepReceiving(trx, domainIds);
+    const now = app.clock.now();
+    const deleted = { status: 'deleted', deleted_at: now, updated_at: now } as const;
+    // No slug has an underscore: so that one is free, and this taken by nobody.
+    await queries.mailboxes.update(trx, organizationId, id, { ...deleted, slug: id });
+    const event = told(events.mailboxDeleted, toMailbox({ ...row, ...deleted }, addresses));
+    const details = { slug: row.slug, address: row.primary_address };
+    await record(app, trx, caller, { subject: id, action: 'mailbox.deleted', details, event });
+  });
+  return { success: true, message: `Mailbox ${id} is deleted, and its addresses are free` };
+}
+
+/** What happened to a mailbox, by cursor. @throws ResourceNotFoundError, ValidationError (cursor). */
+export async function listMailboxEvents(
+  app: App,
+  caller: Caller,
+  id: string,
+  query: MailboxEvents,
+): Promise<{ items: LogItem[]; nextCursor: string | null }> {
+  await getMailboxRow(app.store.db, caller.organizationId, id);
+  return listLog(app, caller, { ...query, subject: id });
+}
+
+/** Who takes mail for an address: the mailbox that has it, and the catch-all of its domain. */
+export interface Receivers {
+  own: queries.ReceiverRow | undefined;
+  catchAll: queries.ReceiverRow | undefined;
+}
+
+/** `desk@example.com` of `desk+x@example.com`; any other address as it is. */
+export function withoutSubaddress(address: string): string {
+  const at = address.lastIndexOf('@');
+  const plus = address.indexOf('+');
+  return plus > 0 && plus < at && !address.startsWith('"')
+    ? address.slice(0, plus) + address.slice(at)
+    : address;
+}
+
+/** Hot: one look-up whatever it finds. Paused mailboxes included. */
+export async function findReceivers(db: Db, address: string): Promise<Receivers> {
+  const folded = foldAddress(address);
+  const base = withoutSubaddress(folded);
+  const domain = folded.slice(folded.lastIndexOf('@') + 1);
+  const rows = await queries.selectReceivers(db, { address: folded, base, domain });
+  return {
+    own: rows.find(({ matched }) => matched === folded) ?? rows.find((row) => row.matched === base),
+    catchAll: rows.find(({ matched }) => matched === ''),
+  };
+}
+
+/** Whether mail for the address comes into a mailbox here. */
 export async function isLocalAddress(db: Db, address: string): Promise<boolean> {
-  return (await findMailboxByAddress(db, address)) !== undefined;
+  const { own, catchAll } = await findReceivers(db, address);
+  return (own ?? catchAll) !== undefined;
 }

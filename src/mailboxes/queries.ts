@@ -1,13 +1,26 @@
-// All SQL on `mailboxes` and `mailbox_addresses`. Rows only, no decisions.
+// All SQL on `mailboxes`, `mailbox_addresses`, `mailbox_namespaces` and `catch_alls`. Rows only, no
+// decisions.
+import { sql } from 'kysely';
 import { type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
+import { rowsOf } from '../store/rows.ts';
 
 export interface MailboxRow {
   id: string;
   organization_id: string;
+  namespace_id: string;
   slug: string;
   display_name: string | null;
+  description: string | null;
   status: 'active' | 'paused' | 'deleted';
   primary_address: string;
+  /** JSON: texts by key. */
+  metadata: string;
+  /** JSON: `{allow, block}`, each a list of addresses and domains. */
+  filters: string;
+  /** Null: the primary address, under the name of the mailbox. */
+  default_from: string | null;
+  default_from_name: string | null;
+  deleted_at: number | null;
   created_at: number;
   updated_at: number;
 }
@@ -23,23 +36,73 @@ export interface MailboxAddressRow {
   created_at: number;
 }
 
+export interface NamespaceRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  created_at: number;
+  updated_at: number;
+}
+
+interface CatchAllRow {
+  domain: string;
+  domain_id: string;
+  mailbox_id: string;
+  created_at: number;
+}
+
 interface MailboxTables {
   mailboxes: MailboxRow;
   mailbox_addresses: MailboxAddressRow;
+  catch_alls: CatchAllRow;
 }
 
-const byAddress = statement<MailboxTables, { address: string }, MailboxRow>((db, parameter) =>
+export const mailboxes = rowsOf<MailboxRow>('mailboxes', 'mailbox');
+export const namespaces = rowsOf<NamespaceRow>('mailbox_namespaces', 'namespace');
+
+/** The filter of all lists: what was deleted is kept for its threads alone. */
+export const notDeleted = sql<boolean>`status <> 'deleted'`;
+
+/** A mailbox and the address that led to it; '' for the catch-all of a domain. */
+export type ReceiverRow = Pick<MailboxRow, 'id' | 'organization_id' | 'status'> & {
+  matched: string;
+};
+
+interface Wanted {
+  address: string;
+  /** Without its subaddress. */
+  base: string;
+  domain: string;
+}
+
+const receivers = statement<MailboxTables, Wanted, ReceiverRow>((db, parameter) =>
   db
     .selectFrom('mailbox_addresses')
     .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
-    .selectAll('mailboxes')
-    .where('mailbox_addresses.address', '=', parameter('address'))
-    .where('mailboxes.status', '!=', 'deleted'),
+    .select([
+      'mailboxes.id',
+      'mailboxes.organization_id',
+      'mailboxes.status',
+      'mailbox_addresses.address as matched',
+    ])
+    .where('mailbox_addresses.address', 'in', [parameter('address'), parameter('base')])
+    .unionAll(
+      db
+        .selectFrom('catch_alls')
+        .innerJoin('mailboxes', 'mailboxes.id', 'catch_alls.mailbox_id')
+        .select([
+          'mailboxes.id',
+          'mailboxes.organization_id',
+          'mailboxes.status',
+          sql<string>`''`.as('matched'),
+        ])
+        .where('catch_alls.domain', '=', parameter('domain')),
+    ),
 );
 
-/** Hot: asked for every recipient. `address` folded. */
-export async function findMailbox(db: Db, address: string): Promise<MailboxRow | undefined> {
-  return (await byAddress(db, { address }))[0];
+/** Hot: asked for every recipient, and the only look-up of one that is unknown. Addresses folded. */
+export function selectReceivers(db: Db, wanted: Wanted): Promise<ReceiverRow[]> {
+  return receivers(db, wanted);
 }
 
 /** The oldest mailbox that takes mail, of an organization or (null) of all. */
@@ -64,8 +127,7 @@ const owners = statement<MailboxTables, { addresses: unknown }, Owner>((db, para
     .selectFrom('mailbox_addresses')
     .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
     .select(['mailbox_addresses.address', 'mailboxes.organization_id'])
-    .where(isOneOf(db, 'mailbox_addresses.address', parameter('addresses')))
-    .where('mailboxes.status', '!=', 'deleted'),
+    .where(isOneOf(db, 'mailbox_addresses.address', parameter('addresses'))),
 );
 
 /** Whose mailboxes have these addresses (each folded); an address that none has is left out. */
@@ -73,15 +135,37 @@ export function findOwners(db: Db, addresses: readonly string[]): Promise<Owner[
   return owners(db, { addresses: idList(db, addresses) });
 }
 
+type Hosted = Pick<MailboxRow, 'status'> & Pick<MailboxAddressRow, 'domain_id'>;
+
+const hosted = statement<MailboxTables, { organizationId: string; address: string }, Hosted>(
+  (db, parameter) =>
+    db
+      .selectFrom('mailbox_addresses')
+      .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
+      .select(['mailboxes.status', 'mailbox_addresses.domain_id'])
+      .where('mailbox_addresses.address', '=', parameter('address'))
+      .where('mailbox_addresses.source', '=', 'serviceHosted')
+      .where('mailboxes.organization_id', '=', parameter('organizationId')),
+);
+
+/** The mailbox of an organization that has this address (folded) on the hosted domain. */
+export async function findHosted(
+  db: Db,
+  organizationId: string,
+  address: string,
+): Promise<Hosted | undefined> {
+  return (await hosted(db, { organizationId, address }))[0];
+}
+
 /** False when the organization uses the slug already. */
 export async function insertMailbox(db: Db, row: MailboxRow): Promise<boolean> {
-  const inserted = await tables<MailboxTables>(db)
+  // With `returning` SQLite plans a look at all messages for those that wait for this mailbox.
+  const { numInsertedOrUpdatedRows } = await tables<MailboxTables>(db)
     .insertInto('mailboxes')
     .values(row)
     .onConflict((conflict) => conflict.columns(['organization_id', 'slug']).doNothing())
-    .returning('id')
-    .execute();
-  return inserted.length > 0;
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
 }
 
 /** False when a mailbox of any organization has the address already. */
@@ -93,4 +177,86 @@ export async function insertMailboxAddress(db: Db, row: MailboxAddressRow): Prom
     .returning('id')
     .execute();
   return inserted.length > 0;
+}
+
+/** The addresses of these mailboxes, oldest first. */
+export function selectAddresses(
+  db: Db,
+  mailboxIds: readonly string[],
+): Promise<MailboxAddressRow[]> {
+  if (mailboxIds.length === 0) return Promise.resolve([]);
+  return tables<MailboxTables>(db)
+    .selectFrom('mailbox_addresses')
+    .selectAll()
+    .where('mailbox_id', 'in', mailboxIds)
+    .orderBy('mailbox_id')
+    .orderBy('id')
+    .execute();
+}
+
+/** Takes one address from a mailbox, or (null) all. */
+export async function deleteAddresses(
+  db: Db,
+  mailboxId: string,
+  addressId: string | null,
+): Promise<void> {
+  await tables<MailboxTables>(db)
+    .deleteFrom('mailbox_addresses')
+    .where('mailbox_id', '=', mailboxId)
+    .$if(addressId !== null, (query) => query.where('id', '=', addressId ?? ''))
+    .execute();
+}
+
+/** Whether any mailbox has an address of the domain. */
+export async function hasAddresses(db: Db, domainId: string): Promise<boolean> {
+  const row = await tables<MailboxTables>(db)
+    .selectFrom('mailbox_addresses')
+    .select('id')
+    .where('domain_id', '=', domainId)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The mailbox that takes what comes for no address of the domain. */
+export async function findCatchAll(db: Db, domainId: string): Promise<string | null> {
+  const row = await tables<MailboxTables>(db)
+    .selectFrom('catch_alls')
+    .select('mailbox_id')
+    .where('domain_id', '=', domainId)
+    .executeTakeFirst();
+  return row?.mailbox_id ?? null;
+}
+
+/** The domains whose catch-all the mailbox is. */
+export async function selectCaughtDomains(db: Db, mailboxId: string): Promise<string[]> {
+  const rows = await tables<MailboxTables>(db)
+    .selectFrom('catch_alls')
+    .select('domain_id')
+    .where('mailbox_id', '=', mailboxId)
+    .execute();
+  return rows.map((row) => row.domain_id);
+}
+
+/** Makes the mailbox the catch-all in the place of another; false when another domain has the name. */
+export async function putCatchAll(db: Db, row: CatchAllRow): Promise<boolean> {
+  const put = await tables<MailboxTables>(db)
+    .insertInto('catch_alls')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .column('domain')
+        .doUpdateSet({ mailbox_id: row.mailbox_id, created_at: row.created_at })
+        .where('catch_alls.domain_id', '=', row.domain_id),
+    )
+    .returning('domain_id')
+    .execute();
+  return put.length > 0;
+}
+
+export async function deleteCatchAll(db: Db, domainId: string): Promise<void> {
+  await tables<MailboxTables>(db)
+    .deleteFrom('catch_alls')
+    .where('domain_id', '=', domainId)
+    .execute();
 }

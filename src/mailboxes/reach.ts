@@ -7,6 +7,7 @@ import { ForbiddenError } from '../errors.ts';
 import { foldAddress } from '../net/address.ts';
 import { simulatedOutcome } from '../smtp/route.ts';
 import type { Db } from '../store/db.ts';
+import { withoutSubaddress } from './mailboxes.ts';
 import { findOwners } from './queries.ts';
 
 interface Addressed {
@@ -20,15 +21,22 @@ type Beyond = (
   mayReach: (owner: string, organizationId: string) => boolean,
 ) => string | undefined;
 
+/** Under which a mailbox may have it: with its subaddress, and without. */
+function keysOf(address: string): string[] {
+  const folded = foldAddress(address);
+  return [folded, withoutSubaddress(folded)];
+}
+
 /** Asks once for the mailboxes of all these sends. */
 async function readMailboxes(trx: Db, sends: readonly Addressed[]): Promise<Beyond> {
-  const folded = new Set(sends.flatMap(({ addresses }) => addresses.map(foldAddress)));
+  const folded = new Set(sends.flatMap(({ addresses }) => addresses.flatMap(keysOf)));
   const rows = folded.size > 0 ? await findOwners(trx, [...folded]) : [];
   const owners = new Map(rows.map((row) => [row.address, row.organization_id]));
   return ({ organizationId, addresses }, mayReach) =>
     addresses.find((address) => {
       if (simulatedOutcome(address) !== null) return false;
-      const owner = owners.get(foldAddress(address));
+      const [key = '', base = ''] = keysOf(address);
+      const owner = owners.get(key) ?? owners.get(base);
       return owner === undefined || !mayReach(owner, organizationId);
     });
 }

@@ -1,18 +1,172 @@
-// Shapes of mailboxes (specification 2.5).
+// Shapes of mailboxes, their addresses and namespaces, in and out (specification 2.5, 4.4).
 import { z } from 'zod';
+import { domainName, emailAddress, headerText } from '../api/address-schema.ts';
+import { boundedList, boundedMap } from '../api/bounded-schema.ts';
+import { pageQuery } from '../api/pagination.ts';
+import { idPath } from '../api/resource-schema.ts';
+import { listLogQuery } from '../events/schema.ts';
+import { parseAddress } from '../net/address.ts';
+import { idPattern } from '../runtime/ids.ts';
+
+const longestName = 200;
+const longestDescription = 1_000;
+const mostMetadata = 50;
+const mostFilterEntries = 1_000;
+
+export const mailboxPath = idPath('mailbox');
+
+const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
+const namespaceId = z.string().regex(idPattern('mailboxNamespace'), 'is not a namespace id');
+
+export const addressPath = z.strictObject({
+  id: mailboxId,
+  addressId: z.string().regex(idPattern('mailboxAddress'), 'is not an id of an address'),
+});
+
+const slugText = z
+  .string()
+  .regex(
+    /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/,
+    'must be 1 to 64 lower-case letters, digits and hyphens, no hyphen at an end',
+  );
+
+const displayName = headerText(longestName).min(1);
+const description = z.string().max(longestDescription);
+
+const metadata = boundedMap(
+  z.record(z.string().min(1).max(100), z.string().max(2_000)),
+  mostMetadata,
+);
+
+/** An address or a domain, in the form of src/net/address.ts. */
+const filterEntry = z
+  .string()
+  .max(320)
+  .transform((text, context) => {
+    const read = text.includes('@')
+      ? parseAddress(text)?.email
+      : parseAddress(`postmaster@${text}`)?.domain;
+    if (read !== undefined) return read;
+    context.addIssue({ code: 'custom', message: 'is neither an address nor a domain' });
+    return z.NEVER;
+  });
+
+const filterList = boundedList(z.array(filterEntry), mostFilterEntries);
+
+const filtersInput = z
+  .strictObject({ allow: filterList.default([]), block: filterList.default([]) })
+  .meta({
+    description:
+      'Addresses and domains: whose mail it does not want (`block`), and, where `allow` has an entry, ' +
+      'whose alone it wants. Kept; nothing asks for them yet. Replaced whole',
+  });
+
+export const listMailboxesQuery = z.strictObject({
+  ...pageQuery,
+  status: z.enum(['active', 'paused']).optional(),
+  namespaceId: namespaceId.optional(),
+});
+
+export const createMailboxInput = z
+  .strictObject({
+    slug: slugText.meta({ description: 'Its name within the organization' }),
+    domain: domainName.optional().meta({
+      description: 'A verified domain: the address is `slug@domain`',
+    }),
+    address: emailAddress.optional().meta({
+      description: 'Without it and `domain`: `slug@` and the domain that the service hosts',
+    }),
+    displayName: displayName.nullish(),
+    description: description.nullish(),
+    metadata: metadata.nullish(),
+    namespaceId: namespaceId.nullish(),
+    filters: filtersInput.nullish(),
+  })
+  .refine(({ domain, address }) => domain === undefined || address === undefined, {
+    path: ['domain'],
+    message: 'give either domain or address',
+  })
+  .meta({ examples: [{ slug: 'support', displayName: 'Support' }] });
+
+export const updateMailboxInput = z
+  .strictObject({
+    displayName: displayName.nullable().optional(),
+    description: description.nullable().optional(),
+    metadata: metadata.nullable().optional(),
+    filters: filtersInput.optional(),
+    defaultFrom: z
+      .strictObject({ address: emailAddress, displayName: displayName.nullish() })
+      .nullable()
+      .optional()
+      .meta({
+        description: 'One of its addresses, or a verified sender; null: its primary address',
+      }),
+  })
+  .meta({ examples: [{ displayName: 'Support', filters: { block: ['spam.example'] } }] });
+
+export const addAddressInput = z
+  .strictObject({ address: emailAddress, displayName: displayName.nullish() })
+  .meta({ examples: [{ address: 'help@sandbox.test' }] });
+
+export const mailboxEventsQuery = listLogQuery.omit({ subject: true });
+
+const mailboxAddress = z.object({
+  id: z.string(),
+  address: z.string(),
+  source: z.enum(['serviceHosted', 'customDomain']),
+  domainId: z.string().nullable(),
+  displayName: z.string().nullable(),
+});
+
+const mailboxFilters = z.object({ allow: z.array(z.string()), block: z.array(z.string()) });
 
 export const mailboxOutput = z
   .object({
     id: z.string(),
-    organizationId: z.string(),
+    namespaceId: z.string(),
     slug: z.string(),
     displayName: z.string().nullable(),
     status: z.enum(['active', 'paused', 'deleted']),
     primaryAddress: z.string(),
     createdAt: z.string(),
+    description: z.string().nullable(),
+    metadata: z.record(z.string(), z.string()),
+    addresses: z.array(mailboxAddress),
+    defaultFrom: z.object({ address: z.string(), displayName: z.string().nullable() }),
+    filters: mailboxFilters,
     updatedAt: z.string(),
   })
   .meta({ id: 'Mailbox', description: 'Addresses that take mail here' });
+
+export const listNamespacesQuery = z.strictObject(pageQuery);
+
+export const createNamespaceInput = z
+  .strictObject({ name: headerText(100).min(1) })
+  .meta({ examples: [{ name: 'Agents' }] });
+
+export const namespaceOutput = z
+  .object({
+    id: z.string(),
+    organizationId: z.string(),
+    name: z.string(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'MailboxNamespace', description: 'Mailboxes that belong together' });
+
+const domainId = z.string().regex(idPattern('domain'), 'is not a domain id');
+
+export const enableCatchAllInput = z.strictObject({ domainId, mailboxId }).meta({
+  examples: [
+    { domainId: 'dom_06dq2k0qz8h3v5m1r9t4w7xy', mailboxId: 'mbx_06dq2k0qz8h3v5m1r9t4w7xy' },
+  ],
+});
+
+export const disableCatchAllInput = z
+  .strictObject({ domainId })
+  .meta({ examples: [{ domainId: 'dom_06dq2k0qz8h3v5m1r9t4w7xy' }] });
+
+export const catchAllOutput = z.object({ success: z.boolean() });
 
 /** What is told of mail in a mailbox. */
 export const mailboxMessageData = z
@@ -35,4 +189,14 @@ export const mailboxActionOutput = z
   })
   .meta({ id: 'MailboxAction', description: 'What was done or proposed in a mailbox' });
 
+export type MailboxFilters = z.output<typeof mailboxFilters>;
+export type ListMailboxes = z.output<typeof listMailboxesQuery>;
+export type CreateMailbox = z.input<typeof createMailboxInput>;
+export type UpdateMailbox = z.output<typeof updateMailboxInput>;
+export type AddAddress = z.output<typeof addAddressInput>;
+export type MailboxEvents = z.output<typeof mailboxEventsQuery>;
 export type Mailbox = z.output<typeof mailboxOutput>;
+export type Namespace = z.output<typeof namespaceOutput>;
+export type CreateNamespace = z.output<typeof createNamespaceInput>;
+export type EnableCatchAll = z.output<typeof enableCatchAllInput>;
+export type DisableCatchAll = z.output<typeof disableCatchAllInput>;

@@ -66,8 +66,8 @@ export function createAttempter(
   listener: { host: string; port: number },
   openCarrier: OpenCarrier,
 ): Attempter {
-  const { delivery } = app.config;
-  const chooseRoute = createRouter(delivery, listener);
+  const { delivery, mailboxes } = app.config;
+  const chooseRoute = createRouter(delivery, listener, mailboxes.hostedDomain);
   const providers = loadProviders(delivery.providersFile, delivery.maxConnectionsPerDomain);
   const lanes = new Lanes(app.clock, app.random, providers);
   const carrier = openCarrier(app, { providers, lanes, policies: keptPolicies(app) });

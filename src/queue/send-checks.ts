@@ -9,7 +9,7 @@
 //   time            | accepting | a time for later that is past, or beyond a year: 422
 //   named           | accepting | a resource of the payload that does not exist: 404
 //   paused          | accepting | all mail of a paused organization: 403 (due: waits)
-//   sender          | both      | a From that may not send: 403
+//   sender          | both      | a From that may not send: 403; one whose mailbox is paused: 409
 //   key-constraints | both      | a From beyond what the key may use: 403
 //   test-key        | both      | what leaves the machine by a test key: 403
 //   onboarding      | both      | what leaves an organization that is not approved: 403
@@ -21,6 +21,7 @@ import type { Refuse, SendCheck } from '../api/send-check.ts';
 import type { App } from '../app.ts';
 import type { ServiceError } from '../errors.ts';
 import { constraintsCheck, revokedKeyCheck } from '../keys/send-checks.ts';
+import { findHostedSender } from '../mailboxes/addresses.ts';
 import { onboardingCheck, testKeyCheck } from '../mailboxes/reach.ts';
 import type { MessageRow } from '../messages/queries.ts';
 import type { SendPayload } from '../messages/schema.ts';
@@ -69,7 +70,7 @@ function checksInOrder(allowances: Allowances): ListedCheck[] {
     timeCheck,
     namedCheck,
     pausedCheck(allowances),
-    senderCheck,
+    senderCheck(findHostedSender),
     constraintsCheck,
     testKeyCheck,
     onboardingCheck(allowances),

@@ -26,6 +26,7 @@ export const idPrefixes = {
   unsubscribeGroup: 'usg',
   mailbox: 'mbx',
   mailboxAddress: 'mba',
+  mailboxNamespace: 'ns',
   contact: 'contact',
   contactIdentity: 'idn',
   conversation: 'conv',

@@ -2,7 +2,7 @@
 // so two prepared statements each and nothing else. The resource itself is senders.ts.
 
 import { findSendingDomain } from '../domains/queries.ts';
-import { ForbiddenError } from '../errors.ts';
+import { ConflictError, ForbiddenError } from '../errors.ts';
 import { domainOf, foldAddress } from '../net/address.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { findDefaultSender, findSenderByEmail, type SenderRow } from './queries.ts';
@@ -22,15 +22,32 @@ export interface ResolvedSender {
   replyToEmails: string[] | null;
 }
 
+/** An address on the domain that the service hosts for all, of a mailbox of the organization. */
+export interface HostedSender {
+  domainId: string | null;
+  isPaused: boolean;
+}
+
+/** Asked only where nothing else lets the address (folded) send; mailboxes stand above senders. */
+export type FindHostedSender = (
+  db: Db,
+  organizationId: string,
+  address: string,
+) => Promise<HostedSender | undefined>;
+
+const noneHosted: FindHostedSender = async () => undefined;
+
 /**
  * The sender of one message: `from`, or the organization's default sender. Allowed are verified
- * senders and every address of a verified domain, inactive senders excepted.
- * @throws ForbiddenError naming the address, its domain and what to do.
+ * senders and every address of a verified domain, inactive senders excepted, and what `findHosted` finds.
+ * @throws ForbiddenError naming the address, its domain and what to do; ConflictError where the mailbox
+ * that has the address is paused.
  */
 export async function resolveSender(
   db: Db,
   organizationId: string,
   from: FromAddress | undefined,
+  findHosted = noneHosted,
 ): Promise<ResolvedSender> {
   const sender = from
     ? await findSenderByEmail(db, organizationId, foldAddress(from.email))
@@ -41,28 +58,36 @@ export async function resolveSender(
   const domain = await findSendingDomain(db, organizationId, domainName);
   if (sender?.is_active === 0) throw inactive(sender);
   const isVerified = domain?.status === 'verified' || (sender?.verified_at ?? null) !== null;
-  if (!isVerified) throw unverified(email, domainName, domain);
+  const hosted = isVerified ? undefined : await findHosted(db, organizationId, foldAddress(email));
+  if (!isVerified && !hosted) throw unverified(email, domainName, domain);
+  if (hosted?.isPaused)
+    throw new ConflictError('mailbox', `${email} may not send: ${pausedMailbox}`);
   return {
     email,
     name: from?.name ?? sender?.name ?? null,
-    domainId: domain?.id ?? null,
+    domainId: hosted ? hosted.domainId : (domain?.id ?? null),
     replyToEmails: fromJson<string[]>(sender?.reply_to_emails ?? null),
   };
 }
+
+/** Why a sender may not send now. */
+type Refused = ForbiddenError | ConflictError;
 
 /** The same for a batch, in order; equal questions are asked once, a refusal is a value. */
 export async function resolveSenders(
   db: Db,
   requests: readonly { organizationId: string; from: FromAddress | undefined }[],
-): Promise<(ResolvedSender | ForbiddenError)[]> {
-  const known = new Map<string, ResolvedSender | ForbiddenError>();
-  const resolved: (ResolvedSender | ForbiddenError)[] = [];
+  findHosted = noneHosted,
+): Promise<(ResolvedSender | Refused)[]> {
+  const known = new Map<string, ResolvedSender | Refused>();
+  const resolved: (ResolvedSender | Refused)[] = [];
   for (const { organizationId, from } of requests) {
     const question = `${organizationId} ${from?.email ?? ''} ${from?.name ?? ''}`;
     let answer = known.get(question);
     if (!answer) {
-      answer = await resolveSender(db, organizationId, from).catch((error: unknown) => {
-        if (error instanceof ForbiddenError) return error;
+      const asked = resolveSender(db, organizationId, from, findHosted);
+      answer = await asked.catch((error: unknown) => {
+        if (error instanceof ForbiddenError || error instanceof ConflictError) return error;
         throw error;
       });
       known.set(question, answer);
@@ -71,6 +96,9 @@ export async function resolveSenders(
   }
   return resolved;
 }
+
+const pausedMailbox =
+  'its mailbox is paused. Resume that (svc mailboxes resume), or give another from.email';
 
 function noDefaultSender(): ForbiddenError {
   return new ForbiddenError(

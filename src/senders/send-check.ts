@@ -1,7 +1,12 @@
 // Whether its sender may send it (resolve.ts): also tells the checks after it, and the draft, who that is.
 import type { SendCheck } from '../api/send-check.ts';
-import { ForbiddenError } from '../errors.ts';
-import { type FromAddress, type ResolvedSender, resolveSenders } from './resolve.ts';
+import { ServiceError } from '../errors.ts';
+import {
+  type FindHostedSender,
+  type FromAddress,
+  type ResolvedSender,
+  resolveSenders,
+} from './resolve.ts';
 
 interface Sent {
   organizationId: string;
@@ -10,17 +15,17 @@ interface Sent {
   sender: ResolvedSender | null;
 }
 
-export const senderCheck: SendCheck<'both', Sent> = {
+export const senderCheck = (findHosted: FindHostedSender): SendCheck<'both', Sent> => ({
   name: 'sender',
   asked: 'both',
   async prepare(_app, trx, sends) {
-    const answers = await resolveSenders(trx, sends);
-    const refusals = new Map<Sent, ForbiddenError>();
+    const answers = await resolveSenders(trx, sends, findHosted);
+    const refusals = new Map<Sent, ServiceError>();
     for (const [index, send] of sends.entries()) {
       const answer = answers[index];
-      if (answer instanceof ForbiddenError) refusals.set(send, answer);
+      if (answer instanceof ServiceError) refusals.set(send, answer);
       else send.sender = answer ?? null;
     }
     return (send) => refusals.get(send) ?? null;
   },
-};
+});

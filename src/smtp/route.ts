@@ -124,12 +124,14 @@ function reachable(host: string): string {
 /**
  * The choice for this configuration; addresses come in the form of parseAddress (src/net/address.ts).
  * First a simulator address, then `allow` (who is not in it is captured), then the first matching
- * route, then the mode. Captured mail for a local mailbox travels to our own `listener`.
+ * route, then the mode. To our own `listener` travels captured mail for a local mailbox, and all that
+ * would leave the machine for `hostedDomain`: no DNS need know that one.
  * @throws ConfigError when a relay has no host
  */
 export function createRouter(
   config: RouteConfig,
   listener: { host: string; port: number },
+  hostedDomain: string,
 ): ChooseRoute {
   const defaultWay = modeVia(config);
   const rules = config.routes.map((rule, index) => ({
@@ -153,6 +155,7 @@ export function createRouter(
     const domain = domainOf(folded);
     const rule = rules.find(({ match }) => matchesDomain(match, domain));
     const way = isAllowed(folded, domain) ? (rule?.way ?? defaultWay) : notAllowed;
+    if (way.via !== 'capture' && domain === hostedDomain) return localRoute;
     if (way.via === 'relay') return way.route;
     if (way.via === 'direct') {
       const { port, allowPrivateAddresses } = config.direct;

@@ -23,6 +23,7 @@ const changesNothing = [
   ...['tracking recheck', 'tracking show', 'warming show'],
   // It says on standard error that no daemon runs: test/cli/sendmail.test.ts.
   'sendmail',
+  ...['mailboxes events', 'mailboxes list', 'mailboxes show'],
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
   ...['messages deliveries', 'messages events', 'messages explain', 'messages list'],
   ...['messages show', 'queue holds', 'queue list', 'queue show', 'queue top'],
@@ -106,6 +107,21 @@ const changes: Readonly<Record<string, Change>> = {
   'queue drop': { args: (idOf) => [idOf('messages send'), '--yes'] },
   'messages cancel': { args: (idOf) => [idOf('messages batch')] },
   'messages delete': { args: (idOf) => [idOf('messages send'), '--yes'] },
+  'mailboxes create': { args: () => ['--slug', 'desk', '--domain', 'example.com'] },
+  'mailboxes update': { args: (idOf) => [idOf('mailboxes create'), '--display-name', 'Desk'] },
+  'mailboxes pause': { args: (idOf) => [idOf('mailboxes create')] },
+  'mailboxes resume': { args: (idOf) => [idOf('mailboxes create')] },
+  'mailboxes addresses add': {
+    args: (idOf) => [idOf('mailboxes create'), '--address', 'more@example.com'],
+  },
+  'mailboxes addresses remove': {
+    args: (idOf) => [idOf('mailboxes create'), mailboxAddress('more@example.com')],
+  },
+  'domains catch-all enable': {
+    args: (idOf) => ['example.com', '--mailbox', idOf('mailboxes create')],
+  },
+  'domains catch-all disable': { args: () => ['example.com'] },
+  'mailboxes delete': { args: (idOf) => [idOf('mailboxes create'), '--yes'] },
   'domains delete': { args: () => ['example.com', '--yes'] },
 };
 
@@ -140,6 +156,12 @@ function holdDomain(): void {
       )
       .run(),
   );
+}
+
+/** The id of an address of a mailbox. */
+function mailboxAddress(address: string): string {
+  const ids = 'select id from mailbox_addresses where address = ?';
+  return inStore((db) => String(db.prepare(ids).pluck().get(address)));
 }
 
 /** As a server that answers 4xx would. */

@@ -10,6 +10,7 @@ const domain: DomainRow = {
   return_path: 'bounce.acme.example',
   is_local: 0,
   receives_mail: 1,
+  catch_all_mailbox_id: null,
   record_checks: null,
   verified_at: null,
   last_checked_at: null,

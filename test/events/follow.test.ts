@@ -77,6 +77,8 @@ describe.each(stores)('a follower on %s', (store) => {
   });
 
   it('reads a long past in its order', async () => {
+    // After what the first start told.
+    await test.clock.advance(1_000);
     const since = test.clock.now();
     const ids = Array.from({ length: 5_000 }, (_, index) => `msg_${index}`);
     for (let at = 0; at < ids.length; at += 100) {
@@ -105,6 +107,8 @@ describe.each(stores)('a follower on %s', (store) => {
         });
       }
     };
+    // After what the first start told.
+    await test.clock.advance(1_000);
     const since = test.clock.now();
     const writing = Promise.all([0, 1, 2, 3].map(writer));
     const told: LogEntry[] = [];

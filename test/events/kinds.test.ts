@@ -17,7 +17,6 @@ import { eachApi } from '../support/each-app.ts';
 /** Nothing tells of these yet. */
 const awaited = [
   'message.unsubscribed',
-  ...['mailbox.updated', 'mailbox.paused', 'mailbox.resumed', 'mailbox.deleted'],
   ...['mailbox.message.received', 'mailbox.message.sent'],
   ...['mailbox.action.proposed', 'mailbox.action.approved', 'mailbox.action.rejected'],
   'sender.verified',

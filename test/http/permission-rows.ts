@@ -9,6 +9,7 @@ import { createContact } from '../../src/contacts/contacts.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { createKey } from '../../src/keys/keys.ts';
+import { createMailbox, pauseMailbox } from '../../src/mailboxes/mailboxes.ts';
 import type { IdKind } from '../../src/runtime/ids.ts';
 import { createSender } from '../../src/senders/senders.ts';
 import { createGroup } from '../../src/unsubscribe-groups/groups.ts';
@@ -58,9 +59,14 @@ const domains = '/v1/email/domains';
 const senders = '/v1/email/senders';
 const blocks = '/v1/email/blocks';
 const contacts = '/v1/contacts';
+const mailboxes = '/v1/mailboxes';
+const namespaces = '/v1/mailbox-namespaces';
+const catchAll = '/v1/email/catch-all';
 const keys = '/v1/api-keys';
 const webhooks = '/v1/webhooks';
 const unsubscribeGroups = '/v1/unsubscribe-groups';
+
+const mailboxSamples = { status: 'active', namespaceId: 'ns_0123456789abcdefghjk' };
 
 const ramp = {
   identity: 'new' as const,
@@ -140,6 +146,27 @@ export const resources = {
       createBlock(app, operator, { address: `n${serial}@${domain}`, reason: 'manual' }),
     conforms: { topic: 'blocks', audits: { POST: 'block.created', DELETE: 'block.deleted' } },
     samples: { reason: 'manual', address: ({ blockedAddress }) => blockedAddress },
+  },
+  mailbox: {
+    path: mailboxes,
+    idKind: 'mailbox',
+    make: ({ app, operator, serial, domain }) =>
+      createMailbox(app, operator, { slug: `n${serial}`, domain }),
+    conforms: {
+      topic: 'mailboxes',
+      audits: { POST: 'mailbox.created', PATCH: 'mailbox.updated', DELETE: 'mailbox.deleted' },
+    },
+    samples: mailboxSamples,
+  },
+  /** Paused. */
+  pausedMailbox: {
+    path: mailboxes,
+    idKind: 'mailbox',
+    make: async ({ app, operator, serial, domain }) => {
+      const { id } = await createMailbox(app, operator, { slug: `n${serial}`, domain });
+      return pauseMailbox(app, operator, id);
+    },
+    samples: mailboxSamples,
   },
   unsubscribeGroup: {
     path: unsubscribeGroups,
@@ -241,6 +268,10 @@ const writesContacts: readonly CallerName[] = [...all, 'writer'];
 const deletesContacts: readonly CallerName[] = [...all, 'remover'];
 const writesWebhooks: readonly CallerName[] = [...all, 'writer'];
 const deletesWebhooks: readonly CallerName[] = [...all, 'remover'];
+/** Mailboxes and namespaces. */
+const readsMailboxes: readonly CallerName[] = [...all, 'viewer'];
+const writesMailboxes: readonly CallerName[] = [...all, 'writer'];
+const deletesMailboxes: readonly CallerName[] = [...all, 'remover'];
 const readsKeys: readonly CallerName[] = ['owner', 'admin', 'viewer', 'locksmith'];
 const writesKeys: readonly CallerName[] = ['owner', 'admin', 'writer', 'locksmith'];
 const deletesKeys: readonly CallerName[] = ['owner', 'admin', 'remover', 'locksmith'];
@@ -367,6 +398,77 @@ export const rows: Readonly<Record<string, Row>> = {
   [`GET ${blocks}/{id}`]: { may: readsDomains, gives: 200, on: 'block' },
   [`DELETE ${blocks}/{id}`]: { may: deletesDomains, gives: 200, on: 'block', spends: true },
 
+  [`GET ${mailboxes}`]: { may: readsMailboxes, gives: 200, query: '?limit=100' },
+  [`POST ${mailboxes}`]: {
+    may: writesMailboxes,
+    gives: 201,
+    body: (_own, serial) => ({ slug: `made${serial}` }),
+    foreignBody: ({ namespace }) => ({ slug: 'theirs', namespaceId: namespace }),
+  },
+  [`GET ${mailboxes}/{id}`]: { may: readsMailboxes, gives: 200, on: 'mailbox' },
+  [`PATCH ${mailboxes}/{id}`]: {
+    may: writesMailboxes,
+    gives: 200,
+    on: 'mailbox',
+    body: (_own, serial) => ({ displayName: `renamed ${serial}` }),
+  },
+  [`DELETE ${mailboxes}/{id}`]: {
+    may: deletesMailboxes,
+    gives: 200,
+    on: 'mailbox',
+    spends: true,
+  },
+  [`POST ${mailboxes}/{id}/pause`]: {
+    may: writesMailboxes,
+    gives: 200,
+    on: 'mailbox',
+    spends: true,
+  },
+  [`POST ${mailboxes}/{id}/resume`]: {
+    may: writesMailboxes,
+    gives: 200,
+    on: 'pausedMailbox',
+    spends: true,
+  },
+  [`POST ${mailboxes}/{id}/addresses`]: {
+    may: writesMailboxes,
+    gives: 201,
+    on: 'mailbox',
+    spends: true,
+    body: (_own, serial) => ({ address: `more${serial}@own.example` }),
+  },
+  // 409: it has no other.
+  [`DELETE ${mailboxes}/{id}/addresses/{addressId}`]: {
+    may: writesMailboxes,
+    gives: 409,
+    on: 'mailbox',
+    params: ({ mailboxAddress: addressId }) => ({ addressId }),
+  },
+  [`GET ${mailboxes}/{id}/events`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'mailbox',
+    query: '?limit=100',
+  },
+  [`GET ${namespaces}`]: { may: readsMailboxes, gives: 200, query: '?limit=100' },
+  [`POST ${namespaces}`]: {
+    may: writesMailboxes,
+    gives: 201,
+    body: (_own, serial) => ({ name: `made ${serial}` }),
+    sameBody: ({ name }) => ({ name: `${name} agents` }),
+  },
+  [`POST ${catchAll}/enable`]: {
+    may: writesDomains,
+    gives: 200,
+    body: ({ shared }) => ({ domainId: shared.provenDomain, mailboxId: shared.mailbox }),
+    foreignBody: ({ shared }) => ({ domainId: shared.provenDomain, mailboxId: shared.mailbox }),
+  },
+  [`POST ${catchAll}/disable`]: {
+    may: writesDomains,
+    gives: 200,
+    body: ({ shared }) => ({ domainId: shared.provenDomain }),
+    foreignBody: ({ shared }) => ({ domainId: shared.provenDomain }),
+  },
   [`GET ${unsubscribeGroups}`]: { may: readsContacts, gives: 200, query: '?limit=100' },
   [`POST ${unsubscribeGroups}`]: {
     may: writesContacts,

@@ -9,6 +9,8 @@ import { makeKey } from '../../src/keys/key-format.ts';
 import { createKey, revokeKey } from '../../src/keys/keys.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import type { CreateKey } from '../../src/keys/schema.ts';
+import { getMailbox } from '../../src/mailboxes/mailboxes.ts';
+import { createNamespace } from '../../src/mailboxes/namespaces.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
 import { createSender } from '../../src/senders/senders.ts';
@@ -47,6 +49,9 @@ export interface Side {
   shared: Readonly<Record<ResourceKind, string>>;
   /** The address of the shared block. */
   blockedAddress: string;
+  /** The only address of the shared mailbox, and the namespace that it is in. */
+  mailboxAddress: string;
+  namespace: string;
   /** A delivery to the shared webhook. */
   webhookDelivery: string;
   /** A resource for one request, which may end it. */
@@ -92,11 +97,15 @@ async function makeSide(test: TestApp, api: HttpApi, name: string, id: string): 
   for (const kind of resourceKinds) shared[kind] = await fresh(kind);
   const block = await createBlock(app, operator, { address: blockedAddress, reason: 'manual' });
   shared.block = block.id;
+  const mailbox = await getMailbox(app, operator, shared.mailbox ?? '');
+  await createNamespace(app, operator, { name: `${name} agents` });
   const tested = await testWebhook(app, operator, shared.webhook ?? '', {});
   return {
     name,
     organizationId: id,
     blockedAddress,
+    mailboxAddress: mailbox.addresses[0]?.id ?? '',
+    namespace: mailbox.namespaceId,
     webhookDelivery: tested.deliveryId,
     shared: shared as Record<ResourceKind, string>,
     fresh,

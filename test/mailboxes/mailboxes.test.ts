@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { addDomain, getDomain } from '../../src/domains/domains.ts';
+import { verifyDomain } from '../../src/domains/verification.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
-import {
-  createMailbox,
-  findMailboxByAddress,
-  isLocalAddress,
-} from '../../src/mailboxes/mailboxes.ts';
+import { createMailbox, findReceivers, isLocalAddress } from '../../src/mailboxes/mailboxes.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
@@ -19,10 +16,11 @@ describe.each(stores)('mailboxes on %s', (store) => {
   it('are found by their address, in any case of letters', async () => {
     const made = await make('help', 'Help@Sandbox.test');
     const { db } = test.app.store;
-    expect(await findMailboxByAddress(db, 'HELP@sandbox.TEST')).toEqual(made);
+    expect((await findReceivers(db, 'HELP@sandbox.TEST')).own?.id).toBe(made.id);
+    expect((await findReceivers(db, 'help+x@sandbox.test')).own?.id).toBe(made.id);
     expect(await isLocalAddress(db, 'help@sandbox.test')).toBe(true);
     expect(await isLocalAddress(db, 'nobody@sandbox.test')).toBe(false);
-    expect(await findMailboxByAddress(db, 'nobody@sandbox.test')).toBeUndefined();
+    expect((await findReceivers(db, 'nobody@sandbox.test')).own).toBeUndefined();
   });
 
   it('have a slug and an address each', async () => {
@@ -42,6 +40,9 @@ describe.each(stores)('mailboxes on %s', (store) => {
       dkim: 'ed25519',
     });
     expect(await purposes(domain.id)).not.toContain('mx');
+    const early = make('help', 'help@acme.example');
+    await expect(early).rejects.toMatchObject({ _tag: 'ConflictError', resource: 'domain' });
+    await verifyDomain(test.app, test.operator, domain.id, { force: true });
     await make('help', 'help@acme.example');
     expect(await purposes(domain.id)).toContain('mx');
   });
@@ -52,9 +53,9 @@ describe.each(stores)('mailboxes on %s', (store) => {
     await expect(make('a', 'nonsense')).rejects.toMatchObject(refused('address'));
     await expect(make('a', 'a@elsewhere.example')).rejects.toMatchObject(refused('address'));
     const { id } = await createOrganization(test.app, { name: 'acme', plan: 'free' });
-    const mailbox = { slug: 'a', displayName: null, address: 'a@sandbox.test' };
-    await expect(createMailbox(test.app, operatorOf(id), mailbox)).rejects.toMatchObject(
-      refused('address'),
-    );
+    const hosted = { slug: 'a', displayName: null, address: 'a@sandbox.test' };
+    const made = await createMailbox(test.app, operatorOf(id), hosted);
+    expect(made.addresses).toMatchObject([{ address: 'a@sandbox.test', source: 'serviceHosted' }]);
+    await expect(make('b', 'A@sandbox.test')).rejects.toMatchObject({ _tag: 'ConflictError' });
   });
 });

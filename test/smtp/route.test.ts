@@ -23,7 +23,7 @@ const localRoute = { kind: 'local', ...listener };
 const relayRoute = { kind: 'relay', ...relay };
 
 function routeOf(config: Partial<RouteConfig>, email: string, isLocal = false) {
-  return createRouter({ ...plain, ...config }, listener)(email, isLocal);
+  return createRouter({ ...plain, ...config }, listener, 'sandbox.test')(email, isLocal);
 }
 
 describe('the route of a recipient', () => {
@@ -32,9 +32,23 @@ describe('the route of a recipient', () => {
     expect(routeOf({}, 'inbox@sandbox.test', true)).toEqual(localRoute);
   });
 
-  it('in mode relay is the smarthost, also for a local mailbox', () => {
+  it('in mode relay is the smarthost, also for a local mailbox of a domain of its own', () => {
     expect(routeOf({ mode: 'relay', relay }, 'a@example.com')).toEqual(relayRoute);
-    expect(routeOf({ mode: 'relay', relay }, 'inbox@sandbox.test', true)).toEqual(relayRoute);
+    expect(routeOf({ mode: 'relay', relay }, 'inbox@acme.example', true)).toEqual(relayRoute);
+  });
+
+  it('is our own listener for the domain that the service hosts, in every mode', () => {
+    const routes = [{ match: '*', via: 'relay', ...relay }] as const;
+    for (const mode of ['relay', 'direct'] as const) {
+      for (const config of [
+        { mode, relay },
+        { mode, relay, routes },
+      ]) {
+        expect(routeOf(config, 'Inbox@Sandbox.test')).toEqual(localRoute);
+        expect(routeOf(config, 'inbox@sub.sandbox.test').kind).not.toBe('local');
+      }
+    }
+    expect(routeOf({}, 'nobody@sandbox.test').kind).toBe('capture');
   });
 
   it('in mode direct is the MX of its domain', () => {
@@ -107,7 +121,7 @@ describe('the route of a recipient', () => {
     ['::', '::1'],
     ['127.0.0.2', '127.0.0.2'],
   ])('to a listener bound to %s goes to %s', (host, expected) => {
-    const choose = createRouter(plain, { host, port: 2525 });
+    const choose = createRouter(plain, { host, port: 2525 }, 'sandbox.test');
     expect(choose('inbox@sandbox.test', true)).toEqual({
       kind: 'local',
       host: expected,
@@ -117,8 +131,10 @@ describe('the route of a recipient', () => {
 
   it('cannot be a relay without a host', () => {
     const rule = { match: '*', via: 'relay', ...noRelay } as const;
-    expect(() => createRouter({ ...plain, mode: 'relay' }, listener)).toThrow(ConfigError);
-    expect(() => createRouter({ ...plain, routes: [rule] }, listener)).toThrow(
+    expect(() => createRouter({ ...plain, mode: 'relay' }, listener, 'sandbox.test')).toThrow(
+      ConfigError,
+    );
+    expect(() => createRouter({ ...plain, routes: [rule] }, listener, 'sandbox.test')).toThrow(
       /delivery\.relay\.host/,
     );
   });

@@ -58,6 +58,20 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
       return body.nextCursor;
     },
   },
+  'GET /v1/mailbox-namespaces': page,
+  'GET /v1/mailboxes/{id}/events': {
+    type: 'mailbox.updated',
+    since: '2026-01-01T00:00:00Z',
+    order: 'oldest',
+    limit: '1',
+    async cursor({ api, shared }, others) {
+      const first = new URLSearchParams(others);
+      first.set('limit', '1');
+      const url = `/v1/mailboxes/${shared.mailbox}/events?${first}`;
+      const { body } = await api.get<{ nextCursor: string }>(url);
+      return body.nextCursor;
+    },
+  },
   'GET /v1/events': {
     type: 'message.accepted',
     subject: ({ shared }) => shared.message,
@@ -174,6 +188,9 @@ describe.each(stores)('the plans of what runs on %s', (store) => {
     world = await permissionWorld(store);
     const { api, shared } = world.own;
     await api.request('PATCH', `/v1/api-keys/${shared.writeKey}`, { body: { name: 'other' } });
+    for (const displayName of ['One', 'Other']) {
+      await api.request('PATCH', `/v1/mailboxes/${shared.mailbox}`, { body: { displayName } });
+    }
     // A second page of its events.
     await world.test.app.store.write((trx) =>
       recordTimeline(world.test.app, trx, [

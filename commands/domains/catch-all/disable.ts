@@ -1,0 +1,29 @@
+// `svc domains catch-all disable`.
+import { BaseCommand } from '../../base/command.ts';
+import { domainArg, domainId as idOf } from '../../base/domain-id.ts';
+import { print } from '../../base/output.ts';
+import { runRoute } from '../../base/route.ts';
+import { withCaller } from '../../base/session.ts';
+
+export default class DomainsCatchAllDisable extends BaseCommand {
+  static override summary = 'End the catch-all of a domain';
+
+  static override examples = [
+    {
+      description: 'Mail for unknown addresses is refused again',
+      command: 'svc domains catch-all disable example.com',
+    },
+  ];
+
+  static override args = domainArg;
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(DomainsCatchAllDisable);
+    await withCaller(flags, async (app, caller) => {
+      const { catchAllRoutes } = await import('../../../src/mailboxes/routes.ts');
+      const domainId = await idOf(app, caller, args.domain);
+      const answer = await runRoute(app, caller, catchAllRoutes.disable, { body: { domainId } });
+      await print(flags, answer, () => `Unknown addresses of ${args.domain} are refused`);
+    });
+  }
+}

@@ -1,0 +1,16 @@
+import { idArg, showCommand } from '../base/verbs.ts';
+
+export const args = idArg('Id of the mailbox (mbx_…)');
+
+export const card = [
+  ...['id', 'slug', 'displayName', 'status', 'primaryAddress', 'defaultFrom.address'],
+  ...['description', 'filters.allow', 'filters.block', 'namespaceId', 'createdAt'],
+];
+
+export default showCommand({
+  summary: 'Show a mailbox',
+  examples: [['Does it take mail?', 'svc mailboxes show mbx_06dq2k0qz8h3v5m1r9t4w7xy']],
+  args,
+  route: async () => (await import('../../src/mailboxes/routes.ts')).mailboxRoutes.get,
+  card,
+});

@@ -1,0 +1,67 @@
+// Catch-all (specification 4.7): the mailbox that takes mail for all addresses of a domain that nothing
+// else here has. Our own addresses win over it: src/inbound/resolve.ts.
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { type DomainRow, domains } from '../domains/queries.ts';
+import { ConflictError } from '../errors.ts';
+import { record } from '../events/record.ts';
+import { keepReceiving } from './addresses.ts';
+import { getMailboxRow } from './mailboxes.ts';
+import { deleteCatchAll, findCatchAll, putCatchAll } from './queries.ts';
+import type { DisableCatchAll, EnableCatchAll } from './schema.ts';
+
+function change(action: 'domain.catch-all-enabled' | 'domain.catch-all-disabled', row: DomainRow) {
+  return { subject: row.id, action };
+}
+
+/**
+ * Has the mailbox take what comes for no other address of the domain, in the place of another one.
+ * @throws ResourceNotFoundError; ConflictError (domain not verified, or its name caught elsewhere).
+ */
+export async function enableCatchAll(
+  app: App,
+  caller: Caller,
+  { domainId, mailboxId }: EnableCatchAll,
+): Promise<{ success: boolean }> {
+  const { organizationId } = caller;
+  await app.store.write(async (trx) => {
+    const row = await domains.get(trx, organizationId, domainId);
+    await getMailboxRow(trx, organizationId, mailboxId);
+    const { domain, status } = row;
+    if (status !== 'verified') {
+      throw new ConflictError('domain', `${domain} is not verified (${status})`);
+    }
+    if ((await findCatchAll(trx, domainId)) === mailboxId) return;
+    const caught = {
+      domain,
+      domain_id: domainId,
+      mailbox_id: mailboxId,
+      created_at: app.clock.now(),
+    };
+    if (!(await putCatchAll(trx, caught))) {
+      throw new ConflictError('domain', `Mail for ${domain} is caught by another organization`);
+    }
+    await keepReceiving(trx, [domainId]);
+    const details = { domain, mailboxId };
+    await record(app, trx, caller, { ...change('domain.catch-all-enabled', row), details });
+  });
+  return { success: true };
+}
+
+/** Ends that; where nothing was on, that is well too. @throws ResourceNotFoundError. */
+export async function disableCatchAll(
+  app: App,
+  caller: Caller,
+  { domainId }: DisableCatchAll,
+): Promise<{ success: boolean }> {
+  await app.store.write(async (trx) => {
+    const row = await domains.get(trx, caller.organizationId, domainId);
+    const mailboxId = await findCatchAll(trx, domainId);
+    if (mailboxId === null) return;
+    await deleteCatchAll(trx, domainId);
+    await keepReceiving(trx, [domainId]);
+    const details = { domain: row.domain, mailboxId };
+    await record(app, trx, caller, { ...change('domain.catch-all-disabled', row), details });
+  });
+  return { success: true };
+}

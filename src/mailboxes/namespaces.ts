@@ -1,0 +1,72 @@
+// Namespaces: mailboxes that belong together. Each organization has one from its start, which takes the
+// mailboxes that name none.
+import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { ConflictError } from '../errors.ts';
+import { record } from '../events/record.ts';
+import { isoTime } from '../runtime/clock.ts';
+import type { Db } from '../store/db.ts';
+import * as queries from './queries.ts';
+import type { CreateNamespace, Namespace } from './schema.ts';
+
+/** The first namespace of an organization has the characters of its id. */
+export function firstNamespaceId(organizationId: string): string {
+  return `ns_${organizationId.slice('org_'.length)}`;
+}
+
+function toNamespace(row: queries.NamespaceRow): Namespace {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    name: row.name,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}
+
+/** Stores the namespace that a new organization begins with. */
+export async function storeFirstNamespace(app: App, trx: Db, organizationId: string) {
+  const now = app.clock.now();
+  await queries.namespaces.insert(trx, {
+    id: firstNamespaceId(organizationId),
+    organization_id: organizationId,
+    name: 'default',
+    created_at: now,
+    updated_at: now,
+  });
+}
+
+/** A page of the organization's namespaces, newest first. */
+export async function listNamespaces(
+  app: App,
+  { organizationId }: Caller,
+  page: PageRequest,
+): Promise<Page<Namespace>> {
+  const { rows, total } = await queries.namespaces.page(app.store.db, organizationId, page);
+  return toPage(rows.map(toNamespace), total, page);
+}
+
+/** @throws ConflictError when the organization has the name already. */
+export function createNamespace(
+  app: App,
+  caller: Caller,
+  { name }: CreateNamespace,
+): Promise<Namespace> {
+  return app.store.write(async (trx) => {
+    const now = app.clock.now();
+    const row: queries.NamespaceRow = {
+      id: app.newId('mailboxNamespace'),
+      organization_id: caller.organizationId,
+      name,
+      created_at: now,
+      updated_at: now,
+    };
+    if (!(await queries.namespaces.insert(trx, row, ['organization_id', 'name']))) {
+      throw new ConflictError('namespace', `A namespace with the name ${name} exists`);
+    }
+    const change = { subject: row.id, action: 'namespace.created', details: { name } } as const;
+    await record(app, trx, caller, change);
+    return toNamespace(row);
+  });
+}

@@ -1,0 +1,170 @@
+// The HTTP operations on mailboxes, their addresses and namespaces (specification 4.4), and on the
+// catch-all of a domain (4.7).
+import { area } from '../api/area.ts';
+import { pageOf } from '../api/pagination.ts';
+import { deleted } from '../api/resource-schema.ts';
+import { ConflictError } from '../errors.ts';
+import { logPage } from '../events/schema.ts';
+import { disableCatchAll, enableCatchAll } from './catch-all.ts';
+import {
+  addAddress,
+  createMailbox,
+  deleteMailbox,
+  getMailbox,
+  listMailboxEvents,
+  listMailboxes,
+  pauseMailbox,
+  removeAddress,
+  resumeMailbox,
+  updateMailbox,
+} from './mailboxes.ts';
+import { createNamespace, listNamespaces } from './namespaces.ts';
+import {
+  addAddressInput,
+  addressPath,
+  catchAllOutput,
+  createMailboxInput,
+  createNamespaceInput,
+  disableCatchAllInput,
+  enableCatchAllInput,
+  listMailboxesQuery,
+  listNamespacesQuery,
+  mailboxEventsQuery,
+  mailboxOutput,
+  namespaceOutput,
+  mailboxPath as params,
+  updateMailboxInput,
+} from './schema.ts';
+
+const at = area('mailboxes', 'Addresses that take mail here, and what is done with it');
+const path = '/v1/mailboxes';
+
+export const mailboxRoutes = {
+  list: at.get(path, {
+    name: 'listMailboxes',
+    summary: 'List mailboxes, newest first',
+    query: listMailboxesQuery,
+    output: pageOf(mailboxOutput),
+    run: (app, { caller, query }) => listMailboxes(app, caller, query),
+  }),
+  create: at.post(path, {
+    name: 'createMailbox',
+    summary: 'Create a mailbox',
+    description:
+      'Its address is on a verified domain of the organization, or on the domain that the service ' +
+      'hosts for all; no other mailbox of any organization has it. Mail to `name+anything@` reaches it too.',
+    body: createMailboxInput,
+    output: mailboxOutput,
+    throws: [ConflictError],
+    run: (app, { caller, body }) => createMailbox(app, caller, body),
+  }),
+  get: at.get(`${path}/{id}`, {
+    name: 'getMailbox',
+    summary: 'Show a mailbox',
+    params,
+    output: mailboxOutput,
+    run: (app, { caller, params: { id } }) => getMailbox(app, caller, id),
+  }),
+  update: at.patch(`${path}/{id}`, {
+    name: 'updateMailbox',
+    summary: 'Change a mailbox',
+    params,
+    body: updateMailboxInput,
+    output: mailboxOutput,
+    run: (app, { caller, params: { id }, body }) => updateMailbox(app, caller, id, body),
+  }),
+  delete: at.delete(`${path}/{id}`, {
+    name: 'deleteMailbox',
+    summary: 'Delete a mailbox',
+    description: 'Its addresses are free at once; mail to them is refused.',
+    params,
+    output: deleted,
+    run: (app, { caller, params: { id } }) => deleteMailbox(app, caller, id),
+  }),
+  pause: at.post(`${path}/{id}/pause`, {
+    name: 'pauseMailbox',
+    summary: 'Pause a mailbox',
+    description: 'Mail to it is put off (450), and it sends none, until it is resumed.',
+    params,
+    output: mailboxOutput,
+    run: (app, { caller, params: { id } }) => pauseMailbox(app, caller, id),
+  }),
+  resume: at.post(`${path}/{id}/resume`, {
+    name: 'resumeMailbox',
+    summary: 'Resume a mailbox: it sends and receives again',
+    params,
+    output: mailboxOutput,
+    run: (app, { caller, params: { id } }) => resumeMailbox(app, caller, id),
+  }),
+  addAddress: at.post(`${path}/{id}/addresses`, {
+    name: 'addMailboxAddress',
+    summary: 'Give a mailbox one more address',
+    status: 201,
+    params,
+    body: addAddressInput,
+    output: mailboxOutput,
+    throws: [ConflictError],
+    run: (app, { caller, params: { id }, body }) => addAddress(app, caller, id, body),
+  }),
+  removeAddress: at.delete(`${path}/{id}/addresses/{addressId}`, {
+    name: 'removeMailboxAddress',
+    summary: 'Take an address from a mailbox',
+    description: 'The next oldest takes the place of a primary one; the last address stays.',
+    permission: 'mailboxes:write',
+    params: addressPath,
+    output: mailboxOutput,
+    throws: [ConflictError],
+    run: (app, { caller, params: { id, addressId } }) => removeAddress(app, caller, id, addressId),
+  }),
+  events: at.get(`${path}/{id}/events`, {
+    name: 'listMailboxEvents',
+    summary: 'List what happened to a mailbox',
+    params,
+    query: mailboxEventsQuery,
+    output: logPage,
+    run: (app, { caller, params: { id }, query }) => listMailboxEvents(app, caller, id, query),
+  }),
+};
+
+const namespacePath = '/v1/mailbox-namespaces';
+
+export const namespaceRoutes = {
+  list: at.get(namespacePath, {
+    name: 'listMailboxNamespaces',
+    summary: 'List the namespaces of mailboxes, newest first',
+    query: listNamespacesQuery,
+    output: pageOf(namespaceOutput),
+    run: (app, { caller, query }) => listNamespaces(app, caller, query),
+  }),
+  create: at.post(namespacePath, {
+    name: 'createMailboxNamespace',
+    summary: 'Create a namespace of mailboxes',
+    body: createNamespaceInput,
+    output: namespaceOutput,
+    throws: [ConflictError],
+    run: (app, { caller, body }) => createNamespace(app, caller, body),
+  }),
+};
+
+const ofDomain = area('domains');
+
+export const catchAllRoutes = {
+  enable: ofDomain.post('/v1/email/catch-all/enable', {
+    name: 'enableCatchAll',
+    summary: 'Have a mailbox take mail for all addresses of a domain that nothing else has',
+    status: 200,
+    body: enableCatchAllInput,
+    output: catchAllOutput,
+    throws: [ConflictError],
+    run: (app, { caller, body }) => enableCatchAll(app, caller, body),
+  }),
+  disable: ofDomain.post('/v1/email/catch-all/disable', {
+    name: 'disableCatchAll',
+    summary: 'End the catch-all of a domain',
+    description: 'Succeeds too where none was on.',
+    status: 200,
+    body: disableCatchAllInput,
+    output: catchAllOutput,
+    run: (app, { caller, body }) => disableCatchAll(app, caller, body),
+  }),
+};
