@@ -192,7 +192,7 @@ test('the paths that need no key answer, with the metrics named', async () => {
 test('what is not there yet is answered as said', async () => {
   const spans = codeSpans(section(missing, 'Not there yet'));
   const paths = spans.filter((span) => /^(GET|POST) \/v1\//.test(span));
-  expect(paths.length).toBeGreaterThan(8);
+  expect(paths.length).toBeGreaterThan(4);
   for (const span of paths) {
     const path = span.replace('DOMAIN_ID', 'dom_06dq2k0qz8h3v5m1r9t4w7xy');
     const [method = '', url = ''] = path.split(' ');
