@@ -1,0 +1,68 @@
+// Which mailbox takes mail at RCPT: its own address first, then the catch-all of the domain; a paused one
+// puts mail off, a deleted one refuses it.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addDomain } from '../../src/domains/domains.ts';
+import { verifyDomain } from '../../src/domains/verification.ts';
+import { disableCatchAll, enableCatchAll } from '../../src/mailboxes/catch-all.ts';
+import {
+  createMailbox,
+  deleteMailbox,
+  pauseMailbox,
+  resumeMailbox,
+} from '../../src/mailboxes/mailboxes.ts';
+import { envelope, type SmtpService, smtpService } from './smtp-service.ts';
+
+const taken = '250 2.1.5 Accepted';
+const unknown = '550 5.1.1 No mailbox here has this address';
+const putOff = '450 4.2.1 This mailbox takes no mail at the moment';
+
+describe('the mailboxes of a domain', () => {
+  let service: SmtpService;
+  let domainId: string;
+  let mailboxId: string;
+  beforeEach(async () => {
+    service = await smtpService();
+    const { app, operator } = service;
+    const domain = await addDomain(app, operator, { domain: 'acme.example', dkim: 'ed25519' });
+    domainId = domain.id;
+    await verifyDomain(app, operator, domainId, { force: true });
+    const made = await createMailbox(app, operator, { slug: 'desk', domain: 'acme.example' });
+    mailboxId = made.id;
+  });
+  afterEach(() => service.close());
+
+  const asked = async (address: string) => (await envelope(await service.session(), address))[0];
+
+  it('take mail for unknown addresses while the catch-all is on', async () => {
+    const { app, operator } = service;
+    expect(await asked('misspelt@acme.example')).toBe(unknown);
+    await enableCatchAll(app, operator, { domainId, mailboxId });
+    expect(await asked('misspelt@acme.example')).toBe(taken);
+    expect(await asked('misspelt@other.example')).toBe(unknown);
+    await pauseMailbox(app, operator, mailboxId);
+    expect(await asked('misspelt@acme.example')).toBe(putOff);
+    await resumeMailbox(app, operator, mailboxId);
+    await disableCatchAll(app, operator, { domainId });
+    expect(await asked('misspelt@acme.example')).toBe(unknown);
+  });
+
+  it('put mail off while paused, refuse it once deleted', async () => {
+    const { app, operator } = service;
+    expect(await asked('desk+news@acme.example')).toBe(taken);
+    await pauseMailbox(app, operator, mailboxId);
+    expect(await asked('desk@acme.example')).toBe(putOff);
+    await resumeMailbox(app, operator, mailboxId);
+    expect(await asked('desk@acme.example')).toBe(taken);
+    await deleteMailbox(app, operator, mailboxId);
+    expect(await asked('desk@acme.example')).toBe(unknown);
+  });
+
+  it('leave an address of its own to its mailbox, though that is paused', async () => {
+    const { app, operator } = service;
+    const all = await createMailbox(app, operator, { slug: 'all', domain: 'acme.example' });
+    await enableCatchAll(app, operator, { domainId, mailboxId: all.id });
+    await pauseMailbox(app, operator, mailboxId);
+    expect(await asked('desk@acme.example')).toBe(putOff);
+    expect(await asked('other@acme.example')).toBe(taken);
+  });
+});
