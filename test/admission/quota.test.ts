@@ -113,6 +113,15 @@ describe.each(stores)('8.2 on %s', (store) => {
     expect(await usedToday(test)).toEqual({ emails: 3, messages: 1 });
   });
 
+  it('the same address twice at the last free email is one email, and fits', async () => {
+    await onPlan(test, 'free', { paymentMethodOnFile: false });
+    await useToday(test, 99);
+    const cc = [{ email: 'R0@EXAMPLE.com' }];
+    expect(await sendOne({ recipients: 1, top: { cc } })).toBeNull();
+    expect((await usedToday(test)).emails).toBe(100);
+    expect(await sendOne()).toEqual(refusal(100, 100));
+  });
+
   it('a request is accepted whole or not at all; a smaller one still fits', async () => {
     await onPlan(test, 'free', { paymentMethodOnFile: false });
     await useToday(test, 98);

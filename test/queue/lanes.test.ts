@@ -4,6 +4,8 @@ import { seededRandom } from '../../src/runtime/random.ts';
 import { loadProviders } from '../../src/smtp/load-providers.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 
+const minuteMs = 60_000;
+
 describe('lanes', () => {
   let clock: VirtualClock;
   let lanes: Lanes;
@@ -183,6 +185,29 @@ describe('lanes', () => {
     expect(lanes.states()[0]?.closedUntil).toBeNull();
   });
 
+  it('eight concurrent failures are one cohort: one closure, and the next pause is twice as long', async () => {
+    const cohort = admit('domain a.test', 8);
+    await clock.advance(10);
+    for (const id of cohort.slice(0, 3)) lanes.ended('domain a.test', id, 'slowed');
+    const closedUntil = lanes.states()[0]?.closedUntil ?? 0;
+    const pauseMs = closedUntil - clock.now();
+    await clock.advance(100);
+    for (const id of cohort.slice(3, 5)) lanes.ended('domain a.test', id, 'slowed');
+    // One past its age goes through the closed lane: what it finds is no news either.
+    lanes.begun('domain a.test', 'dlv_last');
+    await clock.advance(100);
+    lanes.ended('domain a.test', 'dlv_last', 'slowed');
+    expect(lanes.states()).toMatchObject([{ closedUntil }]);
+    await clock.advance(pauseMs);
+    for (const id of cohort.slice(5)) lanes.ended('domain a.test', id, 'slowed');
+    expect(lanes.states()).toMatchObject([{ closedUntil: null, inFlight: 0 }]);
+    const [tried = ''] = admit('domain a.test', 8);
+    lanes.ended('domain a.test', tried, 'slowed');
+    const nextMs = (lanes.states()[0]?.closedUntil ?? 0) - clock.now();
+    expect(nextMs).toBeGreaterThanOrEqual(1_800);
+    expect(nextMs).toBeLessThanOrEqual(2_200);
+  });
+
   it('a rate word halves window and rate at once, and what is taken goes on', () => {
     lanes.ruleFor(hosts('mta5.am0.yahoodns.net'));
     const before = lanes.states();
@@ -239,6 +264,63 @@ describe('lanes', () => {
     }
     expect(went).toBeLessThanOrEqual(1_200 + 20);
     expect(went).toBeGreaterThanOrEqual(1_180);
+  });
+
+  /** Sends through a lane until it makes mail wait; returns how many went. */
+  function drain(lane: string): number {
+    let went = 0;
+    for (;;) {
+      const going = admit(lane, 100);
+      if (going.length === 0) return went;
+      for (const id of going) lanes.ended(lane, id, 'taken');
+      went += going.length;
+    }
+  }
+
+  it('after an idle minute only a second’s worth goes through a paced lane', async () => {
+    lanes.ruleFor(hosts('mta5.am0.yahoodns.net'));
+    expect(drain('yahoo')).toBe(20);
+    await clock.advance(minuteMs);
+    expect(drain('yahoo')).toBe(20);
+    await clock.advance(49);
+    expect(drain('yahoo')).toBe(0);
+    await clock.advance(1);
+    expect(drain('yahoo')).toBe(1);
+    await clock.advance(24 * 60 * minuteMs);
+    expect(lanes.withRoom()).toEqual([{ lane: 'yahoo', room: 20 }]);
+    expect(drain('yahoo')).toBe(20);
+  });
+
+  const paceSeed = 20261123;
+  it.each([
+    ['each 50 ms', () => 50, 1_180],
+    ['each 70 ms', () => 70, 1_180],
+    ['each 333 ms', () => 333, 1_180],
+    ['each 970 ms', () => 970, 1_180],
+    ['each 2,700 ms', () => 2_700, 440],
+    [
+      `at random (seed ${paceSeed})`,
+      (random: () => number) => Math.ceil(1_500 * random() ** 3),
+      1_000,
+    ],
+  ] as const)('a provider’s rate holds over any minute, drained %s', async (_, pace, fewest) => {
+    lanes.ruleFor(hosts('mta5.am0.yahoodns.net'));
+    const random = seededRandom(paceSeed);
+    const begunAt = clock.now();
+    const drains: { at: number; went: number }[] = [];
+    while (clock.now() < begunAt + 3 * minuteMs) {
+      drains.push({ at: clock.now(), went: drain('yahoo') });
+      await clock.advance(pace(() => random.float()));
+    }
+    const minutes = drains
+      .filter(({ at }) => at <= begunAt + 2 * minuteMs)
+      .map(({ at: from }) =>
+        drains
+          .filter(({ at }) => at >= from && at < from + minuteMs)
+          .reduce((sum, { went }) => sum + went, 0),
+      );
+    expect(Math.max(...minutes)).toBeLessThanOrEqual(1_200 + 20);
+    expect(Math.min(...minutes)).toBeGreaterThanOrEqual(fewest);
   });
 
   it('a lane nobody waits for asks for no attention', () => {

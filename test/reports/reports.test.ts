@@ -93,6 +93,25 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
     expect(await statusOf(id)).toBe('delivered');
   });
 
+  it('a 4.x status that quotes 550 5.1.1 is no hard bounce', async () => {
+    const { id, returnPath } = await sent('ada@example.com');
+    const expired = { status: '4.4.7', words: '550 5.1.1 no such user' };
+    await arrives(returnPath, dsn(returnPath, 'ada@example.com', expired));
+    expect(await statusOf(id)).toBe('bounced');
+    expect(await blocked()).toEqual([]);
+  });
+
+  it('a success after a bounce changes nothing any more', async () => {
+    const { app, caller } = service;
+    const { id, returnPath } = await sent('ada@example.com');
+    await arrives(returnPath, dsn(returnPath, 'ada@example.com'));
+    const delivered = { action: 'delivered', status: '2.0.0', words: '250 2.0.0 ok' };
+    expect(await arrives(returnPath, dsn(returnPath, 'ada@example.com', delivered))).toBe('stored');
+    expect(await statusOf(id)).toBe('bounced');
+    expect((await timeline(app, caller, id)).at(-1)).toBe('bounced:bounced');
+    expect(await blocked()).toEqual(['ada@example.com bounce']);
+  });
+
   it('the same bounce twice tells and blocks once', async () => {
     const { app, caller } = service;
     const { id, returnPath } = await sent('ada@example.com');

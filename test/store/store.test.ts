@@ -198,6 +198,17 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     expect(await count(25)).toBe(25);
   });
 
+  it('a group that finds no capacity is not tried again item by item', async () => {
+    let runs = 0;
+    const count = groupWrites(store, 10, async (_trx, _items: number[]) => {
+      runs++;
+      throw new CapacityError('The store cannot write now', 1);
+    });
+    const outcomes = await Promise.allSettled([1, 2, 3].map(count));
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(runs).toBe(1);
+  });
+
   it('a transaction that never began is told to all who waited for it, and the next one is made', async () => {
     let isFull = true;
     const refusing: Store['write'] = async (work, durability) => {
