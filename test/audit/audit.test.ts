@@ -101,6 +101,11 @@ describe.each(stores)('the audit on %s', (store) => {
         details: { name: 'First key', role: 'owner', owner: 'person', mode: 'live' },
       },
       {
+        action: 'mailbox.created',
+        actor: serviceActor,
+        details: { slug: 'inbox', address: 'inbox@sandbox.test' },
+      },
+      {
         action: 'organization.created',
         actor: serviceActor,
         details: {

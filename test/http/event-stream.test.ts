@@ -143,7 +143,7 @@ describe.each(stores)('the stream of events on %s', (store) => {
     await happen('msg_first');
     let last = '';
     const all: LogItem[] = [];
-    let stream = await opened('?since=2026-01-01T00:00:00Z');
+    let stream = await opened('?since=2026-01-01T00:00:00Z&type=message.sent');
     const writing = Promise.all([0, 1, 2, 3].map(writer));
     const wanted = 4 * each + 1;
     while (all.length < wanted) {

@@ -1,7 +1,6 @@
 // The order of checks: route, key, permission, rate limit, malformed body, fields, then the route;
 // of a send, its checks, each before the next.
 
-import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { admissionOf } from '../../src/admission/admission.ts';
@@ -21,6 +20,7 @@ import { payload } from '../messages/fixtures.ts';
 import {
   type CheckedWorld,
   checkedWorld,
+  closeMailbox,
   foreignMailboxes,
   from,
   hourMs,
@@ -410,13 +410,7 @@ describe('then, of a send, each check before the next', () => {
     ['cancelled by key', (keyId) => revokeKey(world.test.app, world.test.operator, keyId)],
     ['cancelled by sender', () => setActive(false)],
     ['cancelled by key-constraints', (keyId) => setConstraints(keyId, narrow)],
-    [
-      'cancelled by test-key',
-      () =>
-        world.test.app.store.write((trx) =>
-          sql`update mailboxes set status = 'deleted' where slug = 'r1'`.execute(trx),
-        ),
-    ],
+    ['cancelled by test-key', () => closeMailbox(world.test.app, foreignMailboxes[1])],
     ['cancelled by onboarding', () => review('rejected')],
     // There is room for one of its two recipients: the queue sees none that it could wait for before.
     ['waits daily-quota', () => useToday(world.test, 999)],

@@ -1,13 +1,16 @@
 // What the tests of the checks of a send share: a domain with a sender, mailboxes of this organization
 // and of another, keys, and a pipeline for what is scheduled.
+import { sql } from 'kysely';
 import { expect } from 'vitest';
 import type { Caller } from '../../src/api/route.ts';
+import type { App } from '../../src/app.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import { createKey } from '../../src/keys/keys.ts';
+import { operatorOf } from '../../src/keys/roles.ts';
 import type { CreateKey } from '../../src/keys/schema.ts';
-import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
+import { createMailbox, deleteMailbox } from '../../src/mailboxes/mailboxes.ts';
 import { listMessageEvents } from '../../src/messages/messages.ts';
 import { scheduledPayload } from '../../src/messages/schema.ts';
 import { isoTime } from '../../src/runtime/clock.ts';
@@ -92,4 +95,14 @@ export async function checkedWorld(store: TestStore): Promise<CheckedWorld> {
       await test.close();
     },
   };
+}
+
+/** Deletes the mailbox of this address, whose ever it is. */
+export async function closeMailbox(app: App, address: string): Promise<void> {
+  const { rows } = await sql<{ id: string; organization_id: string }>`
+    select id, organization_id from mailboxes where primary_address = ${address}`.execute(
+    app.store.db,
+  );
+  for (const { id, organization_id } of rows)
+    await deleteMailbox(app, operatorOf(organization_id), id);
 }

@@ -19,6 +19,7 @@ import { watchQueries } from '../support/watched-queries.ts';
 import {
   type CheckedWorld,
   checkedWorld,
+  closeMailbox,
   foreignMailboxes,
   from,
   hourMs,
@@ -36,10 +37,6 @@ describe.each(stores)('the checks of a send on %s', (store) => {
   const reject = () => reviewOnboarding(world.test.app, 'default', { verdict: 'rejected' });
   const setConstraints = (id: string, constraints: { senders: string[] } | null) =>
     updateKey(world.test.app, world.test.operator, id, { constraints });
-  const closeMailbox = (address: string) =>
-    world.test.app.store.write((trx) =>
-      sql`update mailboxes set status = 'deleted' where primary_address = ${address}`.execute(trx),
-    );
 
   describe('as it is accepted', () => {
     const refusal = (caller: Caller, to: readonly string[], top: Record<string, unknown> = {}) =>
@@ -266,7 +263,7 @@ describe.each(stores)('the checks of a send on %s', (store) => {
     it('a test key whose recipient lives here no more: cancelled, not sent into the world', async () => {
       const { caller } = await world.key({ role: 'sender', mode: 'test' });
       const id = await world.schedule(caller, foreignMailboxes);
-      await closeMailbox(foreignMailboxes[1]);
+      await closeMailbox(world.test.app, foreignMailboxes[1]);
       expect(await due(id)).toBe('cancelled by test-key');
     });
 

@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import type { App } from '../../src/app.ts';
 import { insertResourceEvents } from '../../src/events/queries.ts';
 import { moveCounts } from '../../src/webhooks/counters.ts';
+import { knownEndpoints } from '../../src/webhooks/known-endpoints.ts';
 import type { AttemptRow, DeliveryRow, EndpointRow } from '../../src/webhooks/rows.ts';
 import { sealHeaders, sealSecret } from '../../src/webhooks/secrets.ts';
 import { secretFrom } from '../../src/webhooks/signature.ts';
@@ -117,6 +118,7 @@ export async function makeEndpoint(
     ...columns,
   };
   await insertRow(app, 'webhook_endpoints', row);
+  knownEndpoints(app).forget();
   return id;
 }
 

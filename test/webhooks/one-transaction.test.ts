@@ -104,9 +104,7 @@ const causes: Record<string, Cause> = {
   'message.complained': simulated('complained'),
   'message.bounced': simulated('bounced'),
   'mailbox.created': async ({ app, operator }) => {
-    await addDomain(app, operator, { domain: 'box.example', dkim: 'ed25519' });
-    const mailbox = { slug: 'ada', displayName: null, address: 'ada@box.example' };
-    return () => createMailbox(app, operator, mailbox);
+    return () => createMailbox(app, operator, { slug: 'ada', address: 'ada@sandbox.test' });
   },
   'domain.verified': async (world) => {
     const id = await domainOf(world, false);
