@@ -514,7 +514,7 @@ export const rows: Readonly<Record<string, Row>> = {
     may: writesContacts,
     gives: 200,
     on: 'contact',
-    body: () => ({ tags: ['vip'] }),
+    body: () => ({ tags: ['made'] }),
   },
 
   [`GET ${webhooks}`]: { may: readsWebhooks, gives: 200, query: '?limit=100' },
