@@ -117,10 +117,13 @@ describe('svc webhooks listen', () => {
       const message = ['--to', 'a@sandbox.test', '--subject', 'Hi', '--text', 'x'];
       const sent = await workspace.run(['messages', 'send', ...message]);
       expect(sent.code).toBe(0);
-      await until(() => to.received.length > 0 && shown.includes('204'));
-      const [got] = to.received;
-      expect(signatureProblem(secret.trim(), got?.headers ?? {}, got?.body ?? '')).toBe(null);
-      expect(shown).toMatch(/message\.accepted {2}msg_\S+ {2}→ 204/);
+      // The mailbox of the first start is told before.
+      const accepted = /message\.accepted {2}msg_\S+ {2}→ 204/;
+      await until(() => accepted.test(shown));
+      expect(to.received.length).toBeGreaterThan(1);
+      for (const { headers, body } of to.received) {
+        expect(signatureProblem(secret.trim(), headers, body)).toBe(null);
+      }
       child.kill('SIGINT');
       expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(0);
     } finally {
