@@ -37,6 +37,7 @@ const rooms = [
   'tracking',
   'unsubscribing',
   'queue',
+  'explain',
   'sending',
   'reports',
   'threads',

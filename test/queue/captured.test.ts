@@ -2,8 +2,8 @@
 // which key of the configuration.
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/config/config.ts';
+import { explainMessage } from '../../src/explain/explain.ts';
 import { getMessage, listMessageEvents } from '../../src/messages/messages.ts';
-import { explainMessage } from '../../src/queue/desk/explain.ts';
 import { send, startPipeline } from '../support/delivery.ts';
 import { stores, type TestApp, type TestStore, testApp } from '../support/test-app.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countsLine } from '../../commands/base/queue.ts';
 import { sparkline } from '../../commands/base/sparkline.ts';
 import type { QueueCounts } from '../../src/deliveries/queue-queries.ts';
-import type { MessageExplanation } from '../../src/queue/desk/explain.ts';
+import type { MessageExplanation } from '../../src/explain/explain.ts';
 import type { Hold, QueueEntry } from '../../src/queue/desk/queue-schema.ts';
 import type { QueueSnapshot } from '../../src/queue/lanes/lane-report.ts';
 import { type CliWorkspace, initializedWorkspace, svc } from '../support/cli.ts';

@@ -5,10 +5,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { admissionOf } from '../../src/admission/admission.ts';
 import type { App } from '../../src/app.ts';
 import { createBlock } from '../../src/blocks/blocks.ts';
+import { explainMessage } from '../../src/explain/explain.ts';
 import { getMessage } from '../../src/messages/messages.ts';
 import { type Message, scheduledPayload } from '../../src/messages/schema.ts';
 import { pauseOrganization, updateOrganization } from '../../src/organizations/organizations.ts';
-import { explainMessage } from '../../src/queue/desk/explain.ts';
 import { flushQueue, retryDeliveries } from '../../src/queue/desk/queue.ts';
 import { resumeSending } from '../../src/queue/desk/resume.ts';
 import { askForQuota } from '../../src/queue/scheduled.ts';

@@ -4,11 +4,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { deleteBlock, listBlocks } from '../../src/blocks/blocks.ts';
 import { addDomain, listDomains, rotateDkim } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
+import { explainMessage } from '../../src/explain/explain.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { listMessageEvents } from '../../src/messages/messages.ts';
 import { scheduledPayload } from '../../src/messages/schema.ts';
 import { createOrganization, getOrganization } from '../../src/organizations/organizations.ts';
-import { explainMessage } from '../../src/queue/desk/explain.ts';
 import { scheduleMessage } from '../../src/sending/schedule.ts';
 import { burstOverMs, firstDelivery, send, timeline } from '../support/delivery.ts';
 import { stores } from '../support/test-app.ts';

@@ -3,10 +3,10 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConflictError } from '../../src/errors.ts';
+import { explainMessage } from '../../src/explain/explain.ts';
 import { getMessage } from '../../src/messages/messages.ts';
 import { type Message, scheduledPayload } from '../../src/messages/schema.ts';
 import { cancelMessage } from '../../src/queue/cancel.ts';
-import { explainMessage } from '../../src/queue/desk/explain.ts';
 import { dropDeliveries } from '../../src/queue/desk/queue.ts';
 import { isoTime } from '../../src/runtime/clock.ts';
 import { scheduleMessage } from '../../src/sending/schedule.ts';

@@ -3,13 +3,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addDomain, deleteDomain, getDomain, listDomains } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
+import { explainMessage } from '../../src/explain/explain.ts';
 import { getMessage } from '../../src/messages/messages.ts';
 import {
   createOrganization,
   getOrganization,
   pauseOrganization,
 } from '../../src/organizations/organizations.ts';
-import { explainMessage } from '../../src/queue/desk/explain.ts';
 import { resumeDomain, resumeSending } from '../../src/queue/desk/resume.ts';
 import { createSender, getSender } from '../../src/senders/senders.ts';
 import { countHealth } from '../../src/usage/health.ts';

@@ -2,18 +2,20 @@
 // happens next and when, which command helps, and the server's own words. The sentences themselves
 // are explain-words.ts.
 
-import type { Caller } from '../../api/route.ts';
-import type { App } from '../../app.ts';
-import { type DeliveryRow, findDeliveries } from '../../deliveries/queries.ts';
-import { countBefore } from '../../deliveries/queue-queries.ts';
-import type { MessageStatus, WaitReason } from '../../deliveries/status.ts';
-import { getMessageRow } from '../../messages/messages.ts';
-import { findRecipients } from '../../messages/queries.ts';
-import type { Attempt } from '../../messages/schema.ts';
-import { isoTime } from '../../runtime/clock.ts';
-import { fromJson } from '../../store/db.ts';
-import type { HoldRow } from '../hold-queries.ts';
-import { findHoldOn, organizationOfShare } from '../stops.ts';
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
+import { countBefore } from '../deliveries/queue-queries.ts';
+import type { MessageStatus, WaitReason } from '../deliveries/status.ts';
+import { getMessageRow } from '../messages/messages.ts';
+import { findRecipients } from '../messages/queries.ts';
+import type { Attempt } from '../messages/schema.ts';
+import { stateOf } from '../queue/desk/queue.ts';
+import type { QueueEntry } from '../queue/desk/queue-schema.ts';
+import type { HoldRow } from '../queue/hold-queries.ts';
+import { findHoldOn, organizationOfShare } from '../queue/stops.ts';
+import { isoTime } from '../runtime/clock.ts';
+import { fromJson } from '../store/db.ts';
 import {
   type ErrorWords,
   errorWords,
@@ -24,8 +26,6 @@ import {
   statusWords,
   waitWords,
 } from './explain-words.ts';
-import { stateOf } from './queue.ts';
-import type { QueueEntry } from './queue-schema.ts';
 import { timeInWords } from './time-words.ts';
 
 const mostCountedAhead = 10_000;

@@ -1,8 +1,8 @@
 // The sentences of `svc messages explain`, as data: what each status, `waitReason` and `errorCode`
 // means, what follows, and which command helps. `{name}` stands for a fact of the delivery. Who puts
 // them together is explain.ts.
-import type { MessageStatus, WaitReason } from '../../deliveries/status.ts';
-import type { ErrorCode } from '../../smtp/outcome.ts';
+import type { MessageStatus, WaitReason } from '../deliveries/status.ts';
+import type { ErrorCode } from '../smtp/outcome.ts';
 
 /** What sentences may say of a delivery. */
 export const facts = [

@@ -6,7 +6,7 @@ import { createBlock } from '../../src/blocks/blocks.ts';
 import type { WaitReason } from '../../src/deliveries/status.ts';
 import { messageStatuses } from '../../src/deliveries/status.ts';
 import { ResourceNotFoundError } from '../../src/errors.ts';
-import { explainMessage } from '../../src/queue/desk/explain.ts';
+import { explainMessage } from '../../src/explain/explain.ts';
 import {
   errorWords,
   facts,
@@ -14,15 +14,15 @@ import {
   stateWords,
   statusWords,
   waitWords,
-} from '../../src/queue/desk/explain-words.ts';
+} from '../../src/explain/explain-words.ts';
+import { fromNow, spanInWords, timeInWords } from '../../src/explain/time-words.ts';
 import { holdQueue } from '../../src/queue/desk/holds.ts';
 import { dropDeliveries } from '../../src/queue/desk/queue.ts';
-import { fromNow, spanInWords, timeInWords } from '../../src/queue/desk/time-words.ts';
 import { stopOfShare } from '../../src/queue/stops.ts';
+import { another, claim, inLane, queued, waiting } from '../queue/entries.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
-import { another, claim, inLane, queued, waiting } from './entries.ts';
 
 const hourMs = 3_600_000;
 const start = Date.UTC(2026, 0, 5, 12);
