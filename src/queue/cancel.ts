@@ -5,7 +5,8 @@
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { type DeliveryRow, findDeliveries } from '../deliveries/queries.ts';
-import { cancelDelivery, lockWaiting } from '../deliveries/queue-queries.ts';
+import { cancelDelivery } from '../deliveries/queue-queries.ts';
+import { lockWaiting } from '../deliveries/scheduled-queries.ts';
 import { overallStatus } from '../deliveries/status.ts';
 import { ConflictError } from '../errors.ts';
 import { record } from '../events/record.ts';

@@ -4,7 +4,6 @@
 import type { App } from '../app.ts';
 import {
   claimDeliveries,
-  type DeliveryRow,
   findDue,
   findInLane,
   findReady,
@@ -12,7 +11,8 @@ import {
   makeReady,
   postpone,
   renewLeases,
-} from '../deliveries/queries.ts';
+} from '../deliveries/claim-queries.ts';
+import type { DeliveryRow } from '../deliveries/queries.ts';
 import { recordTimeline } from '../events/record.ts';
 import {
   type ContentRow,

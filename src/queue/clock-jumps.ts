@@ -2,12 +2,12 @@
 // what was put off by the old time would wait for it to come again: such entries are moved to the
 // present, so that each waits at most as long as it was meant to from now on, and is given up no later.
 import type { App } from '../app.ts';
-import { newestCreatedAt } from '../deliveries/queries.ts';
 import {
   bringClaimsToPresent,
   bringSentToPresent,
   bringToPresent,
-} from '../deliveries/queue-queries.ts';
+} from '../deliveries/clock-queries.ts';
+import { newestCreatedAt } from '../deliveries/queries.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { changeQueue } from './desk/queue-walk.ts';
 

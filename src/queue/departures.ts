@@ -4,12 +4,8 @@ import type { App } from '../app.ts';
 import { type ActiveBlocks, suppressedBy } from '../blocks/suppression.ts';
 import { deliveryEvent, unsentEvent } from '../deliveries/delivery-event.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
-import {
-  cancelDelivery,
-  endUnclaimed,
-  enqueueScheduled,
-  type UnclaimedEnd,
-} from '../deliveries/queue-queries.ts';
+import { cancelDelivery, endUnclaimed, type UnclaimedEnd } from '../deliveries/queue-queries.ts';
+import { enqueueScheduled } from '../deliveries/scheduled-queries.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
 import { type MessageEvent, recordTimeline } from '../events/record.ts';
 import type { MessageRow } from '../messages/queries.ts';

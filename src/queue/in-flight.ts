@@ -9,7 +9,7 @@
 //   settled  | the store cannot write now           | unsettled: the same again, a second later
 //   any      | the attempt or the write failed      | put down; its lease runs out, then again
 import type { App } from '../app.ts';
-import { renewLeases } from '../deliveries/queries.ts';
+import { renewLeases } from '../deliveries/claim-queries.ts';
 import { CapacityError } from '../errors.ts';
 import { sleep } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';

@@ -9,7 +9,8 @@
 //   nothing ready, due, or with room      | sleeps until the next of these, a minute at most
 //   any of them                           | claims, launches, and steps again while that moved some
 import type { App } from '../app.ts';
-import { firstTurn, nextDueAt, oldestSentAt, releaseClaims } from '../deliveries/queries.ts';
+import { firstTurn, nextDueAt, releaseClaims } from '../deliveries/claim-queries.ts';
+import { oldestSentAt } from '../deliveries/queries.ts';
 import { createDueLoop } from '../store/due-loop.ts';
 import type { AttemptMessage } from './attempt.ts';
 import { BackPressure, starvedPauseMs } from './back-pressure.ts';

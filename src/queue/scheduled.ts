@@ -18,13 +18,14 @@ import { limitsOf } from '../admission/plans.ts';
 import { findSpent, openAllowances } from '../admission/quota.ts';
 import type { App } from '../app.ts';
 import { findBlockedOf, sendKey } from '../blocks/suppression.ts';
-import { type DeliveryRow, firstTurn } from '../deliveries/queries.ts';
+import { firstTurn } from '../deliveries/claim-queries.ts';
+import type { DeliveryRow } from '../deliveries/queries.ts';
 import {
   askScheduledNow,
   lockScheduled,
   type PutOff,
   putOffScheduled,
-} from '../deliveries/queue-queries.ts';
+} from '../deliveries/scheduled-queries.ts';
 import { findMessageRows, lockMessages, type MessageRow } from '../messages/queries.ts';
 import { findOrganizations } from '../organizations/queries.ts';
 import { perApp } from '../runtime/per-app.ts';

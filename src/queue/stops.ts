@@ -13,7 +13,9 @@
 // Several may be on one delivery; they are asked in this order, and again at its next turn. Holds and
 // resumes: desk/; quotas: scheduled.ts; shares: lanes/shares.ts. When an organization is paused or a
 // domain held: src/usage/health.ts, src/usage/domain-holds.ts.
-import type { DeliveryRow, Postponement } from '../deliveries/queries.ts';
+
+import type { Postponement } from '../deliveries/claim-queries.ts';
+import type { DeliveryRow } from '../deliveries/queries.ts';
 import type { WaitReason } from '../deliveries/status.ts';
 import { lockPausedOrganizations } from '../organizations/queries.ts';
 import type { Db } from '../store/db.ts';

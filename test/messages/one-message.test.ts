@@ -3,12 +3,8 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Method } from '../../src/api/route.ts';
-import {
-  claimDeliveries,
-  findDue,
-  findReady,
-  settleDelivery,
-} from '../../src/deliveries/queries.ts';
+import { claimDeliveries, findDue, findReady } from '../../src/deliveries/claim-queries.ts';
+import { settleDelivery } from '../../src/deliveries/queries.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import { getMessageRow } from '../../src/messages/messages.ts';
 import { deleteMessageRow } from '../../src/messages/queries.ts';

@@ -2,7 +2,8 @@
 import { sql } from 'kysely';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
-import { type DeliveryRow, findDeliveries, postpone } from '../../src/deliveries/queries.ts';
+import { postpone } from '../../src/deliveries/claim-queries.ts';
+import { type DeliveryRow, findDeliveries } from '../../src/deliveries/queries.ts';
 import type { WaitReason } from '../../src/deliveries/status.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';

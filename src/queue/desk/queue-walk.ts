@@ -2,10 +2,10 @@
 // same store never waits long, and each only if no daemon works on it at that moment.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../../app.ts';
+import { firstTurn } from '../../deliveries/claim-queries.ts';
 import { deliveryEvent } from '../../deliveries/delivery-event.ts';
-import { firstTurn, lockDeliveries } from '../../deliveries/queries.ts';
+import { lockDeliveries } from '../../deliveries/queries.ts';
 import {
-  askScheduledNow,
   lastOf,
   makeReadyNow,
   type QueueRow,
@@ -13,6 +13,7 @@ import {
   type WalkRow,
   walkQueue,
 } from '../../deliveries/queue-queries.ts';
+import { askScheduledNow } from '../../deliveries/scheduled-queries.ts';
 import { recordTimeline } from '../../events/record.ts';
 import { findMessageRows } from '../../messages/queries.ts';
 import type { Db } from '../../store/db.ts';
