@@ -5,6 +5,7 @@ import { timeInWords } from '../../src/explain/time-words.ts';
 import type { Delivery, Message } from '../../src/messages/schema.ts';
 import { sleep } from '../../src/runtime/clock.ts';
 import { plainText } from './format.ts';
+import { keptAlive } from './keep-alive.ts';
 
 export interface FollowOptions {
   /** Longest wait in milliseconds; none: for ever. */
@@ -32,9 +33,7 @@ export async function followMessage(
   const startedAt = app.clock.now();
   let changed = new AbortController();
   const unsubscribe = app.store.onChange(() => changed.abort());
-  // Clock timers do not keep a process alive, and here nothing else would.
-  const alive = setInterval(() => {}, 60_000);
-  try {
+  const untilSettled = async () => {
     for (;;) {
       changed = new AbortController();
       const message = await read();
@@ -43,8 +42,10 @@ export async function followMessage(
       if (settledStatuses.includes(message.status) || left <= 0) return message;
       await sleep(app.clock, left, changed.signal);
     }
+  };
+  try {
+    return await keptAlive(untilSettled);
   } finally {
-    clearInterval(alive);
     unsubscribe();
   }
 }

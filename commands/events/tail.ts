@@ -3,6 +3,7 @@ import { Flags } from '@oclif/core';
 import type { LogItem, TailLog } from '../../src/events/schema.ts';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
+import { keptAlive } from '../base/keep-alive.ts';
 import { writeLine } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 import { timeFrom } from '../base/since.ts';
@@ -61,17 +62,13 @@ export default class EventsTail extends BaseCommand {
       const wanted = parseParts({ query }).query as TailLog;
       const from = wanted.since === undefined ? undefined : Date.parse(wanted.since);
       const never = new AbortController().signal;
-      // Clock timers do not keep a process alive, and here nothing else would.
-      const alive = setInterval(() => {}, 60_000);
-      try {
+      await keptAlive(async () => {
         const log = await followLog(app, organizationId, { ...wanted, since: from }, never);
         for await (const entry of log) {
           const item = await presentEntry(app, entry);
           writeLine(flags.json ? JSON.stringify(item) : lineOf(item));
         }
-      } finally {
-        clearInterval(alive);
-      }
+      });
     });
   }
 }

@@ -2,6 +2,7 @@
 import { Flags } from '@oclif/core';
 import type { Heard } from '../../src/webhooks/listen.ts';
 import { BaseCommand } from '../base/command.ts';
+import { keptAlive } from '../base/keep-alive.ts';
 import { writeLine } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 import { firstStopSignal } from '../base/signals.ts';
@@ -55,8 +56,6 @@ export default class WebhooksListen extends BaseCommand {
       const since = timeFrom('--since', flags.since, app.clock.now());
       const stopping = new AbortController();
       void firstStopSignal().then(() => stopping.abort());
-      // Clock timers do not keep a process alive, and here nothing else would.
-      const alive = setInterval(() => {}, 60_000);
       const options = {
         organizationId,
         forwardTo: flags['forward-to'] ?? null,
@@ -64,13 +63,11 @@ export default class WebhooksListen extends BaseCommand {
         since: since === undefined ? undefined : Date.parse(since),
         signal: stopping.signal,
       };
-      try {
-        await listen(app, options, (heard) =>
+      await keptAlive(() =>
+        listen(app, options, (heard) =>
           writeLine(flags.json ? JSON.stringify(heard) : lineOf(heard)),
-        );
-      } finally {
-        clearInterval(alive);
-      }
+        ),
+      );
     });
   }
 }

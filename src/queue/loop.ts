@@ -46,7 +46,6 @@ export interface Pipeline {
 /** The pipeline of one daemon. */
 export function createPipeline(app: App, { worker, choice, attempt }: PipelineParts): Pipeline {
   const clock = followClock(app);
-  const idleWaiters = new Set<() => void>();
   let isRunning = false;
 
   const inFlight = new InFlight(app, {
@@ -64,9 +63,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
       return step.claimOnce();
     },
     trouble: 'the queue cannot be read: trying again',
-    onRest() {
-      if (inFlight.load === 0) for (const resolve of idleWaiters) resolve();
-    },
+    isQuiet: () => inFlight.load === 0,
   });
 
   return {
@@ -89,15 +86,7 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
     },
     isRunning: () => isRunning,
     load: () => inFlight.load,
-    idle: () =>
-      new Promise((resolve) => {
-        const waiter = () => {
-          idleWaiters.delete(waiter);
-          resolve();
-        };
-        idleWaiters.add(waiter);
-        loop.wake();
-      }),
+    idle: loop.idle,
   };
 }
 

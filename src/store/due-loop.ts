@@ -32,14 +32,16 @@ export interface DueLoopParts {
   step(): Promise<number>;
   /** What the log says of a step that throws. */
   trouble: string;
-  /** Called before each sleep: nothing was due, and nobody woke the loop since it looked. */
-  onRest?: () => void;
+  /** Whether nothing that the steps began is under way; asked before each sleep for `idle`. */
+  isQuiet?: () => boolean;
 }
 
 export interface DueLoop {
   start(): void;
   /** Has it look again, now or as soon as the running step has ended. */
   wake(): void;
+  /** Resolves before a sleep: nothing is due, nobody woke the loop since it looked, and all is quiet. */
+  idle(): Promise<void>;
   /** Lets the running step end; no other begins. */
   stop(): Promise<void>;
 }
@@ -47,7 +49,7 @@ export interface DueLoop {
 /** Starts asleep. Steps never overlap. */
 export function createDueLoop(
   { clock, log, store }: LoopSurroundings,
-  { step, trouble, onRest }: DueLoopParts,
+  { step, trouble, isQuiet = () => true }: DueLoopParts,
 ): DueLoop {
   let isStopped = false;
   /** Since the last step began: what it did not see may be due. */
@@ -55,6 +57,7 @@ export function createDueLoop(
   let endSleep = () => {};
   let unsubscribe = () => {};
   let running = Promise.resolve();
+  const idleWaiters: (() => void)[] = [];
 
   const wake = () => {
     isWoken = true;
@@ -85,7 +88,9 @@ export function createDueLoop(
       isWoken = false;
       const nextAt = await stepOnce();
       if (nextAt === 0 || isWoken) continue;
-      onRest?.();
+      if (isQuiet()) {
+        for (const resolve of idleWaiters.splice(0)) resolve();
+      }
       if (!isWoken) await sleepUntil(nextAt);
     }
   };
@@ -96,6 +101,11 @@ export function createDueLoop(
       running = run();
     },
     wake,
+    idle: () =>
+      new Promise((resolve) => {
+        idleWaiters.push(resolve);
+        wake();
+      }),
     async stop() {
       isStopped = true;
       unsubscribe();

@@ -51,15 +51,12 @@ export function createWebhookLoop(
   { poster = createPoster(app), isPressing = () => false }: WebhookLoopParts = {},
 ): WebhookLoop {
   const worker = app.newId('worker');
-  const idleWaiters = new Set<() => void>();
   const underWay = new UnderWay(app, { worker, poster, onEnd: () => loop.wake() });
   const step = createStep(app, { worker, underWay, isPressing });
   const loop = createDueLoop(app, {
     step,
     trouble: 'webhooks cannot be delivered now: trying again',
-    onRest() {
-      if (underWay.held === 0) for (const resolve of idleWaiters) resolve();
-    },
+    isQuiet: () => underWay.held === 0,
   });
 
   return {
@@ -74,15 +71,7 @@ export function createWebhookLoop(
       await loop.stop();
       await underWay.end(graceMs);
     },
-    idle: () =>
-      new Promise((resolve) => {
-        const waiter = () => {
-          idleWaiters.delete(waiter);
-          resolve();
-        };
-        idleWaiters.add(waiter);
-        loop.wake();
-      }),
+    idle: loop.idle,
   };
 }
 

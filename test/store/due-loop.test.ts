@@ -20,6 +20,7 @@ describe('a loop over what falls due', () => {
   let begun: number[];
   let rests: number;
   let onRest: () => void;
+  let isQuiet: boolean;
   let startedAt: number;
 
   beforeEach(async () => {
@@ -37,6 +38,7 @@ describe('a loop over what falls due', () => {
     begun = [];
     rests = 0;
     onRest = () => {};
+    isQuiet = true;
     const surroundings = { clock, log, store: { onChange } };
     loop = createDueLoop(surroundings, {
       async step() {
@@ -45,9 +47,10 @@ describe('a loop over what falls due', () => {
         return typeof next === 'number' ? next : next();
       },
       trouble: 'the rows cannot be read',
-      onRest: () => {
+      isQuiet: () => {
         rests += 1;
         onRest();
+        return isQuiet;
       },
     });
   });
@@ -117,6 +120,22 @@ describe('a loop over what falls due', () => {
     loop.start();
     await pass(0);
     expect(begun).toEqual([0, 0]);
+  });
+
+  it('is idle for all who ask once nothing is due and what the steps began has ended', async () => {
+    const { end } = heldStep();
+    isQuiet = false;
+    loop.start();
+    let idle = 0;
+    for (const asked of [loop.idle(), loop.idle()]) void asked.then(() => (idle += 1));
+    await pass(0);
+    end();
+    await pass(1_000);
+    expect({ idle, rests }).toEqual({ idle: 0, rests: 1 });
+    isQuiet = true;
+    loop.wake();
+    await pass(0);
+    expect(idle).toBe(2);
   });
 
   it('woken from its sleep, it forgets the time that it slept for', async () => {
