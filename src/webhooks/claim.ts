@@ -13,6 +13,8 @@ export interface Wish {
   endpointId: string;
   isReplay: boolean;
   limit: number;
+  /** When the first of them was due. */
+  dueAt: number;
 }
 
 export interface Claimed {
@@ -48,7 +50,7 @@ export function chooseWishes(
       const limit = Math.min(left, roomOf(one, isReplay));
       if (limit <= 0) continue;
       left -= limit;
-      wishes.push({ endpointId: one.id, isReplay, limit });
+      wishes.push({ endpointId: one.id, isReplay, limit, dueAt });
     }
   }
   return wishes;

@@ -1,11 +1,11 @@
 // The engine of webhooks: finds whose deliveries are due, has them claimed and posted, and sleeps until the
 // next. Claims are claim.ts, posts under-way.ts, what follows from them settle.ts (the state table).
 //
-//   pressure | is on while                          | the next claim
-//   ---------+--------------------------------------+--------------------------------------
-//   none     | no burst of sends or mails comes in  | at once
-//   burst    | one does                             | 100 ms after the last one
-//   late     | what was due had waited for 10 s     | at once, burst or not
+//   pressure | is on while                           | the next claim
+//   ---------+---------------------------------------+--------------------------------------
+//   none     | no burst of sends or mails comes in   | at once
+//   burst    | one does                              | a second after the last one
+//   late     | what it took last had waited for 10 s | at once, burst or not
 import type { App } from '../app.ts';
 import { createDueLoop } from '../store/due-loop.ts';
 import { type Claimed, chooseWishes, claim, type Wish } from './claim.ts';
@@ -27,7 +27,7 @@ const endpointsPerMs = 50;
 const leaseSlackMs = 60_000;
 const pendingEachMs = 10_000;
 const mostCounted = 100_000;
-const besideBurstMs = 100;
+const besideBurstMs = 1_000;
 const patienceMs = 10_000;
 
 export interface WebhookLoop {
@@ -100,12 +100,13 @@ function createStep(app: App, { worker, underWay, isPressing }: StepParts): () =
     if (underWay.room <= 0) return Infinity;
     const work = await lookAtAll(app);
     lookAt = clock.elapsed() + Math.floor(work.length / endpointsPerMs);
-    latenessMs = await report(work);
+    await report(work);
     const isCancelling = await cancelOfDisabled(app, work);
     const roomOf = (one: EndpointWork, isReplay: boolean) => underWay.roomOf(one, isReplay);
     const now = clock.now();
     const wishes = chooseWishes(work, { now, last, total: underWay.room, roomOf });
     last = wishes.at(-1)?.endpointId ?? last;
+    if (wishes.length > 0) latenessMs = now - Math.min(...wishes.map(({ dueAt }) => dueAt));
     const claimed = await claimWished(app, wishes, { worker, leaseUntil: now + leaseMs });
     if (claimed.length > 0) {
       claimedAt = clock.elapsed();
@@ -156,8 +157,8 @@ function nextDue(work: readonly EndpointWork[], now: number): number {
   return at;
 }
 
-/** Keeps the gauges; returns for how long, in ms, the first that is due has waited. */
-function createReport({ store, clock, metrics }: App): (work: EndpointWork[]) => Promise<number> {
+/** Keeps the gauges. */
+function createReport({ store, clock, metrics }: App): (work: EndpointWork[]) => Promise<void> {
   let countAt = Number.NEGATIVE_INFINITY;
   return async (work) => {
     const now = clock.now();
@@ -168,6 +169,5 @@ function createReport({ store, clock, metrics }: App): (work: EndpointWork[]) =>
       countAt = clock.elapsed() + pendingEachMs;
       metrics.webhooksPending.set(await countPending(store.db, mostCounted));
     }
-    return now - first;
   };
 }

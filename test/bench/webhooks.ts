@@ -189,7 +189,8 @@ async function benchDead(): Promise<void> {
           await endpointsWithWork(app.store.db, '', 1_000);
           await app.store.write(async (trx) => {
             const lease = { worker: 'wrk_bench', leaseUntil: app.clock.now() + sevenDaysMs };
-            await claim(app, trx, [{ endpointId: id, isReplay: false, limit: 64 }], lease);
+            const wish = { endpointId: id, isReplay: false, limit: 64, dueAt: app.clock.now() };
+            await claim(app, trx, [wish], lease);
           }, 'quiet');
           took.push(performance.now() - started);
         }

@@ -122,10 +122,12 @@ async function oneDeath(
   }
   for (let index = 0; index < events; index++) {
     let isOver = false;
+    const isVictims = !death.isDead;
     void enqueueOne(index).then(() => {
       isOver = true;
     });
-    await comes(test, () => isOver || death.isDead);
+    // What the dead began never ends; what another began does.
+    await comes(test, () => isOver || (isVictims && death.isDead));
     let isIdle = index % 3 !== 2;
     if (!isIdle) {
       void dying.idle().then(() => {
@@ -140,6 +142,8 @@ async function oneDeath(
     loops.push(survivor);
     await survivor.start();
   }
+  await passTimeUntilAllEnded(test, survivor);
+  await comes(test, () => death.isAtRest);
   await passTimeUntilAllEnded(test, survivor);
   // What is dead does not stop.
   if (!death.isDead) loops.push(dying);

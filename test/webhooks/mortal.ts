@@ -18,6 +18,8 @@ export interface KillPoint {
 
 export interface Mortal {
   readonly isDead: boolean;
+  /** Whether no transaction is open that it began while it lived: one may commit after its death. */
+  readonly isAtRest: boolean;
   poster: Poster;
 }
 
@@ -46,7 +48,16 @@ export function mortal(app: App, poster: Poster, point: KillPoint): Mortal {
     isDead = true;
     return never();
   };
-  const { write } = app.store;
+  const store = { write: app.store.write };
+  let open = 0;
+  const write: Store['write'] = async (work, durability) => {
+    open += 1;
+    try {
+      return await store.write(work, durability);
+    } finally {
+      open -= 1;
+    }
+  };
   const writeOrDie: Store['write'] = async (work, durability) => {
     if (isDead) return never();
     const isFatal = isDue(stageOf(new Error('where').stack ?? ''));
@@ -73,6 +84,9 @@ export function mortal(app: App, poster: Poster, point: KillPoint): Mortal {
   return {
     get isDead() {
       return isDead;
+    },
+    get isAtRest() {
+      return open === 0;
     },
     poster: {
       async post(request) {

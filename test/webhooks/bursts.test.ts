@@ -1,0 +1,72 @@
+// While sends press in, webhooks give way: claims are a second apart, unless what is due has waited too long.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+import {
+  deliveryRow,
+  loopbackConfig,
+  makeDeliveries,
+  makeEndpoint,
+  type Receiver,
+  receiver,
+  until,
+} from './engine.ts';
+
+describe('webhooks beside a burst of sends', () => {
+  let test: TestApp;
+  let to: Receiver;
+  let endpoint: string;
+  let loop: WebhookLoop;
+  let isPressing: boolean;
+  beforeEach(async () => {
+    test = await testApp({ config: loopbackConfig });
+    to = await receiver();
+    endpoint = await makeEndpoint(test, to.url);
+    isPressing = true;
+    loop = createWebhookLoop(test.app, { isPressing: () => isPressing });
+  });
+  afterEach(async () => {
+    await loop.stop(0);
+    await to.close();
+    await test.close();
+  });
+
+  /** One that is due since so many ms, told to the loop. */
+  const due = async (sinceMs = 0) => {
+    const at = test.clock.now() - sinceMs;
+    const [id = ''] = await makeDeliveries(test, endpoint, 1, { due_at: at });
+    return id;
+  };
+  const isDelivered = async (id: string) =>
+    (await deliveryRow(test.app, id)).status === 'delivered';
+  const first = async (sinceMs = 0) => {
+    const id = await due(sinceMs);
+    await loop.start();
+    await until(() => isDelivered(id));
+    await loop.idle();
+  };
+
+  it('the next claim is a second after the last', async () => {
+    await first();
+    const next = await due();
+    await loop.idle();
+    await test.clock.advance(999);
+    await loop.idle();
+    expect((await deliveryRow(test.app, next)).attempt_count).toBe(0);
+    await test.clock.advance(1);
+    await until(() => isDelivered(next));
+  });
+
+  it('the next claim is at once where what was due had waited for ten seconds', async () => {
+    await first(10_000);
+    const next = await due();
+    await until(() => isDelivered(next));
+  });
+
+  it('the next claim is at once where the burst is over', async () => {
+    await first();
+    isPressing = false;
+    const next = await due();
+    await until(() => isDelivered(next));
+  });
+});
