@@ -18,6 +18,8 @@ export interface SendFlags {
   header?: string[] | undefined;
   tag?: string[] | undefined;
   metadata?: string[] | undefined;
+  'track-opens'?: boolean | undefined;
+  'track-clicks'?: boolean | undefined;
 }
 
 /** `Ada <ada@example.com>` or the address alone. */
@@ -44,6 +46,7 @@ async function attachment(path: string) {
 }
 
 async function emailContent(flags: SendFlags) {
+  const tracking = given({ opens: flags['track-opens'], clicks: flags['track-clicks'] });
   return given({
     subject: flags.subject,
     text: await textFrom(flags.text),
@@ -51,6 +54,7 @@ async function emailContent(flags: SendFlags) {
     replyTo: flags['reply-to'],
     headers: pairs(flags.header, ':', 'header'),
     attachments: flags.attach && (await Promise.all(flags.attach.map(attachment))),
+    tracking: Object.keys(tracking).length > 0 ? tracking : undefined,
   });
 }
 

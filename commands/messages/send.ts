@@ -72,6 +72,14 @@ export default class MessagesSend extends BaseCommand {
     header: Flags.string({ description: 'Header', helpValue: 'NAME:VALUE', ...several }),
     tag: Flags.string({ description: 'Tag; may be repeated', ...several }),
     metadata: Flags.string({ description: 'Metadata', helpValue: 'KEY=VALUE', ...several }),
+    'track-opens': Flags.boolean({
+      description: 'Track opens of the HTML, whatever the organization has',
+      allowNo: true,
+    }),
+    'track-clicks': Flags.boolean({
+      description: 'Track clicks on its links, whatever the organization has',
+      allowNo: true,
+    }),
     'scheduled-for': Flags.string({
       description: 'Send it then: ISO 8601 with an offset, within a year',
       helpValue: 'TIME',

@@ -1,6 +1,7 @@
-// The lines of the mail log that the listener writes: each mail that it took, and each refusal of a
-// sender, a recipient or a message.
+// The lines of the mail log that the listeners write: each mail that came in, each refusal of a sender, a
+// recipient or a message, and each refusal of a login or a mail that was to be submitted.
 import type { App } from '../../src/app.ts';
+import type { ServiceError } from '../../src/errors.ts';
 import type { ReceivedEnvelope } from '../../src/inbound/receive.ts';
 import { LineLimit, mailLogOf } from '../../src/runtime/mail-log.ts';
 import { perApp } from '../../src/runtime/per-app.ts';
@@ -15,6 +16,7 @@ const mostNamed = 10;
 const mostAddressCharacters = 320;
 
 const refusalsOf = perApp((app: App) => new LineLimit(app.clock, refusalsPerSecond));
+const submissionRefusalsOf = perApp((app: App) => new LineLimit(app.clock, refusalsPerSecond));
 
 /** A mail was stored, and its 250 is said next. */
 export function logReceived(
@@ -65,4 +67,21 @@ export function logRefusal(
     },
     'mail refused',
   );
+}
+
+/** Who was refused at the submission listener. */
+export interface RefusedProgram {
+  keyId: string | null;
+  address: string;
+}
+
+/** A login or a submitted mail was refused. */
+export function logRefusedSubmission(
+  app: App,
+  { keyId, address }: RefusedProgram,
+  { reason, message }: ServiceError,
+): void {
+  const log = mailLogOf(app);
+  const admitted = log && submissionRefusalsOf(app).admit();
+  if (admitted) log.info({ keyId, address, reason, message, ...admitted }, 'submission refused');
 }

@@ -21,6 +21,7 @@ import { type Answer, collectData, type Taken } from './data.ts';
 import { SmtpRefusal } from './errors.ts';
 import type { SubmissionLimits } from './limits.ts';
 import { MailCollector, type MemoryBudget } from './mail-collector.ts';
+import { logRefusedSubmission, type RefusedProgram } from './mail-log.ts';
 import type { Session, Sessions } from './sessions.ts';
 import type { Login } from './submission-connection.ts';
 import { replyOf, submissionReplies } from './submission-replies.ts';
@@ -35,17 +36,10 @@ export interface Submission {
   admission: Admission;
 }
 
-/** Who was refused. */
-interface Refused {
-  keyId: string | null;
-  address: string;
-}
-
 /** The one line of a refusal, and its count. A fault of ours is logged as one besides. */
-export function tellRefusal(app: App, { keyId, address }: Refused, error: ServiceError): void {
-  const { reason, message } = error;
-  app.metrics.submissionsRefused.inc({ reason });
-  app.log.info({ keyId, address, reason, message }, 'submission refused');
+export function tellRefusal(app: App, refused: RefusedProgram, error: ServiceError): void {
+  app.metrics.submissionsRefused.inc({ reason: error.reason });
+  logRefusedSubmission(app, refused, error);
 }
 
 /** Whatever was thrown, as a refusal; a fault of ours is logged with its cause. */

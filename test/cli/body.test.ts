@@ -78,6 +78,8 @@ describe('the flags of messages send', () => {
         header: ['X-Campaign: spring: one'],
         tag: ['a', 'b'],
         metadata: ['order=7=7'],
+        'track-opens': false,
+        'track-clicks': true,
       },
     );
     expect(payload).toEqual({
@@ -94,6 +96,7 @@ describe('the flags of messages send', () => {
         html: '<p>Grüße</p>',
         replyTo: ['office@example.com'],
         headers: { 'X-Campaign': 'spring: one' },
+        tracking: { opens: false, clicks: true },
         attachments: [
           { filename: 'page.html', content: Buffer.from('<p>Grüße</p>').toString('base64') },
         ],

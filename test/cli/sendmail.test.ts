@@ -147,6 +147,7 @@ describe('the exit code says why not', () => {
     ['a recipient that is no address', 67, ['a@@b'], good, {}],
     ['an organization that is none', 67, ['--org', 'nope', ...to], good, {}],
     ['a store that cannot be reached', 69, to, good, unreachable],
+    ['no store at all', 69, to, good, { SVC_DATA_DIR: '/nonexistent/svc' }],
     ['a From that is not ours', 77, to, 'From: me@stranger.example\n\nx\n', {}],
     ['a configuration that is none', 78, to, good, { SVC_HTTP_PORT: 'x' }],
   ] as const)('%s: %i', async (_what, expected, args, input, env) => {

@@ -163,6 +163,26 @@ describe('what comes before the checks of a send', () => {
     const metrics = await service.app.metrics.registry.metrics();
     expect(metrics).toContain('svc_submissions_refused_total{reason="forbidden"} 1');
   });
+
+  it('of refusals a hundred a second are logged, the others counted; none without the mail log', async () => {
+    const refuse = async (times: number) => {
+      const dialogue = await service.loggedIn();
+      for (let time = 0; time < times; time += 1) {
+        await submit(dialogue, mail({ From: 'me@stranger.example' }));
+      }
+      dialogue.end();
+    };
+    service.logged();
+    // A session that is refused too often is ended.
+    for (let session = 0; session < 11; session += 1) await refuse(10);
+    expect(service.logged()).toHaveLength(100);
+    await service.clock.advance(1_000);
+    await refuse(1);
+    expect(service.logged()).toMatchObject([{ msg: 'submission refused', leftOut: 10 }]);
+    Object.assign(service.app.config.log, { mail: false });
+    await refuse(1);
+    expect(service.logged()).toEqual([]);
+  });
 });
 
 describe('no mail may', () => {
