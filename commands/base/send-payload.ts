@@ -18,6 +18,8 @@ export interface SendFlags {
   header?: string[] | undefined;
   tag?: string[] | undefined;
   metadata?: string[] | undefined;
+  conversation?: string | undefined;
+  'unsubscribe-group'?: string | undefined;
 }
 
 /** `Ada <ada@example.com>` or the address alone. */
@@ -49,6 +51,7 @@ async function emailContent(flags: SendFlags) {
     text: await textFrom(flags.text),
     html: await textFrom(flags.html),
     replyTo: flags['reply-to'],
+    unsubscribeGroupId: flags['unsubscribe-group'],
     headers: pairs(flags.header, ':', 'header'),
     attachments: flags.attach && (await Promise.all(flags.attach.map(attachment))),
   });
@@ -69,6 +72,7 @@ export async function sendPayloadFrom(
       cc: flags.cc?.map(party),
       bcc: flags.bcc?.map(party),
       from: flags.from === undefined ? undefined : party(flags.from),
+      conversationId: flags.conversation,
       tags: flags.tag,
       metadata: pairs(flags.metadata, '=', 'metadata'),
     }),
