@@ -20,6 +20,8 @@ export interface SendFlags {
   metadata?: string[] | undefined;
   'track-opens'?: boolean | undefined;
   'track-clicks'?: boolean | undefined;
+  conversation?: string | undefined;
+  'unsubscribe-group'?: string | undefined;
 }
 
 /** `Ada <ada@example.com>` or the address alone. */
@@ -52,6 +54,7 @@ async function emailContent(flags: SendFlags) {
     text: await textFrom(flags.text),
     html: await textFrom(flags.html),
     replyTo: flags['reply-to'],
+    unsubscribeGroupId: flags['unsubscribe-group'],
     headers: pairs(flags.header, ':', 'header'),
     attachments: flags.attach && (await Promise.all(flags.attach.map(attachment))),
     tracking: Object.keys(tracking).length > 0 ? tracking : undefined,
@@ -73,6 +76,7 @@ export async function sendPayloadFrom(
       cc: flags.cc?.map(party),
       bcc: flags.bcc?.map(party),
       from: flags.from === undefined ? undefined : party(flags.from),
+      conversationId: flags.conversation,
       tags: flags.tag,
       metadata: pairs(flags.metadata, '=', 'metadata'),
     }),

@@ -71,6 +71,11 @@ export default class MessagesSend extends BaseCommand {
     attach: Flags.string({ description: 'File to attach', helpValue: 'FILE', ...several }),
     header: Flags.string({ description: 'Header', helpValue: 'NAME:VALUE', ...several }),
     tag: Flags.string({ description: 'Tag; may be repeated', ...several }),
+    conversation: Flags.string({ description: 'It belongs to this conversation', helpValue: 'ID' }),
+    'unsubscribe-group': Flags.string({
+      description: 'Kind of mail, which recipients can leave',
+      helpValue: 'ID',
+    }),
     metadata: Flags.string({ description: 'Metadata', helpValue: 'KEY=VALUE', ...several }),
     'track-opens': Flags.boolean({
       description: 'Track opens of the HTML, whatever the organization has',

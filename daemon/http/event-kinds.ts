@@ -1,6 +1,7 @@
 // Every kind of event, gathered from the areas that tell of them, and the routes on events:
 // those know no areas.
 import * as contact from '../../src/contacts/events.ts';
+import * as conversation from '../../src/conversations/events.ts';
 import * as domain from '../../src/domains/events.ts';
 import { awaitedKinds } from '../../src/events/awaited-kinds.ts';
 import type { EventKind } from '../../src/events/kinds.ts';
@@ -18,6 +19,7 @@ const gathered: readonly EventKind[] = [
   ...Object.values(mailbox),
   ...Object.values(domain),
   ...Object.values(contact),
+  ...Object.values(conversation),
   ...Object.values(sender),
   ...Object.values(workspace),
   ...Object.values(warming),

@@ -5,6 +5,7 @@ import type { Route } from '../../src/api/route.ts';
 import { auditRoutes } from '../../src/audit/routes.ts';
 import { blockRoutes } from '../../src/blocks/routes.ts';
 import { contactRoutes } from '../../src/contacts/routes.ts';
+import { conversationRoutes } from '../../src/conversations/routes.ts';
 import { domainRoutes } from '../../src/domains/routes.ts';
 import { keyRoutes } from '../../src/keys/routes.ts';
 import { catchAllRoutes, mailboxRoutes, namespaceRoutes } from '../../src/mailboxes/routes.ts';
@@ -36,6 +37,7 @@ export const routes: readonly Route[] = [
   ...Object.values(blockRoutes),
   ...Object.values(unsubscribeGroupRoutes),
   ...Object.values(contactRoutes),
+  ...Object.values(conversationRoutes),
   ...Object.values(forgetRoutes),
   ...Object.values(eventRoutes),
   ...Object.values(webhookRoutes),

@@ -29,33 +29,6 @@ const contactImport = kindsOf(
   { 'contact.imported': 'Many were imported at once' },
 );
 
-const conversations = kindsOf(
-  z
-    .looseObject({
-      id: z.string(),
-      title: z.string().nullable(),
-      status: z.string(),
-      channels: z.array(z.string()),
-      messageCount: z.number(),
-      lastActivityAt: z.string().nullable(),
-      ...times,
-    })
-    .meta({ id: 'ConversationTold', description: 'A conversation' }),
-  {
-    id: `conv_${suffix}`,
-    title: 'A question',
-    status: 'active',
-    channels: ['email'],
-    messageCount: 1,
-    lastActivityAt: created,
-    ...timesSample,
-  },
-  {
-    'conversation.created': 'It began',
-    'conversation.updated': 'A message, or a word on it, came to it',
-  },
-);
-
 const campaignRuns = kindsOf(
   z
     .looseObject({
@@ -150,10 +123,4 @@ const installations = kindsOf(
   },
 );
 
-export const awaitedKinds = [
-  ...contactImport,
-  ...conversations,
-  ...campaignRuns,
-  ...templates,
-  ...installations,
-];
+export const awaitedKinds = [...contactImport, ...campaignRuns, ...templates, ...installations];

@@ -3,6 +3,7 @@
 
 import type { App } from '../app.ts';
 import type { MessageEvent } from '../events/record.ts';
+import { messageIdOf } from '../messages/own-message-id.ts';
 import type { InboundEnvelope } from '../messages/projection.ts';
 import type { BlobRow, MessageRow, RecipientRow } from '../messages/queries.ts';
 import type { HeaderAddress, ParsedMail } from '../mime/parse/parsed-mail.ts';
@@ -16,6 +17,9 @@ export interface InboundCopy {
   message: MessageRow;
   recipients: RecipientRow[];
   event: MessageEvent;
+  /** Messages of ours that it answers, as it says: the nearest first. */
+  answers: readonly string[];
+  isAutoReply: boolean;
 }
 
 /** What the copies of one mail have in common. */
@@ -133,7 +137,15 @@ function draftCopy(
       timestamp: receivedAt,
       metadata: { mailboxId, remoteAddress: mail.envelope.remoteAddress },
     },
+    answers: answersIn(mail.header),
+    isAutoReply: mail.header.isAutoReply,
   };
+}
+
+/** RFC 5322 3.6.4: In-Reply-To names what is answered, References what came before, newest last. */
+function answersIn({ inReplyTo, references }: ParsedMail): string[] {
+  const named = [inReplyTo, ...references.toReversed()];
+  return [...new Set(named.flatMap((one) => messageIdOf(one) ?? []))];
 }
 
 /** One copy for each mailbox among the addressees, in their order. */

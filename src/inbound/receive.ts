@@ -14,6 +14,7 @@ import type { Db } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
 import { type Leaving, leaveAll } from '../unsubscribing/leave.ts';
 import { countMail } from '../usage/count.ts';
+import { countAnswers, withConversations } from './answers.ts';
 import { checkSender, type Verdicts } from './check-sender.ts';
 import { draftCopies, type InboundCopy } from './inbound-copy.ts';
 import { mailIntakeOf } from './mail-intake.ts';
@@ -70,7 +71,7 @@ const storeMailOf = perApp((app: App) =>
       trx,
       mails.flatMap((mail) => mail.leavings),
     );
-    await insertCopies(app, trx, copies);
+    await insertCopies(app, trx, await withConversations(trx, copies));
     await insertReports(trx, reports);
     return mails.map(() => undefined);
   }),
@@ -78,6 +79,8 @@ const storeMailOf = perApp((app: App) =>
 
 async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): Promise<void> {
   if (copies.length === 0) return;
+  // Holds conversations: before what counts.
+  await countAnswers(app, trx, copies);
   await insertBlobs(
     trx,
     copies.map(({ blob }) => blob),

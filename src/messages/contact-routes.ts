@@ -1,10 +1,13 @@
-// The deletion of a contact over HTTP: it reaches into messages.
+// The deletion of contacts and conversations over HTTP: it reaches into messages.
 import { area } from '../api/area.ts';
 import { deleted } from '../api/resource-schema.ts';
 import { contactPath } from '../contacts/schema.ts';
+import { conversationPath } from '../conversations/schema.ts';
 import { deleteContact } from './forget-contact.ts';
+import { deleteConversation } from './forget-conversation.ts';
 
 const at = area('contacts');
+const atConversations = area('conversations');
 
 export const forgetRoutes = {
   delete: at.delete('/v1/contacts/{id}', {
@@ -15,5 +18,12 @@ export const forgetRoutes = {
     params: contactPath,
     output: deleted,
     run: (app, { caller, params: { id } }) => deleteContact(app, caller, id),
+  }),
+  deleteConversation: atConversations.delete('/v1/conversations/{id}', {
+    name: 'deleteConversation',
+    summary: 'Delete a conversation for good; its messages stay',
+    params: conversationPath,
+    output: deleted,
+    run: (app, { caller, params: { id } }) => deleteConversation(app, caller, id),
   }),
 };

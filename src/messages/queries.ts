@@ -2,6 +2,7 @@
 // (list-queries.ts); deliveries have src/deliveries/queries.ts. Rows only, no decisions. What changes which
 // messages there are, or their status, notes it for the counts.
 import { type Kysely, sql } from 'kysely';
+import { countLost } from '../conversations/queries.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
 import {
   bulkInsert,
@@ -449,9 +450,10 @@ export async function deleteMessageRow(db: Db, row: MessageRow): Promise<boolean
   const deleted = await q
     .deleteFrom('messages')
     .where('id', '=', row.id)
-    .returning(['organization_id', 'direction', 'status', 'created_at'])
+    .returning(['organization_id', 'direction', 'status', 'created_at', 'conversation_id'])
     .executeTakeFirst();
   if (!deleted) return false;
+  if (deleted.conversation_id !== null) await countLost(db, deleted.conversation_id, 1);
   noteMessages(db, [deleted], -1);
   if (row.raw_blob_id) await q.deleteFrom('blobs').where('id', '=', row.raw_blob_id).execute();
   if (row.content_id) await deleteUnusedContent(db, row.content_id);

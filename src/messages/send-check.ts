@@ -1,7 +1,8 @@
-// What a payload names and does not exist: asked before whether it may be sent. Of what
-// there is none yet, every name is one of nothing. Also reads the message that a send replies to.
+// What a payload names and does not exist: asked before whether it may be sent. Templates
+// are not there yet: every name of one is of nothing. Also reads the message that a send replies to.
 import type { SendCheck } from '../api/send-check.ts';
 import { contactsForSends } from '../contacts/recipients.ts';
+import { holdConversations } from '../conversations/queries.ts';
 import { ResourceNotFoundError, type ServiceError } from '../errors.ts';
 import type { Db } from '../store/db.ts';
 import { findGroupOwners } from '../unsubscribe-groups/queries.ts';
@@ -29,10 +30,12 @@ export const namedCheck: SendCheck<'accepting', Naming> = {
       if (parent?.organization_id === send.organizationId) send.parent = parent;
     }
     const refused = await nameContacts(trx, sends);
+    const lacking = await nameConversations(trx, sends);
     const groupIds = sends.flatMap(({ payload }) => payload.email.unsubscribeGroupId ?? []);
     const owners = groupIds.length > 0 ? await findGroupOwners(trx, groupIds) : [];
     const ownerOf = new Map(owners.map(({ id, organization_id }) => [id, organization_id]));
-    return (send) => refused.get(send) ?? missingResource(send) ?? missingGroup(send, ownerOf);
+    return (send) =>
+      refused.get(send) ?? missingResource(send, lacking) ?? missingGroup(send, ownerOf);
   },
 };
 
@@ -45,14 +48,36 @@ function missingGroup(
   return new ResourceNotFoundError('unsubscribe-group', id);
 }
 
-function missingResource({ payload, parent }: Naming): ResourceNotFoundError | null {
+function missingResource(send: Naming, lacking: ReadonlySet<Naming>): ResourceNotFoundError | null {
+  const { payload, parent } = send;
   const { email, conversationId } = payload;
   const missing = (resource: string, id: string) => new ResourceNotFoundError(resource, id);
   if (email.templateId) return missing('template', email.templateId);
   if (email.templateSlug) return missing('template', email.templateSlug);
-  if (conversationId) return missing('conversation', conversationId);
+  if (conversationId && lacking.has(send)) return missing('conversation', conversationId);
   if (email.inReplyToMessageId && !parent) return missing('message', email.inReplyToMessageId);
   return null;
+}
+
+/**
+ * Holds the conversations of a batch, and none where no send has one; returns the sends that name one that
+ * their organization lacks. What replies to a message of a conversation belongs to it too.
+ */
+async function nameConversations(trx: Db, sends: readonly Naming[]): Promise<Set<Naming>> {
+  const idOf = ({ payload, parent }: Naming) => payload.conversationId ?? parent?.conversation_id;
+  const ids = sends.flatMap((send) => idOf(send) ?? []);
+  const lacking = new Set<Naming>();
+  if (ids.length === 0) return lacking;
+  const rows = await holdConversations(trx, [...new Set(ids)].sort());
+  const ownerOf = new Map(rows.map(({ id, organization_id }) => [id, organization_id]));
+  for (const send of sends) {
+    const conversationId = idOf(send);
+    if (!conversationId) continue;
+    const isThere = ownerOf.get(conversationId) === send.organizationId;
+    if (isThere) send.payload = { ...send.payload, conversationId };
+    else if (send.payload.conversationId) lacking.add(send);
+  }
+  return lacking;
 }
 
 const kinds = ['to', 'cc', 'bcc'] as const;

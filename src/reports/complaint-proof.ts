@@ -5,6 +5,7 @@
 import type { App } from '../app.ts';
 import { type DeliveryRow, findDeliveries, findDelivery } from '../deliveries/queries.ts';
 import { findPublicKey } from '../domains/queries.ts';
+import { messageIdOf } from '../messages/own-message-id.ts';
 import { parsePublicKey } from '../mime/dkim-key.ts';
 import type { CopySignature } from '../mime/parse/bounce/returned-copy.ts';
 import type { ComplaintReport } from '../mime/parse/parse-worker.ts';
@@ -26,12 +27,6 @@ export type Doubt = 'no-proof' | 'not-their-copy' | 'ended';
 export type JudgedComplaint =
   | { isProven: true; delivery: DeliveryRow }
   | { isProven: false; doubt: Doubt; messageId: string; delivery: DeliveryRow | null };
-
-const ownMessageId = /^<(msg_[0-9a-hjkmnp-tv-z]{16,24})@[^>]+>$/;
-
-function messageIdOf(header: string | null): string | null {
-  return ownMessageId.exec(header ?? '')?.[1] ?? null;
-}
 
 /** The messages whose header the organization's domains signed, as far as the copy shows. */
 export async function provenMessages(

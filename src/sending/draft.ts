@@ -82,7 +82,7 @@ export function draftMessage(
     raw_blob_id: stored.rawBlobId,
     mailbox_id: null,
     sender_domain_id: sender.domainId,
-    conversation_id: null,
+    conversation_id: payload.conversationId ?? null,
     campaign_run_id: null,
     template_id: null,
     tags: toJson(payload.tags),

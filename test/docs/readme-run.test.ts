@@ -72,12 +72,19 @@ async function newestWebhook(): Promise<string> {
   return items[0]?.id ?? '';
 }
 
+async function newestConversation(): Promise<string> {
+  const { items } = await home.cli.json<{ items: Item[] }>(['conversations', 'list']);
+  return items[0]?.id ?? '';
+}
+
 /** The line as this reader types it. */
 async function typed(line: string): Promise<string> {
   const keyId = line.includes('KEY_ID') ? await keyNamed('shop') : '';
+  const conversationId = line.includes('CONVERSATION_ID') ? await newestConversation() : '';
   const webhookId = line.includes('WEBHOOK_ID') ? await newestWebhook() : '';
   return line
     .replaceAll('MESSAGE_ID', messageId)
+    .replaceAll('CONVERSATION_ID', conversationId)
     .replaceAll('KEY_ID', keyId)
     .replaceAll('WEBHOOK_ID', webhookId)
     .replaceAll(shownUrl, daemon.httpUrl)
@@ -209,7 +216,6 @@ const lacking = {
   contactId: { to: [{ contactId: 'contact_06dq2k0qz8h3v5m1r9t4w7xy' }] },
   templateId: { email: { templateId: 'tmpl_06dq2k0qz8h3v5m1r9t4w7xy' } },
   templateSlug: { email: { templateSlug: 'welcome' } },
-  conversationId: { conversationId: 'conv_06dq2k0qz8h3v5m1r9t4w7xy' },
   tracking: { email: { subject: 'S', text: 'T', tracking: { opens: true } } },
   footer: { email: { subject: 'S', text: 'T', footer: { enabled: true } } },
 };

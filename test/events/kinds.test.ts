@@ -21,7 +21,6 @@ const awaited = [
   ...['mailbox.action.proposed', 'mailbox.action.approved', 'mailbox.action.rejected'],
   'sender.verified',
   'contact.imported',
-  ...['conversation.created', 'conversation.updated'],
   ...['campaign.run.started', 'campaign.run.completed', 'campaign.run.held'],
   ...['campaign.run.failed', 'template.published'],
   ...['extension.installation.created', 'extension.installation.upgraded'],

@@ -6,6 +6,7 @@ import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { createBlock } from '../../src/blocks/blocks.ts';
 import { createContact } from '../../src/contacts/contacts.ts';
+import { createConversation, moveConversation } from '../../src/conversations/conversations.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { createKey } from '../../src/keys/keys.ts';
@@ -59,6 +60,7 @@ const domains = '/v1/email/domains';
 const senders = '/v1/email/senders';
 const blocks = '/v1/email/blocks';
 const contacts = '/v1/contacts';
+const conversations = '/v1/conversations';
 const mailboxes = '/v1/mailboxes';
 const namespaces = '/v1/mailbox-namespaces';
 const catchAll = '/v1/email/catch-all';
@@ -67,6 +69,16 @@ const webhooks = '/v1/webhooks';
 const unsubscribeGroups = '/v1/unsubscribe-groups';
 
 const mailboxSamples = { status: 'active', namespaceId: 'ns_0123456789abcdefghjk' };
+
+const conversationSamples = {
+  status: 'active',
+  tag: 'made',
+  externalId: 'case-1',
+  contactId: 'contact_0123456789abcdefghjk',
+};
+
+const makeConversation = ({ app, operator, serial, name }: Maker) =>
+  createConversation(app, operator, { externalId: `${name}-${serial}`, tags: ['made'] });
 
 const ramp = {
   identity: 'new' as const,
@@ -193,6 +205,29 @@ export const resources = {
     },
     samples: { tag: 'made', email: 'c1@own.example', externalId: 'crm-1' },
   },
+  conversation: {
+    path: conversations,
+    idKind: 'conversation',
+    make: makeConversation,
+    conforms: {
+      topic: 'conversations',
+      audits: {
+        POST: 'conversation.created',
+        PATCH: 'conversation.updated',
+        DELETE: 'conversation.deleted',
+      },
+    },
+    samples: conversationSamples,
+  },
+  resolvedConversation: {
+    path: conversations,
+    idKind: 'conversation',
+    async make(maker) {
+      const { id } = await makeConversation(maker);
+      return moveConversation(maker.app, maker.operator, id, 'resolve');
+    },
+    samples: conversationSamples,
+  },
   webhook: {
     path: webhooks,
     idKind: 'webhook',
@@ -263,6 +298,9 @@ const readsTracking: readonly CallerName[] = [...all, 'viewer'];
 const writesTracking: readonly CallerName[] = [...all, 'writer'];
 const deletesDomains: readonly CallerName[] = [...all, 'remover', 'postmaster'];
 const _readsWebhooks: readonly CallerName[] = [...all, 'viewer'];
+const readsConversations: readonly CallerName[] = [...all, 'viewer'];
+const writesConversations: readonly CallerName[] = [...all, 'writer'];
+const deletesConversations: readonly CallerName[] = [...all, 'remover'];
 const readsContacts: readonly CallerName[] = [...all, 'viewer'];
 const writesContacts: readonly CallerName[] = [...all, 'writer'];
 const deletesContacts: readonly CallerName[] = [...all, 'remover'];
@@ -515,6 +553,61 @@ export const rows: Readonly<Record<string, Row>> = {
     gives: 200,
     on: 'contact',
     body: () => ({ tags: ['made'] }),
+  },
+
+  [`GET ${conversations}`]: { may: readsConversations, gives: 200, query: '?limit=100' },
+  [`POST ${conversations}`]: {
+    may: writesConversations,
+    gives: 201,
+    body: (_own, serial) => ({ title: `made ${serial}`, tags: ['made'] }),
+    sameBody: ({ name }) => ({ externalId: `${name}-1` }),
+    foreignBody: ({ shared }) => ({ parentConversationId: shared.conversation }),
+  },
+  [`GET ${conversations}/{id}`]: { may: readsConversations, gives: 200, on: 'conversation' },
+  [`PATCH ${conversations}/{id}`]: {
+    may: writesConversations,
+    gives: 200,
+    on: 'conversation',
+    body: (_own, serial) => ({ title: `renamed ${serial}` }),
+  },
+  [`DELETE ${conversations}/{id}`]: {
+    may: deletesConversations,
+    gives: 200,
+    on: 'conversation',
+    spends: true,
+  },
+  [`POST ${conversations}/{id}/tags`]: {
+    may: writesConversations,
+    gives: 200,
+    on: 'conversation',
+    body: () => ({ tags: ['vip'] }),
+  },
+  [`DELETE ${conversations}/{id}/tags`]: {
+    may: writesConversations,
+    gives: 200,
+    on: 'conversation',
+    body: () => ({ tags: ['made'] }),
+  },
+  [`POST ${conversations}/{id}/resolve`]: {
+    may: writesConversations,
+    gives: 200,
+    on: 'conversation',
+    spends: true,
+    body: () => ({ resolutionType: 'manual' }),
+  },
+  [`POST ${conversations}/{id}/archive`]: {
+    may: writesConversations,
+    gives: 200,
+    on: 'conversation',
+    spends: true,
+    body: () => ({}),
+  },
+  [`POST ${conversations}/{id}/reopen`]: {
+    may: writesConversations,
+    gives: 200,
+    on: 'resolvedConversation',
+    spends: true,
+    body: () => ({}),
   },
 
   [`GET ${webhooks}`]: { may: readsWebhooks, gives: 200, query: '?limit=100' },

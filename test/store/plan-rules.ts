@@ -33,6 +33,9 @@ const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
   contacts: [['id'], ['organization_id', 'external_id']],
   contact_identities: [['contact_id'], ['organization_id', 'folded_identifier']],
   contact_tags: [['organization_id', 'tag']],
+  conversations: [['id'], ['organization_id', 'external_id']],
+  conversation_tags: [['organization_id', 'tag']],
+  conversation_contacts: [['conversation_id'], ['contact_id']],
   webhook_deliveries: [
     ['id'],
     ['endpoint_id', 'status'],
@@ -56,7 +59,12 @@ const queueIndexes = [
 const wholly: Readonly<Record<string, string>> = { webhook_deliveries: 'endpoint_id' };
 
 /** Indexes in the order of a list: good for a page of it, read in that order, and for single rows of it. */
-const listIndexes = ['events_in_order', 'contacts_of_organization'];
+const listIndexes = [
+  'events_in_order',
+  'contacts_of_organization',
+  'conversations_of_organization',
+  'conversations_by_status',
+];
 const isByIds = (words: string) => /\bid ?= ?(\?|\$|ANY|')/.test(words);
 
 /** Ways that lead to as many rows as there are: good for a page in the order of the index alone. */

@@ -171,6 +171,18 @@ async function seed({ test, own, foreign }: PermissionWorld): Promise<void> {
         external_id || '@example.com' from contacts where external_id like 'crm%'`.execute(trx);
     await sql`insert into contact_tags (organization_id, tag, contact_id)
       select organization_id, 'made', id from contacts where external_id like 'crm%'`.execute(trx);
+    await sql`insert into conversations (id, organization_id, status, external_id, priority, urgency,
+        is_internal, is_private, is_test, message_count, created_at, updated_at)
+      select 'conv_' || lpad(i::text, 24, '0'), case when i % 2 = 0 then ${organizationId}
+        else ${foreign.organizationId} end, case when i % 3 = 0 then 'active' else 'resolved' end,
+        'case' || i, 0, 'normal', 0, 0, 0, 0, 0, 0
+      from ${numbers}`.execute(trx);
+    await sql`insert into conversation_tags (organization_id, tag, conversation_id)
+      select organization_id, case when external_id like 'case%8' then 'made' else external_id end, id
+      from conversations where external_id like 'case%'`.execute(trx);
+    await sql`insert into conversation_contacts (conversation_id, contact_id)
+      select 'conv_' || lpad(i::text, 24, '0'), 'contact_' || lpad(i::text, 24, '0')
+      from ${numbers}`.execute(trx);
     await sql`insert into blocks (id, organization_id, address, folded_address, reason, created_at)
       select 'blk_' || i, case when i % 2 = 0 then ${organizationId} else ${foreign.organizationId} end,
         'u' || i || '@example.com', 'u' || i || '@example.com', 'bounce', 0

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
 import type { App, LoggedEvent } from '../../src/app.ts';
 import { createContact, updateContact } from '../../src/contacts/contacts.ts';
+import { createConversation, updateConversation } from '../../src/conversations/conversations.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { awaitedKinds } from '../../src/events/awaited-kinds.ts';
@@ -165,6 +166,14 @@ const causes: Record<string, Cause> = {
     const { id } = await contactOf(world);
     return () => deleteContact(world.app, world.caller, id);
   },
+  'conversation.created':
+    async ({ app, caller }) =>
+    () =>
+      createConversation(app, caller, {}),
+  'conversation.updated': async ({ app, caller }) => {
+    const { id } = await createConversation(app, caller, {});
+    return () => updateConversation(app, caller, id, { title: 'A question' });
+  },
   'mailbox.created': async (world) => () => mailboxOf(world),
   'mailbox.updated': async (world) => {
     const { id } = await mailboxOf(world);
@@ -284,6 +293,7 @@ async function stateOf({ app }: World, kind: string): Promise<unknown> {
     holds: sql`select * from health_reviews order by organization_id`,
     organizations: sql`select id, sending_status from organizations order by id`,
     mailboxes: sql`select id, status, display_name, deleted_at from mailboxes order by id`,
+    conversations: sql`select id, title from conversations order by id`,
     contacts: sql`select id, name from contacts order by id`,
     blocks: sql`select id from blocks order by id`,
     clicks: sql`select clicks from engagements order by delivery_id`,

@@ -1,0 +1,14 @@
+import { Flags } from '@oclif/core';
+import { dataFlag } from '../base/command.ts';
+import { updateCommand } from '../base/verbs.ts';
+import { args, card } from './show.ts';
+
+export default updateCommand({
+  summary: 'Archive a conversation',
+  examples: [['By its id', 'svc conversations archive conv_06dq2k0qz8h3v5m1r9t4w7xy']],
+  args,
+  flags: { reason: Flags.string({ description: 'Why' }), ...dataFlag },
+  fields: { reason: 'statusReason' },
+  route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.archive,
+  card,
+});

@@ -1,0 +1,17 @@
+import { Flags } from '@oclif/core';
+import { dataFlag } from '../base/command.ts';
+import { updateCommand } from '../base/verbs.ts';
+import { args, card } from './show.ts';
+
+export default updateCommand({
+  summary: 'Add tags to a conversation',
+  examples: [['One of them', 'svc conversations tag conv_06dq2k0qz8h3v5m1r9t4w7xy --tag billing']],
+  args,
+  flags: {
+    tag: Flags.string({ description: 'A tag; may be repeated', multiple: true }),
+    ...dataFlag,
+  },
+  fields: { tag: 'tags' },
+  route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.tag,
+  card,
+});

@@ -1,0 +1,19 @@
+import { Flags } from '@oclif/core';
+import { dataFlag } from '../base/command.ts';
+import { updateCommand } from '../base/verbs.ts';
+import { args, card } from './show.ts';
+
+export default updateCommand({
+  summary: 'Change a conversation',
+  examples: [['Sooner', 'svc conversations update conv_06dq2k0qz8h3v5m1r9t4w7xy --urgency urgent']],
+  args,
+  flags: {
+    title: Flags.string({ description: 'What it is about' }),
+    description: Flags.string({ description: 'More of that' }),
+    'external-id': Flags.string({ description: 'An id of your own' }),
+    urgency: Flags.string({ description: 'low, normal, high or urgent' }),
+    ...dataFlag,
+  },
+  route: async () => (await import('../../src/conversations/routes.ts')).conversationRoutes.update,
+  card,
+});

@@ -1,0 +1,283 @@
+// Conversations, the resource (specification 2.7, 4.5): one function per verb but for deletion, which reaches
+// into messages (src/messages/forget-conversation.ts). What messages do to them is arrivals.ts.
+import { type Page, toPage } from '../api/pagination.ts';
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { changesOf } from '../audit/audit.ts';
+import type { AuditAction } from '../audit/schema.ts';
+import { ConflictError, ValidationError } from '../errors.ts';
+import { record, told } from '../events/record.ts';
+import { type Db, fromJson, isDuplicate, toJson } from '../store/db.ts';
+import { conversationCreated, conversationUpdated } from './events.ts';
+import { countConversations, selectConversations } from './list-queries.ts';
+import { presentConversation, presentConversations } from './present.ts';
+import * as queries from './queries.ts';
+import {
+  type Conversation,
+  type CreateConversation,
+  type ListConversations,
+  type Move,
+  mostTags,
+  type Resolve,
+  type UpdateConversation,
+} from './schema.ts';
+import { type MoveName, stateAfterMove } from './states.ts';
+
+/** What an input says of the columns; undefined where it says nothing. */
+function columnsOf(input: UpdateConversation) {
+  const { categories, metadata, context, isInternal, isPrivate } = input;
+  const json = (value: unknown) => (value === undefined ? undefined : toJson(value));
+  const flag = (value: boolean | undefined) => (value === undefined ? undefined : Number(value));
+  const columns = {
+    title: input.title,
+    external_id: input.externalId,
+    description: input.description,
+    parent_conversation_id: input.parentConversationId,
+    priority: input.priority,
+    urgency: input.urgency,
+    complexity: input.complexity,
+    categories: json(categories && [...new Set(categories)]),
+    metadata: json(metadata),
+    context: json(context),
+    is_internal: flag(isInternal),
+    is_private: flag(isPrivate),
+  };
+  const said = Object.entries(columns).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(said) as Partial<queries.ConversationRow>;
+}
+
+function newRow(app: App, caller: Caller, input: CreateConversation): queries.ConversationRow {
+  const now = app.clock.now();
+  return {
+    id: app.newId('conversation'),
+    organization_id: caller.organizationId,
+    status: 'active',
+    status_reason: null,
+    title: null,
+    external_id: null,
+    description: null,
+    parent_conversation_id: null,
+    priority: 0,
+    urgency: 'normal',
+    complexity: null,
+    tags: toJson([...new Set(input.tags)]),
+    categories: null,
+    metadata: null,
+    context: null,
+    is_internal: 0,
+    is_private: 0,
+    is_test: Number(caller.isTest),
+    message_count: 0,
+    started_at: null,
+    last_activity_at: null,
+    last_human_activity_at: null,
+    resolved_at: null,
+    resolution_type: null,
+    resolution_notes: null,
+    archived_at: null,
+    created_at: now,
+    updated_at: now,
+    ...columnsOf(input),
+  };
+}
+
+/**
+ * @throws ConflictError naming the conversation that has the external id; ResourceNotFoundError for a
+ * parent that there is not; ValidationError for one that is its own.
+ */
+async function assertFits(
+  db: Db,
+  organizationId: string,
+  ownId: string | null,
+  { externalId, parentConversationId: parent }: UpdateConversation,
+): Promise<void> {
+  if (parent && parent === ownId) {
+    throw ValidationError.of('parentConversationId', 'is the conversation itself');
+  }
+  if (parent) await queries.conversations.get(db, organizationId, parent);
+  if (externalId === null || externalId === undefined) return;
+  const range = { limit: 1, offset: 0 };
+  const [other] = await selectConversations(db, organizationId, { externalId }, range);
+  if (!other || other.id === ownId) return;
+  const text = `The external id ${externalId} is that of ${other.id} already`;
+  throw new ConflictError('conversation', text);
+}
+
+/** Runs `work` once more where another process took the external id in between: then it is found. */
+async function orAgain<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    return work();
+  }
+}
+
+/** Makes a conversation. @throws as `assertFits`. */
+export function createConversation(
+  app: App,
+  caller: Caller,
+  input: CreateConversation,
+): Promise<Conversation> {
+  const row = newRow(app, caller, input);
+  const make = () =>
+    app.store.write(async (trx) => {
+      await assertFits(trx, caller.organizationId, null, input);
+      await queries.insertConversation(trx, row, fromJson<string[]>(row.tags) ?? []);
+      const conversation = await presentConversation(trx, row);
+      const { title, externalId, tags } = conversation;
+      await record(app, trx, caller, {
+        subject: row.id,
+        action: 'conversation.created',
+        details: { title, externalId, tags },
+        event: told(conversationCreated, conversation),
+      });
+      return conversation;
+    });
+  return orAgain(make);
+}
+
+/** A page of the organization's conversations, newest first. */
+export async function listConversations(
+  app: App,
+  { organizationId }: Caller,
+  query: ListConversations,
+): Promise<Page<Conversation>> {
+  const { db } = app.store;
+  const { page, limit, ...filter } = query;
+  const range = { limit, offset: (page - 1) * limit };
+  const [rows, total] = await Promise.all([
+    selectConversations(db, organizationId, filter, range),
+    countConversations(db, organizationId, filter),
+  ]);
+  return toPage(await presentConversations(db, organizationId, rows), total, query);
+}
+
+/** @throws ResourceNotFoundError. */
+export async function getConversation(
+  app: App,
+  { organizationId }: Caller,
+  id: string,
+): Promise<Conversation> {
+  const { db } = app.store;
+  return presentConversation(db, await queries.conversations.get(db, organizationId, id));
+}
+
+/** Moves the index of tags from what the row had to what it has. */
+async function moveTags(
+  trx: Db,
+  row: queries.ConversationRow,
+  tags: readonly string[],
+): Promise<void> {
+  const had = fromJson<string[]>(row.tags) ?? [];
+  await queries.removeTags(
+    trx,
+    row,
+    had.filter((tag) => !tags.includes(tag)),
+  );
+  await queries.addTags(
+    trx,
+    row,
+    tags.filter((tag) => !had.includes(tag)),
+  );
+}
+
+/** What a change is made of; `columns` and `tags` may depend on what the conversation was. */
+interface ConversationChange {
+  action?: AuditAction;
+  input?: UpdateConversation;
+  columns?: (row: queries.ConversationRow) => Partial<queries.ConversationRow>;
+  tags?: ((had: readonly string[]) => readonly string[]) | undefined;
+}
+
+function change(
+  app: App,
+  caller: Caller,
+  id: string,
+  { action = 'conversation.updated', input = {}, columns, tags }: ConversationChange,
+): Promise<Conversation> {
+  const { organizationId } = caller;
+  const run = () =>
+    app.store.write(async (trx) => {
+      const now = app.clock.now();
+      await assertFits(trx, organizationId, id, input);
+      // Locks the row: what follows is decided by what it holds.
+      const row = await queries.conversations.update(trx, organizationId, id, { updated_at: now });
+      const before = await presentConversation(trx, row);
+      const newTags = tags && [...new Set(tags(before.tags))];
+      if (newTags) await moveTags(trx, row, newTags);
+      const changed = await queries.updateConversation(trx, row, {
+        ...columns?.(row),
+        ...(newTags && { tags: toJson(newTags) }),
+        updated_at: now,
+      });
+      const conversation = await presentConversation(trx, changed);
+      const details = changesOf(before, conversation);
+      if (Object.keys(details).length > 0) {
+        const event = told(conversationUpdated, conversation);
+        await record(app, trx, caller, { subject: id, action, details, event });
+      }
+      return conversation;
+    });
+  return orAgain(run);
+}
+
+/** Changes what is given. @throws ResourceNotFoundError; else as `createConversation`. */
+export function updateConversation(
+  app: App,
+  caller: Caller,
+  id: string,
+  input: UpdateConversation,
+): Promise<Conversation> {
+  const { tags } = input;
+  const columns = columnsOf(input);
+  return change(app, caller, id, { input, columns: () => columns, tags: tags && (() => tags) });
+}
+
+/**
+ * Adds tags, keeping those that there are.
+ * @throws ResourceNotFoundError; ValidationError where there would be more than it may have.
+ */
+export function addTags(
+  app: App,
+  caller: Caller,
+  id: string,
+  tags: readonly string[],
+): Promise<Conversation> {
+  const add = (had: readonly string[]) => {
+    const all = [...new Set([...had, ...tags])];
+    if (all.length <= mostTags) return all;
+    const text = `would be ${all.length}: a conversation has ${mostTags} at most`;
+    throw ValidationError.of('tags', text);
+  };
+  return change(app, caller, id, { tags: add });
+}
+
+/** Takes tags off; one that the conversation lacks is ignored. @throws ResourceNotFoundError. */
+export function removeTags(
+  app: App,
+  caller: Caller,
+  id: string,
+  tags: readonly string[],
+): Promise<Conversation> {
+  return change(app, caller, id, { tags: (had) => had.filter((tag) => !tags.includes(tag)) });
+}
+
+const actions = {
+  resolve: 'conversation.resolved',
+  archive: 'conversation.archived',
+  reopen: 'conversation.reopened',
+} as const satisfies Record<MoveName, AuditAction>;
+
+/** Moves it by hand. @throws ResourceNotFoundError; ConflictError where it is in no such state. */
+export function moveConversation(
+  app: App,
+  caller: Caller,
+  id: string,
+  move: MoveName,
+  input: Move | Resolve = {},
+): Promise<Conversation> {
+  const columns = (row: queries.ConversationRow) =>
+    stateAfterMove(row, move, input, app.clock.now());
+  return change(app, caller, id, { action: actions[move], columns });
+}

@@ -1,0 +1,232 @@
+// All SQL on conversations, their tags and contacts. Rows only, no decisions. Which of them a page has is
+// list-queries.ts, how many there are count-queries.ts.
+import type { Kysely } from 'kysely';
+import {
+  bulkInsert,
+  change,
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../store/db.ts';
+import { rowsOf } from '../store/rows.ts';
+import { noteConversation } from './count-queries.ts';
+import type { Conversation, ConversationStatus } from './schema.ts';
+
+export interface ConversationRow {
+  id: string;
+  organization_id: string;
+  status: ConversationStatus;
+  status_reason: string | null;
+  title: string | null;
+  external_id: string | null;
+  description: string | null;
+  parent_conversation_id: string | null;
+  priority: number;
+  urgency: Conversation['urgency'];
+  complexity: Conversation['complexity'];
+  /** JSON, each null where there is nothing. */
+  tags: string | null;
+  categories: string | null;
+  metadata: string | null;
+  context: string | null;
+  is_internal: number;
+  is_private: number;
+  is_test: number;
+  /** Of messages that are kept. */
+  message_count: number;
+  started_at: number | null;
+  last_activity_at: number | null;
+  last_human_activity_at: number | null;
+  resolved_at: number | null;
+  resolution_type: Conversation['resolutionType'];
+  resolution_notes: string | null;
+  archived_at: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+interface ContactLink {
+  conversation_id: string;
+  contact_id: string;
+}
+
+interface ConversationTables {
+  conversations: ConversationRow;
+  conversation_tags: { organization_id: string; tag: string; conversation_id: string };
+  conversation_contacts: ContactLink;
+}
+
+/** By an id; what moves the status goes by the functions below, which count. */
+export const conversations = rowsOf<ConversationRow>('conversations', 'conversation');
+
+type IdList = { ids: unknown };
+
+const selectHeld = statement((db: Kysely<ConversationTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('conversations')
+    .selectAll()
+    .where(isOneOf(db, 'id', parameter('ids')))
+    .orderBy('id')
+    .$if(engineOf(db) === 'postgres', (q) => q.forNoKeyUpdate()),
+);
+
+/**
+ * Hot: asked for sends that name conversations. They are held until the transaction ends, once a
+ * transaction, in the order of their ids.
+ */
+export function holdConversations(db: Db, ids: readonly string[]): Promise<ConversationRow[]> {
+  return selectHeld(db, { ids: idList(db, ids) });
+}
+
+const selectByIds = statement((db: Kysely<ConversationTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('conversations')
+    .selectAll()
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/** Those that there are, in no order. */
+export function findConversations(db: Db, ids: readonly string[]): Promise<ConversationRow[]> {
+  return selectByIds(db, { ids: idList(db, ids) });
+}
+
+const moveRow = change((db: Kysely<ConversationTables>, parameter: ParameterOf<ConversationRow>) =>
+  db
+    .updateTable('conversations')
+    .set({
+      status: parameter('status'),
+      status_reason: parameter('status_reason'),
+      message_count: parameter('message_count'),
+      started_at: parameter('started_at'),
+      last_activity_at: parameter('last_activity_at'),
+      last_human_activity_at: parameter('last_human_activity_at'),
+      resolved_at: parameter('resolved_at'),
+      resolution_type: parameter('resolution_type'),
+      resolution_notes: parameter('resolution_notes'),
+      archived_at: parameter('archived_at'),
+      updated_at: parameter('updated_at'),
+    })
+    .where('id', '=', parameter('id')),
+);
+
+/** Hot: what messages change of a conversation that is held. */
+export async function moveConversation(
+  db: Db,
+  before: ConversationRow,
+  after: ConversationRow,
+): Promise<void> {
+  await moveRow(db, after);
+  noteConversation(db, before, -1);
+  noteConversation(db, after, 1);
+}
+
+const loseMessages = change(
+  (db: Kysely<ConversationTables>, parameter: ParameterOf<{ id: string; count: number }>) =>
+    db
+      .updateTable('conversations')
+      .set((set) => ({ message_count: set('message_count', '-', parameter('count')) }))
+      .where('id', '=', parameter('id')),
+);
+
+/** So many of its messages are gone, or are its messages no more. */
+export async function countLost(db: Db, id: string, count: number): Promise<void> {
+  await loseMessages(db, { id, count });
+}
+
+/** Throws what `isDuplicate` knows where the external id is another conversation's. */
+export async function insertConversation(
+  db: Db,
+  row: ConversationRow,
+  tags: readonly string[],
+): Promise<void> {
+  await conversations.insert(db, row);
+  noteConversation(db, row, 1);
+  await addTags(db, row, tags);
+}
+
+/** The row as changed; `before` is held. Throws as `insertConversation`. */
+export async function updateConversation(
+  db: Db,
+  before: ConversationRow,
+  changes: Partial<ConversationRow>,
+): Promise<ConversationRow> {
+  const after = await conversations.update(db, before.organization_id, before.id, changes);
+  noteConversation(db, before, -1);
+  noteConversation(db, after, 1);
+  return after;
+}
+
+/** Takes it away with its tags and contacts. @throws ResourceNotFoundError. */
+export async function deleteConversationRow(
+  db: Db,
+  row: ConversationRow,
+  tags: readonly string[],
+): Promise<void> {
+  await removeTags(db, row, tags);
+  await conversations.remove(db, row.organization_id, row.id);
+  noteConversation(db, row, -1);
+}
+
+type Owned = Pick<ConversationRow, 'id' | 'organization_id'>;
+
+const insertTagRows = bulkInsert<ConversationTables>('conversation_tags', [
+  ...['organization_id', 'tag', 'conversation_id'],
+]);
+
+/** Tags that the conversation lacks. */
+export async function addTags(
+  db: Db,
+  { id, organization_id }: Owned,
+  tags: readonly string[],
+): Promise<void> {
+  const rows = tags.toSorted().map((tag) => ({ organization_id, tag, conversation_id: id }));
+  await insertTagRows(db, rows);
+}
+
+/** Tags that the conversation has. */
+export async function removeTags(
+  db: Db,
+  { id, organization_id }: Owned,
+  tags: readonly string[],
+): Promise<void> {
+  if (tags.length === 0) return;
+  await tables<ConversationTables>(db)
+    .deleteFrom('conversation_tags')
+    .where('organization_id', '=', organization_id)
+    .where(isOneOf(db, 'tag', idList(db, tags)))
+    .where('conversation_id', '=', id)
+    .execute();
+}
+
+const selectLinks = statement((db: Kysely<ConversationTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('conversation_contacts')
+    .selectAll()
+    .where(isOneOf(db, 'conversation_id', parameter('ids')))
+    .orderBy('conversation_id')
+    .orderBy('contact_id'),
+);
+
+/** Whom these conversations are with. */
+export function findContactLinks(db: Db, ids: readonly string[]): Promise<ContactLink[]> {
+  return selectLinks(db, { ids: idList(db, ids) });
+}
+
+const insertLinkRows = bulkInsert<ConversationTables>('conversation_contacts', [
+  'conversation_id',
+  'contact_id',
+]);
+
+/** Links that are not there, of conversations that are held. */
+export async function insertContactLinks(db: Db, links: readonly ContactLink[]): Promise<void> {
+  const keyOf = ({ conversation_id, contact_id }: ContactLink) =>
+    `${conversation_id} ${contact_id}`;
+  await insertLinkRows(
+    db,
+    links.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
+  );
+}

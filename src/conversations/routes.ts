@@ -1,0 +1,117 @@
+// The HTTP operations on conversations (specification 4.5); deletion is in src/messages/contact-routes.ts.
+import { area } from '../api/area.ts';
+import { pageOf } from '../api/pagination.ts';
+import { ConflictError } from '../errors.ts';
+import {
+  addTags,
+  createConversation,
+  getConversation,
+  listConversations,
+  moveConversation,
+  removeTags,
+  updateConversation,
+} from './conversations.ts';
+import {
+  createConversationInput,
+  listConversationsQuery,
+  moveInput,
+  conversationOutput as output,
+  conversationPath as params,
+  resolveInput,
+  tagsInput,
+  updateConversationInput,
+} from './schema.ts';
+
+const at = area('conversations', 'Messages that belong together, and how far they are');
+const path = '/v1/conversations';
+const throws = [ConflictError];
+
+export const conversationRoutes = {
+  list: at.get(path, {
+    name: 'listConversations',
+    summary: 'List conversations, newest first',
+    query: listConversationsQuery,
+    output: pageOf(output),
+    run: (app, { caller, query }) => listConversations(app, caller, query),
+  }),
+  create: at.post(path, {
+    name: 'createConversation',
+    summary: 'Create a conversation',
+    description:
+      'It is `active`. A send that names it as `conversationId` belongs to it, and so does an answer that ' +
+      'comes in to such a message. The external id of another conversation is a 409 that names it.',
+    body: createConversationInput,
+    output,
+    throws,
+    run: (app, { caller, body }) => createConversation(app, caller, body),
+  }),
+  get: at.get(`${path}/{id}`, {
+    name: 'getConversation',
+    summary: 'Show a conversation',
+    params,
+    output,
+    run: (app, { caller, params: { id } }) => getConversation(app, caller, id),
+  }),
+  update: at.patch(`${path}/{id}`, {
+    name: 'updateConversation',
+    summary: 'Change a conversation',
+    description: 'What is given is replaced whole.',
+    params,
+    body: updateConversationInput,
+    output,
+    throws,
+    run: (app, { caller, params: { id }, body }) => updateConversation(app, caller, id, body),
+  }),
+  tag: at.post(`${path}/{id}/tags`, {
+    name: 'addConversationTags',
+    summary: 'Add tags to a conversation, keeping those it has',
+    params,
+    body: tagsInput,
+    output,
+    run: (app, { caller, params: { id }, body }) => addTags(app, caller, id, body.tags),
+  }),
+  untag: at.delete(`${path}/{id}/tags`, {
+    name: 'removeConversationTags',
+    summary: 'Take tags off a conversation; one that it lacks is ignored',
+    permission: 'conversations:write',
+    params,
+    body: tagsInput,
+    output,
+    run: (app, { caller, params: { id }, body }) => removeTags(app, caller, id, body.tags),
+  }),
+  resolve: at.post(`${path}/{id}/resolve`, {
+    name: 'resolveConversation',
+    summary: 'Resolve a conversation that is active or waiting',
+    description: 'The next message that comes in makes it active again.',
+    params,
+    body: resolveInput,
+    bodyOptional: true,
+    output,
+    throws,
+    run: (app, { caller, params: { id }, body }) =>
+      moveConversation(app, caller, id, 'resolve', body),
+  }),
+  archive: at.post(`${path}/{id}/archive`, {
+    name: 'archiveConversation',
+    summary: 'Archive a conversation',
+    description: 'Messages go on to be counted in it, and leave it archived.',
+    params,
+    body: moveInput,
+    bodyOptional: true,
+    output,
+    throws,
+    run: (app, { caller, params: { id }, body }) =>
+      moveConversation(app, caller, id, 'archive', body),
+  }),
+  reopen: at.post(`${path}/{id}/reopen`, {
+    name: 'reopenConversation',
+    summary: 'Make a conversation active that is resolved or archived',
+    params,
+    body: moveInput,
+    bodyOptional: true,
+    output,
+    throws,
+    run: (app, { caller, params: { id }, body }) =>
+      moveConversation(app, caller, id, 'reopen', body),
+  }),
+};

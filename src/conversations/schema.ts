@@ -1,0 +1,182 @@
+// Shapes of conversations, in and out (specification 2.7, 4.5).
+import { z } from 'zod';
+import { headerText } from '../api/address-schema.ts';
+import { boundedList, boundedMap } from '../api/bounded-schema.ts';
+import { pageQuery } from '../api/pagination.ts';
+import { idPath } from '../api/resource-schema.ts';
+import { createContactInput, listContactsQuery, tagsInput } from '../contacts/schema.ts';
+import { idPattern } from '../runtime/ids.ts';
+
+export { mostTags } from '../contacts/schema.ts';
+
+export const conversationStatuses = ['active', 'waiting', 'resolved', 'archived'] as const;
+const urgencies = ['low', 'normal', 'high', 'urgent'] as const;
+const complexities = ['simple', 'moderate', 'complex'] as const;
+const resolutionTypes = ['automated', 'manual', 'abandoned'] as const;
+
+const mostCategories = 20;
+const mostKeys = 50;
+const mostSteps = 100;
+const longestText = 5_000;
+/** Of the context as JSON: events carry it. */
+const longestContext = 32 * 1024;
+
+export const conversationPath = idPath('conversation');
+
+const line = headerText(200).min(1);
+const text = z.string().min(1).max(longestText);
+/** Tags and metadata are those of contacts. */
+const { tags, metadata } = createContactInput.shape;
+const { tag } = listContactsQuery.shape;
+
+const values = boundedMap(
+  z.record(
+    z.string().min(1).max(100),
+    z.union([z.string().max(longestText), z.number(), z.boolean(), z.null()]),
+  ),
+  mostKeys,
+);
+const steps = boundedList(z.array(line), mostSteps);
+
+const contextInput = z
+  .strictObject({
+    customerData: values.nullish(),
+    previousConversations: steps.nullish(),
+    sessionVariables: values.nullish(),
+    workflowState: z
+      .strictObject({
+        currentStep: line.nullish(),
+        completedSteps: steps.nullish(),
+        pendingSteps: steps.nullish(),
+        workflowData: values.nullish(),
+      })
+      .nullish(),
+  })
+  .refine((context) => JSON.stringify(context).length <= longestContext, {
+    message: 'is longer than 32 KB of JSON',
+  });
+
+const id = z.string().regex(idPattern('conversation'), 'is not a conversation id');
+
+const fields = {
+  title: line.nullable().optional(),
+  externalId: line.nullable().optional().meta({ description: 'Unique in the organization' }),
+  description: text.nullable().optional(),
+  parentConversationId: id.nullable().optional().meta({ description: 'May be deleted later' }),
+  priority: z.int().min(0).max(100).optional(),
+  urgency: z.enum(urgencies).optional(),
+  complexity: z.enum(complexities).nullable().optional(),
+  tags,
+  categories: boundedList(z.array(line), mostCategories).optional(),
+  metadata,
+  context: contextInput.nullable().optional(),
+  isInternal: z.boolean().optional(),
+  isPrivate: z.boolean().optional(),
+};
+
+export const createConversationInput = z.strictObject(fields).meta({
+  examples: [{ title: 'A question about an invoice', urgency: 'high', tags: ['billing'] }],
+});
+
+export const updateConversationInput = z
+  .strictObject(fields)
+  .meta({ examples: [{ urgency: 'low', priority: 10 }] });
+
+export { tagsInput };
+
+const statusReason = headerText(500).min(1).nullable().optional();
+
+export const moveInput = z
+  .strictObject({ statusReason })
+  .meta({ examples: [{ statusReason: 'The customer asked for it' }] });
+
+export const resolveInput = z
+  .strictObject({
+    statusReason,
+    resolutionType: z.enum(resolutionTypes).optional().meta({ description: 'Without, manual' }),
+    resolutionNotes: text.nullable().optional(),
+  })
+  .meta({ examples: [{ resolutionType: 'manual', resolutionNotes: 'A new invoice was sent' }] });
+
+export const listConversationsQuery = z.strictObject({
+  ...pageQuery,
+  status: z.enum(conversationStatuses).optional(),
+  tag,
+  externalId: line.optional(),
+  contactId: z.string().regex(idPattern('contact'), 'is not a contact id').optional(),
+});
+
+const orNull = z.string().nullable();
+const json = z.record(z.string(), z.unknown());
+
+export const conversationOutput = z
+  .object({
+    id: z.string(),
+    title: orNull,
+    externalId: orNull,
+    status: z.enum(conversationStatuses),
+    primaryChannel: z.literal('email'),
+    channels: z.array(z.literal('email')),
+    priority: z.number().meta({ description: '0 to 100' }),
+    urgency: z.enum(urgencies),
+    tags: z.array(z.string()),
+    isTest: z.boolean().meta({ description: 'Made with a test key' }),
+    messageCount: z.number(),
+    lastActivityAt: orNull.meta({ description: 'Of its newest message' }),
+    createdAt: z.string(),
+    description: orNull,
+    parentConversationId: orNull,
+    statusReason: orNull,
+    complexity: z.enum(complexities).nullable(),
+    categories: z.array(z.string()),
+    metadata: json,
+    context: z.object({
+      customerData: json,
+      previousConversations: z.array(z.string()),
+      sessionVariables: json,
+      workflowState: z.object({
+        currentStep: orNull,
+        completedSteps: z.array(z.string()),
+        pendingSteps: z.array(z.string()),
+        workflowData: json,
+      }),
+    }),
+    isInternal: z.boolean(),
+    isPrivate: z.boolean(),
+    contacts: z
+      .array(
+        z.object({
+          id: z.string(),
+          name: orNull,
+          displayName: orNull,
+          identities: z.array(
+            z.object({
+              channel: z.literal('email'),
+              identifier: z.string(),
+              verified: z.boolean(),
+            }),
+          ),
+        }),
+      )
+      .meta({ description: 'Who got or wrote its messages; 20 at most' }),
+    startedAt: orNull.meta({ description: 'When its first message came or went' }),
+    lastHumanActivityAt: orNull.meta({
+      description:
+        'Of its newest message by a person: no auto-reply, and not by a key of a service',
+    }),
+    resolvedAt: orNull,
+    archivedAt: orNull,
+    resolutionType: z.enum(resolutionTypes).nullable(),
+    resolutionNotes: orNull,
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'Conversation', description: 'Messages that belong together' });
+
+export type ConversationStatus = (typeof conversationStatuses)[number];
+export type ContextInput = z.output<typeof contextInput>;
+export type CreateConversation = z.output<typeof createConversationInput>;
+export type UpdateConversation = z.output<typeof updateConversationInput>;
+export type Move = z.output<typeof moveInput>;
+export type Resolve = z.output<typeof resolveInput>;
+export type ListConversations = z.output<typeof listConversationsQuery>;
+export type Conversation = z.output<typeof conversationOutput>;

@@ -1,0 +1,79 @@
+// The states of a conversation.
+//
+//   status            | by                    | then
+//   ------------------+-----------------------+-----------------------------------------
+//   (none)            | made                  | active
+//   active            | an outbound message   | waiting
+//   waiting, resolved | an inbound message    | active
+//   active, waiting   | resolve               | resolved
+//   any but archived  | archive               | archived
+//   resolved, archived| reopen                | active
+//
+// All other messages leave it as it is: what is archived stays archived, what is resolved stays so where we
+// write. All other moves by hand are a 409. Who becomes active is neither resolved nor archived any more.
+import { ConflictError } from '../errors.ts';
+import type { ConversationRow } from './queries.ts';
+import type { ConversationStatus, Move, Resolve } from './schema.ts';
+
+type State = Pick<
+  ConversationRow,
+  | 'status'
+  | 'status_reason'
+  | 'resolved_at'
+  | 'resolution_type'
+  | 'resolution_notes'
+  | 'archived_at'
+>;
+
+const open = {
+  resolved_at: null,
+  resolution_type: null,
+  resolution_notes: null,
+  archived_at: null,
+};
+
+/** What a message changes of the state; nothing in most cases. */
+export function stateAfterMessage(
+  { status }: Pick<ConversationRow, 'status'>,
+  { id, direction }: { id: string; direction: 'outbound' | 'inbound' },
+): Partial<State> {
+  if (direction === 'outbound') {
+    if (status !== 'active') return {};
+    return { status: 'waiting', status_reason: `${id} went out` };
+  }
+  if (status !== 'waiting' && status !== 'resolved') return {};
+  return { ...open, status: 'active', status_reason: `${id} came in` };
+}
+
+const froms = {
+  resolve: ['active', 'waiting'],
+  archive: ['active', 'waiting', 'resolved'],
+  reopen: ['resolved', 'archived'],
+} as const satisfies Record<string, readonly ConversationStatus[]>;
+
+export type MoveName = keyof typeof froms;
+
+/** What a move by hand makes of it. @throws ConflictError where it cannot be made from there. */
+export function stateAfterMove(
+  { id, status }: Pick<ConversationRow, 'id' | 'status'>,
+  move: MoveName,
+  { statusReason = null, ...input }: Move | Resolve,
+  now: number,
+): Partial<State> {
+  const from: readonly ConversationStatus[] = froms[move];
+  if (!from.includes(status)) {
+    const text = `${id} is ${status}: ${move} takes one that is ${from.join(' or ')}`;
+    throw new ConflictError('conversation', text);
+  }
+  const reason = { status_reason: statusReason };
+  if (move === 'archive') return { ...reason, status: 'archived', archived_at: now };
+  if (move === 'reopen') return { ...open, ...reason, status: 'active' };
+  const { resolutionType = 'manual', resolutionNotes = null }: Resolve = input;
+  return {
+    ...reason,
+    status: 'resolved',
+    resolved_at: now,
+    resolution_type: resolutionType,
+    resolution_notes: resolutionNotes,
+  };
+}

@@ -1,0 +1,60 @@
+// Answers to messages of conversations: what comes in and names one of our messages (In-Reply-To, References;
+// our Message-ID holds the message's id) belongs to the conversation of that message, from its 250 on.
+import type { App } from '../app.ts';
+import { type Arrival, countArrivals } from '../conversations/arrivals.ts';
+import { holdConversations } from '../conversations/queries.ts';
+import { findConversationParts } from '../messages/conversation-queries.ts';
+import { messageIdOf } from '../messages/own-message-id.ts';
+import type { Db } from '../store/db.ts';
+import type { InboundCopy } from './inbound-copy.ts';
+
+/** The copies, those that answer with their conversation. One question a batch, none where none answers. */
+export async function withConversations(
+  trx: Db,
+  copies: readonly InboundCopy[],
+): Promise<readonly InboundCopy[]> {
+  const asked = copies.flatMap(({ answers }) => answers);
+  if (asked.length === 0) return copies;
+  const own = copies.flatMap(({ message }) => messageIdOf(message.message_id_header) ?? []);
+  const parts = await findConversationParts(trx, [...new Set([...asked, ...own])]);
+  const named = parts.flatMap(({ conversation_id }) => conversation_id ?? []);
+  if (named.length === 0) return copies;
+  // They stay until the transaction ends.
+  const held = new Set(
+    (await holdConversations(trx, [...new Set(named)].sort())).map(({ id }) => id),
+  );
+  const partOf = new Map(
+    parts.flatMap((part) => (held.has(part.conversation_id ?? '') ? [[part.id, part]] : [])),
+  );
+  return copies.map((copy) => {
+    const conversationOf = (id: string | null) => {
+      const part = partOf.get(id ?? '');
+      return part?.organization_id === copy.message.organization_id ? part.conversation_id : null;
+    };
+    const id = copy.answers.map(conversationOf).find((one) => one !== null) ?? null;
+    // What we sent into the conversation ourselves, to a mailbox of this organization, is counted already.
+    const isOurs =
+      id !== null && conversationOf(messageIdOf(copy.message.message_id_header)) === id;
+    return isOurs ? copy : { ...copy, message: { ...copy.message, conversation_id: id } };
+  });
+}
+
+/** Counts the copies that belong to conversations. */
+export function countAnswers(app: App, trx: Db, copies: readonly InboundCopy[]): Promise<void> {
+  const arrivals = copies.flatMap(({ message, isAutoReply }): Arrival[] => {
+    const { id, organization_id: organizationId, conversation_id: conversationId } = message;
+    if (conversationId === null) return [];
+    const arrival = {
+      conversationId,
+      organizationId,
+      id,
+      direction: 'inbound' as const,
+      at: message.created_at,
+      isHuman: !isAutoReply,
+      contactIds: [],
+      addresses: [message.from_email],
+    };
+    return [arrival];
+  });
+  return countArrivals(app, trx, arrivals);
+}

@@ -1,0 +1,90 @@
+// A conversation by mail, end to end: what is sent into it goes out over SMTP, and the answer comes in over
+// SMTP, to the real listener, on both stores.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createConversation, getConversation } from '../../src/conversations/conversations.ts';
+import { listMessages } from '../../src/messages/messages.ts';
+import { listMessagesQuery } from '../../src/messages/schema.ts';
+import { addMailbox, type SmtpService, smtpService } from '../listener/smtp-service.ts';
+import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
+import { stores } from '../support/test-app.ts';
+
+describe.each(stores)('a conversation by mail on %s', (store) => {
+  let service: SmtpService;
+  let pipeline: RunningPipeline;
+  let id: string;
+  beforeEach(async () => {
+    service = await smtpService({ store });
+    const { app, operator, port } = service;
+    pipeline = await startPipeline(app, { localPort: port });
+    await addMailbox(app, operator, 'desk@sandbox.test');
+    id = (await createConversation(app, operator, { title: 'A late invoice' })).id;
+  });
+  afterEach(async () => {
+    await pipeline.close();
+    await service.close();
+  });
+
+  const show = async () => {
+    const { status, messageCount } = await getConversation(service.app, service.operator, id);
+    return [status, messageCount];
+  };
+  const messages = async (query: object) =>
+    (await listMessages(service.app, service.operator, listMessagesQuery.parse(query))).items;
+  const from = { email: 'desk@sandbox.test' };
+  const sendTo = (to: string, more = {}) =>
+    send(service.app, service.operator, to, { from, ...more });
+
+  /** Answers by hand, over SMTP: the reply to its dot. */
+  async function answer(...header: string[]): Promise<string> {
+    const session = await service.session();
+    await session.say('MAIL FROM:<inbox@sandbox.test>');
+    await session.say('RCPT TO:<desk@sandbox.test>');
+    await session.say('DATA');
+    const lines = ['From: inbox@sandbox.test', ...header, 'Subject: Re: Hello', '', 'Thanks.', '.'];
+    return session.say(lines.join('\r\n'));
+  }
+
+  it('the message goes out, its answer belongs to it; counts and states are right', async () => {
+    const question = await sendTo('inbox@sandbox.test', { conversationId: id });
+    expect(await show()).toEqual(['waiting', 1]);
+    await pipeline.idle();
+    // It came to a mailbox of our own: that copy is no answer.
+    const [copy] = await messages({ direction: 'inbound' });
+    expect([copy?.subject, copy?.conversationId]).toEqual(['Hello', null]);
+    expect(await show()).toEqual(['waiting', 1]);
+
+    const itself = `<${question.id}@sandbox.test>`;
+    expect(await answer(`In-Reply-To: ${itself}`)).toMatch(/^250 /);
+    expect(await show()).toEqual(['active', 2]);
+    const parts = await messages({ conversationId: id });
+    expect(parts.map(({ direction }) => direction)).toEqual(['inbound', 'outbound']);
+
+    // A program that answers the answer names both.
+    const reply = await sendTo('inbox@sandbox.test', {
+      email: { inReplyToMessageId: parts[0]?.id },
+    });
+    expect([reply.conversationId, ...(await show())]).toEqual([id, 'waiting', 3]);
+    await pipeline.idle();
+    expect(await show()).toEqual(['waiting', 3]);
+    expect(await answer(`References: ${itself} <other@example.com>`)).toMatch(/^250 /);
+    expect(await show()).toEqual(['active', 4]);
+  });
+
+  it.each([
+    ['nothing', []],
+    ['a stranger', ['In-Reply-To: <msg_06dq2k0qz8h3v5m1r9t4w7xy@sandbox.test>']],
+    ['no id', ['In-Reply-To: <hello@sandbox.test>', 'References: msg_1 <>']],
+  ])('what answers %s belongs to none', async (_what, header) => {
+    await sendTo('inbox@sandbox.test', { conversationId: id });
+    expect(await answer(...header)).toMatch(/^250 /);
+    expect(await show()).toEqual(['waiting', 1]);
+    const [inbound] = await messages({ direction: 'inbound' });
+    expect([inbound?.subject, inbound?.conversationId]).toEqual(['Re: Hello', null]);
+  });
+
+  it('an answer to a message without a conversation belongs to none', async () => {
+    const plain = await sendTo('inbox@sandbox.test');
+    expect(await answer(`In-Reply-To: <${plain.id}@sandbox.test>`)).toMatch(/^250 /);
+    expect(await show()).toEqual(['active', 0]);
+  });
+});
