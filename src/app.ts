@@ -53,6 +53,22 @@ export interface EventSink {
   take(trx: Db, events: readonly LoggedEvent[]): Promise<void>;
 }
 
+/** A DNS record that the owner of a domain publishes for its tracking host, as last looked at. */
+export interface TrackingRecord {
+  name: string;
+  value: string;
+  status: 'pending' | 'valid' | 'missing';
+  /** What is wrong with it. */
+  error: string | null;
+}
+
+/** The records of the tracking hosts of these domains, by domain. */
+export type FindTrackingRecords = (
+  app: App,
+  db: Db,
+  domainIds: readonly string[],
+) => Promise<ReadonlyMap<string, readonly TrackingRecord[]>>;
+
 /** Gives a new organization what it begins with, in the transaction that makes it. */
 export type EquipOrganization = (app: App, trx: Db, organizationId: string) => Promise<void>;
 
@@ -76,6 +92,8 @@ export interface App {
   readonly publicUrl: { current: string };
   /** Set by who composes: events know no messages. */
   presentMessageEvents: MessagePresenter;
+  /** Set by who composes: domains know no tracking hosts. */
+  findTrackingRecords: FindTrackingRecords;
   /** Set by who composes: organizations know no mailboxes. */
   equipOrganization: EquipOrganization;
   /** When this was opened, by the wall clock and by the one that nobody sets. */
@@ -144,6 +162,7 @@ export async function openApp(
     publicUrl: {
       current: config.http.publicUrl ?? `http://${config.http.host}:${config.http.port}`,
     },
+    findTrackingRecords: () => Promise.resolve(new Map()),
     equipOrganization: () => Promise.resolve(),
     presentMessageEvents: () => Promise.reject(new InternalError('nothing presents messages here')),
     opened: { at: clock.now(), elapsed: clock.elapsed() },

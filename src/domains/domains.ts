@@ -12,7 +12,7 @@ import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
 import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import { parseWith } from '../api/validate.ts';
-import type { App } from '../app.ts';
+import type { App, TrackingRecord } from '../app.ts';
 import type { AuditAction } from '../audit/schema.ts';
 import { ConflictError } from '../errors.ts';
 import { record } from '../events/record.ts';
@@ -52,6 +52,8 @@ export interface DomainRows {
 export interface StoredDomain extends DomainRows {
   /** Sending from it is held. */
   hold: DomainHold | null;
+  /** Of its tracking host. */
+  trackingRecords: readonly TrackingRecord[];
 }
 
 function keyRows(
@@ -137,10 +139,20 @@ function toDnsRecord(record: ExpectedRecord, checks: Record<string, RecordCheck>
   };
 }
 
-function dnsRecordsOf(app: App, { domain, keys }: DomainRows): DnsRecord[] {
+/** Nobody waits for it to verify the domain. */
+function toTrackingRecord({ name, value, status, error }: TrackingRecord): DnsRecord {
+  const found = status === 'valid' ? [value] : [];
+  const fixed = { purpose: 'tracking', type: 'CNAME', required: false } as const;
+  return { ...fixed, name, value, status, found, error };
+}
+
+function dnsRecordsOf(app: App, { domain, keys, trackingRecords }: StoredDomain): DnsRecord[] {
   const checks = fromJson<Record<string, RecordCheck>>(domain.record_checks) ?? {};
   const records = recordsOf(domain, keys, app.config.delivery.hostname);
-  return records.map((record) => toDnsRecord(record, checks));
+  return [
+    ...records.map((record) => toDnsRecord(record, checks)),
+    ...trackingRecords.map(toTrackingRecord),
+  ];
 }
 
 function presentKey({ selector, algorithm, public_key }: queries.DomainKeyRow) {
@@ -148,7 +160,8 @@ function presentKey({ selector, algorithm, public_key }: queries.DomainKeyRow) {
 }
 
 /** The object of the API. */
-export function toDomain(app: App, { domain, keys, hold }: StoredDomain): Domain {
+export function toDomain(app: App, stored: StoredDomain): Domain {
+  const { domain, keys, hold } = stored;
   const primary = primaryKey(keys);
   if (!primary) throw new Error(`domain ${domain.id} has no DKIM key`);
   return {
@@ -161,7 +174,7 @@ export function toDomain(app: App, { domain, keys, hold }: StoredDomain): Domain
       .filter((key) => key.is_active === 1)
       .map((key) => ({ ...presentKey(key), published: key.is_published === 1 })),
     returnPath: domain.return_path,
-    dnsRecords: dnsRecordsOf(app, { domain, keys }),
+    dnsRecords: dnsRecordsOf(app, stored),
     catchAll: {
       enabled: domain.catch_all_mailbox_id !== null,
       mailboxId: domain.catch_all_mailbox_id,
@@ -178,13 +191,16 @@ export function toDomain(app: App, { domain, keys, hold }: StoredDomain): Domain
 
 /** A domain with its keys. @throws ResourceNotFoundError. */
 export async function getDomainRows(
+  app: App,
   db: Db,
   organizationId: string,
   id: string,
 ): Promise<StoredDomain> {
   const domain = await queries.domains.get(db, organizationId, id);
   const hold = (await findDomainHolds(db, organizationId)).get(domain.domain) ?? null;
-  return { domain, keys: await queries.selectDomainKeys(db, [id]), hold };
+  const keys = await queries.selectDomainKeys(db, [id]);
+  const trackingRecords = (await app.findTrackingRecords(app, db, [id])).get(id) ?? [];
+  return { domain, keys, hold, trackingRecords };
 }
 
 /** What a caller did to a domain, for `record`. */
@@ -220,20 +236,21 @@ export async function listDomains(
     queries.domains.page(db, caller.organizationId, page),
     findDomainHolds(db, caller.organizationId),
   ]);
-  const keys = await queries.selectDomainKeys(
-    db,
-    domains.map(({ id }) => id),
-  );
+  const ids = domains.map(({ id }) => id);
+  const allKeys = await queries.selectDomainKeys(db, ids);
+  const recordsOfHosts = await app.findTrackingRecords(app, db, ids);
   const items = domains.map((domain) => {
-    const hold = holds.get(domain.domain) ?? null;
-    return toDomain(app, { domain, keys: keys.filter((key) => key.domain_id === domain.id), hold });
+    const { id, domain: name } = domain;
+    const keys = allKeys.filter((key) => key.domain_id === id);
+    const trackingRecords = recordsOfHosts.get(id) ?? [];
+    return toDomain(app, { domain, keys, hold: holds.get(name) ?? null, trackingRecords });
   });
   return toPage(items, total, page);
 }
 
 /** @throws ResourceNotFoundError. */
 export async function getDomain(app: App, caller: Caller, id: string): Promise<Domain> {
-  return toDomain(app, await getDomainRows(app.store.db, caller.organizationId, id));
+  return toDomain(app, await getDomainRows(app, app.store.db, caller.organizationId, id));
 }
 
 /** The records to publish, as last checked. @throws ResourceNotFoundError. */
@@ -242,7 +259,7 @@ export async function listDnsRecords(
   caller: Caller,
   id: string,
 ): Promise<{ items: DnsRecord[] }> {
-  const rows = await getDomainRows(app.store.db, caller.organizationId, id);
+  const rows = await getDomainRows(app, app.store.db, caller.organizationId, id);
   return { items: dnsRecordsOf(app, rows) };
 }
 
@@ -265,7 +282,7 @@ export async function deleteDomain(app: App, caller: Caller, id: string): Promis
  * @throws ResourceNotFoundError.
  */
 export async function rotateDkim(app: App, caller: Caller, id: string): Promise<Domain> {
-  const before = await getDomainRows(app.store.db, caller.organizationId, id);
+  const before = await getDomainRows(app, app.store.db, caller.organizationId, id);
   const active = before.keys.filter((key) => key.is_active === 1);
   // Made before the transaction: an RSA key takes longer than a transaction may.
   const algorithms = [...new Set(active.map((key) => key.algorithm))];
@@ -273,7 +290,7 @@ export async function rotateDkim(app: App, caller: Caller, id: string): Promise<
   const rotated = await app.store.write(async (trx) => {
     const updated_at = app.clock.now();
     await queries.domains.update(trx, caller.organizationId, id, { updated_at });
-    const { domain, keys } = await getDomainRows(trx, caller.organizationId, id);
+    const { domain, keys } = await getDomainRows(app, trx, caller.organizationId, id);
     const isLocal = domain.is_local === 1;
     const replaced = keys.filter((key) => isLocal || key.is_published === 0);
     await queries.retireKeys(
@@ -283,7 +300,7 @@ export async function rotateDkim(app: App, caller: Caller, id: string): Promise<
     const generation = 1 + Math.max(0, ...keys.map((key) => key.generation));
     await queries.insertDomainKeys(trx, keyRows(app, id, generation, pairs, isLocal));
     await record(app, trx, caller, domainChange('domain.dkim-rotated', domain));
-    return getDomainRows(trx, caller.organizationId, id);
+    return getDomainRows(app, trx, caller.organizationId, id);
   });
   forgetSigningKeys(app, id);
   return toDomain(app, rotated);

@@ -13,7 +13,7 @@ export async function tellHolds(app: App, trx: Db, holds: readonly NewHold[]): P
   for (const { organizationId, domain, finding } of holds) {
     const found = await findSendingDomain(trx, organizationId, domain);
     if (!found) continue;
-    const rows = await getDomainRows(trx, organizationId, found.id);
+    const rows = await getDomainRows(app, trx, organizationId, found.id);
     const { of, count, attempted, limit } = finding;
     const event = told(domainHeld, toDomain(app, rows), { of, count, attempted, limit });
     await record(app, trx, byService(organizationId), { subject: found.id, event });

@@ -129,7 +129,7 @@ function checkDomain(app: App, organizationId: string, id: string): Promise<Stor
 
 /** Looks the records up and stores what follows. */
 async function checkNow(app: App, organizationId: string, id: string): Promise<StoredDomain> {
-  const before = await getDomainRows(app.store.db, organizationId, id);
+  const before = await getDomainRows(app, app.store.db, organizationId, id);
   if (before.domain.is_local === 1) return before;
   const results = await checkRecords(app, before);
   const { status } = before.domain;
@@ -137,7 +137,7 @@ async function checkNow(app: App, organizationId: string, id: string): Promise<S
     const now = app.clock.now();
     // Locks the domain: a rotation cannot come between.
     await queries.domains.update(trx, organizationId, id, { last_checked_at: now });
-    const { domain, keys } = await getDomainRows(trx, organizationId, id);
+    const { domain, keys } = await getDomainRows(app, trx, organizationId, id);
     const next = transition(domain, findingOf(before, results), now);
     const checks = results.map(({ name, check: found }) => [name, found] as const);
     await confirmKeys(trx, keys, publishedKeys(results));
@@ -147,7 +147,7 @@ async function checkNow(app: App, organizationId: string, id: string): Promise<S
       next_check_at: nextCheckAt(app, domain, next, now),
       ...(next.status !== domain.status && { updated_at: now }),
     });
-    const stored = await getDomainRows(trx, organizationId, id);
+    const stored = await getDomainRows(app, trx, organizationId, id);
     const kind = kindOf(domain, next);
     const event = kind && told(kind, toDomain(app, stored));
     await record(app, trx, byService(organizationId), { subject: id, event });
@@ -165,7 +165,7 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
   const { organizationId } = caller;
   const forced = await app.store.write(async (trx) => {
     const now = app.clock.now();
-    const { domain, keys } = await getDomainRows(trx, organizationId, id);
+    const { domain, keys } = await getDomainRows(app, trx, organizationId, id);
     await queries.domains.update(trx, organizationId, id, {
       status: 'verified',
       verified_at: domain.status === 'verified' ? domain.verified_at : now,
@@ -174,7 +174,7 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
       updated_at: now,
     });
     await confirmKeys(trx, keys, new Map(keys.map((key) => [key.id, true])));
-    const after = await getDomainRows(trx, organizationId, id);
+    const after = await getDomainRows(app, trx, organizationId, id);
     const event = domain.status === 'verified' ? null : told(domainVerified, toDomain(app, after));
     const change = domainChange('domain.verified-by-force', domain);
     await record(app, trx, caller, { ...change, event });

@@ -69,7 +69,7 @@ export async function resumeDomain(
     if (!(await liftDomainHold(app, trx, organizationId, domain))) {
       throw new ConflictError('domain', `Sending from ${domain} is not held`);
     }
-    const rows = await getDomainRows(trx, organizationId, id);
+    const rows = await getDomainRows(app, trx, organizationId, id);
     await record(app, trx, caller, {
       ...domainChange('domain.resumed', rows.domain),
       details: { domain, note },

@@ -91,7 +91,7 @@ export async function listDmarcReports(
   { days, ...page }: DmarcReportQuery,
 ): Promise<DmarcReportPage> {
   const { db } = app.store;
-  const { domain } = await getDomainRows(db, organizationId, domainId);
+  const { domain } = await getDomainRows(app, db, organizationId, domainId);
   const since = app.clock.now() - days * dayMs;
   const scope = { organizationId, domain: domain.domain, since };
   const range = { limit: page.limit, offset: (page.page - 1) * page.limit };

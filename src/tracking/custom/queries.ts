@@ -1,6 +1,6 @@
 // All SQL on `tracking_hosts`, `tracking_host_changes` and `acme_accounts`. Rows only, no decisions.
 import { changeCounter } from '../../store/change-counter.ts';
-import { type Db, statement, tables } from '../../store/db.ts';
+import { type Db, idList, isOneOf, statement, tables } from '../../store/db.ts';
 import { rowsOf } from '../../store/rows.ts';
 import type { ReasonCode, TrackingStatus } from './schema.ts';
 
@@ -77,6 +77,19 @@ export function findHostOfDomain(db: Db, domainId: string): Promise<TrackingHost
     .selectAll()
     .where('domain_id', '=', domainId)
     .executeTakeFirst();
+}
+
+/** Those that are enabled, of these domains. */
+export function findHostsOfDomains(
+  db: Db,
+  domainIds: readonly string[],
+): Promise<TrackingHostRow[]> {
+  return tables<TrackingTables>(db)
+    .selectFrom('tracking_hosts')
+    .selectAll()
+    .where(isOneOf(db, 'domain_id', idList(db, domainIds)))
+    .where('status', 'not in', ['tearing-down', 'disabled'])
+    .execute();
 }
 
 /** The row as changed; undefined where it is gone. */
