@@ -136,7 +136,9 @@ function wayFor(db: Db, filter: ContactFilter): Way {
     return { ...all, order: sql`contacts.id desc`, where, answers: ['status'] };
   }
   if (updatedSince === undefined) return all;
-  const where = [...all.where, sql<SqlBool>`updated_at >= ${updatedSince}`];
+  // With an end too: of an open range PostgreSQL expects a third of all rows, and would read them all.
+  const range = sql<SqlBool>`updated_at between ${updatedSince} and ${Number.MAX_SAFE_INTEGER}`;
+  const where = [...all.where, range];
   return {
     ...all,
     order: sql`updated_at desc, contacts.id desc`,
