@@ -1,12 +1,8 @@
 // `svc blocks export`: to standard output or a file; the text is made by src/blocks/export.ts.
-import { createWriteStream } from 'node:fs';
-import { Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Flags } from '@oclif/core';
-import { ConflictError } from '../../src/errors.ts';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { UsageError } from '../base/failure.ts';
+import { writeFile, writeOut } from '../base/files.ts';
 import { print } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 
@@ -55,31 +51,4 @@ export default class BlocksExport extends BaseCommand {
       await print(flags, { success: true, message, file: output, blocks }, () => `${message}.`);
     });
   }
-}
-
-/** @throws ConflictError where there is such a file, UsageError where it cannot be written. */
-async function writeFile(texts: AsyncIterable<string>, name: string, overwrite: boolean) {
-  // People's addresses: for the owner's eyes.
-  const file = createWriteStream(name, { flags: overwrite ? 'w' : 'wx', mode: 0o600 });
-  await pipeline(texts, file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST') {
-      throw new ConflictError('file', `${name} exists: give another name, or --overwrite`);
-    }
-    if (error.syscall === undefined) throw error;
-    throw new UsageError(`${name}: cannot be written (${error.message})`);
-  });
-}
-
-/** A reader that has seen enough (`| head`) is no fault. */
-async function writeOut(texts: AsyncIterable<string>): Promise<void> {
-  const isClosed = (error: unknown) => (error as NodeJS.ErrnoException | null)?.code === 'EPIPE';
-  const out = new Writable({
-    decodeStrings: false,
-    write: (text: string, _encoding, done) => {
-      process.stdout.write(text, (error) => done(error));
-    },
-  });
-  await pipeline(texts, out).catch((error: unknown) => {
-    if (!isClosed(error)) throw error;
-  });
 }

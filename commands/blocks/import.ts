@@ -1,33 +1,16 @@
 // `svc blocks import`: first what would change, with --yes the change. Reading, meaning and storing
 // are src/blocks/import*.ts.
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { Args, Flags } from '@oclif/core';
 import type { ImportReport, RowGroup } from '../../src/blocks/import.ts';
 import { BaseCommand } from '../base/command.ts';
-import { UsageError } from '../base/failure.ts';
 import { importedColumns } from '../base/fields.ts';
+import { readFile } from '../base/files.ts';
 import { print, writeInterrupted, writeWarning } from '../base/output.ts';
-import { type Progress, startProgress } from '../base/progress.ts';
+import { startProgress } from '../base/progress.ts';
 import { withCaller } from '../base/session.ts';
 import { beforeInterrupt } from '../base/signals.ts';
 
 const rowsPrinted = 10;
-
-/** The bytes of a file, or of standard input for `-`; a pipe has no size to measure progress by. */
-async function* readFile(name: string, progress: Progress): AsyncGenerator<Buffer> {
-  try {
-    const size = name === '-' ? 0 : (await stat(name)).size;
-    let read = 0;
-    for await (const chunk of name === '-' ? process.stdin : createReadStream(name)) {
-      read += chunk.length;
-      if (size > 0) progress.update(read, size);
-      yield chunk;
-    }
-  } catch (error) {
-    throw new UsageError(`${name}: cannot be read (${(error as Error).message})`);
-  }
-}
 
 const number = (value: number) => value.toLocaleString('en');
 

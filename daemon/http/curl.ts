@@ -22,10 +22,15 @@ export function curlOf(
     (_, name: string) => `$${name.replace(/(?=[A-Z])/g, '_').toUpperCase()}`,
   );
   const lines = [`curl -X ${method.toUpperCase()} ${url}`, `-H "X-API-Key: $SVC_API_KEY"`];
-  const schema = operation.requestBody?.content['application/json'].schema;
+  const content = operation.requestBody?.content ?? {};
+  const schema = content['application/json']?.schema;
+  const [streamed] = Object.keys(content);
   if (schema) {
     const body = exampleOf(schema, components.schemas);
     lines.push(`-H 'Content-Type: application/json'`, `-d ${bodyText(body, now)}`);
+  } else if (streamed !== undefined) {
+    const [, ending = ''] = streamed.split('/');
+    lines.push(`-H 'Content-Type: ${streamed}'`, `-T file.${ending}`);
   }
   return lines.join(' \\\n  ');
 }

@@ -5,13 +5,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { everyPermission, type Permission } from '../../src/api/permission.ts';
-import type { Caller, Route } from '../../src/api/route.ts';
+import type { Caller, Route, StreamedAnswer, StreamedBody } from '../../src/api/route.ts';
 import { parseParts, requestSchemas } from '../../src/api/validate.ts';
 import type { App } from '../../src/app.ts';
 import { MalformedRequestError, UnauthorizedError } from '../../src/errors.ts';
 import { refusedAtDoor } from '../../src/keys/constraints.ts';
 import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
+import { passOverRest, type Streams } from './streams.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
 import type { Workload } from './workload.ts';
 
@@ -31,6 +32,7 @@ export interface Dispatcher {
   limitHeaders: LimitHeaders | undefined;
   workload: Workload;
   bodies: BodyReader;
+  streams: Streams;
 }
 
 declare module 'fastify' {
@@ -58,11 +60,16 @@ export function mountRoute(server: FastifyInstance, dispatcher: Dispatcher, rout
     method: route.method,
     url: routerPath(route.path),
     config: { route },
-    handler: (request, reply) => answer(dispatcher, plan, request, reply),
+    handler: (request, reply) => handle(dispatcher, plan, request, reply),
   });
 }
 
-function assertMountable({ method, path, permission, params }: Route): void {
+function assertMountable(route: Route): void {
+  const { method, path, permission, params, takes, streams, body } = route;
+  if (streams && method !== 'GET') throw new Error(`${method} ${path}: only a GET streams`);
+  if (takes && (body || method === 'GET')) {
+    throw new Error(`${method} ${path}: takes a stream, and no other body`);
+  }
   if (!everyPermission().includes(permission)) {
     throw new Error(`${method} ${path}: unknown permission ${permission}`);
   }
@@ -93,7 +100,7 @@ function planOf(route: Route): RoutePlan {
     schemas,
     headerNames: route.headers instanceof z.ZodObject ? Object.keys(route.headers.shape) : [],
     ownHeaders: deprecationHeaders(route),
-    readsBody: route.method !== 'GET',
+    readsBody: route.method !== 'GET' && !route.takes,
     needsBody: route.body !== undefined && route.bodyOptional !== true,
     emptyBody: schemas.body.safeParse(undefined).success ? undefined : {},
   };
@@ -106,6 +113,17 @@ function deprecationHeaders({ deprecated }: Route): Record<string, string> {
   const deprecation = { deprecation: `@${Math.floor(Date.parse(since) / 1000)}` };
   if (sunset === undefined) return deprecation;
   return { ...deprecation, sunset: new Date(sunset).toUTCString() };
+}
+
+function handle(
+  dispatcher: Dispatcher,
+  plan: RoutePlan,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const { takes, streams } = plan.route;
+  const way = takes || streams ? answerStreaming : answer;
+  return way(dispatcher, plan, request, reply);
 }
 
 async function answer(
@@ -128,6 +146,37 @@ async function answer(
   });
   reply.code(route.status).header('content-type', jsonContentType);
   return JSON.stringify(output);
+}
+
+/**
+ * The same for a route that streams: its body is read while it runs, so path and query are checked before,
+ * and no time but that of its body and of its answer bounds it.
+ */
+async function answerStreaming(
+  dispatcher: Dispatcher,
+  plan: RoutePlan,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const { app, workload, streams } = dispatcher;
+  const { route } = plan;
+  reply.headers(plan.ownHeaders);
+  const caller = await workload.begin(() => letIn(dispatcher, route, request, reply));
+  const run = async (stream?: StreamedBody) => {
+    const input = validate(plan, request, undefined, true);
+    return route.run(app, { caller, ...input, ...(stream && { stream }) });
+  };
+  reply.code(route.status);
+  if (route.streams) {
+    const answer = (await workload.run(run)) as StreamedAnswer;
+    return reply.header('content-type', `${answer.type}; charset=utf-8`).send(streams.send(answer));
+  }
+  try {
+    const output = await streams.run(() => run(streams.bodyOf(route, request.raw, reply.raw)));
+    return reply.header('content-type', jsonContentType).send(JSON.stringify(output));
+  } finally {
+    passOverRest(request.raw, reply.raw);
+  }
 }
 
 /** Key, where it is used from, permission and rate limit: what is asked before the body is read. */

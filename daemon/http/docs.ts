@@ -96,13 +96,19 @@ function drawOperation(
 ): string {
   const { path, method, operation } = entry;
   const body = operation.requestBody;
-  const bodySchema = body?.content['application/json'].schema;
+  const bodySchema = body?.content['application/json']?.schema;
+  const types = Object.keys(bodySchema ? {} : (body?.content ?? {}));
   return `<section id="${escapeHtml(operation.operationId)}">
 <h3>${escapeHtml(operation.summary)}</h3><p><code>${method.toUpperCase()} ${escapeHtml(path)}</code></p>
 ${prose(operation.description)}${drawParameters(operation.parameters ?? [])}
 ${bodySchema ? `<h4>Body${body?.required ? '' : ' (optional)'}</h4>${drawFields(bodySchema)}` : ''}
+${types.length > 0 ? `<h4>Body</h4>${prose(`A file: ${codes(types)}`)}` : ''}
 <h4>Answers</h4>${drawAnswers(operation, document)}
 <pre>${escapeHtml(curlOf(entry, document, now))}</pre></section>`;
+}
+
+function codes(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(' or ');
 }
 
 function drawParameters(parameters: readonly Parameter[]): string {
@@ -119,8 +125,10 @@ function drawAnswers(operation: Operation, { components }: OpenApiDocument): str
   const rows = Object.entries(operation.responses).map(([status, given]) => {
     const name = given.$ref?.split('/').at(-1) ?? '';
     const answer = components.responses[name] ?? given;
-    const schema = answer.content?.['application/json'].schema ?? {};
-    return [status, typeText(schema), inline(answer.description ?? '')];
+    const { content = {} } = answer;
+    const schema = content['application/json']?.schema;
+    const type = schema ? typeText(schema) : inline(codes(Object.keys(content)));
+    return [status, type, inline(answer.description ?? '')];
   });
   return table(['Status', 'Body', ''], rows);
 }

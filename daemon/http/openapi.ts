@@ -21,11 +21,14 @@ export interface Parameter {
   schema: JsonSchema;
 }
 
+/** By media type. */
+export type Content = Record<string, { schema: JsonSchema }>;
+
 export interface ResponseObject {
   $ref?: string;
   description?: string;
   headers?: JsonSchema;
-  content?: { 'application/json': { schema: JsonSchema } };
+  content?: Content;
 }
 
 export interface Operation {
@@ -35,7 +38,7 @@ export interface Operation {
   deprecated?: true;
   tags: string[];
   parameters?: Parameter[];
-  requestBody?: { required: boolean; content: { 'application/json': { schema: JsonSchema } } };
+  requestBody?: { required: boolean; content: Content };
   responses: Record<string, ResponseObject>;
 }
 
@@ -201,8 +204,14 @@ function operationOf(
         content: { 'application/json': { schema: book.schemaOf(route.body) } },
       },
     }),
+    ...(route.takes && { requestBody: { required: true, content: textOf(route.takes.types) } }),
     responses: responsesOf(route, book, responses),
   };
+}
+
+/** Text of these media types, which no schema tells more of. */
+function textOf(types: readonly string[]): Content {
+  return Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]));
 }
 
 function parametersOf(route: Route, book: SchemaBook): Parameter[] {
@@ -246,7 +255,9 @@ function responsesOf(
         ...(route.drawsOnSendRate ? rateLimitHeaders : []),
         ...deprecationHeaderNames(route),
       ]),
-      content: { 'application/json': { schema: book.schemaOf(route.output) } },
+      content: route.streams
+        ? textOf(route.streams)
+        : { 'application/json': { schema: book.schemaOf(route.output) } },
     },
   };
   const takesBody = route.method !== 'GET';

@@ -27,6 +27,7 @@ import { mountEventStream } from './event-stream.ts';
 import { mountHealth } from './health.ts';
 import { newRequestId, requestIdOf } from './request-id.ts';
 import { mountStorage } from './storage.ts';
+import { createStreams } from './streams.ts';
 import { mountTracking } from './tracking.ts';
 import { createWorkload } from './workload.ts';
 
@@ -125,6 +126,7 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
     admit: options.admit,
     limitHeaders: options.limitHeaders,
     bodies: createBodyReader(http.maxBodyBytes, app.clock),
+    streams: createStreams(app.clock),
     workload,
   };
   for (const route of options.routes) mountRoute(server, dispatcher, route);

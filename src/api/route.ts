@@ -36,6 +36,27 @@ export interface Caller {
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/** A body that comes in pieces, read as they are asked for. */
+export interface StreamedBody {
+  /** One of the media types that the route takes. */
+  type: string;
+  chunks: AsyncIterable<Buffer>;
+}
+
+/** An answer that leaves in pieces, each made when the one before was taken. */
+export interface StreamedAnswer {
+  /** One of the media types that the route streams. */
+  type: string;
+  texts: AsyncIterable<string>;
+}
+
+/** What a route takes in the place of JSON. */
+export interface Takes {
+  /** Media types in lower case, the usual one first. */
+  types: readonly string[];
+  mostBytes: number;
+}
+
 /** What `run` gets: everything parsed by the route's own schemas. */
 export interface RouteRequest<Params, Query, Headers, Body> {
   caller: Caller;
@@ -43,6 +64,8 @@ export interface RouteRequest<Params, Query, Headers, Body> {
   query: Query;
   headers: Headers;
   body: Body;
+  /** Of a route that takes one. */
+  stream?: StreamedBody | undefined;
 }
 
 /** In OpenAPI's form: `/v1/messages/{id}`. */
@@ -79,6 +102,10 @@ export interface RouteParts<
   body?: Body;
   /** The body may be left out altogether. */
   bodyOptional?: boolean;
+  /** Its body is no JSON but a stream; it declares no `body`. */
+  takes?: Takes;
+  /** Media types of an answer that is a stream: `run` gives a StreamedAnswer. */
+  streams?: readonly string[];
   /** Draws one on the send rate limit (specification 8.1); a batch draws the rest when it runs. */
   drawsOnSendRate?: boolean | 'batch';
   output: Output;
@@ -122,6 +149,8 @@ export interface Route {
   readonly headers?: z.ZodType;
   readonly body?: z.ZodType;
   readonly bodyOptional?: boolean;
+  readonly takes?: Takes;
+  readonly streams?: readonly string[];
   readonly drawsOnSendRate?: boolean | 'batch';
   readonly status: 200 | 201;
   readonly output: z.ZodType;

@@ -3,6 +3,7 @@
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
+import { csvRow } from '../files/write-csv.ts';
 import { presentBlock } from './blocks.ts';
 import { selectBlocksAfter } from './queries.ts';
 import type { Block, ExportOptions } from './schema.ts';
@@ -18,18 +19,7 @@ const columns = [
   'createdAt',
 ] as const satisfies readonly (keyof Block)[];
 
-/** Read as the start of a formula by spreadsheets; an apostrophe too, so that it can be undone. */
-const formulaStart = /^[=+\-@\t\r']/;
-
-function csvValue(value: string | null): string {
-  const text = value ?? '';
-  const guarded = formulaStart.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
-}
-
-function csvLine(block: Block): string {
-  return `${columns.map((column) => csvValue(block[column])).join(',')}\n`;
-}
+const csvLine = (block: Block) => csvRow(columns.map((column) => block[column]));
 
 /** The text of the export, in pieces; the oldest first. */
 export async function* exportBlocks(
@@ -37,7 +27,7 @@ export async function* exportBlocks(
   caller: Caller,
   { format, reason }: ExportOptions,
 ): AsyncGenerator<{ text: string; blocks: number }> {
-  if (format === 'csv') yield { text: `${columns.join(',')}\n`, blocks: 0 };
+  if (format === 'csv') yield { text: csvRow(columns), blocks: 0 };
   const lineOf = format === 'csv' ? csvLine : (block: Block) => `${JSON.stringify(block)}\n`;
   let afterId = '';
   for (;;) {

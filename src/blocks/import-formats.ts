@@ -1,7 +1,7 @@
 // The exports of other services as data: the columns that tell them apart, and what a row says. The
 // mapping follows one rule: an address is blocked for what it did, not for what a message did.
 import { ValidationError } from '../errors.ts';
-import { columnKey, columnsInWords } from './import-rows.ts';
+import { columnKey, columnsInWords } from '../files/read-table.ts';
 import type { BlockReason } from './schema.ts';
 
 /** What a row says: a block, no block (`skip`), or nothing that could be understood (`reject`). */

@@ -1,15 +1,16 @@
 // Blocks from another service's export: a dry run says what would change, the real run
 // does it, 500 addresses to a transaction, so that sends go on beside it. Running it again changes
-// nothing more. Reading is import-rows.ts, meaning import-formats.ts.
+// nothing more. Reading is src/files, meaning import-formats.ts.
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { amendAudit } from '../audit/audit.ts';
 import { ValidationError } from '../errors.ts';
 import { record } from '../events/record.ts';
+import { type ImportRow, readTable } from '../files/read-table.ts';
+import { textSet } from '../files/text-set.ts';
 import { parseAddress } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
-import { addressSet } from './address-set.ts';
 import { newBlockRow } from './blocks.ts';
 import {
   addressIn,
@@ -19,7 +20,6 @@ import {
   madeAtIn,
   type Verdict,
 } from './import-formats.ts';
-import { type ImportRow, readTable } from './import-rows.ts';
 import { type BlockRow, findActiveBlocks, insertBlocks } from './queries.ts';
 import { type BlockReason, blockReasons } from './schema.ts';
 
@@ -155,7 +155,7 @@ function adding(app: App, caller: Caller, format: string): Take {
 }
 
 function comparing(app: App, caller: Caller): Take {
-  const seen = addressSet();
+  const seen = textSet();
   return async (candidates) => {
     const addresses = candidates.map(({ row }) => row.folded_address);
     const known = await findActiveBlocks(app.store.db, caller.organizationId, addresses);

@@ -134,6 +134,21 @@ export async function findGroupBlocksAmong(
     .execute();
 }
 
+/** Of a query on others: why an address gets no mail at all, null where it does. Both are expressions. */
+export function activeReasonOf(
+  organizationId: unknown,
+  foldedAddress: RawBuilder<unknown>,
+): RawBuilder<BlockReason | null> {
+  return sql<BlockReason | null>`(select reason from blocks where organization_id = ${organizationId}
+    and folded_address = ${foldedAddress} and unsubscribe_group_id is null)`;
+}
+
+/** Of a query on others: id and address of the blocks of all mail for this reason. */
+export function activeBlocksFor(organizationId: string, reason: BlockReason): RawBuilder<unknown> {
+  return sql`select id, folded_address from blocks where organization_id = ${organizationId}
+    and reason = ${reason} and unsubscribe_group_id is null`;
+}
+
 /** By an id; a page of them, and what makes or lifts one, is by hand. */
 export const blocks = rowsOf<BlockRow>('blocks', 'block');
 

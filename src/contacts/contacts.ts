@@ -8,8 +8,8 @@ import { ConflictError, ValidationError } from '../errors.ts';
 import { record, told } from '../events/record.ts';
 import { foldAddress } from '../net/address.ts';
 import { type Db, fromJson, isDuplicate, toJson } from '../store/db.ts';
-import { countOfTag } from './count-queries.ts';
 import { contactCreated, contactUpdated } from './events.ts';
+import { type ContactFilter, countContacts, listContactIds } from './list-queries.ts';
 import { presentContact, presentContacts } from './present.ts';
 import * as queries from './queries.ts';
 import {
@@ -19,6 +19,7 @@ import {
   mostTags,
   type UpdateContact,
 } from './schema.ts';
+import { wordsOf } from './words.ts';
 
 /** The addresses that an input names, each once in any case of letters; undefined: it names none. */
 function addressesIn({ email, identities }: UpdateContact): string[] | undefined {
@@ -107,8 +108,7 @@ async function assertFree(
     throw new ConflictError('contact', `${identifier} is an address of ${contact_id} already`);
   }
   if (externalId === null || externalId === undefined) return;
-  const range = { limit: 1, offset: 0 };
-  const [other] = await queries.selectContacts(db, organizationId, { externalId }, range);
+  const other = await queries.findByExternalId(db, organizationId, externalId);
   if (!other || other.id === ownId) return;
   throw new ConflictError(
     'contact',
@@ -150,24 +150,34 @@ export function createContact(app: App, caller: Caller, input: CreateContact): P
   return orAgain(make);
 }
 
-/** A page of the organization's contacts, newest first. */
+/**
+ * A page of the organization's contacts: the newest first, or what `updatedSince` alone asks for the last
+ * changed first, and those of a status that follows from blocks the last blocked first.
+ */
 export async function listContacts(
   app: App,
-  caller: Caller,
+  { organizationId }: Caller,
   query: ListContacts,
 ): Promise<Page<Contact>> {
   const { db } = app.store;
-  const { organizationId } = caller;
-  const { page, limit, tag, email, externalId } = query;
-  const filter = { tag, externalId, foldedEmail: email && foldAddress(email) };
-  const isCounted = email === undefined && externalId === undefined;
-  const [rows, total] = await Promise.all([
-    queries.selectContacts(db, organizationId, filter, { limit, offset: (page - 1) * limit }),
-    isCounted
-      ? countOfTag(db, organizationId, tag)
-      : queries.countContacts(db, organizationId, filter),
+  const { page, limit, tag, email, externalId, status, q, updatedSince } = query;
+  const filter: ContactFilter = {
+    organizationId,
+    tag,
+    externalId,
+    status,
+    foldedEmail: email && foldAddress(email),
+    search: q === undefined ? undefined : { words: wordsOf(q), prefix: foldAddress(q) },
+    updatedSince: updatedSince === undefined ? undefined : Date.parse(updatedSince),
+  };
+  const [ids, total] = await Promise.all([
+    listContactIds(db, filter, { limit, offset: (page - 1) * limit }),
+    countContacts(db, filter),
   ]);
-  return toPage(await presentContacts(db, organizationId, rows), total, query);
+  const rows = await queries.findContactRows(db, organizationId, ids);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const found = ids.flatMap((id) => byId.get(id) ?? []);
+  return toPage(await presentContacts(db, organizationId, found), total, query);
 }
 
 /** @throws ResourceNotFoundError. */
@@ -218,6 +228,7 @@ function change(
         ...json,
         updated_at: now,
       });
+      await queries.moveWords(trx, row, changed);
       if (addresses) {
         const known = await queries.findIdentities(trx, [id]);
         await queries.setIdentities(trx, id, identityRows(app, row, addresses, known));

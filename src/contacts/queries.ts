@@ -1,9 +1,10 @@
 // All SQL on contacts, their identities and tags. Rows only, no decisions. What they are counted by is
 // count-queries.ts.
-import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import { bulkInsert, type Db, engineOf, idList, isOneOf, statement, tables } from '../store/db.ts';
 import { rowsOf } from '../store/rows.ts';
 import { noteContact } from './count-queries.ts';
+import { wordsOf } from './words.ts';
 
 export interface ContactRow {
   id: string;
@@ -39,75 +40,24 @@ interface ContactTables {
   contacts: ContactRow;
   contact_identities: IdentityRow;
   contact_tags: { organization_id: string; tag: string; contact_id: string };
-}
-
-export interface ContactFilter {
-  tag?: string | undefined;
-  foldedEmail?: string | undefined;
-  externalId?: string | undefined;
+  contact_words: { organization_id: string; word: string; contact_id: string };
 }
 
 /** By an id, and what any change does. */
 export const contacts = rowsOf<ContactRow>('contacts', 'contact');
 
-function conditions(
-  organizationId: string,
-  { tag, foldedEmail, externalId }: ContactFilter,
-): RawBuilder<SqlBool>[] {
-  const own = sql`organization_id = ${organizationId}`;
-  return [
-    sql<SqlBool>`${own}`,
-    ...(externalId === undefined ? [] : [sql<SqlBool>`external_id = ${externalId}`]),
-    ...(foldedEmail === undefined
-      ? []
-      : [
-          sql<SqlBool>`id = (select contact_id from contact_identities
-            where ${own} and folded_identifier = ${foldedEmail})`,
-        ]),
-    ...(tag === undefined
-      ? []
-      : [
-          sql<SqlBool>`exists (select 1 from contact_tags where contact_tags.${own}
-            and tag = ${tag} and contact_id = contacts.id)`,
-        ]),
-  ];
-}
-
-/** The newest first; of a tag they are read in the order of its index. */
-export async function selectContacts(
+/** The contact with this external id. */
+export async function findByExternalId(
   db: Db,
   organizationId: string,
-  filter: ContactFilter,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<ContactRow[]> {
-  const { tag, foldedEmail, externalId } = filter;
-  const isByTag = tag !== undefined && foldedEmail === undefined && externalId === undefined;
-  if (!isByTag) {
-    const where = sql.join(conditions(organizationId, filter), sql` and `);
-    const { rows } = await sql<ContactRow>`select * from contacts where ${where}
-      order by created_at desc, id desc limit ${limit} offset ${offset}`.execute(db);
-    return rows;
-  }
-  const found = await tables<ContactTables>(db)
-    .selectFrom('contact_tags')
-    .select('contact_id')
+  externalId: string,
+): Promise<ContactRow | undefined> {
+  return tables<ContactTables>(db)
+    .selectFrom('contacts')
+    .selectAll()
     .where('organization_id', '=', organizationId)
-    .where('tag', '=', tag)
-    .orderBy('contact_id', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  const ids = found.map((row) => row.contact_id);
-  return (await findContactRows(db, organizationId, ids)).sort((a, b) => (a.id < b.id ? 1 : -1));
-}
-
-/** How many match a filter by email or external id: one at most. */
-export async function countContacts(
-  db: Db,
-  organizationId: string,
-  filter: ContactFilter,
-): Promise<number> {
-  return (await selectContacts(db, organizationId, filter, { limit: 1, offset: 0 })).length;
+    .where('external_id', '=', externalId)
+    .executeTakeFirst();
 }
 
 const byIds = statement<ContactTables, { organizationId: string; ids: unknown }, ContactRow>(
@@ -177,6 +127,39 @@ const insertTagRows = bulkInsert<ContactTables>('contact_tags', [
   ...['organization_id', 'tag', 'contact_id'],
 ]);
 
+type Owned = Pick<ContactRow, 'id' | 'organization_id'>;
+
+const insertWordRows = bulkInsert<ContactTables>('contact_words', [
+  ...['organization_id', 'word', 'contact_id'],
+]);
+
+const byWord = (a: { word: string }, b: { word: string }) => (a.word < b.word ? -1 : 1);
+
+type Named = Owned & Pick<ContactRow, 'name' | 'display_name'>;
+
+/** Moves what a contact is found by from the names it had (null: it is new) to those it has (null: gone). */
+export async function moveWords(db: Db, had: Named | null, has: Named | null): Promise<void> {
+  const owner = has ?? had;
+  if (!owner) return;
+  const { id, organization_id } = owner;
+  const before = had ? wordsOf(had.name, had.display_name) : [];
+  const after = has ? wordsOf(has.name, has.display_name) : [];
+  const lost = before.filter((word) => !after.includes(word));
+  if (lost.length > 0) {
+    await tables<ContactTables>(db)
+      .deleteFrom('contact_words')
+      .where('organization_id', '=', organization_id)
+      .where(isOneOf(db, 'word', idList(db, lost)))
+      .where('contact_id', '=', id)
+      .execute();
+  }
+  const found = after.filter((word) => !before.includes(word));
+  await insertWordRows(
+    db,
+    found.map((word) => ({ organization_id, word, contact_id: id })).sort(byWord),
+  );
+}
+
 /** Throws what `isDuplicate` knows where an address or the external id is another contact's. */
 export async function insertContact(
   db: Db,
@@ -188,6 +171,7 @@ export async function insertContact(
   noteContact(db, row.organization_id, [''], 1);
   await setIdentities(db, row.id, identities);
   await addTags(db, row, tags);
+  await moveWords(db, null, row);
 }
 
 /** The identities of a contact from now on. Throws as `insertContact`. */
@@ -206,8 +190,6 @@ export async function setIdentities(
     identities.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)),
   );
 }
-
-type Owned = Pick<ContactRow, 'id' | 'organization_id'>;
 
 /** Tags that the contact lacks. */
 export async function addTags(
@@ -245,6 +227,6 @@ export async function deleteContactRow(
   tags: readonly string[],
 ): Promise<void> {
   await removeTags(db, { id, organization_id: organizationId }, tags);
-  await contacts.remove(db, organizationId, id);
+  await moveWords(db, await contacts.remove(db, organizationId, id), null);
   noteContact(db, organizationId, [''], -1);
 }

@@ -135,6 +135,19 @@ export const listContactsQuery = z.strictObject({
   tag: tag.optional(),
   email: emailAddress.optional().meta({ description: 'With this address, in any case of letters' }),
   externalId: externalId.optional(),
+  status: z.enum(contactStatuses).optional(),
+  q: z
+    .string()
+    .trim()
+    .min(2)
+    .max(100)
+    .regex(/[\p{L}\p{N}]/u, 'must hold a letter or a digit')
+    .optional()
+    .meta({ description: 'Beginnings of words of a name, or that of the first address' }),
+  updatedSince: z.iso
+    .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
+    .optional()
+    .meta({ description: 'Only what changed then and later' }),
 });
 
 const text = z.string().nullable();

@@ -34,6 +34,7 @@ import { contacts } from './migrations/0028-contacts.ts';
 import { unsubscribeGroups } from './migrations/0029-unsubscribe-groups.ts';
 import { conversations } from './migrations/0030-conversations.ts';
 import { mailboxes } from './migrations/0031-mailboxes.ts';
+import { contactGroups } from './migrations/0034-contact-groups.ts';
 
 export const migrations: readonly Migration[] = [
   initial,
@@ -65,6 +66,7 @@ export const migrations: readonly Migration[] = [
   unsubscribeGroups,
   conversations,
   mailboxes,
+  contactGroups,
 ];
 
 export interface MigrationStatus {

@@ -203,7 +203,14 @@ export const resources = {
       topic: 'contacts',
       audits: { POST: 'contact.created', PATCH: 'contact.updated', DELETE: 'contact.deleted' },
     },
-    samples: { tag: 'made', email: 'c1@own.example', externalId: 'crm-1' },
+    samples: {
+      tag: 'made',
+      email: 'c1@own.example',
+      externalId: 'crm-1',
+      status: 'bounced',
+      q: 'ada lov',
+      updatedSince: '2026-01-05T11:59:58.123Z',
+    },
   },
   conversation: {
     path: conversations,

@@ -183,6 +183,10 @@ async function seed({ test, own, foreign }: PermissionWorld): Promise<void> {
     await sql`insert into conversation_contacts (conversation_id, contact_id)
       select 'conv_' || lpad(i::text, 24, '0'), 'contact_' || lpad(i::text, 24, '0')
       from ${numbers}`.execute(trx);
+    await sql`insert into contact_words (organization_id, word, contact_id)
+      select organization_id, external_id, id from contacts where external_id like 'crm%'`.execute(
+      trx,
+    );
     await sql`insert into blocks (id, organization_id, address, folded_address, reason, created_at)
       select 'blk_' || i, case when i % 2 = 0 then ${organizationId} else ${foreign.organizationId} end,
         'u' || i || '@example.com', 'u' || i || '@example.com', 'bounce', 0

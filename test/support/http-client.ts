@@ -17,7 +17,7 @@ export interface Answer<Body = Record<string, unknown>> {
 }
 
 export interface RequestOptions {
-  /** Sent as JSON; a string goes out as it is. */
+  /** Sent as JSON; a string, or bytes, go out as they are. */
   body?: unknown;
   headers?: Record<string, string>;
   /** Another key than the api's own; null sends none. */
@@ -52,6 +52,10 @@ export function httpApi({ app, apiKey }: { app: App; apiKey: string }): HttpApi 
   return clientOf(server, check.faults, apiKey);
 }
 
+function isJson(headers: Record<string, unknown>): boolean {
+  return String(headers['content-type']).startsWith('application/json');
+}
+
 function clientOf(server: HttpServer, faults: readonly string[], ownKey: string): HttpApi {
   async function request<Body>(
     method: Method,
@@ -68,14 +72,14 @@ function clientOf(server: HttpServer, faults: readonly string[], ownKey: string)
         ...headers,
       },
       ...(body !== undefined && {
-        payload: typeof body === 'string' ? body : JSON.stringify(body),
+        payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
       }),
     });
     if (faults.length > 0) throw new Error(faults.join('\n'));
     return {
       status: response.statusCode,
       headers: response.headers,
-      body: response.json() as Body,
+      body: (isJson(response.headers) ? response.json() : response.body) as Body,
     };
   }
   return {

@@ -1,6 +1,6 @@
 // CSV from outside (RFC 4180 and what is called CSV elsewhere), row by row in constant memory: a row
 // that is too long or a quotation mark that is never closed ends the reading with its line. What the
-// rows mean is import-rows.ts. Doorway to csv-parse.
+// rows mean is for the reader. Doorway to csv-parse.
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { ValidationError } from '../errors.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { addressSet } from '../../src/blocks/address-set.ts';
+import { textSet } from '../../src/files/text-set.ts';
 
-it('knows every address again, through many enlargements', () => {
-  const set = addressSet();
+it('knows every text again, through many enlargements', () => {
+  const set = textSet();
   const addresses = Array.from({ length: 200_000 }, (_, i) => `user${i}@example${i % 97}.com`);
   expect(addresses.filter((address) => !set.add(address))).toEqual([]);
   expect(addresses.filter((address) => set.add(address))).toEqual([]);

@@ -1,5 +1,5 @@
-// Which addresses have been seen, for millions of them: 53 bits of a hash each in one typed array, 13
-// bytes an address at the worst, where a Set of strings takes 90. Two that share a hash (5 million: one
+// Which texts have been seen, for millions of them: 53 bits of a hash each in one typed array, 13
+// bytes a text at the worst, where a Set of strings takes 90. Two that share a hash (5 million: one
 // chance in 700) would be counted as one, so it serves counting, never deciding.
 
 const firstSlots = 1_024;
@@ -31,8 +31,8 @@ function place(slots: Float64Array, hash: number): boolean {
   }
 }
 
-/** A set of addresses that only grows; `add` is false for one that was added before. */
-export function addressSet(): { add(foldedAddress: string): boolean } {
+/** A set of texts that only grows; `add` is false for one that was added before. */
+export function textSet(): { add(text: string): boolean } {
   let slots = new Float64Array(firstSlots);
   let size = 0;
   const grow = () => {
@@ -41,8 +41,8 @@ export function addressSet(): { add(foldedAddress: string): boolean } {
     slots = larger;
   };
   return {
-    add(foldedAddress) {
-      if (!place(slots, hash53(foldedAddress))) return false;
+    add(text) {
+      if (!place(slots, hash53(text))) return false;
       size++;
       if (size > slots.length * fullest) grow();
       return true;

@@ -1,6 +1,6 @@
 // From the bytes of a file to rows with named fields: CSV with or without a header, or JSON Lines.
 // Hostile until proven otherwise: rows are bounded, what is no UTF-8 text is refused. What the
-// fields mean is import-formats.ts.
+// fields mean is for each area: `import-formats.ts` of blocks and of contacts.
 
 import { ValidationError } from '../errors.ts';
 import { parseAddress } from '../net/address.ts';
@@ -34,7 +34,7 @@ export function columnKey(name: string): string {
 /** The columns of a list without a header. */
 const bareColumns = ['email', 'reason'] as const;
 
-/** Spreadsheets take these for formulas; export.ts and others put an apostrophe before them. */
+/** Spreadsheets take these for formulas; write-csv.ts and others put an apostrophe before them. */
 const guarded = /^'(?=[=+\-@\t\r'])/;
 
 async function* asText(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

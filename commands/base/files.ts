@@ -1,0 +1,54 @@
+// What commands read from files and pipes, and write to them, piece by piece.
+import { createReadStream, createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ConflictError } from '../../src/errors.ts';
+import { UsageError } from './failure.ts';
+import type { Progress } from './progress.ts';
+
+/** The bytes of a file, or of standard input for `-`; a pipe has no size to measure progress by. */
+export async function* readFile(name: string, progress: Progress): AsyncGenerator<Buffer> {
+  try {
+    const size = name === '-' ? 0 : (await stat(name)).size;
+    let read = 0;
+    for await (const chunk of name === '-' ? process.stdin : createReadStream(name)) {
+      read += chunk.length;
+      if (size > 0) progress.update(read, size);
+      yield chunk;
+    }
+  } catch (error) {
+    throw new UsageError(`${name}: cannot be read (${(error as Error).message})`);
+  }
+}
+
+/** @throws ConflictError where there is such a file, UsageError where it cannot be written. */
+export async function writeFile(
+  texts: AsyncIterable<string>,
+  name: string,
+  overwrite: boolean,
+): Promise<void> {
+  // People's addresses: for the owner's eyes.
+  const file = createWriteStream(name, { flags: overwrite ? 'w' : 'wx', mode: 0o600 });
+  await pipeline(texts, file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') {
+      throw new ConflictError('file', `${name} exists: give another name, or --overwrite`);
+    }
+    if (error.syscall === undefined) throw error;
+    throw new UsageError(`${name}: cannot be written (${error.message})`);
+  });
+}
+
+/** A reader that has seen enough (`| head`) is no fault. */
+export async function writeOut(texts: AsyncIterable<string>): Promise<void> {
+  const isClosed = (error: unknown) => (error as NodeJS.ErrnoException | null)?.code === 'EPIPE';
+  const out = new Writable({
+    decodeStrings: false,
+    write: (text: string, _encoding, done) => {
+      process.stdout.write(text, (error) => done(error));
+    },
+  });
+  await pipeline(texts, out).catch((error: unknown) => {
+    if (!isClosed(error)) throw error;
+  });
+}

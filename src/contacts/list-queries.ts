@@ -1,0 +1,210 @@
+// SQL on contacts for lists: which ids a page has, and how many match. The filter that leaves fewest leads,
+// by an index; the others are asked of each id that it finds. Nothing of it scans all contacts but a page of
+// all of them, in the order of its index.
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { activeBlocksFor, activeReasonOf } from '../blocks/queries.ts';
+import type { BlockReason } from '../blocks/schema.ts';
+import { type Db, engineOf } from '../store/db.ts';
+import { countOfTag } from './count-queries.ts';
+import type { ContactStatus } from './schema.ts';
+import { endOfPrefix } from './words.ts';
+
+export interface ContactFilter {
+  organizationId: string;
+  tag?: string | undefined;
+  foldedEmail?: string | undefined;
+  externalId?: string | undefined;
+  status?: ContactStatus | undefined;
+  /** Beginnings of words, all of them; or the beginning of the first address. */
+  search?: { words: readonly string[]; prefix: string } | undefined;
+  /** Ms since 1970. */
+  updatedSince?: number | undefined;
+}
+
+type Condition = RawBuilder<SqlBool>;
+type Expression = RawBuilder<unknown>;
+
+/** Those that follow from blocks, with the reason that makes them so. */
+const blockedBy = {
+  unsubscribed: 'unsubscribe',
+  bounced: 'bounce',
+  complained: 'complaint',
+} as const satisfies Partial<Record<ContactStatus, BlockReason>>;
+
+function reasonOf(status: ContactStatus | undefined): BlockReason | undefined {
+  return status !== undefined && status in blockedBy
+    ? blockedBy[status as keyof typeof blockedBy]
+    : undefined;
+}
+
+/** A column of the contact with this id. */
+const column = (name: string, id: Expression): Expression =>
+  sql`(select ${sql.ref(name)} from contacts one where one.id = ${id})`;
+
+function hasStatus(organizationId: string, status: ContactStatus, id: Expression): Condition {
+  const isArchived = column('is_archived', id);
+  if (status === 'archived') return sql`${isArchived} = 1`;
+  const reason = sql`(select ${activeReasonOf(organizationId, sql`folded_identifier`)}
+    from contact_identities one where one.contact_id = ${id} and position = 0)`;
+  const wanted = reasonOf(status);
+  return wanted === undefined
+    ? sql`${isArchived} = 0 and coalesce(${reason}, 'manual') = 'manual'`
+    : sql`${isArchived} = 0 and ${reason} = ${wanted}`;
+}
+
+/** The ids whose names have words that begin so, or whose first address does. */
+function searched(
+  db: Db,
+  organizationId: string,
+  { words, prefix }: NonNullable<ContactFilter['search']>,
+): Expression {
+  const bytewise = engineOf(db) === 'postgres' ? sql`collate "C"` : sql``;
+  const ofWords = words.map(
+    (
+      word,
+    ) => sql`select contact_id as id from contact_words where organization_id = ${organizationId}
+      and word >= ${word} and word < ${endOfPrefix(word)}`,
+  );
+  const address = sql`folded_identifier ${bytewise}`;
+  const ofAddress = sql`select contact_id as id from contact_identities
+    where organization_id = ${organizationId} and position = 0
+    and ${address} >= ${prefix} and ${address} < ${endOfPrefix(prefix)}`;
+  return sql`select id from (${sql.join(ofWords, sql` intersect `)}) named union ${ofAddress}`;
+}
+
+/** A select of ids with what orders them, and where the other filters are asked. */
+interface Way {
+  from: Expression;
+  id: Expression;
+  order: Expression;
+  where: Condition[];
+  /** The filters that it has answered. */
+  answers: readonly (keyof ContactFilter)[];
+}
+
+/** By blocks of the status that is asked for: the last one first. */
+function wayOfReason(organizationId: string, reason: BlockReason): Way {
+  const owner = sql`(select contact_id from contact_identities
+    where organization_id = ${organizationId} and folded_identifier = block.folded_address
+    and position = 0)`;
+  return {
+    from: sql`(select block.id as block_id, ${owner} as id
+      from (${activeBlocksFor(organizationId, reason)}) block) found`,
+    id: sql`found.id`,
+    order: sql`found.block_id desc`,
+    where: [sql`found.id is not null`, sql`${column('is_archived', sql`found.id`)} = 0`],
+    answers: ['status'],
+  };
+}
+
+function wayOfContacts(organizationId: string): Way {
+  return {
+    from: sql`contacts`,
+    id: sql`contacts.id`,
+    order: sql`contacts.created_at desc, contacts.id desc`,
+    where: [sql`contacts.organization_id = ${organizationId}`],
+    answers: [],
+  };
+}
+
+/** By the filter that leaves fewest. */
+function wayFor(db: Db, filter: ContactFilter): Way {
+  const { organizationId, foldedEmail, externalId, search, tag, status, updatedSince } = filter;
+  const all = wayOfContacts(organizationId);
+  if (externalId !== undefined) {
+    const isIt = sql<SqlBool>`contacts.external_id = ${externalId}`;
+    return { ...all, where: [...all.where, isIt], answers: ['externalId'] };
+  }
+  if (foldedEmail !== undefined || search) {
+    const ofAddress = sql`select contact_id as id from contact_identities
+      where organization_id = ${organizationId} and folded_identifier = ${foldedEmail}`;
+    const isByEmail = foldedEmail !== undefined;
+    const ids = isByEmail || !search ? ofAddress : searched(db, organizationId, search);
+    const answers = [isByEmail ? ('foldedEmail' as const) : ('search' as const)];
+    const id = sql`found.id`;
+    return { from: sql`(${ids}) found`, id, order: sql`found.id desc`, where: [], answers };
+  }
+  if (tag !== undefined) {
+    const where = [sql<SqlBool>`organization_id = ${organizationId}`, sql<SqlBool>`tag = ${tag}`];
+    const id = sql`contact_tags.contact_id`;
+    return { from: sql`contact_tags`, id, order: sql`${id} desc`, where, answers: ['tag'] };
+  }
+  const reason = reasonOf(status);
+  if (reason !== undefined) return wayOfReason(organizationId, reason);
+  if (status === 'archived') {
+    const where = [...all.where, sql<SqlBool>`is_archived = 1`];
+    return { ...all, order: sql`contacts.id desc`, where, answers: ['status'] };
+  }
+  if (updatedSince === undefined) return all;
+  // With an end too: of an open range PostgreSQL expects a third of all rows, and would read them all.
+  const range = sql<SqlBool>`updated_at between ${updatedSince} and ${Number.MAX_SAFE_INTEGER}`;
+  const where = [...all.where, range];
+  return {
+    ...all,
+    order: sql`updated_at desc, contacts.id desc`,
+    where,
+    answers: ['updatedSince'],
+  };
+}
+
+/** What the way has not answered, asked of the id. */
+function rest(db: Db, filter: ContactFilter, { id, answers }: Way): Condition[] {
+  const { organizationId, foldedEmail, search, tag, status, updatedSince } = filter;
+  const asks = (name: keyof ContactFilter) => filter[name] !== undefined && !answers.includes(name);
+  const conditions: Condition[] = [];
+  if (asks('foldedEmail')) {
+    conditions.push(sql`${id} = (select contact_id from contact_identities
+      where organization_id = ${organizationId} and folded_identifier = ${foldedEmail})`);
+  }
+  if (asks('search') && search) {
+    conditions.push(sql`${id} in (${searched(db, organizationId, search)})`);
+  }
+  if (asks('tag')) {
+    // Not "exists", which PostgreSQL makes a join of all tags of: one look into the index for each id.
+    conditions.push(sql`(select 1 from contact_tags one where one.organization_id = ${organizationId}
+      and one.tag = ${tag} and one.contact_id = ${id}) = 1`);
+  }
+  if (asks('status') && status) conditions.push(hasStatus(organizationId, status, id));
+  if (asks('updatedSince')) conditions.push(sql`${column('updated_at', id)} >= ${updatedSince}`);
+  return conditions;
+}
+
+function found(db: Db, filter: ContactFilter): { way: Way; where: Expression } {
+  const way = wayFor(db, filter);
+  const conditions = [...way.where, ...rest(db, filter, way)];
+  const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``;
+  return { way, where };
+}
+
+/** The ids of one page. What comes before the page is passed over in the index. */
+export async function listContactIds(
+  db: Db,
+  filter: ContactFilter,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<string[]> {
+  const { way, where } = found(db, filter);
+  const { rows } = await sql<{ id: string }>`select ${way.id} as id from ${way.from} ${where}
+    order by ${way.order} limit ${limit} offset ${offset}`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+async function countFound(db: Db, filter: ContactFilter): Promise<number> {
+  const { way, where } = found(db, filter);
+  const { rows } = await sql<{ total: number }>`
+    select count(*) as total from ${way.from} ${where}`.execute(db);
+  return rows[0]?.total ?? 0;
+}
+
+/** How many match; of all, of a tag and of those that are active it is known, or follows. */
+export async function countContacts(db: Db, filter: ContactFilter): Promise<number> {
+  const { organizationId, tag, ...others } = filter;
+  const asked = Object.values(others).filter((value) => value !== undefined);
+  if (asked.length === 0) return countOfTag(db, organizationId, tag);
+  const isOfAllActive = asked.length === 1 && tag === undefined && filter.status === 'active';
+  if (!isOfAllActive) return countFound(db, filter);
+  let total = await countOfTag(db, organizationId);
+  for (const status of ['archived', 'bounced', 'complained', 'unsubscribed'] as const) {
+    total -= await countFound(db, { organizationId, status });
+  }
+  return total;
+}

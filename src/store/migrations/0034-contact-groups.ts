@@ -1,0 +1,42 @@
+// What contacts are found by besides their tags: words of their names, the beginning of an address, when
+// they changed last, and whether they are archived.
+import type { StoreKind } from '../db.ts';
+import type { Migration } from '../migration.ts';
+
+export const contactGroups: Migration = {
+  name: '0034-contact-groups',
+  statements(engine: StoreKind): string[] {
+    const compact = engine === 'sqlite' ? 'without rowid' : '';
+    // A prefix is a range of values in the order of their bytes, as SQLite has it.
+    const bytewise = engine === 'postgres' ? 'collate "C"' : '';
+    return [
+      'create index contacts_changed on contacts (organization_id, updated_at, id)',
+      'create index contacts_archived on contacts (organization_id, id) where is_archived = 1',
+      `create index contact_identities_first on contact_identities
+        (organization_id, folded_identifier ${bytewise}) where position = 0`,
+
+      // A contact knows its words: they follow from its names (src/contacts/words.ts).
+      `create table contact_words (
+        organization_id text not null, word text ${bytewise} not null, contact_id text not null,
+        primary key (organization_id, word, contact_id)) ${compact}`,
+      fillWords(engine),
+    ];
+  },
+};
+
+/** Of contacts that are there already: what stands between spaces, which is nearly all of it. */
+function fillWords(engine: StoreKind): string {
+  const names = `lower(coalesce(name, '') || ' ' || coalesce(display_name, ''))`;
+  if (engine === 'postgres') {
+    return `insert into contact_words (organization_id, word, contact_id)
+      select distinct organization_id, left(word, 40), id
+      from contacts, regexp_split_to_table(${names}, '[^[:alnum:]]+') word where word <> ''`;
+  }
+  return `insert or ignore into contact_words (organization_id, word, contact_id)
+    with recursive parts (organization_id, id, word, rest) as (
+      select organization_id, id, '', ${names} || ' ' from contacts
+      union all
+      select organization_id, id, substr(rest, 1, instr(rest, ' ') - 1),
+        substr(rest, instr(rest, ' ') + 1) from parts where rest <> '')
+    select organization_id, substr(word, 1, 40), id from parts where word <> ''`;
+}

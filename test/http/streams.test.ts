@@ -1,0 +1,247 @@
+// Routes that take a body as it comes, and those whose answer leaves as it is made: the order of checks,
+// and their bounds in number, bytes and time. Over real sockets.
+import { once } from 'node:events';
+import { request as ask, type ClientRequest, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { openApiDocument } from '../../daemon/http/openapi.ts';
+import { type Route, route } from '../../src/api/route.ts';
+import { ValidationError } from '../../src/errors.ts';
+import { type HttpService, httpService, ownerKey } from './http-service.ts';
+
+const mostBytes = 3_000_000;
+/** What the route has read, and in how many pieces. */
+let taken: { bytes: number; pieces: number; type: string };
+/** Pieces of the answer that were made. */
+let made: number;
+
+const take = route({
+  method: 'POST',
+  path: '/v1/take',
+  name: 'take',
+  summary: 'Take it',
+  area: 'messages',
+  permission: 'messages:send',
+  query: z.strictObject({ most: z.coerce.number().optional() }),
+  takes: { types: ['text/csv', 'application/x-ndjson'], mostBytes },
+  status: 200,
+  output: z.object({ bytes: z.number() }),
+  async run(_app, { query: { most = Infinity }, stream }) {
+    if (!stream) throw new Error('no stream');
+    taken.type = stream.type;
+    for await (const chunk of stream.chunks) {
+      taken.bytes += chunk.length;
+      taken.pieces++;
+      if (taken.bytes > most) throw new ValidationError('Enough');
+    }
+    return { bytes: taken.bytes };
+  },
+});
+
+const line = `${'x'.repeat(99_999)}\n`;
+
+const give = route({
+  method: 'GET',
+  path: '/v1/give',
+  name: 'give',
+  summary: 'Give it',
+  area: 'messages',
+  permission: 'messages:read',
+  query: z.strictObject({ pieces: z.coerce.number() }),
+  streams: ['text/csv'],
+  status: 200,
+  output: z.unknown(),
+  async run(_app, { query: { pieces } }) {
+    const texts = async function* () {
+      for (let i = 0; i < pieces; i++) {
+        made++;
+        yield line;
+      }
+    };
+    return { type: 'text/csv', texts: texts() };
+  },
+});
+
+let service: HttpService;
+let url: string;
+
+beforeEach(async () => {
+  taken = { bytes: 0, pieces: 0, type: '' };
+  made = 0;
+  service = await httpService({ routes: [take, give] });
+  ({ url } = await service.http.listen());
+});
+
+afterEach(async () => {
+  expect(service.check.faults).toEqual([]);
+  await service.close();
+});
+
+const csv = { 'x-api-key': ownerKey, 'content-type': 'text/csv' };
+
+/** A request whose body is still to be written. */
+function begin(headers: Record<string, string> = csv, path = '/v1/take'): ClientRequest {
+  const request = ask(url + path, { method: 'POST', headers });
+  request.on('error', () => {});
+  return request;
+}
+
+async function answerOf(request: ClientRequest) {
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const body = JSON.parse(await text(response)) as Record<string, unknown>;
+  return { status: response.statusCode, headers: response.headers, body };
+}
+
+async function post(body: Buffer | string, headers: Record<string, string> = csv, path?: string) {
+  return answerOf(begin(headers, path).end(body));
+}
+
+describe('a body that is taken as it comes', () => {
+  it('arrives whole, in pieces', async () => {
+    const { status, body } = await post(Buffer.alloc(2_500_000, 'a'));
+    expect([status, body]).toEqual([200, { bytes: 2_500_000 }]);
+    expect(taken.pieces).toBeGreaterThan(10);
+    const type = 'Application/X-NDJSON; charset=UTF-8';
+    expect((await post('{}', { ...csv, 'content-type': type })).status).toBe(200);
+    expect(taken.type).toBe('application/x-ndjson');
+  });
+
+  it.each<[string, number, Record<string, string>, string?]>([
+    ['no key', 401, { 'content-type': 'text/csv' }],
+    ['a key that may not', 403, { ...csv, 'x-api-key': 'reader' }],
+    ['another media type', 415, { ...csv, 'content-type': 'application/json' }],
+    ['another charset', 415, { ...csv, 'content-type': 'text/csv; charset=latin1' }],
+    ['a compressed body', 415, { ...csv, 'content-encoding': 'gzip' }],
+    ['a length beyond the bound', 413, { ...csv, 'content-length': String(mostBytes + 1) }],
+    ['a query that does not fit', 422, csv, '/v1/take?most=x'],
+  ])('%s is refused before the body is asked for', async (_what, status, headers, path) => {
+    const request = begin({ ...headers, expect: '100-continue' }, path);
+    let isAskedFor = false;
+    request.on('continue', () => {
+      isAskedFor = true;
+    });
+    request.flushHeaders();
+    const answer = await answerOf(request);
+    expect([answer.status, isAskedFor, taken.pieces]).toEqual([status, false, 0]);
+    expect(answer.headers.connection).toBe('close');
+    request.destroy();
+  });
+
+  it('is asked for by the route', async () => {
+    const request = begin({ ...csv, expect: '100-continue' });
+    request.flushHeaders();
+    await once(request, 'continue');
+    request.end('a,b');
+    expect((await answerOf(request)).body).toEqual({ bytes: 3 });
+  });
+
+  it('is cut where it grows beyond its bound', async () => {
+    const { status, body, headers } = await post(Buffer.alloc(mostBytes + 1), {
+      ...csv,
+      'transfer-encoding': 'chunked',
+    });
+    expect([status, body._tag]).toEqual([413, 'MalformedRequestError']);
+    expect(headers.connection).toBe('close');
+    expect(taken.bytes).toBeLessThanOrEqual(mostBytes);
+  });
+
+  it('that the route refuses half-way is passed over', async () => {
+    const { status, body } = await post(Buffer.alloc(2_000_000), csv, '/v1/take?most=100000');
+    expect([status, body.message]).toEqual([422, 'Enough']);
+    expect(taken.bytes).toBeLessThan(1_000_000);
+  });
+
+  it('that stays quiet for 20 s is a 400', async () => {
+    const request = begin({ ...csv, 'transfer-encoding': 'chunked' });
+    request.write('a,b\n');
+    await vi.waitFor(() => expect(taken.pieces).toBe(1));
+    await service.clock.advance(19_999);
+    request.write('c,d\n');
+    await vi.waitFor(() => expect(taken.pieces).toBe(2));
+    const answered = answerOf(request);
+    await service.clock.advance(20_000);
+    const { status, body } = await answered;
+    expect([status, body.message]).toEqual([400, 'The body arrives too slowly']);
+    request.destroy();
+  });
+
+  it('is one of four at once; a fifth is a 503, until one has ended', async () => {
+    const open = Array.from({ length: 4 }, () => begin({ ...csv, 'transfer-encoding': 'chunked' }));
+    for (const request of open) request.write('a');
+    await vi.waitFor(() => expect(taken.pieces).toBe(4));
+    const fifth = await post('b');
+    expect([fifth.status, fifth.body._tag, fifth.headers['retry-after']]).toEqual([
+      503,
+      'CapacityError',
+      '5',
+    ]);
+    const [first, second, ...others] = open as [ClientRequest, ClientRequest, ...ClientRequest[]];
+    expect((await answerOf(first.end())).status).toBe(200);
+    second.destroy();
+    await vi.waitFor(async () => expect((await post('c')).status).toBe(200));
+    for (const request of others) expect((await answerOf(request.end())).status).toBe(200);
+  });
+});
+
+describe('an answer that is streamed', () => {
+  const get = (path: string, key = ownerKey) =>
+    fetch(url + path, { headers: { 'x-api-key': key } });
+
+  it('arrives whole, with its type', async () => {
+    const response = await get('/v1/give?pieces=30');
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'text/csv; charset=utf-8',
+    ]);
+    expect(await response.text()).toBe(line.repeat(30));
+  });
+
+  it('refuses as any route does', async () => {
+    expect((await get('/v1/give?pieces=1', 'nobody')).status).toBe(401);
+    const { status, headers } = await get('/v1/give?pieces=x');
+    expect([status, headers.get('content-type')]).toEqual([422, 'application/json; charset=utf-8']);
+  });
+
+  it('is made no faster than it is taken, and let go with its reader', async () => {
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const headers = { 'x-api-key': ownerKey };
+    const slow = await Promise.all(
+      [1, 2, 3, 4].map(() => fetch(`${url}/v1/give?pieces=10000`, { headers, signal })),
+    );
+    expect(slow.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect((await get('/v1/give?pieces=1')).status).toBe(503);
+    // What the sockets hold, and no more.
+    expect(made).toBeLessThan(1_000);
+    leaving.abort();
+    await vi.waitFor(async () => expect((await get('/v1/give?pieces=1')).status).toBe(200));
+  });
+
+  it('is cut after ten minutes, so that nobody takes it for whole', async () => {
+    const response = await get('/v1/give?pieces=1000');
+    await service.clock.advance(600_001);
+    await expect(response.text()).rejects.toThrow();
+  });
+});
+
+it('both are told in the reference as what they are', () => {
+  const { paths } = openApiDocument([take, give], '/');
+  expect(paths['/v1/take']?.post?.requestBody).toEqual({
+    required: true,
+    content: {
+      'text/csv': { schema: { type: 'string' } },
+      'application/x-ndjson': { schema: { type: 'string' } },
+    },
+  });
+  expect(paths['/v1/give']?.get?.responses['200']?.content).toEqual({
+    'text/csv': { schema: { type: 'string' } },
+  });
+});
+
+it('a route that takes a stream takes no other body, and only a GET streams', async () => {
+  const both = { ...take, body: z.object({}) } as Route;
+  await expect(httpService({ routes: [both] })).rejects.toThrow(/no other body/);
+  const posted = { ...give, method: 'POST' } as Route;
+  await expect(httpService({ routes: [posted] })).rejects.toThrow(/only a GET/);
+});
