@@ -207,19 +207,25 @@ export async function countBlocksOf(
   return rows[0]?.count ?? 0;
 }
 
+/** What a block is of: no two of an organization are of the same. */
+export type BlockedRow = Pick<BlockRow, 'folded_address' | 'unsubscribe_group_id'>;
+
 /**
- * Inserts what is not there yet; returns the folded addresses of what was inserted. Two that run at
+ * Inserts what is not there yet; returns what was inserted. Two that run at
  * once wait for each other on PostgreSQL: callers pass rows sorted by folded address.
  */
-export async function insertBlocks(db: Db, rows: readonly BlockRow[]): Promise<string[]> {
+export async function insertBlocks(
+  db: Db,
+  rows: readonly BlockRow[],
+): Promise<readonly BlockedRow[]> {
   const inserted = await tables<BlockTables>(db)
     .insertInto('blocks')
     .values([...rows])
     .onConflict((conflict) => conflict.doNothing())
-    .returning(['organization_id', 'reason', 'folded_address'])
+    .returning(['organization_id', 'reason', 'folded_address', 'unsubscribe_group_id'])
     .execute();
   noteBlocks(db, inserted, 1);
-  return inserted.map((row) => row.folded_address);
+  return inserted;
 }
 
 /** False when there is none. */

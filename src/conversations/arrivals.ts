@@ -2,7 +2,7 @@
 // stores them. Conversations that a transaction touches are held once, in the order of their ids.
 import type { App } from '../app.ts';
 import { findContactRows, findIdentitiesNamed } from '../contacts/queries.ts';
-import { byService, record, told } from '../events/record.ts';
+import { recordEvents, told } from '../events/record.ts';
 import { foldAddress } from '../net/address.ts';
 import type { Db } from '../store/db.ts';
 import { conversationUpdated } from './events.ts';
@@ -53,10 +53,9 @@ export async function countArrivals(
   for (const [organizationId, rows] of Map.groupBy(moved, (row) => row.organization_id)) {
     const own = rows.flatMap(({ id }) => grouped.get(id) ?? []);
     await linkContacts(trx, organizationId, own);
-    for (const conversation of await presentConversations(trx, organizationId, rows)) {
-      const event = told(conversationUpdated, conversation);
-      await record(app, trx, byService(organizationId), { subject: conversation.id, event });
-    }
+    const shown = await presentConversations(trx, organizationId, rows);
+    const events = shown.map((one) => ({ subject: one.id, event: told(conversationUpdated, one) }));
+    await recordEvents(app, trx, organizationId, events);
   }
 }
 

@@ -113,6 +113,17 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     expect(new Set([...copies.values()].map(({ path }) => path)).size).toBe(2);
   });
 
+  it('a message shows its group; one of none shows none', async () => {
+    const email = { unsubscribeGroupId: groupId };
+    const { id, unsubscribeGroupId } = await send(test.app, test.caller, 'ada@example.com', {
+      email,
+    });
+    expect(unsubscribeGroupId).toBe(groupId);
+    expect((await getMessage(test.app, test.caller, id)).unsubscribeGroupId).toBe(groupId);
+    const plain = await send(test.app, test.caller, 'ada@example.com');
+    expect(plain.unsubscribeGroupId).toBeNull();
+  });
+
   it('a mail of no group has no such fields, and may have its own', async () => {
     const headers = { 'List-Unsubscribe': '<https://own.example/u>' };
     await send(test.app, test.caller, 'ada@example.com', { email: { headers } });
