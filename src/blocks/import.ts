@@ -9,6 +9,7 @@ import { ValidationError } from '../errors.ts';
 import { record } from '../events/record.ts';
 import { parseAddress } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
+import type { Db } from '../store/db.ts';
 import { addressSet } from './address-set.ts';
 import { newBlockRow } from './blocks.ts';
 import {
@@ -156,7 +157,13 @@ function adding(app: App, caller: Caller, format: string): Take {
   return async (candidates) => {
     const rows = candidates.map(({ row }) => row).sort(byAddress);
     const done = await app.store.write(async (trx) => {
-      const inserted = await insertBlocks(trx, rows);
+      const addresses = rows.map((row) => row.folded_address);
+      const known = await findActiveBlocks(trx, caller.organizationId, addresses);
+      const blocked = new Set(known.map((row) => row.folded_address));
+      // Whatever it is blocked for.
+      const isNew = (row: BlockRow) =>
+        row.unsubscribe_group_id !== null || !blocked.has(keyOf(row));
+      const inserted = await insertNew(trx, rows.filter(isNew));
       const details = { format, added: added + inserted.length };
       if (inserted.length === 0) return { inserted, id: entryId };
       if (entryId !== null) await amendAudit(trx, entryId, details);
@@ -167,6 +174,10 @@ function adding(app: App, caller: Caller, format: string): Take {
     added += done.inserted.length;
     return new Set(done.inserted.map(keyOf));
   };
+}
+
+async function insertNew(trx: Db, rows: readonly BlockRow[]): Promise<readonly BlockedRow[]> {
+  return rows.length === 0 ? [] : insertBlocks(trx, rows);
 }
 
 function comparing(app: App, caller: Caller): Take {

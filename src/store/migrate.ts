@@ -32,6 +32,7 @@ import { tracking } from './migrations/0026-tracking.ts';
 import { trackingHosts } from './migrations/0027-tracking-hosts.ts';
 import { contacts } from './migrations/0028-contacts.ts';
 import { unsubscribeGroups } from './migrations/0029-unsubscribe-groups.ts';
+import { blockReasons } from './migrations/0030-block-reasons.ts';
 import { conversations } from './migrations/0030-conversations.ts';
 import { mailboxes } from './migrations/0031-mailboxes.ts';
 
@@ -63,6 +64,7 @@ export const migrations: readonly Migration[] = [
   trackingHosts,
   contacts,
   unsubscribeGroups,
+  blockReasons,
   conversations,
   mailboxes,
 ];
