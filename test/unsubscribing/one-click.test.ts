@@ -130,7 +130,12 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     const blockFor = (reason: BlockReason) =>
       test.app.store.write((trx) =>
         blockAddresses(test.app, trx, [
-          { organizationId: test.caller.organizationId, address: 'Ada@example.com', reason, messageId: id },
+          {
+            organizationId: test.caller.organizationId,
+            address: 'Ada@example.com',
+            reason,
+            messageId: id,
+          },
         ]),
       );
     await blockFor('bounce');
