@@ -84,6 +84,7 @@ export const messageCard = [
   'tags',
   'metadata',
   'conversationId',
+  'unsubscribeGroupId',
   'origin.via',
   'origin.keyId',
   'origin.keyName',

@@ -44,16 +44,18 @@ export function newBlockRow(
   };
 }
 
-/** Blocks an address. @throws ConflictError when it is blocked already: which one, and why. */
+/**
+ * Blocks an address. @throws ConflictError when it is blocked for all mail already, whatever for: by which
+ * block, and why.
+ */
 export function createBlock(app: App, caller: Caller, input: CreateBlock): Promise<Block> {
   const row = newBlockRow(app, caller.organizationId, { ...input, messageId: null });
   return app.store.write(async (trx) => {
-    const inserted = await queries.insertBlocks(trx, [row]);
-    if (inserted.length > 0) {
+    const [known] = await queries.findActiveBlocks(trx, row.organization_id, [row.folded_address]);
+    if (!known && (await queries.insertBlocks(trx, [row])).length > 0) {
       await record(app, trx, caller, { ...changeOf(row), action: 'block.created' });
       return presentBlock(row);
     }
-    const [known] = await queries.findActiveBlocks(trx, row.organization_id, [row.folded_address]);
     const which = known ? ` by ${known.id} (${known.reason})` : '';
     throw new ConflictError('block', `${row.address} is blocked already${which}`);
   });

@@ -2,10 +2,17 @@
 // mapping follows one rule: an address is blocked for what it did, not for what a message did.
 import { ValidationError } from '../errors.ts';
 import { columnKey, columnsInWords } from '../files/read-table.ts';
+import { idPattern } from '../runtime/ids.ts';
 import type { BlockReason } from './schema.ts';
 
-/** What a row says: a block, no block (`skip`), or nothing that could be understood (`reject`). */
-export type Verdict = { reason: BlockReason } | { skip: string } | { reject: string };
+/**
+ * What a row says: a block, of all mail unless it names a group, no block (`skip`), or nothing that could be
+ * understood (`reject`).
+ */
+export type Verdict =
+  | { reason: BlockReason; unsubscribeGroupId?: string }
+  | { skip: string }
+  | { reject: string };
 
 /** Gives the trimmed text under a column of one row, or '' where there is none. */
 export type Field = (column: string) => string;
@@ -92,10 +99,16 @@ function judgeMailgunUnsubscribe(field: Field): Verdict {
     : { skip: `gets all mail but that with the tag ${tags.slice(0, 60)}` };
 }
 
+const groupIds = idPattern('unsubscribeGroup');
+
+/** A group that was deleted is as good: its blocks outlive it. */
 function judgeOwn(field: Field): Verdict {
-  return field('unsubscribeGroupId') === ''
-    ? byReason(field('reason'))
-    : { reject: 'is blocked for an unsubscribe group only, which this version does not have' };
+  const verdict = byReason(field('reason'));
+  const unsubscribeGroupId = field('unsubscribeGroupId');
+  if (unsubscribeGroupId === '' || !('reason' in verdict)) return verdict;
+  return groupIds.test(unsubscribeGroupId)
+    ? { ...verdict, unsubscribeGroupId }
+    : { reject: `names no unsubscribe group: ${unsubscribeGroupId.slice(0, 60)}` };
 }
 
 const plain: ImportFormat = {

@@ -11,6 +11,7 @@ import { type ImportRow, readTable } from '../files/read-table.ts';
 import { textSet } from '../files/text-set.ts';
 import { parseAddress } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
+import type { Db } from '../store/db.ts';
 import { newBlockRow } from './blocks.ts';
 import {
   addressIn,
@@ -20,7 +21,13 @@ import {
   madeAtIn,
   type Verdict,
 } from './import-formats.ts';
-import { type BlockRow, findActiveBlocks, insertBlocks } from './queries.ts';
+import {
+  type BlockedRow,
+  type BlockRow,
+  findActiveBlocks,
+  findGroupBlocksAmong,
+  insertBlocks,
+} from './queries.ts';
 import { type BlockReason, blockReasons } from './schema.ts';
 
 const mostRows = 5_000_000;
@@ -125,12 +132,21 @@ function candidateOf(
     const messageId = messageIds.test(named) ? named : null;
     const block = { address: address.email, reason: verdict.reason, messageId };
     const row = newBlockRow(app, caller.organizationId, block);
-    return { line, row: { ...row, created_at: madeAtIn(field, row.created_at) } };
+    const created_at = madeAtIn(field, row.created_at);
+    const unsubscribe_group_id = verdict.unsubscribeGroupId ?? null;
+    return { line, row: { ...row, unsubscribe_group_id, created_at } };
   }
   return null;
 }
 
-/** Which of these, no two with one address, are new: adds them, or only finds out. */
+/** What a row blocks: an address, for all mail or for a group. */
+function keyOf({ folded_address, unsubscribe_group_id }: BlockedRow): string {
+  return unsubscribe_group_id === null
+    ? folded_address
+    : `${folded_address} ${unsubscribe_group_id}`;
+}
+
+/** Which of these, no two with one key, are new: adds them, or only finds out. */
 type Take = (candidates: readonly Candidate[]) => Promise<ReadonlySet<string>>;
 
 /** The whole import is one entry of the audit, which grows with each transaction. */
@@ -141,7 +157,13 @@ function adding(app: App, caller: Caller, format: string): Take {
   return async (candidates) => {
     const rows = candidates.map(({ row }) => row).sort(byAddress);
     const done = await app.store.write(async (trx) => {
-      const inserted = await insertBlocks(trx, rows);
+      const addresses = rows.map((row) => row.folded_address);
+      const known = await findActiveBlocks(trx, caller.organizationId, addresses);
+      const blocked = new Set(known.map((row) => row.folded_address));
+      // Whatever it is blocked for.
+      const isNew = (row: BlockRow) =>
+        row.unsubscribe_group_id !== null || !blocked.has(keyOf(row));
+      const inserted = await insertNew(trx, rows.filter(isNew));
       const details = { format, added: added + inserted.length };
       if (inserted.length === 0) return { inserted, id: entryId };
       if (entryId !== null) await amendAudit(trx, entryId, details);
@@ -150,31 +172,47 @@ function adding(app: App, caller: Caller, format: string): Take {
     });
     entryId = done.id;
     added += done.inserted.length;
-    return new Set(done.inserted);
+    return new Set(done.inserted.map(keyOf));
   };
+}
+
+async function insertNew(trx: Db, rows: readonly BlockRow[]): Promise<readonly BlockedRow[]> {
+  return rows.length === 0 ? [] : insertBlocks(trx, rows);
 }
 
 function comparing(app: App, caller: Caller): Take {
   const seen = textSet();
   return async (candidates) => {
-    const addresses = candidates.map(({ row }) => row.folded_address);
-    const known = await findActiveBlocks(app.store.db, caller.organizationId, addresses);
-    const blocked = new Set(known.map((row) => row.folded_address));
-    // Every address is remembered, so that its next mention is not counted again.
-    return new Set(addresses.filter((address) => seen.add(address) && !blocked.has(address)));
+    const { db } = app.store;
+    const { organizationId } = caller;
+    const rows = candidates.map(({ row }) => row);
+    const ofAll = rows.filter((row) => row.unsubscribe_group_id === null).map(keyOf);
+    const ofGroups = rows.flatMap(({ folded_address, unsubscribe_group_id }) =>
+      unsubscribe_group_id === null
+        ? []
+        : [[organizationId, folded_address, unsubscribe_group_id] as const],
+    );
+    const known = [
+      ...(await findActiveBlocks(db, organizationId, ofAll)).map((row) => row.folded_address),
+      ...(await findGroupBlocksAmong(db, ofGroups)).map(keyOf),
+    ];
+    const blocked = new Set(known);
+    // Every one is remembered, so that its next mention is not counted again.
+    return new Set(rows.map(keyOf).filter((key) => seen.add(key) && !blocked.has(key)));
   };
 }
 
-/** Takes a batch and counts it; an address that it repeats exists from its first mention on. */
+/** Takes a batch and counts it; what it repeats exists from its first mention on. */
 async function writeBatch(batch: readonly Candidate[], take: Take, report: ImportReport) {
   const first = new Map<string, Candidate>();
   for (const one of batch) {
-    if (!first.has(one.row.folded_address)) first.set(one.row.folded_address, one);
+    const key = keyOf(one.row);
+    if (!first.has(key)) first.set(key, one);
   }
   const taken = first.size === 0 ? new Set() : await take([...first.values()]);
   for (const one of batch) {
-    const address = one.row.folded_address;
-    const isNew = taken.has(address) && first.get(address) === one;
+    const key = keyOf(one.row);
+    const isNew = taken.has(key) && first.get(key) === one;
     countCandidate(isNew ? report.added : report.existing, one);
     if (isNew) report.added.reasons[one.row.reason]++;
   }

@@ -51,7 +51,7 @@ const activeOf = statement(
       .where(isOneOf(db, 'folded_address', parameter('addresses'))),
 );
 
-/** Hot: asked for every send. The blocks of all mail on these addresses. */
+/** Hot: asked for every send. The blocks of all mail on these addresses: of each reason one. */
 export function findActiveBlocks(
   db: Db,
   organizationId: string,
@@ -82,7 +82,7 @@ const activeIdsAmong = statement(
   },
 );
 
-/** Hot: asked for every claim. The same for pairs of organization and folded address. */
+/** Hot: asked for every claim. For pairs of organization and folded address one such block, if any. */
 export async function findActiveBlocksAmong(
   db: Db,
   pairs: readonly (readonly [organizationId: string, foldedAddress: string])[],
@@ -210,7 +210,7 @@ export function selectBlocksAfter(
   return selectInOrder(db, ranges, sql`order by id`, { limit, offset: 0 });
 }
 
-/** How many blocks there are of an address: one, and one for each group. */
+/** How many blocks there are of an address: one for each reason, and one for each group. */
 export async function countBlocksOf(
   db: Db,
   organizationId: string,
@@ -222,19 +222,25 @@ export async function countBlocksOf(
   return rows[0]?.count ?? 0;
 }
 
+/** What is blocked. */
+export type BlockedRow = Pick<BlockRow, 'folded_address' | 'unsubscribe_group_id'>;
+
 /**
- * Inserts what is not there yet; returns the folded addresses of what was inserted. Two that run at
+ * Inserts what is not there yet, of all mail by reason; returns what was inserted. Two that run at
  * once wait for each other on PostgreSQL: callers pass rows sorted by folded address.
  */
-export async function insertBlocks(db: Db, rows: readonly BlockRow[]): Promise<string[]> {
+export async function insertBlocks(
+  db: Db,
+  rows: readonly BlockRow[],
+): Promise<readonly BlockedRow[]> {
   const inserted = await tables<BlockTables>(db)
     .insertInto('blocks')
     .values([...rows])
     .onConflict((conflict) => conflict.doNothing())
-    .returning(['organization_id', 'reason', 'folded_address'])
+    .returning(['organization_id', 'reason', 'folded_address', 'unsubscribe_group_id'])
     .execute();
   noteBlocks(db, inserted, 1);
-  return inserted.map((row) => row.folded_address);
+  return inserted;
 }
 
 /** False when there is none. */

@@ -33,12 +33,13 @@ export async function findBlocked(
   foldedAddresses: readonly string[],
 ): Promise<ActiveBlocks> {
   const rows = await findActiveBlocks(db, organizationId, foldedAddresses);
-  return new Map(
-    rows.map((row) => [
-      row.folded_address,
-      { id: row.id, reason: row.reason, createdAt: row.created_at },
-    ]),
-  );
+  const found = new Map<string, ActiveBlock>();
+  for (const { id, folded_address, reason, created_at: createdAt } of rows) {
+    const known = found.get(folded_address);
+    // Of several the first that was made is named.
+    if (!known || id < known.id) found.set(folded_address, { id, reason, createdAt });
+  }
+  return found;
 }
 
 /** Whose mail to which addresses; of a group, or of none. */
@@ -158,7 +159,7 @@ export async function findBlockedAmong<Row extends Addressed>(
 
 /**
  * Blocks an address that bounced or complained; `address` in the normal form of src/net/address.ts.
- * Idempotent: the first block stays as it is. Returns whether it is new.
+ * Idempotent: the first block of a reason stays as it is. Returns whether it is new.
  */
 export async function blockAddress(
   app: App,
@@ -183,8 +184,8 @@ export async function blockAddresses(
   trx: Db,
   blocks: readonly NewBlock[],
 ): Promise<void> {
-  const keyOf = ({ organizationId, address }: NewBlock) =>
-    blockKey(organizationId, foldAddress(address));
+  const keyOf = ({ organizationId, address, reason }: NewBlock) =>
+    `${blockKey(organizationId, foldAddress(address))} ${reason}`;
   const byKey = (a: NewBlock, b: NewBlock) => (keyOf(a) < keyOf(b) ? -1 : 1);
   for (const block of blocks.toSorted(byKey)) await blockAddress(app, trx, block);
 }

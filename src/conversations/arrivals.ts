@@ -1,18 +1,19 @@
 // What messages do to their conversations: counted, dated, moved (states.ts) and told in the transaction that
-// stores them. Conversations that a transaction touches are held once, in the order of their ids.
+// stores them, which has held the conversations before (`holdConversations`).
 import type { App } from '../app.ts';
 import { findContactRows, findIdentitiesNamed } from '../contacts/queries.ts';
-import { byService, record, told } from '../events/record.ts';
+import { recordEvents, told } from '../events/record.ts';
 import { foldAddress } from '../net/address.ts';
 import type { Db } from '../store/db.ts';
 import { conversationUpdated } from './events.ts';
 import { presentConversations } from './present.ts';
 import {
-  type ConversationRow,
+  type CountedRow,
+  countMessages,
   findContactLinks,
-  holdConversations,
+  findConversations,
+  findCounted,
   insertContactLinks,
-  moveConversation,
 } from './queries.ts';
 import { stateAfterMessage } from './states.ts';
 
@@ -35,7 +36,10 @@ export interface Arrival {
   addresses: readonly string[];
 }
 
-/** Counts messages in their conversations, in the order given. Each conversation is told of once. */
+/**
+ * Counts messages in their conversations, which are held, in the order given. A conversation is told of once,
+ * where its state moved or something came in: what goes out besides is told as a message alone.
+ */
 export async function countArrivals(
   app: App,
   trx: Db,
@@ -43,24 +47,28 @@ export async function countArrivals(
 ): Promise<void> {
   if (arrivals.length === 0) return;
   const grouped = Map.groupBy(arrivals, ({ conversationId }) => conversationId);
-  const held = await holdConversations(trx, [...grouped.keys()].sort());
-  const moved: ConversationRow[] = [];
-  for (const before of held) {
-    const after = (grouped.get(before.id) ?? []).reduce(afterArrival, before);
-    await moveConversation(trx, before, after);
-    moved.push(after);
+  const toTell: string[] = [];
+  for (const before of await findCounted(trx, [...grouped.keys()])) {
+    const own = grouped.get(before.id) ?? [];
+    const after = own.reduce(afterArrival, before);
+    await countMessages(trx, before, after);
+    const isTold =
+      after.status !== before.status || own.some(({ direction }) => direction === 'inbound');
+    if (isTold) toTell.push(before.id);
   }
-  for (const [organizationId, rows] of Map.groupBy(moved, (row) => row.organization_id)) {
-    const own = rows.flatMap(({ id }) => grouped.get(id) ?? []);
+  for (const [organizationId, own] of Map.groupBy(arrivals, (one) => one.organizationId)) {
     await linkContacts(trx, organizationId, own);
-    for (const conversation of await presentConversations(trx, organizationId, rows)) {
-      const event = told(conversationUpdated, conversation);
-      await record(app, trx, byService(organizationId), { subject: conversation.id, event });
-    }
+  }
+  if (toTell.length === 0) return;
+  const changed = await findConversations(trx, toTell);
+  for (const [organizationId, rows] of Map.groupBy(changed, (row) => row.organization_id)) {
+    const shown = await presentConversations(trx, organizationId, rows);
+    const events = shown.map((one) => ({ subject: one.id, event: told(conversationUpdated, one) }));
+    await recordEvents(app, trx, organizationId, events);
   }
 }
 
-function afterArrival(row: ConversationRow, arrival: Arrival): ConversationRow {
+function afterArrival(row: CountedRow, arrival: Arrival): CountedRow {
   const { at, isHuman } = arrival;
   const later = (time: number | null) => Math.max(time ?? at, at);
   return {

@@ -58,7 +58,7 @@ export const conversationCreated = eventKind({
 
 export const conversationUpdated = eventKind({
   type: 'conversation.updated',
-  summary: 'A message came to it, or what is known of it changed',
+  summary: 'A message came in, its state moved, or what is known of it changed',
   schema: conversationOutput,
   sample,
 });

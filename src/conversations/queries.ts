@@ -65,10 +65,10 @@ export const conversations = rowsOf<ConversationRow>('conversations', 'conversat
 
 type IdList = { ids: unknown };
 
-const selectHeld = statement((db: Kysely<ConversationTables>, parameter: ParameterOf<IdList>) =>
+const selectOwners = statement((db: Kysely<ConversationTables>, parameter: ParameterOf<IdList>) =>
   db
     .selectFrom('conversations')
-    .selectAll()
+    .select(['id', 'organization_id'])
     .where(isOneOf(db, 'id', parameter('ids')))
     .orderBy('id')
     .$if(engineOf(db) === 'postgres', (q) => q.forNoKeyUpdate()),
@@ -78,8 +78,11 @@ const selectHeld = statement((db: Kysely<ConversationTables>, parameter: Paramet
  * Hot: asked for sends that name conversations. They are held until the transaction ends, once a
  * transaction, in the order of their ids.
  */
-export function holdConversations(db: Db, ids: readonly string[]): Promise<ConversationRow[]> {
-  return selectHeld(db, { ids: idList(db, ids) });
+export function holdConversations(
+  db: Db,
+  ids: readonly string[],
+): Promise<Pick<ConversationRow, 'id' | 'organization_id'>[]> {
+  return selectOwners(db, { ids: idList(db, ids) });
 }
 
 const selectByIds = statement((db: Kysely<ConversationTables>, parameter: ParameterOf<IdList>) =>
@@ -89,36 +92,63 @@ const selectByIds = statement((db: Kysely<ConversationTables>, parameter: Parame
     .where(isOneOf(db, 'id', parameter('ids'))),
 );
 
-/** Those that there are, in no order. */
+/** Hot. Those that there are, in no order. */
 export function findConversations(db: Db, ids: readonly string[]): Promise<ConversationRow[]> {
   return selectByIds(db, { ids: idList(db, ids) });
 }
 
-const moveRow = change((db: Kysely<ConversationTables>, parameter: ParameterOf<ConversationRow>) =>
+/** What messages change, and what decides it. */
+const countedColumns = [
+  ...(['id', 'organization_id', 'status', 'status_reason', 'message_count', 'started_at'] as const),
+  ...(['last_activity_at', 'last_human_activity_at', 'updated_at'] as const),
+] as const;
+
+export type CountedRow = Pick<ConversationRow, (typeof countedColumns)[number]>;
+
+const selectCounted = statement((db: Kysely<ConversationTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('conversations')
+    .select(countedColumns)
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/** Hot: asked for messages of conversations, which are held. */
+export function findCounted(db: Db, ids: readonly string[]): Promise<CountedRow[]> {
+  return selectCounted(db, { ids: idList(db, ids) });
+}
+
+const countRow = change((db: Kysely<ConversationTables>, parameter: ParameterOf<CountedRow>) =>
   db
     .updateTable('conversations')
     .set({
-      status: parameter('status'),
-      status_reason: parameter('status_reason'),
       message_count: parameter('message_count'),
       started_at: parameter('started_at'),
       last_activity_at: parameter('last_activity_at'),
       last_human_activity_at: parameter('last_human_activity_at'),
-      resolved_at: parameter('resolved_at'),
-      resolution_type: parameter('resolution_type'),
-      resolution_notes: parameter('resolution_notes'),
-      archived_at: parameter('archived_at'),
       updated_at: parameter('updated_at'),
     })
     .where('id', '=', parameter('id')),
 );
 
-/** Hot: what messages change of a conversation that is held. */
-export async function moveConversation(
-  db: Db,
-  before: ConversationRow,
-  after: ConversationRow,
-): Promise<void> {
+const moveRow = change((db: Kysely<ConversationTables>, parameter: ParameterOf<CountedRow>) =>
+  db
+    .updateTable('conversations')
+    .set({
+      status: parameter('status'),
+      status_reason: parameter('status_reason'),
+      resolved_at: null,
+      resolution_type: null,
+      resolution_notes: null,
+      archived_at: null,
+    })
+    .where('id', '=', parameter('id')),
+);
+
+/** Hot: what messages change of a conversation that is held. What they move is open from then on. */
+export async function countMessages(db: Db, before: CountedRow, after: CountedRow): Promise<void> {
+  await countRow(db, after);
+  // Apart, as an index has the status: most messages do not move it.
+  if (after.status === before.status) return;
   await moveRow(db, after);
   noteConversation(db, before, -1);
   noteConversation(db, after, 1);

@@ -32,17 +32,17 @@ const open = {
   archived_at: null,
 };
 
-/** What a message changes of the state; nothing in most cases. */
+/** What a message changes of the state; nothing in most cases. What it moves is open (queries.ts). */
 export function stateAfterMessage(
   { status }: Pick<ConversationRow, 'status'>,
   { id, direction }: { id: string; direction: 'outbound' | 'inbound' },
-): Partial<State> {
+): Partial<Pick<State, 'status' | 'status_reason'>> {
   if (direction === 'outbound') {
     if (status !== 'active') return {};
     return { status: 'waiting', status_reason: `${id} went out` };
   }
   if (status !== 'waiting' && status !== 'resolved') return {};
-  return { ...open, status: 'active', status_reason: `${id} came in` };
+  return { status: 'active', status_reason: `${id} came in` };
 }
 
 const froms = {

@@ -73,28 +73,38 @@ export async function record(
   { subject, action, details = {}, event }: Change,
 ): Promise<string> {
   const { organizationId } = by;
-  if (event && subject !== null) {
-    const { id = app.newId('event'), type } = event;
-    const timestamp = app.clock.now();
-    await insertResourceEvents(trx, [
-      {
-        organization_id: organizationId,
-        id,
-        event_type: type,
-        subject,
-        timestamp,
-        data: JSON.stringify(event.data),
-        facts: toJson(event.facts),
-      },
-    ]);
-    const logged = { id, organizationId, type, subject, recipientId: null, timestamp };
-    for (const sink of app.eventSinks) {
-      if (sink.wants(organizationId)) await sink.take(trx, [logged]);
-    }
-  }
+  if (event && subject !== null) await recordEvents(app, trx, organizationId, [{ subject, event }]);
   if (action === undefined) return '';
   const actor = 'actor' in by ? by.actor : actorOf(by);
   return writeAudit(app, trx, { actor, organizationId, action, resourceId: subject, details });
+}
+
+/** Has what happened to several resources of an organization in the event log; `record` does for one. */
+export async function recordEvents(
+  app: App,
+  trx: Db,
+  organizationId: string,
+  events: readonly { subject: string; event: ToldEvent }[],
+): Promise<void> {
+  if (events.length === 0) return;
+  const timestamp = app.clock.now();
+  const rows = events.map(({ subject, event }) => ({
+    organization_id: organizationId,
+    id: event.id ?? app.newId('event'),
+    event_type: event.type,
+    subject,
+    timestamp,
+    data: JSON.stringify(event.data),
+    facts: toJson(event.facts),
+  }));
+  await insertResourceEvents(trx, rows);
+  for (const sink of app.eventSinks) {
+    if (!sink.wants(organizationId)) continue;
+    const logged = rows.map(({ id, event_type: type, subject }) => ({
+      ...{ id, organizationId, type, subject, recipientId: null, timestamp },
+    }));
+    await sink.take(trx, logged);
+  }
 }
 
 /** Timeline kinds. */

@@ -20,6 +20,7 @@ const sample = {
   status: 'delivered' as const,
   conversationId: null,
   campaignRunId: null,
+  unsubscribeGroupId: null,
   origin: null,
   subject: 'Your receipt',
   from: { email: 'hello@example.com', name: 'Example' },

@@ -75,6 +75,7 @@ export function presentMessage(
     status: row.status,
     conversationId: row.conversation_id,
     campaignRunId: row.campaign_run_id,
+    unsubscribeGroupId: deliveries[0]?.unsubscribe_group_id ?? null,
     subject: row.subject,
     from: { email: row.from_email, name: row.from_name },
     replyTo: fromJson<string[]>(row.reply_to),

@@ -340,6 +340,10 @@ export const message = z
     status: messageStatus,
     conversationId: z.string().nullable(),
     campaignRunId: z.string().nullable(),
+    unsubscribeGroupId: z
+      .string()
+      .nullable()
+      .meta({ description: 'The kind of mail that it is, which its recipients can leave' }),
     subject: z.string().nullable(),
     from: z.object({ email: z.string(), name: z.string().nullable() }),
     replyTo: z.array(z.string()).nullable(),

@@ -35,6 +35,7 @@ import { unsubscribeGroups } from './migrations/0029-unsubscribe-groups.ts';
 import { conversations } from './migrations/0030-conversations.ts';
 import { mailboxes } from './migrations/0031-mailboxes.ts';
 import { contactGroups } from './migrations/0034-contact-groups.ts';
+import { blockReasons } from './migrations/0036-block-reasons.ts';
 
 export const migrations: readonly Migration[] = [
   initial,
@@ -67,6 +68,7 @@ export const migrations: readonly Migration[] = [
   conversations,
   mailboxes,
   contactGroups,
+  blockReasons,
 ];
 
 export interface MigrationStatus {

@@ -38,13 +38,15 @@ export interface Leaving extends Leaver {
 /** The blocks of an address, as the page shows them. */
 export interface Standing {
   group: { id: string } | null;
+  /** Of several the one that leaving made: coming back lifts no other. */
   all: { id: string; reason: BlockReason } | null;
 }
 
 export async function standingOf(db: Db, leaver: Leaver): Promise<Standing> {
   const { organizationId, groupId } = leaver;
   const folded = foldAddress(leaver.address);
-  const [all] = await findActiveBlocks(db, organizationId, [folded]);
+  const ofAll = await findActiveBlocks(db, organizationId, [folded]);
+  const all = ofAll.find(({ reason }) => reason === 'unsubscribe') ?? ofAll[0];
   const [group] = await findGroupBlocksAmong(db, [[organizationId, folded, groupId]]);
   return {
     group: group ? { id: group.id } : null,

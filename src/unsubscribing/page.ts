@@ -23,13 +23,10 @@ export function leavePage(
         : `${address} gets “${group}” from ${sender}.`;
   const ofGroup =
     left === null ? button('leave', `Stop “${group}”`) : button('return', `Get “${group}” again`);
-  const canReturn = all?.reason === 'unsubscribe';
   const ofAll =
-    all === null
+    all?.reason !== 'unsubscribe'
       ? button('leave-all', `Stop all mail from ${sender}`)
-      : canReturn
-        ? button('return-all', `Get mail from ${sender} again`)
-        : '';
+      : button('return-all', `Get mail from ${sender} again`);
   return (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Unsubscribe</title>\n' +
     '<meta name="viewport" content="width=device-width"></head><body>\n<h1>Unsubscribe</h1>\n' +

@@ -1,8 +1,8 @@
 // Imports and exports over the store: what changes and what does not, and the way there and back.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createBlock } from '../../src/blocks/blocks.ts';
+import { createBlock, listBlocks } from '../../src/blocks/blocks.ts';
 import { exportBlocks } from '../../src/blocks/export.ts';
-import { type Block, createBlockInput } from '../../src/blocks/schema.ts';
+import { type Block, createBlockInput, listBlocksQuery } from '../../src/blocks/schema.ts';
 import { otherOrganization } from '../messages/fixtures.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { blocked, importInto, today } from './import-support.ts';
@@ -46,6 +46,33 @@ describe.each(stores)('an import on %s', (store) => {
     await createBlock(test.app, test.caller, createBlockInput.parse({ address, reason: 'bounce' }));
     await importInto(test, 'email,reason\nADA@example.com,unsubscribe\n');
     expect(await blocked(test)).toEqual([`ada@example.com bounce ${today}`]);
+  });
+
+  it('takes a block of an unsubscribe group for that group, beside others of the address', async () => {
+    const [news, offers] = [0, 1].map(() => test.app.newId('unsubscribeGroup'));
+    const line = (reason: string, group: string) => `ada@example.com,${reason},${group}\n`;
+    const file =
+      'address,reason,unsubscribeGroupId\n' +
+      `${line('unsubscribe', news ?? '')}${line('bounce', '')}${line('unsubscribe', offers ?? '')}` +
+      `${line('unsubscribe', news ?? '')}${line('unsubscribe', 'usg_x')}`;
+    for (const dryRun of [true, false]) {
+      expect(await importInto(test, file, { dryRun })).toMatchObject({
+        added: { count: 3, reasons: { unsubscribe: 2, bounce: 1 } },
+        existing: { count: 1 },
+        rejected: { count: 1, first: [{ reason: 'names no unsubscribe group: usg_x' }] },
+      });
+    }
+    for (const dryRun of [true, false]) {
+      expect(await importInto(test, file, { dryRun })).toMatchObject({
+        added: { count: 0 },
+        existing: { count: 4 },
+      });
+    }
+    const query = listBlocksQuery.parse({ address: 'ada@example.com' });
+    const { items } = await listBlocks(test.app, test.caller, query);
+    expect(new Set(items.map((one) => one.unsubscribeGroupId))).toEqual(
+      new Set([news, offers, null]),
+    );
   });
 
   it('of another organization is its own', async () => {

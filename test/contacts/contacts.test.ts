@@ -115,6 +115,25 @@ describe.each(stores)('contacts on %s', (store) => {
     expect(await shown()).toMatchObject({ status: 'active', statusReason: null });
   });
 
+  it('blocked for several reasons it is complained, then bounced, then unsubscribed', async () => {
+    const { id } = await make({ email: 'ada@example.com' });
+    const { organizationId } = test.caller;
+    const address = 'ada@example.com';
+    for (const reason of ['unsubscribe', 'bounce', 'complaint'] as const) {
+      await test.app.store.write((trx) =>
+        blockAddress(test.app, trx, { organizationId, address, reason, messageId: null }),
+      );
+    }
+    const blocks = `/v1/email/blocks?address=${address}`;
+    for (const status of ['complained', 'bounced', 'unsubscribed', 'active']) {
+      const contact = (await api.get<Contact>(`${path}/${id}`)).body;
+      expect(contact.status).toBe(status);
+      const named = /blk_\w+/.exec(contact.statusReason ?? '')?.[0];
+      if (named) await api.delete(`/v1/email/blocks/${named}`);
+    }
+    expect((await api.get<Page<object>>(blocks)).body.pagination.total).toBe(0);
+  });
+
   it.each([
     ['nothing', {}, 'email'],
     ['both forms', { email: 'a@example.com', identities: [] }, 'identities'],

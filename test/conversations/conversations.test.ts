@@ -379,9 +379,12 @@ describe.each(stores)('conversations on %s', (store) => {
     expect((await api.get<Message>(`/v1/messages/${answer}`)).body.conversationId).toBeNull();
   });
 
-  it('tells of its beginning, of each change and of each message', async () => {
+  it('tells of its beginning, of each change, and of what comes in or moves it', async () => {
     const { id } = await make();
     const first = await sendInto(id);
+    // Moves nothing: message.accepted tells of it.
+    await sendInto(id);
+    await answerTo(first);
     await answerTo(first);
     await move(id, 'resolve');
     await patch(id, { urgency: 'high' });
@@ -394,9 +397,10 @@ describe.each(stores)('conversations on %s', (store) => {
     ).toEqual([
       ['conversation.created', 'active', 0, 'normal'],
       ['conversation.updated', 'waiting', 1, 'normal'],
-      ['conversation.updated', 'active', 2, 'normal'],
-      ['conversation.updated', 'resolved', 2, 'normal'],
-      ['conversation.updated', 'resolved', 2, 'high'],
+      ['conversation.updated', 'active', 3, 'normal'],
+      ['conversation.updated', 'active', 4, 'normal'],
+      ['conversation.updated', 'resolved', 4, 'normal'],
+      ['conversation.updated', 'resolved', 4, 'high'],
     ]);
     const audit = await api.get<{ items: { action: string }[] }>(`/v1/audit?resource=${id}`);
     expect(audit.body.items.map(({ action }) => action)).toEqual([

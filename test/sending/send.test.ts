@@ -105,6 +105,7 @@ describe.each(stores)('sending on %s', (store) => {
       status: 'pending',
       conversationId: null,
       campaignRunId: null,
+      unsubscribeGroupId: null,
       subject: 'Hello',
       from: { email: 'news@sandbox.test', name: 'News' },
       replyTo: ['help@example.com', 'Second@example.com'],

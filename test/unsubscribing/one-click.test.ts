@@ -3,8 +3,9 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
-import { listBlocks } from '../../src/blocks/blocks.ts';
-import { listBlocksQuery } from '../../src/blocks/schema.ts';
+import { deleteBlock, listBlocks } from '../../src/blocks/blocks.ts';
+import { type BlockReason, listBlocksQuery } from '../../src/blocks/schema.ts';
+import { blockAddresses } from '../../src/blocks/suppression.ts';
 import { createContact } from '../../src/contacts/contacts.ts';
 import { listDomains } from '../../src/domains/domains.ts';
 import { listLog } from '../../src/events/log.ts';
@@ -111,6 +112,68 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
       }
     }
     expect(new Set([...copies.values()].map(({ path }) => path)).size).toBe(2);
+  });
+
+  it('a message shows its group; one of none shows none', async () => {
+    const email = { unsubscribeGroupId: groupId };
+    const { id, unsubscribeGroupId } = await send(test.app, test.caller, 'ada@example.com', {
+      email,
+    });
+    expect(unsubscribeGroupId).toBe(groupId);
+    expect((await getMessage(test.app, test.caller, id)).unsubscribeGroupId).toBe(groupId);
+    const plain = await send(test.app, test.caller, 'ada@example.com');
+    expect(plain.unsubscribeGroupId).toBeNull();
+  });
+
+  it('who bounced or complained leaves all mail too: it is told, and outlives the other block', async () => {
+    const { id, path } = await copyTo('ada@example.com');
+    const blockFor = (reason: BlockReason) =>
+      test.app.store.write((trx) =>
+        blockAddresses(test.app, trx, [
+          {
+            organizationId: test.caller.organizationId,
+            address: 'Ada@example.com',
+            reason,
+            messageId: id,
+          },
+        ]),
+      );
+    await blockFor('bounce');
+    const page = await server.inject({ method: 'GET', url: path });
+    expect(page.body).toContain('gets no mail');
+    expect(page.body).toContain('value="leave-all"');
+    expect((await post(path, 'action=leave-all')).statusCode).toBe(200);
+    await blockFor('complaint');
+    expect(await timeline(test.app, test.caller, id)).toContain('unsubscribed:sent');
+    expect(new Set((await blocks()).map(([, reason]) => reason))).toEqual(
+      new Set(['bounce', 'unsubscribe', 'complaint']),
+    );
+    const listed = await listBlocks(test.app, test.caller, listBlocksQuery.parse({}));
+    for (const reason of ['bounce', 'complaint']) {
+      expect(await standing('ada@example.com')).toEqual(['failed', 'suppressed']);
+      const one = listed.items.find((item) => item.reason === reason);
+      await deleteBlock(test.app, test.caller, one?.id ?? '');
+    }
+    expect(await standing('ada@example.com')).toEqual(['failed', 'suppressed']);
+    expect((await post(path, 'action=return-all')).statusCode).toBe(200);
+    expect(await blocks()).toEqual([]);
+  });
+
+  it('coming back lifts what leaving made, and neither bounce nor complaint', async () => {
+    const { id, path } = await copyTo('ada@example.com');
+    await post(path, 'action=leave-all');
+    const { organizationId } = test.caller;
+    await test.app.store.write((trx) =>
+      blockAddresses(test.app, trx, [
+        { organizationId, address: 'ada@example.com', reason: 'complaint', messageId: id },
+      ]),
+    );
+    const page = await post(path, 'action=return-all');
+    expect(page.body).toContain('gets no mail');
+    expect(page.body).not.toContain('return-all');
+    expect(await blocks()).toEqual([['ada@example.com', 'complaint', null]]);
+    await post(path, 'action=return-all');
+    expect(await standing('ada@example.com')).toEqual(['failed', 'suppressed']);
   });
 
   it('a mail of no group has no such fields, and may have its own', async () => {
