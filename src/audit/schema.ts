@@ -40,6 +40,7 @@ export const auditActions = [
   'contact.created',
   'contact.updated',
   'contact.deleted',
+  'contact.imported',
   'mailbox.created',
   'mailbox.updated',
   'mailbox.paused',

@@ -117,7 +117,7 @@ async function assertFree(
 }
 
 /** Runs `work` once more where another process took an address in between: then it is found. */
-async function orAgain<T>(work: () => Promise<T>): Promise<T> {
+export async function orAgain<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -503,6 +503,13 @@ export const rows: Readonly<Record<string, Row>> = {
     body: (_own, serial) => ({ email: `made${serial}@people.example`, tags: ['made'] }),
     sameBody: ({ name }) => ({ email: `c1@${name}.example` }),
   },
+  [`GET ${contacts}/export`]: { may: readsContacts, gives: 200, query: '?format=ndjson' },
+  [`POST ${contacts}/import`]: {
+    may: writesContacts,
+    gives: 200,
+    body: (_own, serial) => `email\nimported${serial}@people.example\n`,
+    headers: () => ({ 'content-type': 'text/csv' }),
+  },
   [`GET ${contacts}/{id}`]: { may: readsContacts, gives: 200, on: 'contact' },
   [`PATCH ${contacts}/{id}`]: {
     may: writesContacts,
