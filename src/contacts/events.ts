@@ -64,7 +64,11 @@ export const contactImported = eventKind({
   type: 'contact.imported',
   summary: 'A file of contacts was imported',
   schema: importCounts,
-  sample: { format: 'mailchimp', created: 120, updated: 3, unchanged: 12, rejected: 1 },
+  sample: {
+    id: 'aud_06dq2k0qz8h3v5m1r9t4w7xy',
+    format: 'mailchimp',
+    ...{ created: 120, updated: 3, unchanged: 12, rejected: 1 },
+  },
 });
 
 /** Told once unsubscribing is there. */

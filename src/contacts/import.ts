@@ -131,7 +131,10 @@ function writing(app: App, caller: Caller, report: ImportReport) {
     if (subject === null) return;
     await app.store.write(async (trx) => {
       await amendAudit(trx, subject, toldOf());
-      await record(app, trx, caller, { subject, event: told(contactImported, toldOf()) });
+      await record(app, trx, caller, {
+        subject,
+        event: told(contactImported, { id: subject, ...toldOf() }),
+      });
     });
   };
   return { take, finish };

@@ -160,7 +160,11 @@ const counted = {
 };
 
 export const importCounts = z
-  .object({ format: z.string(), ...counted })
+  .object({
+    id: z.string().meta({ description: 'Of its entry in the audit' }),
+    format: z.string(),
+    ...counted,
+  })
   .meta({ id: 'ContactImport', description: 'What an import changed' });
 
 export const importOutput = z

@@ -21,14 +21,6 @@ function kindsOf<Schema extends z.ZodType>(
   );
 }
 
-const contactImport = kindsOf(
-  z
-    .looseObject({ id: z.string(), imported: z.number(), skipped: z.number() })
-    .meta({ id: 'ContactImportTold', description: 'An import of contacts' }),
-  { id: `imp_${suffix}`, imported: 250, skipped: 3 },
-  { 'contact.imported': 'Many were imported at once' },
-);
-
 const conversations = kindsOf(
   z
     .looseObject({
@@ -150,10 +142,4 @@ const installations = kindsOf(
   },
 );
 
-export const awaitedKinds = [
-  ...contactImport,
-  ...conversations,
-  ...campaignRuns,
-  ...templates,
-  ...installations,
-];
+export const awaitedKinds = [...conversations, ...campaignRuns, ...templates, ...installations];

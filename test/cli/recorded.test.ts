@@ -17,7 +17,7 @@ const changesNothing = [
   'webhooks redeliver',
   ...['unsubscribe-groups list', 'unsubscribe-groups show'],
   ...['blocks export', 'blocks list', 'blocks show'],
-  ...['contacts list', 'contacts show'],
+  ...['contacts export', 'contacts list', 'contacts show'],
   ...['domains dns', 'domains list', 'domains reports', 'domains show', 'init'],
   // A look at DNS, which changes what DNS shows.
   ...['tracking recheck', 'tracking show', 'warming show'],
@@ -73,6 +73,7 @@ const changes: Readonly<Record<string, Change>> = {
   'contacts update': { args: (idOf) => [idOf('contacts create'), '--name', 'Ada'] },
   'contacts tag': { args: (idOf) => [idOf('contacts create'), '--tag', 'vip'] },
   'contacts untag': { args: (idOf) => [idOf('contacts create'), '--tag', 'vip'] },
+  'contacts import': { args: () => ['-'], input: 'email\nbob@example.com\n' },
   'contacts delete': { args: (idOf) => [idOf('contacts create'), '--yes'] },
   'senders create': { args: () => ['--email', 'shop@example.com'] },
   'senders update': { args: (idOf) => [idOf('senders create'), '--name', 'The shop'] },
