@@ -2,7 +2,6 @@
 // is written in one order of its keys, and what is there is held first, in the order of ids.
 import { sql } from 'kysely';
 import { bulkInsert, change, type Db, idList, isOneOf, statement } from '../store/db.ts';
-import { lockerOf } from '../store/locks.ts';
 import { noteContact } from './count-queries.ts';
 import { addTags, type ContactRow, type IdentityRow, moveWords, setIdentities } from './queries.ts';
 import { wordsOf } from './words.ts';
@@ -106,9 +105,6 @@ export async function updateContacts(db: Db, contacts: readonly ChangedContact[]
     if (newTags.length > 0) await addTags(db, row, newTags);
   }
 }
-
-/** Holds these until the transaction ends. */
-export const lockContacts = lockerOf<ContactTables>('contacts');
 
 const externalIds = statement<
   ContactTables,

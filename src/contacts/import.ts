@@ -13,22 +13,19 @@ import { type ImportRow, readTable } from '../files/read-table.ts';
 import { textSet } from '../files/text-set.ts';
 import { foldAddress, parseAddress } from '../net/address.ts';
 import type { Db } from '../store/db.ts';
-import {
-  findIdsByExternalIds,
-  insertContacts,
-  lockContacts,
-  updateContacts,
-} from './bulk-queries.ts';
+import { findIdsByExternalIds, insertContacts, updateContacts } from './bulk-queries.ts';
 import { orAgain } from './contacts.ts';
 import { contactImported } from './events.ts';
 import { formatOf, type ReadRow } from './import-formats.ts';
 import { type Candidate, type Merged, mergeRows, type Rejected } from './import-merge.ts';
-import { findContactRows, findIdentities, findIdentitiesNamed } from './queries.ts';
+import { findContactRows, findIdentities, findIdentitiesNamed, lockContacts } from './queries.ts';
 import { type ImportReport, importedContact } from './schema.ts';
 
 const mostRows = 5_000_000;
 const rowsPerTransaction = 500;
 const rowsShown = 1_000;
+/** Of a transaction that meets the same people in another. */
+const mostRuns = 20;
 
 export interface ImportOptions {
   /** What the file is; left out, its beginning decides. */
@@ -122,7 +119,7 @@ function writing(app: App, caller: Caller, report: ImportReport) {
       // Lasting with the last one: what is lost in a crash the same import brings again.
     }, 'soon');
   const take: Take = async (batch) => {
-    const { outcomes, id } = await orAgain(() => write(batch));
+    const { outcomes, id } = await orAgain(() => write(batch), mostRuns);
     entryId = id;
     return outcomes;
   };

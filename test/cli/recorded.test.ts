@@ -17,6 +17,7 @@ const changesNothing = [
   'webhooks redeliver',
   ...['unsubscribe-groups list', 'unsubscribe-groups show'],
   ...['blocks export', 'blocks list', 'blocks show'],
+  ...['groups list', 'groups members', 'groups show'],
   ...['contacts export', 'contacts list', 'contacts show'],
   ...['domains dns', 'domains list', 'domains reports', 'domains show', 'init'],
   // A look at DNS, which changes what DNS shows.
@@ -74,6 +75,15 @@ const changes: Readonly<Record<string, Change>> = {
   'contacts tag': { args: (idOf) => [idOf('contacts create'), '--tag', 'vip'] },
   'contacts untag': { args: (idOf) => [idOf('contacts create'), '--tag', 'vip'] },
   'contacts import': { args: () => ['-'], input: 'email\nbob@example.com\n' },
+  'groups create': { args: () => ['--name', 'Testers'] },
+  'groups update': { args: (idOf) => [idOf('groups create'), '--name', 'Others'] },
+  'groups add': {
+    args: (idOf) => [idOf('groups create'), '--contact', idOf('contacts create')],
+  },
+  'groups remove': {
+    args: (idOf) => [idOf('groups create'), '--contact', idOf('contacts create')],
+  },
+  'groups delete': { args: (idOf) => [idOf('groups create'), '--yes'] },
   'contacts delete': { args: (idOf) => [idOf('contacts create'), '--yes'] },
   'senders create': { args: () => ['--email', 'shop@example.com'] },
   'senders update': { args: (idOf) => [idOf('senders create'), '--name', 'The shop'] },
