@@ -4,6 +4,7 @@
 import type { Route } from '../../src/api/route.ts';
 import { auditRoutes } from '../../src/audit/routes.ts';
 import { blockRoutes } from '../../src/blocks/routes.ts';
+import { contactGroupRoutes } from '../../src/contacts/groups/routes.ts';
 import { contactRoutes } from '../../src/contacts/routes.ts';
 import { conversationRoutes } from '../../src/conversations/routes.ts';
 import { domainRoutes } from '../../src/domains/routes.ts';
@@ -39,6 +40,7 @@ export const routes: readonly Route[] = [
   ...Object.values(contactRoutes),
   ...Object.values(conversationRoutes),
   ...Object.values(forgetRoutes),
+  ...Object.values(contactGroupRoutes),
   ...Object.values(eventRoutes),
   ...Object.values(webhookRoutes),
   ...Object.values(keyRoutes),

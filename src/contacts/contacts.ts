@@ -116,13 +116,16 @@ async function assertFree(
   );
 }
 
-/** Runs `work` once more where another process took an address in between: then it is found. */
-async function orAgain<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Runs `work` again where another transaction took an address in between: then it is found. `times`: as
+ * often, for what names so many that each run may meet another one.
+ */
+export async function orAgain<T>(work: () => Promise<T>, times = 1): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!isDuplicate(error)) throw error;
-    return work();
+    if (times === 0 || !isDuplicate(error)) throw error;
+    return orAgain(work, times - 1);
   }
 }
 

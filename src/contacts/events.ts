@@ -1,6 +1,6 @@
 // The kinds of events on a contact.
 import { eventKind } from '../events/kinds.ts';
-import { type Contact, contactOutput } from './schema.ts';
+import { type Contact, contactOutput, importCounts } from './schema.ts';
 
 const sample: Contact = {
   id: 'contact_06dq2k0qz8h3v5m1r9t4w7xy',
@@ -58,6 +58,17 @@ export const contactDeleted = eventKind({
   summary: 'Somebody was forgotten',
   schema: contactOutput,
   sample,
+});
+
+export const contactImported = eventKind({
+  type: 'contact.imported',
+  summary: 'A file of contacts was imported',
+  schema: importCounts,
+  sample: {
+    id: 'aud_06dq2k0qz8h3v5m1r9t4w7xy',
+    format: 'mailchimp',
+    ...{ created: 120, updated: 3, unchanged: 12, rejected: 1 },
+  },
 });
 
 /** Told once unsubscribing is there. */

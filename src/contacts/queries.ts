@@ -2,8 +2,10 @@
 // count-queries.ts.
 import { sql } from 'kysely';
 import { bulkInsert, type Db, engineOf, idList, isOneOf, statement, tables } from '../store/db.ts';
+import { lockerOf } from '../store/locks.ts';
 import { rowsOf } from '../store/rows.ts';
 import { noteContact } from './count-queries.ts';
+import { leaveGroups } from './groups/queries.ts';
 import { wordsOf } from './words.ts';
 
 export interface ContactRow {
@@ -82,6 +84,9 @@ export function findContactRows(
 ): Promise<ContactRow[]> {
   return byIds(db, { organizationId, ids: idList(db, ids) });
 }
+
+/** Holds contacts until the transaction ends, against those too who only need them to be there. */
+export const lockContacts = lockerOf<ContactTables>('contacts');
 
 const identitiesOf = statement<ContactTables, { ids: unknown }, IdentityRow>((db, parameter) =>
   db
@@ -226,6 +231,7 @@ export async function deleteContactRow(
   id: string,
   tags: readonly string[],
 ): Promise<void> {
+  await leaveGroups(db, id);
   await removeTags(db, { id, organization_id: organizationId }, tags);
   await moveWords(db, await contacts.remove(db, organizationId, id), null);
   noteContact(db, organizationId, [''], -1);

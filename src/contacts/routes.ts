@@ -10,10 +10,15 @@ import {
   removeTags,
   updateContact,
 } from './contacts.ts';
+import { exportStream } from './export.ts';
+import { importStream } from './import.ts';
 import {
   contactOutput,
   contactPath,
   createContactInput,
+  exportQuery,
+  importOutput,
+  importQuery,
   listContactsQuery,
   tagsInput,
   updateContactInput,
@@ -25,7 +30,36 @@ const at = area(
 );
 const path = '/v1/contacts';
 
+const mostImportBytes = 512_000_000;
+const csv = 'text/csv';
+const ndjson = 'application/x-ndjson';
+
 export const contactRoutes = {
+  import: at.post(`${path}/import`, {
+    name: 'importContacts',
+    summary: 'Import contacts from a file',
+    description:
+      'CSV with a header, or JSON Lines; the exports of Mailchimp, SendGrid, Resend and listmonk are ' +
+      'known by their headers. A row changes the contact that has its address or its `externalId`, or ' +
+      'makes one; what it leaves empty stays, and tags are added. Whoever has unsubscribed there gets ' +
+      'a block. The same file again changes nothing.',
+    status: 200,
+    query: importQuery,
+    takes: { types: [csv, ndjson], mostBytes: mostImportBytes },
+    output: importOutput,
+    run: (app, { caller, query, stream }) => importStream(app, caller, stream, query),
+  }),
+  export: at.get(`${path}/export`, {
+    name: 'exportContacts',
+    summary: 'Export all contacts, the oldest first',
+    description:
+      'As CSV, in which a value that a spreadsheet would take for a formula has an apostrophe before ' +
+      'it, or with each contact on a line of JSON. An import takes both back.',
+    query: exportQuery,
+    streams: [csv, ndjson],
+    output: contactOutput,
+    run: async (app, { caller, query }) => (await exportStream(app, caller, query)) as never,
+  }),
   list: at.get(path, {
     name: 'listContacts',
     summary: 'List contacts, newest first',

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { emailAddress, headerText } from '../api/address-schema.ts';
 import { boundedList, boundedMap } from '../api/bounded-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
-import { idPath } from '../api/resource-schema.ts';
+import { idPath, queryFlag } from '../api/resource-schema.ts';
 
 export const mostTags = 100;
 const mostIdentities = 20;
-const mostFields = 50;
+export const mostFields = 50;
 const longestField = 2_000;
 
 export const contactStatuses = [
@@ -32,6 +32,8 @@ const tag = z
   );
 
 const tags = boundedList(z.array(tag), mostTags);
+
+const text = z.string().nullable();
 
 const externalId = headerText(200).min(1);
 
@@ -126,6 +128,56 @@ export const updateContactInput = z
   })
   .meta({ examples: [{ name: 'Ada Lovelace', status: 'archived' }] });
 
+/** A row of an import; what it does not name it does not change. */
+export const importedContact = z
+  .strictObject({
+    emails: boundedList(z.array(emailAddress), mostIdentities),
+    ...{ name: line.optional(), displayName: line.optional(), avatar: fields.avatar },
+    externalId: externalId.optional(),
+    profile: profileInput.optional(),
+    preferences: preferencesInput.optional(),
+    tags: tags.optional(),
+    metadata: metadata.optional(),
+  })
+  .refine(({ emails, externalId }) => emails.length > 0 || externalId !== undefined, {
+    path: ['email'],
+    message: 'email or externalId is needed',
+  });
+
+export const importQuery = z.strictObject({
+  dryRun: queryFlag.optional().meta({ description: 'Count what would change, change nothing' }),
+});
+
+export const exportQuery = z.strictObject({
+  format: z.enum(['csv', 'ndjson']).default('csv'),
+});
+
+const counted = {
+  created: z.number(),
+  updated: z.number(),
+  unchanged: z.number(),
+  rejected: z.number(),
+};
+
+export const importCounts = z
+  .object({
+    id: z.string().meta({ description: 'Of its entry in the audit' }),
+    format: z.string(),
+    ...counted,
+  })
+  .meta({ id: 'ContactImport', description: 'What an import changed' });
+
+export const importOutput = z
+  .object({
+    format: z.string().meta({ description: 'As the header shows it' }),
+    dryRun: z.boolean(),
+    ...counted,
+    rows: z
+      .array(z.object({ row: z.number(), field: text, reason: z.string() }))
+      .meta({ description: 'Those that were rejected, the first 1,000: data rows from 1' }),
+  })
+  .meta({ id: 'ContactImportReport', description: 'What an import changed, or would' });
+
 export const tagsInput = z
   .strictObject({ tags: boundedList(z.array(tag).min(1), mostTags) })
   .meta({ examples: [{ tags: ['customer'] }] });
@@ -149,8 +201,6 @@ export const listContactsQuery = z.strictObject({
     .optional()
     .meta({ description: 'Only what changed then and later' }),
 });
-
-const text = z.string().nullable();
 
 export const contactOutput = z
   .object({
@@ -203,4 +253,7 @@ export type PreferencesInput = z.output<typeof preferencesInput>;
 export type CreateContact = z.output<typeof createContactInput>;
 export type UpdateContact = z.output<typeof updateContactInput>;
 export type ListContacts = z.output<typeof listContactsQuery>;
+export type ImportedContact = z.output<typeof importedContact>;
+export type ImportReport = z.output<typeof importOutput>;
+export type ExportContacts = z.output<typeof exportQuery>;
 export type Contact = z.output<typeof contactOutput>;

@@ -21,14 +21,6 @@ function kindsOf<Schema extends z.ZodType>(
   );
 }
 
-const contactImport = kindsOf(
-  z
-    .looseObject({ id: z.string(), imported: z.number(), skipped: z.number() })
-    .meta({ id: 'ContactImportTold', description: 'An import of contacts' }),
-  { id: `imp_${suffix}`, imported: 250, skipped: 3 },
-  { 'contact.imported': 'Many were imported at once' },
-);
-
 const campaignRuns = kindsOf(
   z
     .looseObject({
@@ -123,4 +115,4 @@ const installations = kindsOf(
   },
 );
 
-export const awaitedKinds = [...contactImport, ...campaignRuns, ...templates, ...installations];
+export const awaitedKinds = [...campaignRuns, ...templates, ...installations];

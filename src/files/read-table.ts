@@ -4,7 +4,7 @@
 
 import { ValidationError } from '../errors.ts';
 import { parseAddress } from '../net/address.ts';
-import { csvRows } from './read-csv.ts';
+import { type CsvRow, csvRows } from './read-csv.ts';
 import { jsonRows } from './read-json-lines.ts';
 
 /** More than any export's longest diagnostic text; characters, or bytes of JSON. */
@@ -16,6 +16,10 @@ export interface ImportRow {
   line: number;
   /** Null where the line could not be read as a row. */
   field: ((column: string) => string) | null;
+  /** The cells of CSV under the columns of the header, as they stand there; `cellText` reads them. */
+  cells?: readonly string[];
+  /** The object of a line of JSON. */
+  object?: Readonly<Record<string, unknown>>;
 }
 
 export interface ImportTable {
@@ -75,6 +79,11 @@ function delimiterOf(head: string): string {
   return [',', ';', '\t'].reduce((best, one) => (count(one) > count(best) ? one : best));
 }
 
+/** The text of a cell: trimmed, without the guard against formulas. */
+export function cellText(cell: string): string {
+  return (guarded.test(cell) ? cell.slice(1) : cell).trim();
+}
+
 function fieldReader(
   columns: readonly string[],
 ): (values: readonly string[]) => ImportRow['field'] {
@@ -84,8 +93,7 @@ function fieldReader(
     if (!places.has(key)) places.set(key, place);
   }
   return (values) => (column) => {
-    const value = values[places.get(columnKey(column)) ?? -1] ?? '';
-    return value.replace(guarded, '').trim();
+    return cellText(values[places.get(columnKey(column)) ?? -1] ?? '');
   };
 }
 
@@ -97,9 +105,10 @@ async function csvTable(all: AsyncIterable<Buffer>, delimiter: string): Promise<
   const isBare = parseAddress(start.trim()) !== null;
   const header = isBare ? null : first.value.values.map((name) => name.trim());
   const fieldsOf = fieldReader(header ?? bareColumns);
+  const rowOf = ({ line, values }: CsvRow) => ({ line, field: fieldsOf(values), cells: values });
   const rows = (async function* (): AsyncGenerator<ImportRow> {
-    if (isBare) yield { line: first.value.line, field: fieldsOf(first.value.values) };
-    for await (const { line, values } of records) yield { line, field: fieldsOf(values) };
+    if (isBare) yield rowOf(first.value);
+    for await (const row of records) yield rowOf(row);
   })();
   return { header, rows };
 }
@@ -126,9 +135,10 @@ async function jsonTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
   }
   const { line, object } = first.value;
   const rows = (async function* (): AsyncGenerator<ImportRow> {
-    yield { line, field: objectFields(object) };
+    yield { line, field: objectFields(object), object };
     for await (const row of objects) {
-      yield { line: row.line, field: row.object && objectFields(row.object) };
+      if (!row.object) yield { line: row.line, field: null };
+      else yield { line: row.line, field: objectFields(row.object), object: row.object };
     }
   })();
   return { header: Object.keys(object), rows };
@@ -177,13 +187,17 @@ async function sesTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
 }
 
 /**
- * Reads the header, and the rows as they are asked for.
+ * Reads the header, and the rows as they are asked for. `as`: what it is; else its beginning decides.
  * @throws ValidationError for what is neither CSV nor JSON Lines; the rows throw it too, with a line.
  */
-export async function readTable(source: AsyncIterable<Buffer>): Promise<ImportTable> {
+export async function readTable(
+  source: AsyncIterable<Buffer>,
+  as?: 'csv' | 'ndjson',
+): Promise<ImportTable> {
   const { head, all } = await peek(asText(source));
-  if (sesDocument.test(head)) return sesTable(all);
-  return /^[{[]/.test(head) ? jsonTable(all) : csvTable(all, delimiterOf(head));
+  if (as === undefined && sesDocument.test(head)) return sesTable(all);
+  const isJson = as === undefined ? /^[{[]/.test(head) : as === 'ndjson';
+  return isJson ? jsonTable(all) : csvTable(all, delimiterOf(head));
 }
 
 /** The columns for a message, cut where somebody sends thousands of them. */

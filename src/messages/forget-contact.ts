@@ -5,7 +5,7 @@ import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { contactDeleted } from '../contacts/events.ts';
 import { presentContact } from '../contacts/present.ts';
-import { contacts, deleteContactRow } from '../contacts/queries.ts';
+import { contacts, deleteContactRow, lockContacts } from '../contacts/queries.ts';
 import { record, told } from '../events/record.ts';
 import { forgetRecipients } from './queries.ts';
 
@@ -22,7 +22,8 @@ export async function deleteContact(app: App, caller: Caller, id: string): Promi
   let isGone = false;
   while (!isGone) {
     isGone = await app.store.write(async (trx) => {
-      // Locks the row: no send names it meanwhile.
+      // An update alone lets those in who only need the row: no send names it meanwhile, no group takes it.
+      await lockContacts(trx, [id]);
       const now = app.clock.now();
       const row = await contacts.update(trx, organizationId, id, { updated_at: now });
       const forgotten = await forgetRecipients(trx, id, recipientsPerTransaction);

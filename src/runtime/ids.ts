@@ -29,6 +29,7 @@ export const idPrefixes = {
   mailboxNamespace: 'ns',
   contact: 'contact',
   contactIdentity: 'idn',
+  contactGroup: 'grp',
   conversation: 'conv',
   template: 'tmpl',
   worker: 'wrk',

@@ -145,6 +145,8 @@ describe.each(stores)('8.3 on %s', (store) => {
     api = httpApi(test);
     const { items } = await listDomains(test.app, test.operator, { page: 1, limit: 1 });
     owners['/v1/email/domains'] = items[0]?.id ?? '';
+    const group = await api.post<{ id: string }>('/v1/contact-groups', { name: 'G' });
+    owners['/v1/contact-groups'] = group.body.id;
     const endpoint = { url: 'https://203.0.114.1/', events: ['*'] };
     owners['/v1/webhooks'] = (await api.post<{ id: string }>('/v1/webhooks', endpoint)).body.id;
   });

@@ -17,7 +17,9 @@ const changesNothing = [
   'webhooks redeliver',
   ...['unsubscribe-groups list', 'unsubscribe-groups show'],
   ...['blocks export', 'blocks list', 'blocks show'],
-  ...['contacts list', 'contacts show', 'conversations list', 'conversations show'],
+  ...['groups list', 'groups members', 'groups show'],
+  ...['contacts export', 'contacts list', 'contacts show'],
+  ...['conversations list', 'conversations show'],
   ...['domains dns', 'domains list', 'domains reports', 'domains show', 'init'],
   // A look at DNS, which changes what DNS shows.
   ...['tracking recheck', 'tracking show', 'warming show'],
@@ -73,6 +75,16 @@ const changes: Readonly<Record<string, Change>> = {
   'contacts update': { args: (idOf) => [idOf('contacts create'), '--name', 'Ada'] },
   'contacts tag': { args: (idOf) => [idOf('contacts create'), '--tag', 'vip'] },
   'contacts untag': { args: (idOf) => [idOf('contacts create'), '--tag', 'vip'] },
+  'contacts import': { args: () => ['-'], input: 'email\nbob@example.com\n' },
+  'groups create': { args: () => ['--name', 'Testers'] },
+  'groups update': { args: (idOf) => [idOf('groups create'), '--name', 'Others'] },
+  'groups add': {
+    args: (idOf) => [idOf('groups create'), '--contact', idOf('contacts create')],
+  },
+  'groups remove': {
+    args: (idOf) => [idOf('groups create'), '--contact', idOf('contacts create')],
+  },
+  'groups delete': { args: (idOf) => [idOf('groups create'), '--yes'] },
   'contacts delete': { args: (idOf) => [idOf('contacts create'), '--yes'] },
   'conversations create': { args: () => ['--title', 'A late invoice'] },
   'conversations update': { args: (idOf) => [idOf('conversations create'), '--urgency', 'high'] },

@@ -20,7 +20,6 @@ const awaited = [
   ...['mailbox.message.received', 'mailbox.message.sent'],
   ...['mailbox.action.proposed', 'mailbox.action.approved', 'mailbox.action.rejected'],
   'sender.verified',
-  'contact.imported',
   ...['campaign.run.started', 'campaign.run.completed', 'campaign.run.held'],
   ...['campaign.run.failed', 'template.published'],
   ...['extension.installation.created', 'extension.installation.upgraded'],

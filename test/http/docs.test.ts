@@ -139,10 +139,13 @@ describe('pasted at a new service', () => {
         headers: {
           'x-api-key': service.apiKey,
           ...(route.body && { 'content-type': 'application/json' }),
+          ...(route.takes && { 'content-type': route.takes.types[0] }),
         },
         ...(route.body && { payload: bodyIn(given) }),
+        // The file that the command names is the reader's own.
+        ...(route.takes && { payload: 'email\nimported@example.com\n' }),
       });
-      const { _tag, message } = response.json();
+      const { _tag, message } = route.streams ? {} : response.json();
       expect([response.statusCode, _tag && (message ?? _tag)]).toEqual([
         other.get(route.name) ?? route.status,
         other.has(route.name) ? expect.any(String) : undefined,

@@ -6,6 +6,7 @@ import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { createBlock } from '../../src/blocks/blocks.ts';
 import { createContact } from '../../src/contacts/contacts.ts';
+import { createContactGroup } from '../../src/contacts/groups/groups.ts';
 import { createConversation, moveConversation } from '../../src/conversations/conversations.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
@@ -66,6 +67,7 @@ const namespaces = '/v1/mailbox-namespaces';
 const catchAll = '/v1/email/catch-all';
 const keys = '/v1/api-keys';
 const webhooks = '/v1/webhooks';
+const contactGroups = '/v1/contact-groups';
 const unsubscribeGroups = '/v1/unsubscribe-groups';
 
 const mailboxSamples = { status: 'active', namespaceId: 'ns_0123456789abcdefghjk' };
@@ -234,6 +236,20 @@ export const resources = {
       return moveConversation(maker.app, maker.operator, id, 'resolve');
     },
     samples: conversationSamples,
+  },
+  contactGroup: {
+    path: contactGroups,
+    idKind: 'contactGroup',
+    make: ({ app, operator, serial, name }) =>
+      createContactGroup(app, operator, { name: `${name} ${serial}` }),
+    conforms: {
+      topic: 'groups',
+      audits: {
+        POST: 'contact-group.created',
+        PATCH: 'contact-group.updated',
+        DELETE: 'contact-group.deleted',
+      },
+    },
   },
   webhook: {
     path: webhooks,
@@ -540,6 +556,52 @@ export const rows: Readonly<Record<string, Row>> = {
     gives: 201,
     body: (_own, serial) => ({ email: `made${serial}@people.example`, tags: ['made'] }),
     sameBody: ({ name }) => ({ email: `c1@${name}.example` }),
+  },
+  [`GET ${contacts}/export`]: { may: readsContacts, gives: 200, query: '?format=ndjson' },
+  [`POST ${contacts}/import`]: {
+    may: writesContacts,
+    gives: 200,
+    body: (_own, serial) => `email\nimported${serial}@people.example\n`,
+    headers: () => ({ 'content-type': 'text/csv' }),
+  },
+  [`GET ${contactGroups}`]: { may: readsContacts, gives: 200, query: '?limit=100' },
+  [`POST ${contactGroups}`]: {
+    may: writesContacts,
+    gives: 201,
+    body: (_own, serial) => ({ name: `made ${serial}` }),
+    sameBody: ({ name }) => ({ name: `${name} 1` }),
+  },
+  [`GET ${contactGroups}/{id}`]: { may: readsContacts, gives: 200, on: 'contactGroup' },
+  [`PATCH ${contactGroups}/{id}`]: {
+    may: writesContacts,
+    gives: 200,
+    on: 'contactGroup',
+    body: (_own, serial) => ({ name: `renamed ${serial}` }),
+  },
+  [`DELETE ${contactGroups}/{id}`]: {
+    may: deletesContacts,
+    gives: 200,
+    on: 'contactGroup',
+    spends: true,
+  },
+  [`GET ${contactGroups}/{id}/members`]: {
+    may: readsContacts,
+    gives: 200,
+    on: 'contactGroup',
+    query: '?limit=100',
+  },
+  [`POST ${contactGroups}/{id}/members`]: {
+    may: writesContacts,
+    gives: 200,
+    on: 'contactGroup',
+    body: ({ shared }) => ({ contactIds: [shared.contact] }),
+    foreignBody: ({ shared }) => ({ contactIds: [shared.contact] }),
+  },
+  [`DELETE ${contactGroups}/{id}/members`]: {
+    may: writesContacts,
+    gives: 200,
+    on: 'contactGroup',
+    body: ({ shared }) => ({ contactIds: [shared.contact] }),
   },
   [`GET ${contacts}/{id}`]: { may: readsContacts, gives: 200, on: 'contact' },
   [`PATCH ${contacts}/{id}`]: {

@@ -58,6 +58,9 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
       return body.nextCursor;
     },
   },
+  'GET /v1/contacts/export': { format: 'ndjson' },
+  'POST /v1/contacts/import': { dryRun: 'true' },
+  'GET /v1/contact-groups/{id}/members': page,
   'GET /v1/mailbox-namespaces': page,
   'GET /v1/mailboxes/{id}/events': {
     type: 'mailbox.updated',

@@ -1,4 +1,4 @@
-// What contacts are found by besides their tags: words of their names, the beginning of an address, when
+// Groups of contacts, and what contacts are found by besides their tags: words of their names, the beginning of an address, when
 // they changed last, and whether they are archived.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
@@ -20,6 +20,17 @@ export const contactGroups: Migration = {
         organization_id text not null, word text ${bytewise} not null, contact_id text not null,
         primary key (organization_id, word, contact_id)) ${compact}`,
       fillWords(engine),
+
+      `create table contact_groups (
+        id text primary key, organization_id text not null references organizations (id),
+        name text not null, description text, member_count bigint not null,
+        created_at bigint not null, updated_at bigint not null) ${compact}`,
+      'create index contact_groups_of_organization on contact_groups (organization_id, id)',
+      `create table contact_group_members (
+        group_id text not null references contact_groups (id) on delete cascade,
+        contact_id text not null references contacts (id) on delete cascade,
+        primary key (group_id, contact_id)) ${compact}`,
+      'create index contact_group_members_contact on contact_group_members (contact_id)',
     ];
   },
 };

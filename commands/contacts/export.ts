@@ -1,0 +1,58 @@
+// `svc contacts export`: to standard output or a file; the text is made by src/contacts/export.ts.
+import { Flags } from '@oclif/core';
+import { given } from '../base/body.ts';
+import { BaseCommand } from '../base/command.ts';
+import { writeFile, writeOut } from '../base/files.ts';
+import { print } from '../base/output.ts';
+import { type Progress, startProgress } from '../base/progress.ts';
+import { withCaller } from '../base/session.ts';
+
+const noProgress: Progress = { update: () => {}, stop: () => {} };
+
+export default class ContactsExport extends BaseCommand {
+  static override summary = 'Write all contacts as CSV or JSON Lines';
+
+  static override description =
+    'The oldest first. In CSV a value that a spreadsheet would take for a formula has an apostrophe ' +
+    'before it; "svc contacts import" takes it away. With --json the contacts go to standard output as ' +
+    'JSON Lines.';
+
+  static override examples = [
+    { description: 'To a file', command: 'svc contacts export --output people.csv' },
+    { description: 'As JSON Lines', command: 'svc contacts export --format ndjson' },
+  ];
+
+  static override flags = {
+    output: Flags.string({ description: 'File to write', helpValue: 'FILE' }),
+    overwrite: Flags.boolean({ description: 'Replace the file if there is one' }),
+    format: Flags.string({ description: 'csv (default) or ndjson' }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(ContactsExport);
+    const { output, overwrite } = flags;
+    const format = flags.format ?? (flags.json && output === undefined ? 'ndjson' : undefined);
+    await withCaller(flags, async (app, caller) => {
+      const { exportContacts } = await import('../../src/contacts/export.ts');
+      const { countOfTag } = await import('../../src/contacts/count-queries.ts');
+      const { exportQuery } = await import('../../src/contacts/schema.ts');
+      const { parseWith } = await import('../../src/api/validate.ts');
+      const options = parseWith(exportQuery, given({ format }), 'query');
+      const total = await countOfTag(app.store.db, caller.organizationId);
+      // To standard output a bar would stand between the rows.
+      const progress = output === undefined ? noProgress : await startProgress(flags, 'written');
+      let contacts = 0;
+      const texts = async function* () {
+        for await (const piece of exportContacts(app, caller, options)) {
+          contacts += piece.contacts;
+          progress.update(contacts, Math.max(total, contacts));
+          yield piece.text;
+        }
+      };
+      if (output === undefined) return writeOut(texts());
+      await writeFile(texts(), output, overwrite).finally(() => progress.stop());
+      const message = `Wrote ${contacts} contacts to ${output}`;
+      await print(flags, { success: true, message, file: output, contacts }, () => `${message}.`);
+    });
+  }
+}

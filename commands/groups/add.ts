@@ -1,0 +1,26 @@
+import { Flags } from '@oclif/core';
+import { dataFlag } from '../base/command.ts';
+import { updateCommand } from '../base/verbs.ts';
+import { args, card } from './show.ts';
+
+export default updateCommand({
+  summary: 'Add contacts to a group',
+  examples: [
+    [
+      'One of them',
+      'svc groups add grp_06dq2k0qz8h3v5m1r9t4w7xy --contact contact_06dq2k0qz8h3v5m1r9t4w7xy',
+    ],
+    ['Many', 'svc groups add grp_06dq2k0qz8h3v5m1r9t4w7xy --data @ids.json'],
+  ],
+  args,
+  flags: {
+    contact: Flags.string({
+      description: 'Id of a contact; may be repeated, 10,000 at most',
+      multiple: true,
+    }),
+    ...dataFlag,
+  },
+  fields: { contact: 'contactIds' },
+  route: async () => (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.add,
+  card,
+});

@@ -1,0 +1,18 @@
+import { Flags } from '@oclif/core';
+import { dataFlag } from '../base/command.ts';
+import { updateCommand } from '../base/verbs.ts';
+import { args, card } from './show.ts';
+
+export default updateCommand({
+  summary: 'Change the name or the description of a group of contacts',
+  examples: [['Rename it', 'svc groups update grp_06dq2k0qz8h3v5m1r9t4w7xy --name Others']],
+  args,
+  flags: {
+    name: Flags.string({ description: 'New name' }),
+    description: Flags.string({ description: 'New description' }),
+    ...dataFlag,
+  },
+  route: async () =>
+    (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.update,
+  card,
+});

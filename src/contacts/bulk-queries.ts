@@ -1,0 +1,146 @@
+// SQL on contacts, many at once, for imports and exports. Rows only, no decisions. On PostgreSQL each table
+// is written in one order of its keys, and what is there is held first, in the order of ids.
+import { sql } from 'kysely';
+import { bulkInsert, change, type Db, idList, isOneOf, statement } from '../store/db.ts';
+import { noteContact } from './count-queries.ts';
+import { addTags, type ContactRow, type IdentityRow, moveWords, setIdentities } from './queries.ts';
+import { wordsOf } from './words.ts';
+
+interface ContactTables {
+  contacts: ContactRow;
+  contact_identities: IdentityRow;
+  contact_tags: { organization_id: string; tag: string; contact_id: string };
+  contact_words: { organization_id: string; word: string; contact_id: string };
+}
+
+/** A contact that is to be stored whole. */
+export interface NewContact {
+  row: ContactRow;
+  identities: readonly IdentityRow[];
+  tags: readonly string[];
+}
+
+/** A contact that is there, and what of it is other now. */
+export interface ChangedContact extends NewContact {
+  before: ContactRow;
+  /** Null: they are the same. */
+  newIdentities: readonly IdentityRow[] | null;
+  newTags: readonly string[];
+}
+
+const insertRows = bulkInsert<ContactTables>('contacts', [
+  ...['id', 'organization_id', 'name', 'display_name', 'avatar', 'external_id', 'is_archived'],
+  ...['profile', 'preferences', 'tags', 'metadata', 'created_at', 'updated_at'],
+]);
+const insertIdentities = bulkInsert<ContactTables>('contact_identities', [
+  ...['organization_id', 'folded_identifier', 'id', 'contact_id', 'position', 'identifier'],
+]);
+const insertTags = bulkInsert<ContactTables>('contact_tags', [
+  ...['organization_id', 'tag', 'contact_id'],
+]);
+const insertWords = bulkInsert<ContactTables>('contact_words', [
+  ...['organization_id', 'word', 'contact_id'],
+]);
+
+function sortedBy<T>(rows: T[], keyOf: (row: T) => string): T[] {
+  return rows.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+/** Throws what `isDuplicate` knows where an address or an external id has been taken meanwhile. */
+export async function insertContacts(db: Db, contacts: readonly NewContact[]): Promise<void> {
+  const rows = contacts.map(({ row }) => row);
+  await insertRows(
+    db,
+    sortedBy(rows, ({ external_id, id }) => external_id ?? ` ${id}`),
+  );
+  const identities = contacts.flatMap((contact) => contact.identities);
+  await insertIdentities(
+    db,
+    sortedBy(identities, (row) => row.folded_identifier),
+  );
+  const tagged = contacts.flatMap(({ row: { id, organization_id }, tags }) =>
+    tags.map((tag) => ({ organization_id, tag, contact_id: id })),
+  );
+  await insertTags(
+    db,
+    sortedBy(tagged, ({ tag, contact_id }) => `${tag} ${contact_id}`),
+  );
+  const worded = rows.flatMap(({ id, organization_id, name, display_name }) =>
+    wordsOf(name, display_name).map((word) => ({ organization_id, word, contact_id: id })),
+  );
+  await insertWords(
+    db,
+    sortedBy(worded, ({ word, contact_id }) => `${word} ${contact_id}`),
+  );
+  for (const { row, tags } of contacts) noteContact(db, row.organization_id, ['', ...tags], 1);
+}
+
+const updateRow = change<ContactTables, ContactRow>((db, parameter) =>
+  db
+    .updateTable('contacts')
+    .set({
+      name: parameter('name'),
+      display_name: parameter('display_name'),
+      avatar: parameter('avatar'),
+      external_id: parameter('external_id'),
+      is_archived: parameter('is_archived'),
+      profile: parameter('profile'),
+      preferences: parameter('preferences'),
+      tags: parameter('tags'),
+      metadata: parameter('metadata'),
+      updated_at: parameter('updated_at'),
+    })
+    .where('id', '=', parameter('id')),
+);
+
+/** Of rows that the transaction holds. Throws as `insertContacts`. */
+export async function updateContacts(db: Db, contacts: readonly ChangedContact[]): Promise<void> {
+  for (const { row, before, newIdentities, newTags } of sortedBy(
+    [...contacts],
+    (one) => one.row.id,
+  )) {
+    await updateRow(db, row);
+    await moveWords(db, before, row);
+    if (newIdentities) await setIdentities(db, row.id, newIdentities);
+    if (newTags.length > 0) await addTags(db, row, newTags);
+  }
+}
+
+const externalIds = statement<
+  ContactTables,
+  { organizationId: string; externalIds: unknown },
+  { id: string }
+>((db, parameter) =>
+  db
+    .selectFrom('contacts')
+    .select('id')
+    .where('organization_id', '=', parameter('organizationId'))
+    .where(isOneOf(db, 'external_id', parameter('externalIds')))
+    // Says to the planner that the index of those that have one serves.
+    .where('external_id', 'is not', null),
+);
+
+/** The ids of contacts with these external ids. */
+export async function findIdsByExternalIds(
+  db: Db,
+  organizationId: string,
+  wanted: readonly string[],
+): Promise<string[]> {
+  if (wanted.length === 0) return [];
+  const rows = await externalIds(db, { organizationId, externalIds: idList(db, wanted) });
+  return rows.map(({ id }) => id);
+}
+
+/** The next after `afterId`, the oldest first: for walking over all of them. */
+export async function selectContactsAfter(
+  db: Db,
+  organizationId: string,
+  after: { created_at: number; id: string } | null,
+  limit: number,
+): Promise<ContactRow[]> {
+  const { created_at: at, id } = after ?? { created_at: -1, id: '' };
+  const { rows } = await sql<ContactRow>`select * from contacts
+    where organization_id = ${organizationId} and (created_at, id) > (${at}, ${id})
+    order by created_at, id limit ${limit}`.execute(db);
+  return rows;
+}

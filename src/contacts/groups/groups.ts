@@ -1,0 +1,181 @@
+// Groups of contacts, the resource: lists that people are put on by hand, where tags follow from what they
+// are. Members come and go many at once; a contact that is deleted leaves all of its groups.
+import { type Page, toPage } from '../../api/pagination.ts';
+import type { Deleted } from '../../api/resource-schema.ts';
+import type { Caller } from '../../api/route.ts';
+import type { App } from '../../app.ts';
+import { changesOf } from '../../audit/audit.ts';
+import { ResourceNotFoundError } from '../../errors.ts';
+import { record } from '../../events/record.ts';
+import { isoTime } from '../../runtime/clock.ts';
+import { presentContacts } from '../present.ts';
+import { findContactRows } from '../queries.ts';
+import type { Contact } from '../schema.ts';
+import * as queries from './queries.ts';
+import type {
+  ContactGroup,
+  CreateContactGroup,
+  ListContactGroups,
+  UpdateContactGroup,
+} from './schema.ts';
+
+/** So many members are taken off a group that is deleted in one transaction. */
+const membersPerTransaction = 5_000;
+
+function present(row: queries.ContactGroupRow): ContactGroup {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    name: row.name,
+    description: row.description,
+    memberCount: row.member_count,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}
+
+export async function createContactGroup(
+  app: App,
+  caller: Caller,
+  { name, description = null }: CreateContactGroup,
+): Promise<ContactGroup> {
+  const now = app.clock.now();
+  const row: queries.ContactGroupRow = {
+    id: app.newId('contactGroup'),
+    organization_id: caller.organizationId,
+    name,
+    description,
+    member_count: 0,
+    created_at: now,
+    updated_at: now,
+  };
+  await app.store.write(async (trx) => {
+    await queries.contactGroups.insert(trx, row);
+    const change = { subject: row.id, details: { name, description } };
+    await record(app, trx, caller, { ...change, action: 'contact-group.created' });
+  });
+  return present(row);
+}
+
+/** A page of the organization's groups, newest first. */
+export async function listContactGroups(
+  app: App,
+  { organizationId }: Caller,
+  query: ListContactGroups,
+): Promise<Page<ContactGroup>> {
+  const { rows, total } = await queries.contactGroups.page(app.store.db, organizationId, query);
+  return toPage(rows.map(present), total, query);
+}
+
+/** @throws ResourceNotFoundError. */
+export async function getContactGroup(
+  app: App,
+  { organizationId }: Caller,
+  id: string,
+): Promise<ContactGroup> {
+  return present(await queries.contactGroups.get(app.store.db, organizationId, id));
+}
+
+/** Changes what is given. @throws ResourceNotFoundError. */
+export async function updateContactGroup(
+  app: App,
+  caller: Caller,
+  id: string,
+  input: UpdateContactGroup,
+): Promise<ContactGroup> {
+  const { organizationId } = caller;
+  const settingsOf = ({ name, description }: queries.ContactGroupRow) => ({ name, description });
+  return app.store.write(async (trx) => {
+    await queries.lockGroups(trx, [id]);
+    const row = await queries.contactGroups.get(trx, organizationId, id);
+    const change = { ...input, updated_at: app.clock.now() };
+    const changed = await queries.contactGroups.update(trx, organizationId, id, change);
+    const details = changesOf(settingsOf(row), settingsOf(changed));
+    if (Object.keys(details).length > 0) {
+      await record(app, trx, caller, { subject: id, action: 'contact-group.updated', details });
+    }
+    return present(changed);
+  });
+}
+
+/**
+ * Deletes a group; its members stay contacts. Until the last transaction it is there, so that a deletion
+ * that was cut off is done by asking again.
+ * @throws ResourceNotFoundError.
+ */
+export async function deleteContactGroup(app: App, caller: Caller, id: string): Promise<Deleted> {
+  const { organizationId } = caller;
+  const step = () =>
+    app.store.write(async (trx) => {
+      await queries.lockGroups(trx, [id]);
+      await queries.contactGroups.get(trx, organizationId, id);
+      const range = { limit: membersPerTransaction, offset: 0 };
+      const members = await queries.selectMemberIds(trx, id, range);
+      if (members.length === membersPerTransaction) {
+        await queries.removeMembers(trx, id, members);
+        return false;
+      }
+      const { name } = await queries.contactGroups.remove(trx, organizationId, id);
+      const change = { subject: id, details: { name } };
+      await record(app, trx, caller, { ...change, action: 'contact-group.deleted' });
+      return true;
+    });
+  while (!(await step()));
+  return { success: true, message: `Contact group ${id} is deleted` };
+}
+
+/** A page of the contacts of a group, newest first. @throws ResourceNotFoundError. */
+export async function listMembers(
+  app: App,
+  { organizationId }: Caller,
+  id: string,
+  query: ListContactGroups,
+): Promise<Page<Contact>> {
+  const { db } = app.store;
+  const { member_count: total } = await queries.contactGroups.get(db, organizationId, id);
+  const { page, limit } = query;
+  const ids = await queries.selectMemberIds(db, id, { limit, offset: (page - 1) * limit });
+  const rows = await findContactRows(db, organizationId, ids);
+  const newestFirst = rows.sort((a, b) => (a.id < b.id ? 1 : -1));
+  return toPage(await presentContacts(db, organizationId, newestFirst), total, query);
+}
+
+function changeMembers(
+  app: App,
+  caller: Caller,
+  id: string,
+  contactIds: readonly string[],
+  way: 'added' | 'removed',
+): Promise<ContactGroup> {
+  const { organizationId } = caller;
+  const ids = [...new Set(contactIds)].sort();
+  return app.store.write(async (trx) => {
+    // Before the group: who deletes a contact holds it, and then its groups.
+    const known = new Set((await findContactRows(trx, organizationId, ids)).map((row) => row.id));
+    await queries.lockGroups(trx, [id]);
+    const row = await queries.contactGroups.get(trx, organizationId, id);
+    const missing = ids.find((one) => !known.has(one));
+    if (missing !== undefined && way === 'added')
+      throw new ResourceNotFoundError('contact', missing);
+    const work = way === 'added' ? queries.addMembers : queries.removeMembers;
+    const count = await work(trx, id, ids);
+    if (count === 0) return present(row);
+    const changed = await queries.contactGroups.update(trx, organizationId, id, {
+      updated_at: app.clock.now(),
+    });
+    const details = { members: { [way]: count } };
+    await record(app, trx, caller, { subject: id, action: 'contact-group.updated', details });
+    const more = way === 'added' ? count : -count;
+    return present({ ...changed, member_count: row.member_count + more });
+  });
+}
+
+/** Adds contacts, keeping those that are in it. @throws ResourceNotFoundError, of a contact too: none is added. */
+export function addGroupMembers(app: App, caller: Caller, id: string, ids: readonly string[]) {
+  return changeMembers(app, caller, id, ids, 'added');
+}
+
+/** Takes contacts out; one that is not in it is ignored. @throws ResourceNotFoundError. */
+export function removeGroupMembers(app: App, caller: Caller, id: string, ids: readonly string[]) {
+  return changeMembers(app, caller, id, ids, 'removed');
+}

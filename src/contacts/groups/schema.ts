@@ -1,0 +1,50 @@
+// Shapes of groups of contacts, in and out.
+import { z } from 'zod';
+import { headerText } from '../../api/address-schema.ts';
+import { boundedList } from '../../api/bounded-schema.ts';
+import { pageQuery } from '../../api/pagination.ts';
+import { idPattern } from '../../runtime/ids.ts';
+
+const mostMembers = 10_000;
+
+const name = headerText(100).min(1);
+const description = headerText(500);
+
+export const listContactGroupsQuery = z.strictObject({ ...pageQuery });
+
+export const createContactGroupInput = z
+  .strictObject({ name, description: description.nullish() })
+  .meta({ examples: [{ name: 'Beta testers', description: 'Who gets new things first' }] });
+
+export const updateContactGroupInput = z
+  .strictObject({ name: name.optional(), description: description.nullable().optional() })
+  .meta({ examples: [{ name: 'Testers' }] });
+
+const contactId = z.string().regex(idPattern('contact'), 'is not a contact id');
+
+export const membersInput = z
+  .strictObject({
+    contactIds: boundedList(
+      z.array(contactId).min(1),
+      mostMembers,
+      `must be at most ${mostMembers} at a time`,
+    ),
+  })
+  .meta({ examples: [{ contactIds: ['contact_06dq2k0qz8h3v5m1r9t4w7xy'] }] });
+
+export const contactGroupOutput = z
+  .object({
+    id: z.string(),
+    organizationId: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    memberCount: z.number(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'ContactGroup', description: 'Contacts that belong together' });
+
+export type ListContactGroups = z.output<typeof listContactGroupsQuery>;
+export type CreateContactGroup = z.output<typeof createContactGroupInput>;
+export type UpdateContactGroup = z.output<typeof updateContactGroupInput>;
+export type ContactGroup = z.output<typeof contactGroupOutput>;

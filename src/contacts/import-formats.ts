@@ -1,0 +1,271 @@
+// What a row of an import says of a contact. The exports of other services are known by their header: they
+// differ in the columns that are of no use here. Whoever wants no mail there becomes a block here, in
+// whatever way the file says it, and a word on that which nobody knows refuses its row.
+import type { BlockReason } from '../blocks/schema.ts';
+import { ValidationError } from '../errors.ts';
+import { cellText, columnKey, columnsInWords, type ImportRow } from '../files/read-table.ts';
+
+interface ImportFormat {
+  name: string;
+  /** The columns that it is recognized by, all of them. */
+  columns: readonly string[];
+  /** Columns that say nothing of the person. */
+  ignored?: RegExp;
+}
+
+/** The first that fits is taken. */
+const importFormats: readonly ImportFormat[] = [
+  {
+    name: 'svc',
+    columns: ['id', 'email', 'externalId', 'statusReason'],
+    ignored: /^(id|createdat|updatedat)$/,
+  },
+  { name: 'svc', columns: ['id', 'identities'] },
+  {
+    name: 'mailchimp',
+    columns: ['Email Address', 'LEID', 'EUID'],
+    ignored:
+      /^(memberrating|(optin|confirm)(time|ip)|latitude|longitude|gmtoff|dstoff|lastchanged|leid|euid|(unsub|clean)campaign.*)$/,
+  },
+  {
+    name: 'sendgrid',
+    columns: ['EMAIL', 'ALTERNATE_EMAILS', 'CONTACT_ID'],
+    ignored: /^(contactid|createdat|updatedat)$/,
+  },
+  {
+    name: 'listmonk',
+    columns: ['uuid', 'email', 'attributes', 'status'],
+    ignored: /^(uuid|createdat|updatedat)$/,
+  },
+  { name: 'resend', columns: ['email', 'unsubscribed'], ignored: /^(id|createdat)$/ },
+  { name: 'plain', columns: [] },
+];
+
+/** What a column is, by its key. */
+const meanings: Readonly<Record<string, string>> = {
+  email: 'email',
+  emailaddress: 'email',
+  otheremails: 'others',
+  alternateemails: 'others',
+  externalid: 'externalId',
+  name: 'name',
+  fullname: 'name',
+  displayname: 'displayName',
+  avatar: 'avatar',
+  firstname: 'firstName',
+  lastname: 'lastName',
+  company: 'company',
+  jobtitle: 'jobTitle',
+  country: 'country',
+  cc: 'country',
+  state: 'state',
+  region: 'state',
+  stateprovinceregion: 'state',
+  city: 'city',
+  timezone: 'timezone',
+  source: 'source',
+  language: 'language',
+  tags: 'tags',
+  customfields: 'customFields',
+  metadata: 'metadata',
+  attributes: 'metadata',
+  status: 'status',
+  statusreason: 'statusReason',
+  unsubscribed: 'unsubscribed',
+  unsubtime: 'unsubscribedAt',
+  cleantime: 'cleanedAt',
+};
+
+/** What a row says before it is checked: `contact` fits the schema of one, or not. */
+export interface ImportedRow {
+  contact: Record<string, unknown>;
+  /** Why its address gets no mail; null where it does. */
+  reason: BlockReason | null;
+  isArchived: true | undefined;
+}
+
+/** Reads a row; what it cannot mean is thrown as a ValidationError of its field. */
+export type ReadRow = (row: ImportRow) => ImportedRow;
+
+const statuses = new Map<string, BlockReason | 'archived' | 'active'>([
+  ...['active', 'enabled', 'subscribed', 'confirmed'].map((word) => [word, 'active'] as const),
+  ['archived', 'archived'],
+  ...['unsubscribed', 'blocklisted', 'blacklisted', 'optout', 'optedout'].map(
+    (word) => [word, 'unsubscribe'] as const,
+  ),
+  ...['bounced', 'cleaned', 'invalid'].map((word) => [word, 'bounce'] as const),
+  ...['complained', 'spam', 'abuse'].map((word) => [word, 'complaint'] as const),
+  // Is there, and gets nothing.
+  ...['disabled', 'blocked'].map((word) => [word, 'manual'] as const),
+]);
+
+const yes = /^(true|yes|y|1|t)$/i;
+const no = /^(false|no|n|0|f|)$/i;
+
+const ownReason = /^The first email is blocked \((bounce|complaint|unsubscribe|manual)\)/;
+
+function standingOf(said: Said): Pick<ImportedRow, 'reason' | 'isArchived'> {
+  // Of our own: who is blocked by hand, or archived and blocked, is nowhere else.
+  const [, blocked] = ownReason.exec(said.statusReason ?? '') ?? [];
+  const { status = '', unsubscribed = '', unsubscribedAt = '', cleanedAt = '' } = said;
+  const found = status === '' ? undefined : statuses.get(columnKey(status));
+  if (status !== '' && !found) {
+    throw ValidationError.of('status', `is none that is known: ${status.slice(0, 60)}`);
+  }
+  const isYes = yes.test(unsubscribed);
+  if (!isYes && !no.test(unsubscribed)) {
+    throw ValidationError.of('unsubscribed', 'is neither true nor false');
+  }
+  // Who was archived here stays so, whatever a file says.
+  const isArchived = found === 'archived' ? true : undefined;
+  if (found !== undefined && found !== 'archived' && found !== 'active') {
+    return { reason: found, isArchived };
+  }
+  if (blocked !== undefined) return { reason: blocked as BlockReason, isArchived };
+  if (cleanedAt !== '') return { reason: 'bounce', isArchived };
+  return { reason: isYes || unsubscribedAt !== '' ? 'unsubscribe' : null, isArchived };
+}
+
+type Said = Partial<Record<string, string>>;
+
+/** Without quotation marks around each: `"a","b"`. */
+function listIn(text: string | undefined): string[] {
+  return (text ?? '')
+    .split(',')
+    .map((one) => one.trim().replace(/^"(.*)"$/, '$1'))
+    .filter((one) => one !== '');
+}
+
+/** An object of JSON in a cell; what is nested deeper stays text. */
+function objectIn(field: string, text: string | undefined): Record<string, unknown> | undefined {
+  if (text === undefined || text === '') return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw ValidationError.of(field, 'is no JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw ValidationError.of(field, 'is no JSON object');
+  }
+  const flat = (one: unknown) =>
+    typeof one === 'object' && one !== null ? JSON.stringify(one) : one;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, flat(one)]));
+}
+
+/** Without what says nothing: null, empty texts, and objects that are empty once that is gone. */
+function said(value: unknown): unknown {
+  if (value === null || value === '') return undefined;
+  if (typeof value !== 'object' || value === undefined || Array.isArray(value)) return value;
+  const entries = Object.entries(value).flatMap(([name, one]) => {
+    const inner = said(one);
+    return inner === undefined ? [] : [[name, inner] as const];
+  });
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** From columns, whatever the file. `others`: columns of no meaning here. */
+function flatContact(columns: Said, others: Readonly<Record<string, string>>): ImportedRow {
+  const { email, name, firstName, lastName, company, jobTitle, source } = columns;
+  const { country, state, city, timezone, language, externalId, displayName, avatar } = columns;
+  const both = [firstName, lastName].filter((one) => one).join(' ');
+  const customFields = { ...objectIn('customFields', columns.customFields), ...others };
+  const location = { country, state, city, timezone };
+  const contact = said({
+    emails: [email, ...listIn(columns.others)].filter((one) => one),
+    name: name || both,
+    ...{ externalId, displayName, avatar },
+    profile: { firstName, lastName, company, jobTitle, location, customFields, source },
+    preferences: { language },
+    tags: listIn(columns.tags),
+    metadata: objectIn('metadata', columns.metadata),
+  });
+  return { contact: contact as ImportedRow['contact'], ...standingOf(columns) };
+}
+
+/** An object as the API shows contacts. */
+function ownContact(object: Readonly<Record<string, unknown>>): ImportedRow {
+  const { id: _id, createdAt: _made, updatedAt: _changed, statusReason, ...rest } = object;
+  const { email, identities, status, ...contact } = rest;
+  const named = Array.isArray(identities)
+    ? identities.map((one) => (one as { identifier?: unknown } | null)?.identifier)
+    : [];
+  const emails = [email, ...named].filter((one) => one !== undefined && one !== null);
+  const text = (value: unknown) => (typeof value === 'string' ? value : '');
+  const standing = standingOf({ status: text(status), statusReason: text(statusReason) });
+  return { contact: { ...(said(contact) as object), emails }, ...standing };
+}
+
+/** Columns by their place: what each means, or its name as a field of the file's own. */
+function csvReader(header: readonly string[], { ignored }: ImportFormat): ReadRow {
+  const taken = new Set<string>();
+  const places = header.map((name) => {
+    const key = columnKey(name);
+    const meaning = meanings[key];
+    const isUsed = key !== '' && !taken.has(meaning ?? name) && !ignored?.test(key);
+    if (!isUsed) return null;
+    taken.add(meaning ?? name);
+    return { name: meaning ?? name, isOwn: meaning === undefined };
+  });
+  return ({ cells = [] }) => {
+    const columns: Record<string, string> = {};
+    const others: Record<string, string> = {};
+    for (const [at, place] of places.entries()) {
+      if (!place) continue;
+      const text = cellText(cells[at] ?? '');
+      if (text !== '') (place.isOwn ? others : columns)[place.name] = text;
+    }
+    return flatContact(columns, others);
+  };
+}
+
+function objectReader({ ignored }: ImportFormat): ReadRow {
+  return ({ object = {}, field }) => {
+    if (Array.isArray(object.identities)) return ownContact(object);
+    const columns: Record<string, string> = {};
+    const others: Record<string, string> = {};
+    for (const [name, value] of Object.entries(object)) {
+      const key = columnKey(name);
+      if (ignored?.test(key)) continue;
+      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+      const text = isObject ? JSON.stringify(value) : (field?.(name) ?? '');
+      if (text !== '') (meanings[key] ? columns : others)[meanings[key] ?? name] = text;
+    }
+    return flatContact(columns, others);
+  };
+}
+
+/** So many columns are read; no list of people has as many. */
+const mostColumns = 500;
+
+/**
+ * How rows of a file are read, by its header; null where it has none.
+ * @throws ValidationError where nothing in it tells people apart.
+ */
+export function formatOf(header: readonly string[] | null): { name: string; read: ReadRow } {
+  if (header === null)
+    return { name: 'plain', read: csvReader(['email'], { name: '', columns: [] }) };
+  if (header.length > mostColumns) {
+    throw new ValidationError(`The file has ${header.length} columns: ${mostColumns} are the most`);
+  }
+  const keys = new Set(header.map(columnKey));
+  const isKnown = ['email', 'externalId'].some((wanted) =>
+    [...keys].some((key) => meanings[key] === wanted || key === 'identities'),
+  );
+  if (!isKnown) {
+    throw new ValidationError(
+      `The file has no column email or externalId. It has: ${columnsInWords(header)}`,
+    );
+  }
+  const format = importFormats.find(({ columns }) =>
+    columns.every((name) => keys.has(columnKey(name))),
+  ) as ImportFormat;
+  return { name: format.name, read: keyed(format, header) };
+}
+
+/** CSV by the places of its columns, objects by their names. */
+function keyed(format: ImportFormat, header: readonly string[]): ReadRow {
+  const ofCells = csvReader(header, format);
+  const ofObject = objectReader(format);
+  return (row) => (row.object ? ofObject(row) : ofCells(row));
+}

@@ -1,0 +1,251 @@
+// What the rows of an import make of the contacts that are there: found by address or external id, changed
+// by what a row says, made where there is none. Reads and writes nothing.
+//
+//   a row names                               | then
+//   ------------------------------------------+---------------------------------------------
+//   nobody who is known                       | a contact is made
+//   somebody, by an address or the external id| what it says is laid over; tags are added
+//   two people, or somebody under another id  | it is rejected
+import type { App } from '../app.ts';
+import type { BlockReason } from '../blocks/schema.ts';
+import { foldAddress } from '../net/address.ts';
+import { fromJson, toJson } from '../store/db.ts';
+import type { ChangedContact, NewContact } from './bulk-queries.ts';
+import type { ContactRow, IdentityRow } from './queries.ts';
+import { type ImportedContact, mostFields, mostTags, type ProfileInput } from './schema.ts';
+
+const mostIdentities = 20;
+
+/** A row that fits the schema. */
+export interface Candidate {
+  /** Data rows from 1. */
+  row: number;
+  contact: ImportedContact;
+  reason: BlockReason | null;
+  isArchived: true | undefined;
+}
+
+export interface Rejected {
+  row: number;
+  field: string | null;
+  reason: string;
+}
+
+/** A contact while rows are laid over it. */
+interface State {
+  row: ContactRow;
+  identities: IdentityRow[];
+  tags: string[];
+  /** As it is stored; null: it is new. */
+  stored: { row: ContactRow; identities: readonly IdentityRow[]; tags: readonly string[] } | null;
+}
+
+/** What is known of those whom the rows of a batch name. */
+export interface Known {
+  rows: readonly ContactRow[];
+  identities: readonly IdentityRow[];
+}
+
+export interface Merged {
+  created: NewContact[];
+  changed: ChangedContact[];
+  /** By candidate, in their order. */
+  outcomes: ('created' | 'updated' | 'unchanged' | Rejected)[];
+  /** The address that a candidate's block is of, where it asks for one. */
+  addresses: (string | null)[];
+}
+
+/** Lays the candidates, in their order, over what is known. */
+export function mergeRows(
+  app: App,
+  organizationId: string,
+  candidates: readonly Candidate[],
+  known: Known,
+): Merged {
+  const people = new People(app, organizationId, known);
+  const outcomes = candidates.map((candidate) => people.take(candidate));
+  return { ...people.changes(), outcomes, addresses: candidates.map((one) => people.blockOf(one)) };
+}
+
+class People {
+  readonly #app: App;
+  readonly #organizationId: string;
+  readonly #states = new Map<string, State>();
+  readonly #byAddress = new Map<string, State>();
+  readonly #byExternalId = new Map<string, State>();
+  readonly #ofCandidate = new Map<Candidate, State>();
+
+  constructor(app: App, organizationId: string, { rows, identities }: Known) {
+    this.#app = app;
+    this.#organizationId = organizationId;
+    const byContact = Map.groupBy(identities, ({ contact_id }) => contact_id);
+    for (const row of rows) {
+      const own = byContact.get(row.id) ?? [];
+      const tags = fromJson<string[]>(row.tags) ?? [];
+      this.#keep({ row, identities: [...own], tags, stored: { row, identities: own, tags } });
+    }
+  }
+
+  #keep(state: State): void {
+    this.#states.set(state.row.id, state);
+    if (state.row.external_id !== null) this.#byExternalId.set(state.row.external_id, state);
+    for (const one of state.identities) this.#byAddress.set(one.folded_identifier, state);
+  }
+
+  take(candidate: Candidate): Merged['outcomes'][number] {
+    const { contact, row, isArchived } = candidate;
+    const found = this.#find(contact);
+    if ('problem' in found) return { row, field: found.field, reason: found.problem };
+    const { state } = found;
+    const isNew = state === null;
+    const next = this.#over(state ?? this.#newState(), contact, isArchived);
+    if ('problem' in next) return { row, field: next.field, reason: next.problem };
+    const isChanged = isNew || isOther(state, next);
+    const kept = isChanged ? next : (state ?? next);
+    if (isChanged) {
+      kept.row.updated_at = this.#app.clock.now();
+      this.#keep(kept);
+    }
+    this.#ofCandidate.set(candidate, kept);
+    return isNew ? 'created' : isChanged ? 'updated' : 'unchanged';
+  }
+
+  #find({ emails, externalId }: ImportedContact): { state: State | null } | Problem {
+    const byId = externalId === undefined ? undefined : this.#byExternalId.get(externalId);
+    const owners = emails.flatMap((email) => this.#byAddress.get(foldAddress(email)) ?? []);
+    const state = byId ?? owners[0] ?? null;
+    const other = owners.find(({ row }) => row.id !== state?.row.id);
+    if (other) {
+      const both = `one address is that of ${other.row.id}, and the row that of ${state?.row.id}`;
+      return { field: byId ? 'externalId' : 'email', problem: both };
+    }
+    const has = state?.row.external_id ?? null;
+    if (externalId !== undefined && has !== null && has !== externalId) {
+      const problem = `the address is that of ${state?.row.id}, whose external id is another`;
+      return { field: 'externalId', problem };
+    }
+    return { state };
+  }
+
+  #newState(): State {
+    const now = this.#app.clock.now();
+    const nothing = { name: null, display_name: null, avatar: null, external_id: null };
+    const row: ContactRow = {
+      id: this.#app.newId('contact'),
+      organization_id: this.#organizationId,
+      ...nothing,
+      ...{ is_archived: 0, profile: null, preferences: null, tags: toJson([]), metadata: null },
+      created_at: now,
+      updated_at: now,
+    };
+    return { row, identities: [], tags: [], stored: null };
+  }
+
+  /** A copy of the state with what the row says; what it does not name stays. */
+  #over(state: State, contact: ImportedContact, isArchived?: true): State | Problem {
+    const { row } = state;
+    const { name, displayName, avatar, externalId, profile, preferences, metadata } = contact;
+    const tags = [...new Set([...state.tags, ...(contact.tags ?? [])])];
+    if (tags.length > mostTags) {
+      return { field: 'tags', problem: `would be ${tags.length}: ${mostTags} are the most` };
+    }
+    const identities = this.#identities(state, contact.emails);
+    if (identities.length > mostIdentities) {
+      return { field: 'email', problem: `would have more than ${mostIdentities} addresses` };
+    }
+    const next = {
+      ...row,
+      name: name ?? row.name,
+      display_name: displayName ?? row.display_name,
+      avatar: avatar ?? row.avatar,
+      external_id: externalId ?? row.external_id,
+      is_archived: isArchived === undefined ? row.is_archived : Number(isArchived),
+      profile: laidOver(row.profile, profile),
+      preferences: laidOver(row.preferences, preferences),
+      metadata: laidOver(row.metadata, metadata),
+      tags: toJson(tags),
+    };
+    const { customFields } = fromJson<ProfileInput>(next.profile) ?? {};
+    if (Object.keys(customFields ?? {}).length > mostFields) return tooMany('profile.customFields');
+    const all = fromJson<object>(next.metadata) ?? {};
+    if (Object.keys(all).length > mostFields) return tooMany('metadata');
+    return { ...state, row: next, identities, tags };
+  }
+
+  /** A new address comes first, as mail to it is what the file asks for; the others stay. */
+  #identities({ row, identities }: State, emails: readonly string[]): IdentityRow[] {
+    const had = new Set(identities.map((one) => one.folded_identifier));
+    const added = emails.flatMap((identifier): IdentityRow[] => {
+      const folded = foldAddress(identifier);
+      if (had.has(folded)) return [];
+      had.add(folded);
+      const id = this.#app.newId('contactIdentity');
+      const { organization_id } = row;
+      const made = { organization_id, folded_identifier: folded, id, contact_id: row.id };
+      return [{ ...made, position: 0, identifier, verified_at: null }];
+    });
+    if (added.length === 0) return identities;
+    return [...added, ...identities].map((one, position) => ({ ...one, position }));
+  }
+
+  /** In its normal form; null where it asks for no block, or nothing can be blocked. */
+  blockOf(candidate: Candidate): string | null {
+    const state = this.#ofCandidate.get(candidate);
+    if (candidate.reason === null || !state) return null;
+    return candidate.contact.emails[0] ?? state.identities[0]?.identifier ?? null;
+  }
+
+  changes(): Pick<Merged, 'created' | 'changed'> {
+    const created: NewContact[] = [];
+    const changed: ChangedContact[] = [];
+    for (const state of this.#states.values()) {
+      const { row, identities, tags, stored } = state;
+      if (!stored) created.push({ row, identities, tags });
+      else if (row !== stored.row) {
+        const newIdentities = identities === stored.identities ? null : identities;
+        const newTags = tags.filter((tag) => !stored.tags.includes(tag));
+        changed.push({ row, identities, tags, before: stored.row, newIdentities, newTags });
+      }
+    }
+    return { created, changed };
+  }
+}
+
+interface Problem {
+  field: string;
+  problem: string;
+}
+
+function tooMany(field: string): Problem {
+  return { field, problem: `would be more than ${mostFields}` };
+}
+
+/** Of objects all that either says, the new where both do; JSON in and out. */
+function laidOver(stored: string | null, given: object | null | undefined): string | null {
+  if (given === undefined || given === null) return stored;
+  return toJson(merged(fromJson<object>(stored) ?? {}, given));
+}
+
+function merged(under: object, over: object): object {
+  const all: Record<string, unknown> = { ...under };
+  for (const [name, value] of Object.entries(over)) {
+    const known = all[name];
+    const areObjects = isMap(known) && isMap(value);
+    all[name] = areObjects ? merged(known, value) : value;
+  }
+  return all;
+}
+
+function isMap(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const columns = [
+  ...['name', 'display_name', 'avatar', 'external_id', 'is_archived', 'profile', 'preferences'],
+  ...['tags', 'metadata'],
+] as (keyof ContactRow)[];
+
+function isOther(before: State, after: State): boolean {
+  if (before.identities !== after.identities) return true;
+  return columns.some((column) => before.row[column] !== after.row[column]);
+}
