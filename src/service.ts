@@ -3,6 +3,7 @@
 import { type App, openApp } from './app.ts';
 import { storeFirstNamespace } from './mailboxes/namespaces.ts';
 import { presentMessageEvents } from './messages/events.ts';
+import { threadHooks } from './threads/hooks.ts';
 import { createWebhookSink } from './webhooks/enqueue.ts';
 
 /** As `openApp`, whose events reach webhook endpoints. @throws what `openApp` does. */
@@ -11,5 +12,6 @@ export async function openService(...parts: Parameters<typeof openApp>): Promise
   app.eventSinks.push(createWebhookSink(app));
   app.presentMessageEvents = presentMessageEvents;
   app.equipOrganization = storeFirstNamespace;
+  app.threads = threadHooks;
   return app;
 }
