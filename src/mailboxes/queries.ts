@@ -134,6 +134,17 @@ export function findMailboxes(db: Db, ids: readonly string[]): Promise<MailboxRo
   return selectRows(db, { ids: idList(db, ids) });
 }
 
+/** Those that were deleted before this time; they stay for good, and are few. */
+export async function findDeletedMailboxes(db: Db, before: number): Promise<string[]> {
+  const rows = await tables<MailboxTables>(db)
+    .selectFrom('mailboxes')
+    .select('id')
+    .where('deleted_at', '<', before)
+    .orderBy('deleted_at')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** The oldest mailbox that takes mail, of an organization or (null) of all. */
 export function findFirstMailbox(
   db: Db,

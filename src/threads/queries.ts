@@ -146,6 +146,31 @@ export async function growThread(db: Db, grown: Grown): Promise<void> {
   await grow(db, grown);
 }
 
+/** Those whose snooze is over, the longest first. */
+export function findThreadsToWake(db: Db, now: number, limit: number): Promise<ThreadRow[]> {
+  return tables<ThreadTables>(db)
+    .selectFrom('threads')
+    .selectAll()
+    .where('snoozed_until', '<=', now)
+    .orderBy('snoozed_until')
+    .limit(limit)
+    .execute();
+}
+
+/** Some threads of a mailbox, whatever their folder. */
+export function findThreadsOf(
+  db: Db,
+  mailboxId: string,
+  limit: number,
+): Promise<Pick<ThreadRow, 'id'>[]> {
+  return tables<ThreadTables>(db)
+    .selectFrom('threads')
+    .select('id')
+    .where('mailbox_id', '=', mailboxId)
+    .limit(limit)
+    .execute();
+}
+
 /** With what still refers to it: messages of it, labels, notes, references, drafts. */
 export async function deleteThread(db: Db, id: string): Promise<void> {
   await tables<ThreadTables>(db).deleteFrom('threads').where('id', '=', id).execute();
