@@ -4,6 +4,7 @@ import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
+import { changesOf } from '../audit/audit.ts';
 import { ResourceNotFoundError, ValidationError } from '../errors.ts';
 import { record } from '../events/record.ts';
 import { getMailboxRow } from '../mailboxes/mailboxes.ts';
@@ -174,6 +175,27 @@ function changeOf(app: App, row: ThreadRow, wanted: UpdateThread): ThreadChange 
   };
 }
 
+/** Changes a thread that is held, audited where anything is another; returns it as it is then. */
+async function changeThread(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  row: ThreadRow,
+  change: ThreadChange,
+): Promise<Thread> {
+  const { id } = row;
+  const [before] = await presentThreads(trx, [id]);
+  const updated_at = app.clock.now();
+  await threads.update(trx, caller.organizationId, id, { ...change, updated_at });
+  const [after] = await presentThreads(trx, [id]);
+  if (!before || !after) throw new ResourceNotFoundError('thread', id);
+  const details = changesOf(before, after);
+  if (Object.keys(details).length > 0) {
+    await record(app, trx, caller, { subject: id, action: 'thread.updated', details });
+  }
+  return after;
+}
+
 /** Changes what is given. @throws ResourceNotFoundError, ValidationError (snoozedUntil). */
 export async function updateThread(
   app: App,
@@ -182,15 +204,9 @@ export async function updateThread(
   id: string,
   wanted: UpdateThread,
 ): Promise<Thread> {
-  const { organizationId } = caller;
   return app.store.write(async (trx) => {
-    const row = await holdThread(trx, organizationId, mailboxId, id);
-    const updated_at = app.clock.now();
-    const change = { ...changeOf(app, row, wanted), updated_at };
-    await threads.update(trx, organizationId, id, change);
-    const [thread] = await presentThreads(trx, [id]);
-    if (!thread) throw new ResourceNotFoundError('thread', id);
-    return thread;
+    const row = await holdThread(trx, caller.organizationId, mailboxId, id);
+    return changeThread(app, trx, caller, row, changeOf(app, row, wanted));
   });
 }
 
@@ -211,9 +227,7 @@ export async function deleteThread(
     if (seen.folder === 'trash') await holdMessages(trx, id);
     const row = await holdThread(trx, organizationId, mailboxId, id);
     if (row.folder !== 'trash') {
-      const updated_at = app.clock.now();
-      const change: ThreadChange = { folder: 'trash', snoozed_until: null, updated_at };
-      await threads.update(trx, organizationId, id, change);
+      await changeThread(app, trx, caller, row, { folder: 'trash', snoozed_until: null });
       return { success: true, message: `Thread ${id} is in trash; deleted again, it is gone` };
     }
     const messages = await removeThread(app, trx, id);
