@@ -12,6 +12,7 @@ const wordCharacters = 64;
 
 /** Vowel signs of other scripts are letters to their readers: only accents and points go, and what is unseen. */
 const diacritics =
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each of them is meant alone
   /[\u00ad\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u20d0-\u20ff\u2060\ufe00-\ufe0f\ufe20-\ufe2f\ufeff]/g;
 /** Letters that no normal form takes apart. */
 const strokes: Readonly<Record<string, string>> = {

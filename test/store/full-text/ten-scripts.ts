@@ -96,15 +96,15 @@ export function queriesOver(
   return Array.from({ length: count }, (_, index) => (kinds[index % kinds.length] ?? one(kinds))());
 }
 
+/** Each mail as it is indexed. */
+export function placesOfAll(mails: Readonly<Record<string, FullTextDocument>>) {
+  return new Map(Object.entries(mails).map(([key, mail]) => [key, placesOf(mail)]));
+}
+
 /** What is found by reading one mail after the other. */
-export function foundByReading(
-  mails: Readonly<Record<string, FullTextDocument>>,
-  q: string,
-): string[] {
+export function foundByReading(mails: ReadonlyMap<string, string[]>, q: string): string[] {
   const query = parseQuery(q);
-  return Object.keys(mails)
-    .filter((key) => isFound(placesOf(mails[key] as FullTextDocument), query))
-    .sort();
+  return [...mails].flatMap(([key, places]) => (isFound(places, query) ? key : []));
 }
 
 function isFound(places: readonly string[], query: FullTextQuery): boolean {
