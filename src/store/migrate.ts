@@ -30,7 +30,6 @@ import { messageOrigins } from './migrations/0024-message-origins.ts';
 import { warming } from './migrations/0025-warming.ts';
 import { tracking } from './migrations/0026-tracking.ts';
 import { trackingHosts } from './migrations/0027-tracking-hosts.ts';
-import { threadSearch } from './migrations/0033-thread-search.ts';
 
 export const migrations: readonly Migration[] = [
   initial,
@@ -58,7 +57,6 @@ export const migrations: readonly Migration[] = [
   warming,
   tracking,
   trackingHosts,
-  threadSearch,
 ];
 
 export interface MigrationStatus {
