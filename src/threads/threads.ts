@@ -11,8 +11,9 @@ import { getMailboxRow } from '../mailboxes/mailboxes.ts';
 import { lockMailboxes } from '../mailboxes/queries.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
+import { parseQuery } from '../store/full-text/query.ts';
 import { findLabels } from './label-queries.ts';
-import { type ListedThread, listThreadIds, type ThreadFilter } from './list-queries.ts';
+import { listThreadIds, type ThreadFilter } from './list-queries.ts';
 import {
   type Folder,
   findDrafted,
@@ -25,6 +26,7 @@ import {
 } from './queries.ts';
 import { holdMessages, removeThread } from './remove.ts';
 import type { CursorPage, ListThreads, Thread, ThreadStanding, UpdateThread } from './schema.ts';
+import { pageOfListed, searchThreads } from './search.ts';
 
 /** The thread of a mailbox that is there. @throws ResourceNotFoundError (mailbox, thread). */
 export async function getThreadRow(
@@ -135,27 +137,17 @@ export async function listThreads(
 ): Promise<CursorPage<Thread>> {
   const { db } = app.store;
   await getMailboxRow(db, organizationId, mailboxId);
-  const { folder, label, unread, starred, snoozed, after, before } = query;
-  const scope = ['threads', mailboxId, folder, label, unread, starred, snoozed, after, before];
+  const { folder, label, unread, starred, snoozed, after, before, q } = query;
+  const scope = ['threads', mailboxId, folder, label, unread, starred, snoozed, after, before, q];
   const place = cursor === undefined ? null : readCursor(scope, cursor);
   const filter = filterOf(app, mailboxId, { limit, ...query });
-  const found = await listThreadIds(db, filter, place, limit + 1);
-  return toPage(db, found, limit, scope);
-}
-
-async function toPage(
-  db: Db,
-  found: readonly ListedThread[],
-  limit: number,
-  scope: readonly unknown[],
-): Promise<CursorPage<Thread>> {
-  const shown = found.slice(0, limit);
-  const last = found.length > limit ? shown.at(-1) : undefined;
-  const items = await presentThreads(
-    db,
-    shown.map(({ id }) => id),
-  );
-  return { items, nextCursor: last ? cursorAfter(scope, last) : null };
+  const { shown, next } =
+    q === undefined
+      ? pageOfListed(await listThreadIds(db, filter, place, limit + 1), limit)
+      : await searchThreads(db, filter, parseQuery(q), place, limit);
+  const ids = shown.map(({ id }) => id);
+  const items = await presentThreads(db, ids);
+  return { items, nextCursor: next && cursorAfter(scope, next) };
 }
 
 function changeOf(app: App, row: ThreadRow, wanted: UpdateThread): ThreadChange {
