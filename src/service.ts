@@ -3,6 +3,7 @@
 import { type App, openApp } from './app.ts';
 import { storeFirstNamespace } from './mailboxes/namespaces.ts';
 import { presentMessageEvents } from './messages/events.ts';
+import { threadHooks } from './threads/hooks.ts';
 import { findTrackingRecords } from './tracking/custom/dns-records.ts';
 import { createWebhookSink } from './webhooks/enqueue.ts';
 
@@ -13,5 +14,6 @@ export async function openService(...parts: Parameters<typeof openApp>): Promise
   app.presentMessageEvents = presentMessageEvents;
   app.equipOrganization = storeFirstNamespace;
   app.findTrackingRecords = findTrackingRecords;
+  app.threads = threadHooks;
   return app;
 }

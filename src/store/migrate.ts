@@ -34,6 +34,8 @@ import { contacts } from './migrations/0028-contacts.ts';
 import { unsubscribeGroups } from './migrations/0029-unsubscribe-groups.ts';
 import { conversations } from './migrations/0030-conversations.ts';
 import { mailboxes } from './migrations/0031-mailboxes.ts';
+import { threads } from './migrations/0032-threads.ts';
+import { threadSearch } from './migrations/0033-thread-search.ts';
 import { contactGroups } from './migrations/0034-contact-groups.ts';
 import { blockReasons } from './migrations/0036-block-reasons.ts';
 
@@ -67,6 +69,8 @@ export const migrations: readonly Migration[] = [
   unsubscribeGroups,
   conversations,
   mailboxes,
+  threads,
+  threadSearch,
   contactGroups,
   blockReasons,
 ];

@@ -33,7 +33,13 @@ function commandsOf(html: string): Map<string, string> {
 /** What curl is given when a shell runs the command. */
 function argumentsOf(command: string): string[] {
   const shown = `curl() { printf '%s\\0' "$@"; }\n${command}`;
-  const ids = { ID: 'the-id', DELIVERY_ID: 'the-delivery', ADDRESS_ID: 'the-address' };
+  const ids = {
+    ID: 'the-id',
+    DELIVERY_ID: 'the-delivery',
+    ADDRESS_ID: 'the-address',
+    THREAD_ID: 'the-thread',
+    NOTE_ID: 'the-note',
+  };
   const env = { SVC_API_KEY: 'svc_live_1', ...ids };
   return execFileSync('sh', ['-c', shown], { env, encoding: 'utf8' }).split('\0').slice(0, -1);
 }
@@ -54,7 +60,9 @@ describe('the curl command of', () => {
     const path = route.path
       .replace('{id}', 'the-id')
       .replace('{deliveryId}', 'the-delivery')
-      .replace('{addressId}', 'the-address');
+      .replace('{addressId}', 'the-address')
+      .replace('{threadId}', 'the-thread')
+      .replace('{noteId}', 'the-note');
     expect(given.slice(0, 5)).toEqual([
       '-X',
       route.method,

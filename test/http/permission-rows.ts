@@ -14,11 +14,14 @@ import { createKey } from '../../src/keys/keys.ts';
 import { createMailbox, pauseMailbox } from '../../src/mailboxes/mailboxes.ts';
 import type { IdKind } from '../../src/runtime/ids.ts';
 import { createSender } from '../../src/senders/senders.ts';
+import { createNote } from '../../src/threads/notes.ts';
+import { listThreads } from '../../src/threads/threads.ts';
 import { createGroup } from '../../src/unsubscribe-groups/groups.ts';
 import { pauseWarming, startWarming } from '../../src/warming/warming.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { payload, send } from '../messages/fixtures.ts';
 import type { HttpApi } from '../support/http-client.ts';
+import { arrive } from '../threads/mails.ts';
 import type { CallerName, Side } from './permission-world.ts';
 
 /** Where one is made: `serial` is another each time. */
@@ -63,6 +66,7 @@ const blocks = '/v1/email/blocks';
 const contacts = '/v1/contacts';
 const conversations = '/v1/conversations';
 const mailboxes = '/v1/mailboxes';
+const thread = '/v1/mailboxes/{id}/threads/{threadId}';
 const namespaces = '/v1/mailbox-namespaces';
 const catchAll = '/v1/email/catch-all';
 const keys = '/v1/api-keys';
@@ -104,6 +108,30 @@ async function pausedDomain(maker: Maker) {
   const domain = await warmingDomain(maker);
   await pauseWarming(maker.app, maker.operator, domain.id, {});
   return domain;
+}
+
+/** What a threaded mailbox has, by its id. */
+const threadsOf = new Map<string, { threadId: string; noteId: string }>();
+
+/** A mailbox that a mail came into. */
+async function threadedMailbox({ app, operator, serial, domain }: Maker) {
+  const address = `t${serial}@${domain}`;
+  const { id } = await createMailbox(app, operator, { slug: `t${serial}`, address });
+  await arrive(app, { rcpt: [address], to: address, text: `of ${domain}` });
+  const { items } = await listThreads(app, operator, id, { limit: 1 });
+  const threadId = items[0]?.id ?? '';
+  const note = await createNote(app, operator, id, threadId, { body: `of ${domain}` });
+  threadsOf.set(id, { threadId, noteId: note.id });
+  return { id };
+}
+
+/** Of the mailbox that the path names, or of the organization's own. */
+export function inThread(
+  { shared }: Side,
+  id: string | null,
+): { threadId: string; noteId: string } {
+  const none = { threadId: '', noteId: '' };
+  return threadsOf.get(id ?? '') ?? threadsOf.get(shared.threadedMailbox) ?? none;
 }
 
 /** `keys:write` alone manages a writeKey, `keys:delete` a deleteKey. */
@@ -180,6 +208,13 @@ export const resources = {
       const { id } = await createMailbox(app, operator, { slug: `n${serial}`, domain });
       return pauseMailbox(app, operator, id);
     },
+    samples: mailboxSamples,
+  },
+  /** With a thread that has a note. */
+  threadedMailbox: {
+    path: mailboxes,
+    idKind: 'mailbox',
+    make: threadedMailbox,
     samples: mailboxSamples,
   },
   unsubscribeGroup: {
@@ -296,7 +331,7 @@ export interface Row {
   spends?: boolean;
   query?: string;
   /** What the path names besides `{id}`: of the own organization. */
-  params?: (own: Side) => Record<string, string>;
+  params?: (own: Side, id: string | null) => Record<string, string>;
   /** A body for a caller of the organization; `serial` is another in every request. */
   body?: (own: Side, serial: number) => unknown;
   headers?: (serial: number) => Record<string, string>;
@@ -510,6 +545,75 @@ export const rows: Readonly<Record<string, Row>> = {
     gives: 200,
     on: 'mailbox',
     query: '?limit=100',
+  },
+  [`GET ${mailboxes}/{id}/threads`]: { may: readsMailboxes, gives: 200, on: 'threadedMailbox' },
+  [`GET ${thread}`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: (own, id) => ({ ...inThread(own, id) }),
+  },
+  [`PATCH ${thread}`]: {
+    may: writesMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: (own, id) => ({ ...inThread(own, id) }),
+    body: (_own, serial) => ({ starred: serial % 2 === 0, priority: serial % 2 ? 'high' : 'low' }),
+  },
+  // To trash.
+  [`DELETE ${thread}`]: {
+    may: deletesMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    spends: true,
+    params: (own, id) => ({ ...inThread(own, id) }),
+  },
+  [`GET ${thread}/messages`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: (own, id) => ({ ...inThread(own, id) }),
+  },
+  [`POST ${thread}/labels`]: {
+    may: writesMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: (own, id) => ({ ...inThread(own, id) }),
+    body: (_own, serial) => ({ labels: [`label ${serial}`] }),
+  },
+  [`DELETE ${thread}/labels`]: {
+    may: writesMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: (own, id) => ({ ...inThread(own, id) }),
+    body: () => ({ labels: ['of a test'] }),
+  },
+  [`GET ${thread}/notes`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: (own, id) => ({ ...inThread(own, id) }),
+  },
+  [`POST ${thread}/notes`]: {
+    may: writesMailboxes,
+    gives: 201,
+    on: 'threadedMailbox',
+    params: (own, id) => ({ ...inThread(own, id) }),
+    body: (_own, serial) => ({ body: `note ${serial}` }),
+  },
+  [`PATCH ${thread}/notes/{noteId}`]: {
+    may: writesMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: (own, id) => ({ ...inThread(own, id) }),
+    body: (_own, serial) => ({ body: `changed ${serial}` }),
+  },
+  [`DELETE ${thread}/notes/{noteId}`]: {
+    may: deletesMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    spends: true,
+    params: (own, id) => ({ ...inThread(own, id) }),
   },
   [`GET ${namespaces}`]: { may: readsMailboxes, gives: 200, query: '?limit=100' },
   [`POST ${namespaces}`]: {
@@ -772,6 +876,6 @@ export const rows: Readonly<Record<string, Row>> = {
 
 /** The path of a row, asked of the own organization: what it names filled in. */
 export function pathOf(path: string, row: Row, own: Side, id: string | null): string {
-  const named = Object.entries({ id: id ?? '', ...row.params?.(own) });
+  const named = Object.entries({ id: id ?? '', ...row.params?.(own, id) });
   return named.reduce<string>((at, [name, is]) => at.replace(`{${name}}`, is), path);
 }
