@@ -304,6 +304,22 @@ describe.each(stores)('conversations on %s', (store) => {
     expect(await names()).toEqual(['Ada']);
   });
 
+  it('shows 20 contacts, those that came first', async () => {
+    const { id } = await make();
+    const contacts: string[] = [];
+    for (let i = 0; i < 25; i++) {
+      const { body } = await api.post<{ id: string }>('/v1/contacts', { email: `c${i}@x.example` });
+      contacts.push(body.id);
+    }
+    const sendTo = (ids: readonly string[]) =>
+      sendInto(id, {}, { to: ids.map((contactId) => ({ contactId })) });
+    const shown = async () => new Set((await show(id)).contacts.map((one) => one.id));
+    await sendTo(contacts.slice(0, 15));
+    expect(await shown()).toEqual(new Set(contacts.slice(0, 15)));
+    await sendTo(contacts);
+    expect(await shown()).toEqual(new Set(contacts.slice(0, 20)));
+  });
+
   it('a key of a service is no person, a key of a person is one', async () => {
     const { id } = await make();
     const at = async (owner: 'person' | 'service') => {

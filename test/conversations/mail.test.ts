@@ -2,9 +2,12 @@
 // SMTP, to the real listener, on both stores.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createConversation, getConversation } from '../../src/conversations/conversations.ts';
+import { addDomain } from '../../src/domains/domains.ts';
+import { verifyDomain } from '../../src/domains/verification.ts';
 import { listMessages } from '../../src/messages/messages.ts';
 import { listMessagesQuery } from '../../src/messages/schema.ts';
 import { addMailbox, type SmtpService, smtpService } from '../listener/smtp-service.ts';
+import { otherOrganization } from '../messages/fixtures.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
 import { stores } from '../support/test-app.ts';
 
@@ -36,9 +39,13 @@ describe.each(stores)('a conversation by mail on %s', (store) => {
 
   /** Answers by hand, over SMTP: the reply to its dot. */
   async function answer(...header: string[]): Promise<string> {
+    return answerAt('desk@sandbox.test', ...header);
+  }
+
+  async function answerAt(to: string, ...header: string[]): Promise<string> {
     const session = await service.session();
     await session.say('MAIL FROM:<inbox@sandbox.test>');
-    await session.say('RCPT TO:<desk@sandbox.test>');
+    await session.say(`RCPT TO:<${to}>`);
     await session.say('DATA');
     const lines = ['From: inbox@sandbox.test', ...header, 'Subject: Re: Hello', '', 'Thanks.', '.'];
     return session.say(lines.join('\r\n'));
@@ -81,6 +88,22 @@ describe.each(stores)('a conversation by mail on %s', (store) => {
     const inbound = await messages({ direction: 'inbound' });
     const ours = inbound.find(({ subject }) => subject === 'Re: Hello');
     expect(ours?.conversationId).toBeNull();
+  });
+
+  it('what comes to another organization belongs to none, whatever it answers', async () => {
+    const { app, operator } = service;
+    const { caller } = await otherOrganization(app);
+    const domain = await addDomain(app, caller, { domain: 'other.example', dkim: 'ed25519' });
+    await verifyDomain(app, caller, domain.id, { force: true });
+    await addMailbox(app, caller, 'desk@other.example');
+    const question = await sendTo('inbox@sandbox.test', { conversationId: id });
+    const header = `In-Reply-To: <${question.id}@sandbox.test>`;
+    expect(await answerAt('desk@other.example', header)).toMatch(/^250 /);
+    expect(await show()).toEqual(['waiting', 1]);
+    const query = listMessagesQuery.parse({ direction: 'inbound' });
+    const { items } = await listMessages(app, caller, query);
+    expect(items.map(({ conversationId }) => conversationId)).toEqual([null]);
+    expect((await getConversation(app, operator, id)).contacts).toEqual([]);
   });
 
   it('an answer to a message without a conversation belongs to none', async () => {
