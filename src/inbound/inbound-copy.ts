@@ -16,6 +16,8 @@ export interface InboundCopy {
   message: MessageRow;
   recipients: RecipientRow[];
   event: MessageEvent;
+  /** Its From address, where DMARC says that it is who it says. */
+  provenSender: string | null;
 }
 
 /** What the copies of one mail have in common. */
@@ -114,8 +116,9 @@ function draftCopy(
   const owner = { organization_id: organizationId };
   const id = app.newId('message');
   const blobId = app.newId('blob');
-  const { raw, receivedAt } = mail;
+  const { raw, receivedAt, header, envelope } = mail;
   return {
+    provenSender: envelope.dmarcVerdict === 'pass' ? (header.from?.email ?? null) : null,
     blob: { id: blobId, ...owner, size: raw.length, data: raw, created_at: receivedAt },
     message: { ...draftMessage(id, blobId, mail, to), ...owner, mailbox_id: mailboxId },
     recipients: draftRecipients(
