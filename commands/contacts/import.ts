@@ -55,7 +55,7 @@ export default class ContactsImport extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ContactsImport);
-    const dryRun = flags['dry-run'];
+    const dryRun = flags['dry-run'] === true;
     await withCaller(flags, async (app, caller) => {
       const { importContacts } = await import('../../src/contacts/import.ts');
       const progress = await startProgress(flags, 'read');

@@ -102,12 +102,15 @@ const statuses = new Map<string, BlockReason | 'archived' | 'active'>([
 const yes = /^(true|yes|y|1|t)$/i;
 const no = /^(false|no|n|0|f|)$/i;
 
+const notBlocked = { reason: null, isArchived: undefined };
 const ownReason = /^The first email is blocked \((bounce|complaint|unsubscribe|manual)\)/;
 
 function standingOf(said: Said): Pick<ImportedRow, 'reason' | 'isArchived'> {
   // Of our own: who is blocked by hand, or archived and blocked, is nowhere else.
   const [, blocked] = ownReason.exec(said.statusReason ?? '') ?? [];
   const { status = '', unsubscribed = '', unsubscribedAt = '', cleanedAt = '' } = said;
+  const isPlain = status === '' && unsubscribed === '' && said.statusReason === undefined;
+  if (isPlain && unsubscribedAt === '' && cleanedAt === '') return notBlocked;
   const found = status === '' ? undefined : statuses.get(columnKey(status));
   if (status !== '' && !found) {
     throw ValidationError.of('status', `is none that is known: ${status.slice(0, 60)}`);
@@ -130,7 +133,8 @@ type Said = Partial<Record<string, string>>;
 
 /** Without quotation marks around each: `"a","b"`. */
 function listIn(text: string | undefined): string[] {
-  return (text ?? '')
+  if (text === undefined || text === '') return [];
+  return text
     .split(',')
     .map((one) => one.trim().replace(/^"(.*)"$/, '$1'))
     .filter((one) => one !== '');
@@ -169,18 +173,36 @@ function flatContact(columns: Said, others: Readonly<Record<string, string>>): I
   const { email, name, firstName, lastName, company, jobTitle, source } = columns;
   const { country, state, city, timezone, language, externalId, displayName, avatar } = columns;
   const both = [firstName, lastName].filter((one) => one).join(' ');
-  const customFields = { ...objectIn('customFields', columns.customFields), ...others };
-  const location = { country, state, city, timezone };
-  const contact = said({
-    emails: [email, ...listIn(columns.others)].filter((one) => one),
-    name: name || both,
-    ...{ externalId, displayName, avatar },
-    profile: { firstName, lastName, company, jobTitle, location, customFields, source },
-    preferences: { language },
-    tags: listIn(columns.tags),
-    metadata: objectIn('metadata', columns.metadata),
-  });
-  return { contact: contact as ImportedRow['contact'], ...standingOf(columns) };
+  const ofCell = objectIn('customFields', columns.customFields);
+  const customFields = filled(ofCell ? { ...ofCell, ...others } : others);
+  const location = filled({ country, state, city, timezone });
+  const contact: ImportedRow['contact'] = { emails: listIn(columns.others) };
+  if (email) (contact.emails as string[]).unshift(email);
+  put(contact, 'name', name || both || undefined);
+  put(contact, 'externalId', externalId);
+  put(contact, 'displayName', displayName);
+  put(contact, 'avatar', avatar);
+  const person = { firstName, lastName, company, jobTitle, location, customFields, source };
+  put(contact, 'profile', filled(person));
+  put(contact, 'preferences', filled({ language }));
+  if (columns.tags) contact.tags = listIn(columns.tags);
+  put(contact, 'metadata', objectIn('metadata', columns.metadata));
+  return { contact, ...standingOf(columns) };
+}
+
+function put(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (value !== undefined) object[name] = value;
+}
+
+/** Without what is undefined; undefined where nothing is left. */
+function filled(object: Record<string, unknown>): Record<string, unknown> | undefined {
+  let left: Record<string, unknown> | undefined;
+  for (const name in object) {
+    if (object[name] === undefined) continue;
+    left ??= {};
+    left[name] = object[name];
+  }
+  return left;
 }
 
 /** An object as the API shows contacts. */

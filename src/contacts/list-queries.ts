@@ -124,16 +124,16 @@ function wayFor(db: Db, filter: ContactFilter): Way {
     const id = sql`found.id`;
     return { from: sql`(${ids}) found`, id, order: sql`found.id desc`, where: [], answers };
   }
-  if (tag !== undefined) {
-    const where = [sql<SqlBool>`organization_id = ${organizationId}`, sql<SqlBool>`tag = ${tag}`];
-    const id = sql`contact_tags.contact_id`;
-    return { from: sql`contact_tags`, id, order: sql`${id} desc`, where, answers: ['tag'] };
-  }
   const reason = reasonOf(status);
   if (reason !== undefined) return wayOfReason(organizationId, reason);
   if (status === 'archived') {
     const where = [...all.where, sql<SqlBool>`is_archived = 1`];
     return { ...all, order: sql`contacts.id desc`, where, answers: ['status'] };
+  }
+  if (tag !== undefined) {
+    const where = [sql<SqlBool>`organization_id = ${organizationId}`, sql<SqlBool>`tag = ${tag}`];
+    const id = sql`contact_tags.contact_id`;
+    return { from: sql`contact_tags`, id, order: sql`${id} desc`, where, answers: ['tag'] };
   }
   if (updatedSince === undefined) return all;
   // With an end too: of an open range PostgreSQL expects a third of all rows, and would read them all.
@@ -195,16 +195,16 @@ async function countFound(db: Db, filter: ContactFilter): Promise<number> {
   return rows[0]?.total ?? 0;
 }
 
-/** How many match; of all, of a tag and of those that are active it is known, or follows. */
+/** How many match; of all, of a tag and of the active ones it is known, or follows. */
 export async function countContacts(db: Db, filter: ContactFilter): Promise<number> {
   const { organizationId, tag, ...others } = filter;
   const asked = Object.values(others).filter((value) => value !== undefined);
   if (asked.length === 0) return countOfTag(db, organizationId, tag);
-  const isOfAllActive = asked.length === 1 && tag === undefined && filter.status === 'active';
-  if (!isOfAllActive) return countFound(db, filter);
-  let total = await countOfTag(db, organizationId);
+  const isByStatusAlone = asked.length === 1 && filter.status === 'active';
+  if (!isByStatusAlone) return countFound(db, filter);
+  let total = await countOfTag(db, organizationId, tag);
   for (const status of ['archived', 'bounced', 'complained', 'unsubscribed'] as const) {
-    total -= await countFound(db, { organizationId, status });
+    total -= await countFound(db, { organizationId, tag, status });
   }
   return total;
 }

@@ -123,6 +123,43 @@ export function findIdentitiesNamed(
   return identitiesNamed(db, { organizationId, addresses: idList(db, foldedAddresses) });
 }
 
+const verifyOne = statement<
+  ContactTables,
+  { organizationId: string; address: string; now: number },
+  { contact_id: string }
+>((db, parameter) =>
+  db
+    .updateTable('contact_identities')
+    .set({ verified_at: parameter('now') })
+    .where('organization_id', '=', parameter('organizationId'))
+    .where('folded_identifier', '=', parameter('address'))
+    .where('verified_at', 'is', null)
+    .returning('contact_id'),
+);
+
+/** Verifies these, of one organization, and returns the contacts that changed by it. */
+export async function verifyIdentities(
+  db: Db,
+  identities: readonly IdentityRow[],
+  now: number,
+): Promise<ContactRow[]> {
+  const [owner] = identities;
+  if (!owner) return [];
+  const { organization_id: organizationId } = owner;
+  const ids = [...new Set(identities.map(({ contact_id }) => contact_id))].sort();
+  await lockContacts(db, ids);
+  const changed = new Set<string>();
+  for (const { folded_identifier: address } of identities) {
+    const rows = await verifyOne(db, { organizationId, address, now });
+    for (const { contact_id } of rows) changed.add(contact_id);
+  }
+  const rows: ContactRow[] = [];
+  for (const id of [...changed].sort()) {
+    rows.push(await contacts.update(db, organizationId, id, { updated_at: now }));
+  }
+  return rows;
+}
+
 const insertIdentityRows = bulkInsert<ContactTables>('contact_identities', [
   ...['organization_id', 'folded_identifier', 'id', 'contact_id', 'position', 'identifier'],
   'verified_at',

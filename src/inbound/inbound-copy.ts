@@ -20,6 +20,8 @@ export interface InboundCopy {
   /** Messages of ours that it answers, as it says: the nearest first. */
   answers: readonly string[];
   isAutoReply: boolean;
+  /** Its From address, where DMARC says that it is who it says. */
+  provenSender: string | null;
 }
 
 /** What the copies of one mail have in common. */
@@ -118,8 +120,9 @@ function draftCopy(
   const owner = { organization_id: organizationId };
   const id = app.newId('message');
   const blobId = app.newId('blob');
-  const { raw, receivedAt } = mail;
+  const { raw, receivedAt, header, envelope } = mail;
   return {
+    provenSender: envelope.dmarcVerdict === 'pass' ? (header.from?.email ?? null) : null,
     blob: { id: blobId, ...owner, size: raw.length, data: raw, created_at: receivedAt },
     message: { ...draftMessage(id, blobId, mail, to), ...owner, mailbox_id: mailboxId },
     recipients: draftRecipients(

@@ -3,6 +3,7 @@
 // found out later, at our own pace. Leaves alone the protocol (daemon/smtp) and who is addressed
 // (resolve.ts).
 import type { App } from '../app.ts';
+import { proveAddresses } from '../contacts/verify.ts';
 import { recordTimeline } from '../events/record.ts';
 import { insertWaiting } from '../messages/projection-queries.ts';
 import { insertBlobs, insertMessages, insertRecipients } from '../messages/queries.ts';
@@ -102,6 +103,12 @@ async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): 
     trx,
     copies.map(({ event }) => event),
   );
+  const proofs = copies.flatMap(({ message, provenSender }) =>
+    provenSender === null
+      ? []
+      : [{ organizationId: message.organization_id, address: provenSender }],
+  );
+  if (proofs.length > 0) await proveAddresses(app, trx, proofs);
   await countMail(
     app,
     trx,

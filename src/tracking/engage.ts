@@ -10,6 +10,7 @@
 // A click counts the same way, and implies an open where there was none. Each is told in the timeline, but
 // for one of the same link within 30 s of one that was told.
 import type { App } from '../app.ts';
+import { type Proof, proveAddresses } from '../contacts/verify.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
 import {
   type EngagedDelivery,
@@ -69,6 +70,7 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
   const changed = new Map<string, EngagementRow>();
   const read = new Map<string, EngagedDelivery>();
   const observations: Observation[] = [];
+  const proofs: Proof[] = [];
   for (const hit of hits) {
     const delivery = deliveries.get(hit.deliveryId);
     const engaged = messages.get(hit.messageId);
@@ -76,6 +78,7 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
     const row = rowOf(engaged, delivery.id);
     changed.set(delivery.id, row);
     const by = hit.automatedBy ?? tooSoon(hit, delivery);
+    if (by === null && hit.kind === 'click') proofs.push(proofOf(delivery));
     const told = engage(hit, by, row, engaged, delivery);
     if (by === null && reads(engaged, delivery)) {
       if (delivery.status === 'sent') observations.push(deliveredBy(delivery));
@@ -92,8 +95,14 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
     const observed = observeCohort(engaged.message, engaged.before, standingOf(engaged));
     if (observed) observations.push(observed);
   }
+  if (proofs.length > 0) await proveAddresses(app, trx, proofs);
   // Last: the counters are what other transactions wait for.
   if (observations.length > 0) await countMail(app, trx, observations);
+}
+
+/** A click shows that somebody reads the mail of the address. */
+function proofOf({ organization_id: organizationId, email: address }: EngagedDelivery): Proof {
+  return { organizationId, address };
 }
 
 async function engagedOf(

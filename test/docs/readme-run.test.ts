@@ -67,26 +67,27 @@ async function keyNamed(wanted: string): Promise<string> {
   return key.id;
 }
 
-async function newestWebhook(): Promise<string> {
-  const { items } = await home.cli.json<{ items: Item[] }>(['webhooks', 'list']);
-  return items[0]?.id ?? '';
-}
-
-async function newestConversation(): Promise<string> {
-  const { items } = await home.cli.json<{ items: Item[] }>(['conversations', 'list']);
+async function newest(
+  topic: 'webhooks' | 'contacts' | 'conversations' | 'groups',
+): Promise<string> {
+  const { items } = await home.cli.json<{ items: Item[] }>([topic, 'list']);
   return items[0]?.id ?? '';
 }
 
 /** The line as this reader types it. */
 async function typed(line: string): Promise<string> {
   const keyId = line.includes('KEY_ID') ? await keyNamed('shop') : '';
-  const conversationId = line.includes('CONVERSATION_ID') ? await newestConversation() : '';
-  const webhookId = line.includes('WEBHOOK_ID') ? await newestWebhook() : '';
+  const conversationId = line.includes('CONVERSATION_ID') ? await newest('conversations') : '';
+  const webhookId = line.includes('WEBHOOK_ID') ? await newest('webhooks') : '';
+  const contactId = line.includes('CONTACT_ID') ? await newest('contacts') : '';
+  const groupId = line.includes('GROUP_ID') ? await newest('groups') : '';
   return line
     .replaceAll('MESSAGE_ID', messageId)
     .replaceAll('CONVERSATION_ID', conversationId)
     .replaceAll('KEY_ID', keyId)
     .replaceAll('WEBHOOK_ID', webhookId)
+    .replaceAll('CONTACT_ID', contactId)
+    .replaceAll('GROUP_ID', groupId)
     .replaceAll(shownUrl, daemon.httpUrl)
     .replaceAll('127.0.0.1:2587', `127.0.0.1:${daemon.submissionPort}`)
     .replaceAll(shownKey, home.apiKey);

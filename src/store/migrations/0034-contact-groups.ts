@@ -12,8 +12,13 @@ export const contactGroups: Migration = {
     return [
       'create index contacts_changed on contacts (organization_id, updated_at, id)',
       'create index contacts_archived on contacts (organization_id, id) where is_archived = 1',
-      `create index contact_identities_first on contact_identities
-        (organization_id, folded_identifier ${bytewise}) where position = 0`,
+      // In the order of bytes SQLite's key is already.
+      ...(engine === 'postgres'
+        ? [
+            `create index contact_identities_first on contact_identities
+              (organization_id, folded_identifier collate "C") where position = 0`,
+          ]
+        : []),
 
       // A contact knows its words: they follow from its names (src/contacts/words.ts).
       `create table contact_words (

@@ -1,0 +1,118 @@
+// What a contact is, under every order of bounce, complaint, unsubscribing, coming back, a lifted block and
+// archiving: a model of it beside the service, shown and listed, on both stores. Random orders of seven kinds,
+// up to twelve long; a failure prints its seed and the shortest order that fails.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { deleteBlock } from '../../src/blocks/blocks.ts';
+import { findActiveBlocks } from '../../src/blocks/queries.ts';
+import type { BlockReason } from '../../src/blocks/schema.ts';
+import { blockAddress } from '../../src/blocks/suppression.ts';
+import {
+  createContact,
+  getContact,
+  listContacts,
+  updateContact,
+} from '../../src/contacts/contacts.ts';
+import { type ContactStatus, contactStatuses } from '../../src/contacts/schema.ts';
+import { createGroup } from '../../src/unsubscribe-groups/groups.ts';
+import { comeBack, leaveAll } from '../../src/unsubscribing/leave.ts';
+import { eachApp } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
+
+const steps = [
+  ...(['bounce', 'complaint', 'unsubscribe', 'return', 'lift', 'archive', 'revive'] as const),
+  ...(['leave group', 'block by hand'] as const),
+];
+type Step = (typeof steps)[number];
+
+/** One block of all mail at most: the first stays until it is lifted. */
+interface Model {
+  block: BlockReason | null;
+  isArchived: boolean;
+}
+
+const blocks: Partial<Record<Step, BlockReason>> = {
+  bounce: 'bounce',
+  complaint: 'complaint',
+  unsubscribe: 'unsubscribe',
+  'block by hand': 'manual',
+};
+
+function after(model: Model, step: Step): Model {
+  const reason = blocks[step];
+  if (reason) return { ...model, block: model.block ?? reason };
+  // Coming back lifts what leaving made, and nothing else.
+  if (step === 'return') return model.block === 'unsubscribe' ? { ...model, block: null } : model;
+  if (step === 'lift') return { ...model, block: null };
+  if (step === 'archive') return { ...model, isArchived: true };
+  return step === 'revive' ? { ...model, isArchived: false } : model;
+}
+
+function statusOf({ block, isArchived }: Model): ContactStatus {
+  if (isArchived) return 'archived';
+  const of = { bounce: 'bounced', complaint: 'complained', unsubscribe: 'unsubscribed' } as const;
+  return block === null || block === 'manual' ? 'active' : of[block];
+}
+
+describe.each(stores)('the status of a contact on %s', (store) => {
+  const test = eachApp({ store });
+
+  it('follows from what happened, in whatever order', async () => {
+    const { app, caller } = test;
+    const { organizationId } = caller;
+    const group = await createGroup(app, caller, { name: 'News' });
+    let serial = 0;
+
+    async function take(step: Step, id: string, address: string): Promise<void> {
+      const leaver = { organizationId, address, groupId: group.id, messageId: null };
+      const reason = blocks[step];
+      if (step === 'archive' || step === 'revive') {
+        const status = step === 'archive' ? 'archived' : 'active';
+        await updateContact(app, caller, id, { status });
+      } else if (step === 'lift') {
+        const [block] = await findActiveBlocks(app.store.db, organizationId, [address]);
+        if (block) await deleteBlock(app, caller, block.id);
+      } else {
+        await app.store.write(async (trx) => {
+          if (step === 'unsubscribe') await leaveAll(app, trx, [{ ...leaver, scope: 'all' }]);
+          else if (step === 'leave group')
+            await leaveAll(app, trx, [{ ...leaver, scope: 'group' }]);
+          else if (step === 'return') await comeBack(app, trx, { ...leaver, scope: 'all' });
+          else if (reason) {
+            await blockAddress(app, trx, { organizationId, address, reason, messageId: null });
+          }
+        });
+      }
+    }
+
+    const order = fc.array(fc.constantFrom(...steps), { minLength: 1, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(order, async (taken) => {
+        const address = `u${serial++}@example.com`;
+        const { id } = await createContact(app, caller, { email: address.toUpperCase() });
+        let model: Model = { block: null, isArchived: false };
+        for (const step of taken) {
+          await take(step, id, address);
+          model = after(model, step);
+          const shown = await getContact(app, caller, id);
+          expect(shown.status).toBe(statusOf(model));
+          const why = model.block === null ? null : expect.stringContaining(`(${model.block})`);
+          expect(shown.statusReason).toEqual(why);
+        }
+        for (const status of contactStatuses) {
+          const query = { page: 1, limit: 1, email: address, status };
+          const { items, pagination } = await listContacts(app, caller, query);
+          const isIt = status === statusOf(model);
+          expect([status, items.length, pagination.total]).toEqual([status, +isIt, +isIt]);
+        }
+      }),
+      { numRuns: store === 'sqlite' ? 60 : 25 },
+    );
+    // All of them at once are in the list of one status each.
+    let total = 0;
+    for (const status of contactStatuses) {
+      total += (await listContacts(app, caller, { page: 1, limit: 1, status })).pagination.total;
+    }
+    expect(total).toBe(serial);
+  });
+});
