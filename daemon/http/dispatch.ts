@@ -5,13 +5,20 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { everyPermission, type Permission } from '../../src/api/permission.ts';
-import type { Caller, Route, StreamedAnswer, StreamedBody } from '../../src/api/route.ts';
+import type {
+  Caller,
+  FileAnswer,
+  Route,
+  StreamedAnswer,
+  StreamedBody,
+} from '../../src/api/route.ts';
 import { parseParts, requestSchemas } from '../../src/api/validate.ts';
 import type { App } from '../../src/app.ts';
 import { MalformedRequestError, UnauthorizedError } from '../../src/errors.ts';
 import { refusedAtDoor } from '../../src/keys/constraints.ts';
 import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
+import { fileAnswer } from './files.ts';
 import { passOverRest, type Streams } from './streams.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
 import type { Workload } from './workload.ts';
@@ -131,7 +138,7 @@ async function answer(
   plan: RoutePlan,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<string> {
+): Promise<string | Buffer> {
   const { app, workload, bodies } = dispatcher;
   const { route } = plan;
   reply.headers(plan.ownHeaders);
@@ -144,7 +151,9 @@ async function answer(
     const input = validate(plan, request, body, hasPlainBody);
     return withLimits(dispatcher, caller, route, reply, () => route.run(app, { caller, ...input }));
   });
-  reply.code(route.status).header('content-type', jsonContentType);
+  reply.code(route.status);
+  if (route.sendsFile) return fileAnswer(reply, output as FileAnswer);
+  reply.header('content-type', jsonContentType);
   return JSON.stringify(output);
 }
 

@@ -242,6 +242,15 @@ function deprecationHeaderNames({ deprecated }: Route): string[] {
   return deprecated.sunset === undefined ? ['Deprecation'] : ['Deprecation', 'Sunset'];
 }
 
+/** What a route answers: JSON, a stream of text, or a file. */
+function contentOf({ streams, sendsFile, output }: Route, book: SchemaBook): Content {
+  if (streams) return textOf(streams);
+  if (sendsFile) {
+    return { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
+  }
+  return { 'application/json': { schema: book.schemaOf(output) } };
+}
+
 function responsesOf(
   route: Route,
   book: SchemaBook,
@@ -255,9 +264,7 @@ function responsesOf(
         ...(route.drawsOnSendRate ? rateLimitHeaders : []),
         ...deprecationHeaderNames(route),
       ]),
-      content: route.streams
-        ? textOf(route.streams)
-        : { 'application/json': { schema: book.schemaOf(route.output) } },
+      content: contentOf(route, book),
     },
   };
   const takesBody = route.method !== 'GET';

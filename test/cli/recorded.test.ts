@@ -26,6 +26,7 @@ const changesNothing = [
   // It says on standard error that no daemon runs: test/cli/sendmail.test.ts.
   'sendmail',
   ...['mailboxes events', 'mailboxes list', 'mailboxes show'],
+  ...['threads list', 'threads messages', 'threads notes', 'threads show'],
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
   ...['messages deliveries', 'messages events', 'messages explain', 'messages list'],
   ...['messages show', 'queue holds', 'queue list', 'queue show', 'queue top'],
@@ -141,6 +142,11 @@ const changes: Readonly<Record<string, Change>> = {
     args: (idOf) => ['example.com', '--mailbox', idOf('mailboxes create')],
   },
   'domains catch-all disable': { args: () => ['example.com'] },
+  'threads move': { args: () => [threadOf('desk'), 'archive', '--read'] },
+  'threads snooze': { args: () => [threadOf('desk'), '--until', '1d'] },
+  'threads label': { args: () => [threadOf('desk'), '--add', 'vip'] },
+  'threads note': { args: () => [threadOf('desk'), '--body', 'Call back'] },
+  'threads delete': { args: () => [threadOf('desk'), '--yes'] },
   'mailboxes delete': { args: (idOf) => [idOf('mailboxes create'), '--yes'] },
   'domains delete': { args: () => ['example.com', '--yes'] },
 };
@@ -182,6 +188,22 @@ function holdDomain(): void {
 function mailboxAddress(address: string): string {
   const ids = 'select id from mailbox_addresses where address = ?';
   return inStore((db) => String(db.prepare(ids).pluck().get(address)));
+}
+
+/** The id of the thread of a mailbox, which gets one as if by SMTP where it has none. */
+function threadOf(slug: string): string {
+  const ids = 'select t.id from threads t join mailboxes m on m.id = mailbox_id where slug = ?';
+  return inStore((db) => {
+    const known = db.prepare(ids).pluck().get(slug);
+    if (known !== undefined) return String(known);
+    db.prepare(
+      `insert into threads (id, organization_id, mailbox_id, folder, is_read, is_starred,
+          last_activity_at, priority, message_count, attachment_count, created_at, updated_at)
+        select 'thread_06dq2k0qz8h3v5m1r9t4w7xy', organization_id, id, 'inbox', 0, 0, 1, 'normal', 0,
+          0, 1, 1 from mailboxes where slug = ?`,
+    ).run(slug);
+    return 'thread_06dq2k0qz8h3v5m1r9t4w7xy';
+  });
 }
 
 /** As a server that answers 4xx would. */

@@ -111,26 +111,38 @@ async function pausedDomain(maker: Maker) {
 }
 
 /** What a threaded mailbox has, by its id. */
-const threadsOf = new Map<string, { threadId: string; noteId: string }>();
+const threadsOf = new Map<string, ThreadPath>();
+
+interface ThreadPath {
+  threadId: string;
+  noteId: string;
+  messageId: string;
+}
 
 /** A mailbox that a mail came into. */
 async function threadedMailbox({ app, operator, serial, domain }: Maker) {
   const address = `t${serial}@${domain}`;
   const { id } = await createMailbox(app, operator, { slug: `t${serial}`, address });
-  await arrive(app, { rcpt: [address], to: address, text: `of ${domain}` });
+  const attached = [
+    'Content-Type: application/zip; name="a.zip"',
+    'Content-Disposition: attachment',
+  ];
+  const messageId = await arrive(app, {
+    rcpt: [address],
+    to: address,
+    headers: ['MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=b'],
+    text: ['--b', '', `of ${domain}`, '--b', ...attached, '', 'zip', '--b--'].join('\r\n'),
+  });
   const { items } = await listThreads(app, operator, id, { limit: 1 });
   const threadId = items[0]?.id ?? '';
   const note = await createNote(app, operator, id, threadId, { body: `of ${domain}` });
-  threadsOf.set(id, { threadId, noteId: note.id });
+  threadsOf.set(id, { threadId, noteId: note.id, messageId });
   return { id };
 }
 
 /** Of the mailbox that the path names, or of the organization's own. */
-export function inThread(
-  { shared }: Side,
-  id: string | null,
-): { threadId: string; noteId: string } {
-  const none = { threadId: '', noteId: '' };
+export function inThread({ shared }: Side, id: string | null): ThreadPath {
+  const none = { threadId: '', noteId: '', messageId: '' };
   return threadsOf.get(id ?? '') ?? threadsOf.get(shared.threadedMailbox) ?? none;
 }
 
@@ -614,6 +626,12 @@ export const rows: Readonly<Record<string, Row>> = {
     on: 'threadedMailbox',
     spends: true,
     params: (own, id) => ({ ...inThread(own, id) }),
+  },
+  [`GET ${mailboxes}/{id}/messages/{messageId}/attachments/{n}`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: (own, id) => ({ messageId: inThread(own, id).messageId, n: '1' }),
   },
   [`GET ${namespaces}`]: { may: readsMailboxes, gives: 200, query: '?limit=100' },
   [`POST ${namespaces}`]: {

@@ -33,6 +33,8 @@ export interface HttpApi {
   delete<Body>(url: string, options?: RequestOptions): Promise<Answer<Body>>;
   /** What a link gives, without a key; only the path of `url` counts. */
   download(url: string): Promise<Answer<Buffer>>;
+  /** The bytes that a route answers. */
+  bytes(url: string): Promise<Answer<Buffer>>;
   /** The same face for another key. */
   as(apiKey: string): HttpApi;
   /** Closes the face, not the app. */
@@ -89,6 +91,16 @@ function clientOf(server: HttpServer, faults: readonly string[], ownKey: string)
     delete: (url, options) => request('DELETE', url, options),
     async download(url) {
       const response = await server.inject({ method: 'GET', url: new URL(url).pathname });
+      if (faults.length > 0) throw new Error(faults.join('\n'));
+      const { statusCode: status, headers, rawPayload: body } = response;
+      return { status, headers, body };
+    },
+    async bytes(url) {
+      const response = await server.inject({
+        method: 'GET',
+        url,
+        headers: { 'x-api-key': ownKey },
+      });
       if (faults.length > 0) throw new Error(faults.join('\n'));
       const { statusCode: status, headers, rawPayload: body } = response;
       return { status, headers, body };

@@ -16,7 +16,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { ParseJob, ParseReply, Readings } from './parse-worker.ts';
 import { type ParsedMail, type ParseOptions, withFault } from './parsed-mail.ts';
 
-export type ReportReading = Exclude<keyof Readings, 'mail'>;
+export type ReportReading = Exclude<keyof Readings, 'mail' | 'attachment'>;
 type AnyReading = Readings[keyof Readings];
 
 export interface MimeParser {
@@ -35,6 +35,11 @@ export interface MimeParser {
     raw: Buffer,
     options?: ParseOptions,
   ): Promise<Readings[K]>;
+  /**
+   * The bytes of the part that `MailAttachment.partNumber` names; null where there is none.
+   * @throws CapacityError as `parse` does; Error where it takes too long.
+   */
+  readAttachment(raw: Buffer, partNumber: string): Promise<Buffer | null>;
   /** Ends the workers; mails still in work are refused with CapacityError. */
   close(): Promise<void>;
 }
@@ -72,7 +77,8 @@ async function knownOf(mail: PendingMail, isTimeout: boolean): Promise<ParsedMai
 async function knownSoFar(mail: PendingMail, isTimeout: boolean): Promise<ParsedMail> {
   if (mail.wants !== 'mail') {
     const end = isTimeout ? 'took too long' : 'ended its worker';
-    throw new Error(`reading a ${mail.wants} report ${end}`);
+    const what = mail.wants === 'attachment' ? 'an attachment' : `a ${mail.wants} report`;
+    throw new Error(`reading ${what} ${end}`);
   }
   if (mail.body) {
     const code = isTimeout ? 'split-timeout' : 'parser-failed';
@@ -226,6 +232,10 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
   return {
     parse: (raw, parseOptions) => enqueue('mail', raw, parseOptions),
     readReport: enqueue,
+    async readAttachment(raw, partNumber) {
+      const bytes = await enqueue('attachment', raw, { partNumber });
+      return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    },
     async close() {
       isClosed = true;
       for (const mail of queue.splice(0)) mail.reject(closedError());
