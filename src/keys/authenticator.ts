@@ -22,6 +22,7 @@ function knownKey(row: queries.KeyRow): KnownKey {
     owner: row.owner,
     isTest: isTestKey(row.start),
     constraints: constraintsOf(row),
+    sendMode: row.send_mode,
   };
   return {
     hash: row.hash,

@@ -1,4 +1,5 @@
 // All SQL on `api_keys` and `key_changes`. Rows only, no decisions.
+import type { SendMode } from '../api/route.ts';
 import { changeCounter } from '../store/change-counter.ts';
 import { type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
 import { rowsOf } from '../store/rows.ts';
@@ -16,6 +17,7 @@ export interface KeyRow {
   owner: 'person' | 'service';
   /** JSON; null for none. */
   constraints: string | null;
+  send_mode: SendMode;
   /** The id of the first of the keys that rotations put in each other's place; at most one is active. */
   lineage: string;
   is_active: number;
