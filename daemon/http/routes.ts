@@ -7,6 +7,7 @@ import { blockRoutes } from '../../src/blocks/routes.ts';
 import { contactRoutes } from '../../src/contacts/routes.ts';
 import { domainRoutes } from '../../src/domains/routes.ts';
 import { keyRoutes } from '../../src/keys/routes.ts';
+import { mailboxActionRoutes } from '../../src/mailbox-actions/routes.ts';
 import { catchAllRoutes, mailboxRoutes, namespaceRoutes } from '../../src/mailboxes/routes.ts';
 import { forgetRoutes } from '../../src/messages/contact-routes.ts';
 import { messageRoutes } from '../../src/messages/routes.ts';
@@ -26,6 +27,7 @@ export const routes: readonly Route[] = [
   ...sendingRoutes,
   ...messageRoutes,
   ...Object.values(mailboxRoutes),
+  ...Object.values(mailboxActionRoutes),
   ...Object.values(namespaceRoutes),
   ...Object.values(domainRoutes),
   ...Object.values(catchAllRoutes),

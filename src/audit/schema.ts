@@ -46,6 +46,8 @@ export const auditActions = [
   'mailbox.resumed',
   'mailbox.deleted',
   'namespace.created',
+  'action.approved',
+  'action.rejected',
   'webhook.created',
   'webhook.updated',
   'webhook.deleted',

@@ -27,6 +27,7 @@ export const idPrefixes = {
   mailbox: 'mbx',
   mailboxAddress: 'mba',
   mailboxNamespace: 'ns',
+  mailboxAction: 'act',
   contact: 'contact',
   contactIdentity: 'idn',
   conversation: 'conv',

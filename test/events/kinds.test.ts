@@ -18,7 +18,7 @@ import { eachApi } from '../support/each-app.ts';
 const awaited = [
   'message.unsubscribed',
   ...['mailbox.message.received', 'mailbox.message.sent'],
-  ...['mailbox.action.proposed', 'mailbox.action.approved', 'mailbox.action.rejected'],
+  'mailbox.action.approved',
   'sender.verified',
   'contact.imported',
   ...['conversation.created', 'conversation.updated'],

@@ -10,11 +10,13 @@ import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import { createMailbox, pauseMailbox } from '../../src/mailboxes/mailboxes.ts';
+import type { Mailbox } from '../../src/mailboxes/schema.ts';
 import type { IdKind } from '../../src/runtime/ids.ts';
 import { createSender } from '../../src/senders/senders.ts';
 import { createGroup } from '../../src/unsubscribe-groups/groups.ts';
 import { pauseWarming, startWarming } from '../../src/warming/warming.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
+import { propose } from '../mailbox-actions/fixtures.ts';
 import { payload, send } from '../messages/fixtures.ts';
 import type { HttpApi } from '../support/http-client.ts';
 import type { CallerName, Side } from './permission-world.ts';
@@ -66,6 +68,7 @@ const keys = '/v1/api-keys';
 const webhooks = '/v1/webhooks';
 const unsubscribeGroups = '/v1/unsubscribe-groups';
 
+const unknownAction = 'act_0123456789abcdefghjk';
 const mailboxSamples = { status: 'active', namespaceId: 'ns_0123456789abcdefghjk' };
 
 const ramp = {
@@ -90,6 +93,18 @@ async function pausedDomain(maker: Maker) {
   const domain = await warmingDomain(maker);
   await pauseWarming(maker.app, maker.operator, domain.id, {});
   return domain;
+}
+
+/** The newest proposal of a mailbox that was made with some. */
+const proposals = new Map<string, string>();
+
+async function proposingMailbox(maker: Maker): Promise<Mailbox> {
+  const { app, operator, serial, domain } = maker;
+  const mailbox = await createMailbox(app, operator, { slug: `n${serial}`, domain });
+  for (let i = 0; i < 2; i++) {
+    proposals.set(mailbox.id, (await propose(app, operator, mailbox.id)).id);
+  }
+  return mailbox;
 }
 
 /** `keys:write` alone manages a writeKey, `keys:delete` a deleteKey. */
@@ -168,6 +183,13 @@ export const resources = {
     },
     samples: mailboxSamples,
   },
+  /** With two proposals. */
+  proposingMailbox: {
+    path: mailboxes,
+    idKind: 'mailbox',
+    make: proposingMailbox,
+    samples: mailboxSamples,
+  },
   unsubscribeGroup: {
     path: unsubscribeGroups,
     idKind: 'unsubscribeGroup',
@@ -238,7 +260,7 @@ export interface Row {
   spends?: boolean;
   query?: string;
   /** What the path names besides `{id}`: of the own organization. */
-  params?: (own: Side) => Record<string, string>;
+  params?: (own: Side, id: string) => Record<string, string>;
   /** A body for a caller of the organization; `serial` is another in every request. */
   body?: (own: Side, serial: number) => unknown;
   headers?: (serial: number) => Record<string, string>;
@@ -450,6 +472,32 @@ export const rows: Readonly<Record<string, Row>> = {
     on: 'mailbox',
     query: '?limit=100',
   },
+  [`GET ${mailboxes}/{id}/agent-activity`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'proposingMailbox',
+  },
+  [`GET ${mailboxes}/{id}/actions`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'proposingMailbox',
+    query: '?limit=100',
+  },
+  [`GET ${mailboxes}/{id}/actions/{actionId}`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'proposingMailbox',
+    params: (_own, id) => ({ actionId: proposals.get(id) ?? unknownAction }),
+  },
+  // Of all these keys none is a person's.
+  [`POST ${mailboxes}/{id}/actions/{actionId}/reject`]: {
+    may: [],
+    gives: 200,
+    on: 'proposingMailbox',
+    spends: true,
+    params: (_own, id) => ({ actionId: proposals.get(id) ?? unknownAction }),
+    body: () => ({ note: 'not so' }),
+  },
   [`GET ${namespaces}`]: { may: readsMailboxes, gives: 200, query: '?limit=100' },
   [`POST ${namespaces}`]: {
     may: writesMailboxes,
@@ -610,6 +658,6 @@ export const rows: Readonly<Record<string, Row>> = {
 
 /** The path of a row, asked of the own organization: what it names filled in. */
 export function pathOf(path: string, row: Row, own: Side, id: string | null): string {
-  const named = Object.entries({ id: id ?? '', ...row.params?.(own) });
+  const named = Object.entries({ id: id ?? '', ...row.params?.(own, id ?? '') });
   return named.reduce<string>((at, [name, is]) => at.replace(`{${name}}`, is), path);
 }

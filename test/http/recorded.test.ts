@@ -83,7 +83,7 @@ async function prepare(route: Route): Promise<Prepared> {
   const isReapply = route.path.endsWith('/onboarding/reapply');
   await setOnboarding(isReapply ? 'rejected' : 'approved');
   // What the path names besides belongs to what is shared.
-  const isShared = row.params !== undefined;
+  const isShared = row.params !== undefined && row.spends !== true;
   const id = row.on && (isShared ? own.shared[row.on] : await own.fresh(row.on));
   serial++;
   const { generation } = (await getOrganization(world.test.app, 'default')).onboarding;

@@ -59,6 +59,23 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
     },
   },
   'GET /v1/mailbox-namespaces': page,
+  'GET /v1/mailboxes/{id}/agent-activity': {
+    after: '2026-01-05T10:30:00Z',
+    before: '2026-01-05T12:30:00Z',
+  },
+  'GET /v1/mailboxes/{id}/actions': {
+    state: 'proposed',
+    type: 'reply',
+    actor: 'key_0123456789abcdefghjk',
+    limit: '1',
+    async cursor({ api, shared }, others) {
+      const first = new URLSearchParams(others);
+      first.set('limit', '1');
+      const url = `/v1/mailboxes/${shared.proposingMailbox}/actions?${first}`;
+      const { body } = await api.get<{ nextCursor: string }>(url);
+      return body.nextCursor;
+    },
+  },
   'GET /v1/mailboxes/{id}/events': {
     type: 'mailbox.updated',
     since: '2026-01-01T00:00:00Z',
