@@ -33,7 +33,12 @@ function commandsOf(html: string): Map<string, string> {
 /** What curl is given when a shell runs the command. */
 function argumentsOf(command: string): string[] {
   const shown = `curl() { printf '%s\\0' "$@"; }\n${command}`;
-  const ids = { ID: 'the-id', DELIVERY_ID: 'the-delivery', ADDRESS_ID: 'the-address' };
+  const ids = {
+    ID: 'the-id',
+    DELIVERY_ID: 'the-delivery',
+    ADDRESS_ID: 'the-address',
+    ACTION_ID: 'the-action',
+  };
   const env = { SVC_API_KEY: 'svc_live_1', ...ids };
   return execFileSync('sh', ['-c', shown], { env, encoding: 'utf8' }).split('\0').slice(0, -1);
 }
@@ -54,7 +59,8 @@ describe('the curl command of', () => {
     const path = route.path
       .replace('{id}', 'the-id')
       .replace('{deliveryId}', 'the-delivery')
-      .replace('{addressId}', 'the-address');
+      .replace('{addressId}', 'the-address')
+      .replace('{actionId}', 'the-action');
     expect(given.slice(0, 5)).toEqual([
       '-X',
       route.method,

@@ -16,7 +16,7 @@ import { createSender } from '../../src/senders/senders.ts';
 import { createGroup } from '../../src/unsubscribe-groups/groups.ts';
 import { pauseWarming, startWarming } from '../../src/warming/warming.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
-import { propose } from '../mailbox-actions/fixtures.ts';
+import { agentOf, propose } from '../mailbox-actions/fixtures.ts';
 import { payload, send } from '../messages/fixtures.ts';
 import type { HttpApi } from '../support/http-client.ts';
 import type { CallerName, Side } from './permission-world.ts';
@@ -101,8 +101,9 @@ const proposals = new Map<string, string>();
 async function proposingMailbox(maker: Maker): Promise<Mailbox> {
   const { app, operator, serial, domain } = maker;
   const mailbox = await createMailbox(app, operator, { slug: `n${serial}`, domain });
+  const agent = await agentOf(app, operator, mailbox.id);
   for (let i = 0; i < 2; i++) {
-    proposals.set(mailbox.id, (await propose(app, operator, mailbox.id)).id);
+    proposals.set(mailbox.id, (await propose(app, mailbox.id, agent)).id);
   }
   return mailbox;
 }

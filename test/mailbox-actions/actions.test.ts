@@ -42,7 +42,7 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
   const list = async (query = '') => (await api.get<List>(path(query))).body;
   const reject = (id: string, by = person, body: object = { note: 'no' }) =>
     by.post<MailboxAction & Problem>(path(`/${id}/reject`), body);
-  const proposed = () => propose(test.app, test.operator, mailbox.id, agent);
+  const proposed = () => propose(test.app, mailbox.id, agent);
   const events = async () => {
     const url = `/v1/mailboxes/${mailbox.id}/events?order=oldest`;
     const { body } = await api.get<{ items: { type: string; data: unknown }[] }>(url);

@@ -40,8 +40,8 @@ describe.each(stores)('agent-activity on %s', (store) => {
     await act(app, agent, mailbox.id, 'note');
     await act(app, agent, mailbox.id, 'label');
     await act(app, agent, mailbox.id, 'label');
-    const { id } = await propose(app, operator, mailbox.id, agent);
-    await propose(app, operator, mailbox.id, agent);
+    const { id } = await propose(app, mailbox.id, agent);
+    await propose(app, mailbox.id, agent);
     await rejectAction(app, operator, { mailboxId: mailbox.id, actionId: id }, {});
     expect(await activity()).toEqual({
       actions: {
@@ -111,7 +111,7 @@ describe.each(stores)('agent-activity on %s', (store) => {
   const steps = {
     note: () => act(test.app, agent, mailbox.id, 'note'),
     move: () => act(test.app, agent, mailbox.id, 'move'),
-    propose: () => propose(test.app, test.operator, mailbox.id, agent),
+    propose: () => propose(test.app, mailbox.id, agent),
     async reject() {
       const { db } = test.app.store;
       const { rows } = await sql<{ id: string }>`select id from mailbox_actions

@@ -24,16 +24,15 @@ const summary = {
   attachments: 0,
 };
 
-/** A proposal whose content would send nothing: of a key that is made for it, or of `caller`. */
-export async function propose(
-  app: App,
-  operator: Caller,
-  mailboxId: string,
-  caller?: Caller,
-): Promise<MailboxAction> {
+/** The key of a program that only proposes, in one mailbox. */
+export function agentOf(app: App, operator: Caller, mailboxId: string): Promise<Caller> {
   const constraints = { mailboxIds: [mailboxId] };
   const input = { role: 'developer', constraints, sendMode: 'approval', name: 'agent' } as const;
-  const by = caller ?? (await callerOf(app, operator, input));
+  return callerOf(app, operator, input);
+}
+
+/** A proposal whose content would send nothing. */
+export async function propose(app: App, mailboxId: string, by: Caller): Promise<MailboxAction> {
   const content = JSON.stringify({ text: 'Hello Ada', html: null, attachments: [] });
   const proposal = await app.store.write((trx) =>
     storeProposal(app, trx, by, { mailboxId, type: 'reply', threadId: null, summary }, content),

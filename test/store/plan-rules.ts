@@ -41,10 +41,6 @@ const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['claimed_by'],
     ['created_at'],
   ],
-  resource_events: [
-    ['organization_id', 'id'],
-    ['organization_id', 'subject'],
-  ],
   mailbox_actions: [
     ['id'],
     ['organization_id', 'mailbox_id'],
@@ -55,7 +51,6 @@ const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['message_id'],
     ['mailbox_id', 'decided_at'],
   ],
-  mailbox_proposals: [['action_id']],
   mailbox_hours: [['mailbox_id', 'hour']],
   webhook_attempts: [['id'], ['delivery_id'], ['at']],
 };

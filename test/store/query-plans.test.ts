@@ -66,7 +66,11 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   'GET /v1/mailboxes/{id}/actions': {
     state: 'proposed',
     type: 'reply',
-    actor: 'key_0123456789abcdefghjk',
+    async actor({ api, shared }) {
+      const url = `/v1/mailboxes/${shared.proposingMailbox}/actions`;
+      const { body } = await api.get<{ items: { actor: { id: string } }[] }>(url);
+      return body.items[0]?.actor.id ?? '';
+    },
     limit: '1',
     async cursor({ api, shared }, others) {
       const first = new URLSearchParams(others);
@@ -188,6 +192,17 @@ async function seed({ test, own, foreign }: PermissionWorld): Promise<void> {
         external_id || '@example.com' from contacts where external_id like 'crm%'`.execute(trx);
     await sql`insert into contact_tags (organization_id, tag, contact_id)
       select organization_id, 'made', id from contacts where external_id like 'crm%'`.execute(trx);
+    await sql`insert into mailbox_actions (id, organization_id, mailbox_id, type, state, actor_kind,
+        actor_id, by_person, message_id, thread_id, summary, created_at, decided_at)
+      select 'act_' || lpad(i::text, 24, '0'), ${organizationId},
+        case when i % 2 = 0 then ${shared.mailbox} else ${shared.pausedMailbox} end,
+        case when i % 3 = 0 then 'reply' else 'label' end,
+        case when i % 7 = 0 then 'rejected' else 'executed' end, 'key', 'key_' || i % 11, 0,
+        'msg_' || lpad(i::text, 24, '0'), 'thread_' || i % 50, '{}', 0, 0
+      from ${numbers}`.execute(trx);
+    await sql`insert into mailbox_hours (mailbox_id, hour, kind, name, state, count)
+      select ${shared.mailbox}, i::bigint * 3600000, 'action', 'label', 'executed', 1
+      from ${numbers}`.execute(trx);
     await sql`insert into blocks (id, organization_id, address, folded_address, reason, created_at)
       select 'blk_' || i, case when i % 2 = 0 then ${organizationId} else ${foreign.organizationId} end,
         'u' || i || '@example.com', 'u' || i || '@example.com', 'bounce', 0
