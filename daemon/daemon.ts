@@ -24,6 +24,7 @@ import { createReportReader } from '../src/reports/reports.ts';
 import { addProcessMetrics } from '../src/runtime/metrics.ts';
 import { sweepIdempotencyKeys } from '../src/sending/send.ts';
 import { lockDaemon, storeLocation } from '../src/store/open.ts';
+import { sweepThreads, wakeThreads } from '../src/threads/jobs.ts';
 import { watchActiveHosts } from '../src/tracking/custom/active-hosts.ts';
 import { createTrackingHostLoop } from '../src/tracking/custom/loop.ts';
 import { sweepHealth } from '../src/usage/health.ts';
@@ -226,6 +227,7 @@ function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop):
     startJobs(app, [
       { name: 'flush key use', pattern: '* * * * *', run: () => authenticator.flushLastUsed() },
       { name: 'check domains', pattern: '* * * * *', run: () => checkDueDomains(app) },
+      { name: 'end snoozes', pattern: '* * * * *', run: () => wakeThreads(app) },
       { name: 'move warming windows', pattern: '* * * * *', run: () => moveWindows(app) },
       {
         name: 'sweep idempotency claims',
@@ -236,6 +238,7 @@ function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop):
       { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
       { name: 'sweep events', pattern: '13 2 * * *', run: () => sweepEvents(app) },
       { name: 'sweep webhooks', pattern: '23 2 * * *', run: () => sweepWebhooks(app) },
+      { name: 'sweep threads', pattern: '43 3 * * *', run: () => sweepThreads(app) },
       { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },
     ]),
   );

@@ -55,6 +55,19 @@ export interface EventSink {
   take(trx: Db, events: readonly LoggedEvent[]): Promise<void>;
 }
 
+/** What threads do for rooms that know none. */
+export interface ThreadHooks {
+  /**
+   * Puts mail that was parsed into threads, in the transaction that keeps what was found (null: kept
+   * before); what is in one already, or came into no mailbox, is left alone.
+   */
+  takeIn(app: App, trx: Db, parsed: readonly { id: string; found: object | null }[]): Promise<void>;
+  /** How many messages come before it in its thread; null where it is in none. */
+  positionOf(db: Db, messageId: string): Promise<number | null>;
+  /** Takes a message out of its thread, which goes with the last one. */
+  forget(app: App, trx: Db, messageId: string): Promise<void>;
+}
+
 /** Gives a new organization what it begins with, in the transaction that makes it. */
 export type EquipOrganization = (app: App, trx: Db, organizationId: string) => Promise<void>;
 
@@ -80,6 +93,8 @@ export interface App {
   presentMessageEvents: MessagePresenter;
   /** Set by who composes: organizations know no mailboxes. */
   equipOrganization: EquipOrganization;
+  /** Set by who composes: messages know no threads. */
+  threads: ThreadHooks;
   /** When this was opened, by the wall clock and by the one that nobody sets. */
   readonly opened: { at: number; elapsed: number };
   close(): Promise<void>;
@@ -147,6 +162,11 @@ export async function openApp(
       current: config.http.publicUrl ?? `http://${config.http.host}:${config.http.port}`,
     },
     equipOrganization: () => Promise.resolve(),
+    threads: {
+      takeIn: () => Promise.resolve(),
+      positionOf: () => Promise.resolve(null),
+      forget: () => Promise.resolve(),
+    },
     presentMessageEvents: () => Promise.reject(new InternalError('nothing presents messages here')),
     opened: { at: clock.now(), elapsed: clock.elapsed() },
     async close() {

@@ -4,6 +4,7 @@ import { type App, openApp } from './app.ts';
 import { mailboxCounter } from './mailbox-actions/activity.ts';
 import { storeFirstNamespace } from './mailboxes/namespaces.ts';
 import { presentMessageEvents } from './messages/events.ts';
+import { threadHooks } from './threads/hooks.ts';
 import { createWebhookSink } from './webhooks/enqueue.ts';
 
 /** As `openApp`, whose events reach webhook endpoints. @throws what `openApp` does. */
@@ -12,5 +13,6 @@ export async function openService(...parts: Parameters<typeof openApp>): Promise
   app.eventSinks.push(createWebhookSink(app), mailboxCounter);
   app.presentMessageEvents = presentMessageEvents;
   app.equipOrganization = storeFirstNamespace;
+  app.threads = threadHooks;
   return app;
 }

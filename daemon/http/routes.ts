@@ -15,6 +15,7 @@ import { organizationRoutes } from '../../src/organizations/routes.ts';
 import { reportRoutes } from '../../src/reports/routes.ts';
 import { senderRoutes } from '../../src/senders/routes.ts';
 import { sendingRoutes } from '../../src/sending/routes.ts';
+import { noteRoutes, threadRoutes } from '../../src/threads/routes.ts';
 import { customTrackingRoutes } from '../../src/tracking/custom/routes.ts';
 import { unsubscribeGroupRoutes } from '../../src/unsubscribe-groups/routes.ts';
 import { usageRoutes } from '../../src/usage/routes.ts';
@@ -29,6 +30,8 @@ export const routes: readonly Route[] = [
   ...Object.values(mailboxRoutes),
   ...Object.values(mailboxActionRoutes),
   ...Object.values(namespaceRoutes),
+  ...Object.values(threadRoutes),
+  ...Object.values(noteRoutes),
   ...Object.values(domainRoutes),
   ...Object.values(catchAllRoutes),
   ...Object.values(reportRoutes),

@@ -45,6 +45,7 @@ export const auditActions = [
   'mailbox.paused',
   'mailbox.resumed',
   'mailbox.deleted',
+  'thread.deleted',
   'namespace.created',
   'action.approved',
   'action.rejected',

@@ -26,7 +26,10 @@ export interface SenderEnvelope {
   helo: string;
 }
 
-export type Verdicts = Pick<InboundEnvelope, 'dkimVerdict' | 'spfVerdict' | 'dmarcVerdict'>;
+export type Verdicts = Pick<
+  InboundEnvelope,
+  'dkimVerdict' | 'spfVerdict' | 'dmarcVerdict' | 'dmarcPolicy'
+>;
 
 const unchecked: Verdicts = { dkimVerdict: null, spfVerdict: null, dmarcVerdict: null };
 
@@ -97,6 +100,6 @@ export async function checkSender(
   });
   const refusal = refusalFor(app, remoteAddress, found);
   if (refusal) return refusal;
-  const { dkimVerdict, spfVerdict, dmarcVerdict } = found;
-  return { dkimVerdict, spfVerdict, dmarcVerdict };
+  const { dkimVerdict, spfVerdict, dmarcVerdict, dmarcPolicy } = found;
+  return { dkimVerdict, spfVerdict, dmarcVerdict, ...(dmarcPolicy && { dmarcPolicy }) };
 }

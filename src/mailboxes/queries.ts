@@ -2,7 +2,7 @@
 // decisions.
 import { type RawBuilder, sql } from 'kysely';
 import type { KeyConstraints } from '../api/route.ts';
-import { type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
+import { type Db, engineOf, idList, isOneOf, statement, tables } from '../store/db.ts';
 import { rowsOf } from '../store/rows.ts';
 
 export interface MailboxRow {
@@ -115,6 +115,46 @@ const receivers = statement<MailboxTables, Wanted, ReceiverRow>((db, parameter) 
 /** Hot: asked for every recipient, and the only look-up of one that is unknown. Addresses folded. */
 export function selectReceivers(db: Db, wanted: Wanted): Promise<ReceiverRow[]> {
   return receivers(db, wanted);
+}
+
+const lockRows = statement<MailboxTables, { ids: unknown }, unknown>((db, parameter) =>
+  db
+    .selectFrom('mailboxes')
+    .select('id')
+    .where(isOneOf(db, 'id', parameter('ids')))
+    .orderBy('id')
+    .forNoKeyUpdate(),
+);
+
+/**
+ * Holds mailboxes against changes of their threads; once a transaction, after its messages. Mail comes
+ * into them meanwhile.
+ */
+export async function lockMailboxes(db: Db, ids: readonly string[]): Promise<void> {
+  if (engineOf(db) === 'postgres') await lockRows(db, { ids: idList(db, ids) });
+}
+
+const selectRows = statement<MailboxTables, { ids: unknown }, MailboxRow>((db, parameter) =>
+  db
+    .selectFrom('mailboxes')
+    .selectAll()
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/** The rows of these mailboxes, deleted ones too. */
+export function findMailboxes(db: Db, ids: readonly string[]): Promise<MailboxRow[]> {
+  return selectRows(db, { ids: idList(db, ids) });
+}
+
+/** Those that were deleted before this time; they stay for good, and are few. */
+export async function findDeletedMailboxes(db: Db, before: number): Promise<string[]> {
+  const rows = await tables<MailboxTables>(db)
+    .selectFrom('mailboxes')
+    .select('id')
+    .where('deleted_at', '<', before)
+    .orderBy('deleted_at')
+    .execute();
+  return rows.map(({ id }) => id);
 }
 
 /** The oldest mailbox that takes mail, of an organization or (null) of all. */

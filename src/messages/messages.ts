@@ -19,6 +19,7 @@ import {
   findMessageRows,
   findRecipients,
   forgetKeptResponse,
+  lockMessages,
   type MessageRow,
 } from './queries.ts';
 import type { Delivery, ListMessagesQuery, Message, TimelineEvent } from './schema.ts';
@@ -132,6 +133,8 @@ export async function removeMessage(app: App, trx: Db, id: string): Promise<bool
   const row = await findMessageRow(trx, id);
   if (!row) return false;
   const leavable = await findLeavable(trx, [id]);
+  await lockMessages(trx, [id]);
+  await app.threads.forget(app, trx, id);
   if (!(await deleteMessageRow(trx, row))) return false;
   // Their addresses to leave by mail work for ever.
   await insertUnsubscribeAddresses(

@@ -230,6 +230,23 @@ export async function findFound(db: Db, id: string): Promise<FoundRow | undefine
   return (await selectFound(db, { id }))[0];
 }
 
+const selectFoundOf = statement(
+  (db: Kysely<ProjectionTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+    db
+      .selectFrom('email_projections')
+      .select(['message_id', ...foundColumns])
+      .where(isOneOf(db, 'message_id', parameter('ids')))
+      .where('parsed_at', 'is not', null),
+);
+
+/** What was found of each of these that is parsed. */
+export function findFoundOf(
+  db: Db,
+  ids: readonly string[],
+): Promise<(FoundRow & { message_id: string })[]> {
+  return selectFoundOf(db, { ids: idList(db, ids) });
+}
+
 const selectParsed = statement(
   (db: Kysely<ProjectionTables>, parameter: ParameterOf<{ id: string }>) =>
     db

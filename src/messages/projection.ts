@@ -47,6 +47,8 @@ export interface InboundEnvelope {
   dkimVerdict: EmailProjection['dkimVerdict'];
   spfVerdict: EmailProjection['spfVerdict'];
   dmarcVerdict: EmailProjection['dmarcVerdict'];
+  /** What the author's domain asks for: `none`, `quarantine`, `reject`. */
+  dmarcPolicy?: string;
 }
 
 /** What a mail was found to say, and how far that goes. */
@@ -144,18 +146,26 @@ const keepOf = perApp((app: App) =>
     mostPerTransaction,
     async (trx, items: Kept[]) => {
       const sorted = items.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      const closed = sorted.filter(({ closes }) => closes);
+      // Before their other rows: deletions do so too.
+      await lockMessages(
+        trx,
+        closed.map(({ id }) => id),
+      );
       for (const { id, row, closes } of sorted) {
         if (!row || (await fillProjection(trx, id, row, app.clock.now()))) continue;
         if (!closes && (await hasRow(trx, id))) await fillProjection(trx, id, row, app.clock.now());
       }
+      const parsed = closed.map(({ id, row }) => ({ id, found: row }));
+      await app.threads.takeIn(app, trx, parsed);
       await closeProjections(
         trx,
-        sorted.flatMap(({ id, closes }) => (closes ? id : [])),
+        closed.map(({ id }) => id),
       );
       return items.map(() => undefined);
     },
-    // What is lost is found again.
-    'quiet',
+    // What is lost is found again; of mail in a mailbox others are told.
+    'soon',
   ),
 );
 

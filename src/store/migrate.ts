@@ -33,6 +33,7 @@ import { trackingHosts } from './migrations/0027-tracking-hosts.ts';
 import { contacts } from './migrations/0028-contacts.ts';
 import { unsubscribeGroups } from './migrations/0029-unsubscribe-groups.ts';
 import { mailboxes } from './migrations/0031-mailboxes.ts';
+import { threads } from './migrations/0032-threads.ts';
 import { mailboxActions } from './migrations/0035-mailbox-actions.ts';
 
 export const migrations: readonly Migration[] = [
@@ -64,6 +65,7 @@ export const migrations: readonly Migration[] = [
   contacts,
   unsubscribeGroups,
   mailboxes,
+  threads,
   mailboxActions,
 ];
 

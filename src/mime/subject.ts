@@ -1,0 +1,70 @@
+// The subject of a conversation: what is left of a subject line without the words by which mail programs
+// of any language mark an answer or a forwarded mail (RFC 5256 2.1 has the English ones).
+
+/** Of an answer, then of what is forwarded; the programs of each language have their own. */
+const prefixWords = [
+  ...['re', 'aw', 'antw', 'sv', 'vs', 'vl', 'rif', 'r', 'odp', 'ynt', 'res', 'atb'],
+  ...[
+    'bls',
+    'yan',
+    'vá',
+    'απ',
+    'σχετ',
+    'отв',
+    'ответ',
+    'на',
+    '回复',
+    '回覆',
+    '答复',
+    '返信',
+    '답장',
+  ],
+  ...[
+    'تم الرد',
+    'رد',
+    'השב',
+    'fw',
+    'fwd',
+    'wg',
+    'tr',
+    'rv',
+    'enc',
+    'i',
+    'fs',
+    'doorst',
+    'pd',
+    'továbbítás',
+  ],
+  ...['ilt', 'vb', 'πρθ', 'пересл', '转发', '轉寄', '転送', '전달', 'إعادة توجيه', 'הועבר'],
+];
+
+/** `Re:`, `RE[2]:`, `Aw (3):`, `回复：`. */
+const prefix = new RegExp(
+  `^(?:${prefixWords.join('|')})\\s*(?:\\[\\d{1,3}\\]|\\(\\d{1,3}\\)|\\^\\d{1,3})?\\s*[:：]\\s*`,
+  'iu',
+);
+/** The name of a mailing list, as `[svc-users]`, before or behind the mark of an answer. */
+const listName = /^\[[^\][]{1,60}\]\s*/u;
+const trailer = /\s*\((?:fwd|wtr)\)$/i;
+const mostCharacters = 998;
+const mostPrefixes = 50;
+
+/**
+ * What is compared: without marks and names of lists, white space made one, in one case of letters. Empty
+ * where nothing else is left.
+ */
+export function baseSubject(subject: string | null): string {
+  let text = (subject ?? '')
+    .slice(0, mostCharacters)
+    .normalize('NFKC')
+    .replace(/\s+/gu, ' ')
+    .trim();
+  for (let count = 0; count < mostPrefixes; count += 1) {
+    const bare = text.replace(prefix, '').replace(trailer, '');
+    const unlisted = bare.replace(listName, '');
+    const next = unlisted === '' ? bare : unlisted;
+    if (next === text) break;
+    text = next.trim();
+  }
+  return text.toUpperCase().toLowerCase();
+}

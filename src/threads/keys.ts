@@ -1,0 +1,67 @@
+// By what a mail finds its thread: hashes of the Message-IDs that it names, and of its subject with who
+// takes part. Pure.
+//
+//   key    | made of                                             | holds
+//   -------+-----------------------------------------------------+--------------------------------------
+//   own    | its Message-ID                                      | for ever: what names it joins it
+//   parent | each of References and In-Reply-To                  | for ever, also where it is not here yet
+//   topic  | base subject (src/mime/subject.ts), all addresses   | seven days, and only without a parent
+//          | of From, To and Cc                                  | that is known
+//
+// A Message-ID of ours is known by the id of the message before its `@`, as some servers on the way
+// write another name behind it.
+import { createHash } from 'node:crypto';
+import { withoutSubaddress } from '../mailboxes/mailboxes.ts';
+import type { MessageRow, RecipientRow } from '../messages/queries.ts';
+import { baseSubject } from '../mime/subject.ts';
+import { foldAddress } from '../net/address.ts';
+import { idPattern } from '../runtime/ids.ts';
+import { fromJson } from '../store/db.ts';
+
+export interface ThreadKeys {
+  own: string;
+  /** Each once, the newest first, never `own`. */
+  parents: string[];
+  /** Null without a subject. */
+  topic: string | null;
+}
+
+/** What of a message they are made of. */
+export type Threadable = Pick<
+  MessageRow,
+  'subject' | 'from_email' | 'message_id_header' | 'in_reply_to' | 'message_references'
+>;
+
+const mostParents = 101;
+const ownId = idPattern('message');
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+function idKey(header: string): string {
+  const id = header.replace(/^<|>$/g, '');
+  const local = id.slice(0, Math.max(0, id.lastIndexOf('@')));
+  return hashOf(ownId.test(local) ? local : id);
+}
+
+function topicOf({ subject, from_email }: Threadable, others: readonly string[]): string | null {
+  const base = baseSubject(subject);
+  if (base === '') return null;
+  const people = [from_email, ...others].map((email) => withoutSubaddress(foldAddress(email)));
+  return hashOf(['topic', base, ...[...new Set(people)].sort()].join('\n'));
+}
+
+/** `recipients` are the message's; who got a blind copy takes no part. */
+export function threadKeys(
+  message: Threadable,
+  recipients: readonly Pick<RecipientRow, 'kind' | 'email'>[],
+): ThreadKeys {
+  const named = fromJson<string[]>(message.message_references) ?? [];
+  const parents = [...named, ...(message.in_reply_to === null ? [] : [message.in_reply_to])];
+  const own = idKey(message.message_id_header);
+  const keys = new Set(parents.reverse().slice(0, mostParents).map(idKey));
+  keys.delete(own);
+  const shown = recipients.flatMap(({ kind, email }) => (kind === 'bcc' ? [] : email));
+  return { own, parents: [...keys], topic: topicOf(message, shown) };
+}

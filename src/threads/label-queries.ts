@@ -1,0 +1,69 @@
+// All SQL on `thread_labels`. A row has the activity of its thread, so that a label is a list in order.
+import { type Kysely, sql } from 'kysely';
+import { change, type Db, idList, isOneOf, type ParameterOf, tables } from '../store/db.ts';
+
+export interface LabelRow {
+  thread_id: string;
+  /** As it is compared. */
+  folded: string;
+  label: string;
+  mailbox_id: string;
+  last_activity_at: number;
+}
+
+interface LabelTables {
+  thread_labels: LabelRow;
+}
+
+/** The labels of these threads, each thread's in the order in which they are compared. */
+export function findLabels(db: Db, threadIds: readonly string[]): Promise<LabelRow[]> {
+  return tables<LabelTables>(db)
+    .selectFrom('thread_labels')
+    .selectAll()
+    .where(isOneOf(db, 'thread_id', idList(db, threadIds)))
+    .orderBy('thread_id')
+    .orderBy('folded')
+    .execute();
+}
+
+/** A label that a thread has keeps its letters. */
+export async function insertLabels(db: Db, rows: readonly LabelRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tables<LabelTables>(db)
+    .insertInto('thread_labels')
+    .values([...rows])
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+export async function deleteLabels(
+  db: Db,
+  threadId: string,
+  folded: readonly string[],
+): Promise<void> {
+  await tables<LabelTables>(db)
+    .deleteFrom('thread_labels')
+    .where('thread_id', '=', threadId)
+    .where('folded', 'in', folded)
+    .execute();
+}
+
+/** One thread has the labels of another too. */
+export async function copyLabels(db: Db, from: string, to: string): Promise<void> {
+  await sql`insert into thread_labels (thread_id, folded, label, mailbox_id, last_activity_at)
+    select ${to}, folded, label, mailbox_id, last_activity_at from thread_labels
+    where thread_id = ${from} on conflict do nothing`.execute(db);
+}
+
+const setActivity = change(
+  (db: Kysely<LabelTables>, parameter: ParameterOf<{ threadId: string; at: number }>) =>
+    db
+      .updateTable('thread_labels')
+      .set({ last_activity_at: parameter('at') })
+      .where('thread_id', '=', parameter('threadId')),
+);
+
+/** The activity of the thread is another. */
+export async function moveLabels(db: Db, threadId: string, at: number): Promise<void> {
+  await setActivity(db, { threadId, at });
+}

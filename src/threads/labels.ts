@@ -1,0 +1,68 @@
+// Labels of a thread: short texts that keep their case and are compared without it.
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { ConflictError } from '../errors.ts';
+import type { Db } from '../store/db.ts';
+import { deleteLabels, findLabels, insertLabels } from './label-queries.ts';
+import type { ThreadRow } from './queries.ts';
+import { type LabelsInput, mostLabels, type ThreadStanding } from './schema.ts';
+import { foldLabel, holdThread, toStanding } from './threads.ts';
+
+async function standingOf(trx: Db, row: ThreadRow): Promise<ThreadStanding> {
+  const labels = await findLabels(trx, [row.id]);
+  return toStanding(
+    row,
+    labels.map(({ label }) => label),
+  );
+}
+
+/** By how each is compared; of two that are the same the first. */
+function byFolded(labels: readonly string[]): Map<string, string> {
+  const wanted = new Map<string, string>();
+  for (const label of labels) {
+    const folded = foldLabel(label);
+    if (!wanted.has(folded)) wanted.set(folded, label.trim());
+  }
+  return wanted;
+}
+
+/**
+ * Gives a thread labels; one that it has keeps its letters.
+ * @throws ResourceNotFoundError; ConflictError where it would have too many.
+ */
+export function addLabels(
+  app: App,
+  { organizationId }: Caller,
+  mailboxId: string,
+  threadId: string,
+  { labels }: LabelsInput,
+): Promise<ThreadStanding> {
+  return app.store.write(async (trx) => {
+    const row = await holdThread(trx, organizationId, mailboxId, threadId);
+    const { last_activity_at } = row;
+    const rows = [...byFolded(labels)].map(([folded, label]) => ({
+      ...{ thread_id: threadId, folded, label, mailbox_id: mailboxId, last_activity_at },
+    }));
+    await insertLabels(trx, rows);
+    const standing = await standingOf(trx, row);
+    if (standing.labels.length > mostLabels) {
+      throw new ConflictError('thread', `A thread has at most ${mostLabels} labels`);
+    }
+    return standing;
+  });
+}
+
+/** Takes labels from a thread; those that it lacks are ignored. @throws ResourceNotFoundError. */
+export function removeLabels(
+  app: App,
+  { organizationId }: Caller,
+  mailboxId: string,
+  threadId: string,
+  { labels }: LabelsInput,
+): Promise<ThreadStanding> {
+  return app.store.write(async (trx) => {
+    const row = await holdThread(trx, organizationId, mailboxId, threadId);
+    await deleteLabels(trx, threadId, [...byFolded(labels).keys()]);
+    return standingOf(trx, row);
+  });
+}

@@ -1,0 +1,84 @@
+// The messages of a thread, as a list: what each is, what it says anew, and what is attached to it.
+import { cursorAfter, readCursor } from '../api/cursor.ts';
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import type { StoredAttachment } from '../messages/email-projection.ts';
+import { findMessages } from '../messages/messages.ts';
+import { attachmentsOf } from '../messages/projection.ts';
+import { findFoundOf } from '../messages/projection-queries.ts';
+import { findContents, findMessageRows } from '../messages/queries.ts';
+import { type Db, fromJson } from '../store/db.ts';
+import { countBefore, listMessageRows } from './list-queries.ts';
+import { sentPreview } from './restate.ts';
+import type { CursorPage, CursorQuery, ThreadMessage } from './schema.ts';
+import { getThreadRow } from './threads.ts';
+
+type Said = Pick<ThreadMessage, 'preview' | 'newContent' | 'attachments'>;
+
+const nothingSaid: Said = { preview: null, newContent: null, attachments: [] };
+
+/** What these messages say, by their ids. */
+async function saidBy(db: Db, ids: readonly string[]): Promise<Map<string, Said>> {
+  const rows = await findMessageRows(db, ids);
+  const said = new Map<string, Said>();
+  for (const { message_id, ...found } of await findFoundOf(db, ids)) {
+    said.set(message_id, {
+      preview: found.preview,
+      newContent: found.new_content,
+      attachments: attachmentsOf(found).map(({ index, filename, contentType, size }) => ({
+        ...{ n: index, filename, contentType, size },
+      })),
+    });
+  }
+  const contents = await findContents(
+    db,
+    rows.flatMap(({ content_id }) => content_id ?? []),
+  );
+  const contentOf = new Map(contents.map((content) => [content.id, content]));
+  for (const { id, content_id } of rows) {
+    const content = content_id === null ? undefined : contentOf.get(content_id);
+    if (!content) continue;
+    const attached = fromJson<StoredAttachment[]>(content.attachments) ?? [];
+    said.set(id, {
+      preview: sentPreview(content.text),
+      newContent: content.text,
+      attachments: attached.map(({ filename, contentType, size }, n) => ({
+        ...{ n, filename, contentType, size },
+      })),
+    });
+  }
+  return said;
+}
+
+/**
+ * A page of the messages of a thread, oldest first.
+ * @throws ResourceNotFoundError (mailbox, thread), ValidationError (cursor).
+ */
+export async function listThreadMessages(
+  app: App,
+  { organizationId }: Caller,
+  mailboxId: string,
+  threadId: string,
+  { limit, cursor }: CursorQuery,
+): Promise<CursorPage<ThreadMessage>> {
+  const { db } = app.store;
+  await getThreadRow(db, organizationId, mailboxId, threadId);
+  const scope = ['thread messages', threadId];
+  const place = cursor === undefined ? null : readCursor(scope, cursor);
+  const found = await listMessageRows(db, threadId, place, limit + 1);
+  const shown = found.slice(0, limit);
+  const [first] = shown;
+  const start = first ? await countBefore(db, first) : 0;
+  const ids = shown.map(({ message_id }) => message_id);
+  const messages = await findMessages(db, organizationId, ids);
+  const said = await saidBy(db, ids);
+  const items = shown.flatMap(({ message_id, kind }, index): ThreadMessage[] => {
+    const message = messages.get(message_id);
+    if (!message) return [];
+    const own = said.get(message_id) ?? nothingSaid;
+    return [{ ...message, threadId, threadPosition: start + index, kind, ...own }];
+  });
+  const last = found.length > limit ? shown.at(-1) : undefined;
+  const nextCursor = last ? cursorAfter(scope, { at: last.at, id: last.message_id }) : null;
+  return { items, nextCursor };
+}

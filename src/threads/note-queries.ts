@@ -1,0 +1,47 @@
+// All SQL on `thread_notes`.
+import { sql } from 'kysely';
+import type { CursorPosition } from '../api/cursor.ts';
+import { type Db, tables } from '../store/db.ts';
+import { rowsOf } from '../store/rows.ts';
+
+export interface NoteRow {
+  id: string;
+  organization_id: string;
+  thread_id: string;
+  author_kind: 'user' | 'key' | 'installation';
+  author_id: string | null;
+  author_name: string | null;
+  body: string;
+  color: string | null;
+  pinned: number;
+  created_at: number;
+  updated_at: number;
+}
+
+interface NoteTables {
+  thread_notes: NoteRow;
+}
+
+export const notes = rowsOf<NoteRow>('thread_notes', 'note');
+
+/** The notes of a thread, oldest first, after one of them. */
+export function listNoteRows(
+  db: Db,
+  threadId: string,
+  after: CursorPosition | null,
+  limit: number,
+): Promise<NoteRow[]> {
+  return tables<NoteTables>(db)
+    .selectFrom('thread_notes')
+    .selectAll()
+    .where('thread_id', '=', threadId)
+    .$if(after !== null, (query) => query.where('id', '>', after?.id ?? ''))
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** The notes of one thread belong to another. */
+export async function moveNotes(db: Db, from: string, to: string): Promise<void> {
+  await sql`update thread_notes set thread_id = ${to} where thread_id = ${from}`.execute(db);
+}

@@ -1,0 +1,129 @@
+// Notes on a thread: what those who work with it tell each other. They are never mailed, and no search of
+// threads finds them.
+import { cursorAfter, readCursor } from '../api/cursor.ts';
+import type { Deleted } from '../api/resource-schema.ts';
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { ResourceNotFoundError } from '../errors.ts';
+import { isoTime } from '../runtime/clock.ts';
+import type { Db } from '../store/db.ts';
+import { listNoteRows, type NoteRow, notes } from './note-queries.ts';
+import type { CreateNote, CursorPage, CursorQuery, ThreadNote, UpdateNote } from './schema.ts';
+import { getThreadRow, holdThread } from './threads.ts';
+
+function toNote(row: NoteRow): ThreadNote {
+  return {
+    id: row.id,
+    author: { kind: row.author_kind, id: row.author_id, displayName: row.author_name },
+    body: row.body,
+    color: row.color as ThreadNote['color'],
+    pinned: row.pinned === 1,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}
+
+/** A person is one by a key of theirs, or at the command line. */
+function authorOf({ keyId, keyName, owner }: Caller) {
+  const author_kind = owner === 'person' ? ('user' as const) : ('key' as const);
+  return { author_kind, author_id: keyId, author_name: keyId === null ? 'operator' : keyName };
+}
+
+/** @throws ResourceNotFoundError (mailbox, thread). */
+export function createNote(
+  app: App,
+  caller: Caller,
+  mailboxId: string,
+  threadId: string,
+  { body, color = null, pinned = false }: CreateNote,
+): Promise<ThreadNote> {
+  const { organizationId } = caller;
+  return app.store.write(async (trx) => {
+    await holdThread(trx, organizationId, mailboxId, threadId);
+    const now = app.clock.now();
+    const row: NoteRow = {
+      id: app.newId('threadNote'),
+      organization_id: organizationId,
+      thread_id: threadId,
+      ...authorOf(caller),
+      body,
+      color,
+      pinned: Number(pinned),
+      created_at: now,
+      updated_at: now,
+    };
+    await notes.insert(trx, row);
+    return toNote(row);
+  });
+}
+
+/** A page of notes, oldest first. @throws ResourceNotFoundError, ValidationError (cursor). */
+export async function listNotes(
+  app: App,
+  { organizationId }: Caller,
+  mailboxId: string,
+  threadId: string,
+  { limit, cursor }: CursorQuery,
+): Promise<CursorPage<ThreadNote>> {
+  const { db } = app.store;
+  await getThreadRow(db, organizationId, mailboxId, threadId);
+  const scope = ['thread notes', threadId];
+  const place = cursor === undefined ? null : readCursor(scope, cursor);
+  const rows = await listNoteRows(db, threadId, place, limit + 1);
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  const nextCursor = last ? cursorAfter(scope, { at: last.created_at, id: last.id }) : null;
+  return { items: shown.map(toNote), nextCursor };
+}
+
+/** The note, if it is of this thread; the thread is held. @throws ResourceNotFoundError. */
+async function holdNote(
+  trx: Db,
+  organizationId: string,
+  { mailboxId, threadId, noteId }: NotePath,
+): Promise<NoteRow> {
+  await holdThread(trx, organizationId, mailboxId, threadId);
+  const row = await notes.get(trx, organizationId, noteId);
+  if (row.thread_id !== threadId) throw new ResourceNotFoundError('note', noteId);
+  return row;
+}
+
+/** Where a note is. */
+export interface NotePath {
+  mailboxId: string;
+  threadId: string;
+  noteId: string;
+}
+
+/** Changes what is given. @throws ResourceNotFoundError. */
+export function updateNote(
+  app: App,
+  { organizationId }: Caller,
+  path: NotePath,
+  { body, color, pinned }: UpdateNote,
+): Promise<ThreadNote> {
+  return app.store.write(async (trx) => {
+    await holdNote(trx, organizationId, path);
+    const updated_at = app.clock.now();
+    const change = { body, color, pinned, updated_at };
+    return toNote(
+      await notes.update(trx, organizationId, path.noteId, {
+        ...change,
+        pinned: pinned === undefined ? undefined : Number(pinned),
+      }),
+    );
+  });
+}
+
+/** @throws ResourceNotFoundError. */
+export async function deleteNote(
+  app: App,
+  { organizationId }: Caller,
+  path: NotePath,
+): Promise<Deleted> {
+  await app.store.write(async (trx) => {
+    await holdNote(trx, organizationId, path);
+    await notes.remove(trx, organizationId, path.noteId);
+  });
+  return { success: true, message: `Note ${path.noteId} was deleted` };
+}

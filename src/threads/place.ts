@@ -1,0 +1,75 @@
+// Which thread a message belongs to (keys.ts has by what). What names two threads makes one of them, so
+// that the order in which mail arrives makes no other threads. Inside a transaction that holds the row of
+// the mailbox.
+//
+//   mail is  | joins
+//   ---------+--------------------------------------------------------------------------------------
+//   wanted   | what its ids name outside of spam and trash: all of it, made one; else there, the oldest
+//   wanted   | without a parent that is known: what its topic names, outside of spam and trash
+//   unwanted | what its ids name in spam; it names nothing but itself
+import type { Db } from '../store/db.ts';
+import type { ThreadKeys } from './keys.ts';
+import { mergeThreads } from './merge.ts';
+import type { Folder } from './queries.ts';
+import {
+  findReferences,
+  insertReferences,
+  putReference,
+  type Reference,
+} from './reference-queries.ts';
+
+const topicMs = 7 * 86_400_000;
+
+/** A message as it looks for its thread. */
+export interface Seeker {
+  mailboxId: string;
+  keys: ThreadKeys;
+  /** Of the message, ms since 1970. */
+  at: number;
+  isSpam: boolean;
+}
+
+const hidden: readonly Folder[] = ['spam', 'trash'];
+
+function idsOf(references: readonly Reference[]): string[] {
+  return [...new Set(references.map(({ thread_id }) => thread_id))].sort();
+}
+
+/** The ids of the threads that it joins, the oldest first. */
+function joined({ keys, at, isSpam }: Seeker, named: readonly Reference[]): string[] {
+  const byId = named.filter(({ message_id_hash }) => message_id_hash !== keys.topic);
+  if (isSpam) return idsOf(byId.filter(({ folder }) => folder === 'spam')).slice(0, 1);
+  const open = byId.filter(({ folder }) => !hidden.includes(folder));
+  const hasParent = byId.some(({ message_id_hash }) => keys.parents.includes(message_id_hash));
+  const byTopic = hasParent
+    ? []
+    : named.filter(
+        (one) =>
+          one.message_id_hash === keys.topic &&
+          Math.abs(at - one.at) <= topicMs &&
+          !hidden.includes(one.folder),
+      );
+  const found = idsOf([...open, ...byTopic]);
+  return found.length > 0 ? found : idsOf(byId).slice(0, 1);
+}
+
+/** The thread that a message joins, made one where there are several; null where it begins one. */
+export async function findPlace(trx: Db, now: number, seeker: Seeker): Promise<string | null> {
+  const { own, parents, topic } = seeker.keys;
+  const hashes = [own, ...parents, ...(topic === null ? [] : [topic])];
+  const named = await findReferences(trx, seeker.mailboxId, hashes);
+  const [first = null, ...others] = joined(seeker, named);
+  if (first !== null) for (const id of others) await mergeThreads(trx, first, id, now);
+  return first;
+}
+
+/** From now on the thread is found by what the message names. */
+export async function keepPlace(
+  trx: Db,
+  { mailboxId, keys, at, isSpam }: Seeker,
+  threadId: string,
+): Promise<void> {
+  const named = { mailboxId, threadId, at };
+  await insertReferences(trx, named, isSpam ? [keys.own] : [keys.own, ...keys.parents]);
+  if (keys.topic !== null && !isSpam) await putReference(trx, named, keys.topic);
+}

@@ -1,0 +1,318 @@
+// All SQL on `threads` and `thread_messages`, but for the lists (list-queries.ts): rows only, no decisions.
+// What finds a thread is reference-queries.ts. On PostgreSQL whoever changes which messages a thread has
+// holds the row of its mailbox first.
+import { type Kysely, sql } from 'kysely';
+import {
+  change,
+  type Db,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../store/db.ts';
+import { rowsOf } from '../store/rows.ts';
+
+export const folders = ['inbox', 'sent', 'archive', 'spam', 'trash', 'drafts'] as const;
+export type Folder = (typeof folders)[number];
+
+/** What a message in a thread is; `sent` is from this mailbox, all others came in. */
+export type ThreadMessageKind = 'person' | 'auto-reply' | 'list' | 'bounce' | 'sent';
+
+export interface ThreadRow {
+  id: string;
+  organization_id: string;
+  mailbox_id: string;
+  folder: Folder;
+  is_read: number;
+  is_starred: number;
+  /** Never goes back, so that a walk over a list meets a thread once. */
+  last_activity_at: number;
+  snoozed_until: number | null;
+  priority: 'high' | 'normal' | 'low';
+  message_count: number;
+  /** Messages with attachments. */
+  attachment_count: number;
+  from_address: string | null;
+  from_name: string | null;
+  subject: string | null;
+  preview: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface ThreadMessageRow {
+  message_id: string;
+  thread_id: string;
+  /** Of the message. */
+  at: number;
+  kind: ThreadMessageKind;
+  has_attachments: number;
+}
+
+interface ThreadTables {
+  threads: ThreadRow;
+  thread_messages: ThreadMessageRow;
+  drafts: { thread_id: string | null };
+}
+
+export const threads = rowsOf<ThreadRow>('threads', 'thread');
+
+const insertRow = change((db: Kysely<ThreadTables>, parameter: ParameterOf<ThreadRow>) =>
+  db.insertInto('threads').values({
+    id: parameter('id'),
+    organization_id: parameter('organization_id'),
+    mailbox_id: parameter('mailbox_id'),
+    folder: parameter('folder'),
+    is_read: parameter('is_read'),
+    is_starred: parameter('is_starred'),
+    last_activity_at: parameter('last_activity_at'),
+    snoozed_until: parameter('snoozed_until'),
+    priority: parameter('priority'),
+    message_count: parameter('message_count'),
+    attachment_count: parameter('attachment_count'),
+    from_address: parameter('from_address'),
+    from_name: parameter('from_name'),
+    subject: parameter('subject'),
+    preview: parameter('preview'),
+    created_at: parameter('created_at'),
+    updated_at: parameter('updated_at'),
+  }),
+);
+
+export async function insertThread(db: Db, row: ThreadRow): Promise<void> {
+  await insertRow(db, row);
+}
+
+const selectThread = statement((db: Kysely<ThreadTables>, parameter: ParameterOf<{ id: string }>) =>
+  db.selectFrom('threads').selectAll().where('id', '=', parameter('id')),
+);
+
+export async function findThread(db: Db, id: string): Promise<ThreadRow | undefined> {
+  return (await selectThread(db, { id }))[0];
+}
+
+export function findThreads(db: Db, ids: readonly string[]): Promise<ThreadRow[]> {
+  return tables<ThreadTables>(db)
+    .selectFrom('threads')
+    .selectAll()
+    .where(isOneOf(db, 'id', idList(db, ids)))
+    .execute();
+}
+
+/** What of a thread others than its messages decide. */
+export type ThreadChange = Partial<
+  Omit<ThreadRow, 'id' | 'organization_id' | 'mailbox_id' | 'created_at'>
+>;
+
+export async function updateThread(db: Db, id: string, values: ThreadChange): Promise<void> {
+  await tables<ThreadTables>(db).updateTable('threads').set(values).where('id', '=', id).execute();
+}
+
+/** What a newer message changes of its thread. */
+interface Grown {
+  id: string;
+  at: number;
+  now: number;
+  folder: Folder;
+  isRead: number;
+  snoozedUntil: number | null;
+  attachments: number;
+  fromAddress: string | null;
+  fromName: string | null;
+  preview: string | null;
+}
+
+const grow = change((db: Kysely<ThreadTables>, parameter: ParameterOf<Grown>) =>
+  db
+    .updateTable('threads')
+    .set((set) => ({
+      message_count: set('message_count', '+', 1),
+      attachment_count: set('attachment_count', '+', parameter('attachments')),
+      last_activity_at: parameter('at'),
+      folder: parameter('folder'),
+      is_read: parameter('isRead'),
+      snoozed_until: parameter('snoozedUntil'),
+      from_address: parameter('fromAddress'),
+      from_name: parameter('fromName'),
+      preview: parameter('preview'),
+      updated_at: parameter('now'),
+    }))
+    .where('id', '=', parameter('id')),
+);
+
+/** A message joins that is newer than all others of the thread. */
+export async function growThread(db: Db, grown: Grown): Promise<void> {
+  await grow(db, grown);
+}
+
+/** Those whose snooze is over, the longest first. */
+export function findThreadsToWake(db: Db, now: number, limit: number): Promise<ThreadRow[]> {
+  return tables<ThreadTables>(db)
+    .selectFrom('threads')
+    .selectAll()
+    .where('snoozed_until', '<=', now)
+    .orderBy('snoozed_until')
+    .limit(limit)
+    .execute();
+}
+
+/** Some threads of a mailbox, whatever their folder. */
+export function findThreadsOf(
+  db: Db,
+  mailboxId: string,
+  limit: number,
+): Promise<Pick<ThreadRow, 'id'>[]> {
+  return tables<ThreadTables>(db)
+    .selectFrom('threads')
+    .select('id')
+    .where('mailbox_id', '=', mailboxId)
+    .limit(limit)
+    .execute();
+}
+
+/** With what still refers to it: messages of it, labels, notes, references, drafts. */
+export async function deleteThread(db: Db, id: string): Promise<void> {
+  await tables<ThreadTables>(db).deleteFrom('threads').where('id', '=', id).execute();
+}
+
+const insertMessageRow = change(
+  (db: Kysely<ThreadTables>, parameter: ParameterOf<ThreadMessageRow>) =>
+    db.insertInto('thread_messages').values({
+      message_id: parameter('message_id'),
+      thread_id: parameter('thread_id'),
+      at: parameter('at'),
+      kind: parameter('kind'),
+      has_attachments: parameter('has_attachments'),
+    }),
+);
+
+export async function insertThreadMessage(db: Db, row: ThreadMessageRow): Promise<void> {
+  await insertMessageRow(db, row);
+}
+
+const selectMessages = statement(
+  (db: Kysely<ThreadTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+    db
+      .selectFrom('thread_messages')
+      .selectAll()
+      .where(isOneOf(db, 'message_id', parameter('ids'))),
+);
+
+/** Those of these messages that are in a thread. */
+export function findThreadMessages(db: Db, ids: readonly string[]): Promise<ThreadMessageRow[]> {
+  return selectMessages(db, { ids: idList(db, ids) });
+}
+
+export async function deleteThreadMessage(db: Db, messageId: string): Promise<void> {
+  await tables<ThreadTables>(db)
+    .deleteFrom('thread_messages')
+    .where('message_id', '=', messageId)
+    .execute();
+}
+
+/** All messages of one thread belong to another. */
+export async function moveThreadMessages(db: Db, from: string, to: string): Promise<void> {
+  await tables<ThreadTables>(db)
+    .updateTable('thread_messages')
+    .set({ thread_id: to })
+    .where('thread_id', '=', from)
+    .execute();
+}
+
+/** The ids of its messages, in the order of ids. */
+export async function messageIdsOf(db: Db, threadIds: readonly string[]): Promise<string[]> {
+  const rows = await tables<ThreadTables>(db)
+    .selectFrom('thread_messages')
+    .select('message_id')
+    .where(isOneOf(db, 'thread_id', idList(db, threadIds)))
+    .orderBy('message_id')
+    .execute();
+  return rows.map(({ message_id }) => message_id);
+}
+
+export interface Tally {
+  messages: number;
+  attachments: number;
+}
+
+/** Counts the messages of a thread, one by one. */
+export async function tallyThread(db: Db, id: string): Promise<Tally> {
+  const { messages, attachments } = await tables<ThreadTables>(db)
+    .selectFrom('thread_messages')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('messages'),
+      fn.coalesce(fn.sum<number>('has_attachments'), sql<number>`0`).as('attachments'),
+    ])
+    .where('thread_id', '=', id)
+    .executeTakeFirstOrThrow();
+  return { messages: Number(messages), attachments: Number(attachments) };
+}
+
+/** The newest message of a thread; `isInbound`: of those that came in. */
+export async function newestOf(
+  db: Db,
+  id: string,
+  isInbound: boolean,
+): Promise<ThreadMessageRow | undefined> {
+  return tables<ThreadTables>(db)
+    .selectFrom('thread_messages')
+    .selectAll()
+    .where('thread_id', '=', id)
+    .$if(isInbound, (query) => query.where('kind', '<>', 'sent'))
+    .orderBy('at', 'desc')
+    .orderBy('message_id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** A place in a thread, and how many of its messages come before it. */
+export interface Position {
+  threadId: string;
+  position: number;
+}
+
+const selectPosition = statement<ThreadTables, { id: string }, Position>((db, parameter) =>
+  db
+    .selectFrom('thread_messages as own')
+    .select('own.thread_id as threadId')
+    .select((select) =>
+      select
+        .selectFrom('thread_messages as earlier')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .whereRef('earlier.thread_id', '=', 'own.thread_id')
+        .where(sql<boolean>`(earlier.at, earlier.message_id) < (own.at, own.message_id)`)
+        .as('position'),
+    )
+    .where('own.message_id', '=', parameter('id'))
+    .$castTo<Position>(),
+);
+
+/** Where a message is in its thread; undefined where it is in none. */
+export async function findPosition(db: Db, messageId: string): Promise<Position | undefined> {
+  return (await selectPosition(db, { id: messageId }))[0];
+}
+
+/** Whether a draft belongs to the thread. */
+export async function hasDrafts(db: Db, threadId: string): Promise<boolean> {
+  return (await findDrafted(db, [threadId])).size > 0;
+}
+
+/** Those of these threads that a draft belongs to. */
+export async function findDrafted(db: Db, threadIds: readonly string[]): Promise<Set<string>> {
+  const rows = await tables<ThreadTables>(db)
+    .selectFrom('drafts')
+    .select('thread_id')
+    .distinct()
+    .where(isOneOf(db, 'thread_id', idList(db, threadIds)))
+    .execute();
+  return new Set(rows.flatMap(({ thread_id }) => thread_id ?? []));
+}
+
+export async function moveDrafts(db: Db, from: string, to: string): Promise<void> {
+  await tables<ThreadTables>(db)
+    .updateTable('drafts')
+    .set({ thread_id: to })
+    .where('thread_id', '=', from)
+    .execute();
+}

@@ -1,0 +1,46 @@
+// What a thread says of its messages, told anew from them: after one was taken away, came late, or two
+// threads became one. What goes into a thread at its end only adds to what it says (take-in.ts).
+import { findFound } from '../messages/projection-queries.ts';
+import { findContents, findMessageRow, type MessageRow } from '../messages/queries.ts';
+import { previewOf } from '../mime/parse/preview.ts';
+import type { Db } from '../store/db.ts';
+import { moveLabels } from './label-queries.ts';
+import { newestOf, type ThreadChange, tallyThread, updateThread } from './queries.ts';
+
+/** The first words of a message that we sent. */
+export function sentPreview(text: string | null): string | null {
+  return previewOf({ newContent: text, quotedContent: null, text: null });
+}
+
+async function previewOfMessage(trx: Db, message: MessageRow): Promise<string | null> {
+  const found = await findFound(trx, message.id);
+  if (found) return found.preview;
+  if (message.content_id === null) return null;
+  const [content] = await findContents(trx, [message.content_id]);
+  return sentPreview(content?.text ?? null);
+}
+
+/** Its counts, who wrote last, and the first words of that; with what else changes. */
+export async function restateThread(
+  trx: Db,
+  id: string,
+  now: number,
+  change: ThreadChange = {},
+): Promise<void> {
+  const { messages, attachments } = await tallyThread(trx, id);
+  const newest = await newestOf(trx, id, false);
+  const inbound = newest?.kind === 'sent' ? await newestOf(trx, id, true) : newest;
+  const last = newest && (await findMessageRow(trx, newest.message_id));
+  const lastAuthor = inbound ? await findMessageRow(trx, inbound.message_id) : last;
+  const from = lastAuthor ?? last;
+  await updateThread(trx, id, {
+    message_count: messages,
+    attachment_count: attachments,
+    from_address: from?.from_email ?? null,
+    from_name: from?.from_name ?? null,
+    preview: last ? await previewOfMessage(trx, last) : null,
+    updated_at: now,
+    ...change,
+  });
+  if (change.last_activity_at !== undefined) await moveLabels(trx, id, change.last_activity_at);
+}

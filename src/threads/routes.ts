@@ -1,0 +1,138 @@
+// The HTTP operations on the threads of a mailbox (specification 4.4).
+import { area } from '../api/area.ts';
+import { deleted } from '../api/resource-schema.ts';
+import { ConflictError } from '../errors.ts';
+import { addLabels, removeLabels } from './labels.ts';
+import { listThreadMessages } from './messages.ts';
+import { createNote, deleteNote, listNotes, updateNote } from './notes.ts';
+import {
+  addLabelsInput,
+  createNoteInput,
+  cursorPageOf,
+  listMessagesQuery,
+  listNotesQuery,
+  listThreadsQuery,
+  mailboxOfThreads,
+  noteOutput,
+  notePath,
+  threadPath as params,
+  removeLabelsInput,
+  standingOutput,
+  threadMessageOutput,
+  threadOutput,
+  updateNoteInput,
+  updateThreadInput,
+} from './schema.ts';
+import { deleteThread, getThread, listThreads, updateThread } from './threads.ts';
+
+const at = area('mailboxes');
+const threadsPath = '/v1/mailboxes/{id}/threads';
+const path = `${threadsPath}/{threadId}` as const;
+
+export const threadRoutes = {
+  list: at.get(threadsPath, {
+    name: 'listThreads',
+    summary: 'List the threads of a mailbox, most recent activity first',
+    description:
+      'Without `folder` all but `spam` and `trash`. A thread that gains activity meanwhile moves ahead ' +
+      'of the cursor, so that a walk lists each at most once.',
+    params: mailboxOfThreads,
+    query: listThreadsQuery,
+    output: cursorPageOf(threadOutput),
+    run: (app, { caller, params: { id }, query }) => listThreads(app, caller, id, query),
+  }),
+  get: at.get(path, {
+    name: 'getThread',
+    summary: 'Show a thread',
+    params,
+    output: threadOutput,
+    run: (app, { caller, params: { id, threadId } }) => getThread(app, caller, id, threadId),
+  }),
+  update: at.patch(path, {
+    name: 'updateThread',
+    summary: 'Move a thread, mark it, or put it off',
+    params,
+    body: updateThreadInput,
+    output: threadOutput,
+    run: (app, { caller, params: { id, threadId }, body }) =>
+      updateThread(app, caller, id, threadId, body),
+  }),
+  delete: at.delete(path, {
+    name: 'deleteThread',
+    summary: 'Move a thread to trash; from there it goes for good, with its messages',
+    params,
+    output: deleted,
+    run: (app, { caller, params: { id, threadId } }) => deleteThread(app, caller, id, threadId),
+  }),
+  messages: at.get(`${path}/messages`, {
+    name: 'listThreadMessages',
+    summary: 'List the messages of a thread, oldest first',
+    params,
+    query: listMessagesQuery,
+    output: cursorPageOf(threadMessageOutput),
+    run: (app, { caller, params: { id, threadId }, query }) =>
+      listThreadMessages(app, caller, id, threadId, query),
+  }),
+  addLabels: at.post(`${path}/labels`, {
+    name: 'addThreadLabels',
+    summary: 'Give a thread labels',
+    description: 'At most 50. A label keeps its letters, and is compared without their case.',
+    params,
+    body: addLabelsInput,
+    output: standingOutput,
+    throws: [ConflictError],
+    run: (app, { caller, params: { id, threadId }, body }) =>
+      addLabels(app, caller, id, threadId, body),
+  }),
+  removeLabels: at.delete(`${path}/labels`, {
+    name: 'removeThreadLabels',
+    summary: 'Take labels from a thread; one that it lacks is ignored',
+    permission: 'mailboxes:write',
+    params,
+    body: removeLabelsInput,
+    output: standingOutput,
+    run: (app, { caller, params: { id, threadId }, body }) =>
+      removeLabels(app, caller, id, threadId, body),
+  }),
+};
+
+const notesPath = `${path}/notes` as const;
+
+export const noteRoutes = {
+  list: at.get(notesPath, {
+    name: 'listThreadNotes',
+    summary: 'List the notes on a thread, oldest first',
+    params,
+    query: listNotesQuery,
+    output: cursorPageOf(noteOutput),
+    run: (app, { caller, params: { id, threadId }, query }) =>
+      listNotes(app, caller, id, threadId, query),
+  }),
+  create: at.post(notesPath, {
+    name: 'createThreadNote',
+    summary: 'Write a note on a thread: it is never mailed',
+    status: 201,
+    params,
+    body: createNoteInput,
+    output: noteOutput,
+    run: (app, { caller, params: { id, threadId }, body }) =>
+      createNote(app, caller, id, threadId, body),
+  }),
+  update: at.patch(`${notesPath}/{noteId}`, {
+    name: 'updateThreadNote',
+    summary: 'Change a note',
+    params: notePath,
+    body: updateNoteInput,
+    output: noteOutput,
+    run: (app, { caller, params: { id, threadId, noteId }, body }) =>
+      updateNote(app, caller, { mailboxId: id, threadId, noteId }, body),
+  }),
+  delete: at.delete(`${notesPath}/{noteId}`, {
+    name: 'deleteThreadNote',
+    summary: 'Delete a note',
+    params: notePath,
+    output: deleted,
+    run: (app, { caller, params: { id, threadId, noteId } }) =>
+      deleteNote(app, caller, { mailboxId: id, threadId, noteId }),
+  }),
+};

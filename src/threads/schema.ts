@@ -1,0 +1,201 @@
+// Shapes of threads, their messages, labels and notes, in and out (specification 2.5, 4.4).
+import { z } from 'zod';
+import { headerText } from '../api/address-schema.ts';
+import { boundedList } from '../api/bounded-schema.ts';
+import { wholeNumber } from '../api/pagination.ts';
+import { queryFlag } from '../api/resource-schema.ts';
+import { message } from '../messages/schema.ts';
+import { idPattern } from '../runtime/ids.ts';
+import { folders } from './queries.ts';
+
+/** Labels of a thread, and the characters of one. */
+export const mostLabels = 50;
+const labelCharacters = 64;
+const noteCharacters = 20_000;
+
+const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
+const threadId = z.string().regex(idPattern('thread'), 'is not a thread id');
+const messageId = z.string().regex(idPattern('message'), 'is not a message id');
+
+export const mailboxOfThreads = z.strictObject({ id: mailboxId });
+export const threadPath = z.strictObject({ id: mailboxId, threadId });
+export const notePath = z.strictObject({
+  id: mailboxId,
+  threadId,
+  noteId: z.string().regex(idPattern('threadNote'), 'is not a note id'),
+});
+export const attachmentPath = z.strictObject({
+  id: mailboxId,
+  messageId,
+  n: z
+    .string()
+    .regex(/^\d{1,3}$/, 'must be the number of an attachment, from 0')
+    .transform(Number),
+});
+
+const cursorQuery = {
+  limit: wholeNumber(1, 100).default(20).meta({ description: 'Items per page, at most 100' }),
+  cursor: z.string().max(200).optional().meta({ description: '`nextCursor` of the page before' }),
+};
+
+const folder = z.enum(folders);
+const priority = z.enum(['high', 'normal', 'low']);
+
+const instant = z.union(
+  [z.iso.datetime({ offset: true }), z.iso.date()],
+  'must be an ISO 8601 date or time',
+);
+/** Ms since 1970. */
+const time = instant.transform((text) => Date.parse(text));
+
+export const listThreadsQuery = z.strictObject({
+  ...cursorQuery,
+  after: time.optional().meta({ description: 'Whose last activity is after this time' }),
+  before: time.optional().meta({ description: 'Whose last activity is before this time' }),
+  folder: folder.optional().meta({ description: 'Left out: all but `spam` and `trash`' }),
+  label: z.string().min(1).max(labelCharacters).optional(),
+  unread: queryFlag.optional(),
+  starred: queryFlag.optional(),
+  snoozed: queryFlag.optional().meta({ description: '`true`: those whose time has not come' }),
+});
+
+export const listMessagesQuery = z.strictObject(cursorQuery);
+export const listNotesQuery = z.strictObject(cursorQuery);
+
+export const updateThreadInput = z
+  .strictObject({
+    read: z.boolean().optional(),
+    starred: z.boolean().optional(),
+    folder: folder.optional(),
+    priority: priority.optional(),
+    snoozedUntil: time.nullable().optional().meta({
+      description: 'Then it is unread in `inbox`; null ends the snooze now',
+    }),
+  })
+  .meta({ examples: [{ read: true, folder: 'archive' }] });
+
+const labelList = (text: z.ZodString) =>
+  z
+    .strictObject({ labels: boundedList(z.array(text).min(1), mostLabels) })
+    .meta({ examples: [{ labels: ['urgent'] }] });
+
+export const addLabelsInput = labelList(
+  headerText(labelCharacters).regex(/\S/, 'must not be empty'),
+);
+export const removeLabelsInput = labelList(headerText(labelCharacters));
+
+const standing = {
+  id: z.string(),
+  folder,
+  priority,
+  labels: z.array(z.string()),
+  read: z.boolean(),
+  starred: z.boolean(),
+  snoozedUntil: z.string().nullable(),
+};
+
+export const standingOutput = z
+  .object(standing)
+  .meta({ id: 'ThreadStanding', description: 'Where a thread stands' });
+
+export const threadOutput = z
+  .object({
+    ...standing,
+    subject: z.string().nullable(),
+    preview: z.string().nullable().meta({ description: 'Of its newest message' }),
+    from: z
+      .object({ address: z.string(), displayName: z.string().nullable() })
+      .nullable()
+      .meta({ description: 'Of the newest message that came in' }),
+    messageCount: z.int(),
+    hasAttachments: z.boolean(),
+    hasDraft: z.boolean(),
+    lastActivityAt: z.string(),
+  })
+  .meta({ id: 'Thread', description: 'Messages of a mailbox that belong together' });
+
+export const threadMessageOutput = message
+  .extend({
+    threadId: z.string(),
+    threadPosition: z.int().min(0),
+    kind: z.enum(['person', 'auto-reply', 'list', 'bounce', 'sent']),
+    preview: z.string().nullable(),
+    newContent: z.string().nullable().meta({ description: 'What it says, without what it quotes' }),
+    attachments: z.array(
+      z.object({
+        n: z.int().meta({ description: 'Its number in the path of attachments' }),
+        filename: z.string().nullable(),
+        contentType: z.string(),
+        size: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: 'ThreadMessage', description: 'A message in a thread' });
+
+export const noteColors = [
+  'yellow',
+  'green',
+  'blue',
+  'purple',
+  'pink',
+  'red',
+  'orange',
+  'gray',
+] as const;
+
+const noteBody = z.string().max(noteCharacters).regex(/\S/, 'must not be empty');
+const noteColor = z.enum(noteColors).nullable();
+
+export const createNoteInput = z
+  .strictObject({
+    body: noteBody,
+    color: noteColor.optional(),
+    pinned: z.boolean().optional(),
+  })
+  .meta({ examples: [{ body: 'Waits for the invoice', color: 'yellow' }] });
+
+export const updateNoteInput = z
+  .strictObject({
+    body: noteBody.optional(),
+    color: noteColor.optional(),
+    pinned: z.boolean().optional(),
+  })
+  .meta({ examples: [{ pinned: true }] });
+
+export const noteOutput = z
+  .object({
+    id: z.string(),
+    author: z.object({
+      kind: z.enum(['user', 'key', 'installation']),
+      id: z.string().nullable(),
+      displayName: z.string().nullable(),
+    }),
+    body: z.string(),
+    color: noteColor,
+    pinned: z.boolean(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'ThreadNote', description: 'What a thread is annotated with; never mailed' });
+
+/** The schema of a page that a cursor goes on from. */
+export function cursorPageOf<T extends z.ZodType>(item: T) {
+  return z.object({ items: z.array(item), nextCursor: z.string().nullable() });
+}
+
+/** What a list by cursor answers. */
+export interface CursorPage<T> {
+  items: T[];
+  nextCursor: string | null;
+}
+
+export type ListThreads = z.output<typeof listThreadsQuery>;
+export type CursorQuery = z.output<typeof listMessagesQuery>;
+export type UpdateThread = z.output<typeof updateThreadInput>;
+export type LabelsInput = z.output<typeof addLabelsInput>;
+export type CreateNote = z.output<typeof createNoteInput>;
+export type UpdateNote = z.output<typeof updateNoteInput>;
+export type Thread = z.output<typeof threadOutput>;
+export type ThreadStanding = z.output<typeof standingOutput>;
+export type ThreadMessage = z.output<typeof threadMessageOutput>;
+export type ThreadNote = z.output<typeof noteOutput>;

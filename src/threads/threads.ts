@@ -1,0 +1,224 @@
+// The threads of a mailbox (specification 4.4): read, listed, changed by hand, taken away. How mail comes
+// into them is take-in.ts and sent.ts; the state table of a folder stands in migration 0032.
+import { cursorAfter, readCursor } from '../api/cursor.ts';
+import type { Deleted } from '../api/resource-schema.ts';
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { ResourceNotFoundError, ValidationError } from '../errors.ts';
+import { record } from '../events/record.ts';
+import { getMailboxRow } from '../mailboxes/mailboxes.ts';
+import { lockMailboxes } from '../mailboxes/queries.ts';
+import { isoTime } from '../runtime/clock.ts';
+import type { Db } from '../store/db.ts';
+import { findLabels } from './label-queries.ts';
+import { type ListedThread, listThreadIds, type ThreadFilter } from './list-queries.ts';
+import {
+  type Folder,
+  findDrafted,
+  findThread,
+  findThreads,
+  folders,
+  type ThreadChange,
+  type ThreadRow,
+  threads,
+} from './queries.ts';
+import { holdMessages, removeThread } from './remove.ts';
+import type { CursorPage, ListThreads, Thread, ThreadStanding, UpdateThread } from './schema.ts';
+
+/** The thread of a mailbox that is there. @throws ResourceNotFoundError (mailbox, thread). */
+export async function getThreadRow(
+  db: Db,
+  organizationId: string,
+  mailboxId: string,
+  id: string,
+): Promise<ThreadRow> {
+  await getMailboxRow(db, organizationId, mailboxId);
+  const row = await findThread(db, id);
+  if (row?.mailbox_id !== mailboxId) throw new ResourceNotFoundError('thread', id);
+  return row;
+}
+
+/** The row, which nobody else changes until the transaction ends. @throws ResourceNotFoundError. */
+export async function holdThread(
+  trx: Db,
+  organizationId: string,
+  mailboxId: string,
+  id: string,
+): Promise<ThreadRow> {
+  await lockMailboxes(trx, [mailboxId]);
+  return getThreadRow(trx, organizationId, mailboxId, id);
+}
+
+/** The object of the API without what its messages say. */
+export function toStanding(row: ThreadRow, labels: readonly string[]): ThreadStanding {
+  return {
+    id: row.id,
+    folder: row.folder,
+    priority: row.priority,
+    labels: [...labels],
+    read: row.is_read === 1,
+    starred: row.is_starred === 1,
+    snoozedUntil: isoTime(row.snoozed_until),
+  };
+}
+
+function toThread(row: ThreadRow, labels: readonly string[], hasDraft: boolean): Thread {
+  const { from_address: address } = row;
+  return {
+    ...toStanding(row, labels),
+    subject: row.subject,
+    preview: row.preview,
+    from: address === null ? null : { address, displayName: row.from_name },
+    messageCount: row.message_count,
+    hasAttachments: row.attachment_count > 0,
+    hasDraft,
+    lastActivityAt: isoTime(row.last_activity_at),
+  };
+}
+
+/** As the API shows them, in the order of the ids; what is gone meanwhile is left out. */
+export async function presentThreads(db: Db, ids: readonly string[]): Promise<Thread[]> {
+  if (ids.length === 0) return [];
+  const rows = new Map((await findThreads(db, ids)).map((row) => [row.id, row]));
+  const labels = Map.groupBy(await findLabels(db, ids), ({ thread_id }) => thread_id);
+  const drafted = await findDrafted(db, ids);
+  return ids.flatMap((id) => {
+    const row = rows.get(id);
+    const own = (labels.get(id) ?? []).map(({ label }) => label);
+    return row ? toThread(row, own, drafted.has(id)) : [];
+  });
+}
+
+/** @throws ResourceNotFoundError. */
+export async function getThread(
+  app: App,
+  { organizationId }: Caller,
+  mailboxId: string,
+  id: string,
+): Promise<Thread> {
+  const { db } = app.store;
+  await getThreadRow(db, organizationId, mailboxId, id);
+  const [thread] = await presentThreads(db, [id]);
+  if (!thread) throw new ResourceNotFoundError('thread', id);
+  return thread;
+}
+
+const unlisted: readonly Folder[] = ['spam', 'trash'];
+
+/** Labels are compared so. */
+export function foldLabel(label: string): string {
+  return label.trim().normalize('NFC').toUpperCase().toLowerCase();
+}
+
+function filterOf(app: App, mailboxId: string, query: ListThreads): ThreadFilter {
+  const { folder, label, unread, starred, snoozed, after, before } = query;
+  return {
+    mailboxId,
+    folders: folder ? [folder] : folders.filter((one) => !unlisted.includes(one)),
+    label: label === undefined ? undefined : foldLabel(label),
+    ...{ unread, starred, snoozed, after, before },
+    now: app.clock.now(),
+  };
+}
+
+/**
+ * A page of threads, most recent activity first. A thread that gains activity moves ahead of the cursor,
+ * and its activity never goes back: so a walk lists each at most once.
+ * @throws ResourceNotFoundError (mailbox), ValidationError (cursor, q).
+ */
+export async function listThreads(
+  app: App,
+  { organizationId }: Caller,
+  mailboxId: string,
+  { limit, cursor, ...query }: ListThreads,
+): Promise<CursorPage<Thread>> {
+  const { db } = app.store;
+  await getMailboxRow(db, organizationId, mailboxId);
+  const { folder, label, unread, starred, snoozed, after, before } = query;
+  const scope = ['threads', mailboxId, folder, label, unread, starred, snoozed, after, before];
+  const place = cursor === undefined ? null : readCursor(scope, cursor);
+  const filter = filterOf(app, mailboxId, { limit, ...query });
+  const found = await listThreadIds(db, filter, place, limit + 1);
+  return toPage(db, found, limit, scope);
+}
+
+async function toPage(
+  db: Db,
+  found: readonly ListedThread[],
+  limit: number,
+  scope: readonly unknown[],
+): Promise<CursorPage<Thread>> {
+  const shown = found.slice(0, limit);
+  const last = found.length > limit ? shown.at(-1) : undefined;
+  const items = await presentThreads(
+    db,
+    shown.map(({ id }) => id),
+  );
+  return { items, nextCursor: last ? cursorAfter(scope, last) : null };
+}
+
+function changeOf(app: App, row: ThreadRow, wanted: UpdateThread): ThreadChange {
+  const { read, starred, folder, priority, snoozedUntil } = wanted;
+  if (typeof snoozedUntil === 'number' && snoozedUntil <= app.clock.now()) {
+    throw ValidationError.of('snoozedUntil', 'must be in the future');
+  }
+  const isAway = unlisted.includes(folder ?? row.folder);
+  return {
+    ...(read !== undefined && { is_read: Number(read) }),
+    ...(starred !== undefined && { is_starred: Number(starred) }),
+    ...(folder !== undefined && { folder }),
+    ...(priority !== undefined && { priority }),
+    ...(snoozedUntil !== undefined && { snoozed_until: snoozedUntil }),
+    // What was put away does not come back.
+    ...(isAway && { snoozed_until: null }),
+  };
+}
+
+/** Changes what is given. @throws ResourceNotFoundError, ValidationError (snoozedUntil). */
+export async function updateThread(
+  app: App,
+  caller: Caller,
+  mailboxId: string,
+  id: string,
+  wanted: UpdateThread,
+): Promise<Thread> {
+  const { organizationId } = caller;
+  return app.store.write(async (trx) => {
+    const row = await holdThread(trx, organizationId, mailboxId, id);
+    const updated_at = app.clock.now();
+    const change = { ...changeOf(app, row, wanted), updated_at };
+    await threads.update(trx, organizationId, id, change);
+    const [thread] = await presentThreads(trx, [id]);
+    if (!thread) throw new ResourceNotFoundError('thread', id);
+    return thread;
+  });
+}
+
+/**
+ * Moves a thread to `trash`; one that is there goes for good, with its messages.
+ * @throws ResourceNotFoundError.
+ */
+export async function deleteThread(
+  app: App,
+  caller: Caller,
+  mailboxId: string,
+  id: string,
+): Promise<Deleted> {
+  const { organizationId } = caller;
+  return app.store.write(async (trx) => {
+    // Its messages are held before its mailbox.
+    const seen = await getThreadRow(trx, organizationId, mailboxId, id);
+    if (seen.folder === 'trash') await holdMessages(trx, id);
+    const row = await holdThread(trx, organizationId, mailboxId, id);
+    if (row.folder !== 'trash') {
+      const updated_at = app.clock.now();
+      const change: ThreadChange = { folder: 'trash', snoozed_until: null, updated_at };
+      await threads.update(trx, organizationId, id, change);
+      return { success: true, message: `Thread ${id} is in trash; deleted again, it is gone` };
+    }
+    const messages = await removeThread(app, trx, id);
+    const details = { mailboxId, messages };
+    await record(app, trx, caller, { subject: id, action: 'thread.deleted', details });
+    return { success: true, message: `Thread ${id} is gone, with ${messages} messages` };
+  });
+}
