@@ -1,6 +1,7 @@
 // The list of areas that the HTTP face serves; their routes are data in src/<area>/routes.ts.
 // What each area is about is areas.ts; mounting them is dispatch.ts.
 
+import { answeringRoutes } from '../../src/answering/routes.ts';
 import type { Route } from '../../src/api/route.ts';
 import { auditRoutes } from '../../src/audit/routes.ts';
 import { blockRoutes } from '../../src/blocks/routes.ts';
@@ -28,6 +29,7 @@ export const routes: readonly Route[] = [
   ...sendingRoutes,
   ...messageRoutes,
   ...Object.values(mailboxRoutes),
+  ...Object.values(answeringRoutes),
   ...Object.values(mailboxActionRoutes),
   ...Object.values(namespaceRoutes),
   ...Object.values(threadRoutes),

@@ -5,7 +5,12 @@ import { headerText, notHeaderSafe } from '../api/address-schema.ts';
 import { boundedList } from '../api/bounded-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { waitReasons } from '../deliveries/status.ts';
-import { attachmentList, bodyText, boundedAttachments, mostRecipients } from '../messages/schema.ts';
+import {
+  attachmentList,
+  bodyText,
+  boundedAttachments,
+  mostRecipients,
+} from '../messages/schema.ts';
 import { isHeaderSafe } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
 

@@ -36,6 +36,30 @@ export function constraintsOf(row: queries.KeyRow): KeyConstraints | null {
   return fromJson<KeyConstraints>(row.constraints);
 }
 
+/** Who asks with a stored key. */
+export function callerOf(row: queries.KeyRow): Caller {
+  return {
+    organizationId: row.organization_id,
+    keyId: row.id,
+    keyName: row.name,
+    permissions: permissionsOf(row),
+    roleName: row.role_name,
+    owner: row.owner,
+    isTest: isTestKey(row.start),
+    constraints: constraintsOf(row),
+    sendMode: row.send_mode,
+  };
+}
+
+/**
+ * Who stands for a key now: it, or what rotations put in its place; null once that is revoked. The end
+ * of its life ends what it may ask for, not what it has asked for.
+ */
+export async function standingFor(db: Db, keyId: string): Promise<Caller | null> {
+  const row = await queries.findHeir(db, keyId);
+  return row ? callerOf(row) : null;
+}
+
 /** The object of the API; `plaintext` only at creation and rotation. */
 function toApiKey(row: queries.KeyRow, plaintext: string | null = null): ApiKey {
   const permissions = Object.entries(permissionsOf(row));

@@ -66,6 +66,17 @@ export function findHeirs(
   return heirs(db, { ids: idList(db, ids) });
 }
 
+/** The key itself, or what rotations put in its place, while it is active. */
+export function findHeir(db: Db, id: string): Promise<KeyRow | undefined> {
+  return tables<KeyTables>(db)
+    .selectFrom('api_keys as made')
+    .innerJoin('api_keys as heir', 'heir.lineage', 'made.lineage')
+    .selectAll('heir')
+    .where('made.id', '=', id)
+    .where('heir.is_active', '=', 1)
+    .executeTakeFirst();
+}
+
 /** False when the key was not active any more: of two that try, one wins. */
 export async function deactivateKey(db: Db, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tables<KeyTables>(db)

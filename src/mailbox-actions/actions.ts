@@ -13,6 +13,7 @@
 import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
+import type { Details } from '../audit/audit.ts';
 import type { AuditAction } from '../audit/schema.ts';
 import {
   ConflictError,
@@ -229,6 +230,12 @@ function deciderOf({ keyId, keyName }: Caller): ActionActor {
     : { kind: 'key', id: keyId, displayName: keyName };
 }
 
+/** @throws ForbiddenError for a service. */
+export function requirePerson({ owner }: Caller): void {
+  if (owner === 'person') return;
+  throw new ForbiddenError('Only a person decides: use a key that was made with --owner person');
+}
+
 /** An action that is being decided, and what it would send. */
 export interface Decided {
   row: queries.ActionRow;
@@ -248,9 +255,7 @@ export async function decide(
   at: { mailboxId: string; actionId: string },
   decision: { state: 'approved' | 'rejected'; note: string | null },
 ): Promise<Decided> {
-  if (caller.owner !== 'person') {
-    throw new ForbiddenError('Only a person decides: use a key that was made with --owner person');
-  }
+  requirePerson(caller);
   const row = await getActionRow(trx, caller.organizationId, at.mailboxId, at.actionId);
   const now = app.clock.now();
   const isOver = row.state === 'proposed' && (row.expires_at ?? now) <= now;
@@ -272,6 +277,7 @@ export async function decide(
 /** What came of an approved action. */
 export interface Execution {
   messageId: string | null;
+  threadId: string | null;
   summary: Readonly<Record<string, unknown>>;
   failure: { _tag: string; message: string } | null;
 }
@@ -280,11 +286,12 @@ export interface Execution {
 export async function settleAction(
   trx: Db,
   row: queries.ActionRow,
-  { messageId, summary, failure }: Execution,
+  { messageId, threadId, summary, failure }: Execution,
 ): Promise<queries.ActionRow> {
   const change = {
     state: failure ? ('failed' as const) : ('executed' as const),
     message_id: messageId,
+    thread_id: threadId,
     summary: JSON.stringify(summary),
     failure: toJson(failure),
   };
@@ -298,11 +305,18 @@ export async function tellDecision(
   trx: Db,
   caller: Caller,
   row: queries.ActionRow,
-  how: { action: AuditAction; kind: EventKind & { sample: MailboxAction }; edits?: object },
+  how: { action: AuditAction; kind: EventKind & { sample: MailboxAction }; changes?: Details },
 ): Promise<MailboxAction> {
   const shown = presentAction(row);
   const { note, type, summary, failure } = shown;
-  const details = { mailboxId: row.mailbox_id, type, note, failure, to: summary.to, ...how.edits };
+  const details = {
+    mailboxId: row.mailbox_id,
+    type,
+    note,
+    failure,
+    to: summary.to,
+    edits: how.changes,
+  };
   await record(app, trx, caller, { subject: row.mailbox_id, event: told(how.kind, shown) });
   await record(app, trx, caller, { subject: row.id, action: how.action, details });
   return shown;

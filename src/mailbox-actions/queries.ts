@@ -1,6 +1,6 @@
 // All SQL on `mailbox_actions` and `mailbox_proposals`. Rows only, no decisions. Whatever makes an action,
 // or moves it, notes it for the counts of its hour.
-import { type Db, statement, tables } from '../store/db.ts';
+import { type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
 import { rowsOf } from '../store/rows.ts';
 import { noteAction } from './hour-queries.ts';
 import type { ActionState, ActionType } from './schema.ts';
@@ -58,6 +58,16 @@ export async function findProposal(db: Db, actionId: string): Promise<string | u
     .where('action_id', '=', actionId)
     .executeTakeFirst();
   return row?.content;
+}
+
+/** Whether an action waits for a decision. */
+export async function isProposed(db: Db, id: string): Promise<boolean> {
+  const row = await tables<ActionTables>(db)
+    .selectFrom('mailbox_actions')
+    .select('state')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row?.state === 'proposed';
 }
 
 export async function deleteProposal(db: Db, actionId: string): Promise<void> {
@@ -181,37 +191,24 @@ export function countActions(
     .execute();
 }
 
-const sentInThread = statement<
-  ActionTables,
-  { threadId: string; from: string; limit: number },
-  Pick<ActionRow, 'id' | 'message_id' | 'by_person'>
->((db, parameter) =>
-  db
-    .selectFrom('mailbox_actions')
-    .select(['id', 'message_id', 'by_person'])
-    .where('thread_id', '=', parameter('threadId'))
-    .where('id', '>=', parameter('from'))
-    .where('message_id', 'is not', null)
-    .where('state', '=', 'executed')
-    .where('type', 'in', ['sendMessage', 'reply', 'forward'])
-    .orderBy('id', 'desc')
-    .limit(parameter('limit')),
+const sentByServices = statement<ActionTables, { ids: unknown }, { message_id: string }>(
+  (db, parameter) =>
+    db
+      .selectFrom('mailbox_actions')
+      .select('message_id')
+      .where(isOneOf(db, 'message_id', parameter('ids')))
+      .where('message_id', 'is not', null)
+      .where('by_person', '=', 0)
+      .where('decided_at', 'is', null)
+      .$castTo<{ message_id: string }>(),
 );
 
-/** The newest sends into a thread since the id `from`. */
-export function selectSentInThread(db: Db, threadId: string, from: string, limit: number) {
-  return sentInThread(db, { threadId, from, limit });
-}
-
-/** Which of these messages were sent by the key of a service or an installation, as it answered. */
-export async function selectSentByServices(db: Db, messageIds: readonly string[]) {
+/** Which of these messages programs sent by themselves: no person approved them. */
+export async function selectSentByServices(
+  db: Db,
+  messageIds: readonly string[],
+): Promise<string[]> {
   if (messageIds.length === 0) return [];
-  const rows = await tables<ActionTables>(db)
-    .selectFrom('mailbox_actions')
-    .select('message_id')
-    .where('message_id', 'in', messageIds)
-    .where('by_person', '=', 0)
-    .where('state', '=', 'executed')
-    .execute();
-  return rows.flatMap(({ message_id }) => message_id ?? []);
+  const rows = await sentByServices(db, { ids: idList(db, messageIds) });
+  return rows.map(({ message_id }) => message_id);
 }

@@ -47,7 +47,6 @@ const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['mailbox_id', 'state'],
     ['mailbox_id', 'type'],
     ['mailbox_id', 'actor_id'],
-    ['thread_id', 'id'],
     ['message_id'],
     ['mailbox_id', 'decided_at'],
   ],

@@ -16,7 +16,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { ParseJob, ParseReply, Readings } from './parse-worker.ts';
 import { type ParsedMail, type ParseOptions, withFault } from './parsed-mail.ts';
 
-export type ReportReading = Exclude<keyof Readings, 'mail'>;
+export type ReportReading = Exclude<keyof Readings, 'mail' | 'attachments'>;
 type AnyReading = Readings[keyof Readings];
 
 export interface MimeParser {
@@ -35,6 +35,11 @@ export interface MimeParser {
     raw: Buffer,
     options?: ParseOptions,
   ): Promise<Readings[K]>;
+  /**
+   * The bytes of the attachments of a raw mail, by the numbers of their parts; undefined where they
+   * cannot be had. @throws CapacityError as `parse` does; Error where it takes too long.
+   */
+  readAttachments(raw: Buffer): Promise<Readings['attachments']>;
   /** Ends the workers; mails still in work are refused with CapacityError. */
   close(): Promise<void>;
 }
@@ -72,7 +77,8 @@ async function knownOf(mail: PendingMail, isTimeout: boolean): Promise<ParsedMai
 async function knownSoFar(mail: PendingMail, isTimeout: boolean): Promise<ParsedMail> {
   if (mail.wants !== 'mail') {
     const end = isTimeout ? 'took too long' : 'ended its worker';
-    throw new Error(`reading a ${mail.wants} report ${end}`);
+    const what = mail.wants === 'attachments' ? 'the attachments' : `a ${mail.wants} report`;
+    throw new Error(`reading ${what} ${end}`);
   }
   if (mail.body) {
     const code = isTimeout ? 'split-timeout' : 'parser-failed';
@@ -226,6 +232,7 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
   return {
     parse: (raw, parseOptions) => enqueue('mail', raw, parseOptions),
     readReport: enqueue,
+    readAttachments: (raw) => enqueue('attachments', raw),
     async close() {
       isClosed = true;
       for (const mail of queue.splice(0)) mail.reject(closedError());

@@ -33,8 +33,6 @@ export const mailboxActions: Migration = {
         where decided_at is not null`,
       `create index mailbox_actions_open on mailbox_actions (expires_at)
         where state = 'proposed'`,
-      `create index mailbox_actions_in_thread on mailbox_actions (thread_id, id)
-        where thread_id is not null`,
       `create index mailbox_actions_of_message on mailbox_actions (message_id)
         where message_id is not null`,
 
