@@ -34,6 +34,7 @@ import { contacts } from './migrations/0028-contacts.ts';
 import { unsubscribeGroups } from './migrations/0029-unsubscribe-groups.ts';
 import { mailboxes } from './migrations/0031-mailboxes.ts';
 import { threads } from './migrations/0032-threads.ts';
+import { threadSearch } from './migrations/0033-thread-search.ts';
 import { mailboxActions } from './migrations/0035-mailbox-actions.ts';
 
 export const migrations: readonly Migration[] = [
@@ -66,6 +67,7 @@ export const migrations: readonly Migration[] = [
   unsubscribeGroups,
   mailboxes,
   threads,
+  threadSearch,
   mailboxActions,
 ];
 

@@ -1,7 +1,9 @@
 // Labels of a thread: short texts that keep their case and are compared without it.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
+import { changesOf } from '../audit/audit.ts';
 import { ConflictError } from '../errors.ts';
+import { record } from '../events/record.ts';
 import type { Db } from '../store/db.ts';
 import { deleteLabels, findLabels, insertLabels } from './label-queries.ts';
 import type { ThreadRow } from './queries.ts';
@@ -26,19 +28,32 @@ function byFolded(labels: readonly string[]): Map<string, string> {
   return wanted;
 }
 
+async function recordLabels(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  before: ThreadStanding,
+  after: ThreadStanding,
+): Promise<void> {
+  const details = changesOf(before, after);
+  if (Object.keys(details).length === 0) return;
+  await record(app, trx, caller, { subject: after.id, action: 'thread.updated', details });
+}
+
 /**
  * Gives a thread labels; one that it has keeps its letters.
  * @throws ResourceNotFoundError; ConflictError where it would have too many.
  */
 export function addLabels(
   app: App,
-  { organizationId }: Caller,
+  caller: Caller,
   mailboxId: string,
   threadId: string,
   { labels }: LabelsInput,
 ): Promise<ThreadStanding> {
   return app.store.write(async (trx) => {
-    const row = await holdThread(trx, organizationId, mailboxId, threadId);
+    const row = await holdThread(trx, caller.organizationId, mailboxId, threadId);
+    const before = await standingOf(trx, row);
     const { last_activity_at } = row;
     const rows = [...byFolded(labels)].map(([folded, label]) => ({
       ...{ thread_id: threadId, folded, label, mailbox_id: mailboxId, last_activity_at },
@@ -48,6 +63,7 @@ export function addLabels(
     if (standing.labels.length > mostLabels) {
       throw new ConflictError('thread', `A thread has at most ${mostLabels} labels`);
     }
+    await recordLabels(app, trx, caller, before, standing);
     return standing;
   });
 }
@@ -55,14 +71,17 @@ export function addLabels(
 /** Takes labels from a thread; those that it lacks are ignored. @throws ResourceNotFoundError. */
 export function removeLabels(
   app: App,
-  { organizationId }: Caller,
+  caller: Caller,
   mailboxId: string,
   threadId: string,
   { labels }: LabelsInput,
 ): Promise<ThreadStanding> {
   return app.store.write(async (trx) => {
-    const row = await holdThread(trx, organizationId, mailboxId, threadId);
+    const row = await holdThread(trx, caller.organizationId, mailboxId, threadId);
+    const before = await standingOf(trx, row);
     await deleteLabels(trx, threadId, [...byFolded(labels).keys()]);
-    return standingOf(trx, row);
+    const standing = await standingOf(trx, row);
+    await recordLabels(app, trx, caller, before, standing);
+    return standing;
   });
 }

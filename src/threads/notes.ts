@@ -4,7 +4,9 @@ import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
+import { changesOf } from '../audit/audit.ts';
 import { ResourceNotFoundError } from '../errors.ts';
+import { record } from '../events/record.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
 import { listNoteRows, type NoteRow, notes } from './note-queries.ts';
@@ -53,6 +55,8 @@ export function createNote(
       updated_at: now,
     };
     await notes.insert(trx, row);
+    const details = { threadId };
+    await record(app, trx, caller, { subject: row.id, action: 'note.created', details });
     return toNote(row);
   });
 }
@@ -98,32 +102,37 @@ export interface NotePath {
 /** Changes what is given. @throws ResourceNotFoundError. */
 export function updateNote(
   app: App,
-  { organizationId }: Caller,
+  caller: Caller,
   path: NotePath,
   { body, color, pinned }: UpdateNote,
 ): Promise<ThreadNote> {
+  const { organizationId } = caller;
+  const { threadId, noteId } = path;
   return app.store.write(async (trx) => {
-    await holdNote(trx, organizationId, path);
+    const before = await holdNote(trx, organizationId, path);
+    const change = {
+      ...(body !== undefined && { body }),
+      ...(color !== undefined && { color }),
+      ...(pinned !== undefined && { pinned: Number(pinned) }),
+    };
+    const changed = Object.keys(changesOf(before, { ...before, ...change }));
+    if (changed.length === 0) return toNote(before);
     const updated_at = app.clock.now();
-    const change = { body, color, pinned, updated_at };
-    return toNote(
-      await notes.update(trx, organizationId, path.noteId, {
-        ...change,
-        pinned: pinned === undefined ? undefined : Number(pinned),
-      }),
-    );
+    const row = await notes.update(trx, organizationId, noteId, { ...change, updated_at });
+    // What it says is nobody else's business.
+    const details = { threadId, changed };
+    await record(app, trx, caller, { subject: noteId, action: 'note.updated', details });
+    return toNote(row);
   });
 }
 
 /** @throws ResourceNotFoundError. */
-export async function deleteNote(
-  app: App,
-  { organizationId }: Caller,
-  path: NotePath,
-): Promise<Deleted> {
+export async function deleteNote(app: App, caller: Caller, path: NotePath): Promise<Deleted> {
   await app.store.write(async (trx) => {
-    await holdNote(trx, organizationId, path);
-    await notes.remove(trx, organizationId, path.noteId);
+    await holdNote(trx, caller.organizationId, path);
+    await notes.remove(trx, caller.organizationId, path.noteId);
+    const details = { threadId: path.threadId };
+    await record(app, trx, caller, { subject: path.noteId, action: 'note.deleted', details });
   });
   return { success: true, message: `Note ${path.noteId} was deleted` };
 }

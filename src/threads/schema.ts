@@ -12,6 +12,7 @@ import { folders } from './queries.ts';
 export const mostLabels = 50;
 const labelCharacters = 64;
 const noteCharacters = 20_000;
+const queryCharacters = 1_000;
 
 const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
 const threadId = z.string().regex(idPattern('thread'), 'is not a thread id');
@@ -52,6 +53,16 @@ export const listThreadsQuery = z.strictObject({
   ...cursorQuery,
   after: time.optional().meta({ description: 'Whose last activity is after this time' }),
   before: time.optional().meta({ description: 'Whose last activity is before this time' }),
+  q: z
+    .string()
+    .min(1)
+    .max(queryCharacters)
+    .optional()
+    .meta({
+      description:
+        'Words that are all in one message: in its subject, its sender or its text. `"a phrase"`, ' +
+        '`from:`, `subject:`, `has:attachment`, and a trailing `*`. A page before the last may be short',
+    }),
   folder: folder.optional().meta({ description: 'Left out: all but `spam` and `trash`' }),
   label: z.string().min(1).max(labelCharacters).optional(),
   unread: queryFlag.optional(),

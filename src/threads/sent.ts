@@ -20,6 +20,7 @@ import {
   type ThreadRow,
 } from './queries.ts';
 import { restateThread, sentPreview } from './restate.ts';
+import { insertDocument } from './search-queries.ts';
 
 /** A message of a mailbox as it is accepted; its rows are stored already. */
 export interface SentMail {
@@ -118,6 +119,14 @@ export async function threadSent(app: App, trx: Db, sent: SentMail): Promise<str
   if (known) await grow(app, trx, known, sent);
   const keys = threadKeys(message, recipients);
   await keepPlace(trx, { mailboxId, keys, at: message.created_at, isSpam: false }, thread.id);
+  await insertDocument(trx, {
+    mailboxId,
+    messageId: message.id,
+    subject: message.subject,
+    from: [message.from_email, message.from_name],
+    text: sent.text,
+    hasAttachment: sent.hasAttachments,
+  });
   const data = { mailboxId, threadId: thread.id, message: presented };
   const event = told(mailboxMessageSent, data);
   await record(app, trx, byService(message.organization_id), { subject: mailboxId, event });

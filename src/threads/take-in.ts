@@ -29,6 +29,7 @@ import {
   type ThreadRow,
 } from './queries.ts';
 import { restateThread } from './restate.ts';
+import { insertDocument } from './search-queries.ts';
 import { isSpam } from './spam.ts';
 import { isFromBefore } from './store-age.ts';
 
@@ -154,6 +155,14 @@ async function takeOne(app: App, trx: Db, arrival: Arrival): Promise<string> {
   });
   if (known) await grow(app, trx, known, arrival);
   await keepPlace(trx, seeker, thread.id);
+  await insertDocument(trx, {
+    mailboxId: mailbox.id,
+    messageId: message.id,
+    subject: message.subject,
+    from: [message.from_email, message.from_name],
+    text: found.text ?? [found.new_content, found.quoted_content].join('\n'),
+    hasAttachment: hasAttachments(found),
+  });
   return thread.id;
 }
 

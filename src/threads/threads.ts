@@ -4,14 +4,16 @@ import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
+import { changesOf } from '../audit/audit.ts';
 import { ResourceNotFoundError, ValidationError } from '../errors.ts';
 import { record } from '../events/record.ts';
 import { getMailboxRow } from '../mailboxes/mailboxes.ts';
 import { lockMailboxes } from '../mailboxes/queries.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
+import { parseQuery } from '../store/full-text/query.ts';
 import { findLabels } from './label-queries.ts';
-import { type ListedThread, listThreadIds, type ThreadFilter } from './list-queries.ts';
+import { listThreadIds, type ThreadFilter } from './list-queries.ts';
 import {
   type Folder,
   findDrafted,
@@ -24,6 +26,7 @@ import {
 } from './queries.ts';
 import { holdMessages, removeThread } from './remove.ts';
 import type { CursorPage, ListThreads, Thread, ThreadStanding, UpdateThread } from './schema.ts';
+import { pageOfListed, searchThreads } from './search.ts';
 
 /** The thread of a mailbox that is there. @throws ResourceNotFoundError (mailbox, thread). */
 export async function getThreadRow(
@@ -134,27 +137,17 @@ export async function listThreads(
 ): Promise<CursorPage<Thread>> {
   const { db } = app.store;
   await getMailboxRow(db, organizationId, mailboxId);
-  const { folder, label, unread, starred, snoozed, after, before } = query;
-  const scope = ['threads', mailboxId, folder, label, unread, starred, snoozed, after, before];
+  const { folder, label, unread, starred, snoozed, after, before, q } = query;
+  const scope = ['threads', mailboxId, folder, label, unread, starred, snoozed, after, before, q];
   const place = cursor === undefined ? null : readCursor(scope, cursor);
   const filter = filterOf(app, mailboxId, { limit, ...query });
-  const found = await listThreadIds(db, filter, place, limit + 1);
-  return toPage(db, found, limit, scope);
-}
-
-async function toPage(
-  db: Db,
-  found: readonly ListedThread[],
-  limit: number,
-  scope: readonly unknown[],
-): Promise<CursorPage<Thread>> {
-  const shown = found.slice(0, limit);
-  const last = found.length > limit ? shown.at(-1) : undefined;
-  const items = await presentThreads(
-    db,
-    shown.map(({ id }) => id),
-  );
-  return { items, nextCursor: last ? cursorAfter(scope, last) : null };
+  const { shown, next } =
+    q === undefined
+      ? pageOfListed(await listThreadIds(db, filter, place, limit + 1), limit)
+      : await searchThreads(db, filter, parseQuery(q), place, limit);
+  const ids = shown.map(({ id }) => id);
+  const items = await presentThreads(db, ids);
+  return { items, nextCursor: next && cursorAfter(scope, next) };
 }
 
 function changeOf(app: App, row: ThreadRow, wanted: UpdateThread): ThreadChange {
@@ -174,6 +167,27 @@ function changeOf(app: App, row: ThreadRow, wanted: UpdateThread): ThreadChange 
   };
 }
 
+/** Changes a thread that is held, audited where anything is another; returns it as it is then. */
+async function changeThread(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  row: ThreadRow,
+  change: ThreadChange,
+): Promise<Thread> {
+  const { id } = row;
+  const [before] = await presentThreads(trx, [id]);
+  const updated_at = app.clock.now();
+  await threads.update(trx, caller.organizationId, id, { ...change, updated_at });
+  const [after] = await presentThreads(trx, [id]);
+  if (!before || !after) throw new ResourceNotFoundError('thread', id);
+  const details = changesOf(before, after);
+  if (Object.keys(details).length > 0) {
+    await record(app, trx, caller, { subject: id, action: 'thread.updated', details });
+  }
+  return after;
+}
+
 /** Changes what is given. @throws ResourceNotFoundError, ValidationError (snoozedUntil). */
 export async function updateThread(
   app: App,
@@ -182,15 +196,9 @@ export async function updateThread(
   id: string,
   wanted: UpdateThread,
 ): Promise<Thread> {
-  const { organizationId } = caller;
   return app.store.write(async (trx) => {
-    const row = await holdThread(trx, organizationId, mailboxId, id);
-    const updated_at = app.clock.now();
-    const change = { ...changeOf(app, row, wanted), updated_at };
-    await threads.update(trx, organizationId, id, change);
-    const [thread] = await presentThreads(trx, [id]);
-    if (!thread) throw new ResourceNotFoundError('thread', id);
-    return thread;
+    const row = await holdThread(trx, caller.organizationId, mailboxId, id);
+    return changeThread(app, trx, caller, row, changeOf(app, row, wanted));
   });
 }
 
@@ -211,9 +219,7 @@ export async function deleteThread(
     if (seen.folder === 'trash') await holdMessages(trx, id);
     const row = await holdThread(trx, organizationId, mailboxId, id);
     if (row.folder !== 'trash') {
-      const updated_at = app.clock.now();
-      const change: ThreadChange = { folder: 'trash', snoozed_until: null, updated_at };
-      await threads.update(trx, organizationId, id, change);
+      await changeThread(app, trx, caller, row, { folder: 'trash', snoozed_until: null });
       return { success: true, message: `Thread ${id} is in trash; deleted again, it is gone` };
     }
     const messages = await removeThread(app, trx, id);

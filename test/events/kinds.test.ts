@@ -17,8 +17,6 @@ import { eachApi } from '../support/each-app.ts';
 /** Nothing tells of these yet. */
 const awaited = [
   'message.unsubscribed',
-  ...['mailbox.message.received', 'mailbox.message.sent'],
-  'mailbox.action.approved',
   'sender.verified',
   'contact.imported',
   ...['conversation.created', 'conversation.updated'],

@@ -38,6 +38,10 @@ function argumentsOf(command: string): string[] {
     DELIVERY_ID: 'the-delivery',
     ADDRESS_ID: 'the-address',
     ACTION_ID: 'the-action',
+    MESSAGE_ID: 'the-message',
+    DRAFT_ID: 'the-draft',
+    THREAD_ID: 'the-thread',
+    NOTE_ID: 'the-note',
   };
   const env = { SVC_API_KEY: 'svc_live_1', ...ids };
   return execFileSync('sh', ['-c', shown], { env, encoding: 'utf8' }).split('\0').slice(0, -1);
@@ -60,7 +64,11 @@ describe('the curl command of', () => {
       .replace('{id}', 'the-id')
       .replace('{deliveryId}', 'the-delivery')
       .replace('{addressId}', 'the-address')
-      .replace('{actionId}', 'the-action');
+      .replace('{actionId}', 'the-action')
+      .replace('{messageId}', 'the-message')
+      .replace('{draftId}', 'the-draft')
+      .replace('{threadId}', 'the-thread')
+      .replace('{noteId}', 'the-note');
     expect(given.slice(0, 5)).toEqual([
       '-X',
       route.method,

@@ -2,6 +2,7 @@
 // each route of the API. A route without a row fails the test next door. Before that what routes are
 // about: how one is made, and what resources.test.ts has to know to hold it to what all share.
 
+import { createDraft } from '../../src/answering/drafts.ts';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { createBlock } from '../../src/blocks/blocks.ts';
@@ -13,12 +14,15 @@ import { createMailbox, pauseMailbox } from '../../src/mailboxes/mailboxes.ts';
 import type { Mailbox } from '../../src/mailboxes/schema.ts';
 import type { IdKind } from '../../src/runtime/ids.ts';
 import { createSender } from '../../src/senders/senders.ts';
+import { createNote } from '../../src/threads/notes.ts';
+import { listThreads } from '../../src/threads/threads.ts';
 import { createGroup } from '../../src/unsubscribe-groups/groups.ts';
 import { pauseWarming, startWarming } from '../../src/warming/warming.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { agentOf, propose } from '../mailbox-actions/fixtures.ts';
 import { payload, send } from '../messages/fixtures.ts';
 import type { HttpApi } from '../support/http-client.ts';
+import { arrive } from '../threads/mails.ts';
 import type { CallerName, Side } from './permission-world.ts';
 
 /** Where one is made: `serial` is another each time. */
@@ -62,6 +66,9 @@ const senders = '/v1/email/senders';
 const blocks = '/v1/email/blocks';
 const contacts = '/v1/contacts';
 const mailboxes = '/v1/mailboxes';
+const thread = '/v1/mailboxes/{id}/threads/{threadId}';
+const answered = `${mailboxes}/{id}/messages/{messageId}`;
+const draft = `${mailboxes}/{id}/drafts/{draftId}`;
 const namespaces = '/v1/mailbox-namespaces';
 const catchAll = '/v1/email/catch-all';
 const keys = '/v1/api-keys';
@@ -107,6 +114,38 @@ async function proposingMailbox(maker: Maker): Promise<Mailbox> {
   }
   return mailbox;
 }
+
+/** What a threaded mailbox has, by its id. */
+const threadsOf = new Map<
+  string,
+  Record<'threadId' | 'noteId' | 'messageId' | 'draftId', string>
+>();
+
+/** A mailbox that a mail came into. */
+async function threadedMailbox({ app, operator, serial, domain }: Maker) {
+  const address = `t${serial}@${domain}`;
+  const { id } = await createMailbox(app, operator, { slug: `t${serial}`, address });
+  const messageId = await arrive(app, { rcpt: [address], to: address, text: `of ${domain}` });
+  const { items } = await listThreads(app, operator, id, { limit: 1 });
+  const threadId = items[0]?.id ?? '';
+  const note = await createNote(app, operator, id, threadId, { body: `of ${domain}` });
+  const draft = { to: [`to@${domain}`], subject: 'Draft', text: `of ${domain}` };
+  const { id: draftId } = await createDraft(app, operator, id, draft);
+  threadsOf.set(id, { threadId, noteId: note.id, messageId, draftId });
+  return { id };
+}
+
+/** What of it the path of a route names. */
+function named(...names: (keyof NonNullable<ReturnType<typeof threadsOf.get>>)[]) {
+  return (own: Side, id: string | null) => {
+    const all = threadsOf.get(id ?? '') ?? threadsOf.get(own.shared.threadedMailbox);
+    return Object.fromEntries(names.map((name) => [name, all?.[name] ?? '']));
+  };
+}
+
+/** Of the mailbox that the path names, or of the organization's own. */
+const inThread = ({ shared }: Side, id: string | null) =>
+  threadsOf.get(id ?? '') ?? threadsOf.get(shared.threadedMailbox) ?? {};
 
 /** `keys:write` alone manages a writeKey, `keys:delete` a deleteKey. */
 export const resources = {
@@ -191,6 +230,13 @@ export const resources = {
     make: proposingMailbox,
     samples: mailboxSamples,
   },
+  /** With a thread that has a note. */
+  threadedMailbox: {
+    path: mailboxes,
+    idKind: 'mailbox',
+    make: threadedMailbox,
+    samples: mailboxSamples,
+  },
   unsubscribeGroup: {
     path: unsubscribeGroups,
     idKind: 'unsubscribeGroup',
@@ -261,7 +307,7 @@ export interface Row {
   spends?: boolean;
   query?: string;
   /** What the path names besides `{id}`: of the own organization. */
-  params?: (own: Side, id: string) => Record<string, string>;
+  params?: (own: Side, id: string | null) => Record<string, string>;
   /** A body for a caller of the organization; `serial` is another in every request. */
   body?: (own: Side, serial: number) => unknown;
   headers?: (serial: number) => Record<string, string>;
@@ -295,6 +341,7 @@ const deletesWebhooks: readonly CallerName[] = [...all, 'remover'];
 const readsMailboxes: readonly CallerName[] = [...all, 'viewer'];
 const writesMailboxes: readonly CallerName[] = [...all, 'writer'];
 const deletesMailboxes: readonly CallerName[] = [...all, 'remover'];
+const sendsFromMailboxes: readonly CallerName[] = all;
 const readsKeys: readonly CallerName[] = ['owner', 'admin', 'viewer', 'locksmith'];
 const writesKeys: readonly CallerName[] = ['owner', 'admin', 'writer', 'locksmith'];
 const deletesKeys: readonly CallerName[] = ['owner', 'admin', 'remover', 'locksmith'];
@@ -302,6 +349,9 @@ const readsOrganization: readonly CallerName[] = ['owner', 'admin', 'viewer', 'a
 /** The log of events too. */
 const readsWebhooks: readonly CallerName[] = [...all, 'viewer'];
 const readsAnalytics: readonly CallerName[] = [...all, 'viewer', 'analyst'];
+
+/** A mail to nobody else. */
+const written = (serial: number) => ({ to: [`u${serial}@own.example`], text: `mail ${serial}` });
 
 function scheduled(email: Record<string, unknown>, serial: number) {
   const scheduledFor = '2026-02-01T00:00:00Z';
@@ -488,7 +538,7 @@ export const rows: Readonly<Record<string, Row>> = {
     may: readsMailboxes,
     gives: 200,
     on: 'proposingMailbox',
-    params: (_own, id) => ({ actionId: proposals.get(id) ?? unknownAction }),
+    params: (_own, id) => ({ actionId: proposals.get(id ?? '') ?? unknownAction }),
   },
   // Of all these keys none is a person's.
   [`POST ${mailboxes}/{id}/actions/{actionId}/reject`]: {
@@ -496,8 +546,153 @@ export const rows: Readonly<Record<string, Row>> = {
     gives: 200,
     on: 'proposingMailbox',
     spends: true,
-    params: (_own, id) => ({ actionId: proposals.get(id) ?? unknownAction }),
+    params: (_own, id) => ({ actionId: proposals.get(id ?? '') ?? unknownAction }),
     body: () => ({ note: 'not so' }),
+  },
+  [`GET ${mailboxes}/{id}/threads`]: { may: readsMailboxes, gives: 200, on: 'threadedMailbox' },
+  [`GET ${thread}`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: inThread,
+  },
+  [`PATCH ${thread}`]: {
+    may: writesMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: inThread,
+    body: (_own, serial) => ({ starred: serial % 2 === 0, priority: serial % 2 ? 'high' : 'low' }),
+  },
+  // To trash.
+  [`DELETE ${thread}`]: {
+    may: deletesMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    spends: true,
+    params: inThread,
+  },
+  [`GET ${thread}/messages`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: inThread,
+  },
+  [`POST ${thread}/labels`]: {
+    may: writesMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: inThread,
+    body: (_own, serial) => ({ labels: [`label ${serial}`] }),
+  },
+  [`DELETE ${thread}/labels`]: {
+    may: writesMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: inThread,
+    body: () => ({ labels: ['of a test'] }),
+  },
+  [`GET ${thread}/notes`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: inThread,
+  },
+  [`POST ${thread}/notes`]: {
+    may: writesMailboxes,
+    gives: 201,
+    on: 'threadedMailbox',
+    params: inThread,
+    body: (_own, serial) => ({ body: `note ${serial}` }),
+  },
+  [`PATCH ${thread}/notes/{noteId}`]: {
+    may: writesMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: inThread,
+    body: (_own, serial) => ({ body: `changed ${serial}` }),
+  },
+  [`DELETE ${thread}/notes/{noteId}`]: {
+    may: deletesMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    spends: true,
+    params: inThread,
+  },
+  [`POST ${mailboxes}/{id}/messages`]: {
+    may: sendsFromMailboxes,
+    gives: 201,
+    on: 'threadedMailbox',
+    body: (_own, serial) => ({ ...written(serial), subject: 'New' }),
+  },
+  [`POST ${answered}/reply`]: {
+    may: sendsFromMailboxes,
+    gives: 201,
+    on: 'threadedMailbox',
+    params: named('messageId'),
+    body: (_own, serial) => ({ text: `reply ${serial}` }),
+    headers: (serial) => ({ 'idempotency-key': `reply ${serial}` }),
+  },
+  [`POST ${answered}/reply-all`]: {
+    may: sendsFromMailboxes,
+    gives: 201,
+    on: 'threadedMailbox',
+    params: named('messageId'),
+    body: (_own, serial) => ({ text: `reply ${serial}` }),
+  },
+  [`POST ${answered}/forward`]: {
+    may: sendsFromMailboxes,
+    gives: 201,
+    on: 'threadedMailbox',
+    params: named('messageId'),
+    body: (_own, serial) => written(serial),
+  },
+  [`GET ${mailboxes}/{id}/drafts`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    query: '?limit=100',
+  },
+  [`POST ${mailboxes}/{id}/drafts`]: {
+    may: writesMailboxes,
+    gives: 201,
+    on: 'threadedMailbox',
+    body: (_own, serial) => ({ ...written(serial), subject: 'Draft' }),
+  },
+  [`GET ${draft}`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: named('draftId'),
+  },
+  [`PATCH ${draft}`]: {
+    may: writesMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: named('draftId'),
+    body: (_own, serial) => ({ text: `changed ${serial}` }),
+  },
+  [`DELETE ${draft}`]: {
+    may: deletesMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    spends: true,
+    params: named('draftId'),
+  },
+  [`POST ${draft}/send`]: {
+    may: sendsFromMailboxes,
+    gives: 201,
+    on: 'threadedMailbox',
+    spends: true,
+    params: named('draftId'),
+  },
+  // Of all these keys none is a person's; what it would send is nothing: 200, failed.
+  [`POST ${mailboxes}/{id}/actions/{actionId}/approve`]: {
+    may: [],
+    gives: 200,
+    on: 'proposingMailbox',
+    spends: true,
+    params: (_own, id) => ({ actionId: proposals.get(id ?? '') ?? unknownAction }),
+    body: () => ({ note: 'go' }),
   },
   [`GET ${namespaces}`]: { may: readsMailboxes, gives: 200, query: '?limit=100' },
   [`POST ${namespaces}`]: {
@@ -659,6 +854,6 @@ export const rows: Readonly<Record<string, Row>> = {
 
 /** The path of a row, asked of the own organization: what it names filled in. */
 export function pathOf(path: string, row: Row, own: Side, id: string | null): string {
-  const named = Object.entries({ id: id ?? '', ...row.params?.(own, id ?? '') });
+  const named = Object.entries({ id: id ?? '', ...row.params?.(own, id) });
   return named.reduce<string>((at, [name, is]) => at.replace(`{${name}}`, is), path);
 }

@@ -31,11 +31,26 @@ export function agentOf(app: App, operator: Caller, mailboxId: string): Promise<
   return callerOf(app, operator, input);
 }
 
+/** It may not go: nobody may send from there. */
+const mail = {
+  type: 'reply',
+  threadId: null,
+  inReplyToMessageId: null,
+  draft: null,
+  from: { email: 'nobody@elsewhere.example', name: null },
+  to: ['ada@example.com'],
+  cc: [],
+  bcc: [],
+  subject: 'Re: hello',
+  text: 'Hello Ada',
+  html: null,
+  attachments: [],
+};
+
 /** A proposal whose content would send nothing. */
 export async function propose(app: App, mailboxId: string, by: Caller): Promise<MailboxAction> {
-  const content = JSON.stringify({ text: 'Hello Ada', html: null, attachments: [] });
   const proposal = await app.store.write((trx) =>
-    storeProposal(app, trx, by, { mailboxId, type: 'reply', threadId: null, summary }, content),
+    storeProposal(app, trx, by, { mailboxId, type: 'reply', threadId: null, summary }, JSON.stringify(mail)),
   );
   return proposal.action;
 }

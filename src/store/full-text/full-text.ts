@@ -1,0 +1,201 @@
+// Full text behind one port: documents go in under a key, and what is asked gives keys. Words are ours
+// (words.ts), so both engines find the same; here stands what each of them keeps, and its own syntax,
+// which no text reaches.
+//
+//   engine     | documents                               | words
+//   -----------+-----------------------------------------+----------------------------------------------
+//   SQLite     | a row for each key, numbered            | FTS5 without contents, by that number
+//   PostgreSQL | a row for each key, with its `tsvector` | GIN over it
+//
+// Each word begins with five characters of its scope, so that a word that is rare in one mailbox is found
+// as fast where all others are full of it. Two scopes may have the same five: the caller asks of what is
+// found whether it is its own.
+import { createHash } from 'node:crypto';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { change, type Db, engineOf, idList, isOneOf, type ParameterOf, statement } from '../db.ts';
+import { type FullTextDocument, gap, placesOf } from './document.ts';
+import type { FullTextQuery } from './query.ts';
+import type { Phrase } from './words.ts';
+
+type Untyped = Record<string, Record<string, unknown>>;
+
+/** What goes into the index, under a key that is unique over all scopes. */
+export interface FullTextEntry {
+  scope: string;
+  key: string;
+  document: FullTextDocument;
+}
+
+/** Of which scope what is asked for. */
+export interface FullTextQuestion {
+  scope: string;
+  query: FullTextQuery;
+}
+
+const scopeCharacters = 5;
+/** Between words that no phrase goes across: no word is this. */
+const nothing = '_';
+
+function prefixOf(scope: string): string {
+  const digest = createHash('sha256').update(scope).digest();
+  return digest.readUIntBE(0, 6).toString(36).padStart(10, '0').slice(-scopeCharacters);
+}
+
+/** The words in their order, as the tokenizer of FTS5 takes them apart again. */
+function fts5Text({ scope, document }: FullTextEntry): string {
+  const prefix = prefixOf(scope);
+  return placesOf(document)
+    .map((word) => (word === gap ? nothing : prefix + word))
+    .join(' ');
+}
+
+/** Each word with its places. Words have neither `'` nor `\`. */
+function tsvectorText({ scope, document }: FullTextEntry): string {
+  const prefix = prefixOf(scope);
+  const places = new Map<string, number[]>();
+  for (const [index, word] of placesOf(document).entries()) {
+    if (word === gap) continue;
+    const at = places.get(word);
+    if (at) at.push(index + 1);
+    else places.set(word, [index + 1]);
+  }
+  return [...places].map(([word, at]) => `'${prefix}${word}':${at.join()}`).join(' ');
+}
+
+function fts5Query({ scope, query }: FullTextQuestion): string {
+  const prefix = prefixOf(scope);
+  const phrase = ({ words, isPrefix }: Phrase) =>
+    `"${words.map((word) => prefix + word).join(' ')}"${isPrefix ? ' *' : ''}`;
+  return query.map(phrase).join(' AND ');
+}
+
+function tsquery({ scope, query }: FullTextQuestion): string {
+  const prefix = prefixOf(scope);
+  const phrase = ({ words, isPrefix }: Phrase) => {
+    const quoted = words.map((word) => `'${prefix}${word}'`).join(' <-> ');
+    return `(${quoted}${isPrefix ? ':*' : ''})`;
+  };
+  return query.map(phrase).join(' & ');
+}
+
+class FullText {
+  readonly #table: string;
+  readonly #key: string;
+  readonly #insertKey;
+  readonly #insertWords;
+  readonly #insertVector;
+
+  constructor(table: string, key: string) {
+    this.#table = table;
+    this.#key = key;
+    this.#insertKey = statement<Untyped, { key: string }, { id: number }>(
+      (db, parameter) =>
+        db
+          .insertInto(table)
+          .values({ [key]: parameter('key') })
+          // Says the number of one that is there.
+          .onConflict((conflict) => conflict.column(key).doUpdateSet({ [key]: parameter('key') }))
+          .returning('id') as never,
+    );
+    this.#insertWords = change<Untyped, { id: number; words: string }>((db, parameter) =>
+      db
+        .insertInto(wordsTable(table))
+        .orReplace()
+        .values({ rowid: parameter('id'), words: parameter('words') }),
+    );
+    this.#insertVector = change(
+      (db: Kysely<Untyped>, parameter: ParameterOf<{ key: string; words: string }>) =>
+        db
+          .insertInto(table)
+          .values({ [key]: parameter('key'), words: sql`${parameter('words')}::tsvector` })
+          .onConflict((conflict) =>
+            conflict.column(key).doUpdateSet({ words: sql`excluded.words` }),
+          ),
+    );
+  }
+
+  /** Puts documents in; what was there under a key is replaced. */
+  async index(db: Db, entries: readonly FullTextEntry[]): Promise<void> {
+    const isPostgres = engineOf(db) === 'postgres';
+    const sorted = entries.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    for (const entry of sorted) {
+      if (isPostgres) {
+        await this.#insertVector(db, { key: entry.key, words: tsvectorText(entry) });
+      } else {
+        const [row] = await this.#insertKey(db, { key: entry.key });
+        await this.#insertWords(db, { id: row?.id ?? 0, words: fts5Text(entry) });
+      }
+    }
+  }
+
+  /** Takes documents out. Those whose row goes with what it refers to need it not. */
+  async remove(db: Db, keys: readonly string[]): Promise<void> {
+    if (keys.length === 0) return;
+    await sql`delete from ${sql.table(this.#table)}
+      where ${isOneOf(db, this.#key, idList(db, keys))}`.execute(db);
+  }
+
+  /** The keys of what is found, in no order, up to `limit`: as many may mean that there are more. */
+  async find(db: Db, question: FullTextQuestion, limit: number): Promise<string[]> {
+    if (question.query.length === 0) return [];
+    const [table, key] = [sql.table(this.#table), sql.ref(this.#key)];
+    if (engineOf(db) === 'postgres') {
+      return keysOf(
+        db,
+        sql`select ${key} as key from ${table}
+          where words @@ ${tsquery(question)}::tsquery limit ${limit}`,
+      );
+    }
+    const words = sql.table(wordsTable(this.#table));
+    return keysOf(
+      db,
+      sql`select ${key} as key from ${words} cross join ${table} on id = ${words}.rowid
+        where ${words} match ${fts5Query(question)} limit ${limit}`,
+    );
+  }
+
+  /** Which of these are found: what a walk asks of the few that it has come to. */
+  async matching(
+    db: Db,
+    question: FullTextQuestion,
+    keys: readonly string[],
+  ): Promise<Set<string>> {
+    if (question.query.length === 0 || keys.length === 0) return new Set();
+    const [table, key] = [sql.table(this.#table), sql.ref(this.#key)];
+    const these = isOneOf(db, this.#key, idList(db, keys));
+    if (engineOf(db) === 'postgres') {
+      // In a `case`, so that no plan reads all that match.
+      const asked = sql`case when words @@ ${tsquery(question)}::tsquery then 1 else 0 end = 1`;
+      const found = await keysOf(
+        db,
+        sql`select ${key} as key from ${table} where ${these} and ${asked}`,
+      );
+      return new Set(found);
+    }
+    const words = sql.table(wordsTable(this.#table));
+    const matches = sql`${words} match ${fts5Query(question)}`;
+    // FTS5 gathers all words that begin so, each time that it is asked.
+    const isGathered = question.query.some(({ isPrefix }) => isPrefix);
+    const asked = isGathered
+      ? sql`select ${key} as key from ${table}
+          where ${these} and id in (select rowid from ${words} where ${matches})`
+      : sql`select ${key} as key from ${table} cross join ${words} on ${words}.rowid = id
+          where ${these} and ${matches}`;
+    return new Set(await keysOf(db, asked));
+  }
+}
+
+async function keysOf(db: Db, query: RawBuilder<unknown>): Promise<string[]> {
+  const { rows } = await (query as RawBuilder<{ key: string }>).execute(db);
+  return rows.map(({ key }) => key);
+}
+
+/** The index over the documents of `table`, whose column `key` names them. */
+export function fullTextOf(table: string, key: string): FullText {
+  return new FullText(table, key);
+}
+
+/** SQLite keeps the words apart from the documents. */
+function wordsTable(table: string): string {
+  return `${table}_words`;
+}

@@ -1,0 +1,58 @@
+// Reads what a person looks for. Words are ANDed; nothing else has a meaning, and no engine's own syntax
+// is reached, as only words of ours go on (words.ts).
+//
+//   written                       | found is a document
+//   ------------------------------+--------------------------------------------------------------
+//   berlin 2024                   | with both words, in any order
+//   "annual report"               | with these words one after the other
+//   e-mail, (a+b)                 | the same: what has no space in it is a phrase
+//   joe@example.com               | with exactly this address
+//   from:joe  subject:"the plan"  | with that in the sender, or in the subject
+//   has:attachment                | with an attachment
+//   repor*  "annual rep*"  from:j*| with a word that begins so
+import { ValidationError } from '../../errors.ts';
+import { attachmentWord, marks } from './document.ts';
+import { addressesIn, folded, type Phrase, phraseOf } from './words.ts';
+
+/** All phrases are in a document that is found; without any nothing is found. */
+export type FullTextQuery = readonly Phrase[];
+
+const mostWords = 40;
+
+/** A field, if one is named, then a phrase in quotes or what has no space and no quote. */
+const term = /(?:(from|subject):)?(?:"([^"]*)"(\*?)|([^\s"]+))/giu;
+
+/** @throws ValidationError on `q` where it has too many words */
+export function parseQuery(text: string): FullTextQuery {
+  const phrases = new Map<string, Phrase>();
+  for (const [, field, quoted, star, bare] of text.normalize('NFC').matchAll(term)) {
+    const phrase = readTerm(field?.toLowerCase(), quoted ?? bare ?? '', star === '*');
+    if (phrase.words.length > 0) phrases.set(JSON.stringify(phrase), phrase);
+  }
+  const count = [...phrases.values()].reduce((sum, { words }) => sum + words.length, 0);
+  if (count > mostWords) {
+    throw ValidationError.of('q', `has more than ${mostWords} words: ask for fewer`);
+  }
+  return [...phrases.values()];
+}
+
+function readTerm(field: string | undefined, written: string, hasStar: boolean): Phrase {
+  const text = folded(written);
+  if (field === undefined && text === 'has:attachment') {
+    return { words: [attachmentWord], isPrefix: false };
+  }
+  const mark = markOf(field);
+  const isPrefix = hasStar || /[\p{L}\p{M}\p{N}]\*$/v.test(text);
+  const bare = text.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gv, '');
+  const [address] = addressesIn(bare, 1);
+  if (address === bare && !isPrefix && mark !== marks.subject) {
+    return { words: [mark + marks.address + address], isPrefix: false };
+  }
+  const phrase = phraseOf(text, isPrefix);
+  return { ...phrase, words: phrase.words.map((word) => mark + word) };
+}
+
+function markOf(field: string | undefined): string {
+  if (field === 'from') return marks.from;
+  return field === 'subject' ? marks.subject : '';
+}

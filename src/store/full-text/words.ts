@@ -1,0 +1,117 @@
+// From a text to the words by which it is found: one tokenizer for both engines, so that both find the
+// same. What is indexed and what is asked goes through it.
+//
+//   text                      | words
+//   --------------------------+--------------------------------------------------------------------
+//   letters, marks and digits | one word: NFKC, case folded, without diacritics, 64 characters
+//   scripts without spaces    | pairs of characters, then the last one: 東京都 is 東京, 京都, 都
+//   anything else             | stands between words
+
+/** Longer words are cut: a SHA-256 in hexadecimal is one whole. */
+const wordCharacters = 64;
+
+/** Vowel signs of other scripts are letters to their readers: only accents and points go, and what is unseen. */
+const diacritics =
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each of them is meant alone
+  /[\u00ad\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u20d0-\u20ff\u2060\ufe00-\ufe0f\ufe20-\ufe2f\ufeff]/g;
+/** Letters that no normal form takes apart. */
+const strokes: Readonly<Record<string, string>> = {
+  æ: 'ae',
+  ð: 'd',
+  ø: 'o',
+  þ: 'th',
+  đ: 'd',
+  ħ: 'h',
+  ł: 'l',
+  œ: 'oe',
+  ŧ: 't',
+  ς: 'σ',
+};
+const stroked = /[æðøþđħłœŧς]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
+const ascii = /^[\x00-\x7f]*$/;
+
+/** NFKC, full case folding, without diacritics. Folding twice changes nothing. */
+export function folded(text: string): string {
+  if (ascii.test(text)) return text.toLowerCase();
+  const bare = text.normalize('NFKD').replace(diacritics, '');
+  // Upper case first: `ß` and `ss` meet, and the dotless ı and i.
+  return bare
+    .toUpperCase()
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(diacritics, '')
+    .replace(stroked, (letter) => strokes[letter] ?? letter)
+    .normalize('NFC');
+}
+
+/** CJK, and the scripts of South-East Asia. */
+const unspaced = ['Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Hangul', 'Thai', 'Lao', 'Khmer']
+  .concat('Myanmar', 'Yi')
+  .map((script) => `\\p{scx=${script}}`)
+  .join('');
+const paired = `[[${unspaced}]&&[\\p{L}\\p{M}]]`;
+/** A run of one kind: the first group has it where it is cut into pairs. */
+const runs = new RegExp(`(${paired}+)|[[\\p{L}\\p{M}\\p{N}]--${paired}]+`, 'gv');
+
+/** The words of a folded text in their order, up to `most`. */
+export function wordsOf(text: string, most = Number.POSITIVE_INFINITY): string[] {
+  const words: string[] = [];
+  for (const [word, characters] of text.matchAll(runs)) {
+    if (characters) pairs(words, characters);
+    else words.push(cut(word));
+    if (words.length >= most) return words.slice(0, most);
+  }
+  return words;
+}
+
+function pairs(words: string[], run: string): void {
+  let before = '';
+  for (const character of run) {
+    if (before !== '') words.push(before + character);
+    before = character;
+  }
+  words.push(before);
+}
+
+function cut(word: string): string {
+  return word.length > wordCharacters ? word.slice(0, wordCharacters).toWellFormed() : word;
+}
+
+/** What is asked for: these words one after the other, of the last of them its beginning where `isPrefix`. */
+export interface Phrase {
+  words: readonly string[];
+  isPrefix: boolean;
+}
+
+const endsPaired = new RegExp(`${paired}$`, 'v');
+
+/** A folded text as it is asked for. In a script without spaces it may end, or begin, within a run. */
+export function phraseOf(text: string, isPrefix = false): Phrase {
+  const words = wordsOf(text);
+  const last = words.at(-1) ?? '';
+  if (!endsPaired.test(last)) return { words, isPrefix };
+  // The last character alone says that its run ends there: asked only where nothing else was.
+  const before = words.at(-2) ?? '';
+  const isInPair = before.length > last.length && before.endsWith(last);
+  return isInPair ? { words: words.slice(0, -1), isPrefix } : { words, isPrefix: true };
+}
+
+const localPart = /[\p{L}\p{M}\p{N}_+][\p{L}\p{M}\p{N}._+\-]*$/v;
+const domain = /[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N}\-]*(?:\.[\p{L}\p{M}\p{N}\-]+)+/vy;
+const localCharacters = 64;
+const domainCharacters = 253;
+
+/** The mail addresses in a folded text, each once, up to `most`. */
+export function addressesIn(text: string, most: number): Set<string> {
+  const found = new Set<string>();
+  for (let at = text.indexOf('@'); at >= 0 && found.size < most; at = text.indexOf('@', at + 1)) {
+    const right = text.slice(at + 1, at + 1 + domainCharacters);
+    domain.lastIndex = 0;
+    const host = domain.exec(right)?.[0];
+    if (!host) continue;
+    const local = localPart.exec(text.slice(Math.max(0, at - localCharacters), at))?.[0];
+    if (local) found.add(`${local}@${host}`);
+  }
+  return found;
+}
