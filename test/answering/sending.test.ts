@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Draft } from '../../src/answering/schema.ts';
 import { createBlock } from '../../src/blocks/blocks.ts';
+import { addDomain } from '../../src/domains/domains.ts';
+import { verifyDomain } from '../../src/domains/verification.ts';
 import { updateMailbox } from '../../src/mailboxes/mailboxes.ts';
 import type { Thread } from '../../src/threads/schema.ts';
 import { type RunningPipeline, startPipeline } from '../support/delivery.ts';
@@ -44,8 +46,6 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
     it('from its default sender, and an answer to it comes into its thread', async () => {
       const defaultFrom = { address: 'hello@example.com', displayName: 'Hello' };
       const { app, operator } = test;
-      const { addDomain } = await import('../../src/domains/domains.ts');
-      const { verifyDomain } = await import('../../src/domains/verification.ts');
       const domain = await addDomain(app, operator, { domain: 'example.com', dkim: 'ed25519' });
       await verifyDomain(app, operator, domain.id, { force: true });
       await updateMailbox(app, operator, desk.id, { defaultFrom });
