@@ -14,6 +14,7 @@ import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../errors.ts';
+import { record } from '../events/record.ts';
 import { isProposed } from '../mailbox-actions/queries.ts';
 import { getMailboxRow } from '../mailboxes/mailboxes.ts';
 import { isoTime } from '../runtime/clock.ts';
@@ -140,6 +141,11 @@ async function answerOf(app: App, { organizationId }: Caller, mailboxId: string,
   return { begun: { to, cc, subject }, threadId };
 }
 
+/** What of it was changed is nobody else's before it is sent. */
+function changeOf(row: DraftRow, action: 'draft.created' | 'draft.updated' | 'draft.deleted') {
+  return { subject: row.id, action, details: { mailboxId: row.mailbox_id } };
+}
+
 /** @throws ResourceNotFoundError (mailbox, message). */
 export async function createDraft(
   app: App,
@@ -169,6 +175,7 @@ export async function createDraft(
       updated_at: now,
     };
     await drafts.insert(trx, row);
+    await record(app, trx, caller, changeOf(row, 'draft.created'));
     return present(trx, row);
   });
 }
@@ -176,10 +183,11 @@ export async function createDraft(
 /** Changes what is given. @throws ResourceNotFoundError, ConflictError (proposed). */
 export function updateDraft(
   app: App,
-  { organizationId }: Caller,
+  caller: Caller,
   at: At,
   wanted: UpdateDraft,
 ): Promise<Draft> {
+  const { organizationId } = caller;
   return app.store.write(async (trx) => {
     const row = await getOpenRow(trx, organizationId, at);
     const change = {
@@ -188,15 +196,18 @@ export function updateDraft(
       // Of two changes within a millisecond the second is another one.
       updated_at: Math.max(app.clock.now(), row.updated_at + 1),
     };
+    await record(app, trx, caller, changeOf(row, 'draft.updated'));
     return present(trx, await drafts.update(trx, organizationId, row.id, change));
   });
 }
 
 /** @throws ResourceNotFoundError, ConflictError (proposed). */
-export function deleteDraft(app: App, { organizationId }: Caller, at: At): Promise<Deleted> {
+export function deleteDraft(app: App, caller: Caller, at: At): Promise<Deleted> {
+  const { organizationId } = caller;
   return app.store.write(async (trx) => {
     const row = await getOpenRow(trx, organizationId, at);
     await drafts.remove(trx, organizationId, row.id);
+    await record(app, trx, caller, changeOf(row, 'draft.deleted'));
     if (row.thread_id !== null) await endDraftThread(trx, row.mailbox_id, row.thread_id);
     return { success: true, message: `Draft ${row.id} is deleted` };
   });

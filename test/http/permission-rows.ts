@@ -130,6 +130,7 @@ async function threadedMailbox({ app, operator, serial, domain }: Maker) {
   const threadId = items[0]?.id ?? '';
   const note = await createNote(app, operator, id, threadId, { body: `of ${domain}` });
   const draft = { to: [`to@${domain}`], subject: 'Draft', text: `of ${domain}` };
+  await createDraft(app, operator, id, draft);
   const { id: draftId } = await createDraft(app, operator, id, draft);
   threadsOf.set(id, { threadId, noteId: note.id, messageId, draftId });
   return { id };

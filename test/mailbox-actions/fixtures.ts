@@ -50,7 +50,13 @@ const mail = {
 /** A proposal whose content would send nothing. */
 export async function propose(app: App, mailboxId: string, by: Caller): Promise<MailboxAction> {
   const proposal = await app.store.write((trx) =>
-    storeProposal(app, trx, by, { mailboxId, type: 'reply', threadId: null, summary }, JSON.stringify(mail)),
+    storeProposal(
+      app,
+      trx,
+      by,
+      { mailboxId, type: 'reply', threadId: null, summary },
+      JSON.stringify(mail),
+    ),
   );
   return proposal.action;
 }
