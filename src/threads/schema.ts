@@ -50,7 +50,6 @@ const instant = z.union(
 const time = instant.transform((text) => Date.parse(text));
 
 export const listThreadsQuery = z.strictObject({
-  ...cursorQuery,
   after: time.optional().meta({ description: 'Whose last activity is after this time' }),
   before: time.optional().meta({ description: 'Whose last activity is before this time' }),
   q: z
@@ -68,6 +67,7 @@ export const listThreadsQuery = z.strictObject({
   unread: queryFlag.optional(),
   starred: queryFlag.optional(),
   snoozed: queryFlag.optional().meta({ description: '`true`: those whose time has not come' }),
+  ...cursorQuery,
 });
 
 export const listMessagesQuery = z.strictObject(cursorQuery);
@@ -143,7 +143,7 @@ export const threadMessageOutput = message
   })
   .meta({ id: 'ThreadMessage', description: 'A message in a thread' });
 
-export const noteColors = [
+const noteColors = [
   'yellow',
   'green',
   'blue',

@@ -80,7 +80,7 @@ function toThread(row: ThreadRow, labels: readonly string[], hasDraft: boolean):
 }
 
 /** As the API shows them, in the order of the ids; what is gone meanwhile is left out. */
-export async function presentThreads(db: Db, ids: readonly string[]): Promise<Thread[]> {
+async function presentThreads(db: Db, ids: readonly string[]): Promise<Thread[]> {
   if (ids.length === 0) return [];
   const rows = new Map((await findThreads(db, ids)).map((row) => [row.id, row]));
   const labels = Map.groupBy(await findLabels(db, ids), ({ thread_id }) => thread_id);

@@ -145,8 +145,13 @@ function named(...names: (keyof NonNullable<ReturnType<typeof threadsOf.get>>)[]
 }
 
 /** Of the mailbox that the path names, or of the organization's own. */
-const inThread = ({ shared }: Side, id: string | null) =>
-  threadsOf.get(id ?? '') ?? threadsOf.get(shared.threadedMailbox) ?? {};
+export function inThread(
+  { shared }: Side,
+  id: string | null,
+): { threadId: string; noteId: string } {
+  const none = { threadId: '', noteId: '' };
+  return threadsOf.get(id ?? '') ?? threadsOf.get(shared.threadedMailbox) ?? none;
+}
 
 /** `keys:write` alone manages a writeKey, `keys:delete` a deleteKey. */
 export const resources = {
@@ -555,13 +560,13 @@ export const rows: Readonly<Record<string, Row>> = {
     may: readsMailboxes,
     gives: 200,
     on: 'threadedMailbox',
-    params: inThread,
+    params: (own, id) => ({ ...inThread(own, id) }),
   },
   [`PATCH ${thread}`]: {
     may: writesMailboxes,
     gives: 200,
     on: 'threadedMailbox',
-    params: inThread,
+    params: (own, id) => ({ ...inThread(own, id) }),
     body: (_own, serial) => ({ starred: serial % 2 === 0, priority: serial % 2 ? 'high' : 'low' }),
   },
   // To trash.
@@ -570,46 +575,46 @@ export const rows: Readonly<Record<string, Row>> = {
     gives: 200,
     on: 'threadedMailbox',
     spends: true,
-    params: inThread,
+    params: (own, id) => ({ ...inThread(own, id) }),
   },
   [`GET ${thread}/messages`]: {
     may: readsMailboxes,
     gives: 200,
     on: 'threadedMailbox',
-    params: inThread,
+    params: (own, id) => ({ ...inThread(own, id) }),
   },
   [`POST ${thread}/labels`]: {
     may: writesMailboxes,
     gives: 200,
     on: 'threadedMailbox',
-    params: inThread,
+    params: (own, id) => ({ ...inThread(own, id) }),
     body: (_own, serial) => ({ labels: [`label ${serial}`] }),
   },
   [`DELETE ${thread}/labels`]: {
     may: writesMailboxes,
     gives: 200,
     on: 'threadedMailbox',
-    params: inThread,
+    params: (own, id) => ({ ...inThread(own, id) }),
     body: () => ({ labels: ['of a test'] }),
   },
   [`GET ${thread}/notes`]: {
     may: readsMailboxes,
     gives: 200,
     on: 'threadedMailbox',
-    params: inThread,
+    params: (own, id) => ({ ...inThread(own, id) }),
   },
   [`POST ${thread}/notes`]: {
     may: writesMailboxes,
     gives: 201,
     on: 'threadedMailbox',
-    params: inThread,
+    params: (own, id) => ({ ...inThread(own, id) }),
     body: (_own, serial) => ({ body: `note ${serial}` }),
   },
   [`PATCH ${thread}/notes/{noteId}`]: {
     may: writesMailboxes,
     gives: 200,
     on: 'threadedMailbox',
-    params: inThread,
+    params: (own, id) => ({ ...inThread(own, id) }),
     body: (_own, serial) => ({ body: `changed ${serial}` }),
   },
   [`DELETE ${thread}/notes/{noteId}`]: {
@@ -617,7 +622,7 @@ export const rows: Readonly<Record<string, Row>> = {
     gives: 200,
     on: 'threadedMailbox',
     spends: true,
-    params: inThread,
+    params: (own, id) => ({ ...inThread(own, id) }),
   },
   [`POST ${mailboxes}/{id}/messages`]: {
     may: sendsFromMailboxes,

@@ -28,6 +28,13 @@ const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
   deliveries: [['id'], ['message_id'], ['turn'], ['due_at'], ['lane'], ['claimed_by'], ['sent_at']],
   events: [['message_id'], ['organization_id', 'id']],
   email_projections: [['message_id'], ['due_at']],
+  threads: [['id'], ['mailbox_id', 'folder', 'is_read', 'is_starred']],
+  thread_messages: [['message_id'], ['thread_id']],
+  thread_references: [['mailbox_id', 'message_id_hash'], ['thread_id']],
+  thread_labels: [['thread_id'], ['mailbox_id', 'folded']],
+  thread_notes: [['id'], ['thread_id']],
+  thread_search: [['rowid'], ['message_id'], ['words']],
+  drafts: [['id'], ['thread_id'], ['mailbox_id']],
   message_search: [['organization_id', 'kind', 'value']],
   blocks: [['id'], ['organization_id', 'reason'], ['organization_id', 'folded_address']],
   contacts: [['id'], ['organization_id', 'external_id']],
@@ -66,13 +73,15 @@ const queueIndexes = [
 const wholly: Readonly<Record<string, string>> = { webhook_deliveries: 'endpoint_id' };
 
 /** Indexes in the order of a list: good for a page of it, read in that order, and for single rows of it. */
-const listIndexes = ['events_in_order', 'contacts_of_organization'];
+const listIndexes = ['events_in_order', 'contacts_of_organization', 'threads_snoozed'];
 const isByIds = (words: string) => /\bid ?= ?(\?|\$|ANY|')/.test(words);
 
 /** Ways that lead to as many rows as there are: good for a page in the order of the index alone. */
 const ranges: Readonly<Record<string, string>> = {
   messages: 'status',
   blocks: 'reason',
+  threads: 'folder',
+  thread_labels: 'folded',
   webhook_deliveries: 'status',
 };
 
@@ -121,7 +130,7 @@ function sqlitePlanner(file: string): Planner {
     );
     return details.flatMap((words) => {
       const [, table = '', index = '', condition = ''] =
-        /^(?:SCAN|SEARCH) (\w+)(?: USING (?:COVERING )?INDEX (\w+))?(?:.*\((.*)\))?/.exec(words) ??
+        /^(?:SCAN|SEARCH) (\w+)(?: USING (?:COVERING )?INDEX (\w+))?(?:.*?\((.*)\))?/.exec(words) ??
         [];
       const columns = [...condition.matchAll(/(\w+)\s*[=<>]/g)].map(([, column = '']) => column);
       return table === '' ? [] : [{ table, index, columns, words, isSorted }];
@@ -172,7 +181,7 @@ function entriesIn(node: PlanNode, isSorted: boolean, above: string): Entry[] {
   const table = node['Relation Name'] ?? above;
   const condition = node['Index Cond'] ?? node['TID Cond'] ?? '';
   // "(organization_id = $1) AND (created_at >= $2)": what stands before an operator.
-  const columns = [...condition.matchAll(/(\w+)\)? (?:=|<|>|<=|>=|IS NOT) /g)].map(
+  const columns = [...condition.matchAll(/(\w+)\)? (?:=|<|>|<=|>=|IS NOT|@@) /g)].map(
     ([, column = '']) => column,
   );
   const below = (node.Plans ?? []).flatMap((plan) =>

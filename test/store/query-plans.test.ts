@@ -12,12 +12,20 @@ import { deleteMessage } from '../../src/messages/messages.ts';
 import type { EmailProjection } from '../../src/messages/schema.ts';
 import { createSearchFiller } from '../../src/messages/search.ts';
 import { startQueueGauges } from '../../src/queue/queue-gauges.ts';
-import { pathOf, type Resource, type Row, resources, rows } from '../http/permission-rows.ts';
+import {
+  inThread,
+  pathOf,
+  type Resource,
+  type Row,
+  resources,
+  rows,
+} from '../http/permission-rows.ts';
 import { type PermissionWorld, permissionWorld, type Side } from '../http/permission-world.ts';
 import { receiveMail, shortMail } from '../inbound/received-mail.ts';
 import { burstOverMs, send, startPipeline } from '../support/delivery.ts';
 import { stores } from '../support/test-app.ts';
 import { type Query, watchQueries } from '../support/watched-queries.ts';
+import { arrive } from '../threads/mails.ts';
 import { type Planner, plannerOf } from './plan-rules.ts';
 
 /** A value, or what finds one beside the parameters that are chosen already. */
@@ -28,6 +36,19 @@ const dates: Record<string, Sample> = {
   startDate: '2026-01-05T11:59:58.123Z',
   endDate: '2026-01-06T11:59:58.123Z',
 };
+
+/** Where the second page begins of the threads of the threaded mailbox, or of what its thread has. */
+function nextOf(list: 'threads' | 'messages' | 'notes'): Sample {
+  return async (own, others) => {
+    const first = new URLSearchParams(others);
+    first.set('limit', '1');
+    const { threadId } = inThread(own, null);
+    const base = `/v1/mailboxes/${own.shared.threadedMailbox}/threads`;
+    const path = list === 'threads' ? base : `${base}/${threadId}/${list}`;
+    const { body } = await own.api.get<{ nextCursor: string }>(`${path}?${first}`);
+    return body.nextCursor;
+  };
+}
 
 /** A value of each query parameter of each route. */
 const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
@@ -93,6 +114,20 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
       return body.nextCursor;
     },
   },
+  'GET /v1/mailboxes/{id}/threads': {
+    after: '2026-01-01T00:00:00Z',
+    before: '2027-01-01T00:00:00Z',
+    q: 'hello',
+    folder: 'inbox',
+    label: 'of a test',
+    unread: 'true',
+    starred: 'false',
+    snoozed: 'true',
+    limit: '1',
+    cursor: nextOf('threads'),
+  },
+  'GET /v1/mailboxes/{id}/threads/{threadId}/messages': { limit: '1', cursor: nextOf('messages') },
+  'GET /v1/mailboxes/{id}/threads/{threadId}/notes': { limit: '1', cursor: nextOf('notes') },
   'GET /v1/events': {
     type: 'message.accepted',
     subject: ({ shared }) => shared.message,
@@ -146,7 +181,8 @@ function choicesOf(parameters: readonly string[]): string[][] {
 const seeded = 20_000;
 
 /** Mail of one organization and blocks of two, written past the service: what the planner reckons with. */
-async function seed({ test, own, foreign }: PermissionWorld): Promise<void> {
+async function seed(world: PermissionWorld): Promise<void> {
+  const { test, own, foreign } = world;
   const numbers = sql`(select value as i from generate_series(1, ${sql.lit(seeded)}) value) n`;
   const { organizationId, shared } = own;
   await test.app.store.write(async (trx) => {
@@ -208,7 +244,66 @@ async function seed({ test, own, foreign }: PermissionWorld): Promise<void> {
         'u' || i || '@example.com', 'u' || i || '@example.com', 'bounce', 0
       from ${numbers}`.execute(trx);
   });
+  await seedThreads(world);
   await sql`analyze`.execute(test.app.store.db);
+}
+
+/** Threads of two mailboxes, labelled, each of one message. */
+async function seedThreads({ test, own, foreign }: PermissionWorld): Promise<void> {
+  const numbers = sql`(select value as i from generate_series(1, ${sql.lit(seeded)}) value) n`;
+  const mailbox = sql`case when i % 2 = 0 then ${own.shared.threadedMailbox}
+    else ${foreign.shared.threadedMailbox} end`;
+  await test.app.store.write(async (trx) => {
+    await sql`insert into threads (id, organization_id, mailbox_id, folder, is_read, is_starred,
+        last_activity_at, priority, message_count, attachment_count, created_at, updated_at)
+      select 'thread_' || lpad(i::text, 24, '0'), ${own.organizationId}, ${mailbox},
+        case when i % 5 = 0 then 'archive' else 'inbox' end, i / 2 % 2, i / 4 % 2,
+        i * 1000, 'normal', 1, 0, 0, 0
+      from ${numbers}`.execute(trx);
+    await sql`insert into thread_messages (message_id, thread_id, at, kind, has_attachments)
+      select 'msg_' || lpad(i::text, 24, '0'), 'thread_' || lpad(i::text, 24, '0'), i, 'person', 0
+      from ${numbers}`.execute(trx);
+    await sql`insert into thread_labels (thread_id, folded, label, mailbox_id, last_activity_at)
+      select id, 'made', 'made', mailbox_id, last_activity_at from threads
+      where message_count = 1 and created_at = 0`.execute(trx);
+    await sql`insert into thread_references (mailbox_id, message_id_hash, thread_id, at)
+      select mailbox_id, id, id, 0 from threads where created_at = 0`.execute(trx);
+    await sql`insert into thread_notes (id, organization_id, thread_id, author_kind, body, pinned,
+        created_at, updated_at)
+      select 'note_' || i, ${own.organizationId}, 'thread_' || lpad(i::text, 24, '0'), 'key', '', 0,
+        0, 0 from ${numbers}`.execute(trx);
+    await sql`insert into drafts (id, organization_id, mailbox_id, thread_id, content, state,
+        created_at, updated_at)
+      select 'drf_' || i, ${own.organizationId}, ${mailbox}, 'thread_' || lpad(i::text, 24, '0'),
+        '{}', 'open', 0, 0 from ${numbers}`.execute(trx);
+    await sql`insert into thread_search (message_id, words)
+      select 'msg_' || lpad(i::text, 24, '0'), (select array_to_tsvector(array_agg(md5(i || '.' || k)))
+        from generate_series(1, 30) k) from ${numbers}`.execute(trx);
+  });
+}
+
+/** Two of whatever is listed of the threaded mailbox, whichever two filters are chosen. */
+async function fillThreads({ test: { app, clock }, own }: PermissionWorld): Promise<void> {
+  const { api, shared } = own;
+  const { threadId } = inThread(own, null);
+  const threads = `/v1/mailboxes/${shared.threadedMailbox}/threads`;
+  const { body: mailbox } = await api.get<{ primaryAddress: string }>(
+    `/v1/mailboxes/${shared.threadedMailbox}`,
+  );
+  const rcpt = [mailbox.primaryAddress];
+  const { body } = await api.get<{ items: { id: string }[] }>(`${threads}/${threadId}/messages`);
+  const { body: email } = await api.get<EmailProjection>(`/v1/messages/${body.items[0]?.id}/email`);
+  const inReplyTo = email.messageIdHeader.slice(1, -1);
+  await arrive(app, { rcpt, inReplyTo, text: 'Hello again' });
+  await arrive(app, { rcpt, from: 'bo@example.com', text: 'Hello' });
+  await api.post(`${threads}/${threadId}/notes`, { body: 'another' });
+  const snoozedUntil = new Date(clock.now() + 86_400_000).toISOString();
+  const { body: listed } = await api.get<{ items: { id: string }[] }>(threads);
+  for (const { id } of listed.items) {
+    await api.post(`${threads}/${id}/labels`, { labels: ['of a test'] });
+    const change = { snoozedUntil, read: false, starred: false };
+    await api.request('PATCH', `${threads}/${id}`, { body: change });
+  }
 }
 
 describe.each(stores)('the plans of what runs on %s', (store) => {
@@ -223,6 +318,7 @@ describe.each(stores)('the plans of what runs on %s', (store) => {
     for (const displayName of ['One', 'Other']) {
       await api.request('PATCH', `/v1/mailboxes/${shared.mailbox}`, { body: { displayName } });
     }
+    await fillThreads(world);
     // A second page of its events.
     await world.test.app.store.write((trx) =>
       recordTimeline(world.test.app, trx, [

@@ -26,7 +26,7 @@ export interface Mail {
 
 let made = 0;
 
-export function linesOf(mail: Mail): string[] {
+function linesOf(mail: Mail): string[] {
   const {
     from = 'Ada <ada@example.com>',
     to = inbox,
