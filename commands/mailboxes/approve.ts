@@ -27,8 +27,7 @@ export default class MailboxesApprove extends BaseCommand {
   static override examples = [
     {
       description: 'As it is: svc mailboxes actions MBX --state proposed names ids',
-      command:
-        'svc mailboxes approve mbx_06dq2k0qz8h3v5m1r9t4w7xy act_06dq2k0qz8h3v5m1r9t4w7xy',
+      command: 'svc mailboxes approve mbx_06dq2k0qz8h3v5m1r9t4w7xy act_06dq2k0qz8h3v5m1r9t4w7xy',
     },
   ];
 

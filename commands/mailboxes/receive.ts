@@ -1,8 +1,8 @@
 // `svc mailboxes receive`: takes a mail in as if by SMTP (src/inbound/receive.ts) and threads it at once.
 import { Flags } from '@oclif/core';
 import type { App } from '../../src/app.ts';
-import { BaseCommand } from '../base/command.ts';
 import { readInput } from '../base/body.ts';
+import { BaseCommand } from '../base/command.ts';
 import { ExpectationError } from '../base/failure.ts';
 import { printCard } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';

@@ -91,7 +91,8 @@ export default class MessagesExpect extends BaseCommand {
       const now = app.clock.now();
       const since = timeFrom('--since', flags.since, now) ?? new Date(now).toISOString();
       const message = await awaited(app, caller, { to: flags.to, subject, since }, withinMs);
-      if (!message) throw new ExpectationError(`no mail to ${flags.to} came within ${flags.within}`);
+      if (!message)
+        throw new ExpectationError(`no mail to ${flags.to} came within ${flags.within}`);
       await show(app, caller, message, flags);
     });
   }
@@ -129,13 +130,16 @@ async function show(
   flags: CommonFlags & { extract?: string | undefined },
 ): Promise<void> {
   if (flags.extract === undefined) {
-    await print(flags, message, async () => (await import('../base/format.ts')).card(message, messageCard));
+    await print(flags, message, async () =>
+      (await import('../base/format.ts')).card(message, messageCard),
+    );
     return;
   }
   const { getEmailProjection } = await import('../../src/messages/email-projection.ts');
   const email = await getEmailProjection(app, caller, message.id, {});
   const found = extracted(email, flags.extract as Extract);
   if (found === null) throw new ExpectationError(`${message.id} has no ${flags.extract}`);
-  if (flags.json) await print(flags, { messageId: message.id, [flags.extract]: found }, () => found);
+  if (flags.json)
+    await print(flags, { messageId: message.id, [flags.extract]: found }, () => found);
   else writeLine(found.replace(/\p{C}+/gu, ''));
 }

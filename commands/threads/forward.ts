@@ -36,7 +36,8 @@ export default class ThreadsForward extends BaseCommand {
       params: { id: args.id, messageId: args.message },
       body: await mailFrom(flags),
     };
-    const load = async () => (await import('../../src/answering/routes.ts')).answeringRoutes.forward;
+    const load = async () =>
+      (await import('../../src/answering/routes.ts')).answeringRoutes.forward;
     await printResult(flags, await callRoute(flags, load, input));
   }
 }

@@ -181,12 +181,7 @@ export async function createDraft(
 }
 
 /** Changes what is given. @throws ResourceNotFoundError, ConflictError (proposed). */
-export function updateDraft(
-  app: App,
-  caller: Caller,
-  at: At,
-  wanted: UpdateDraft,
-): Promise<Draft> {
+export function updateDraft(app: App, caller: Caller, at: At, wanted: UpdateDraft): Promise<Draft> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
     const row = await getOpenRow(trx, organizationId, at);

@@ -143,16 +143,7 @@ export const threadMessageOutput = message
   })
   .meta({ id: 'ThreadMessage', description: 'A message in a thread' });
 
-const noteColors = [
-  'yellow',
-  'green',
-  'blue',
-  'purple',
-  'pink',
-  'red',
-  'orange',
-  'gray',
-] as const;
+const noteColors = ['yellow', 'green', 'blue', 'purple', 'pink', 'red', 'orange', 'gray'] as const;
 
 const noteBody = z.string().max(noteCharacters).regex(/\S/, 'must not be empty');
 const noteColor = z.enum(noteColors).nullable();

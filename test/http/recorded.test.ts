@@ -20,6 +20,12 @@ const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
   // Of the only address of a mailbox it is a 409.
   'DELETE /v1/mailboxes/{id}/addresses/{addressId}': null,
   'POST /v1/messages': 'events',
+  ...Object.fromEntries(
+    [
+      ...['messages', 'messages/{messageId}/reply', 'messages/{messageId}/reply-all'],
+      ...['messages/{messageId}/forward', 'drafts/{draftId}/send'],
+    ].map((path) => [`POST /v1/mailboxes/{id}/${path}`, 'resource_events' as const]),
+  ),
   'POST /v1/messages/batch': 'events',
   'POST /v1/messages/scheduled': 'events',
   'POST /v1/webhooks/{id}/test': 'resource_events',

@@ -114,6 +114,13 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
       return body.nextCursor;
     },
   },
+  'GET /v1/mailboxes/{id}/drafts': {
+    limit: '1',
+    async cursor({ api, shared }) {
+      const url = `/v1/mailboxes/${shared.threadedMailbox}/drafts?limit=1`;
+      return (await api.get<{ nextCursor: string }>(url)).body.nextCursor;
+    },
+  },
   'GET /v1/mailboxes/{id}/threads': {
     after: '2026-01-01T00:00:00Z',
     before: '2027-01-01T00:00:00Z',
