@@ -3,6 +3,7 @@ import { Flags } from '@oclif/core';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
+import { foldAddress } from '../../src/net/address.ts';
 import { sleep } from '../../src/runtime/clock.ts';
 import { BaseCommand, type CommonFlags } from '../base/command.ts';
 import { ExpectationError, UsageError } from '../base/failure.ts';
@@ -11,8 +12,10 @@ import { print, writeLine } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 import { timeFrom } from '../base/since.ts';
 
-const mostLookedAt = 100;
-const readAgainMs = 250;
+/** Of the newest so many are looked at. */
+const mostPages = 10;
+const perPage = 100;
+const readAgainMs = 1_000;
 
 type Extract = 'link' | 'code';
 
@@ -31,14 +34,22 @@ interface Wanted {
   since: string;
 }
 
-/** The newest message that fits. */
+function fits({ to, subject }: Wanted, message: Message): boolean {
+  const isTo = message.recipients.some(({ email }) => foldAddress(email) === foldAddress(to));
+  return isTo && (subject === null || subject.test(message.subject ?? ''));
+}
+
+/** The newest message that fits. Not by the search, which a daemon fills in a while. */
 async function find(app: App, caller: Caller, wanted: Wanted): Promise<Message | undefined> {
   const { listMessages } = await import('../../src/messages/messages.ts');
   const { listMessagesQuery } = await import('../../src/messages/schema.ts');
-  const { to: recipient, since: startDate, subject } = wanted;
-  const query = listMessagesQuery.parse({ recipient, startDate, limit: mostLookedAt });
-  const { items } = await listMessages(app, caller, query);
-  return items.find((message) => subject === null || subject.test(message.subject ?? ''));
+  for (let page = 1; page <= mostPages; page++) {
+    const query = listMessagesQuery.parse({ startDate: wanted.since, limit: perPage, page });
+    const { items } = await listMessages(app, caller, query);
+    const found = items.find((message) => fits(wanted, message));
+    if (found || items.length < perPage) return found;
+  }
+  return undefined;
 }
 
 function patternOf(text: string | undefined): RegExp | null {
@@ -115,7 +126,7 @@ async function awaited(
       const message = await find(app, caller, wanted);
       const leftMs = endsAt - app.clock.now();
       if (message || leftMs <= 0) return message;
-      await sleep(app.clock, Math.min(leftMs, readAgainMs * 4), changed.signal);
+      await sleep(app.clock, Math.min(leftMs, readAgainMs), changed.signal);
     }
   } finally {
     clearInterval(alive);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ReplyResult } from '../../src/answering/schema.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import type { MailboxAction } from '../../src/mailbox-actions/schema.ts';
-import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, cliWorkspace, finished } from '../support/cli.ts';
 import { httpApi } from '../support/http-client.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { config } from './world.ts';
@@ -28,7 +28,8 @@ let cli: CliWorkspace;
 let mailbox: string;
 let taken: Taken;
 beforeAll(async () => {
-  test = await testApp({ config });
+  // The commands go by the clock of the machine.
+  test = await testApp({ config, start: Date.now() });
   const { dataDir, database } = test.app.config;
   cli = cliWorkspace({
     SVC_DATA_DIR: dataDir,
@@ -72,7 +73,7 @@ describe('svc mailboxes receive', () => {
 
 describe('svc messages expect', () => {
   const expecting = (...more: string[]) =>
-    cli.run(['messages', 'expect', '--to', 'inbox@sandbox.test', '--within', '1s', ...more]);
+    cli.run(['messages', 'expect', '--to', 'Inbox@sandbox.test', '--within', '1s', ...more]);
 
   it('prints the link, or the code, of a mail that came: exit code 0', async () => {
     const past = ['--since', '2020-01-01T00:00:00Z', '--subject', '^confirm'];
@@ -85,11 +86,12 @@ describe('svc messages expect', () => {
   });
 
   it('waits for one that is sent meanwhile', async () => {
-    const waiting = cli.run(['messages', 'expect', '--to', 'new@example.com', '--within', '60s']);
+    const waiting = cli.start(['messages', 'expect', '--to', 'new@example.com', '--within', '60s']);
     const words = ['--to', 'new@example.com', '--subject', 'Hi', '--text', 'Hi'];
-    // The clock of the commands is the machine's: it is sent after the wait began, or is repeated.
-    const sends = setInterval(() => void cli.run(['messages', 'send', ...words]), 1_500);
-    const { code, stdout } = await waiting.finally(() => clearInterval(sends));
+    const ended = finished(waiting);
+    // It may not wait yet when the first of them is sent.
+    while (waiting.exitCode === null) await cli.run(['messages', 'send', ...words]);
+    const { code, stdout } = await ended;
     expect([code, stdout]).toEqual([0, expect.stringContaining('Hi')]);
   });
 
