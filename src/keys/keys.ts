@@ -27,12 +27,12 @@ import { type ApiKey, type CreateKey, createKeyInput, type UpdateKey } from './s
 const defaultRole = 'developer';
 
 /** What a stored key may do. */
-export function permissionsOf(row: queries.KeyRow): PermissionMap {
+function permissionsOf(row: queries.KeyRow): PermissionMap {
   return fromJson<PermissionMap>(row.permissions) ?? rolePermissions(row.role_name);
 }
 
 /** Where a stored key may be used from, and whom its mail may come from; null for everywhere. */
-export function constraintsOf(row: queries.KeyRow): KeyConstraints | null {
+function constraintsOf(row: queries.KeyRow): KeyConstraints | null {
   return fromJson<KeyConstraints>(row.constraints);
 }
 

@@ -55,7 +55,7 @@ export interface ActionOf {
 }
 
 /** The object of the API. */
-export function presentAction(row: queries.ActionRow): MailboxAction {
+function presentAction(row: queries.ActionRow): MailboxAction {
   return {
     id: row.id,
     mailboxId: row.mailbox_id,
