@@ -282,7 +282,8 @@ async function seedThreads({ test, own, foreign }: PermissionWorld): Promise<voi
     await sql`insert into drafts (id, organization_id, mailbox_id, thread_id, content, state,
         created_at, updated_at)
       select 'drf_' || i, ${own.organizationId}, ${mailbox}, 'thread_' || lpad(i::text, 24, '0'),
-        '{}', 'open', 0, 0 from ${numbers}`.execute(trx);
+        '{"to":[],"cc":[],"bcc":[],"subject":null,"text":null,"html":null,"attachments":[]}',
+        'open', 0, 0 from ${numbers}`.execute(trx);
     await sql`insert into thread_search (message_id, words)
       select 'msg_' || lpad(i::text, 24, '0'), (select array_to_tsvector(array_agg(md5(i || '.' || k)))
         from generate_series(1, 30) k) from ${numbers}`.execute(trx);
