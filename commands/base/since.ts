@@ -8,11 +8,21 @@ const unitMs: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** The instant, in ISO 8601; undefined where nothing was typed. @throws UsageError */
+/** The instant, so long ago, in ISO 8601; undefined where nothing was typed. @throws UsageError */
 export function timeFrom(flag: string, text: string | undefined, now: number): string | undefined {
+  return instantOf(flag, text, now, -1);
+}
+
+/** The same for what is still to come. @throws UsageError */
+export function timeAhead(flag: string, text: string | undefined, now: number): string | undefined {
+  return instantOf(flag, text, now, 1);
+}
+
+function instantOf(flag: string, text: string | undefined, now: number, sign: 1 | -1) {
   if (text === undefined) return undefined;
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const ms = count === undefined ? Date.parse(text) : now - Number(count) * (unitMs[unit] ?? 0);
+  const away = sign * Number(count) * (unitMs[unit] ?? 0);
+  const ms = count === undefined ? Date.parse(text) : now + away;
   if (Number.isNaN(ms)) {
     throw new UsageError(`${flag}: expected such as 90s, 10m, 1h or 7d, or an ISO 8601 instant`);
   }

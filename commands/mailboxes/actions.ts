@@ -2,9 +2,10 @@
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
+import { mailboxArg, mailboxIdFrom } from '../base/mailbox-id.ts';
 import { printList } from '../base/output.ts';
-import { callRoute } from '../base/route.ts';
-import { args } from './show.ts';
+import { runRoute } from '../base/route.ts';
+import { withCaller } from '../base/session.ts';
 
 export default class MailboxesActions extends BaseCommand {
   static override summary = 'List what keys did or proposed in a mailbox, newest first';
@@ -16,7 +17,7 @@ export default class MailboxesActions extends BaseCommand {
     },
   ];
 
-  static override args = args;
+  static override args = mailboxArg;
 
   static override flags = {
     state: Flags.string({
@@ -31,11 +32,12 @@ export default class MailboxesActions extends BaseCommand {
   async run(): Promise<void> {
     const { args: typed, flags } = await this.parse(MailboxesActions);
     const { state, type, actor, limit, cursor } = flags;
-    const page = await callRoute(
-      flags,
-      async () => (await import('../../src/mailbox-actions/routes.ts')).mailboxActionRoutes.list,
-      { params: { id: typed.id }, query: given({ state, type, actor, limit, cursor }) },
-    );
+    const page = await withCaller(flags, async (app, caller) => {
+      const { mailboxActionRoutes } = await import('../../src/mailbox-actions/routes.ts');
+      const params = { id: await mailboxIdFrom(app, caller, typed.mailbox ?? '') };
+      const query = given({ state, type, actor, limit, cursor });
+      return runRoute(app, caller, mailboxActionRoutes.list, { params, query });
+    });
     const fields = ['createdAt', 'id', 'type', 'state', 'actor.displayName', 'summary.subject'];
     await printList(flags, page, fields, 'No key did anything in it yet');
   }

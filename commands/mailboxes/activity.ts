@@ -3,11 +3,11 @@ import { Flags } from '@oclif/core';
 import type { MailboxActivity } from '../../src/mailbox-actions/schema.ts';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
+import { mailboxArg, mailboxIdFrom } from '../base/mailbox-id.ts';
 import { print } from '../base/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
 import { timeFrom } from '../base/since.ts';
-import { args } from './show.ts';
 
 const hourMs = 3_600_000;
 const hoursShown = 24;
@@ -63,7 +63,7 @@ export default class MailboxesActivity extends BaseCommand {
     },
   ];
 
-  static override args = args;
+  static override args = mailboxArg;
 
   static override flags = {
     after: Flags.string({ description: 'Since: 90s, 10m, 1h, 7d, or an instant' }),
@@ -76,15 +76,16 @@ export default class MailboxesActivity extends BaseCommand {
       const now = app.clock.now();
       const { mailboxActionRoutes } = await import('../../src/mailbox-actions/routes.ts');
       const { selectHours } = await import('../../src/mailbox-actions/hour-queries.ts');
+      const id = await mailboxIdFrom(app, caller, typed.mailbox ?? '');
       const after = timeFrom('--after', flags.after, now);
       const before = timeFrom('--before', flags.before, now);
       const activity = await runRoute(app, caller, mailboxActionRoutes.activity, {
-        params: { id: typed.id },
+        params: { id },
         query: given({ after, before }),
       });
       await print(flags, activity, async () => {
         const range = { from: now - hoursShown * hourMs, to: now + 1 };
-        const hours = await selectHours(app.store.db, typed.id, range);
+        const hours = await selectHours(app.store.db, id, range);
         return [...linesOf(activity), '', ...barsOf(hours, now)].join('\n');
       });
     });

@@ -1,21 +1,10 @@
 // `svc mailboxes approve`. What is asked again before it goes: src/answering/approve.ts.
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
+import { actionArgs, actionCard, callOnAction } from '../base/action.ts';
 import { given, textFrom } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { ExpectationError } from '../base/failure.ts';
 import { printCard } from '../base/output.ts';
-import { callRoute } from '../base/route.ts';
-import { args as mailboxArg } from './show.ts';
-
-export const actionArgs = {
-  ...mailboxArg,
-  action: Args.string({ description: 'Id of the action (act_…)', required: true }),
-};
-
-export const actionCard = [
-  ...['id', 'type', 'state', 'actor.displayName', 'summary.to', 'summary.subject', 'messageId'],
-  ...['threadId', 'note', 'failure.message', 'createdAt', 'decidedAt'],
-];
 
 export default class MailboxesApprove extends BaseCommand {
   static override summary = 'Let go what a key proposed to send';
@@ -27,7 +16,7 @@ export default class MailboxesApprove extends BaseCommand {
   static override examples = [
     {
       description: 'As it is: svc mailboxes actions MBX --state proposed names ids',
-      command: 'svc mailboxes approve mbx_06dq2k0qz8h3v5m1r9t4w7xy act_06dq2k0qz8h3v5m1r9t4w7xy',
+      command: 'svc mailboxes approve act_06dq2k0qz8h3v5m1r9t4w7xy',
     },
   ];
 
@@ -51,10 +40,11 @@ export default class MailboxesApprove extends BaseCommand {
     const [text, html] = [await textFrom(flags.text), await textFrom(flags.html)];
     const edits = given({ to, subject, text, html });
     const body = given({ note, edits: Object.keys(edits).length > 0 ? edits : undefined });
-    const action = await callRoute(
+    const action = await callOnAction(
       flags,
+      args.action,
       async () => (await import('../../src/answering/routes.ts')).answeringRoutes.approve,
-      { params: { id: args.id, actionId: args.action }, body },
+      body,
     );
     await printCard(flags, action, actionCard);
     if (action.failure) throw new ExpectationError(`it was not sent: ${action.failure.message}`);

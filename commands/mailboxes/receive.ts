@@ -4,9 +4,9 @@ import type { App } from '../../src/app.ts';
 import { readInput } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { ExpectationError } from '../base/failure.ts';
+import { mailboxArg, mailboxIdFrom } from '../base/mailbox-id.ts';
 import { printCard } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
-import { args } from './show.ts';
 
 export default class MailboxesReceive extends BaseCommand {
   static override summary = 'Take a mail from standard input into a mailbox';
@@ -22,7 +22,7 @@ export default class MailboxesReceive extends BaseCommand {
     },
   ];
 
-  static override args = args;
+  static override args = mailboxArg;
 
   static override flags = {
     from: Flags.string({
@@ -37,7 +37,8 @@ export default class MailboxesReceive extends BaseCommand {
     const raw = await readInput('-');
     await withCaller(flags, async (app, caller) => {
       const { getMailbox } = await import('../../src/mailboxes/mailboxes.ts');
-      const { primaryAddress } = await getMailbox(app, caller, typed.id);
+      const id = await mailboxIdFrom(app, caller, typed.mailbox ?? '');
+      const { primaryAddress } = await getMailbox(app, caller, id);
       const messageId = await takeIn(app, primaryAddress, flags.from, raw);
       const message = await threaded(app, messageId);
       await printCard(flags, message, ['messageId', 'threadId', 'from', 'subject']);

@@ -1,10 +1,9 @@
 // `svc mailboxes reject`. What becomes of a proposal: src/mailbox-actions/actions.ts.
 import { Flags } from '@oclif/core';
+import { actionArgs, actionCard, callOnAction } from '../base/action.ts';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
 import { printCard } from '../base/output.ts';
-import { callRoute } from '../base/route.ts';
-import { actionArgs, actionCard } from './approve.ts';
 
 export default class MailboxesReject extends BaseCommand {
   static override summary = 'Refuse what a key proposed to send';
@@ -12,8 +11,7 @@ export default class MailboxesReject extends BaseCommand {
   static override examples = [
     {
       description: 'Who proposed it reads the note',
-      command:
-        'svc mailboxes reject mbx_06dq2k0qz8h3v5m1r9t4w7xy act_06dq2k0qz8h3v5m1r9t4w7xy --note "Ask first"',
+      command: 'svc mailboxes reject act_06dq2k0qz8h3v5m1r9t4w7xy --note "Ask first"',
     },
   ];
 
@@ -23,13 +21,11 @@ export default class MailboxesReject extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(MailboxesReject);
-    const action = await callRoute(
+    const action = await callOnAction(
       flags,
+      args.action,
       async () => (await import('../../src/mailbox-actions/routes.ts')).mailboxActionRoutes.reject,
-      {
-        params: { id: args.id, actionId: args.action },
-        body: given({ note: flags.note }),
-      },
+      given({ note: flags.note }),
     );
     await printCard(flags, action, actionCard);
   }

@@ -9,8 +9,8 @@ const several = { multiple: true, multipleNonGreedy: true } as const;
 export default updateCommand({
   summary: 'Change a mailbox: its name, where its mail comes from, whose mail it wants',
   description:
-    'With --allow or --block the lists that are given take the place of both that it has. They are ' +
-    'kept, and nothing asks for them yet.',
+    'With --allow or --block the lists that are given take the place of both that it has. Mail that ' +
+    'it does not want goes to spam.',
   examples: [
     ['Another name', 'svc mailboxes update mbx_06dq2k0qz8h3v5m1r9t4w7xy --display-name Desk'],
     ['Not theirs', 'svc mailboxes update mbx_06dq2k0qz8h3v5m1r9t4w7xy --block spam.example'],

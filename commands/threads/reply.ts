@@ -1,9 +1,8 @@
 // `svc threads reply`. Whom an answer goes to: src/answering/recipients.ts.
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
-import { contentFlags, mailFrom, printResult } from '../base/mail-words.ts';
-import { callRoute } from '../base/route.ts';
-import { args as mailboxArg } from '../mailboxes/show.ts';
+import { callOnMessage, contentFlags, printResult } from '../base/mail-words.ts';
+import { threadArg } from '../base/thread.ts';
 
 export default class ThreadsReply extends BaseCommand {
   static override summary = 'Answer a message in its thread';
@@ -15,15 +14,11 @@ export default class ThreadsReply extends BaseCommand {
   static override examples = [
     {
       description: 'To the sender',
-      command:
-        'svc threads reply mbx_06dq2k0qz8h3v5m1r9t4w7xy msg_06dq2k0qz8h3v5m1r9t4w7xy --text "Thank you."',
+      command: 'svc threads reply thread_06dq2k0qz8h3v5m1r9t4w7xy --text "Thank you."',
     },
   ];
 
-  static override args = {
-    ...mailboxArg,
-    message: Args.string({ description: 'Id of the message (msg_…)', required: true }),
-  };
+  static override args = threadArg;
 
   static override flags = {
     all: Flags.boolean({ description: 'To everybody who is named in it' }),
@@ -32,14 +27,10 @@ export default class ThreadsReply extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ThreadsReply);
-    const input = {
-      params: { id: args.id, messageId: args.message },
-      body: await mailFrom(flags),
-    };
     const load = async () => {
       const { answeringRoutes } = await import('../../src/answering/routes.ts');
       return flags.all ? answeringRoutes.replyAll : answeringRoutes.reply;
     };
-    await printResult(flags, await callRoute(flags, load, input));
+    await printResult(flags, await callOnMessage(flags, args.thread, load));
   }
 }

@@ -58,7 +58,7 @@ const filtersInput = z
   .meta({
     description:
       'Addresses and domains: whose mail it does not want (`block`), and, where `allow` has an entry, ' +
-      'whose alone it wants. Kept; nothing asks for them yet. Replaced whole',
+      'whose alone it wants; a domain speaks for those below it. Other mail goes to `spam`. Replaced whole',
   });
 
 export const listMailboxesQuery = z.strictObject({

@@ -106,7 +106,7 @@ describe('svc messages expect', () => {
 
 describe('svc threads reply and forward', () => {
   it('answer from the mailbox, and print the object of the API', async () => {
-    const words = [mailbox, taken.messageId, '--text', 'Thank you', '--cc', 'nonsense'];
+    const words = [taken.threadId, '--text', 'Thank you', '--cc', 'nonsense'];
     const reply = await cli.json<ReplyResult>(['threads', 'reply', ...words]);
     expect(reply).toMatchObject({
       status: 'sent',
@@ -118,10 +118,10 @@ describe('svc threads reply and forward', () => {
     expect(all.stdout).toContain('Left out: nonsense (malformed)');
     const on = ['--to', 'boss@example.com'];
     const forward = await cli.json<ReplyResult>([
-      ...['threads', 'forward', mailbox, taken.messageId, ...on],
+      ...['threads', 'forward', taken.threadId, '--message', taken.messageId, ...on],
     ]);
     expect(forward.status).toBe('sent');
-    const empty = await cli.run(['threads', 'reply', mailbox, taken.messageId]);
+    const empty = await cli.run(['threads', 'reply', taken.threadId]);
     expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('text')]);
   });
 });
@@ -139,9 +139,9 @@ describe('svc mailboxes actions, approve, reject, activity', () => {
           text: 'Hello',
         });
     const [first, second] = [(await propose()).body, (await propose()).body];
-    const waiting = ['mailboxes', 'actions', mailbox, '--state', 'proposed'];
+    const waiting = ['mailboxes', 'actions', 'inbox@sandbox.test', '--state', 'proposed'];
     expect((await cli.run(waiting)).stdout).toContain('agent');
-    const words = ['mailboxes', 'approve', mailbox, first.actionId ?? '', '--text', 'Hello Ada'];
+    const words = ['mailboxes', 'approve', first.actionId ?? '', '--text', 'Hello Ada'];
     const approved = await cli.json<MailboxAction>(words);
     expect(approved).toMatchObject({
       state: 'executed',
@@ -150,13 +150,13 @@ describe('svc mailboxes actions, approve, reject, activity', () => {
     });
     expect((await cli.run(words)).code).toBe(5);
     const rejected = await cli.json<MailboxAction>([
-      ...['mailboxes', 'reject', mailbox, second.actionId ?? '', '--note', 'not so'],
+      ...['mailboxes', 'reject', second.actionId ?? '', '--note', 'not so'],
     ]);
     expect([rejected.state, rejected.note]).toEqual(['rejected', 'not so']);
     expect(await cli.json(waiting)).toEqual({ items: [], nextCursor: null });
-    const activity = await cli.json<{ actions: object }>(['mailboxes', 'activity', mailbox]);
+    const activity = await cli.json<{ actions: object }>(['mailboxes', 'activity']);
     expect(activity.actions).toMatchObject({ byType: [{ type: 'reply', count: 2 }] });
-    const bars = await cli.run(['mailboxes', 'activity', mailbox]);
+    const bars = await cli.run(['mailboxes', 'activity']);
     expect(bars.stdout).toContain('2 reply');
     expect(bars.stdout.match(/^\d\d:00 {2}/gm)).toHaveLength(24);
     await api.close();

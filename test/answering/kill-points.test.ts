@@ -206,7 +206,7 @@ describe.each(stores)('a daemon that dies while mail is answered, on %s', (store
           messageId,
         });
         expect(death.isDead).toBe(true);
-      await expectWhole(test, done);
+        await expectWhole(test, done);
       } finally {
         await test.close();
       }

@@ -25,6 +25,7 @@ const changesNothing = [
   'sendmail',
   ...['mailboxes actions', 'mailboxes activity', 'mailboxes events', 'mailboxes list'],
   'mailboxes show',
+  ...['threads list', 'threads messages', 'threads notes', 'threads show'],
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
   ...['messages deliveries', 'messages events', 'messages explain', 'messages list'],
   ...['messages expect', 'messages tail'],
@@ -120,31 +121,33 @@ const changes: Readonly<Record<string, Change>> = {
     args: (idOf) => [idOf('mailboxes create'), mailboxAddress('more@example.com')],
   },
   'mailboxes receive': {
-    args: (idOf) => [idOf('mailboxes create')],
+    args: () => ['desk'],
     input: 'From: ada@example.org\nSubject: A question\n\nHello\n',
     told: 'resource_events',
   },
   'threads reply': {
-    args: (idOf) => [idOf('mailboxes create'), idOf('mailboxes receive'), '--text', 'Hello'],
+    args: () => [threadOf('desk'), '--text', 'Hello'],
     told: 'resource_events',
   },
   'threads forward': {
-    args: (idOf) => [
-      ...[idOf('mailboxes create'), idOf('mailboxes receive')],
-      ...['--to', 'boss@example.org', '--text', 'For you'],
-    ],
+    args: () => [threadOf('desk'), '--to', 'boss@example.org', '--text', 'For you'],
     told: 'resource_events',
   },
   'mailboxes approve': {
-    args: (idOf) => [idOf('mailboxes create'), proposalIn(idOf('mailboxes create'))],
+    args: (idOf) => [proposalIn(idOf('mailboxes create'))],
   },
   'mailboxes reject': {
-    args: (idOf) => [idOf('mailboxes create'), proposalIn(idOf('mailboxes create'))],
+    args: (idOf) => [proposalIn(idOf('mailboxes create'))],
   },
   'domains catch-all enable': {
     args: (idOf) => ['example.com', '--mailbox', idOf('mailboxes create')],
   },
   'domains catch-all disable': { args: () => ['example.com'] },
+  'threads move': { args: () => [threadOf('desk'), 'archive', '--read'] },
+  'threads snooze': { args: () => [threadOf('desk'), '--until', '1d'] },
+  'threads label': { args: () => [threadOf('desk'), '--add', 'vip'] },
+  'threads note': { args: () => [threadOf('desk'), '--body', 'Call back'] },
+  'threads delete': { args: () => [threadOf('desk'), '--yes'] },
   'mailboxes delete': { args: (idOf) => [idOf('mailboxes create'), '--yes'] },
   'domains delete': { args: () => ['example.com', '--yes'] },
 };
@@ -214,6 +217,22 @@ function proposalIn(mailboxId: string): string {
     );
   });
   return id;
+}
+
+/** The id of the thread of a mailbox, which gets one as if by SMTP where it has none. */
+function threadOf(slug: string): string {
+  const ids = 'select t.id from threads t join mailboxes m on m.id = mailbox_id where slug = ?';
+  return inStore((db) => {
+    const known = db.prepare(ids).pluck().get(slug);
+    if (known !== undefined) return String(known);
+    db.prepare(
+      `insert into threads (id, organization_id, mailbox_id, folder, is_read, is_starred,
+          last_activity_at, priority, message_count, attachment_count, created_at, updated_at)
+        select 'thread_06dq2k0qz8h3v5m1r9t4w7xy', organization_id, id, 'inbox', 0, 0, 1, 'normal', 0,
+          0, 1, 1 from mailboxes where slug = ?`,
+    ).run(slug);
+    return 'thread_06dq2k0qz8h3v5m1r9t4w7xy';
+  });
 }
 
 /** As a server that answers 4xx would. */

@@ -72,12 +72,24 @@ async function newestWebhook(): Promise<string> {
   return items[0]?.id ?? '';
 }
 
+/** Where it was moved to, the thread that the reader looks at is the same. */
+let threadId = '';
+
+async function threadOfReader(): Promise<string> {
+  if (threadId !== '') return threadId;
+  const { items } = await home.cli.json<{ items: Item[] }>(['threads', 'list']);
+  threadId = items[0]?.id ?? '';
+  return threadId;
+}
+
 /** The line as this reader types it. */
 async function typed(line: string): Promise<string> {
   const keyId = line.includes('KEY_ID') ? await keyNamed('shop') : '';
   const webhookId = line.includes('WEBHOOK_ID') ? await newestWebhook() : '';
+  const ofThread = line.includes('THREAD_ID') ? await threadOfReader() : '';
   return line
     .replaceAll('MESSAGE_ID', messageId)
+    .replaceAll('THREAD_ID', ofThread)
     .replaceAll('KEY_ID', keyId)
     .replaceAll('WEBHOOK_ID', webhookId)
     .replaceAll(shownUrl, daemon.httpUrl)

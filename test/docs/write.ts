@@ -67,7 +67,7 @@ export const tables = [
 
 /** Tables as Kysely is given them, */
 const inCalls =
-  /(?:selectFrom|insertInto|updateTable|deleteFrom|Join|bulkInsert<\w+>|(?:rowsOf|lockerOf|changeCounter)<\w+>)\(\s*'(\w+)/g;
+  /(?:selectFrom|insertInto|updateTable|deleteFrom|Join|bulkInsert<\w+>|(?:rowsOf|lockerOf|changeCounter)<\w+>|fullTextOf)\(\s*'(\w+)/g;
 /** and as SQL names them, which only the store and files of queries can write (the doorway of kysely). */
 const inSql = /\b(?:from|join|into|update) (\w+)/g;
 

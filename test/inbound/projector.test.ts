@@ -123,7 +123,7 @@ describe.each(stores)('what came in, on %s', (store) => {
     // The second is behind the first in their thread.
     const neutral = { id: '', messageIdHeader: '', deliveries: [], threadPosition: null };
     expect({ ...(await ask(after)), ...neutral }).toEqual({ ...first, ...neutral });
-    expect(await ask(before)).toEqual(first);
+    expect({ ...(await ask(before)), threadPosition: null }).toEqual(first);
     expect(first).toMatchObject({
       newContent: '   It is   out.',
       isAutoReply: true,

@@ -1,0 +1,36 @@
+// A mailbox is named by its id or, as people do, by its slug or an address of it.
+import { Args } from '@oclif/core';
+import type { Caller } from '../../src/api/route.ts';
+import type { App } from '../../src/app.ts';
+import { ResourceNotFoundError } from '../../src/errors.ts';
+
+/** The argument of commands on one mailbox. */
+export const mailboxArg = {
+  mailbox: Args.string({
+    description: 'Id, slug or address of the mailbox; without one the oldest',
+  }),
+};
+
+/** @throws ResourceNotFoundError where it names none of the organization. */
+export async function mailboxIdFrom(app: App, caller: Caller, named: string): Promise<string> {
+  const { idPattern } = await import('../../src/runtime/ids.ts');
+  if (idPattern('mailbox').test(named)) return named;
+  const { findReceivers } = await import('../../src/mailboxes/mailboxes.ts');
+  const { findFirstMailbox, mailboxes } = await import('../../src/mailboxes/queries.ts');
+  const { db } = app.store;
+  const { organizationId } = caller;
+  if (named === '') {
+    const first = await findFirstMailbox(db, organizationId);
+    if (!first) throw new ResourceNotFoundError('mailbox', 'of this organization');
+    return first.id;
+  }
+  if (named.includes('@')) {
+    const { own } = await findReceivers(db, named);
+    if (own?.organization_id === organizationId) return own.id;
+    throw new ResourceNotFoundError('mailbox', named);
+  }
+  const bySlug = { equal: { slug: named } };
+  const { rows } = await mailboxes.page(db, organizationId, { page: 1, limit: 1 }, bySlug);
+  if (!rows[0]) throw new ResourceNotFoundError('mailbox', named);
+  return rows[0].id;
+}

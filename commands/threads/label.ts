@@ -1,0 +1,46 @@
+import { Flags } from '@oclif/core';
+import { BaseCommand } from '../base/command.ts';
+import { UsageError } from '../base/failure.ts';
+import { printCard } from '../base/output.ts';
+import { callOnThread, standingCard, threadArg } from '../base/thread.ts';
+
+const several = { multiple: true, multipleNonGreedy: true } as const;
+
+export default class ThreadsLabel extends BaseCommand {
+  static override summary = 'Give a thread labels, or take them away';
+
+  static override description =
+    'A label keeps its letters and is compared without their case. One that the thread lacks is ignored.';
+
+  static override examples = [
+    {
+      description: 'Both at once',
+      command:
+        'svc threads label thread_06dq2k0qz8h3v5m1r9t4w7xy --add billing --add vip --remove new',
+    },
+  ];
+
+  static override args = threadArg;
+
+  static override flags = {
+    add: Flags.string({ description: 'A label; may be repeated', ...several }),
+    remove: Flags.string({ description: 'A label; may be repeated', ...several }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ThreadsLabel);
+    const { add, remove } = flags;
+    if (!add && !remove) throw new UsageError('Say --add LABEL or --remove LABEL');
+    const routes = async () => (await import('../../src/threads/routes.ts')).threadRoutes;
+    const changes = [
+      { labels: remove, load: async () => (await routes()).removeLabels },
+      { labels: add, load: async () => (await routes()).addLabels },
+    ];
+    let standing: object = {};
+    for (const { labels, load } of changes) {
+      if (!labels) continue;
+      standing = await callOnThread(flags, args.thread, load, { body: { labels } });
+    }
+    await printCard(flags, standing, standingCard);
+  }
+}

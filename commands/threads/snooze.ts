@@ -1,0 +1,40 @@
+import { Flags } from '@oclif/core';
+import { BaseCommand } from '../base/command.ts';
+import { UsageError } from '../base/failure.ts';
+import { printCard } from '../base/output.ts';
+import { timeAhead } from '../base/since.ts';
+import { callOnThread, standingCard, threadArg } from '../base/thread.ts';
+
+export default class ThreadsSnooze extends BaseCommand {
+  static override summary = 'Put a thread off: at its time it is unread in inbox';
+
+  static override description = 'Mail that comes into it ends its snooze too.';
+
+  static override examples = [
+    {
+      description: 'Until tomorrow',
+      command: 'svc threads snooze thread_06dq2k0qz8h3v5m1r9t4w7xy --until 1d',
+    },
+    {
+      description: 'Not any more',
+      command: 'svc threads snooze thread_06dq2k0qz8h3v5m1r9t4w7xy --end',
+    },
+  ];
+
+  static override args = threadArg;
+
+  static override flags = {
+    until: Flags.string({ description: 'In 10m, 1h or 7d, or an instant', helpValue: 'TIME' }),
+    end: Flags.boolean({ description: 'It is put off no more' }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ThreadsSnooze);
+    const until = timeAhead('--until', flags.until, Date.now());
+    if ((until === undefined) === !flags.end) throw new UsageError('Say --until TIME, or --end');
+    const load = async () => (await import('../../src/threads/routes.ts')).threadRoutes.update;
+    const body = { snoozedUntil: until ?? null };
+    const thread = await callOnThread(flags, args.thread, load, { body });
+    await printCard(flags, thread, standingCard);
+  }
+}
