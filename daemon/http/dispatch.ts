@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { everyPermission, type Permission } from '../../src/api/permission.ts';
-import type { Caller, Route } from '../../src/api/route.ts';
+import type { Caller, FileAnswer, Route } from '../../src/api/route.ts';
 import { parseParts, requestSchemas } from '../../src/api/validate.ts';
 import type { App } from '../../src/app.ts';
 import { MalformedRequestError, UnauthorizedError } from '../../src/errors.ts';
@@ -13,6 +13,7 @@ import { type Place, refusedAtDoor } from '../../src/keys/constraints.ts';
 import { beyondNamespace } from '../../src/mailboxes/bound-keys.ts';
 import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
+import { fileAnswer } from './files.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
 import type { Workload } from './workload.ts';
 
@@ -114,7 +115,7 @@ async function answer(
   plan: RoutePlan,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<string> {
+): Promise<string | Buffer> {
   const { app, workload, bodies } = dispatcher;
   const { route } = plan;
   reply.headers(plan.ownHeaders);
@@ -127,7 +128,9 @@ async function answer(
     const input = validate(plan, request, body, hasPlainBody);
     return withLimits(dispatcher, caller, route, reply, () => route.run(app, { caller, ...input }));
   });
-  reply.code(route.status).header('content-type', jsonContentType);
+  reply.code(route.status);
+  if (route.sendsFile) return fileAnswer(reply, output as FileAnswer);
+  reply.header('content-type', jsonContentType);
   return JSON.stringify(output);
 }
 

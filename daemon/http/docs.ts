@@ -119,8 +119,10 @@ function drawAnswers(operation: Operation, { components }: OpenApiDocument): str
   const rows = Object.entries(operation.responses).map(([status, given]) => {
     const name = given.$ref?.split('/').at(-1) ?? '';
     const answer = components.responses[name] ?? given;
-    const schema = answer.content?.['application/json'].schema ?? {};
-    return [status, typeText(schema), inline(answer.description ?? '')];
+    const { content = {} } = answer;
+    const schema = content['application/json']?.schema;
+    const type = schema ? typeText(schema) : 'a file';
+    return [status, type, inline(answer.description ?? '')];
   });
   return table(['Status', 'Body', ''], rows);
 }

@@ -21,11 +21,14 @@ export interface Parameter {
   schema: JsonSchema;
 }
 
+/** By media type. */
+export type Content = Record<string, { schema: JsonSchema }>;
+
 export interface ResponseObject {
   $ref?: string;
   description?: string;
   headers?: JsonSchema;
-  content?: { 'application/json': { schema: JsonSchema } };
+  content?: Content;
 }
 
 export interface Operation {
@@ -246,7 +249,9 @@ function responsesOf(
         ...(route.drawsOnSendRate ? rateLimitHeaders : []),
         ...deprecationHeaderNames(route),
       ]),
-      content: { 'application/json': { schema: book.schemaOf(route.output) } },
+      content: route.sendsFile
+        ? { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } }
+        : { 'application/json': { schema: book.schemaOf(route.output) } },
     },
   };
   const takesBody = route.method !== 'GET';

@@ -16,7 +16,7 @@ import { organizationRoutes } from '../../src/organizations/routes.ts';
 import { reportRoutes } from '../../src/reports/routes.ts';
 import { senderRoutes } from '../../src/senders/routes.ts';
 import { sendingRoutes } from '../../src/sending/routes.ts';
-import { noteRoutes, threadRoutes } from '../../src/threads/routes.ts';
+import { attachmentRoutes, noteRoutes, threadRoutes } from '../../src/threads/routes.ts';
 import { customTrackingRoutes } from '../../src/tracking/custom/routes.ts';
 import { unsubscribeGroupRoutes } from '../../src/unsubscribe-groups/routes.ts';
 import { usageRoutes } from '../../src/usage/routes.ts';
@@ -34,6 +34,7 @@ export const routes: readonly Route[] = [
   ...Object.values(namespaceRoutes),
   ...Object.values(threadRoutes),
   ...Object.values(noteRoutes),
+  ...Object.values(attachmentRoutes),
   ...Object.values(domainRoutes),
   ...Object.values(catchAllRoutes),
   ...Object.values(reportRoutes),

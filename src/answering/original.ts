@@ -46,14 +46,14 @@ async function receivedFiles(app: App, row: MessageRow): Promise<File[]> {
   const described = attachmentsOf(await readProjection(app, row));
   if (described.length === 0 || row.raw_blob_id === null) return [];
   const raw = await findBlob(app.store.db, row.raw_blob_id);
-  const parts = raw && (await app.mime.readAttachments(raw));
-  if (!parts) {
-    throw new ConflictError('message', `The attachments of ${row.id} cannot be read`);
+  if (!raw) return [];
+  const files: File[] = [];
+  for (const { partNumber, ...file } of described) {
+    const data = await app.mime.readAttachment(raw, partNumber);
+    if (!data) throw new ConflictError('message', `${file.filename ?? 'A file'} cannot be read`);
+    files.push({ ...file, data });
   }
-  return described.flatMap(({ partNumber, ...file }) => {
-    const data = parts.get(partNumber);
-    return data ? [{ ...file, data }] : [];
-  });
+  return files;
 }
 
 function named(email: string, name: string | null): string {

@@ -67,6 +67,14 @@ export interface Deprecation {
   sunset?: string;
 }
 
+/** An answer that is a file. */
+export interface FileAnswer {
+  /** As it is said to be; it is sent as what no browser runs. */
+  contentType: string;
+  filename: string | null;
+  bytes: Buffer;
+}
+
 /** What a route says of itself, wherever it is. */
 export interface RouteParts<
   Params extends z.ZodType,
@@ -90,6 +98,8 @@ export interface RouteParts<
   bodyOptional?: boolean;
   /** Draws one on the send rate limit (specification 8.1); a batch draws the rest when it runs. */
   drawsOnSendRate?: boolean | 'batch';
+  /** `run` gives a FileAnswer, which `output` only stands for. */
+  sendsFile?: boolean;
   output: Output;
   run(
     app: App,
@@ -133,6 +143,7 @@ export interface Route {
   readonly bodyOptional?: boolean;
   readonly drawsOnSendRate?: boolean | 'batch';
   readonly status: 200 | 201;
+  readonly sendsFile?: boolean;
   readonly output: z.ZodType;
   readonly errors?: readonly number[];
   run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<unknown>;

@@ -26,7 +26,7 @@ async function saidBy(db: Db, ids: readonly string[]): Promise<Map<string, Said>
       preview: found.preview,
       newContent: found.new_content,
       attachments: attachmentsOf(found).map(({ index, filename, contentType, size }) => ({
-        ...{ n: index, filename, contentType, size },
+        ...{ n: index + 1, filename, contentType, size },
       })),
     });
   }
@@ -42,8 +42,8 @@ async function saidBy(db: Db, ids: readonly string[]): Promise<Map<string, Said>
     said.set(id, {
       preview: sentPreview(content.text),
       newContent: content.text,
-      attachments: attached.map(({ filename, contentType, size }, n) => ({
-        ...{ n, filename, contentType, size },
+      attachments: attached.map(({ filename, contentType, size }, index) => ({
+        ...{ n: index + 1, filename, contentType, size },
       })),
     });
   }

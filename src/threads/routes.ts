@@ -2,13 +2,16 @@
 import { area } from '../api/area.ts';
 import { deleted } from '../api/resource-schema.ts';
 import { ConflictError } from '../errors.ts';
+import { readMailboxAttachment } from './attachments.ts';
 import { addLabels, removeLabels } from './labels.ts';
 import { listThreadMessages } from './messages.ts';
 import { createNote, deleteNote, listNotes, updateNote } from './notes.ts';
 import {
   addLabelsInput,
+  attachmentPath,
   createNoteInput,
   cursorPageOf,
+  fileOutput,
   listMessagesQuery,
   listNotesQuery,
   listThreadsQuery,
@@ -93,6 +96,20 @@ export const threadRoutes = {
     output: standingOutput,
     run: (app, { caller, params: { id, threadId }, body }) =>
       removeLabels(app, caller, id, threadId, body),
+  }),
+};
+
+export const attachmentRoutes = {
+  get: at.get('/v1/mailboxes/{id}/messages/{messageId}/attachments/{n}', {
+    name: 'getMailboxAttachment',
+    summary: 'Download a file of a message in a mailbox',
+    description:
+      'By its number in the messages of the thread. It comes with its type and size, and under its name; ' +
+      'what a browser would run as a page comes as `application/octet-stream`.',
+    params: attachmentPath,
+    sendsFile: true,
+    output: fileOutput,
+    run: (app, { caller, params: path }) => readMailboxAttachment(app, caller, path),
   }),
 };
 

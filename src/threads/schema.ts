@@ -4,6 +4,7 @@ import { headerText } from '../api/address-schema.ts';
 import { boundedList } from '../api/bounded-schema.ts';
 import { wholeNumber } from '../api/pagination.ts';
 import { queryFlag } from '../api/resource-schema.ts';
+import type { FileAnswer } from '../api/route.ts';
 import { message } from '../messages/schema.ts';
 import { idPattern } from '../runtime/ids.ts';
 import { folders } from './queries.ts';
@@ -30,7 +31,7 @@ export const attachmentPath = z.strictObject({
   messageId,
   n: z
     .string()
-    .regex(/^\d{1,3}$/, 'must be the number of an attachment, from 0')
+    .regex(/^[1-9]\d{0,2}$/, 'must be the number of an attachment, from 1')
     .transform(Number),
 });
 
@@ -134,7 +135,7 @@ export const threadMessageOutput = message
     newContent: z.string().nullable().meta({ description: 'What it says, without what it quotes' }),
     attachments: z.array(
       z.object({
-        n: z.int().meta({ description: 'Its number in the path of attachments' }),
+        n: z.int().meta({ description: 'Its number, from 1, in the path of attachments' }),
         filename: z.string().nullable(),
         contentType: z.string(),
         size: z.int(),
@@ -142,6 +143,9 @@ export const threadMessageOutput = message
     ),
   })
   .meta({ id: 'ThreadMessage', description: 'A message in a thread' });
+
+/** A file, as `run` gives it. */
+export const fileOutput = z.custom<FileAnswer>();
 
 const noteColors = ['yellow', 'green', 'blue', 'purple', 'pink', 'red', 'orange', 'gray'] as const;
 

@@ -57,6 +57,30 @@ describe('the printed curl line', () => {
     expect(readyToDeliveredMs).toBeLessThan(5_000);
   });
 
+  test('ends in a thread of inbox@sandbox.test', async () => {
+    const { items } = (
+      await daemon.request<Page<{ id: string; primaryAddress: string }>>('GET', '/v1/mailboxes')
+    ).body;
+    const inbox = items.find(({ primaryAddress }) => primaryAddress === 'inbox@sandbox.test');
+    const path = `/v1/mailboxes/${inbox?.id}/threads`;
+    const thread = await until(async () => {
+      const { body } = await daemon.request<{ items: { id: string }[] }>('GET', path);
+      return body.items[0];
+    }, 'the mail of the curl line is in a thread');
+    expect(thread).toMatchObject({
+      subject: inbound.subject,
+      folder: 'inbox',
+      read: false,
+      messageCount: 1,
+      from: { address: 'hello@sandbox.test' },
+    });
+    const messages = await daemon.request<{ items: object[] }>(
+      'GET',
+      `${path}/${thread.id}/messages`,
+    );
+    expect(messages.body.items).toMatchObject([{ id: inbound.id, threadPosition: 0 }]);
+  });
+
   test('tells its way in events', async () => {
     const { body } = await daemon.request<{ eventType: string; status: string }[]>(
       'GET',

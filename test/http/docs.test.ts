@@ -42,6 +42,8 @@ function argumentsOf(command: string): string[] {
     DRAFT_ID: 'the-draft',
     THREAD_ID: 'the-thread',
     NOTE_ID: 'the-note',
+    MESSAGE_ID: 'the-message',
+    N: '1',
   };
   const env = { SVC_API_KEY: 'svc_live_1', ...ids };
   return execFileSync('sh', ['-c', shown], { env, encoding: 'utf8' }).split('\0').slice(0, -1);
@@ -68,7 +70,9 @@ describe('the curl command of', () => {
       .replace('{messageId}', 'the-message')
       .replace('{draftId}', 'the-draft')
       .replace('{threadId}', 'the-thread')
-      .replace('{noteId}', 'the-note');
+      .replace('{noteId}', 'the-note')
+      .replace('{messageId}', 'the-message')
+      .replace('{n}', '1');
     expect(given.slice(0, 5)).toEqual([
       '-X',
       route.method,

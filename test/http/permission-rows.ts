@@ -116,16 +116,29 @@ async function proposingMailbox(maker: Maker): Promise<Mailbox> {
 }
 
 /** What a threaded mailbox has, by its id. */
-const threadsOf = new Map<
-  string,
-  Record<'threadId' | 'noteId' | 'messageId' | 'draftId', string>
->();
+const threadsOf = new Map<string, ThreadPath>();
+
+interface ThreadPath {
+  threadId: string;
+  noteId: string;
+  messageId: string;
+  draftId: string;
+}
 
 /** A mailbox that a mail came into. */
 async function threadedMailbox({ app, operator, serial, domain }: Maker) {
   const address = `t${serial}@${domain}`;
   const { id } = await createMailbox(app, operator, { slug: `t${serial}`, address });
-  const messageId = await arrive(app, { rcpt: [address], to: address, text: `of ${domain}` });
+  const attached = [
+    'Content-Type: application/zip; name="a.zip"',
+    'Content-Disposition: attachment',
+  ];
+  const messageId = await arrive(app, {
+    rcpt: [address],
+    to: address,
+    headers: ['MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=b'],
+    text: ['--b', '', `of ${domain}`, '--b', ...attached, '', 'zip', '--b--'].join('\r\n'),
+  });
   const { items } = await listThreads(app, operator, id, { limit: 1 });
   const threadId = items[0]?.id ?? '';
   const note = await createNote(app, operator, id, threadId, { body: `of ${domain}` });
@@ -136,20 +149,9 @@ async function threadedMailbox({ app, operator, serial, domain }: Maker) {
   return { id };
 }
 
-/** What of it the path of a route names. */
-function named(...names: (keyof NonNullable<ReturnType<typeof threadsOf.get>>)[]) {
-  return (own: Side, id: string | null) => {
-    const all = threadsOf.get(id ?? '') ?? threadsOf.get(own.shared.threadedMailbox);
-    return Object.fromEntries(names.map((name) => [name, all?.[name] ?? '']));
-  };
-}
-
 /** Of the mailbox that the path names, or of the organization's own. */
-export function inThread(
-  { shared }: Side,
-  id: string | null,
-): { threadId: string; noteId: string } {
-  const none = { threadId: '', noteId: '' };
+export function inThread({ shared }: Side, id: string | null): ThreadPath {
+  const none = { threadId: '', noteId: '', messageId: '', draftId: '' };
   return threadsOf.get(id ?? '') ?? threadsOf.get(shared.threadedMailbox) ?? none;
 }
 
@@ -624,6 +626,12 @@ export const rows: Readonly<Record<string, Row>> = {
     spends: true,
     params: (own, id) => ({ ...inThread(own, id) }),
   },
+  [`GET ${mailboxes}/{id}/messages/{messageId}/attachments/{n}`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: (own, id) => ({ messageId: inThread(own, id).messageId, n: '1' }),
+  },
   [`POST ${mailboxes}/{id}/messages`]: {
     may: sendsFromMailboxes,
     gives: 201,
@@ -634,7 +642,7 @@ export const rows: Readonly<Record<string, Row>> = {
     may: sendsFromMailboxes,
     gives: 201,
     on: 'threadedMailbox',
-    params: named('messageId'),
+    params: (own, id) => ({ ...inThread(own, id) }),
     body: (_own, serial) => ({ text: `reply ${serial}` }),
     headers: (serial) => ({ 'idempotency-key': `reply ${serial}` }),
   },
@@ -642,14 +650,14 @@ export const rows: Readonly<Record<string, Row>> = {
     may: sendsFromMailboxes,
     gives: 201,
     on: 'threadedMailbox',
-    params: named('messageId'),
+    params: (own, id) => ({ ...inThread(own, id) }),
     body: (_own, serial) => ({ text: `reply ${serial}` }),
   },
   [`POST ${answered}/forward`]: {
     may: sendsFromMailboxes,
     gives: 201,
     on: 'threadedMailbox',
-    params: named('messageId'),
+    params: (own, id) => ({ ...inThread(own, id) }),
     body: (_own, serial) => written(serial),
   },
   [`GET ${mailboxes}/{id}/drafts`]: {
@@ -668,13 +676,13 @@ export const rows: Readonly<Record<string, Row>> = {
     may: readsMailboxes,
     gives: 200,
     on: 'threadedMailbox',
-    params: named('draftId'),
+    params: (own, id) => ({ ...inThread(own, id) }),
   },
   [`PATCH ${draft}`]: {
     may: writesMailboxes,
     gives: 200,
     on: 'threadedMailbox',
-    params: named('draftId'),
+    params: (own, id) => ({ ...inThread(own, id) }),
     body: (_own, serial) => ({ text: `changed ${serial}` }),
   },
   [`DELETE ${draft}`]: {
@@ -682,14 +690,14 @@ export const rows: Readonly<Record<string, Row>> = {
     gives: 200,
     on: 'threadedMailbox',
     spends: true,
-    params: named('draftId'),
+    params: (own, id) => ({ ...inThread(own, id) }),
   },
   [`POST ${draft}/send`]: {
     may: sendsFromMailboxes,
     gives: 201,
     on: 'threadedMailbox',
     spends: true,
-    params: named('draftId'),
+    params: (own, id) => ({ ...inThread(own, id) }),
   },
   // Of all these keys none is a person's; what it would send is nothing: 200, failed.
   [`POST ${mailboxes}/{id}/actions/{actionId}/approve`]: {

@@ -33,6 +33,8 @@ export interface HttpApi {
   delete<Body>(url: string, options?: RequestOptions): Promise<Answer<Body>>;
   /** What a link gives, without a key; only the path of `url` counts. */
   download(url: string): Promise<Answer<Buffer>>;
+  /** The bytes that a route answers. */
+  bytes(url: string): Promise<Answer<Buffer>>;
   /** The same face for another key. */
   as(apiKey: string): HttpApi;
   /** Closes the face, not the app. */
@@ -50,6 +52,10 @@ export function httpApi({ app, apiKey }: { app: App; apiKey: string }): HttpApi 
     onResponse: check.onResponse,
   });
   return clientOf(server, check.faults, apiKey);
+}
+
+function isJson(headers: Record<string, unknown>): boolean {
+  return String(headers['content-type']).startsWith('application/json');
 }
 
 function clientOf(server: HttpServer, faults: readonly string[], ownKey: string): HttpApi {
@@ -75,7 +81,7 @@ function clientOf(server: HttpServer, faults: readonly string[], ownKey: string)
     return {
       status: response.statusCode,
       headers: response.headers,
-      body: response.json() as Body,
+      body: (isJson(response.headers) ? response.json() : response.body) as Body,
     };
   }
   return {
@@ -85,6 +91,16 @@ function clientOf(server: HttpServer, faults: readonly string[], ownKey: string)
     delete: (url, options) => request('DELETE', url, options),
     async download(url) {
       const response = await server.inject({ method: 'GET', url: new URL(url).pathname });
+      if (faults.length > 0) throw new Error(faults.join('\n'));
+      const { statusCode: status, headers, rawPayload: body } = response;
+      return { status, headers, body };
+    },
+    async bytes(url) {
+      const response = await server.inject({
+        method: 'GET',
+        url,
+        headers: { 'x-api-key': ownKey },
+      });
       if (faults.length > 0) throw new Error(faults.join('\n'));
       const { statusCode: status, headers, rawPayload: body } = response;
       return { status, headers, body };

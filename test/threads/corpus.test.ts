@@ -17,7 +17,8 @@ const mails = corpus.flatMap(({ name, mails: all }) =>
 /** The keys of the mails of each thread, sorted. */
 function grouped(pairs: readonly { group: string; key: string }[]): string[][] {
   const groups = Map.groupBy(pairs, ({ group }) => group);
-  return [...groups.values()].map((all) => all.map(({ key }) => key).sort()).sort();
+  const keys = [...groups.values()].map((all) => all.map(({ key }) => key).sort());
+  return keys.toSorted((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1));
 }
 
 const expected = grouped(mails.map(({ tree, key }) => ({ group: tree, key })));

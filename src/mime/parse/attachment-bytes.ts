@@ -31,31 +31,3 @@ export async function readAttachmentBytes(
   });
   return isWhole && keptBytes <= maxBytes ? Buffer.concat(kept) : null;
 }
-
-/**
- * The bytes of all parts that are attachments, by their numbers; undefined where they are longer than
- * `maxBytes` together, or the mail cannot be parsed so far.
- */
-export async function readAllAttachments(
-  raw: Buffer,
-  maxBytes: number,
-): Promise<Map<string, Uint8Array> | undefined> {
-  const found = new Map<string, Uint8Array>();
-  let bytes = 0;
-  let open = 0;
-  await runParser('', raw, ({ content, partId, release }) => {
-    const kept: Buffer[] = [];
-    open += 1;
-    content.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= maxBytes) kept.push(chunk);
-    });
-    content.on('error', () => release?.());
-    content.on('end', () => {
-      open -= 1;
-      found.set(partId ?? '1', new Uint8Array(Buffer.concat(kept)));
-      release?.();
-    });
-  });
-  return open === 0 && bytes <= maxBytes ? found : undefined;
-}

@@ -1,7 +1,7 @@
 // The far end of parser.ts: one mail at a time, in a thread that may be terminated at any moment.
 // Imports mailparser and its like, so that the main thread never loads them.
 import { parentPort } from 'node:worker_threads';
-import { readAllAttachments } from './attachment-bytes.ts';
+import { readAttachmentBytes } from './attachment-bytes.ts';
 import { type BounceReport, readBounce } from './bounce/bounce-report.ts';
 import { type Complaint, readComplaint } from './bounce/complaint.ts';
 import { type OwnCopy, readOwnCopy } from './bounce/returned-copy.ts';
@@ -16,19 +16,14 @@ export interface ComplaintReport {
   copy: OwnCopy;
 }
 
-/** More than any mail that may be sent on has. */
-const mostAttachedBytes = 60 * 1024 * 1024;
-
-/**
- * What may be wanted of a mail: its projection, the report that it carries (null where it is none), or the
- * bytes of its attachments by the numbers of their parts (undefined where they cannot be had).
- */
+/** What may be wanted of a mail: its projection, the report that it carries or an attachment, null for none. */
 export interface Readings {
   mail: ParsedMail;
   bounce: BounceReport | null;
   complaint: ComplaintReport | null;
   dmarc: DmarcSummary | null;
-  attachments: Map<string, Uint8Array> | undefined;
+  /** Its bytes. */
+  attachment: Uint8Array | null;
 }
 
 export interface ParseJob {
@@ -48,9 +43,11 @@ const post = (reply: ParseReply) => parentPort?.postMessage(reply);
 
 async function run({ id, raw, options, wants }: ParseJob): Promise<void> {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
-  if (wants === 'attachments') {
-    const reading = await readAllAttachments(bytes, mostAttachedBytes);
-    return post({ kind: 'done', id, reading });
+  if (wants === 'attachment') {
+    const { partNumber = '' } = options;
+    const reading = await readAttachmentBytes(bytes, partNumber, bytes.length);
+    post({ kind: 'done', id, reading });
+    return;
   }
   const keepBody = (body: ParsedMail) => post({ kind: 'body', id, mail: body });
   const mail = await parseMime(bytes, options, wants === 'mail' ? keepBody : undefined);
@@ -58,7 +55,7 @@ async function run({ id, raw, options, wants }: ParseJob): Promise<void> {
 }
 
 async function readOf(
-  wants: Exclude<keyof Readings, 'attachments'>,
+  wants: Exclude<keyof Readings, 'attachment'>,
   mail: ParsedMail,
   bytes: Buffer,
 ): Promise<Readings[keyof Readings]> {

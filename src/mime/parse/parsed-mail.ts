@@ -132,6 +132,8 @@ export interface ParsedMail extends HeaderSummary {
 export interface ParseOptions {
   /** MAIL FROM; empty or null for the null return path, absent when it is not known. */
   envelopeFrom?: string | null;
+  /** Of the attachment that is wanted. */
+  partNumber?: string;
 }
 
 /** Bytes are of the raw mail, characters of decoded text. */

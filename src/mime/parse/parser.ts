@@ -16,7 +16,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { ParseJob, ParseReply, Readings } from './parse-worker.ts';
 import { type ParsedMail, type ParseOptions, withFault } from './parsed-mail.ts';
 
-export type ReportReading = Exclude<keyof Readings, 'mail' | 'attachments'>;
+export type ReportReading = Exclude<keyof Readings, 'mail' | 'attachment'>;
 type AnyReading = Readings[keyof Readings];
 
 export interface MimeParser {
@@ -36,10 +36,10 @@ export interface MimeParser {
     options?: ParseOptions,
   ): Promise<Readings[K]>;
   /**
-   * The bytes of the attachments of a raw mail, by the numbers of their parts; undefined where they
-   * cannot be had. @throws CapacityError as `parse` does; Error where it takes too long.
+   * The bytes of the part that `MailAttachment.partNumber` names; null where there is none.
+   * @throws CapacityError as `parse` does; Error where it takes too long.
    */
-  readAttachments(raw: Buffer): Promise<Readings['attachments']>;
+  readAttachment(raw: Buffer, partNumber: string): Promise<Buffer | null>;
   /** Ends the workers; mails still in work are refused with CapacityError. */
   close(): Promise<void>;
 }
@@ -77,7 +77,7 @@ async function knownOf(mail: PendingMail, isTimeout: boolean): Promise<ParsedMai
 async function knownSoFar(mail: PendingMail, isTimeout: boolean): Promise<ParsedMail> {
   if (mail.wants !== 'mail') {
     const end = isTimeout ? 'took too long' : 'ended its worker';
-    const what = mail.wants === 'attachments' ? 'the attachments' : `a ${mail.wants} report`;
+    const what = mail.wants === 'attachment' ? 'an attachment' : `a ${mail.wants} report`;
     throw new Error(`reading ${what} ${end}`);
   }
   if (mail.body) {
@@ -232,7 +232,10 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
   return {
     parse: (raw, parseOptions) => enqueue('mail', raw, parseOptions),
     readReport: enqueue,
-    readAttachments: (raw) => enqueue('attachments', raw),
+    async readAttachment(raw, partNumber) {
+      const bytes = await enqueue('attachment', raw, { partNumber });
+      return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    },
     async close() {
       isClosed = true;
       for (const mail of queue.splice(0)) mail.reject(closedError());

@@ -1,0 +1,36 @@
+// Answers that are files from strangers (`sendsFile` of src/api/route.ts). A browser saves them under their
+// name and runs nothing of them; images and plain text it may show.
+import type { FastifyReply } from 'fastify';
+import type { FileAnswer } from '../../src/api/route.ts';
+
+/** Shown in place; no SVG, which may hold scripts. */
+const shown = /^(?:image\/(?:png|jpeg|gif|webp)|text\/plain|application\/pdf)$/;
+/** What a browser might read as a page. */
+const pages =
+  /^(?:text\/(?!plain|csv|calendar)|application\/(?:xhtml|xml|javascript)|image\/svg|multipart\/|message\/)|[+]xml$/;
+
+/** RFC 6266: an ASCII name, and where that says too little the whole one (RFC 8187). */
+export function dispositionOf(contentType: string, filename: string | null): string {
+  const kind = shown.test(contentType) ? 'inline' : 'attachment';
+  if (filename === null) return kind;
+  const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');
+  if (plain === filename) return `${kind}; filename="${plain}"`;
+  const whole = encodeURIComponent(filename).replace(/['()*]/g, (character) => {
+    return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  });
+  return `${kind}; filename="${plain}"; filename*=UTF-8''${whole}`;
+}
+
+/** Sets the header of the answer; returns its body. */
+export function fileAnswer(
+  reply: FastifyReply,
+  { contentType, filename, bytes }: FileAnswer,
+): Buffer {
+  reply
+    .header('content-type', pages.test(contentType) ? 'application/octet-stream' : contentType)
+    .header('content-disposition', dispositionOf(contentType, filename))
+    .header('x-content-type-options', 'nosniff')
+    .header('content-security-policy', "sandbox; default-src 'none'")
+    .header('cache-control', 'private, no-store');
+  return bytes;
+}

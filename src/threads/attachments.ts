@@ -1,0 +1,54 @@
+// The files of a message in a mailbox, by their number from 1 on, as the messages of a thread list them.
+import type { Caller, FileAnswer } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { ResourceNotFoundError } from '../errors.ts';
+import { getMailboxRow } from '../mailboxes/mailboxes.ts';
+import type { StoredAttachment } from '../messages/email-projection.ts';
+import { attachmentsOf, readProjection } from '../messages/projection.ts';
+import { findBlob, findContents, findMessageRow, type MessageRow } from '../messages/queries.ts';
+import { fromJson } from '../store/db.ts';
+import { findThread, findThreadMessages } from './queries.ts';
+
+/** A message that is in a thread of the mailbox. @throws ResourceNotFoundError (mailbox, message). */
+export async function getMailboxMessage(
+  { store: { db } }: App,
+  organizationId: string,
+  mailboxId: string,
+  messageId: string,
+): Promise<MessageRow> {
+  await getMailboxRow(db, organizationId, mailboxId);
+  const [placed] = await findThreadMessages(db, [messageId]);
+  const thread = placed && (await findThread(db, placed.thread_id));
+  const row = await findMessageRow(db, messageId);
+  if (thread?.mailbox_id !== mailboxId || !row) {
+    throw new ResourceNotFoundError('message', messageId);
+  }
+  return row;
+}
+
+async function sentFile({ store }: App, row: MessageRow, index: number) {
+  const [content] = row.content_id ? await findContents(store.db, [row.content_id]) : [];
+  const file = fromJson<StoredAttachment[]>(content?.attachments ?? null)?.[index];
+  const bytes = file && (await findBlob(store.db, file.blobId));
+  return bytes && { contentType: file.contentType, filename: file.filename, bytes };
+}
+
+/** In the worker: a mail is hostile until it is parsed. */
+async function receivedFile(app: App, row: MessageRow, index: number) {
+  const part = attachmentsOf(await readProjection(app, row))[index];
+  const raw = row.raw_blob_id ? await findBlob(app.store.db, row.raw_blob_id) : undefined;
+  const bytes = part && raw && (await app.mime.readAttachment(raw, part.partNumber));
+  return bytes && { contentType: part.contentType, filename: part.filename, bytes };
+}
+
+/** @throws ResourceNotFoundError (mailbox, message, attachment); CapacityError as the parser does. */
+export async function readMailboxAttachment(
+  app: App,
+  { organizationId }: Caller,
+  { id, messageId, n }: { id: string; messageId: string; n: number },
+): Promise<FileAnswer> {
+  const row = await getMailboxMessage(app, organizationId, id, messageId);
+  const file = await (row.raw_blob_id === null ? sentFile : receivedFile)(app, row, n - 1);
+  if (!file) throw new ResourceNotFoundError('attachment', String(n));
+  return file;
+}
