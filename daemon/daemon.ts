@@ -11,6 +11,7 @@ import { announceFirstStart, firstStart, firstStartText } from '../src/first-sta
 import { mailIntakeOf } from '../src/inbound/mail-intake.ts';
 import { createProjector } from '../src/inbound/projector.ts';
 import { type Authenticator, createAuthenticator } from '../src/keys/authenticator.ts';
+import { expireActions } from '../src/mailbox-actions/actions.ts';
 import { createRetention } from '../src/messages/retention.ts';
 import { createSearchFiller } from '../src/messages/search.ts';
 import { createAttempter } from '../src/queue/attempt.ts';
@@ -233,6 +234,7 @@ function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop):
         pattern: '17 * * * *',
         run: () => sweepIdempotencyKeys(app),
       },
+      { name: 'expire proposals', pattern: '* * * * *', run: () => expireActions(app) },
       { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
       { name: 'sweep events', pattern: '13 2 * * *', run: () => sweepEvents(app) },
       { name: 'sweep webhooks', pattern: '23 2 * * *', run: () => sweepWebhooks(app) },

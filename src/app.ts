@@ -47,6 +47,8 @@ export type MessagePresenter = (
 
 /** Hears of events in the transaction that writes them down. */
 export interface EventSink {
+  /** Steps of messages are none of its business. */
+  readonly resourcesOnly?: true;
   /** A look into memory: it is asked for each event of every organization. */
   wants(organizationId: string): boolean;
   /** Events of organizations that it wants; what it throws fails the change that they tell of. */

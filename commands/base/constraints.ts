@@ -19,10 +19,25 @@ export const constraintFlags = {
     multiple: true,
     helpValue: 'CIDR',
   }),
+  mailbox: Flags.string({
+    description: 'It reaches this mailbox and nothing else; may be repeated',
+    multiple: true,
+    helpValue: 'MAILBOX_ID',
+  }),
+  namespace: Flags.string({
+    description: 'It reaches the mailboxes of this namespace and nothing else',
+    helpValue: 'NAMESPACE_ID',
+  }),
 };
 
 /** None of them is a field of its own. */
-export const constraintFields = { 'allow-sender': null, 'allow-domain': null, 'allow-ip': null };
+export const constraintFields = {
+  'allow-sender': null,
+  'allow-domain': null,
+  'allow-ip': null,
+  mailbox: null,
+  namespace: null,
+};
 
 /** The constraints that the flags name, as a field; nothing without any. */
 export function constraintsGiven(flags: Readonly<Record<string, unknown>>) {
@@ -30,6 +45,8 @@ export function constraintsGiven(flags: Readonly<Record<string, unknown>>) {
     senders: flags['allow-sender'],
     domains: flags['allow-domain'],
     ipRanges: flags['allow-ip'],
+    mailboxIds: flags.mailbox,
+    namespaceId: flags.namespace,
   });
   return Object.keys(constraints).length > 0 ? { constraints } : {};
 }

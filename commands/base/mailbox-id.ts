@@ -1,7 +1,15 @@
 // A mailbox is named by its id or, as people do, by its slug or an address of it.
+import { Args } from '@oclif/core';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { ResourceNotFoundError } from '../../src/errors.ts';
+
+/** The argument of commands on one mailbox. */
+export const mailboxArg = {
+  mailbox: Args.string({
+    description: 'Id, slug or address of the mailbox; without one the oldest',
+  }),
+};
 
 /** @throws ResourceNotFoundError where it names none of the organization. */
 export async function mailboxIdFrom(app: App, caller: Caller, named: string): Promise<string> {

@@ -11,7 +11,7 @@ export default createCommand({
     'The key itself is shown this once: only its hash is stored. Give it a role or single ' +
     "permissions; without either it is a developer's. A test key reaches only simulator " +
     'addresses and mailboxes here. The --allow flags limit where the key may be used from, and ' +
-    'whom its mail may come from.',
+    'whom its mail may come from; --mailbox and --namespace, what it reaches at all.',
   examples: [
     ['A key for a program that only sends', 'svc keys create --name ci --role sender'],
     [
@@ -21,6 +21,10 @@ export default createCommand({
     [
       'For mail from one domain, used from one network',
       'svc keys create --name shop --role sender --allow-domain sandbox.test --allow-ip 203.0.113.0/24',
+    ],
+    [
+      'For a program that answers mail of one mailbox, if a person approves',
+      'svc keys create --name agent --permission mailboxes:read --permission mailboxes:send --mailbox mbx_06dq2k0qz8h3v5m1r9t4w7xy --send-mode approval',
     ],
     ['The key alone, for a script', 'svc keys create --name ci --json | jq -r .key'],
   ],
@@ -36,6 +40,10 @@ export default createCommand({
     owner: Flags.string({ description: 'Who holds it: person or service (default)' }),
     'expires-at': Flags.string({ description: 'When it ends, ISO 8601', helpValue: 'TIME' }),
     test: Flags.boolean({ description: 'Make a test key' }),
+    'send-mode': Flags.string({
+      description:
+        'What it sends from its mailboxes goes at once (send), or when a person approves it (approval)',
+    }),
     ...constraintFlags,
     ...dataFlag,
   },

@@ -3,7 +3,17 @@ import { idArg, showCommand } from '../base/verbs.ts';
 export const args = idArg('Id of the key (key_…)');
 
 export const card = [
-  ...['id', 'name', 'description', 'start', 'roleName', 'permissions', 'constraints', 'owner'],
+  ...[
+    'id',
+    'name',
+    'description',
+    'start',
+    'roleName',
+    'permissions',
+    'constraints',
+    'sendMode',
+    'owner',
+  ],
   ...['isActive', 'createdAt', 'expiresAt', 'lastUsedAt'],
 ];
 

@@ -7,8 +7,8 @@ import { args, card } from './show.ts';
 export default updateCommand({
   summary: 'Change the name, description or constraints of an API key',
   description:
-    'What a key may do never changes: make a new one and revoke the old. The --allow flags take the ' +
-    'place of all constraints that it has.',
+    'What a key may do never changes: make a new one and revoke the old. The --allow flags, --mailbox and ' +
+    '--namespace take the place of all constraints that it has.',
   examples: [
     ['Say what it is for', 'svc keys update key_06dq2k0qz8h3v5m1r9t4w7xy --name "nightly report"'],
     [

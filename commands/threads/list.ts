@@ -1,8 +1,8 @@
 // `svc threads list`. What is found, and in which order: src/threads/list-queries.ts, search.ts.
-import { Args, Flags } from '@oclif/core';
+import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { mailboxIdFrom } from '../base/mailbox-id.ts';
+import { mailboxArg, mailboxIdFrom } from '../base/mailbox-id.ts';
 import { printList } from '../base/output.ts';
 import { runRoute } from '../base/route.ts';
 import { withCaller } from '../base/session.ts';
@@ -20,11 +20,7 @@ export default class ThreadsList extends BaseCommand {
     { description: 'Who wrote of it', command: 'svc threads list --q "from:ada invoice"' },
   ];
 
-  static override args = {
-    mailbox: Args.string({
-      description: 'Id, slug or address of the mailbox; without one the oldest',
-    }),
-  };
+  static override args = mailboxArg;
 
   static override flags = {
     q: Flags.string({ description: 'Words in subject, sender and text', helpValue: 'WORDS' }),

@@ -15,7 +15,8 @@ import type {
 import { parseParts, requestSchemas } from '../../src/api/validate.ts';
 import type { App } from '../../src/app.ts';
 import { MalformedRequestError, UnauthorizedError } from '../../src/errors.ts';
-import { refusedAtDoor } from '../../src/keys/constraints.ts';
+import { type Place, refusedAtDoor } from '../../src/keys/constraints.ts';
+import { beyondNamespace } from '../../src/mailboxes/bound-keys.ts';
 import { type BodyReader, parseJson } from './body.ts';
 import { jsonContentType } from './errors.ts';
 import { fileAnswer } from './files.ts';
@@ -195,7 +196,9 @@ async function letIn(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Caller> {
-  const caller = await authorize(dispatcher, route.permission, request);
+  const { method, path } = route;
+  const { id } = request.params as { id?: string };
+  const caller = await authorize(dispatcher, route.permission, request, { method, path, id });
   if (route.drawsOnSendRate) {
     await withLimits(dispatcher, caller, route, reply, async () =>
       dispatcher.admit?.(caller, route),
@@ -205,21 +208,24 @@ async function letIn(
 }
 
 /**
- * Who asks, if they may: key, where it is used from, permission.
+ * Who asks, if they may: key, where it is used from, what it reaches, permission. A key of single
+ * mailboxes reaches nothing that is no `place`.
  * @throws UnauthorizedError, ForbiddenError.
  */
 export async function authorize(
   { app, authenticate }: Pick<Dispatcher, 'app' | 'authenticate'>,
   permission: Permission,
   request: FastifyRequest,
+  place?: Place,
 ): Promise<Caller> {
   const key = keyIn(request.headers);
   const caller = await identify(authenticate, key).catch((error: unknown) => {
     if (error instanceof UnauthorizedError) logUnauthorized(app, request, key, error);
     throw error;
   });
-  const refusal = refusedAtDoor(caller, request.raw.socket.remoteAddress, permission);
+  const refusal = refusedAtDoor(caller, request.raw.socket.remoteAddress, permission, place);
   if (refusal) throw refusal;
+  if (caller.constraints?.namespaceId !== undefined) await beyondNamespace(app, caller, place?.id);
   return caller;
 }
 

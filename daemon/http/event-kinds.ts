@@ -7,6 +7,7 @@ import { awaitedKinds } from '../../src/events/awaited-kinds.ts';
 import type { EventKind } from '../../src/events/kinds.ts';
 import { eventTypes } from '../../src/events/names.ts';
 import { eventRoutes as routesOver } from '../../src/events/routes.ts';
+import * as action from '../../src/mailbox-actions/events.ts';
 import * as mailbox from '../../src/mailboxes/events.ts';
 import { messageKinds } from '../../src/messages/events.ts';
 import * as workspace from '../../src/organizations/events.ts';
@@ -17,6 +18,7 @@ import * as webhook from '../../src/webhooks/events.ts';
 const gathered: readonly EventKind[] = [
   ...messageKinds,
   ...Object.values(mailbox),
+  ...Object.values(action),
   ...Object.values(domain),
   ...Object.values(contact),
   ...Object.values(conversation),

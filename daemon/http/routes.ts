@@ -1,6 +1,7 @@
 // The list of areas that the HTTP face serves; their routes are data in src/<area>/routes.ts.
 // What each area is about is areas.ts; mounting them is dispatch.ts.
 
+import { answeringRoutes } from '../../src/answering/routes.ts';
 import type { Route } from '../../src/api/route.ts';
 import { auditRoutes } from '../../src/audit/routes.ts';
 import { blockRoutes } from '../../src/blocks/routes.ts';
@@ -9,6 +10,7 @@ import { contactRoutes } from '../../src/contacts/routes.ts';
 import { conversationRoutes } from '../../src/conversations/routes.ts';
 import { domainRoutes } from '../../src/domains/routes.ts';
 import { keyRoutes } from '../../src/keys/routes.ts';
+import { mailboxActionRoutes } from '../../src/mailbox-actions/routes.ts';
 import { catchAllRoutes, mailboxRoutes, namespaceRoutes } from '../../src/mailboxes/routes.ts';
 import { forgetRoutes } from '../../src/messages/contact-routes.ts';
 import { messageRoutes } from '../../src/messages/routes.ts';
@@ -29,6 +31,8 @@ export const routes: readonly Route[] = [
   ...sendingRoutes,
   ...messageRoutes,
   ...Object.values(mailboxRoutes),
+  ...Object.values(answeringRoutes),
+  ...Object.values(mailboxActionRoutes),
   ...Object.values(namespaceRoutes),
   ...Object.values(threadRoutes),
   ...Object.values(noteRoutes),

@@ -6,7 +6,8 @@ import type { App } from '../app.ts';
 import type { Permission, PermissionMap } from './permission.ts';
 
 /**
- * Where a key may be used from, and whom its mail may come from; what is absent limits nothing.
+ * Where a key may be used from, what it reaches, and whom its mail may come from; what is absent limits
+ * nothing.
  * How each is read: src/keys/constraints.ts.
  */
 export interface KeyConstraints {
@@ -16,7 +17,14 @@ export interface KeyConstraints {
   domains?: readonly string[] | undefined;
   /** CIDR, such as `203.0.113.0/24`. */
   ipRanges?: readonly string[] | undefined;
+  /** It reaches these mailboxes alone. */
+  mailboxIds?: readonly string[] | undefined;
+  /** It reaches the mailboxes of this namespace alone. */
+  namespaceId?: string | undefined;
 }
+
+/** Whether what a key sends goes at once, or waits for the approval of a person. */
+export type SendMode = 'send' | 'approval';
 
 /** Who asks: a key over HTTP, or the operator at the command line (`keyId` null). */
 export interface Caller {
@@ -32,6 +40,7 @@ export interface Caller {
   isTest: boolean;
   /** Null for a key without, and for the operator. */
   constraints: KeyConstraints | null;
+  sendMode: SendMode;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

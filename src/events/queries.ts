@@ -122,6 +122,26 @@ export async function deleteResourceEvents(
   return Number(numDeletedRows);
 }
 
+/** How many events of each kind a resource has, of ids from `from` to before `to`. */
+export function countResourceEvents(
+  db: Db,
+  organizationId: string,
+  subject: string,
+  from: string,
+  to: string,
+): Promise<{ name: string; count: number }[]> {
+  return tables<EventTables>(db)
+    .selectFrom('resource_events')
+    .select('event_type as name')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .where('subject', '=', subject)
+    .where('id', '>=', from)
+    .where('id', '<', to)
+    .groupBy('event_type')
+    .execute();
+}
+
 /** A row of either table as the log has it. */
 export interface LogRow {
   id: string;

@@ -153,6 +153,7 @@ export async function recordTimeline(
   }));
   await insertEvents(trx, rows);
   for (const sink of app.eventSinks) {
+    if (sink.resourcesOnly) continue;
     const wanted = rows.filter((row) => isLogged(row) && sink.wants(row.organization_id));
     if (wanted.length > 0) await sink.take(trx, wanted.map(toLogged));
   }

@@ -6,26 +6,16 @@ import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import type { KnownRows } from '../store/changes.ts';
 import { type KnownKey, knownKeys } from './changes.ts';
-import { hashKey, isKeyText, isTestKey } from './key-format.ts';
-import { constraintsOf, permissionsOf } from './keys.ts';
+import { hashKey, isKeyText } from './key-format.ts';
+import { callerOf } from './keys.ts';
 import * as queries from './queries.ts';
 
 const mostTouchesPerWrite = 200;
 
 function knownKey(row: queries.KeyRow): KnownKey {
-  const caller: Caller = {
-    organizationId: row.organization_id,
-    keyId: row.id,
-    keyName: row.name,
-    permissions: permissionsOf(row),
-    roleName: row.role_name,
-    owner: row.owner,
-    isTest: isTestKey(row.start),
-    constraints: constraintsOf(row),
-  };
   return {
     hash: row.hash,
-    caller: Object.freeze(caller),
+    caller: Object.freeze(callerOf(row)),
     keyId: row.id,
     expiresAt: row.expires_at,
   };

@@ -1,8 +1,9 @@
-// Constraints of a key: the addresses it may be used from, and the From addresses
-// and domains of its mail. Asked on every request, so ranges are parsed once for each cached key.
+// Constraints of a key: the addresses it may be used from, the mailboxes that it reaches, and the From
+// addresses and domains of its mail. Asked on every request, so ranges are parsed once for each cached
+// key. Which mailboxes a namespace has is not known here: src/mailboxes/bound-keys.ts.
 
 import { allows, type Permission } from '../api/permission.ts';
-import type { Caller, KeyConstraints } from '../api/route.ts';
+import type { Caller, KeyConstraints, Method } from '../api/route.ts';
 import { ForbiddenError } from '../errors.ts';
 import { domainOf, foldAddress } from '../net/address.ts';
 import { type AddressRange, hasRange, isInRanges, parseRange } from '../net/network-address.ts';
@@ -31,13 +32,50 @@ function outsideRanges({ constraints }: Caller, peer: string | undefined): Forbi
   );
 }
 
-/** The refusal of an operation that needs `permission`, asked for from `peer`; null where it may go on. */
+/** The operation of the API that is asked for, and the `{id}` in its path. */
+export interface Place {
+  method: Method;
+  path: string;
+  id: string | undefined;
+}
+
+const mailboxesPath = '/v1/mailboxes';
+
+/** Whether a key reaches single mailboxes, and nothing else. */
+export function isBound(constraints: KeyConstraints | null): boolean {
+  return constraints?.mailboxIds !== undefined || constraints?.namespaceId !== undefined;
+}
+
+export function beyondMailboxes(): ForbiddenError {
+  return new ForbiddenError(
+    'This key reaches its own mailboxes alone: ask for a path under one of them, or use another key',
+  );
+}
+
+/** What is in a namespace has to be asked besides. */
+function outsideMailboxes(
+  { constraints }: Caller,
+  place: Place | undefined,
+): ForbiddenError | null {
+  if (!isBound(constraints)) return null;
+  const { method, path = '', id = '' } = place ?? {};
+  if (path === mailboxesPath && method === 'GET') return null;
+  const isUnderOne = path === `${mailboxesPath}/{id}` || path.startsWith(`${mailboxesPath}/{id}/`);
+  const isIts = constraints?.namespaceId !== undefined || constraints?.mailboxIds?.includes(id);
+  return isUnderOne && isIts ? null : beyondMailboxes();
+}
+
+/**
+ * The refusal of an operation that needs `permission`, asked for from `peer`; null where it may go on.
+ * `place`: what is left out is none that a key of single mailboxes reaches.
+ */
 export function refusedAtDoor(
   caller: Caller,
   peer: string | undefined,
   permission: Permission,
+  place?: Place,
 ): ForbiddenError | null {
-  const outside = outsideRanges(caller, peer);
+  const outside = outsideRanges(caller, peer) ?? outsideMailboxes(caller, place);
   if (outside) return outside;
   if (allows(caller.permissions, permission)) return null;
   return new ForbiddenError(`This key lacks the permission ${permission}`);
@@ -65,6 +103,11 @@ export function beyondSenders(
   );
 }
 
+function reachesNoMore(wanted: KeyConstraints | null, holder: KeyConstraints): boolean {
+  if (holder.namespaceId !== undefined) return wanted?.namespaceId === holder.namespaceId;
+  return wanted?.mailboxIds?.every((id) => holder.mailboxIds?.includes(id)) ?? false;
+}
+
 /** Whether a key of the one may do nothing that a key of the other may not. */
 export function areNoLooser(wanted: KeyConstraints | null, holder: KeyConstraints | null): boolean {
   if (!holder) return true;
@@ -73,6 +116,7 @@ export function areNoLooser(wanted: KeyConstraints | null, holder: KeyConstraint
     const outer = rangesOf(holder);
     if (!inner?.every((range) => outer.some((one) => hasRange(one, range)))) return false;
   }
+  if (isBound(holder) && !reachesNoMore(wanted, holder)) return false;
   if (!limitsFrom(holder)) return true;
   if (!wanted || !limitsFrom(wanted)) return false;
   const { senders = [], domains = [] } = wanted;

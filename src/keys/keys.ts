@@ -18,7 +18,7 @@ import { type Change, record } from '../events/record.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { type Db, fromJson, toJson } from '../store/db.ts';
 import { keysChanged } from './changes.ts';
-import { areNoLooser } from './constraints.ts';
+import { areNoLooser, isBound } from './constraints.ts';
 import { isTestKey, makeKey } from './key-format.ts';
 import * as queries from './queries.ts';
 import { covers, customRole, rolePermissions } from './roles.ts';
@@ -27,13 +27,37 @@ import { type ApiKey, type CreateKey, createKeyInput, type UpdateKey } from './s
 const defaultRole = 'developer';
 
 /** What a stored key may do. */
-export function permissionsOf(row: queries.KeyRow): PermissionMap {
+function permissionsOf(row: queries.KeyRow): PermissionMap {
   return fromJson<PermissionMap>(row.permissions) ?? rolePermissions(row.role_name);
 }
 
 /** Where a stored key may be used from, and whom its mail may come from; null for everywhere. */
-export function constraintsOf(row: queries.KeyRow): KeyConstraints | null {
+function constraintsOf(row: queries.KeyRow): KeyConstraints | null {
   return fromJson<KeyConstraints>(row.constraints);
+}
+
+/** Who asks with a stored key. */
+export function callerOf(row: queries.KeyRow): Caller {
+  return {
+    organizationId: row.organization_id,
+    keyId: row.id,
+    keyName: row.name,
+    permissions: permissionsOf(row),
+    roleName: row.role_name,
+    owner: row.owner,
+    isTest: isTestKey(row.start),
+    constraints: constraintsOf(row),
+    sendMode: row.send_mode,
+  };
+}
+
+/**
+ * Who stands for a key now: it, or what rotations put in its place; null once that is revoked. The end
+ * of its life ends what it may ask for, not what it has asked for.
+ */
+export async function standingFor(db: Db, keyId: string): Promise<Caller | null> {
+  const row = await queries.findHeir(db, keyId);
+  return row ? callerOf(row) : null;
 }
 
 /** The object of the API; `plaintext` only at creation and rotation. */
@@ -53,6 +77,7 @@ function toApiKey(row: queries.KeyRow, plaintext: string | null = null): ApiKey 
     roleName: row.role_name,
     owner: row.owner,
     constraints: fromJson<ApiKey['constraints']>(row.constraints),
+    sendMode: row.send_mode,
   };
 }
 
@@ -78,6 +103,7 @@ export function newKey(app: App, organizationId: string, input: CreateKey) {
     permissions: toJson(wanted.permissions),
     owner: wanted.owner,
     constraints: toJson(wanted.constraints),
+    send_mode: wanted.sendMode,
     is_active: 1,
     expires_at: expiresAt,
     last_used_at: null,
@@ -97,9 +123,10 @@ function excessOf(caller: Caller, maker: queries.KeyRow | undefined, row: querie
   if (!covers(caller.permissions, permissionsOf(row))) return 'permissions that this key lacks';
   if (row.owner === 'person' && caller.owner !== 'person') return 'the standing of a person';
   if (caller.isTest && !isTestKey(row.start)) return 'live sending';
+  if (caller.sendMode === 'approval' && row.send_mode === 'send') return 'sending without approval';
   const constraints = maker ? constraintsOf(maker) : caller.constraints;
   if (!areNoLooser(constraintsOf(row), constraints)) {
-    return 'looser constraints than this key: name senders, domains and ipRanges within its own';
+    return 'looser constraints than this key: name all that limit it, within its own';
   }
   const end = maker?.expires_at ?? null;
   if (end !== null && (row.expires_at === null || row.expires_at > end)) {
@@ -128,6 +155,13 @@ async function requireNoMoreThan(db: Db, caller: Caller, row: queries.KeyRow): P
   if (excess) throw new ForbiddenError(`The key would have ${excess}`);
 }
 
+/** Who only proposes must reach no operation that sends by itself. @throws ValidationError. */
+function requireReview(row: queries.KeyRow): void {
+  if (row.send_mode === 'send' || isBound(constraintsOf(row))) return;
+  const needed = 'must name mailboxIds or a namespaceId: the key only proposes what it sends';
+  throw ValidationError.of('constraints', needed);
+}
+
 /** What of a key is changed by hand, as the audit tells it. */
 function textsOf({ name, description, constraints }: queries.KeyRow) {
   return { name, description, constraints: fromJson<KeyConstraints>(constraints) };
@@ -141,6 +175,7 @@ function created(row: queries.KeyRow, besides: { replaces?: string } = {}): Chan
     permissions: fromJson<PermissionMap>(row.permissions),
     owner: row.owner,
     mode: isTestKey(row.start) ? 'test' : 'live',
+    ...(row.send_mode === 'approval' && { sendMode: row.send_mode }),
     expiresAt: isoTime(row.expires_at),
     ...besides,
   };
@@ -195,6 +230,7 @@ export async function updateKey(
     const row = await queries.keys.get(trx, caller.organizationId, id);
     requireNoStronger(caller, row);
     const changed = { ...row, ...changes };
+    requireReview(changed);
     if (constraints !== undefined) {
       await requireNoMoreThan(trx, caller, row);
       await requireNoMoreThan(trx, caller, changed);

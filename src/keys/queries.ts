@@ -1,4 +1,5 @@
 // All SQL on `api_keys` and `key_changes`. Rows only, no decisions.
+import type { SendMode } from '../api/route.ts';
 import { changeCounter } from '../store/change-counter.ts';
 import { type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
 import { rowsOf } from '../store/rows.ts';
@@ -16,6 +17,7 @@ export interface KeyRow {
   owner: 'person' | 'service';
   /** JSON; null for none. */
   constraints: string | null;
+  send_mode: SendMode;
   /** The id of the first of the keys that rotations put in each other's place; at most one is active. */
   lineage: string;
   is_active: number;
@@ -62,6 +64,17 @@ export function findHeirs(
   ids: readonly string[],
 ): Promise<Pick<KeyRow, 'id' | 'constraints'>[]> {
   return heirs(db, { ids: idList(db, ids) });
+}
+
+/** The key itself, or what rotations put in its place, while it is active. */
+export function findHeir(db: Db, id: string): Promise<KeyRow | undefined> {
+  return tables<KeyTables>(db)
+    .selectFrom('api_keys as made')
+    .innerJoin('api_keys as heir', 'heir.lineage', 'made.lineage')
+    .selectAll('heir')
+    .where('made.id', '=', id)
+    .where('heir.is_active', '=', 1)
+    .executeTakeFirst();
 }
 
 /** False when the key was not active any more: of two that try, one wins. */

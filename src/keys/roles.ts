@@ -73,5 +73,6 @@ export function operatorOf(organizationId: string): Caller {
     owner: 'person',
     isTest: false,
     constraints: null,
+    sendMode: 'send',
   };
 }

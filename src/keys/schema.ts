@@ -4,6 +4,7 @@ import { domainName, emailAddress } from '../api/address-schema.ts';
 import { boundedList, boundedMap } from '../api/bounded-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { parseRange } from '../net/network-address.ts';
+import { idPattern } from '../runtime/ids.ts';
 import { grantableActions, roles } from './roles.ts';
 
 const name = z
@@ -65,6 +66,9 @@ const ipRange = z
     return z.NEVER;
   });
 
+const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
+const namespaceId = z.string().regex(idPattern('mailboxNamespace'), 'is not a namespace id');
+
 const constraintsInput = z
   .strictObject({
     senders: listOf(emailAddress).optional().meta({
@@ -76,9 +80,19 @@ const constraintsInput = z
     ipRanges: listOf(ipRange).optional().meta({
       description: 'Where it may be used from: IP addresses and CIDR ranges',
     }),
+    mailboxIds: listOf(mailboxId).optional().meta({
+      description: 'It reaches the paths under these mailboxes, and nothing else',
+    }),
+    namespaceId: namespaceId.optional().meta({
+      description: 'It reaches the paths under the mailboxes of this namespace, and nothing else',
+    }),
   })
-  .refine(({ senders, domains, ipRanges }) => senders ?? domains ?? ipRanges, {
-    message: 'must name senders, domains or ipRanges; null is for none',
+  .refine((given) => Object.values(given).some((value) => value !== undefined), {
+    message: 'must name senders, domains, ipRanges, mailboxIds or a namespaceId; null is for none',
+  })
+  .refine(({ mailboxIds, namespaceId }) => mailboxIds === undefined || namespaceId === undefined, {
+    path: ['namespaceId'],
+    message: 'cannot be given together with mailboxIds',
   })
   .meta({ examples: [{ domains: ['example.com'], ipRanges: ['203.0.113.0/24'] }] });
 
@@ -100,11 +114,26 @@ export const createKeyInput = z
     }),
     expiresAt: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' }).nullish(),
     constraints: constraintsInput.nullish(),
+    sendMode: z.enum(['send', 'approval']).default('send').meta({
+      description:
+        'approval: what it sends from its mailboxes is proposed, and goes when a person approves it',
+    }),
   })
   .refine((input) => input.role === undefined || input.permissions === undefined, {
     path: ['permissions'],
     message: 'cannot be given together with role',
   })
+  .refine(({ sendMode, owner }) => sendMode === 'send' || owner === 'service', {
+    path: ['sendMode'],
+    message: 'is send for the key of a person: who approves does not propose',
+  })
+  .refine(
+    ({ sendMode, constraints }) =>
+      sendMode === 'send' ||
+      constraints?.mailboxIds !== undefined ||
+      constraints?.namespaceId !== undefined,
+    { path: ['sendMode'], message: 'needs constraints with mailboxIds or a namespaceId' },
+  )
   .meta({ examples: [{ name: 'Billing', role: 'sender' }] });
 
 export const updateKeyInput = z
@@ -138,9 +167,14 @@ export const keyOutput = z
         senders: z.array(z.string()).optional(),
         domains: z.array(z.string()).optional(),
         ipRanges: z.array(z.string()).optional(),
+        mailboxIds: z.array(z.string()).optional(),
+        namespaceId: z.string().optional(),
       })
       .nullable()
-      .meta({ description: 'Where it may be used from, and whom its mail may come from' }),
+      .meta({
+        description: 'Where it may be used from, what it reaches, and whom its mail may come from',
+      }),
+    sendMode: z.enum(['send', 'approval']),
   })
   .meta({ id: 'ApiKey', description: 'A key of an organization' });
 

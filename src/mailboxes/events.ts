@@ -1,6 +1,6 @@
 // The kinds of events on a mailbox.
 import { eventKind } from '../events/kinds.ts';
-import { mailboxActionOutput, mailboxMessageData, mailboxOutput } from './schema.ts';
+import { mailboxMessageData, mailboxOutput } from './schema.ts';
 
 const sample = {
   id: 'mbx_06dq2k0qz8h3v5m1r9t4w7xy',
@@ -79,34 +79,4 @@ export const mailboxMessageSent = eventKind({
   summary: 'Mail was sent from it',
   schema: mailboxMessageData,
   sample: message,
-});
-
-const action = {
-  id: 'act_06dq2k0qz8h3v5m1r9t4w7xy',
-  type: 'reply' as const,
-  state: 'proposed' as const,
-  actor: 'key_06dq2k0qz8h3v5m1r9t4w7xy',
-  messageId: null,
-  threadId: message.threadId,
-};
-
-export const mailboxActionProposed = eventKind({
-  type: 'mailbox.action.proposed',
-  summary: 'It waits for the approval of a person',
-  schema: mailboxActionOutput,
-  sample: action,
-});
-
-export const mailboxActionApproved = eventKind({
-  type: 'mailbox.action.approved',
-  summary: 'A person approved it',
-  schema: mailboxActionOutput,
-  sample: { ...action, state: 'approved' as const },
-});
-
-export const mailboxActionRejected = eventKind({
-  type: 'mailbox.action.rejected',
-  summary: 'A person refused it',
-  schema: mailboxActionOutput,
-  sample: { ...action, state: 'rejected' as const },
 });

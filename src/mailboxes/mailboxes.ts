@@ -27,6 +27,7 @@ import { isoTime } from '../runtime/clock.ts';
 import { resolveSender } from '../senders/resolve.ts';
 import type { Db } from '../store/db.ts';
 import { keepReceiving, storeAddress } from './addresses.ts';
+import { reachOf } from './bound-keys.ts';
 import * as events from './events.ts';
 import { firstNamespaceId } from './namespaces.ts';
 import * as queries from './queries.ts';
@@ -158,12 +159,13 @@ export function createMailbox(app: App, caller: Caller, mailbox: CreateMailbox):
 /** A page of the organization's mailboxes, newest first. */
 export async function listMailboxes(
   app: App,
-  { organizationId }: Caller,
+  caller: Caller,
   query: ListMailboxes,
 ): Promise<Page<Mailbox>> {
+  const { organizationId } = caller;
   const { db } = app.store;
   const { status, namespaceId: namespace_id } = query;
-  const filter = { equal: { status, namespace_id }, where: queries.notDeleted };
+  const filter = { equal: { status, namespace_id }, where: reachOf(app, caller) };
   const { rows, total } = await queries.mailboxes.page(db, organizationId, query, filter);
   const addresses = await queries.selectAddresses(
     db,

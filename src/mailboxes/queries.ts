@@ -1,6 +1,7 @@
 // All SQL on `mailboxes`, `mailbox_addresses`, `mailbox_namespaces` and `catch_alls`. Rows only, no
 // decisions.
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import type { KeyConstraints } from '../api/route.ts';
 import { type Db, engineOf, idList, isOneOf, statement, tables } from '../store/db.ts';
 import { rowsOf } from '../store/rows.ts';
 
@@ -62,6 +63,17 @@ export const namespaces = rowsOf<NamespaceRow>('mailbox_namespaces', 'namespace'
 
 /** The filter of all lists: what was deleted is kept for its threads alone. */
 export const notDeleted = sql<boolean>`status <> 'deleted'`;
+
+/** Those of them that a key of single mailboxes reaches. */
+export function notDeletedOf(
+  db: Db,
+  { mailboxIds, namespaceId }: Pick<KeyConstraints, 'mailboxIds' | 'namespaceId'>,
+): RawBuilder<boolean> {
+  const reached = mailboxIds
+    ? isOneOf(db, 'id', idList(db, mailboxIds))
+    : sql`namespace_id = ${namespaceId}`;
+  return sql<boolean>`${notDeleted} and ${reached}`;
+}
 
 /** A mailbox and the address that led to it; '' for the catch-all of a domain. */
 export type ReceiverRow = Pick<MailboxRow, 'id' | 'organization_id' | 'status'> & {

@@ -177,18 +177,6 @@ export const mailboxMessageData = z
   })
   .meta({ id: 'MailboxMessage', description: 'A message in a mailbox' });
 
-/** What a key or an installation did or proposed in a mailbox. */
-export const mailboxActionOutput = z
-  .object({
-    id: z.string(),
-    type: z.enum(['sendMessage', 'reply', 'forward', 'label', 'move', 'note']),
-    state: z.enum(['proposed', 'approved', 'rejected', 'executed', 'failed', 'expired']),
-    actor: z.string(),
-    messageId: z.string().nullable(),
-    threadId: z.string().nullable(),
-  })
-  .meta({ id: 'MailboxAction', description: 'What was done or proposed in a mailbox' });
-
 export type MailboxFilters = z.output<typeof mailboxFilters>;
 export type ListMailboxes = z.output<typeof listMailboxesQuery>;
 export type CreateMailbox = z.input<typeof createMailboxInput>;

@@ -540,11 +540,11 @@ export async function deleteIdempotencyKeysBefore(
   return rows.length;
 }
 
-/** Gives a key that is kept its answer. */
+/** Gives a key that is kept its answer, and the message that it made, if it is one. */
 export async function setKeptResponse(db: Db, made: IdempotencyRow): Promise<void> {
   await tables<MessageTables>(db)
     .updateTable('idempotency_claims')
-    .set({ response: made.response })
+    .set({ response: made.response, message_id: made.message_id })
     .where('organization_id', '=', made.organization_id)
     .where('claim_key', '=', made.claim_key)
     .execute();

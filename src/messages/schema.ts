@@ -10,7 +10,8 @@ import { isHeaderSafe } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
 import { subjectCharacters } from './term-queries.ts';
 
-const maxRecipients = 50;
+/** Of one message, over to, cc and bcc. */
+export const mostRecipients = 50;
 const maxAttachmentsBytes = 40 * 1024 * 1024;
 const maxAttachments = 100;
 const maxHeaders = 50;
@@ -59,6 +60,9 @@ const attachment = z.strictObject({
     .optional(),
 });
 
+/** Of a mail; what they take in all is `boundedAttachments`. */
+export const attachmentList = boundedList(z.array(attachment), maxAttachments);
+
 const customHeaders = boundedMap(
   z.record(z.string(), z.string().max(maxHeaderValue).refine(isHeaderSafe, notHeaderSafe)),
   maxHeaders,
@@ -75,7 +79,7 @@ const customHeaders = boundedMap(
 });
 
 /** No mail text holds NUL (RFC 5322 4.1), and PostgreSQL cannot store it. */
-const bodyText = z
+export const bodyText = z
   .string()
   .max(maxBodyCharacters)
   .refine((text) => !text.includes('\0'), 'must not contain NUL characters');
@@ -95,7 +99,7 @@ const emailContent = z
     templateId: z.string().regex(idPattern('template'), 'is not a template id').optional(),
     templateSlug: z.string().min(1).max(100).optional(),
     templateData: boundedMap(z.record(z.string(), z.unknown()), maxTemplateData).optional(),
-    attachments: boundedList(z.array(attachment), maxAttachments).optional(),
+    attachments: attachmentList.optional(),
     headers: customHeaders.optional(),
     tracking: z
       .strictObject({ opens: z.boolean().optional(), clicks: z.boolean().optional() })
@@ -156,7 +160,8 @@ function oneWayToLeave(
   context.addIssue({ code: 'custom', path: ['headers'], message });
 }
 
-function boundedAttachments(
+/** All of them fit into one mail. */
+export function boundedAttachments(
   email: { attachments?: { content: string }[] | undefined },
   context: z.RefinementCtx,
 ): void {
@@ -172,9 +177,9 @@ function boundedAttachments(
 
 const metadataValue = z.union([z.string().max(2000), z.number(), z.boolean(), z.null()]);
 
-const tooManyRecipients = `at most ${maxRecipients} recipients over to, cc and bcc`;
+const tooManyRecipients = `at most ${mostRecipients} recipients over to, cc and bcc`;
 const recipients = <List extends z.ZodArray>(list: List) =>
-  boundedList(list, maxRecipients, tooManyRecipients);
+  boundedList(list, mostRecipients, tooManyRecipients);
 
 /** Reaches a mailbox of this service, from whichever sender is the default. */
 const sendExample = {
@@ -206,7 +211,7 @@ export const sendPayload = z
     ).optional(),
   })
   .superRefine(({ to, cc = [], bcc = [] }, context) => {
-    if (to.length + cc.length + bcc.length > maxRecipients) {
+    if (to.length + cc.length + bcc.length > mostRecipients) {
       context.addIssue({
         code: 'custom',
         path: ['to'],

@@ -1,48 +1,27 @@
 // The subject of a conversation: what is left of a subject line without the words by which mail programs
 // of any language mark an answer or a forwarded mail (RFC 5256 2.1 has the English ones).
 
-/** Of an answer, then of what is forwarded; the programs of each language have their own. */
-const prefixWords = [
-  ...['re', 'aw', 'antw', 'sv', 'vs', 'vl', 'rif', 'r', 'odp', 'ynt', 'res', 'atb'],
-  ...[
-    'bls',
-    'yan',
-    'vá',
-    'απ',
-    'σχετ',
-    'отв',
-    'ответ',
-    'на',
-    '回复',
-    '回覆',
-    '答复',
-    '返信',
-    '답장',
-  ],
-  ...[
-    'تم الرد',
-    'رد',
-    'השב',
-    'fw',
-    'fwd',
-    'wg',
-    'tr',
-    'rv',
-    'enc',
-    'i',
-    'fs',
-    'doorst',
-    'pd',
-    'továbbítás',
-  ],
-  ...['ilt', 'vb', 'πρθ', 'пересл', '转发', '轉寄', '転送', '전달', 'إعادة توجيه', 'הועבר'],
+/** Of an answer; the programs of each language have their own. */
+const answerWords = [
+  ...['re', 'aw', 'antw', 'sv', 'vs', 'vl', 'rif', 'r', 'odp', 'ynt', 'res', 'atb', 'bls', 'yan'],
+  ...['vá', 'απ', 'σχετ', 'отв', 'ответ', 'на', '回复', '回覆', '答复', '返信', '답장'],
+  ...['تم الرد', 'رد', 'השב'],
+];
+/** Of what is forwarded. */
+const forwardWords = [
+  ...['fw', 'fwd', 'wg', 'tr', 'rv', 'enc', 'i', 'fs', 'doorst', 'pd', 'továbbítás', 'ilt', 'vb'],
+  ...['πρθ', 'пересл', '转发', '轉寄', '転送', '전달', 'إعادة توجيه', 'הועבר'],
 ];
 
 /** `Re:`, `RE[2]:`, `Aw (3):`, `回复：`. */
-const prefix = new RegExp(
-  `^(?:${prefixWords.join('|')})\\s*(?:\\[\\d{1,3}\\]|\\(\\d{1,3}\\)|\\^\\d{1,3})?\\s*[:：]\\s*`,
-  'iu',
-);
+const markOf = (words: readonly string[]) =>
+  new RegExp(
+    `^(?:${words.join('|')})\\s*(?:\\[\\d{1,3}\\]|\\(\\d{1,3}\\)|\\^\\d{1,3})?\\s*[:：]\\s*`,
+    'iu',
+  );
+const prefix = markOf([...answerWords, ...forwardWords]);
+const answerMark = markOf(answerWords);
+const forwardMark = markOf(forwardWords);
 /** The name of a mailing list, as `[svc-users]`, before or behind the mark of an answer. */
 const listName = /^\[[^\][]{1,60}\]\s*/u;
 const trailer = /\s*\((?:fwd|wtr)\)$/i;
@@ -67,4 +46,24 @@ export function baseSubject(subject: string | null): string {
     text = next.trim();
   }
   return text.toUpperCase().toLowerCase();
+}
+
+function marked(mark: string, words: RegExp, subject: string | null): string {
+  let text = (subject ?? '').slice(0, mostCharacters).trim();
+  for (let count = 0; count < mostPrefixes; count += 1) {
+    const bare = text.replace(words, '');
+    if (bare === text) break;
+    text = bare;
+  }
+  return `${mark} ${text}`.trim().slice(0, mostCharacters);
+}
+
+/** Of an answer to a mail with this subject: one `Re:`, whatever stood there in any language. */
+export function answerSubject(subject: string | null): string {
+  return marked('Re:', answerMark, subject);
+}
+
+/** Of such a mail as it is forwarded: one `Fwd:`. */
+export function forwardSubject(subject: string | null): string {
+  return marked('Fwd:', forwardMark, subject);
 }

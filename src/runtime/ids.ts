@@ -30,6 +30,7 @@ export const idPrefixes = {
   thread: 'thread',
   threadNote: 'note',
   draft: 'draft',
+  mailboxAction: 'act',
   contact: 'contact',
   contactIdentity: 'idn',
   contactGroup: 'grp',

@@ -178,13 +178,16 @@ function rawHeading(
 }
 
 /**
- * RFC 5322 3.6.4: the parent's references, then the parent. Empty where the parent came in with a
+ * RFC 5322 3.6.4: the parent's references, then the parent; of too many the first, which is the root of
+ * the thread, and the newest. Empty where the parent came in with a
  * Message-ID that cannot be written into a header.
  */
 function referencesTo(parent: MessageRow): string[] {
   if (!isMessageId(parent.message_id_header)) return [];
   const references = fromJson<string[]>(parent.message_references) ?? [];
-  return [...references.filter(isMessageId), parent.message_id_header].slice(-mostReferences);
+  const ids = [...references.filter(isMessageId), parent.message_id_header];
+  const excess = ids.length - mostReferences;
+  return excess > 0 ? [...ids.slice(0, 1), ...ids.slice(excess + 1)] : ids;
 }
 
 /** The rows that keep what a message says. */

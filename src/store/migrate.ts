@@ -37,6 +37,7 @@ import { mailboxes } from './migrations/0031-mailboxes.ts';
 import { threads } from './migrations/0032-threads.ts';
 import { threadSearch } from './migrations/0033-thread-search.ts';
 import { contactGroups } from './migrations/0034-contact-groups.ts';
+import { mailboxActions } from './migrations/0035-mailbox-actions.ts';
 import { blockReasons } from './migrations/0036-block-reasons.ts';
 
 export const migrations: readonly Migration[] = [
@@ -72,6 +73,7 @@ export const migrations: readonly Migration[] = [
   threads,
   threadSearch,
   contactGroups,
+  mailboxActions,
   blockReasons,
 ];
 

@@ -4,6 +4,7 @@ import type { App } from '../app.ts';
 import { changesOf } from '../audit/audit.ts';
 import { ConflictError } from '../errors.ts';
 import { record } from '../events/record.ts';
+import { storeAction } from '../mailbox-actions/actions.ts';
 import type { Db } from '../store/db.ts';
 import { deleteLabels, findLabels, insertLabels } from './label-queries.ts';
 import type { ThreadRow } from './queries.ts';
@@ -32,12 +33,15 @@ async function recordLabels(
   app: App,
   trx: Db,
   caller: Caller,
+  mailboxId: string,
   before: ThreadStanding,
   after: ThreadStanding,
 ): Promise<void> {
   const details = changesOf(before, after);
   if (Object.keys(details).length === 0) return;
   await record(app, trx, caller, { subject: after.id, action: 'thread.updated', details });
+  const about = { mailboxId, type: 'label', messageId: null, threadId: after.id } as const;
+  await storeAction(app, trx, caller, { ...about, summary: details });
 }
 
 /**
@@ -63,7 +67,7 @@ export function addLabels(
     if (standing.labels.length > mostLabels) {
       throw new ConflictError('thread', `A thread has at most ${mostLabels} labels`);
     }
-    await recordLabels(app, trx, caller, before, standing);
+    await recordLabels(app, trx, caller, mailboxId, before, standing);
     return standing;
   });
 }
@@ -81,7 +85,7 @@ export function removeLabels(
     const before = await standingOf(trx, row);
     await deleteLabels(trx, threadId, [...byFolded(labels).keys()]);
     const standing = await standingOf(trx, row);
-    await recordLabels(app, trx, caller, before, standing);
+    await recordLabels(app, trx, caller, mailboxId, before, standing);
     return standing;
   });
 }

@@ -7,6 +7,7 @@ import type { App } from '../app.ts';
 import { changesOf } from '../audit/audit.ts';
 import { ResourceNotFoundError } from '../errors.ts';
 import { record } from '../events/record.ts';
+import { storeAction } from '../mailbox-actions/actions.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
 import { listNoteRows, type NoteRow, notes } from './note-queries.ts';
@@ -29,6 +30,14 @@ function toNote(row: NoteRow): ThreadNote {
 function authorOf({ keyId, keyName, owner }: Caller) {
   const author_kind = owner === 'person' ? ('user' as const) : ('key' as const);
   return { author_kind, author_id: keyId, author_name: keyId === null ? 'operator' : keyName };
+}
+
+/** What the key of a program did to a note is an action in the mailbox. */
+function noteAction(app: App, trx: Db, caller: Caller, path: NotePath, change: string) {
+  const { mailboxId, threadId, noteId } = path;
+  const summary = { noteId, change };
+  const about = { mailboxId, type: 'note', messageId: null, threadId, summary } as const;
+  return storeAction(app, trx, caller, about);
 }
 
 /** @throws ResourceNotFoundError (mailbox, thread). */
@@ -57,6 +66,7 @@ export function createNote(
     await notes.insert(trx, row);
     const details = { threadId };
     await record(app, trx, caller, { subject: row.id, action: 'note.created', details });
+    await noteAction(app, trx, caller, { mailboxId, threadId, noteId: row.id }, 'created');
     return toNote(row);
   });
 }
@@ -122,6 +132,7 @@ export function updateNote(
     // What it says is nobody else's business.
     const details = { threadId, changed };
     await record(app, trx, caller, { subject: noteId, action: 'note.updated', details });
+    await noteAction(app, trx, caller, path, 'updated');
     return toNote(row);
   });
 }
@@ -133,6 +144,7 @@ export async function deleteNote(app: App, caller: Caller, path: NotePath): Prom
     await notes.remove(trx, caller.organizationId, path.noteId);
     const details = { threadId: path.threadId };
     await record(app, trx, caller, { subject: path.noteId, action: 'note.deleted', details });
+    await noteAction(app, trx, caller, path, 'deleted');
   });
   return { success: true, message: `Note ${path.noteId} was deleted` };
 }

@@ -4,9 +4,10 @@ import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { changesOf } from '../audit/audit.ts';
+import { changesOf, type Details } from '../audit/audit.ts';
 import { ResourceNotFoundError, ValidationError } from '../errors.ts';
 import { record } from '../events/record.ts';
+import { storeAction } from '../mailbox-actions/actions.ts';
 import { getMailboxRow } from '../mailboxes/mailboxes.ts';
 import { lockMailboxes } from '../mailboxes/queries.ts';
 import { isoTime } from '../runtime/clock.ts';
@@ -167,6 +168,23 @@ function changeOf(app: App, row: ThreadRow, wanted: UpdateThread): ThreadChange 
   };
 }
 
+/** To another folder, or put off: what a key does so is an action in the mailbox. */
+async function moveAction(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  { id, mailbox_id }: ThreadRow,
+  { folder, snoozedUntil }: Details,
+): Promise<void> {
+  if (folder === undefined && snoozedUntil === undefined) return;
+  const summary = {
+    ...(folder !== undefined && { folder }),
+    ...(snoozedUntil !== undefined && { snoozedUntil }),
+  };
+  const about = { mailboxId: mailbox_id, type: 'move', messageId: null, threadId: id } as const;
+  await storeAction(app, trx, caller, { ...about, summary });
+}
+
 /** Changes a thread that is held, audited where anything is another; returns it as it is then. */
 async function changeThread(
   app: App,
@@ -184,6 +202,7 @@ async function changeThread(
   const details = changesOf(before, after);
   if (Object.keys(details).length > 0) {
     await record(app, trx, caller, { subject: id, action: 'thread.updated', details });
+    await moveAction(app, trx, caller, row, details);
   }
   return after;
 }
@@ -225,6 +244,7 @@ export async function deleteThread(
     const messages = await removeThread(app, trx, id);
     const details = { mailboxId, messages };
     await record(app, trx, caller, { subject: id, action: 'thread.deleted', details });
+    await moveAction(app, trx, caller, row, { folder: { before: row.folder, after: null } });
     return { success: true, message: `Thread ${id} is gone, with ${messages} messages` };
   });
 }

@@ -25,10 +25,12 @@ const changesNothing = [
   ...['tracking recheck', 'tracking show', 'warming show'],
   // It says on standard error that no daemon runs: test/cli/sendmail.test.ts.
   'sendmail',
-  ...['mailboxes events', 'mailboxes list', 'mailboxes show'],
+  ...['mailboxes actions', 'mailboxes activity', 'mailboxes events', 'mailboxes list'],
+  'mailboxes show',
   ...['threads list', 'threads messages', 'threads notes', 'threads show'],
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
   ...['messages deliveries', 'messages events', 'messages explain', 'messages list'],
+  ...['messages expect', 'messages tail'],
   ...['messages show', 'queue holds', 'queue list', 'queue show', 'queue top'],
 ];
 
@@ -138,6 +140,25 @@ const changes: Readonly<Record<string, Change>> = {
   'mailboxes addresses remove': {
     args: (idOf) => [idOf('mailboxes create'), mailboxAddress('more@example.com')],
   },
+  'mailboxes receive': {
+    args: () => ['desk'],
+    input: 'From: ada@example.org\nSubject: A question\n\nHello\n',
+    told: 'resource_events',
+  },
+  'threads reply': {
+    args: () => [threadOf('desk'), '--text', 'Hello'],
+    told: 'resource_events',
+  },
+  'threads forward': {
+    args: () => [threadOf('desk'), '--to', 'boss@example.org', '--text', 'For you'],
+    told: 'resource_events',
+  },
+  'mailboxes approve': {
+    args: (idOf) => [proposalIn(idOf('mailboxes create'))],
+  },
+  'mailboxes reject': {
+    args: (idOf) => [proposalIn(idOf('mailboxes create'))],
+  },
   'domains catch-all enable': {
     args: (idOf) => ['example.com', '--mailbox', idOf('mailboxes create')],
   },
@@ -188,6 +209,34 @@ function holdDomain(): void {
 function mailboxAddress(address: string): string {
   const ids = 'select id from mailbox_addresses where address = ?';
   return inStore((db) => String(db.prepare(ids).pluck().get(address)));
+}
+
+let proposals = 0;
+
+/** As the key of a program would make it. */
+function proposalIn(mailboxId: string): string {
+  const mail = {
+    type: 'sendMessage',
+    ...{ threadId: null, inReplyToMessageId: null, draft: null, html: null },
+    from: { email: 'desk@example.com', name: null },
+    ...{ to: ['ada@example.org'], cc: [], bcc: [], subject: 'a', text: 'b', attachments: [] },
+  };
+  proposals += 1;
+  const id = `act_${String(proposals).padStart(24, '0')}`;
+  inStore((db) => {
+    const key = db.prepare('select id from api_keys where is_active = 1').pluck().get();
+    db.prepare(
+      `insert into mailbox_actions (id, organization_id, mailbox_id, type, state, actor_kind, actor_id,
+          by_person, summary, created_at, expires_at)
+        select ?, organization_id, id, 'sendMessage', 'proposed', 'key', ?, 0, '{}', 0, 4e12
+        from mailboxes where id = ?`,
+    ).run(id, key, mailboxId);
+    db.prepare('insert into mailbox_proposals (action_id, content) values (?, ?)').run(
+      id,
+      JSON.stringify(mail),
+    );
+  });
+  return id;
 }
 
 /** The id of the thread of a mailbox, which gets one as if by SMTP where it has none. */

@@ -17,7 +17,6 @@ import { eachApi } from '../support/each-app.ts';
 /** Nothing tells of these yet. */
 const awaited = [
   'message.unsubscribed',
-  ...['mailbox.action.proposed', 'mailbox.action.approved', 'mailbox.action.rejected'],
   'sender.verified',
   ...['campaign.run.started', 'campaign.run.completed', 'campaign.run.held'],
   ...['campaign.run.failed', 'template.published'],

@@ -37,6 +37,8 @@ function argumentsOf(command: string): string[] {
     ID: 'the-id',
     DELIVERY_ID: 'the-delivery',
     ADDRESS_ID: 'the-address',
+    ACTION_ID: 'the-action',
+    DRAFT_ID: 'the-draft',
     THREAD_ID: 'the-thread',
     NOTE_ID: 'the-note',
     MESSAGE_ID: 'the-message',
@@ -63,6 +65,9 @@ describe('the curl command of', () => {
       .replace('{id}', 'the-id')
       .replace('{deliveryId}', 'the-delivery')
       .replace('{addressId}', 'the-address')
+      .replace('{actionId}', 'the-action')
+      .replace('{messageId}', 'the-message')
+      .replace('{draftId}', 'the-draft')
       .replace('{threadId}', 'the-thread')
       .replace('{noteId}', 'the-note')
       .replace('{messageId}', 'the-message')

@@ -47,6 +47,7 @@ function callerWith(permissions: PermissionMap): Caller {
     owner: 'service',
     isTest: false,
     constraints: null,
+    sendMode: 'send',
   };
 }
 

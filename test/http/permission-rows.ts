@@ -2,6 +2,7 @@
 // each route of the API. A route without a row fails the test next door. Before that what routes are
 // about: how one is made, and what resources.test.ts has to know to hold it to what all share.
 
+import { createDraft } from '../../src/answering/drafts.ts';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { createBlock } from '../../src/blocks/blocks.ts';
@@ -12,6 +13,7 @@ import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import { createMailbox, pauseMailbox } from '../../src/mailboxes/mailboxes.ts';
+import type { Mailbox } from '../../src/mailboxes/schema.ts';
 import type { IdKind } from '../../src/runtime/ids.ts';
 import { createSender } from '../../src/senders/senders.ts';
 import { createNote } from '../../src/threads/notes.ts';
@@ -19,6 +21,7 @@ import { listThreads } from '../../src/threads/threads.ts';
 import { createGroup } from '../../src/unsubscribe-groups/groups.ts';
 import { pauseWarming, startWarming } from '../../src/warming/warming.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
+import { agentOf, propose } from '../mailbox-actions/fixtures.ts';
 import { payload, send } from '../messages/fixtures.ts';
 import type { HttpApi } from '../support/http-client.ts';
 import { arrive } from '../threads/mails.ts';
@@ -67,6 +70,8 @@ const contacts = '/v1/contacts';
 const conversations = '/v1/conversations';
 const mailboxes = '/v1/mailboxes';
 const thread = '/v1/mailboxes/{id}/threads/{threadId}';
+const answered = `${mailboxes}/{id}/messages/{messageId}`;
+const draft = `${mailboxes}/{id}/drafts/{draftId}`;
 const namespaces = '/v1/mailbox-namespaces';
 const catchAll = '/v1/email/catch-all';
 const keys = '/v1/api-keys';
@@ -74,6 +79,7 @@ const webhooks = '/v1/webhooks';
 const contactGroups = '/v1/contact-groups';
 const unsubscribeGroups = '/v1/unsubscribe-groups';
 
+const unknownAction = 'act_0123456789abcdefghjk';
 const mailboxSamples = { status: 'active', namespaceId: 'ns_0123456789abcdefghjk' };
 
 const conversationSamples = {
@@ -110,6 +116,19 @@ async function pausedDomain(maker: Maker) {
   return domain;
 }
 
+/** The newest proposal of a mailbox that was made with some. */
+const proposals = new Map<string, string>();
+
+async function proposingMailbox(maker: Maker): Promise<Mailbox> {
+  const { app, operator, serial, domain } = maker;
+  const mailbox = await createMailbox(app, operator, { slug: `n${serial}`, domain });
+  const agent = await agentOf(app, operator, mailbox.id);
+  for (let i = 0; i < 2; i++) {
+    proposals.set(mailbox.id, (await propose(app, mailbox.id, agent)).id);
+  }
+  return mailbox;
+}
+
 /** What a threaded mailbox has, by its id. */
 const threadsOf = new Map<string, ThreadPath>();
 
@@ -117,6 +136,7 @@ interface ThreadPath {
   threadId: string;
   noteId: string;
   messageId: string;
+  draftId: string;
 }
 
 /** A mailbox that a mail came into. */
@@ -136,13 +156,16 @@ async function threadedMailbox({ app, operator, serial, domain }: Maker) {
   const { items } = await listThreads(app, operator, id, { limit: 1 });
   const threadId = items[0]?.id ?? '';
   const note = await createNote(app, operator, id, threadId, { body: `of ${domain}` });
-  threadsOf.set(id, { threadId, noteId: note.id, messageId });
+  const draft = { to: [`to@${domain}`], subject: 'Draft', text: `of ${domain}` };
+  await createDraft(app, operator, id, draft);
+  const { id: draftId } = await createDraft(app, operator, id, draft);
+  threadsOf.set(id, { threadId, noteId: note.id, messageId, draftId });
   return { id };
 }
 
 /** Of the mailbox that the path names, or of the organization's own. */
 export function inThread({ shared }: Side, id: string | null): ThreadPath {
-  const none = { threadId: '', noteId: '', messageId: '' };
+  const none = { threadId: '', noteId: '', messageId: '', draftId: '' };
   return threadsOf.get(id ?? '') ?? threadsOf.get(shared.threadedMailbox) ?? none;
 }
 
@@ -220,6 +243,13 @@ export const resources = {
       const { id } = await createMailbox(app, operator, { slug: `n${serial}`, domain });
       return pauseMailbox(app, operator, id);
     },
+    samples: mailboxSamples,
+  },
+  /** With two proposals. */
+  proposingMailbox: {
+    path: mailboxes,
+    idKind: 'mailbox',
+    make: proposingMailbox,
     samples: mailboxSamples,
   },
   /** With a thread that has a note. */
@@ -380,6 +410,7 @@ const deletesWebhooks: readonly CallerName[] = [...all, 'remover'];
 const readsMailboxes: readonly CallerName[] = [...all, 'viewer'];
 const writesMailboxes: readonly CallerName[] = [...all, 'writer'];
 const deletesMailboxes: readonly CallerName[] = [...all, 'remover'];
+const sendsFromMailboxes: readonly CallerName[] = all;
 const readsKeys: readonly CallerName[] = ['owner', 'admin', 'viewer', 'locksmith'];
 const writesKeys: readonly CallerName[] = ['owner', 'admin', 'writer', 'locksmith'];
 const deletesKeys: readonly CallerName[] = ['owner', 'admin', 'remover', 'locksmith'];
@@ -387,6 +418,9 @@ const readsOrganization: readonly CallerName[] = ['owner', 'admin', 'viewer', 'a
 /** The log of events too. */
 const readsWebhooks: readonly CallerName[] = [...all, 'viewer'];
 const readsAnalytics: readonly CallerName[] = [...all, 'viewer', 'analyst'];
+
+/** A mail to nobody else. */
+const written = (serial: number) => ({ to: [`u${serial}@own.example`], text: `mail ${serial}` });
 
 function scheduled(email: Record<string, unknown>, serial: number) {
   const scheduledFor = '2026-02-01T00:00:00Z';
@@ -558,6 +592,32 @@ export const rows: Readonly<Record<string, Row>> = {
     on: 'mailbox',
     query: '?limit=100',
   },
+  [`GET ${mailboxes}/{id}/agent-activity`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'proposingMailbox',
+  },
+  [`GET ${mailboxes}/{id}/actions`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'proposingMailbox',
+    query: '?limit=100',
+  },
+  [`GET ${mailboxes}/{id}/actions/{actionId}`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'proposingMailbox',
+    params: (_own, id) => ({ actionId: proposals.get(id ?? '') ?? unknownAction }),
+  },
+  // Of all these keys none is a person's.
+  [`POST ${mailboxes}/{id}/actions/{actionId}/reject`]: {
+    may: [],
+    gives: 200,
+    on: 'proposingMailbox',
+    spends: true,
+    params: (_own, id) => ({ actionId: proposals.get(id ?? '') ?? unknownAction }),
+    body: () => ({ note: 'not so' }),
+  },
   [`GET ${mailboxes}/{id}/threads`]: { may: readsMailboxes, gives: 200, on: 'threadedMailbox' },
   [`GET ${thread}`]: {
     may: readsMailboxes,
@@ -632,6 +692,82 @@ export const rows: Readonly<Record<string, Row>> = {
     gives: 200,
     on: 'threadedMailbox',
     params: (own, id) => ({ messageId: inThread(own, id).messageId, n: '1' }),
+  },
+  [`POST ${mailboxes}/{id}/messages`]: {
+    may: sendsFromMailboxes,
+    gives: 201,
+    on: 'threadedMailbox',
+    body: (_own, serial) => ({ ...written(serial), subject: 'New' }),
+  },
+  [`POST ${answered}/reply`]: {
+    may: sendsFromMailboxes,
+    gives: 201,
+    on: 'threadedMailbox',
+    params: (own, id) => ({ ...inThread(own, id) }),
+    body: (_own, serial) => ({ text: `reply ${serial}` }),
+    headers: (serial) => ({ 'idempotency-key': `reply ${serial}` }),
+  },
+  [`POST ${answered}/reply-all`]: {
+    may: sendsFromMailboxes,
+    gives: 201,
+    on: 'threadedMailbox',
+    params: (own, id) => ({ ...inThread(own, id) }),
+    body: (_own, serial) => ({ text: `reply ${serial}` }),
+  },
+  [`POST ${answered}/forward`]: {
+    may: sendsFromMailboxes,
+    gives: 201,
+    on: 'threadedMailbox',
+    params: (own, id) => ({ ...inThread(own, id) }),
+    body: (_own, serial) => written(serial),
+  },
+  [`GET ${mailboxes}/{id}/drafts`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    query: '?limit=100',
+  },
+  [`POST ${mailboxes}/{id}/drafts`]: {
+    may: writesMailboxes,
+    gives: 201,
+    on: 'threadedMailbox',
+    body: (_own, serial) => ({ ...written(serial), subject: 'Draft' }),
+  },
+  [`GET ${draft}`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: (own, id) => ({ ...inThread(own, id) }),
+  },
+  [`PATCH ${draft}`]: {
+    may: writesMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    params: (own, id) => ({ ...inThread(own, id) }),
+    body: (_own, serial) => ({ text: `changed ${serial}` }),
+  },
+  [`DELETE ${draft}`]: {
+    may: deletesMailboxes,
+    gives: 200,
+    on: 'threadedMailbox',
+    spends: true,
+    params: (own, id) => ({ ...inThread(own, id) }),
+  },
+  [`POST ${draft}/send`]: {
+    may: sendsFromMailboxes,
+    gives: 201,
+    on: 'threadedMailbox',
+    spends: true,
+    params: (own, id) => ({ ...inThread(own, id) }),
+  },
+  // Of all these keys none is a person's; what it would send is nothing: 200, failed.
+  [`POST ${mailboxes}/{id}/actions/{actionId}/approve`]: {
+    may: [],
+    gives: 200,
+    on: 'proposingMailbox',
+    spends: true,
+    params: (_own, id) => ({ actionId: proposals.get(id ?? '') ?? unknownAction }),
+    body: () => ({ note: 'go' }),
   },
   [`GET ${namespaces}`]: { may: readsMailboxes, gives: 200, query: '?limit=100' },
   [`POST ${namespaces}`]: {

@@ -56,7 +56,7 @@ export interface Side {
   webhookDelivery: string;
   /** A resource for one request, which may end it. */
   fresh(kind: ResourceKind): Promise<string>;
-  /** Asked with an owner's key. */
+  /** Asked with the key of an owner, who is a person. */
   api: HttpApi;
 }
 
@@ -86,7 +86,7 @@ async function makeSide(test: TestApp, api: HttpApi, name: string, id: string): 
   const added = await addDomain(app, operator, { domain, dkim: 'ed25519' });
   await verifyDomain(app, operator, added.id, { force: true });
   await createSender(app, operator, { email: `hello@${domain}`, isDefault: true });
-  const ownerApi = api.as(await plaintextOf(test, operator, { role: 'owner' }));
+  const ownerApi = api.as(await plaintextOf(test, operator, { role: 'owner', owner: 'person' }));
   let serial = 0;
   const fresh = async (kind: ResourceKind) => {
     serial++;

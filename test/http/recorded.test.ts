@@ -22,6 +22,12 @@ const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
   // Nobody of them is in the group: test/contacts/groups.test.ts.
   'DELETE /v1/contact-groups/{id}/members': null,
   'POST /v1/messages': 'events',
+  ...Object.fromEntries(
+    [
+      ...['messages', 'messages/{messageId}/reply', 'messages/{messageId}/reply-all'],
+      ...['messages/{messageId}/forward', 'drafts/{draftId}/send'],
+    ].map((path) => [`POST /v1/mailboxes/{id}/${path}`, 'resource_events' as const]),
+  ),
   'POST /v1/messages/batch': 'events',
   'POST /v1/messages/scheduled': 'events',
   'POST /v1/webhooks/{id}/test': 'resource_events',

@@ -46,6 +46,7 @@ describe.each(stores)('authentication on %s', (store) => {
       owner: 'person',
       isTest: true,
       constraints: null,
+      sendMode: 'send',
     });
   });
 

@@ -43,6 +43,7 @@ describe.each(stores)('API keys on %s', (store) => {
         roleName: 'sender',
         owner: 'service',
         constraints: null,
+        sendMode: 'send',
       });
       const hidden = { ...made, key: null };
       expect(await getKey(test.app, test.caller, made.id)).toEqual(hidden);

@@ -52,6 +52,16 @@ const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['claimed_by'],
     ['created_at'],
   ],
+  mailbox_actions: [
+    ['id'],
+    ['organization_id', 'mailbox_id'],
+    ['mailbox_id', 'state'],
+    ['mailbox_id', 'type'],
+    ['mailbox_id', 'actor_id'],
+    ['message_id'],
+    ['mailbox_id', 'decided_at'],
+  ],
+  mailbox_hours: [['mailbox_id', 'hour']],
   webhook_attempts: [['id'], ['delivery_id'], ['at']],
 };
 

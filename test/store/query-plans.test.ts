@@ -83,6 +83,27 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
   'POST /v1/contacts/import': { dryRun: 'true' },
   'GET /v1/contact-groups/{id}/members': page,
   'GET /v1/mailbox-namespaces': page,
+  'GET /v1/mailboxes/{id}/agent-activity': {
+    after: '2026-01-05T10:30:00Z',
+    before: '2026-01-05T12:30:00Z',
+  },
+  'GET /v1/mailboxes/{id}/actions': {
+    state: 'proposed',
+    type: 'reply',
+    async actor({ api, shared }) {
+      const url = `/v1/mailboxes/${shared.proposingMailbox}/actions`;
+      const { body } = await api.get<{ items: { actor: { id: string } }[] }>(url);
+      return body.items[0]?.actor.id ?? '';
+    },
+    limit: '1',
+    async cursor({ api, shared }, others) {
+      const first = new URLSearchParams(others);
+      first.set('limit', '1');
+      const url = `/v1/mailboxes/${shared.proposingMailbox}/actions?${first}`;
+      const { body } = await api.get<{ nextCursor: string }>(url);
+      return body.nextCursor;
+    },
+  },
   'GET /v1/mailboxes/{id}/events': {
     type: 'mailbox.updated',
     since: '2026-01-01T00:00:00Z',
@@ -94,6 +115,13 @@ const samples: Readonly<Record<string, Readonly<Record<string, Sample>>>> = {
       const url = `/v1/mailboxes/${shared.mailbox}/events?${first}`;
       const { body } = await api.get<{ nextCursor: string }>(url);
       return body.nextCursor;
+    },
+  },
+  'GET /v1/mailboxes/{id}/drafts': {
+    limit: '1',
+    async cursor({ api, shared }) {
+      const url = `/v1/mailboxes/${shared.threadedMailbox}/drafts?limit=1`;
+      return (await api.get<{ nextCursor: string }>(url)).body.nextCursor;
     },
   },
   'GET /v1/mailboxes/{id}/threads': {
@@ -226,6 +254,17 @@ async function seed(world: PermissionWorld): Promise<void> {
       select organization_id, external_id, id from contacts where external_id like 'crm%'`.execute(
       trx,
     );
+    await sql`insert into mailbox_actions (id, organization_id, mailbox_id, type, state, actor_kind,
+        actor_id, by_person, message_id, thread_id, summary, created_at, decided_at)
+      select 'act_' || lpad(i::text, 24, '0'), ${organizationId},
+        case when i % 2 = 0 then ${shared.mailbox} else ${shared.pausedMailbox} end,
+        case when i % 3 = 0 then 'reply' else 'label' end,
+        case when i % 7 = 0 then 'rejected' else 'executed' end, 'key', 'key_' || i % 11, 0,
+        'msg_' || lpad(i::text, 24, '0'), 'thread_' || i % 50, '{}', 0, 0
+      from ${numbers}`.execute(trx);
+    await sql`insert into mailbox_hours (mailbox_id, hour, kind, name, state, count)
+      select ${shared.mailbox}, i::bigint * 3600000, 'action', 'label', 'executed', 1
+      from ${numbers}`.execute(trx);
     await sql`insert into blocks (id, organization_id, address, folded_address, reason, created_at)
       select 'blk_' || i, case when i % 2 = 0 then ${organizationId} else ${foreign.organizationId} end,
         'u' || i || '@example.com', 'u' || i || '@example.com', 'bounce', 0
@@ -262,7 +301,8 @@ async function seedThreads({ test, own, foreign }: PermissionWorld): Promise<voi
     await sql`insert into drafts (id, organization_id, mailbox_id, thread_id, content, state,
         created_at, updated_at)
       select 'drf_' || i, ${own.organizationId}, ${mailbox}, 'thread_' || lpad(i::text, 24, '0'),
-        '{}', 'open', 0, 0 from ${numbers}`.execute(trx);
+        '{"to":[],"cc":[],"bcc":[],"subject":null,"text":null,"html":null,"attachments":[]}',
+        'open', 0, 0 from ${numbers}`.execute(trx);
     await sql`insert into thread_search (message_id, words)
       select 'msg_' || lpad(i::text, 24, '0'), (select array_to_tsvector(array_agg(md5(i || '.' || k)))
         from generate_series(1, 30) k) from ${numbers}`.execute(trx);

@@ -9,7 +9,7 @@ import { repository } from '../support/cli.ts';
 import { emptyTestApp, stores } from '../support/test-app.ts';
 
 /** Nothing is ever deleted from these. */
-const keptForGood = ['organizations', 'mailboxes'];
+const keptForGood = ['organizations', 'mailboxes', 'mailbox_namespaces'];
 
 interface Reference {
   child: string;

@@ -1,0 +1,30 @@
+// Commands on one action of a mailbox name it alone: the mailbox that the routes want is looked up.
+import { Args } from '@oclif/core';
+import type { CommonFlags } from './command.ts';
+import { type LoadRoute, runRoute } from './route.ts';
+import { withCaller } from './session.ts';
+
+/** The argument of commands on one action. */
+export const actionArgs = {
+  action: Args.string({ description: 'Id of the action (act_…)', required: true }),
+};
+
+export const actionCard = [
+  ...['id', 'type', 'state', 'actor.displayName', 'summary.to', 'summary.subject', 'messageId'],
+  ...['threadId', 'note', 'failure.message', 'createdAt', 'decidedAt'],
+];
+
+/** Opens the service, runs a route on the action, closes the service. @throws ResourceNotFoundError */
+export function callOnAction<Answer>(
+  flags: CommonFlags,
+  actionId: string,
+  load: LoadRoute<Answer>,
+  body: object,
+): Promise<Answer> {
+  return withCaller(flags, async (app, caller) => {
+    const { actions } = await import('../../src/mailbox-actions/queries.ts');
+    const { mailbox_id } = await actions.get(app.store.db, caller.organizationId, actionId);
+    const params = { id: mailbox_id, actionId };
+    return runRoute(app, caller, await load(), { params, body });
+  });
+}

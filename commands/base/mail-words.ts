@@ -1,0 +1,89 @@
+// What commands share that send from a mailbox: the flags of a mail, and the body that they make.
+import { basename } from 'node:path';
+import { Flags } from '@oclif/core';
+import type { ReplyResult } from '../../src/answering/schema.ts';
+import { ResourceNotFoundError } from '../../src/errors.ts';
+import { given, readData, readInput, textFrom } from './body.ts';
+import { type CommonFlags, dataFlag } from './command.ts';
+import { printCard } from './output.ts';
+import { type LoadRoute, runRoute } from './route.ts';
+import { withCaller } from './session.ts';
+import { threadParams } from './thread.ts';
+
+const several = { multiple: true } as const;
+
+export const contentFlags = {
+  message: Flags.string({
+    description: 'Id of the message; without it the newest that came in',
+    helpValue: 'MESSAGE_ID',
+  }),
+  cc: Flags.string({ description: 'Copy; may be repeated', helpValue: 'ADDRESS', ...several }),
+  bcc: Flags.string({
+    description: 'Hidden copy; may be repeated',
+    helpValue: 'ADDRESS',
+    ...several,
+  }),
+  text: Flags.string({ description: 'Plain text, or @FILE' }),
+  html: Flags.string({ description: 'HTML, or @FILE' }),
+  attach: Flags.string({ description: 'File to attach', helpValue: 'FILE', ...several }),
+  ...dataFlag,
+};
+
+interface ContentFlags {
+  to?: string[] | undefined;
+  cc?: string[] | undefined;
+  bcc?: string[] | undefined;
+  text?: string | undefined;
+  html?: string | undefined;
+  attach?: string[] | undefined;
+  data?: string | undefined;
+}
+
+async function attachment(path: string) {
+  return { filename: basename(path), content: (await readInput(path)).toString('base64') };
+}
+
+/** The body: what the flags say, laid over `--data`. @throws UsageError for a file that cannot be read. */
+async function mailFrom({ data, text, html, attach, to, cc, bcc }: ContentFlags) {
+  return {
+    ...(await readData(data)),
+    ...given({
+      to,
+      cc,
+      bcc,
+      text: await textFrom(text),
+      html: await textFrom(html),
+      attachments: attach && (await Promise.all(attach.map(attachment))),
+    }),
+  };
+}
+
+/**
+ * Runs a route on a message of a thread: the one named, or the newest that came in, or else the newest.
+ * @throws ResourceNotFoundError
+ */
+export async function callOnMessage<Answer>(
+  flags: CommonFlags & ContentFlags & { message?: string | undefined },
+  threadId: string,
+  load: LoadRoute<Answer>,
+): Promise<Answer> {
+  const body = await mailFrom(flags);
+  return withCaller(flags, async (app, caller) => {
+    const { newestOf } = await import('../../src/threads/queries.ts');
+    const { db } = app.store;
+    const { id } = await threadParams(app, caller, threadId);
+    const newest = (await newestOf(db, threadId, true)) ?? (await newestOf(db, threadId, false));
+    const messageId = flags.message ?? newest?.message_id;
+    if (messageId === undefined) throw new ResourceNotFoundError('message', `of ${threadId}`);
+    return runRoute(app, caller, await load(), { params: { id, messageId }, body });
+  });
+}
+
+const fields = ['status', 'messageId', 'threadId', 'waitReason', 'createdAt'];
+
+/** Shows what became of a mail. */
+export function printResult(flags: CommonFlags, result: ReplyResult): Promise<void> {
+  const skipped = result.skippedRecipients.map(({ address, reason }) => `${address} (${reason})`);
+  const note = skipped.length > 0 ? `Left out: ${skipped.join(', ')}` : '';
+  return printCard(flags, result, fields, note);
+}

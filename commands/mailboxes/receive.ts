@@ -1,0 +1,88 @@
+// `svc mailboxes receive`: takes a mail in as if by SMTP (src/inbound/receive.ts) and threads it at once.
+import { Flags } from '@oclif/core';
+import type { App } from '../../src/app.ts';
+import { readInput } from '../base/body.ts';
+import { BaseCommand } from '../base/command.ts';
+import { ExpectationError } from '../base/failure.ts';
+import { mailboxArg, mailboxIdFrom } from '../base/mailbox-id.ts';
+import { printCard } from '../base/output.ts';
+import { withCaller } from '../base/session.ts';
+
+export default class MailboxesReceive extends BaseCommand {
+  static override summary = 'Take a mail from standard input into a mailbox';
+
+  static override description =
+    'As the listener would: its sender is checked, it is stored, parsed and threaded, and told of. ' +
+    'Exit code 8 where it is refused.';
+
+  static override examples = [
+    {
+      description: 'A mail from a file',
+      command: 'svc mailboxes receive mbx_06dq2k0qz8h3v5m1r9t4w7xy < mail.eml',
+    },
+  ];
+
+  static override args = mailboxArg;
+
+  static override flags = {
+    from: Flags.string({
+      description: 'The envelope sender; none: the null return path',
+      default: '',
+      helpValue: 'ADDRESS',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { args: typed, flags } = await this.parse(MailboxesReceive);
+    const raw = await readInput('-');
+    await withCaller(flags, async (app, caller) => {
+      const { getMailbox } = await import('../../src/mailboxes/mailboxes.ts');
+      const id = await mailboxIdFrom(app, caller, typed.mailbox ?? '');
+      const { primaryAddress } = await getMailbox(app, caller, id);
+      const messageId = await takeIn(app, primaryAddress, flags.from, raw);
+      const message = await threaded(app, messageId);
+      await printCard(flags, message, ['messageId', 'threadId', 'from', 'subject']);
+    });
+  }
+}
+
+/** Line ends as the wire has them. */
+function onTheWire(raw: Buffer): Buffer {
+  return Buffer.from(raw.toString('latin1').replace(/\r?\n/g, '\r\n'), 'latin1');
+}
+
+async function takeIn(app: App, address: string, mailFrom: string, raw: Buffer): Promise<string> {
+  const { receive } = await import('../../src/inbound/receive.ts');
+  const { resolveAddressee } = await import('../../src/inbound/resolve.ts');
+  const addressee = await resolveAddressee(app, address);
+  if (addressee.kind === 'refused') {
+    throw new ExpectationError(`it is refused: ${addressee.code} ${addressee.text}`);
+  }
+  const envelope = {
+    mailFrom,
+    addressees: [addressee],
+    remoteAddress: '127.0.0.1',
+    helo: 'localhost',
+    tls: false,
+    protocol: 'LMTP',
+    id: `cli.${process.pid}`,
+  };
+  const result = await receive(app, envelope, onTheWire(raw));
+  if (result.kind === 'stored') return result.messageIds[0] ?? '';
+  throw new ExpectationError(`it is refused: ${result.code} ${result.text}`);
+}
+
+/** What a daemon does soon after the 250 is done here. */
+async function threaded(app: App, messageId: string) {
+  const { findMessageRow } = await import('../../src/messages/queries.ts');
+  const { finishProjection, readProjection } = await import('../../src/messages/projection.ts');
+  const { findThreadMessages } = await import('../../src/threads/queries.ts');
+  const { db } = app.store;
+  const row = await findMessageRow(db, messageId);
+  if (!row) throw new Error(`${messageId} was stored and is not there`);
+  await readProjection(app, row);
+  await finishProjection(app, messageId, null);
+  const [placed] = await findThreadMessages(db, [messageId]);
+  const { from_email: from, subject } = row;
+  return { messageId, threadId: placed?.thread_id ?? null, from, subject };
+}

@@ -1,0 +1,156 @@
+// `svc messages expect`: waits for a mail, for tests of what sends it; exit code 8 where none comes.
+import { Flags } from '@oclif/core';
+import type { Caller } from '../../src/api/route.ts';
+import type { App } from '../../src/app.ts';
+import type { EmailProjection, Message } from '../../src/messages/schema.ts';
+import { foldAddress } from '../../src/net/address.ts';
+import { sleep } from '../../src/runtime/clock.ts';
+import { BaseCommand, type CommonFlags } from '../base/command.ts';
+import { ExpectationError, UsageError } from '../base/failure.ts';
+import { messageCard } from '../base/fields.ts';
+import { print, writeLine } from '../base/output.ts';
+import { withCaller } from '../base/session.ts';
+import { timeFrom } from '../base/since.ts';
+
+/** Of the newest so many are looked at. */
+const mostPages = 10;
+const perPage = 100;
+const readAgainMs = 1_000;
+
+type Extract = 'link' | 'code';
+
+/** The first of its kind in what the mail says. */
+function extracted({ text, html, subject }: EmailProjection, what: Extract): string | null {
+  const said = `${subject ?? ''}\n${text ?? ''}`;
+  if (what === 'code') return /(?<![\w-])\d{4,8}(?![\w-])/.exec(said)?.[0] ?? null;
+  const [, href] = /href\s*=\s*["'](https?:\/\/[^"'\s>]+)/i.exec(html ?? '') ?? [];
+  const plain = /https?:\/\/[^\s<>"')\]]+/.exec(said)?.[0];
+  return href?.replaceAll('&amp;', '&') ?? plain ?? null;
+}
+
+interface Wanted {
+  to: string;
+  subject: RegExp | null;
+  since: string;
+}
+
+function fits({ to, subject }: Wanted, message: Message): boolean {
+  const isTo = message.recipients.some(({ email }) => foldAddress(email) === foldAddress(to));
+  return isTo && (subject === null || subject.test(message.subject ?? ''));
+}
+
+/** The newest message that fits. Not by the search, which a daemon fills in a while. */
+async function find(app: App, caller: Caller, wanted: Wanted): Promise<Message | undefined> {
+  const { listMessages } = await import('../../src/messages/messages.ts');
+  const { listMessagesQuery } = await import('../../src/messages/schema.ts');
+  for (let page = 1; page <= mostPages; page++) {
+    const query = listMessagesQuery.parse({ startDate: wanted.since, limit: perPage, page });
+    const { items } = await listMessages(app, caller, query);
+    const found = items.find((message) => fits(wanted, message));
+    if (found || items.length < perPage) return found;
+  }
+  return undefined;
+}
+
+function patternOf(text: string | undefined): RegExp | null {
+  if (text === undefined) return null;
+  try {
+    return new RegExp(text, 'iu');
+  } catch (error) {
+    throw new UsageError(`--subject ${text}: ${(error as Error).message}`);
+  }
+}
+
+function spanOf(text: string): number {
+  const since = timeFrom('--within', text, 0);
+  const ms = -Date.parse(since ?? '');
+  if (Number.isNaN(ms) || ms < 0) throw new UsageError('--within: expected such as 30s or 5m');
+  return ms;
+}
+
+export default class MessagesExpect extends BaseCommand {
+  static override summary = 'Wait for a mail to an address; exit code 8 where none comes';
+
+  static override description =
+    'Of what came in and of what was sent, since the start or --since. With --extract only the first ' +
+    'link of it is printed, or the first number of 4 to 8 digits.';
+
+  static override examples = [
+    {
+      description: 'The link of a mail that a test made',
+      command:
+        'svc messages expect --to user@example.com --subject "confirm" --within 30s --extract link',
+    },
+  ];
+
+  static override flags = {
+    to: Flags.string({ description: 'Its recipient', helpValue: 'ADDRESS', required: true }),
+    subject: Flags.string({ description: 'Its subject fits this', helpValue: 'REGEXP' }),
+    within: Flags.string({ description: 'Wait so long: 30s, 5m', default: '30s' }),
+    since: Flags.string({ description: 'Also one since: 90s, 10m, or an instant' }),
+    extract: Flags.string({
+      description: 'Print only the first link, or the first code',
+      options: ['link', 'code'],
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(MessagesExpect);
+    const subject = patternOf(flags.subject);
+    const withinMs = spanOf(flags.within);
+    await withCaller(flags, async (app, caller) => {
+      const now = app.clock.now();
+      const since = timeFrom('--since', flags.since, now) ?? new Date(now).toISOString();
+      const message = await awaited(app, caller, { to: flags.to, subject, since }, withinMs);
+      if (!message)
+        throw new ExpectationError(`no mail to ${flags.to} came within ${flags.within}`);
+      await show(app, caller, message, flags);
+    });
+  }
+}
+
+async function awaited(
+  app: App,
+  caller: Caller,
+  wanted: Wanted,
+  withinMs: number,
+): Promise<Message | undefined> {
+  const endsAt = app.clock.now() + withinMs;
+  let changed = new AbortController();
+  const unsubscribe = app.store.onChange(() => changed.abort());
+  // Clock timers do not keep a process alive, and here nothing else would.
+  const alive = setInterval(() => {}, 60_000);
+  try {
+    for (;;) {
+      changed = new AbortController();
+      const message = await find(app, caller, wanted);
+      const leftMs = endsAt - app.clock.now();
+      if (message || leftMs <= 0) return message;
+      await sleep(app.clock, Math.min(leftMs, readAgainMs), changed.signal);
+    }
+  } finally {
+    clearInterval(alive);
+    unsubscribe();
+  }
+}
+
+async function show(
+  app: App,
+  caller: Caller,
+  message: Message,
+  flags: CommonFlags & { extract?: string | undefined },
+): Promise<void> {
+  if (flags.extract === undefined) {
+    await print(flags, message, async () =>
+      (await import('../base/format.ts')).card(message, messageCard),
+    );
+    return;
+  }
+  const { getEmailProjection } = await import('../../src/messages/email-projection.ts');
+  const email = await getEmailProjection(app, caller, message.id, {});
+  const found = extracted(email, flags.extract as Extract);
+  if (found === null) throw new ExpectationError(`${message.id} has no ${flags.extract}`);
+  if (flags.json)
+    await print(flags, { messageId: message.id, [flags.extract]: found }, () => found);
+  else writeLine(found.replace(/\p{C}+/gu, ''));
+}

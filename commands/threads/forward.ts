@@ -1,0 +1,35 @@
+// `svc threads forward`. What is sent on of a message: src/answering/forwarded.ts.
+import { Flags } from '@oclif/core';
+import { BaseCommand } from '../base/command.ts';
+import { callOnMessage, contentFlags, printResult } from '../base/mail-words.ts';
+import { threadArg } from '../base/thread.ts';
+
+export default class ThreadsForward extends BaseCommand {
+  static override summary = 'Send a message on, quoted and with its attachments';
+
+  static override examples = [
+    {
+      description: 'With a word on it',
+      command:
+        'svc threads forward thread_06dq2k0qz8h3v5m1r9t4w7xy --to boss@example.com --text "For you."',
+    },
+  ];
+
+  static override args = threadArg;
+
+  static override flags = {
+    to: Flags.string({
+      description: 'Recipient; may be repeated',
+      helpValue: 'ADDRESS',
+      multiple: true,
+    }),
+    ...contentFlags,
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ThreadsForward);
+    const load = async () =>
+      (await import('../../src/answering/routes.ts')).answeringRoutes.forward;
+    await printResult(flags, await callOnMessage(flags, args.thread, load));
+  }
+}

@@ -1,0 +1,222 @@
+// Answering, forwarding and writing from a mailbox (specification 4.4): what is asked for becomes a mail,
+// whose recipients, sender, subject and thread follow from what it answers; send.ts sends it.
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { ForbiddenError, ResourceNotFoundError } from '../errors.ts';
+import { findHostedSender } from '../mailboxes/addresses.ts';
+import { getMailboxRow, withoutSubaddress } from '../mailboxes/mailboxes.ts';
+import { type MailboxAddressRow, type MailboxRow, selectAddresses } from '../mailboxes/queries.ts';
+import { finishProjection, type InboundEnvelope, readProjection } from '../messages/projection.ts';
+import { findMessageRow, findRecipients, type MessageRow } from '../messages/queries.ts';
+import { answerSubject, forwardSubject } from '../mime/subject.ts';
+import { foldAddress } from '../net/address.ts';
+import { resolveSender } from '../senders/resolve.ts';
+import { type Db, fromJson } from '../store/db.ts';
+import { findThread, findThreadMessages, type ThreadMessageKind } from '../threads/queries.ts';
+import { forwardedContent } from './forwarded.ts';
+import { refuseAutoReply } from './loops.ts';
+import type { Mail } from './mail.ts';
+import { originalOf } from './original.ts';
+import { type Answered, answerRecipients } from './recipients.ts';
+import type { ForwardInput, NewMessage, ReplyInput, ReplyResult } from './schema.ts';
+import { requireActive, sendMail } from './send.ts';
+
+/** A message in a mailbox, as it is answered. */
+interface Found {
+  mailbox: MailboxRow;
+  addresses: readonly MailboxAddressRow[];
+  message: MessageRow;
+  threadId: string;
+  kind: ThreadMessageKind;
+}
+
+/** What came in a moment ago may be in no thread yet: it is put there now. */
+async function placeOf(app: App, mailboxId: string, message: MessageRow) {
+  const { db } = app.store;
+  const [placed] = await findThreadMessages(db, [message.id]);
+  if (placed || message.mailbox_id !== mailboxId) return placed;
+  await readProjection(app, message);
+  await finishProjection(app, message.id, null);
+  return (await findThreadMessages(db, [message.id]))[0];
+}
+
+/** The message of a mailbox, and where it is. @throws ResourceNotFoundError. */
+export async function findAnswered(
+  app: App,
+  organizationId: string,
+  mailboxId: string,
+  messageId: string,
+): Promise<Found> {
+  const { db } = app.store;
+  const mailbox = await getMailboxRow(db, organizationId, mailboxId);
+  const message = await findMessageRow(db, messageId);
+  const isOurs = message?.organization_id === organizationId;
+  const placed = isOurs ? await placeOf(app, mailboxId, message) : undefined;
+  const thread = placed && (await findThread(db, placed.thread_id));
+  if (!message || !placed || thread?.mailbox_id !== mailboxId) {
+    throw new ResourceNotFoundError('message', messageId);
+  }
+  const addresses = await selectAddresses(db, [mailboxId]);
+  return { mailbox, addresses, message, threadId: thread.id, kind: placed.kind };
+}
+
+function ownAddressOf(addresses: readonly MailboxAddressRow[], email: string) {
+  const folded = foldAddress(email);
+  const base = withoutSubaddress(folded);
+  return addresses.find(({ address }) => address === folded || address === base);
+}
+
+/** What mail of the mailbox comes from, where nothing else says it. */
+export function defaultFrom(row: MailboxRow): Mail['from'] {
+  return row.default_from === null
+    ? { email: row.primary_address, name: row.display_name }
+    : { email: row.default_from, name: row.default_from_name };
+}
+
+async function maySend(db: Db, organizationId: string, email: string): Promise<boolean> {
+  return resolveSender(db, organizationId, { email }, findHostedSender).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof ForbiddenError) return false;
+      throw error;
+    },
+  );
+}
+
+/**
+ * The address that the mail came to: one of the mailbox's, or what its catch-all caught; of mail of our
+ * own the one that it went from.
+ */
+async function fromOf(app: App, { mailbox, addresses, message }: Found): Promise<Mail['from']> {
+  const { db } = app.store;
+  const { organization_id: organizationId } = mailbox;
+  const envelope = fromJson<InboundEnvelope>(message.inbound_envelope);
+  const came =
+    message.direction === 'outbound' ? [message.from_email] : (envelope?.recipients ?? []);
+  for (const email of came) {
+    const own = ownAddressOf(addresses, email);
+    if (own) return { email: own.address, name: own.display_name ?? mailbox.display_name };
+  }
+  const [first] = came;
+  if (first === undefined || !(await maySend(db, organizationId, first))) {
+    return defaultFrom(mailbox);
+  }
+  const name = message.direction === 'outbound' ? message.from_name : mailbox.display_name;
+  return { email: first, name };
+}
+
+async function answeredOf(app: App, message: MessageRow): Promise<Answered> {
+  const recipients = await findRecipients(app.store.db, [message.id]);
+  const ofKind = (kind: 'to' | 'cc') =>
+    recipients.filter((one) => one.kind === kind).map(({ email }) => email);
+  return {
+    direction: message.direction,
+    from: message.from_email,
+    replyTo: fromJson<string[]>(message.reply_to) ?? [],
+    to: ofKind('to'),
+    cc: ofKind('cc'),
+  };
+}
+
+/** What an answer to a message is, but for its words. */
+export async function answerTo(app: App, found: Found, all: boolean) {
+  const isOwn = (email: string) => ownAddressOf(found.addresses, email) !== undefined;
+  const recipients = answerRecipients(await answeredOf(app, found.message), isOwn, all);
+  return {
+    ...recipients,
+    threadId: found.threadId,
+    inReplyToMessageId: found.message.id,
+    from: await fromOf(app, found),
+    subject: answerSubject(found.message.subject),
+  };
+}
+
+const mailPath = (mailboxId: string) => `/v1/mailboxes/${mailboxId}/messages`;
+
+/**
+ * Answers a message, whom it came from or (`all`) all who are named in it.
+ * @throws ResourceNotFoundError; ConflictError (paused; a program that answers an automatic answer);
+ * what `sendMail` does.
+ */
+export async function reply(
+  app: App,
+  caller: Caller,
+  at: { mailboxId: string; messageId: string },
+  body: ReplyInput,
+  { all, key }: { all: boolean; key: string | null },
+): Promise<ReplyResult> {
+  const { mailboxId, messageId } = at;
+  const found = await findAnswered(app, caller.organizationId, mailboxId, messageId);
+  requireActive(found.mailbox);
+  refuseAutoReply(caller, messageId, found.kind);
+  const { cc, ...answer } = await answerTo(app, found, all);
+  const mail: Mail = {
+    ...answer,
+    type: 'reply',
+    draft: null,
+    cc: [...cc, ...(body.cc ?? [])],
+    bcc: body.bcc ?? [],
+    text: body.text ?? null,
+    html: body.html ?? null,
+    attachments: body.attachments ?? [],
+  };
+  const path = `${mailPath(mailboxId)}/${messageId}/${all ? 'reply-all' : 'reply'}`;
+  return sendMail(app, caller, mailboxId, mail, { path, body, key });
+}
+
+/** Sends a message on, with its attachments. @throws as `reply`. */
+export async function forward(
+  app: App,
+  caller: Caller,
+  at: { mailboxId: string; messageId: string },
+  body: ForwardInput,
+  key: string | null,
+): Promise<ReplyResult> {
+  const { mailboxId, messageId } = at;
+  const found = await findAnswered(app, caller.organizationId, mailboxId, messageId);
+  requireActive(found.mailbox);
+  const { attachments, ...original } = await originalOf(app, caller, found.message);
+  const written = { text: body.text ?? null, html: body.html ?? null };
+  const mail: Mail = {
+    type: 'forward',
+    threadId: found.threadId,
+    inReplyToMessageId: null,
+    draft: null,
+    from: await fromOf(app, found),
+    to: body.to,
+    cc: body.cc ?? [],
+    bcc: body.bcc ?? [],
+    subject: forwardSubject(found.message.subject),
+    ...forwardedContent(written, original),
+    attachments: [...(body.attachments ?? []), ...attachments],
+  };
+  const path = `${mailPath(mailboxId)}/${messageId}/forward`;
+  return sendMail(app, caller, mailboxId, mail, { path, body, key });
+}
+
+/** Sends a mail that begins a thread. @throws as `reply`. */
+export async function sendNew(
+  app: App,
+  caller: Caller,
+  mailboxId: string,
+  body: NewMessage,
+  key: string | null,
+): Promise<ReplyResult> {
+  const mailbox = await getMailboxRow(app.store.db, caller.organizationId, mailboxId);
+  const mail: Mail = {
+    type: 'sendMessage',
+    threadId: null,
+    inReplyToMessageId: null,
+    draft: null,
+    from: defaultFrom(mailbox),
+    to: body.to,
+    cc: body.cc ?? [],
+    bcc: body.bcc ?? [],
+    subject: body.subject,
+    text: body.text ?? null,
+    html: body.html ?? null,
+    attachments: body.attachments ?? [],
+  };
+  const path = mailPath(mailboxId);
+  return sendMail(app, caller, mailboxId, mail, { path, body, key });
+}

@@ -1,0 +1,66 @@
+// What keeps programs from answering each other for ever. The service by itself never answers; a program
+// that does so with a key answers no auto-reply (409), and after five sends into a thread within an hour,
+// without a person's mail between, the next is a proposal. A mail that a program of ours sent is none of a
+// person, whichever mailbox it came from.
+import type { Caller } from '../api/route.ts';
+import { ConflictError } from '../errors.ts';
+import { isService } from '../mailbox-actions/actions.ts';
+import { selectSentByServices } from '../mailbox-actions/queries.ts';
+import { findMessageRows } from '../messages/queries.ts';
+import { idPattern } from '../runtime/ids.ts';
+import type { Db } from '../store/db.ts';
+import type { ThreadMessageKind } from '../threads/queries.ts';
+import { selectRecent } from '../threads/recent-queries.ts';
+
+const spanMs = 3_600_000;
+const mostSends = 5;
+const mostRead = 200;
+const ownId = idPattern('message');
+
+/** @throws ConflictError where a program would answer one. */
+export function refuseAutoReply(caller: Caller, messageId: string, kind: ThreadMessageKind): void {
+  if (!isService(caller) || (kind !== 'auto-reply' && kind !== 'bounce')) return;
+  throw new ConflictError(
+    'message',
+    `${messageId} is an automatic answer: the key of a service does not answer it (RFC 3834)`,
+  );
+}
+
+/** The id of a message of ours that this Message-ID holds. */
+function idIn(messageIdHeader: string): string | null {
+  const [local = ''] = messageIdHeader.replace(/^</, '').split('@');
+  return ownId.test(local) ? local : null;
+}
+
+/** Whether a program has said enough in a thread, until a person says something. */
+export async function isRunaway(
+  trx: Db,
+  caller: Caller,
+  threadId: string | null,
+  now: number,
+): Promise<boolean> {
+  if (threadId === null || !isService(caller)) return false;
+  const recent = await selectRecent(trx, threadId, now - spanMs + 1, mostRead);
+  const said = recent.filter(({ kind }) => kind === 'person' || kind === 'sent');
+  if (said.filter(({ kind }) => kind === 'sent').length < mostSends) return false;
+  const rows = await findMessageRows(
+    trx,
+    said.map(({ message_id }) => message_id),
+  );
+  /** As which message of ours it is known. */
+  const ours = new Map(
+    rows.map((row) => [
+      row.id,
+      row.direction === 'outbound' ? row.id : idIn(row.message_id_header),
+    ]),
+  );
+  const ids = [...new Set([...ours.values()].flatMap((id) => id ?? []))];
+  const bySelf = new Set(await selectSentByServices(trx, ids));
+  let sends = 0;
+  for (const { message_id, kind } of said) {
+    const isByPerson = !bySelf.has(ours.get(message_id) ?? '');
+    if (isByPerson) return sends >= mostSends;
+    if (kind === 'sent') sends += 1;
+  }
+  return sends >= mostSends;
+}

@@ -1,0 +1,81 @@
+// A message as it is sent on: what was shown of it, and its attachments.
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { ConflictError } from '../errors.ts';
+import { getEmailProjection, type StoredAttachment } from '../messages/email-projection.ts';
+import { attachmentsOf, readProjection } from '../messages/projection.ts';
+import { findBlob, findContents, type MessageRow } from '../messages/queries.ts';
+import { isMediaType } from '../mime/header-encoding.ts';
+import { isoTime } from '../runtime/clock.ts';
+import { fromJson } from '../store/db.ts';
+import type { Original } from './forwarded.ts';
+import type { Attachment } from './schema.ts';
+
+/** A file as its mail describes it. */
+interface File {
+  filename: string | null;
+  contentType: string;
+  contentId: string | null;
+  data: Uint8Array;
+}
+
+/** What its mail says of a file goes into another header: only what may stand there. */
+function attachmentOf({ filename, contentType, contentId, data }: File, index: number): Attachment {
+  const name = (filename ?? '').replace(/\p{Cc}/gu, '').slice(0, 255);
+  const isKept = isMediaType(contentType) && !/^(?:multipart|message)\//i.test(contentType);
+  const id = contentId?.replace(/^<|>$/g, '') ?? '';
+  return {
+    filename: name === '' ? `attachment-${index + 1}` : name,
+    content: Buffer.from(data).toString('base64'),
+    contentType: isKept ? contentType : 'application/octet-stream',
+    ...(/^[\w.@+-]{1,255}$/.test(id) && { contentId: id }),
+  };
+}
+
+async function sentFiles({ store }: App, row: MessageRow): Promise<File[]> {
+  const [content] = row.content_id ? await findContents(store.db, [row.content_id]) : [];
+  const files: File[] = [];
+  for (const file of fromJson<StoredAttachment[]>(content?.attachments ?? null) ?? []) {
+    const data = await findBlob(store.db, file.blobId);
+    if (data) files.push({ ...file, data });
+  }
+  return files;
+}
+
+async function receivedFiles(app: App, row: MessageRow): Promise<File[]> {
+  const described = attachmentsOf(await readProjection(app, row));
+  if (described.length === 0 || row.raw_blob_id === null) return [];
+  const raw = await findBlob(app.store.db, row.raw_blob_id);
+  if (!raw) return [];
+  const files: File[] = [];
+  for (const { partNumber, ...file } of described) {
+    const data = await app.mime.readAttachment(raw, partNumber);
+    if (!data) throw new ConflictError('message', `${file.filename ?? 'A file'} cannot be read`);
+    files.push({ ...file, data });
+  }
+  return files;
+}
+
+function named(email: string, name: string | null): string {
+  return name === null ? email : `${name} <${email}>`;
+}
+
+/** @throws ConflictError where its attachments cannot be read; CapacityError where there is no room. */
+export async function originalOf(
+  app: App,
+  caller: Caller,
+  row: MessageRow,
+): Promise<Original & { attachments: Attachment[] }> {
+  const shown = await getEmailProjection(app, caller, row.id, {});
+  const files = await (row.raw_blob_id === null ? sentFiles : receivedFiles)(app, row);
+  return {
+    from: named(row.from_email, row.from_name),
+    date: isoTime(row.created_at),
+    subject: row.subject,
+    to: shown.toEmails,
+    cc: shown.ccEmails ?? [],
+    text: shown.text ?? null,
+    html: shown.html ?? null,
+    attachments: files.map(attachmentOf),
+  };
+}

@@ -1,0 +1,213 @@
+// Shapes of what is sent from a mailbox: answers, forwarded and new mail, drafts, decisions that send; in
+// and out (specification 2.5, 4.4).
+import { z } from 'zod';
+import { headerText, notHeaderSafe } from '../api/address-schema.ts';
+import { boundedList } from '../api/bounded-schema.ts';
+import { pageQuery } from '../api/pagination.ts';
+import { waitReasons } from '../deliveries/status.ts';
+import {
+  attachmentList,
+  bodyText,
+  boundedAttachments,
+  mostRecipients,
+} from '../messages/schema.ts';
+import { isHeaderSafe } from '../net/address.ts';
+import { idPattern } from '../runtime/ids.ts';
+
+const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
+const messageId = z.string().regex(idPattern('message'), 'is not a message id');
+
+export const mailboxOfMail = z.strictObject({ id: mailboxId });
+export const answerPath = z.strictObject({ id: mailboxId, messageId });
+export const draftPath = z.strictObject({
+  id: mailboxId,
+  draftId: z.string().regex(idPattern('draft'), 'is not the id of a draft'),
+});
+
+/** `Idempotency-Key`: 1 to 255 characters (specification 8.3). */
+export const idempotencyHeader = z.object({
+  'idempotency-key': z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({ description: 'Repeating a request with the same key returns the original result' }),
+});
+
+/** One that cannot be an address is skipped and told of; one that would break a header is refused. */
+const address = z.string().max(320).refine(isHeaderSafe, notHeaderSafe);
+const tooMany = `at most ${mostRecipients} recipients over to, cc and bcc`;
+const addresses = boundedList(z.array(address), mostRecipients, tooMany);
+
+const subject = headerText(998);
+const content = {
+  text: bodyText.nullish(),
+  html: bodyText.nullish(),
+  attachments: attachmentList.nullish(),
+};
+
+interface Content {
+  text?: string | null | undefined;
+  html?: string | null | undefined;
+  attachments?: { content: string }[] | null | undefined;
+}
+
+function needsContent({ text, html, attachments }: Content, context: z.RefinementCtx): void {
+  if (text || html || (attachments?.length ?? 0) > 0) return;
+  const message = 'needs text, html or an attachment';
+  context.addIssue({ code: 'custom', path: ['text'], message });
+}
+
+function fitAttachments({ attachments }: Content, context: z.RefinementCtx): void {
+  boundedAttachments({ attachments: attachments ?? undefined }, context);
+}
+
+interface Addressed {
+  to?: string[] | null | undefined;
+  cc?: string[] | null | undefined;
+  bcc?: string[] | null | undefined;
+}
+
+function fewRecipients({ to, cc, bcc }: Addressed, context: z.RefinementCtx): void {
+  const count = (to?.length ?? 0) + (cc?.length ?? 0) + (bcc?.length ?? 0);
+  if (count <= mostRecipients) return;
+  context.addIssue({ code: 'custom', path: [to ? 'to' : 'cc'], message: tooMany });
+}
+
+export const replyInput = z
+  .strictObject({ cc: addresses.nullish(), bcc: addresses.nullish(), ...content })
+  .superRefine(needsContent)
+  .superRefine(fitAttachments)
+  .superRefine(fewRecipients)
+  .meta({ examples: [{ text: 'Thank you, we will look into it.' }] });
+
+export const forwardInput = z
+  .strictObject({
+    to: addresses.refine((list) => list.length > 0, 'needs at least one recipient'),
+    cc: addresses.nullish(),
+    bcc: addresses.nullish(),
+    ...content,
+  })
+  .superRefine(fitAttachments)
+  .superRefine(fewRecipients)
+  .meta({ examples: [{ to: ['inbox@sandbox.test'], text: 'For you.' }] });
+
+export const newMessageInput = z
+  .strictObject({
+    to: addresses.refine((list) => list.length > 0, 'needs at least one recipient'),
+    cc: addresses.nullish(),
+    bcc: addresses.nullish(),
+    subject,
+    ...content,
+  })
+  .superRefine(needsContent)
+  .superRefine(fitAttachments)
+  .superRefine(fewRecipients)
+  .meta({
+    examples: [{ to: ['inbox@sandbox.test'], subject: 'Hello', text: 'It works.' }],
+  });
+
+const draftFields = {
+  to: addresses.nullish(),
+  cc: addresses.nullish(),
+  bcc: addresses.nullish(),
+  subject: subject.nullish(),
+  ...content,
+};
+
+export const createDraftInput = z
+  .strictObject({
+    ...draftFields,
+    inReplyToMessageId: messageId.nullish().meta({
+      description: 'What it answers: recipients and subject follow from it where they are left out',
+    }),
+  })
+  .superRefine(fitAttachments)
+  .superRefine(fewRecipients)
+  .meta({ examples: [{ to: ['inbox@sandbox.test'], subject: 'Hello', text: 'Not yet.' }] });
+
+export const updateDraftInput = z
+  .strictObject(draftFields)
+  .superRefine(fitAttachments)
+  .superRefine(fewRecipients)
+  .meta({ examples: [{ text: 'Now it is.' }] });
+
+export const listDraftsQuery = z.strictObject({
+  limit: pageQuery.limit,
+  cursor: z.string().max(200).optional().meta({ description: '`nextCursor` of the page before' }),
+});
+
+export const draftOutput = z
+  .object({
+    id: z.string(),
+    mailboxId: z.string(),
+    threadId: z.string(),
+    inReplyToMessageId: z.string().nullable(),
+    to: z.array(z.string()),
+    cc: z.array(z.string()),
+    bcc: z.array(z.string()),
+    subject: z.string().nullable(),
+    text: z.string().nullable(),
+    html: z.string().nullable(),
+    attachments: z.array(z.object({ filename: z.string(), contentType: z.string().nullable() })),
+    actionId: z.string().nullable().meta({ description: 'Of the proposal to send it' }),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'Draft', description: 'A mail that is being written' });
+
+export const draftPage = z.object({
+  items: z.array(draftOutput),
+  nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+});
+
+export const approveActionInput = z
+  .strictObject({
+    note: z.string().max(2_000).nullish(),
+    edits: z
+      .strictObject(draftFields)
+      .superRefine(fitAttachments)
+      .superRefine(fewRecipients)
+      .nullish()
+      .meta({ description: 'What is sent otherwise than proposed' }),
+  })
+  .meta({ examples: [{ edits: { text: 'Thank you, Ada.' } }] });
+
+const skippedReasons = ['bounce', 'complaint', 'unsubscribe', 'manual', 'malformed'] as const;
+
+export const replyResultOutput = z
+  .object({
+    actionId: z.string().nullable().meta({
+      description: 'Null for the operator at the command line, and where nothing was done',
+    }),
+    messageId: z.string().nullable().meta({ description: 'Null until it is sent' }),
+    threadId: z.string().nullable(),
+    status: z.enum(['sent', 'proposed', 'skipped']).meta({
+      description:
+        'sent: handed to delivery; proposed: a person approves it first; skipped: nobody is left ' +
+        'to send it to',
+    }),
+    waitReason: z.enum(waitReasons).nullable(),
+    reviewExpectedAt: z.string().nullable(),
+    skippedRecipients: z.array(
+      z.object({
+        address: z.string(),
+        reason: z.enum(skippedReasons),
+        unsubscribeGroupId: z.string().nullable(),
+      }),
+    ),
+    createdAt: z.string(),
+  })
+  .meta({ id: 'ReplyResult', description: 'What became of a mail from a mailbox' });
+
+export type ReplyInput = z.output<typeof replyInput>;
+export type ForwardInput = z.output<typeof forwardInput>;
+export type NewMessage = z.output<typeof newMessageInput>;
+export type CreateDraft = z.output<typeof createDraftInput>;
+export type UpdateDraft = z.output<typeof updateDraftInput>;
+export type ListDrafts = z.output<typeof listDraftsQuery>;
+export type Draft = z.output<typeof draftOutput>;
+export type ApproveAction = z.output<typeof approveActionInput>;
+export type ReplyResult = z.output<typeof replyResultOutput>;
+export type SkippedRecipient = ReplyResult['skippedRecipients'][number];
+export type Attachment = z.output<typeof attachmentList>[number];

@@ -1,0 +1,355 @@
+// What keys and installations do in mailboxes, and what they propose there. Who sends is above this room
+// (src/answering): it makes a proposal here, and executes it once a person approves it.
+//
+//   state      moved by                             to        also
+//   (none)     a key did it                         executed
+//   (none)     a key that only proposes, or a bound proposed  a person decides; 100 open in a mailbox
+//   proposed   approve                              approved  for the moment of its transaction
+//   approved   it was sent                          executed  messageId
+//   approved   the send was refused for good        failed    failure says why
+//   proposed   reject                               rejected  its content is gone
+//   proposed   7 days                               expired   its content is gone
+
+import { cursorAfter, readCursor } from '../api/cursor.ts';
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import type { Details } from '../audit/audit.ts';
+import type { AuditAction } from '../audit/schema.ts';
+import {
+  ConflictError,
+  ForbiddenError,
+  RateLimitedError,
+  ResourceNotFoundError,
+} from '../errors.ts';
+import type { EventKind } from '../events/kinds.ts';
+import { record, told } from '../events/record.ts';
+import { getMailboxRow } from '../mailboxes/mailboxes.ts';
+import { isoTime } from '../runtime/clock.ts';
+import { timeOfId } from '../runtime/ids.ts';
+import { type Db, fromJson, toJson } from '../store/db.ts';
+import { mailboxActionProposed, mailboxActionRejected } from './events.ts';
+import * as queries from './queries.ts';
+import type {
+  ActionActor,
+  ActionType,
+  ListActions,
+  MailboxAction,
+  RejectAction,
+  ShownAction,
+} from './schema.ts';
+
+const keptMs = 7 * 24 * 3_600_000;
+const mostOpen = 100;
+const decisionsAsked = 50;
+const fewestDecisions = 5;
+const reviewMs = 24 * 3_600_000;
+const expiredAtOnce = 100;
+
+/** What an action is about. */
+export interface ActionOf {
+  mailboxId: string;
+  type: ActionType;
+  messageId: string | null;
+  threadId: string | null;
+  summary: Readonly<Record<string, unknown>>;
+}
+
+/** The object of the API. */
+function presentAction(row: queries.ActionRow): MailboxAction {
+  return {
+    id: row.id,
+    mailboxId: row.mailbox_id,
+    type: row.type,
+    state: row.state,
+    actor: { kind: row.actor_kind, id: row.actor_id, displayName: row.actor_name },
+    messageId: row.message_id,
+    threadId: row.thread_id,
+    summary: fromJson<Record<string, unknown>>(row.summary),
+    createdAt: isoTime(row.created_at),
+    decidedAt: isoTime(row.decided_at),
+    decidedBy: fromJson<ActionActor>(row.decided_by),
+    note: row.note,
+    expiresAt: isoTime(row.expires_at),
+    failure: fromJson<MailboxAction['failure']>(row.failure),
+  };
+}
+
+/** Whether it is a program that asks: what it does is bounded, and shown as an action. */
+export function isService({ keyId, owner }: Caller): boolean {
+  return keyId !== null && owner === 'service';
+}
+
+function rowOf(app: App, caller: Caller, keyId: string, action: ActionOf): queries.ActionRow {
+  return {
+    id: app.newId('mailboxAction'),
+    organization_id: caller.organizationId,
+    mailbox_id: action.mailboxId,
+    type: action.type,
+    state: 'executed',
+    actor_kind: 'key',
+    actor_id: keyId,
+    actor_name: caller.keyName,
+    by_person: isService(caller) ? 0 : 1,
+    message_id: action.messageId,
+    thread_id: action.threadId,
+    summary: JSON.stringify(action.summary),
+    created_at: app.clock.now(),
+    decided_at: null,
+    decided_by: null,
+    note: null,
+    expires_at: null,
+    failure: null,
+  };
+}
+
+/**
+ * Notes what a key did, in the transaction in which it did it: null for the operator, whose doings
+ * are no actions.
+ */
+export async function storeAction(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  action: ActionOf,
+): Promise<string | null> {
+  if (caller.keyId === null) return null;
+  const row = rowOf(app, caller, caller.keyId, action);
+  await queries.insertAction(trx, row);
+  return row.id;
+}
+
+/** A proposal as it waits. */
+export interface Proposal {
+  action: MailboxAction;
+  /** Ms since 1970. */
+  reviewExpectedAt: number;
+}
+
+/**
+ * Has a person decide on what `content` (JSON) would send; the mailbox is locked by the caller.
+ * @throws RateLimitedError where 100 wait already; ForbiddenError for the operator, who decides.
+ */
+export async function storeProposal(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  action: Omit<ActionOf, 'messageId'>,
+  content: string,
+): Promise<Proposal> {
+  if (caller.keyId === null) throw new ForbiddenError('Only a key proposes');
+  const now = app.clock.now();
+  const { count, firstExpiry } = await queries.countOpen(trx, action.mailboxId);
+  if (count >= mostOpen) {
+    const waitMs = Math.max(1_000, (firstExpiry ?? now) - now);
+    throw new RateLimitedError('proposeAction', Math.ceil(waitMs / 1_000));
+  }
+  const row: queries.ActionRow = {
+    ...rowOf(app, caller, caller.keyId, { ...action, messageId: null }),
+    state: 'proposed',
+    expires_at: now + keptMs,
+  };
+  await queries.insertAction(trx, row);
+  await queries.insertProposal(trx, row.id, content);
+  const shown = presentAction(row);
+  const event = told(mailboxActionProposed, shown);
+  await record(app, trx, caller, { subject: row.mailbox_id, event });
+  const reviewExpectedAt = now + (await expectedReviewMs(trx, row.mailbox_id));
+  return { action: shown, reviewExpectedAt };
+}
+
+/** The median of the last decisions; a day where there are few. */
+async function expectedReviewMs(trx: Db, mailboxId: string): Promise<number> {
+  const times = await queries.selectDecisionTimes(trx, mailboxId, decisionsAsked);
+  if (times.length < fewestDecisions) return reviewMs;
+  const sorted = times.sort((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? reviewMs;
+  const lower = sorted[Math.floor((sorted.length - 1) / 2)] ?? reviewMs;
+  return Math.round((lower + upper) / 2);
+}
+
+async function getActionRow(
+  db: Db,
+  organizationId: string,
+  mailboxId: string,
+  id: string,
+): Promise<queries.ActionRow> {
+  await getMailboxRow(db, organizationId, mailboxId);
+  const row = await queries.actions.find(db, organizationId, id);
+  if (row?.mailbox_id !== mailboxId) throw new ResourceNotFoundError('action', id);
+  return row;
+}
+
+/** The actions of a mailbox, newest first. @throws ResourceNotFoundError, ValidationError (cursor). */
+export async function listActions(
+  app: App,
+  { organizationId }: Caller,
+  mailboxId: string,
+  { limit, cursor, ...filter }: ListActions,
+): Promise<{ items: MailboxAction[]; nextCursor: string | null }> {
+  const { db } = app.store;
+  await getMailboxRow(db, organizationId, mailboxId);
+  const scope = ['actions', mailboxId, filter.state, filter.type, filter.actor];
+  const before = cursor === undefined ? undefined : readCursor(scope, cursor).id;
+  const rows = await queries.selectActions(
+    db,
+    organizationId,
+    mailboxId,
+    filter,
+    before,
+    limit + 1,
+  );
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1)?.id : undefined;
+  const nextCursor = last && cursorAfter(scope, { at: timeOfId(last), id: last });
+  return { items: shown.map(presentAction), nextCursor: nextCursor ?? null };
+}
+
+/** An action with what it would send. @throws ResourceNotFoundError. */
+export async function getAction(
+  app: App,
+  { organizationId }: Caller,
+  mailboxId: string,
+  id: string,
+): Promise<ShownAction> {
+  const { db } = app.store;
+  const row = await getActionRow(db, organizationId, mailboxId, id);
+  const text = await queries.findProposal(db, id);
+  const content = fromJson<ShownAction['content']>(text ?? null);
+  const attachments = content?.attachments?.map(({ filename }) => ({ filename })) ?? [];
+  const shown = content && {
+    text: content.text ?? null,
+    html: content.html ?? null,
+    attachments,
+  };
+  return { ...presentAction(row), content: shown };
+}
+
+function deciderOf({ keyId, keyName }: Caller): ActionActor {
+  return keyId === null
+    ? { kind: 'user', id: null, displayName: 'operator' }
+    : { kind: 'key', id: keyId, displayName: keyName };
+}
+
+/** @throws ForbiddenError for a service. */
+export function requirePerson({ owner }: Caller): void {
+  if (owner === 'person') return;
+  throw new ForbiddenError('Only a person decides: use a key that was made with --owner person');
+}
+
+/** An action that is being decided, and what it would send. */
+export interface Decided {
+  row: queries.ActionRow;
+  /** JSON. */
+  content: string;
+}
+
+/**
+ * Moves a proposal to `approved` or `rejected`, once, by a person. Its content is gone with that.
+ * @throws ForbiddenError for a service; ResourceNotFoundError; ConflictError where it is decided,
+ * expired, or its mailbox paused.
+ */
+export async function decide(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  at: { mailboxId: string; actionId: string },
+  decision: { state: 'approved' | 'rejected'; note: string | null },
+): Promise<Decided> {
+  requirePerson(caller);
+  const row = await getActionRow(trx, caller.organizationId, at.mailboxId, at.actionId);
+  const now = app.clock.now();
+  const isOver = row.state === 'proposed' && (row.expires_at ?? now) <= now;
+  const content = await queries.findProposal(trx, row.id);
+  const change = {
+    ...decision,
+    decided_at: now,
+    decided_by: JSON.stringify(deciderOf(caller)),
+  };
+  const isMoved = !isOver && (await queries.moveAction(trx, row, 'proposed', change));
+  if (!isMoved || content === undefined) {
+    const state = isOver ? 'expired' : row.state;
+    throw new ConflictError('action', `${row.id} is ${state}: it is decided once`);
+  }
+  await queries.deleteProposal(trx, row.id);
+  return { row: { ...row, ...change }, content };
+}
+
+/** What came of an approved action. */
+export interface Execution {
+  messageId: string | null;
+  threadId: string | null;
+  summary: Readonly<Record<string, unknown>>;
+  failure: { _tag: string; message: string } | null;
+}
+
+/** Ends an approved action, in the transaction that approved it. */
+export async function settleAction(
+  trx: Db,
+  row: queries.ActionRow,
+  { messageId, threadId, summary, failure }: Execution,
+): Promise<queries.ActionRow> {
+  const change = {
+    state: failure ? ('failed' as const) : ('executed' as const),
+    message_id: messageId,
+    thread_id: threadId,
+    summary: JSON.stringify(summary),
+    failure: toJson(failure),
+  };
+  await queries.moveAction(trx, row, 'approved', change);
+  return { ...row, ...change };
+}
+
+/** Tells of a decision, in the log and in the audit. */
+export async function tellDecision(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  row: queries.ActionRow,
+  how: { action: AuditAction; kind: EventKind & { sample: MailboxAction }; changes?: Details },
+): Promise<MailboxAction> {
+  const shown = presentAction(row);
+  const { note, type, summary, failure } = shown;
+  const details = {
+    mailboxId: row.mailbox_id,
+    type,
+    note,
+    failure,
+    to: summary.to,
+    edits: how.changes,
+  };
+  await record(app, trx, caller, { subject: row.mailbox_id, event: told(how.kind, shown) });
+  await record(app, trx, caller, { subject: row.id, action: how.action, details });
+  return shown;
+}
+
+/** @throws what `decide` does. */
+export function rejectAction(
+  app: App,
+  caller: Caller,
+  at: { mailboxId: string; actionId: string },
+  { note = null }: RejectAction,
+): Promise<MailboxAction> {
+  return app.store.write(async (trx) => {
+    const { row } = await decide(app, trx, caller, at, { state: 'rejected', note });
+    const kind = mailboxActionRejected;
+    return tellDecision(app, trx, caller, row, { action: 'action.rejected', kind });
+  });
+}
+
+/** For the scheduler: ends proposals that nobody decided. Returns how many. */
+export async function expireActions(app: App): Promise<number> {
+  const { store, clock } = app;
+  let ended = 0;
+  for (;;) {
+    const rows = await queries.selectExpired(store.db, clock.now(), expiredAtOnce);
+    if (rows.length === 0) return ended;
+    const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    await store.write(async (trx) => {
+      for (const row of sorted) {
+        const isMoved = await queries.moveAction(trx, row, 'proposed', { state: 'expired' });
+        if (isMoved) await queries.deleteProposal(trx, row.id);
+      }
+    }, 'soon');
+    ended += rows.length;
+  }
+}

@@ -1,0 +1,214 @@
+// All SQL on `mailbox_actions` and `mailbox_proposals`. Rows only, no decisions. Whatever makes an action,
+// or moves it, notes it for the counts of its hour.
+import { type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
+import { rowsOf } from '../store/rows.ts';
+import { noteAction } from './hour-queries.ts';
+import type { ActionState, ActionType } from './schema.ts';
+
+export interface ActionRow {
+  id: string;
+  organization_id: string;
+  mailbox_id: string;
+  type: ActionType;
+  state: ActionState;
+  actor_kind: 'key' | 'installation';
+  actor_id: string;
+  actor_name: string | null;
+  /** 1: the key of a person. */
+  by_person: number;
+  message_id: string | null;
+  thread_id: string | null;
+  /** JSON: what of it is shown. */
+  summary: string;
+  created_at: number;
+  decided_at: number | null;
+  /** JSON (ActionActor). */
+  decided_by: string | null;
+  note: string | null;
+  /** Of what was proposed. */
+  expires_at: number | null;
+  /** JSON: the error that it ended with. */
+  failure: string | null;
+}
+
+interface ActionTables {
+  mailbox_actions: ActionRow;
+  mailbox_proposals: { action_id: string; content: string };
+}
+
+export const actions = rowsOf<ActionRow>('mailbox_actions', 'action');
+
+export async function insertAction(db: Db, row: ActionRow): Promise<void> {
+  await actions.insert(db, row);
+  noteAction(db, row, row.state, 1);
+}
+
+export async function insertProposal(db: Db, actionId: string, content: string): Promise<void> {
+  await tables<ActionTables>(db)
+    .insertInto('mailbox_proposals')
+    .values({ action_id: actionId, content })
+    .execute();
+}
+
+/** JSON of what a proposal would send; undefined once it is decided. */
+export async function findProposal(db: Db, actionId: string): Promise<string | undefined> {
+  const row = await tables<ActionTables>(db)
+    .selectFrom('mailbox_proposals')
+    .select('content')
+    .where('action_id', '=', actionId)
+    .executeTakeFirst();
+  return row?.content;
+}
+
+/** Whether an action waits for a decision. */
+export async function isProposed(db: Db, id: string): Promise<boolean> {
+  const row = await tables<ActionTables>(db)
+    .selectFrom('mailbox_actions')
+    .select('state')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row?.state === 'proposed';
+}
+
+export async function deleteProposal(db: Db, actionId: string): Promise<void> {
+  await tables<ActionTables>(db)
+    .deleteFrom('mailbox_proposals')
+    .where('action_id', '=', actionId)
+    .execute();
+}
+
+/** False where it is not in the state `from` any more: of two that move it, one wins. */
+export async function moveAction(
+  db: Db,
+  row: Pick<ActionRow, 'id' | 'mailbox_id' | 'type'>,
+  from: ActionState,
+  change: Partial<ActionRow> & Pick<ActionRow, 'state'>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tables<ActionTables>(db)
+    .updateTable('mailbox_actions')
+    .set(change)
+    .where('id', '=', row.id)
+    .where('state', '=', from)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
+  noteAction(db, row, from, -1);
+  noteAction(db, row, change.state, 1);
+  return true;
+}
+
+/** Which actions of a mailbox. */
+export interface ActionFilter {
+  state?: ActionState | undefined;
+  type?: ActionType | undefined;
+  actor?: string | undefined;
+}
+
+/** Newest first, those before the id `before`. */
+export function selectActions(
+  db: Db,
+  organizationId: string,
+  mailboxId: string,
+  { state, type, actor }: ActionFilter,
+  before: string | undefined,
+  limit: number,
+): Promise<ActionRow[]> {
+  return tables<ActionTables>(db)
+    .selectFrom('mailbox_actions')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('mailbox_id', '=', mailboxId)
+    .$if(state !== undefined, (query) => query.where('state', '=', state ?? 'proposed'))
+    .$if(type !== undefined, (query) => query.where('type', '=', type ?? 'reply'))
+    .$if(actor !== undefined, (query) => query.where('actor_id', '=', actor ?? ''))
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+/** How many proposals wait in a mailbox, and when the first of them expires. */
+export async function countOpen(
+  db: Db,
+  mailboxId: string,
+): Promise<{ count: number; firstExpiry: number | null }> {
+  return tables<ActionTables>(db)
+    .selectFrom('mailbox_actions')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('count'),
+      fn.min<number | null>('expires_at').as('firstExpiry'),
+    ])
+    .where('mailbox_id', '=', mailboxId)
+    .where('state', '=', 'proposed')
+    .executeTakeFirstOrThrow();
+}
+
+/** How long the last decisions of persons took, in ms. */
+export async function selectDecisionTimes(
+  db: Db,
+  mailboxId: string,
+  limit: number,
+): Promise<number[]> {
+  const rows = await tables<ActionTables>(db)
+    .selectFrom('mailbox_actions')
+    .select(['created_at', 'decided_at'])
+    .where('mailbox_id', '=', mailboxId)
+    .where('decided_at', 'is not', null)
+    .orderBy('decided_at', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => (row.decided_at ?? 0) - row.created_at);
+}
+
+/** Proposals whose time is over, in the order in which all transactions lock them. */
+export function selectExpired(db: Db, now: number, limit: number): Promise<ActionRow[]> {
+  return tables<ActionTables>(db)
+    .selectFrom('mailbox_actions')
+    .selectAll()
+    .where('state', '=', 'proposed')
+    .where('expires_at', '<=', now)
+    .orderBy('expires_at')
+    .limit(limit)
+    .execute();
+}
+
+/** Counts of actions by type and state, of ids from `from` to before `to`. */
+export function countActions(
+  db: Db,
+  organizationId: string,
+  mailboxId: string,
+  from: string,
+  to: string,
+): Promise<{ name: string; state: string; count: number }[]> {
+  return tables<ActionTables>(db)
+    .selectFrom('mailbox_actions')
+    .select(['type as name', 'state'])
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('organization_id', '=', organizationId)
+    .where('mailbox_id', '=', mailboxId)
+    .where('id', '>=', from)
+    .where('id', '<', to)
+    .groupBy(['type', 'state'])
+    .execute();
+}
+
+const sentByServices = statement<ActionTables, { ids: unknown }, { message_id: string }>(
+  (db, parameter) =>
+    db
+      .selectFrom('mailbox_actions')
+      .select('message_id')
+      .where(isOneOf(db, 'message_id', parameter('ids')))
+      .where('message_id', 'is not', null)
+      .where('by_person', '=', 0)
+      .where('decided_at', 'is', null)
+      .$castTo<{ message_id: string }>(),
+);
+
+/** Which of these messages programs sent by themselves: no person approved them. */
+export async function selectSentByServices(
+  db: Db,
+  messageIds: readonly string[],
+): Promise<string[]> {
+  if (messageIds.length === 0) return [];
+  const rows = await sentByServices(db, { ids: idList(db, messageIds) });
+  return rows.map(({ message_id }) => message_id);
+}

@@ -1,0 +1,58 @@
+// The HTTP operations on actions in mailboxes; approving one sends, so it is src/answering's.
+import { area } from '../api/area.ts';
+import { ConflictError } from '../errors.ts';
+import { mailboxPath } from '../mailboxes/schema.ts';
+import { getAction, listActions, rejectAction } from './actions.ts';
+import { agentActivity } from './activity.ts';
+import {
+  actionPage,
+  actionPath,
+  activityOutput,
+  activityQuery,
+  listActionsQuery,
+  mailboxActionOutput,
+  rejectActionInput,
+  shownActionOutput,
+} from './schema.ts';
+
+const at = area('mailboxes');
+const path = '/v1/mailboxes/{id}';
+
+export const mailboxActionRoutes = {
+  activity: at.get(`${path}/agent-activity`, {
+    name: 'getMailboxActivity',
+    summary: 'Count what keys did in a mailbox, and what happened to it',
+    params: mailboxPath,
+    query: activityQuery,
+    output: activityOutput,
+    run: (app, { caller, params: { id }, query }) => agentActivity(app, caller, id, query),
+  }),
+  list: at.get(`${path}/actions`, {
+    name: 'listMailboxActions',
+    summary: 'List what keys did or proposed in a mailbox, newest first',
+    params: mailboxPath,
+    query: listActionsQuery,
+    output: actionPage,
+    run: (app, { caller, params: { id }, query }) => listActions(app, caller, id, query),
+  }),
+  get: at.get(`${path}/actions/{actionId}`, {
+    name: 'getMailboxAction',
+    summary: 'Show an action, and what a proposal would send',
+    params: actionPath,
+    output: shownActionOutput,
+    run: (app, { caller, params: { id, actionId } }) => getAction(app, caller, id, actionId),
+  }),
+  reject: at.post(`${path}/actions/{actionId}/reject`, {
+    name: 'rejectMailboxAction',
+    summary: 'Refuse what was proposed',
+    description: 'Only a person does that, once; the note says why to who proposed it.',
+    status: 200,
+    params: actionPath,
+    body: rejectActionInput,
+    bodyOptional: true,
+    output: mailboxActionOutput,
+    throws: [ConflictError],
+    run: (app, { caller, params: { id, actionId }, body }) =>
+      rejectAction(app, caller, { mailboxId: id, actionId }, body),
+  }),
+};

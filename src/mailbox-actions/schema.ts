@@ -1,0 +1,115 @@
+// Shapes of actions in mailboxes and of agent-activity, in and out (specification 2.5, 4.4).
+import { z } from 'zod';
+import { pageQuery } from '../api/pagination.ts';
+import { idPattern } from '../runtime/ids.ts';
+
+const actionTypes = ['sendMessage', 'reply', 'forward', 'label', 'move', 'note'] as const;
+const actionStates = ['proposed', 'approved', 'rejected', 'executed', 'failed', 'expired'] as const;
+
+export type ActionType = (typeof actionTypes)[number];
+export type ActionState = (typeof actionStates)[number];
+
+const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
+
+export const actionPath = z.strictObject({
+  id: mailboxId,
+  actionId: z.string().regex(idPattern('mailboxAction'), 'is not the id of an action'),
+});
+
+export const listActionsQuery = z.strictObject({
+  state: z.enum(actionStates).optional().meta({ description: 'Only those in this state' }),
+  type: z.enum(actionTypes).optional().meta({ description: 'Only those of this type' }),
+  actor: z
+    .string()
+    .regex(/^(?:key|exti)_[0-9a-z]{16,24}$/, 'is not the id of a key or an installation')
+    .optional()
+    .meta({ description: 'Only those of this key or installation' }),
+  limit: pageQuery.limit,
+  cursor: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: '`nextCursor` of the page before, with the same filters' }),
+});
+
+export const rejectActionInput = z
+  .strictObject({
+    note: z.string().max(2_000).nullish().meta({ description: 'Why; who proposed it reads it' }),
+  })
+  .meta({ examples: [{ note: 'Ask for the order number first' }] });
+
+const actor = z.object({
+  kind: z.enum(['user', 'key', 'installation']),
+  id: z.string().nullable().meta({ description: 'Null for the operator at the command line' }),
+  displayName: z.string().nullable(),
+});
+
+/** What a key or an installation did or proposed in a mailbox. */
+export const mailboxActionOutput = z
+  .object({
+    id: z.string(),
+    mailboxId: z.string(),
+    type: z.enum(actionTypes),
+    state: z.enum(actionStates),
+    actor,
+    messageId: z.string().nullable().meta({ description: 'What was sent; null until it is' }),
+    threadId: z.string().nullable(),
+    summary: z.record(z.string(), z.unknown()).meta({
+      description: 'Of a send: to, cc, bcc, subject, preview and the number of attachments',
+    }),
+    createdAt: z.string(),
+    decidedAt: z.string().nullable(),
+    decidedBy: actor.nullable(),
+    note: z.string().nullable().meta({ description: 'Of who decided' }),
+    expiresAt: z.string().nullable().meta({ description: 'Of a proposal' }),
+    failure: z
+      .object({ _tag: z.string(), message: z.string() })
+      .nullable()
+      .meta({ description: 'Why it could not be sent when it was approved' }),
+  })
+  .meta({ id: 'MailboxAction', description: 'What was done or proposed in a mailbox' });
+
+export const actionPage = z.object({
+  items: z.array(mailboxActionOutput),
+  nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+});
+
+/** With what it would send, while that waits. */
+export const shownActionOutput = mailboxActionOutput
+  .extend({
+    content: z
+      .object({
+        text: z.string().nullable(),
+        html: z.string().nullable(),
+        attachments: z.array(z.object({ filename: z.string() })),
+      })
+      .nullable()
+      .meta({ description: 'What a proposal would send; null once it is decided' }),
+  })
+  .meta({ id: 'ShownMailboxAction', description: 'An action, and what a proposal would send' });
+
+const instant = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant' }).nullish();
+
+export const activityQuery = z.strictObject({
+  after: instant.meta({ description: 'From this instant on; omit both for all time' }),
+  before: instant.meta({ description: 'Until before this instant' }),
+});
+
+export const activityOutput = z
+  .object({
+    actions: z.object({
+      byType: z.array(z.object({ type: z.string(), count: z.number() })),
+      byState: z.array(z.object({ state: z.string(), count: z.number() })),
+    }),
+    events: z.object({ byType: z.array(z.object({ type: z.string(), count: z.number() })) }),
+    pendingApprovals: z.number().meta({ description: 'Sends that wait for approval now' }),
+  })
+  .meta({ id: 'MailboxActivity', description: 'What happened in a mailbox, counted' });
+
+export type ActionActor = z.output<typeof actor>;
+export type MailboxAction = z.output<typeof mailboxActionOutput>;
+export type ShownAction = z.output<typeof shownActionOutput>;
+export type ListActions = z.output<typeof listActionsQuery>;
+export type RejectAction = z.output<typeof rejectActionInput>;
+export type ActivityQuery = z.output<typeof activityQuery>;
+export type MailboxActivity = z.output<typeof activityOutput>;

@@ -1,0 +1,49 @@
+// Threads that a draft begins: they have no message until it is sent, and go with the last draft.
+import type { App } from '../app.ts';
+import { lockMailboxes } from '../mailboxes/queries.ts';
+import type { Db } from '../store/db.ts';
+import { deleteThread, findThread, hasDrafts, insertThread } from './queries.ts';
+
+interface Drafted {
+  organizationId: string;
+  mailboxId: string;
+  subject: string | null;
+  from: { email: string; name: string | null };
+}
+
+/** Returns the id of a new thread in `drafts`. */
+export async function beginDraftThread(
+  app: App,
+  trx: Db,
+  { organizationId, mailboxId, subject, from }: Drafted,
+): Promise<string> {
+  const now = app.clock.now();
+  const id = app.newId('thread');
+  await insertThread(trx, {
+    id,
+    organization_id: organizationId,
+    mailbox_id: mailboxId,
+    folder: 'drafts',
+    is_read: 1,
+    is_starred: 0,
+    last_activity_at: now,
+    snoozed_until: null,
+    priority: 'normal',
+    message_count: 0,
+    attachment_count: 0,
+    from_address: from.email,
+    from_name: from.name,
+    subject,
+    preview: null,
+    created_at: now,
+    updated_at: now,
+  });
+  return id;
+}
+
+/** After a draft of it is gone: takes a thread away that has nothing else. */
+export async function endDraftThread(trx: Db, mailboxId: string, id: string): Promise<void> {
+  await lockMailboxes(trx, [mailboxId]);
+  const thread = await findThread(trx, id);
+  if (thread?.message_count === 0 && !(await hasDrafts(trx, id))) await deleteThread(trx, id);
+}

@@ -1,0 +1,164 @@
+// The commands of answering, as a person types them: a mail is taken in, answered, forwarded, waited for and
+// decided on, without a daemon.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ReplyResult } from '../../src/answering/schema.ts';
+import { createKey } from '../../src/keys/keys.ts';
+import type { MailboxAction } from '../../src/mailbox-actions/schema.ts';
+import { type CliWorkspace, cliWorkspace, finished } from '../support/cli.ts';
+import { httpApi } from '../support/http-client.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+import { config } from './world.ts';
+
+const mail = [
+  'From: Ada <ada@example.com>',
+  'To: inbox@sandbox.test',
+  'Subject: Confirm your address',
+  'Message-ID: <first@example.com>',
+  '',
+  'Follow https://example.com/confirm?t=1&u=2 or type 482913.',
+].join('\n');
+
+interface Taken {
+  messageId: string;
+  threadId: string;
+}
+
+let test: TestApp;
+let cli: CliWorkspace;
+let mailbox: string;
+let taken: Taken;
+beforeAll(async () => {
+  // The commands go by the clock of the machine.
+  test = await testApp({ config, start: Date.now() });
+  const { dataDir, database } = test.app.config;
+  cli = cliWorkspace({
+    SVC_DATA_DIR: dataDir,
+    SVC_DATABASE_URL: database.url,
+    SVC_SMTP_INBOUND_TRUSTED_NETWORKS: '["127.0.0.1"]',
+    SVC_DNS_SERVERS: '["127.0.0.1:1"]',
+  });
+  const { items } = await cli.json<{ items: { id: string }[] }>(['mailboxes', 'list']);
+  mailbox = items[0]?.id ?? '';
+  taken = await cli.json<Taken>(['mailboxes', 'receive', mailbox], { input: mail });
+});
+afterAll(async () => {
+  cli.close();
+  await test.close();
+});
+
+describe('svc mailboxes receive', () => {
+  it('takes a mail in as if by SMTP, into a thread', async () => {
+    expect(taken).toEqual({
+      messageId: expect.stringMatching(/^msg_/),
+      threadId: expect.stringMatching(/^thread_/),
+      from: 'ada@example.com',
+      subject: 'Confirm your address',
+    });
+    const again = await cli.run(['mailboxes', 'receive', mailbox, '--from', 'ada@example.com'], {
+      input: mail
+        .replace('first@', 'second@')
+        .replace('Subject', 'References: <first@example.com>\nSubject'),
+    });
+    expect(again.code).toBe(0);
+    expect(again.stdout).toContain(taken.threadId);
+  });
+
+  it('refuses what a paused mailbox would: exit code 8', async () => {
+    const { id } = await cli.json<{ id: string }>(['mailboxes', 'create', '--slug', 'closed']);
+    await cli.json(['mailboxes', 'pause', id]);
+    const { code, stderr } = await cli.run(['mailboxes', 'receive', id], { input: mail });
+    expect([code, stderr]).toEqual([8, expect.stringContaining('refused: 450')]);
+  });
+});
+
+describe('svc messages expect', () => {
+  const expecting = (...more: string[]) =>
+    cli.run(['messages', 'expect', '--to', 'Inbox@sandbox.test', '--within', '1s', ...more]);
+
+  it('prints the link, or the code, of a mail that came: exit code 0', async () => {
+    const past = ['--since', '2020-01-01T00:00:00Z', '--subject', '^confirm'];
+    const link = await expecting(...past, '--extract', 'link');
+    expect([link.code, link.stdout]).toEqual([0, 'https://example.com/confirm?t=1&u=2\n']);
+    const code = await expecting(...past, '--extract', 'code');
+    expect([code.code, code.stdout]).toEqual([0, '482913\n']);
+    const shown = await expecting(...past, '--json');
+    expect(JSON.parse(shown.stdout)).toMatchObject({ subject: 'Confirm your address' });
+  });
+
+  it('waits for one that is sent meanwhile', async () => {
+    const waiting = cli.start(['messages', 'expect', '--to', 'new@example.com', '--within', '60s']);
+    const words = ['--to', 'new@example.com', '--subject', 'Hi', '--text', 'Hi'];
+    const ended = finished(waiting);
+    // It may not wait yet when the first of them is sent.
+    while (waiting.exitCode === null) await cli.run(['messages', 'send', ...words]);
+    const { code, stdout } = await ended;
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Hi')]);
+  });
+
+  it('ends with 8 where none comes, or the mail has no such thing; 2 where it is typed wrongly', async () => {
+    const none = await expecting('--subject', 'nothing like it');
+    expect([none.code, none.stderr]).toEqual([8, expect.stringContaining('no mail to')]);
+    expect((await expecting('--subject', '(')).code).toBe(2);
+    expect((await expecting('--within', 'soon')).code).toBe(2);
+    expect((await expecting('--extract', 'picture')).code).toBe(2);
+  });
+});
+
+describe('svc threads reply and forward', () => {
+  it('answer from the mailbox, and print the object of the API', async () => {
+    const words = [taken.threadId, '--text', 'Thank you', '--cc', 'nonsense'];
+    const reply = await cli.json<ReplyResult>(['threads', 'reply', ...words]);
+    expect(reply).toMatchObject({
+      status: 'sent',
+      actionId: null,
+      threadId: taken.threadId,
+      skippedRecipients: [{ address: 'nonsense', reason: 'malformed' }],
+    });
+    const all = await cli.run(['threads', 'reply', ...words, '--all']);
+    expect(all.stdout).toContain('Left out: nonsense (malformed)');
+    const on = ['--to', 'boss@example.com'];
+    const forward = await cli.json<ReplyResult>([
+      ...['threads', 'forward', taken.threadId, '--message', taken.messageId, ...on],
+    ]);
+    expect(forward.status).toBe('sent');
+    const empty = await cli.run(['threads', 'reply', taken.threadId]);
+    expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('text')]);
+  });
+});
+
+describe('svc mailboxes actions, approve, reject, activity', () => {
+  it('decide on what a key proposed', async () => {
+    const api = httpApi(test);
+    const constraints = { mailboxIds: [mailbox] };
+    const input = { role: 'developer', constraints, sendMode: 'approval', name: 'agent' } as const;
+    const { key } = await createKey(test.app, test.operator, input);
+    const propose = () =>
+      api
+        .as(key ?? '')
+        .post<ReplyResult>(`/v1/mailboxes/${mailbox}/messages/${taken.messageId}/reply`, {
+          text: 'Hello',
+        });
+    const [first, second] = [(await propose()).body, (await propose()).body];
+    const waiting = ['mailboxes', 'actions', 'inbox@sandbox.test', '--state', 'proposed'];
+    expect((await cli.run(waiting)).stdout).toContain('agent');
+    const words = ['mailboxes', 'approve', first.actionId ?? '', '--text', 'Hello Ada'];
+    const approved = await cli.json<MailboxAction>(words);
+    expect(approved).toMatchObject({
+      state: 'executed',
+      decidedBy: { kind: 'user', id: null },
+      summary: { preview: 'Hello Ada' },
+    });
+    expect((await cli.run(words)).code).toBe(5);
+    const rejected = await cli.json<MailboxAction>([
+      ...['mailboxes', 'reject', second.actionId ?? '', '--note', 'not so'],
+    ]);
+    expect([rejected.state, rejected.note]).toEqual(['rejected', 'not so']);
+    expect(await cli.json(waiting)).toEqual({ items: [], nextCursor: null });
+    const activity = await cli.json<{ actions: object }>(['mailboxes', 'activity']);
+    expect(activity.actions).toMatchObject({ byType: [{ type: 'reply', count: 2 }] });
+    const bars = await cli.run(['mailboxes', 'activity']);
+    expect(bars.stdout).toContain('2 reply');
+    expect(bars.stdout.match(/^\d\d:00 {2}/gm)).toHaveLength(24);
+    await api.close();
+  });
+});

@@ -1,0 +1,88 @@
+// Mail that comes into a mailbox and is answered there, over HTTP: keys of each kind, and what lies in the
+// queue.
+import { sql } from 'kysely';
+import type { ReplyResult } from '../../src/answering/schema.ts';
+import type { Page } from '../../src/api/pagination.ts';
+import { createKey } from '../../src/keys/keys.ts';
+import type { CreateKey } from '../../src/keys/schema.ts';
+import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
+import type { EmailProjection } from '../../src/messages/schema.ts';
+import type { Answer, HttpApi } from '../support/http-client.ts';
+import type { TestApp } from '../support/test-app.ts';
+import { arrive, type Mail } from '../threads/mails.ts';
+
+/** Nobody asks who mail comes from. */
+export const config = { smtp: { inbound: { trustedNetworks: ['127.0.0.1'] } } };
+
+export interface Problem {
+  _tag: string;
+  message: string;
+  fields: Record<string, string[]>;
+}
+
+export type Result = Answer<ReplyResult & Problem>;
+
+/** A mailbox, and how mail is answered in it. */
+export interface Desk {
+  id: string;
+  address: string;
+  path: string;
+  /** Takes a mail in; returns the id of the message. */
+  arrive(mail?: Mail): Promise<string>;
+  reply(
+    messageId: string,
+    body?: object,
+    by?: HttpApi,
+    how?: string,
+    key?: string,
+  ): Promise<Result>;
+  send(body: object, by?: HttpApi, key?: string): Promise<Result>;
+  email(messageId: string | null): Promise<EmailProjection>;
+}
+
+export async function deskOf(
+  { test, api }: { test: TestApp; api: HttpApi },
+  slug = 'desk',
+): Promise<Desk> {
+  const { app, operator } = test;
+  const mailbox = await createMailbox(app, operator, { slug, displayName: 'The desk' });
+  const path = `/v1/mailboxes/${mailbox.id}`;
+  const address = mailbox.primaryAddress;
+  const post = (url: string, body: object, by: HttpApi, key?: string) =>
+    by.post<ReplyResult & Problem>(url, body, {
+      ...(key !== undefined && { headers: { 'idempotency-key': key } }),
+    });
+  return {
+    id: mailbox.id,
+    address,
+    path,
+    arrive: (mail = {}) => arrive(app, { rcpt: [address], to: address, ...mail }),
+    reply: (messageId, body = { text: 'Thank you' }, by = api, how = 'reply', key) =>
+      post(`${path}/messages/${messageId}/${how}`, body, by, key),
+    send: (body, by = api, key) => post(`${path}/messages`, body, by, key),
+    email: async (messageId) =>
+      (await api.get<EmailProjection>(`/v1/messages/${messageId}/email`)).body,
+  };
+}
+
+/** The API asked with a key that is made for it. */
+export async function apiOf(
+  { test, api }: { test: TestApp; api: HttpApi },
+  input: CreateKey,
+): Promise<HttpApi> {
+  const { key } = await createKey(test.app, test.operator, { role: 'developer', ...input });
+  return api.as(key ?? '');
+}
+
+/** How many rows of each table there are that a send makes, or a proposal. */
+export async function rowsIn({ app }: TestApp): Promise<Record<string, number>> {
+  const names = ['messages', 'deliveries', 'mailbox_actions', 'mailbox_proposals', 'drafts'];
+  const found: Record<string, number> = {};
+  for (const name of names) {
+    const query = sql<{ n: number }>`select count(*) as n from ${sql.table(name)}`;
+    found[name] = Number((await query.execute(app.store.db)).rows[0]?.n);
+  }
+  return found;
+}
+
+export type Listed<Item> = Page<Item> & { nextCursor: string | null };

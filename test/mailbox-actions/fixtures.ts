@@ -1,0 +1,68 @@
+// Proposals in a mailbox, as the key of a program makes them.
+import type { Caller } from '../../src/api/route.ts';
+import type { App } from '../../src/app.ts';
+import { createAuthenticator } from '../../src/keys/authenticator.ts';
+import { createKey } from '../../src/keys/keys.ts';
+import type { CreateKey } from '../../src/keys/schema.ts';
+import { storeAction, storeProposal } from '../../src/mailbox-actions/actions.ts';
+import type { ActionType, MailboxAction } from '../../src/mailbox-actions/schema.ts';
+
+/** Who asks with a new key. */
+export async function callerOf(app: App, by: Caller, input: CreateKey): Promise<Caller> {
+  const { key } = await createKey(app, by, input);
+  const caller = await createAuthenticator(app).authenticate(key ?? '');
+  if (!caller) throw new Error('a new key was refused');
+  return caller;
+}
+
+const summary = {
+  to: ['ada@example.com'],
+  cc: [],
+  bcc: [],
+  subject: 'Re: hello',
+  preview: 'Hello Ada',
+  attachments: 0,
+};
+
+/** The key of a program that only proposes, in one mailbox. */
+export function agentOf(app: App, operator: Caller, mailboxId: string): Promise<Caller> {
+  const constraints = { mailboxIds: [mailboxId] };
+  const input = { role: 'developer', constraints, sendMode: 'approval', name: 'agent' } as const;
+  return callerOf(app, operator, input);
+}
+
+/** It may not go: nobody may send from there. */
+const mail = {
+  type: 'reply',
+  threadId: null,
+  inReplyToMessageId: null,
+  draft: null,
+  from: { email: 'nobody@elsewhere.example', name: null },
+  to: ['ada@example.com'],
+  cc: [],
+  bcc: [],
+  subject: 'Re: hello',
+  text: 'Hello Ada',
+  html: null,
+  attachments: [],
+};
+
+/** A proposal whose content would send nothing. */
+export async function propose(app: App, mailboxId: string, by: Caller): Promise<MailboxAction> {
+  const proposal = await app.store.write((trx) =>
+    storeProposal(
+      app,
+      trx,
+      by,
+      { mailboxId, type: 'reply', threadId: null, summary },
+      JSON.stringify(mail),
+    ),
+  );
+  return proposal.action;
+}
+
+/** An action that a key did. */
+export function act(app: App, caller: Caller, mailboxId: string, type: ActionType = 'label') {
+  const action = { mailboxId, type, messageId: null, threadId: null, summary: {} };
+  return app.store.write((trx) => storeAction(app, trx, caller, action));
+}
