@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type App, openApp } from '../../src/app.ts';
+import type { App } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { firstStart } from '../../src/first-start.ts';
 import { createLogger } from '../../src/runtime/log.ts';
+import { openService } from '../../src/service.ts';
 import { migrationStatus, migrations } from '../../src/store/migrate.ts';
 import { type PostgresSchema, postgresSchema } from '../support/postgres.ts';
 import { stores } from '../support/test-app.ts';
@@ -32,7 +33,7 @@ describe.each(stores)('an empty store on %s', (store) => {
     const url = schema?.url ?? 'sqlite:svc.db';
     const overrides = { dataDir, database: { url }, dns: { servers: ['127.0.0.1:1'] } };
     const { config } = loadConfig({ env: {}, cwd: dataDir, overrides });
-    return openApp(config, await createLogger({ level: 'silent', pretty: false }));
+    return openService(config, await createLogger({ level: 'silent', pretty: false }));
   }
 
   it('three open at once: each migration once, one first start', async () => {
