@@ -76,13 +76,46 @@ const byIds = statement<ContactTables, { organizationId: string; ids: unknown },
   },
 );
 
-/** Hot: asked for sends that name contacts. On PostgreSQL none is deleted until the transaction ends. */
+/** In the order of their ids. On PostgreSQL none is deleted until the transaction ends. */
 export function findContactRows(
   db: Db,
   organizationId: string,
   ids: readonly string[],
 ): Promise<ContactRow[]> {
   return byIds(db, { organizationId, ids: idList(db, ids) });
+}
+
+type Addressed = Pick<ContactRow, 'id' | 'name'> & { email: string | null };
+
+const addressed = statement<ContactTables, { organizationId: string; ids: unknown }, Addressed>(
+  (db, parameter) => {
+    const rows = db
+      .selectFrom('contacts')
+      .select(({ selectFrom }) => [
+        'id',
+        'name',
+        selectFrom('contact_identities')
+          .select('identifier')
+          .whereRef('contact_id', '=', 'contacts.id')
+          .where('position', '=', 0)
+          .as('email'),
+      ])
+      .where(isOneOf(db, 'id', parameter('ids')))
+      // Not to be found by it.
+      .where(sql<string>`organization_id || ''`, '=', parameter('organizationId'))
+      .orderBy('id');
+    // Nobody forgets one while a message to it is being stored.
+    return engineOf(db) === 'postgres' ? rows.forKeyShare() : rows;
+  },
+);
+
+/** Hot: asked for sends that name contacts; with their first email. Holds them as `findContactRows`. */
+export function findAddressed(
+  db: Db,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Addressed[]> {
+  return addressed(db, { organizationId, ids: idList(db, ids) });
 }
 
 /** Holds contacts until the transaction ends, against those too who only need them to be there. */

@@ -1,7 +1,7 @@
 // Contacts as recipients of sends: which address and name a message gets for each.
 import { ResourceNotFoundError, type ServiceError, ValidationError } from '../errors.ts';
 import type { Db } from '../store/db.ts';
-import { findContactRows, findIdentities } from './queries.ts';
+import { findAddressed } from './queries.ts';
 
 type Recipient = { email: string; name: string | undefined } | { error: ServiceError };
 
@@ -16,16 +16,8 @@ export async function contactsForSends(
   const found = new Map<string, { name: string | null; email: string | undefined }>();
   for (const [organizationId, own] of Map.groupBy(sends, (send) => send.organizationId)) {
     const ids = [...new Set(own.flatMap((send) => send.ids))].sort();
-    const rows = await findContactRows(db, organizationId, ids);
-    const identities = await findIdentities(
-      db,
-      rows.map(({ id }) => id),
-    );
-    const first = new Map(
-      identities.flatMap((one) => (one.position === 0 ? [[one.contact_id, one.identifier]] : [])),
-    );
-    for (const { id, name } of rows) {
-      found.set(`${organizationId} ${id}`, { name, email: first.get(id) });
+    for (const { id, name, email } of await findAddressed(db, organizationId, ids)) {
+      found.set(`${organizationId} ${id}`, { name, email: email ?? undefined });
     }
   }
   return (organizationId, contactId, field) => {
