@@ -14,7 +14,7 @@ import {
   type IdempotencyRow,
   setKeptResponse,
 } from '../messages/queries.ts';
-import { type Message, mostRecipients } from '../messages/schema.ts';
+import { type Message, mostAttachmentsBytes, mostRecipients } from '../messages/schema.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { type AcceptRequest, acceptAll } from '../sending/accept.ts';
 import { prepareContent, type SendContent } from '../sending/content.ts';
@@ -207,6 +207,13 @@ async function decideOn(app: App, trx: Db, outgoing: Outgoing) {
 export function requireWhole({ to, cc, bcc, text, html, attachments }: Mail): void {
   if (to.length + cc.length + bcc.length > mostRecipients) {
     throw ValidationError.of('cc', `at most ${mostRecipients} recipients over to, cc and bcc`);
+  }
+  const bytes = attachments.reduce((sum, { content }) => sum + content.length, 0);
+  if (bytes > mostAttachmentsBytes) {
+    throw ValidationError.of(
+      'attachments',
+      `may take ${mostAttachmentsBytes} bytes in all once encoded`,
+    );
   }
   if (text || html || attachments.length > 0) return;
   throw ValidationError.of('text', 'needs text, html or an attachment');
