@@ -10,7 +10,7 @@ import { fromJson } from '../store/db.ts';
 import { findThread, findThreadMessages } from './queries.ts';
 
 /** A message that is in a thread of the mailbox. @throws ResourceNotFoundError (mailbox, message). */
-export async function getMailboxMessage(
+async function getMailboxMessage(
   { store: { db } }: App,
   organizationId: string,
   mailboxId: string,
