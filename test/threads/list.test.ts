@@ -208,6 +208,21 @@ describe.each(stores)('the threads of a mailbox, on %s', (store) => {
     }
   });
 
+  it('are in the order of their activity within a label too, as it changes', async () => {
+    for (const subject of ['one', 'two']) {
+      await arrive(test.app, { subject, id: `${subject}@x` });
+      await test.clock.advance(1_000);
+    }
+    for (const { id } of (await threads.list()).items) {
+      await api.post(`${threads.path}/${id}/labels`, { labels: ['fruit'] });
+    }
+    const order = async () =>
+      (await threads.list('?label=fruit')).items.map(({ subject }) => subject);
+    expect(await order()).toEqual(['two', 'one']);
+    await arrive(test.app, { subject: 'Re: one', inReplyTo: 'one@x' });
+    expect(await order()).toEqual(['one', 'two']);
+  });
+
   it('have messages that are listed oldest first, page by page, with their position', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 5; n += 1) {

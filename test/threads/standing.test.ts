@@ -202,6 +202,10 @@ describe.each(stores)('a thread, on %s', (store) => {
       const { rows } = await sql`select * from ${sql.table(table)}`.execute(test.app.store.db);
       expect([table, rows]).toEqual([table, []]);
     }
+    if (store === 'sqlite') {
+      const words = sql`select rowid from thread_search_words`;
+      expect((await words.execute(test.app.store.db)).rows).toEqual([]);
+    }
     expect((await audited()).map(({ action }) => action)).toContain('thread.deleted');
   });
 

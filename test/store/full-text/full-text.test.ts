@@ -133,6 +133,28 @@ describe.each(kinds)('full text on %s', (kind) => {
     expect(await search(store, 'later', 'changes')).toEqual(['r3']);
   });
 
+  it('keeps 255 places of a word, on both engines alike', async () => {
+    const before = 'again '.repeat(254);
+    await put(
+      store,
+      { w1: textOf(`${before}again end`), w2: textOf(`${before}again again end`) },
+      'w',
+    );
+    expect(await search(store, '"again end"', 'w')).toEqual(['w1']);
+    expect(await search(store, 'again end', 'w')).toEqual(['w1', 'w2']);
+  });
+
+  it.runIf(kind === 'sqlite')('keeps no words of what is gone', async () => {
+    const words = async () =>
+      (await sql`select rowid from probe_search_words order by 1`.execute(store.db)).rows.length;
+    const documents = async () =>
+      (await sql`select id from probe_search`.execute(store.db)).rows.length;
+    await put(store, { g1: textOf('one'), g2: textOf('two'), g3: textOf('three') }, 'gone');
+    expect(await words()).toBe(await documents());
+    await store.write((trx) => fullText.remove(trx, ['g1', 'g3']));
+    expect(await words()).toBe(await documents());
+  });
+
   it('takes what is larger than an engine would: words, places and all of it are bounded', async () => {
     const many = Array.from({ length: 30_000 }, (_, i) => `w${i}`).join(' ');
     const wide = Array.from({ length: 9_000 }, (_, i) => `${'語'.repeat(3)}\u{20000}${i}`).join(
