@@ -138,14 +138,16 @@ function draftChanged(id: string): ConflictError {
   return new ConflictError('draft', `${id} was changed, or sent, meanwhile: read it again`);
 }
 
-/** What every mail from a mailbox locks first, in the order of all accepts. */
+/** What every mail from a mailbox locks first, in the order of docs/store.md. */
 export async function openAccept(
   app: App,
   trx: Db,
   organizationId: string,
+  mailboxId: string,
   content: SendContent,
 ): Promise<void> {
   await openAllowances(app, trx, [organizationId]);
+  await lockMailboxes(trx, [mailboxId]);
   await recentOf(app, trx).keep([content.digest]);
 }
 
@@ -179,7 +181,6 @@ async function propose(
   { caller, mailbox, mail }: Outgoing,
   sifted: Sifted,
 ): Promise<ReplyResult> {
-  await lockMailboxes(trx, [mailbox.id]);
   const { type, threadId } = mail;
   const about = { mailboxId: mailbox.id, type, threadId, summary: summaryOf(mail) };
   const proposal = await storeProposal(app, trx, caller, about, JSON.stringify(mail));
@@ -252,7 +253,7 @@ export async function sendMail(
   const content = await prepareContent(app, organizationId, payloadOf(mail));
   const claim = claimOf(app, caller, asked);
   const { result, isNew } = await app.store.write(async (trx) => {
-    await openAccept(app, trx, organizationId, content);
+    await openAccept(app, trx, organizationId, mailboxId, content);
     const [made] = claim ? (await keepKeys(trx, [claim])).values() : [];
     if (claim && made) return { result: resultAgain(claim, made), isNew: false };
     const mailbox = await getMailboxRow(trx, organizationId, mailboxId);
