@@ -8,6 +8,8 @@ import { ResourceNotFoundError } from '../../src/errors.ts';
 export const mailboxArg = {
   mailbox: Args.string({
     description: 'Id, slug or address of the mailbox; without one the oldest',
+    // Else what is on standard input would be taken for it.
+    ignoreStdin: true,
   }),
 };
 

@@ -124,7 +124,7 @@ export async function approveAction(
   const content =
     proposed && (await prepareContent(app, caller.organizationId, payloadOf(proposed.mail)));
   const action = await app.store.write(async (trx) => {
-    if (content) await openAccept(app, trx, caller.organizationId, content);
+    if (content) await openAccept(app, trx, caller.organizationId, at.mailboxId, content);
     const { row } = await decide(app, trx, caller, at, { state: 'approved', note });
     if (!proposed || !content) throw new Error(`${row.id} was decided without its content`);
     const { mail, changes } = proposed;

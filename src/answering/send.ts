@@ -14,7 +14,7 @@ import {
   type IdempotencyRow,
   setKeptResponse,
 } from '../messages/queries.ts';
-import { type Message, mostRecipients } from '../messages/schema.ts';
+import { type Message, mostAttachmentsBytes, mostRecipients } from '../messages/schema.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { type AcceptRequest, acceptAll } from '../sending/accept.ts';
 import { prepareContent, type SendContent } from '../sending/content.ts';
@@ -138,14 +138,16 @@ function draftChanged(id: string): ConflictError {
   return new ConflictError('draft', `${id} was changed, or sent, meanwhile: read it again`);
 }
 
-/** What every mail from a mailbox locks first, in the order of all accepts. */
+/** What every mail from a mailbox locks first, in the order of docs/store.md. */
 export async function openAccept(
   app: App,
   trx: Db,
   organizationId: string,
+  mailboxId: string,
   content: SendContent,
 ): Promise<void> {
   await openAllowances(app, trx, [organizationId]);
+  await lockMailboxes(trx, [mailboxId]);
   await recentOf(app, trx).keep([content.digest]);
 }
 
@@ -179,7 +181,6 @@ async function propose(
   { caller, mailbox, mail }: Outgoing,
   sifted: Sifted,
 ): Promise<ReplyResult> {
-  await lockMailboxes(trx, [mailbox.id]);
   const { type, threadId } = mail;
   const about = { mailboxId: mailbox.id, type, threadId, summary: summaryOf(mail) };
   const proposal = await storeProposal(app, trx, caller, about, JSON.stringify(mail));
@@ -207,6 +208,13 @@ async function decideOn(app: App, trx: Db, outgoing: Outgoing) {
 export function requireWhole({ to, cc, bcc, text, html, attachments }: Mail): void {
   if (to.length + cc.length + bcc.length > mostRecipients) {
     throw ValidationError.of('cc', `at most ${mostRecipients} recipients over to, cc and bcc`);
+  }
+  const bytes = attachments.reduce((sum, { content }) => sum + content.length, 0);
+  if (bytes > mostAttachmentsBytes) {
+    throw ValidationError.of(
+      'attachments',
+      `may take ${mostAttachmentsBytes} bytes in all once encoded`,
+    );
   }
   if (text || html || attachments.length > 0) return;
   throw ValidationError.of('text', 'needs text, html or an attachment');
@@ -245,7 +253,7 @@ export async function sendMail(
   const content = await prepareContent(app, organizationId, payloadOf(mail));
   const claim = claimOf(app, caller, asked);
   const { result, isNew } = await app.store.write(async (trx) => {
-    await openAccept(app, trx, organizationId, content);
+    await openAccept(app, trx, organizationId, mailboxId, content);
     const [made] = claim ? (await keepKeys(trx, [claim])).values() : [];
     if (claim && made) return { result: resultAgain(claim, made), isNew: false };
     const mailbox = await getMailboxRow(trx, organizationId, mailboxId);

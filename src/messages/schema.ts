@@ -12,7 +12,8 @@ import { subjectCharacters } from './term-queries.ts';
 
 /** Of one message, over to, cc and bcc. */
 export const mostRecipients = 50;
-const maxAttachmentsBytes = 40 * 1024 * 1024;
+/** Of all that is attached to one message, once encoded. */
+export const mostAttachmentsBytes = 40 * 1024 * 1024;
 const maxAttachments = 100;
 const maxHeaders = 50;
 const maxMetadata = 50;
@@ -166,11 +167,11 @@ export function boundedAttachments(
   context: z.RefinementCtx,
 ): void {
   const bytes = (email.attachments ?? []).reduce((sum, { content }) => sum + content.length, 0);
-  if (bytes > maxAttachmentsBytes) {
+  if (bytes > mostAttachmentsBytes) {
     context.addIssue({
       code: 'custom',
       path: ['attachments'],
-      message: `may take ${maxAttachmentsBytes} bytes in all once encoded; these take ${bytes}`,
+      message: `may take ${mostAttachmentsBytes} bytes in all once encoded; these take ${bytes}`,
     });
   }
 }

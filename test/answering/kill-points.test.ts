@@ -13,7 +13,6 @@ import type { App } from '../../src/app.ts';
 import { ConflictError } from '../../src/errors.ts';
 import { rejectAction } from '../../src/mailbox-actions/actions.ts';
 import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
-import { seededRandom } from '../../src/runtime/random.ts';
 import type { Store } from '../../src/store/db.ts';
 import { agentOf, callerOf } from '../mailbox-actions/fixtures.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
@@ -30,6 +29,12 @@ const never = () => new Promise<never>(() => {});
 
 /** The transactions of a round, as many as it has. */
 const writesOfRound = 12;
+
+/** Every transaction and moment in turn. */
+function pointOf(seed: number) {
+  const moment = moments[seed % moments.length] ?? 'inside';
+  return { moment, nth: 1 + (Math.floor(seed / moments.length) % writesOfRound) };
+}
 
 interface Mortal {
   readonly isDead: boolean;
@@ -199,8 +204,8 @@ describe.each(stores)('a daemon that dies while mail is answered, on %s', (store
           operator,
         };
         const victim = await test.another();
-        const nth = 1 + Math.floor(seededRandom(seed).float() * writesOfRound);
-        const death = mortal(victim, nth, moments[seed % moments.length] ?? 'inside');
+        const { nth, moment } = pointOf(seed);
+        const death = mortal(victim, nth, moment);
         const done = await round((work) => asked(death, victim, app, work), keys, {
           mailboxId,
           messageId,

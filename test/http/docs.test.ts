@@ -41,7 +41,6 @@ function argumentsOf(command: string): string[] {
     DRAFT_ID: 'the-draft',
     THREAD_ID: 'the-thread',
     NOTE_ID: 'the-note',
-    MESSAGE_ID: 'the-message',
     N: '1',
   };
   const env = { SVC_API_KEY: 'svc_live_1', ...ids };
@@ -66,7 +65,6 @@ describe('the curl command of', () => {
       .replace('{deliveryId}', 'the-delivery')
       .replace('{addressId}', 'the-address')
       .replace('{actionId}', 'the-action')
-      .replace('{messageId}', 'the-message')
       .replace('{draftId}', 'the-draft')
       .replace('{threadId}', 'the-thread')
       .replace('{noteId}', 'the-note')
