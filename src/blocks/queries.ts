@@ -12,7 +12,7 @@ import {
 import { mergedRanges } from '../store/merged-ranges.ts';
 import { rowsOf } from '../store/rows.ts';
 import { noteBlocks } from './count-queries.ts';
-import { type BlockReason, blockReasons } from './schema.ts';
+import { type BlockReason, blockReasons, reasonsByWeight } from './schema.ts';
 
 export interface BlockRow {
   id: string;
@@ -134,13 +134,22 @@ export async function findGroupBlocksAmong(
     .execute();
 }
 
-/** Of a query on others: why an address gets no mail at all, null where it does. Both are expressions. */
+const weights = sql.join(
+  reasonsByWeight.map((reason, at) => sql`when ${sql.lit(reason)} then ${sql.lit(at)}`),
+  sql` `,
+);
+
+/**
+ * Of a query on others: why an address gets no mail at all, the weightiest of its reasons; null where it gets
+ * mail. Both are expressions.
+ */
 export function activeReasonOf(
   organizationId: unknown,
   foldedAddress: RawBuilder<unknown>,
 ): RawBuilder<BlockReason | null> {
   return sql<BlockReason | null>`(select reason from blocks where organization_id = ${organizationId}
-    and folded_address = ${foldedAddress} and unsubscribe_group_id is null)`;
+    and folded_address = ${foldedAddress} and unsubscribe_group_id is null
+    order by case reason ${weights} end limit 1)`;
 }
 
 /** Of a query on others: id and address of the blocks of all mail for this reason. */

@@ -8,6 +8,9 @@ export const blockReasons = ['bounce', 'complaint', 'unsubscribe', 'manual'] as 
 
 export type BlockReason = (typeof blockReasons)[number];
 
+/** Of several, the first of these is what is told. */
+export const reasonsByWeight = ['complaint', 'bounce', 'unsubscribe', 'manual'] as const;
+
 const exportFormats = ['csv', 'ndjson'] as const;
 
 const reason = z.enum(blockReasons);

@@ -88,11 +88,17 @@ function wayOfReason(organizationId: string, reason: BlockReason): Way {
     where organization_id = ${organizationId} and folded_identifier = block.folded_address
     and position = 0)`;
   return {
-    from: sql`(select block.id as block_id, ${owner} as id
+    from: sql`(select block.id as block_id, ${owner} as id,
+        ${activeReasonOf(organizationId, sql`block.folded_address`)} as reason
       from (${activeBlocksFor(organizationId, reason)}) block) found`,
     id: sql`found.id`,
     order: sql`found.block_id desc`,
-    where: [sql`found.id is not null`, sql`${column('is_archived', sql`found.id`)} = 0`],
+    where: [
+      sql`found.id is not null`,
+      // Of several reasons one is told.
+      sql`found.reason = ${reason}`,
+      sql`${column('is_archived', sql`found.id`)} = 0`,
+    ],
     answers: ['status'],
   };
 }

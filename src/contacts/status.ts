@@ -9,10 +9,9 @@
 //   unsubscribed | … as somebody unsubscribed
 //   active       | nothing of these; a block by hand is told as the reason
 import type { ActiveBlockRow } from '../blocks/queries.ts';
+import { reasonsByWeight } from '../blocks/schema.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { Contact, ContactStatus } from './schema.ts';
-
-const inOrder = ['complaint', 'bounce', 'unsubscribe', 'manual'] as const;
 
 const statuses = {
   complaint: 'complained',
@@ -26,7 +25,7 @@ export function statusOf(
   isArchived: boolean,
   blocks: readonly Omit<ActiveBlockRow, 'folded_address'>[],
 ): Pick<Contact, 'status' | 'statusReason'> {
-  const rank = ({ reason }: Pick<ActiveBlockRow, 'reason'>) => inOrder.indexOf(reason);
+  const rank = ({ reason }: Pick<ActiveBlockRow, 'reason'>) => reasonsByWeight.indexOf(reason);
   const [block] = blocks.toSorted((a, b) => rank(a) - rank(b));
   const statusReason =
     block === undefined

@@ -25,9 +25,9 @@ const steps = [
 ];
 type Step = (typeof steps)[number];
 
-/** One block of all mail at most: the first stays until it is lifted. */
+/** Of each reason one block of all mail at most: it stays until it is lifted. */
 interface Model {
-  block: BlockReason | null;
+  blocks: ReadonlySet<BlockReason>;
   isArchived: boolean;
 }
 
@@ -40,18 +40,28 @@ const blocks: Partial<Record<Step, BlockReason>> = {
 
 function after(model: Model, step: Step): Model {
   const reason = blocks[step];
-  if (reason) return { ...model, block: model.block ?? reason };
+  if (reason) return { ...model, blocks: new Set([...model.blocks, reason]) };
   // Coming back lifts what leaving made, and nothing else.
-  if (step === 'return') return model.block === 'unsubscribe' ? { ...model, block: null } : model;
-  if (step === 'lift') return { ...model, block: null };
+  if (step === 'return') {
+    const kept = [...model.blocks].filter((one) => one !== 'unsubscribe');
+    return { ...model, blocks: new Set(kept) };
+  }
+  if (step === 'lift') return { ...model, blocks: new Set() };
   if (step === 'archive') return { ...model, isArchived: true };
   return step === 'revive' ? { ...model, isArchived: false } : model;
 }
 
-function statusOf({ block, isArchived }: Model): ContactStatus {
-  if (isArchived) return 'archived';
+const byWeight = ['complaint', 'bounce', 'unsubscribe', 'manual'] as const;
+
+function told({ blocks: all }: Model): BlockReason | undefined {
+  return byWeight.find((reason) => all.has(reason));
+}
+
+function statusOf(model: Model): ContactStatus {
+  if (model.isArchived) return 'archived';
   const of = { bounce: 'bounced', complaint: 'complained', unsubscribe: 'unsubscribed' } as const;
-  return block === null || block === 'manual' ? 'active' : of[block];
+  const reason = told(model);
+  return reason === undefined || reason === 'manual' ? 'active' : of[reason];
 }
 
 describe.each(stores)('the status of a contact on %s', (store) => {
@@ -70,8 +80,8 @@ describe.each(stores)('the status of a contact on %s', (store) => {
         const status = step === 'archive' ? 'archived' : 'active';
         await updateContact(app, caller, id, { status });
       } else if (step === 'lift') {
-        const [block] = await findActiveBlocks(app.store.db, organizationId, [address]);
-        if (block) await deleteBlock(app, caller, block.id);
+        const all = await findActiveBlocks(app.store.db, organizationId, [address]);
+        for (const block of all) await deleteBlock(app, caller, block.id);
       } else {
         await app.store.write(async (trx) => {
           if (step === 'unsubscribe') await leaveAll(app, trx, [{ ...leaver, scope: 'all' }]);
@@ -90,13 +100,14 @@ describe.each(stores)('the status of a contact on %s', (store) => {
       fc.asyncProperty(order, async (taken) => {
         const address = `u${serial++}@example.com`;
         const { id } = await createContact(app, caller, { email: address.toUpperCase() });
-        let model: Model = { block: null, isArchived: false };
+        let model: Model = { blocks: new Set(), isArchived: false };
         for (const step of taken) {
           await take(step, id, address);
           model = after(model, step);
           const shown = await getContact(app, caller, id);
           expect(shown.status).toBe(statusOf(model));
-          const why = model.block === null ? null : expect.stringContaining(`(${model.block})`);
+          const reason = told(model);
+          const why = reason === undefined ? null : expect.stringContaining(`(${reason})`);
           expect(shown.statusReason).toEqual(why);
         }
         for (const status of contactStatuses) {
