@@ -67,6 +67,11 @@ async function keyNamed(wanted: string): Promise<string> {
   return key.id;
 }
 
+async function oldestMailbox(): Promise<string> {
+  const { items } = await home.cli.json<{ items: Item[] }>(['mailboxes', 'list']);
+  return items.at(-1)?.id ?? '';
+}
+
 async function newestWebhook(): Promise<string> {
   const { items } = await home.cli.json<{ items: Item[] }>(['webhooks', 'list']);
   return items[0]?.id ?? '';
@@ -86,9 +91,11 @@ async function threadOfReader(): Promise<string> {
 async function typed(line: string): Promise<string> {
   const keyId = line.includes('KEY_ID') ? await keyNamed('shop') : '';
   const webhookId = line.includes('WEBHOOK_ID') ? await newestWebhook() : '';
+  const mailboxId = line.includes('MAILBOX_ID') ? await oldestMailbox() : '';
   const ofThread = line.includes('THREAD_ID') ? await threadOfReader() : '';
   return line
     .replaceAll('MESSAGE_ID', messageId)
+    .replaceAll('MAILBOX_ID', mailboxId)
     .replaceAll('THREAD_ID', ofThread)
     .replaceAll('KEY_ID', keyId)
     .replaceAll('WEBHOOK_ID', webhookId)
