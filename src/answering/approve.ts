@@ -21,7 +21,7 @@ import { getMailboxRow } from '../mailboxes/mailboxes.ts';
 import { prepareContent, type SendContent } from '../sending/content.ts';
 import { countTaken } from '../sending/send.ts';
 import { type Db, fromJson } from '../store/db.ts';
-import { endDraft } from './draft-queries.ts';
+import { endDraft } from '../threads/draft-queries.ts';
 import { type Mail, payloadOf, siftRecipients } from './mail.ts';
 import type { ApproveAction } from './schema.ts';
 import { acceptMail, openAccept, requireActive, requireWhole, summaryOf } from './send.ts';

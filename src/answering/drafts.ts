@@ -20,9 +20,9 @@ import { getMailboxRow } from '../mailboxes/mailboxes.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { timeOfId } from '../runtime/ids.ts';
 import { type Db, fromJson } from '../store/db.ts';
+import { type DraftRow, drafts, selectDrafts } from '../threads/draft-queries.ts';
 import { beginDraftThread, endDraftThread } from '../threads/drafted.ts';
 import { answerTo, defaultFrom, findAnswered } from './answers.ts';
-import { type DraftRow, drafts, selectDrafts } from './draft-queries.ts';
 import { refuseAutoReply } from './loops.ts';
 import type { Mail } from './mail.ts';
 import type {

@@ -1,4 +1,4 @@
-// All SQL on `drafts`, but for those of a thread (src/threads/queries.ts). Rows only, no decisions. A draft
+// All SQL on `drafts`, but for those of a thread (queries.ts). Rows only, no decisions. A draft
 // that is proposed keeps the id of its action: it waits as long as that does.
 import { type Db, tables } from '../store/db.ts';
 import { rowsOf } from '../store/rows.ts';
