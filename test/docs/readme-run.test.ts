@@ -67,6 +67,11 @@ async function keyNamed(wanted: string): Promise<string> {
   return key.id;
 }
 
+async function oldestMailbox(): Promise<string> {
+  const { items } = await home.cli.json<{ items: Item[] }>(['mailboxes', 'list']);
+  return items.at(-1)?.id ?? '';
+}
+
 async function newest(
   topic: 'webhooks' | 'contacts' | 'conversations' | 'groups',
 ): Promise<string> {
@@ -91,10 +96,12 @@ async function typed(line: string): Promise<string> {
   const webhookId = line.includes('WEBHOOK_ID') ? await newest('webhooks') : '';
   const contactId = line.includes('CONTACT_ID') ? await newest('contacts') : '';
   const groupId = line.includes('GROUP_ID') ? await newest('groups') : '';
+  const mailboxId = line.includes('MAILBOX_ID') ? await oldestMailbox() : '';
   const ofThread = line.includes('THREAD_ID') ? await threadOfReader() : '';
   return line
     .replaceAll('MESSAGE_ID', messageId)
     .replaceAll('CONVERSATION_ID', conversationId)
+    .replaceAll('MAILBOX_ID', mailboxId)
     .replaceAll('THREAD_ID', ofThread)
     .replaceAll('KEY_ID', keyId)
     .replaceAll('WEBHOOK_ID', webhookId)

@@ -300,7 +300,7 @@ async function seedThreads({ test, own, foreign }: PermissionWorld): Promise<voi
         0, 0 from ${numbers}`.execute(trx);
     await sql`insert into drafts (id, organization_id, mailbox_id, thread_id, content, state,
         created_at, updated_at)
-      select 'drf_' || i, ${own.organizationId}, ${mailbox}, 'thread_' || lpad(i::text, 24, '0'),
+      select 'drf_' || i, ${own.organizationId}, case when i % 20 = 0 then ${own.shared.threadedMailbox} else ${foreign.shared.threadedMailbox} end, 'thread_' || lpad(i::text, 24, '0'),
         '{"to":[],"cc":[],"bcc":[],"subject":null,"text":null,"html":null,"attachments":[]}',
         'open', 0, 0 from ${numbers}`.execute(trx);
     await sql`insert into thread_search (message_id, words)
