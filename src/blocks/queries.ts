@@ -134,10 +134,13 @@ export async function findGroupBlocksAmong(
     .execute();
 }
 
-const weights = sql.join(
-  reasonsByWeight.map((reason, at) => sql`when ${sql.lit(reason)} then ${sql.lit(at)}`),
-  sql` `,
-);
+const cases = (pairs: readonly (readonly [unknown, unknown])[]) =>
+  sql.join(
+    pairs.map(([from, to]) => sql`when ${sql.lit(from)} then ${sql.lit(to)}`),
+    sql` `,
+  );
+const toWeight = cases(reasonsByWeight.map((reason, weight) => [reason, weight]));
+const toReason = cases(reasonsByWeight.map((reason, weight) => [weight, reason]));
 
 /**
  * Of a query on others: why an address gets no mail at all, the weightiest of its reasons; null where it gets
@@ -147,9 +150,9 @@ export function activeReasonOf(
   organizationId: unknown,
   foldedAddress: RawBuilder<unknown>,
 ): RawBuilder<BlockReason | null> {
-  return sql<BlockReason | null>`(select reason from blocks where organization_id = ${organizationId}
-    and folded_address = ${foldedAddress} and unsubscribe_group_id is null
-    order by case reason ${weights} end limit 1)`;
+  return sql<BlockReason | null>`(select case min(case reason ${toWeight} end) ${toReason} end
+    from blocks where organization_id = ${organizationId}
+    and folded_address = ${foldedAddress} and unsubscribe_group_id is null)`;
 }
 
 /** Of a query on others: id and address of the blocks of all mail for this reason. */
