@@ -77,6 +77,15 @@ describe('the store cannot be reached: 7', () => {
   });
 });
 
+test('what is there is not taken away without --yes where nobody can be asked', async () => {
+  const words = ['--to', 'a@example.com', '--subject', 'Hi', '--text', 'Hi'];
+  const { id } = await cli.json<{ id: string }>(['messages', 'send', ...words]);
+  const result = await cli.run(['messages', 'delete', id]);
+  expect(result).toMatchObject({ code: 2, stdout: '' });
+  expect(result.stderr).toMatch(/say --yes to do it/);
+  expect(await cli.json(['messages', 'show', id])).toMatchObject({ id });
+});
+
 describe('--json after --', () => {
   test('is a word, so that errors are text', async () => {
     const result = await cli.run(['keys', 'show', '--', '--json']);
