@@ -137,6 +137,15 @@ describe('a bucket', () => {
     expect(levelAt(bucket, start + 365 * 86_400_000)).toBe(10 * unit);
   });
 
+  it('is never overfull, whatever is given back', () => {
+    const bucket = fullBucket('org', rateOf(5, 2), start);
+    expect(draw([bucket], 3, start)).toBe(0);
+    giveBack([bucket], 8, start);
+    expect(bucket.level).toBe(bucket.rate.burst);
+    expect(draw([bucket], 10, start)).toBe(0);
+    expect(draw([bucket], 1, start)).toBe(200);
+  });
+
   it('takes a request of more than it holds when it is full, and pays the rest off before the next', () => {
     const bucket = fullBucket('org', rateOf(5, 2), start);
     expect(draw([bucket], 100, start)).toBe(0);

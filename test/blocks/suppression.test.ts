@@ -173,6 +173,24 @@ describe.each(stores)('a blocked address on %s', (store) => {
       ]);
     });
 
+    it('names of several blocks of an address the one that was made first', async () => {
+      const { app, clock, caller } = test;
+      const { organizationId } = caller;
+      const reported = async (address: string, reason: 'bounce' | 'complaint') => {
+        const of = { organizationId, address, reason, messageId: null };
+        expect(await app.store.write((trx) => blockAddress(app, trx, of))).toBe(true);
+        await clock.advance(1_000);
+      };
+      await reported('ada@example.com', 'bounce');
+      await reported('ada@example.com', 'complaint');
+      await reported('bob@example.com', 'complaint');
+      await reported('bob@example.com', 'bounce');
+      const asked = ['ada@example.com', 'bob@example.com'];
+      const found = await findBlocked(app.store.db, organizationId, asked);
+      expect(found.get('ada@example.com')?.reason).toBe('bounce');
+      expect(found.get('bob@example.com')?.reason).toBe('complaint');
+    });
+
     it('asks nothing of nobody, and thousands at once', async () => {
       const { db } = test.app.store;
       const { organizationId } = test.caller;

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exitCodeOf } from '../../commands/base/failure.ts';
+import { describeError, exitCodeOf, UsageError } from '../../commands/base/failure.ts';
 import * as errors from '../../src/errors.ts';
 import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
@@ -74,6 +74,33 @@ describe('the store cannot be reached: 7', () => {
     const json = await cli.run(['orgs', 'list', '--json'], { env });
     expect(json).toMatchObject({ code: 7, stdout: '' });
     expect(JSON.parse(json.stderr)).toMatchObject({ _tag: 'UnreachableError' });
+  });
+});
+
+test('what is there is not taken away without --yes where nobody can be asked', async () => {
+  const words = ['--to', 'a@example.com', '--subject', 'Hi', '--text', 'Hi'];
+  const { id } = await cli.json<{ id: string }>(['messages', 'send', ...words]);
+  const result = await cli.run(['messages', 'delete', id]);
+  expect(result).toMatchObject({ code: 2, stdout: '' });
+  expect(result.stderr).toMatch(/say --yes to do it/);
+  expect(await cli.json(['messages', 'show', id])).toMatchObject({ id });
+});
+
+describe('--json after --', () => {
+  test('is a word, so that errors are text', async () => {
+    const result = await cli.run(['keys', 'show', '--', '--json']);
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toMatch(/^svc: \S/);
+  });
+
+  test('does not undo the one before it', () => {
+    const said = (...argv: string[]) => describeError(new UsageError('no'), argv);
+    expect(said('keys', 'show', '--', '--json')).toBe('svc: no');
+    expect(JSON.parse(said('keys', 'show', '--json', '--', '--json'))).toMatchObject({
+      _tag: 'ValidationError',
+      message: 'no',
+    });
+    expect(JSON.parse(said('--json', 'keys', 'show', '--', 'x'))).toMatchObject({ message: 'no' });
   });
 });
 

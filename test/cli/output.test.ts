@@ -195,3 +195,10 @@ describe('text for people', () => {
     );
   });
 });
+
+test('text from outside keeps its lines and turns no writing around', () => {
+  for (const steering of ['\u0007', '\u001b', '\u202a', '\u202e', '\u2066', '\u2069']) {
+    expect(plainText(`a${steering}b\r\n\tc`)).toBe('a\uFFFDb\n\tc');
+    expect(inWords(`a${steering}b`)).toBe('a\uFFFDb');
+  }
+});

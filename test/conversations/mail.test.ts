@@ -51,6 +51,22 @@ describe.each(stores)('a conversation by mail on %s', (store) => {
     return session.say(lines.join('\r\n'));
   }
 
+  it('a clock that is set back takes its last activity back for no message', async () => {
+    const { app, operator, clock } = service;
+    const times = async () => {
+      const { startedAt, lastActivityAt } = await getConversation(app, operator, id);
+      return [startedAt, lastActivityAt];
+    };
+    const first = await sendTo('inbox@sandbox.test', { conversationId: id });
+    await clock.advance(60_000);
+    const last = await sendTo('inbox@sandbox.test', { conversationId: id });
+    expect(await times()).toEqual([first.createdAt, last.createdAt]);
+    clock.set(clock.now() - 30_000);
+    await sendTo('inbox@sandbox.test', { conversationId: id });
+    expect(await show()).toEqual(['waiting', 3]);
+    expect(await times()).toEqual([first.createdAt, last.createdAt]);
+  });
+
   it('the message goes out, its answer belongs to it; counts and states are right', async () => {
     const question = await sendTo('inbox@sandbox.test', { conversationId: id });
     expect(await show()).toEqual(['waiting', 1]);

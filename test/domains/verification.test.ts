@@ -277,6 +277,17 @@ describe.each(stores)('the verification of domains on %s', (store) => {
     expect(done.dkimKeys).toHaveLength(2);
   });
 
+  it('lets of two published keys of an algorithm the newer one sign alone', async () => {
+    publishAll();
+    await verify();
+    await rotateDkim(test.app, test.caller, domain.id);
+    await test.app.store.write((trx) =>
+      sql`update domain_keys set is_published = 1 where domain_id = ${domain.id}`.execute(trx),
+    );
+    await test.clock.advance(1_000);
+    expect(await selectors()).toEqual(['svc2rsa', 'svc2ed']);
+  });
+
   it('of the sandbox needs no DNS', async () => {
     const sandbox = await verifyDomain(test.app, test.caller, await sandboxId());
     expect(sandbox).toMatchObject({ status: 'verified', lastCheckedAt: null });

@@ -6,6 +6,7 @@ import type { LoggedEvent } from '../../src/app.ts';
 import { addDomain, getDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { logBetween, readEvents } from '../../src/events/log.ts';
+import { recordEvents } from '../../src/events/record.ts';
 import type { LogItem } from '../../src/events/schema.ts';
 import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
@@ -218,6 +219,23 @@ describe.each(stores)('the log of events on %s', (store) => {
       10,
     );
     expect([rest.entries.length, rest.next]).toEqual([1, null]);
+  });
+
+  it('tells each once where a table is so long that a call does not read it to its end', async () => {
+    const { app, caller } = test;
+    const { organizationId } = caller;
+    const event = { type: 'domain.failing', data: {}, facts: null };
+    const long = Array.from({ length: 5_100 }, () => ({ subject: 'dom_1', event }));
+    await app.store.write((trx) => recordEvents(app, trx, organizationId, long));
+    await send(api);
+    const range = { types: ['message.accepted', 'domain.failed'] };
+    const calls: string[][] = [];
+    for (let after: string | null | undefined; after !== null; ) {
+      const part = await logBetween(app.store.db, organizationId, range, after ?? null, 10);
+      calls.push(part.entries.map(({ type }) => type));
+      after = part.next;
+    }
+    expect(calls).toEqual([[], ['message.accepted']]);
   });
 
   it('is of the organization alone', async () => {

@@ -266,6 +266,28 @@ describe.each(stores)('scheduled sends on %s', (store) => {
       expect((await getMessage(app, caller, id)).status).toBe('delivered');
     });
 
+    it('8.1: those that find no token are booked each for a token of its own, and later ones behind', async () => {
+      const { app, caller, clock } = test;
+      await onPlan(test, 'free');
+      const { organizationId } = caller;
+      const due = clock.now() + hourMs;
+      const [first, second] = [await schedule(6, due), await schedule(3, due + 100)];
+      const pipeline = await start();
+      await clock.advance(hourMs - 1);
+      expect(await admissionOf(app).tryDraw({ organizationId, keyId: null }, 10)).toBe(0);
+      const booked = async (ids: string[]) => {
+        const found = await Promise.all(ids.map((id) => firstDelivery(app, caller, id)));
+        const times = found.map(({ scheduling }) => Date.parse(scheduling?.dueAt ?? '') - due);
+        return times.sort((a, b) => a - b);
+      };
+      await clock.advance(1);
+      await pipeline.idle();
+      expect(await booked(first)).toEqual([199, 399, 599, 799, 999, 1_199]);
+      await clock.advance(100);
+      await pipeline.idle();
+      expect(await booked(second)).toEqual([1_399, 1_599, 1_799]);
+    });
+
     it('8.2: what the quota has no room for waits for the turn of the UTC day', async () => {
       const { app, caller, clock } = test;
       await onPlan(test, 'free', { paymentMethodOnFile: false });

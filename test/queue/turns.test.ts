@@ -76,6 +76,20 @@ describe('turns', () => {
     expect(q.serveFlows(5)).toContain('a small.test');
   });
 
+  it('an organization with two sending domains has no more than one with one', () => {
+    const q = queue();
+    for (let i = 0; i < 500; i++) {
+      q.send('two', 'a.test');
+      q.send('two', 'b.test');
+      q.send('one', 'c.test');
+    }
+    const served = q.serveFlows(200);
+    const count = (who: string) => served.filter((flow) => flow.startsWith(who)).length;
+    expect(count('one')).toBeGreaterThanOrEqual(95);
+    expect(count('two a.test')).toBeGreaterThanOrEqual(45);
+    expect(count('two b.test')).toBeGreaterThanOrEqual(45);
+  });
+
   it('nobody starves under any seeded mix of arrivals', () => {
     const seed = Number(process.env.TEST_SEED ?? 20261121);
     const random = seededRandom(seed);

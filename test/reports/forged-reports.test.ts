@@ -193,6 +193,31 @@ describe.each(stores)('forged reports on %s', (store) => {
         expect(await world.statuses(id)).toEqual([`${ada} sent`]);
       });
 
+      it('that return a copy with the Message-ID of another organization change nothing there', async () => {
+        const { app } = world;
+        const { id, copyOf } = await world.sent([ada, bob]);
+        const { id: otherId } = await createOrganization(app, { name: 'other', plan: 'free' });
+        const other = operatorOf(otherId);
+        const domain = await addDomain(app, other, { domain: 'other.example', dkim: 'ed25519' });
+        await verifyDomain(app, other, domain.id, { force: true });
+        const from = { email: 'me@other.example' };
+        const own = await send(app, other, [carl, eve], { from });
+        await world.clock.advance(burstOverMs);
+        await world.pipeline.idle();
+        const { returnPath } = copyOf(carl);
+        expect(returnPath).toMatch(/@bounce\.other\.example$/);
+        expect(await arrives(returnPath, dsn(returnPath, ada, { copy: copyOf(ada).raw }))).toBe(
+          'stored',
+        );
+        expect(await world.statuses(id)).toEqual([`${ada} sent`, `${bob} sent`]);
+        expect(await world.blocked()).toEqual([]);
+        // Whose path it is may still say so of their own.
+        await arrives(returnPath, dsn(returnPath, carl, { copy: copyOf(ada).raw }));
+        const { status } = await firstDelivery(app, other, own.id);
+        expect(status).toBe('bounced');
+        expect(await world.statuses(id)).toEqual([`${ada} sent`, `${bob} sent`]);
+      });
+
       it('with a token that has ended are refused; until then they count', async () => {
         const { id, copyOf } = await world.sent([ada, carl]);
         const { returnPath } = copyOf(ada);

@@ -14,12 +14,21 @@ export const lines = (...text: string[]) => Buffer.from(text.join('\r\n'));
 
 export const fbl = 'fbl@bounce.sandbox.test';
 
+export interface DsnOptions {
+  action?: string;
+  status?: string;
+  words?: string;
+  /** The message that it returns. */
+  copy?: Buffer | string;
+}
+
 /** A delivery status notification (RFC 3464) as Postfix writes one. */
 export function dsn(
   to: string,
   recipient: string,
-  { action = 'failed', status = '5.1.1', words = '550 5.1.1 no such user' } = {},
+  { action = 'failed', status = '5.1.1', words = '550 5.1.1 no such user', copy }: DsnOptions = {},
 ): Buffer {
+  const returned = copy ? ['--b', 'Content-Type: message/rfc822', '', copy.toString('latin1')] : [];
   return lines(
     'From: MAILER-DAEMON@mx.example.com (Mail Delivery System)',
     `To: ${to}`,
@@ -42,6 +51,7 @@ export function dsn(
     `Status: ${status}`,
     `Diagnostic-Code: smtp; ${words}`,
     '',
+    ...returned,
     '--b--',
     '',
   );

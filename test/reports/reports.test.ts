@@ -2,6 +2,7 @@
 // to the status, the timeline and the block.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { getMessage } from '../../src/messages/messages.ts';
 import { nextReportAt } from '../../src/reports/queries.ts';
@@ -173,6 +174,24 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
       expect(await createReportReader(app).readDue()).toBe(1);
     }
     expect(await nextReportAt(app.store.db)).toBe(clock.now() + minuteMs);
+  });
+
+  it('a report that can never be read is given up after five tries', async () => {
+    const { app, clock } = service;
+    const { id, raw } = await sent('ada@example.com');
+    // The first try, for which there is no room.
+    await app.mime.close();
+    await arrives(fbl, arf(raw));
+    await app.store.write((trx) =>
+      sql`update inbound_reports set kind = 'unheard-of'`.execute(trx),
+    );
+    for (let tries = 2; tries <= 5; tries++) {
+      expect(await nextReportAt(app.store.db), `before try ${tries}`).toBe(clock.now() + minuteMs);
+      clock.set(clock.now() + minuteMs);
+      expect(await createReportReader(app).readDue()).toBe(1);
+    }
+    expect(await nextReportAt(app.store.db)).toBeNull();
+    expect(await statusOf(id)).toBe('sent');
   });
 
   it('a report that two daemons read counts once', async () => {

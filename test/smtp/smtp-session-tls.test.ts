@@ -194,6 +194,24 @@ describe('AUTH', () => {
     expect(session.transcript.text).toContain('hidden');
   });
 
+  it('stays unseen in the transcript and answer of every later message of the session', async () => {
+    const sink = await startSink({ auth: credentials });
+    const session = await open(sink.port, { tls: 'required', auth });
+    await session.deliver(mailOf());
+    sink.on({ verb: 'RCPT' }, `550 5.7.1 not for ${secrets.join(' ')}`);
+    for (const message of [2, 3]) {
+      const [answer] = await session.deliver(mailOf());
+      expect(session.deliveries).toBe(message);
+      expect(session.transcript.text).toContain(`message ${message} on an open connection`);
+      expect(session.transcript.text).toContain('S: 550 5.7.1 not for (hidden) (hidden) (hidden)');
+      expect(answer?.reply.text).toContain('not for (hidden) (hidden) (hidden)');
+      for (const secret of secrets) {
+        expect(session.transcript.text).not.toContain(secret);
+        expect(answer?.reply.text).not.toContain(secret);
+      }
+    }
+  });
+
   it('is refused: the fault keeps the words, without credentials that they repeat', async () => {
     const sink = await startSink({ auth: credentials });
     sink.on({ verb: 'AUTH' }, `535 5.7.8 no: ${secrets.join(' ')}`);

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createProjector } from '../../src/inbound/projector.ts';
 import { createMailbox, updateMailbox } from '../../src/mailboxes/mailboxes.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
+import { threadKeys } from '../../src/threads/keys.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 import {
@@ -292,4 +293,19 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     const { rows } = await sql`select * from thread_references`.execute(test.app.store.db);
     expect(rows).toEqual([]);
   });
+});
+
+it('who has a blind copy is no part of the topic, whoever else is', () => {
+  const mail = {
+    subject: 'Hello',
+    from_email: 'ada@example.com',
+    message_id_header: '<1@example.com>',
+    in_reply_to: null,
+    message_references: null,
+  };
+  const shown = [{ kind: 'to' as const, email: 'bob@example.com' }];
+  const topicTo = (more: { kind: 'to' | 'cc' | 'bcc'; email: string }[]) =>
+    threadKeys(mail, [...shown, ...more]).topic;
+  expect(topicTo([{ kind: 'bcc', email: 'eve@example.com' }])).toBe(topicTo([]));
+  expect(topicTo([{ kind: 'cc', email: 'eve@example.com' }])).not.toBe(topicTo([]));
 });

@@ -65,6 +65,18 @@ it('a link that its content does not have is unknown, though its tag is right', 
   await nothingCounted();
 });
 
+it('the tag of one link is that of no other of the same delivery', async () => {
+  const token = link.slice('/t/c/'.length);
+  const own = readToken(world.app, token)?.link;
+  expect(own).toBe(1);
+  for (let other = 0; other < 20; other++) {
+    const moved = token.replace('_1-', `_${other}-`);
+    expect(readToken(world.app, moved)?.link ?? null, moved).toBe(other === own ? own : null);
+  }
+  await unknown(link.replace('_1-', '_2-'));
+  await nothingCounted();
+});
+
 it('only GET and HEAD ask', async () => {
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) await unknown(link, { method });
   await nothingCounted();

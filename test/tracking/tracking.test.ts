@@ -138,6 +138,22 @@ describe.each(stores)('tracking on %s', (store) => {
     expect(await standing(id)).toEqual(['read', 'opened 1/1, clicked 0/1', 'opened:read']);
   });
 
+  it('a click soon after the open that proved the delivery is a person’s', async () => {
+    const { app, caller, clock, ask } = world;
+    const { id } = await send(app, caller, 'ada@example.com', { email: html });
+    const [copy] = await world.copies(1);
+    const { pixel = '', links: [a = ''] = [] } = copy ?? {};
+    await clock.advance(10_000);
+    await ask(pixel);
+    await clock.advance(1_000);
+    await ask(a);
+    expect(await standing(id)).toEqual([
+      'read',
+      'opened 1/1, clicked 1/1',
+      ...['opened:read', 'clicked:read'],
+    ]);
+  });
+
   it('a click implies an open, but one within two seconds of the delivery is a machine’s', async () => {
     const { app, caller, clock, ask } = world;
     const { id } = await send(app, caller, 'ada@example.com', { email: html });

@@ -72,4 +72,12 @@ describe('a signature', () => {
     expect(verifies(fresh, stale, body)).toEqual(none);
     expect(signatureProblem(fresh, stale, body)).toBe(null);
   });
+
+  it('is of now within five minutes, before and after', () => {
+    const body = '{"a":1}';
+    const secondsOff = (seconds: number) =>
+      verifies(fresh, signatureHeaders([fresh], id, at + seconds * 1_000, body), body);
+    for (const seconds of [-300, 300]) expect(secondsOff(seconds), `${seconds} s`).toEqual(all);
+    for (const seconds of [-301, 301]) expect(secondsOff(seconds), `${seconds} s`).toEqual(none);
+  });
 });
