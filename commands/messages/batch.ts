@@ -50,7 +50,7 @@ export default class MessagesBatch extends BaseCommand {
     const key = idempotencyKeyFrom(flags['idempotency-key']);
     const input = await readJson(flags.data);
     await withCaller(flags, async (app, caller) => {
-      const { batchPayload } = await import('../../src/messages/schema.ts');
+      const { batchPayload } = await import('../../src/messages/send-schema.ts');
       const { sendBatch } = await import('../../src/sending/batch.ts');
       const { parseWith } = await import('../../src/api/validate.ts');
       const entries = parseWith(batchPayload, input, 'body');

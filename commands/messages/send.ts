@@ -113,7 +113,7 @@ export default class MessagesSend extends BaseCommand {
         return;
       }
       const { sendMessage } = await import('../../src/sending/send.ts');
-      const { sendPayload } = await import('../../src/messages/schema.ts');
+      const { sendPayload } = await import('../../src/messages/send-schema.ts');
       const { parseWith } = await import('../../src/api/validate.ts');
       const payload = parseWith(sendPayload, input, 'body');
       const message = await sendMessage(app, caller, payload, idempotencyKey);
@@ -125,7 +125,7 @@ export default class MessagesSend extends BaseCommand {
 
 async function schedule(app: App, caller: Caller, input: object): Promise<Message> {
   const { scheduleMessage } = await import('../../src/sending/schedule.ts');
-  const { scheduledPayload } = await import('../../src/messages/schema.ts');
+  const { scheduledPayload } = await import('../../src/messages/send-schema.ts');
   const { parseWith } = await import('../../src/api/validate.ts');
   return scheduleMessage(app, caller, parseWith(scheduledPayload, input, 'body'));
 }

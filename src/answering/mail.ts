@@ -1,7 +1,7 @@
 // A mail that is to go from a mailbox, as answers, forwarded and new mail and drafts are made of: it is what
 // a proposal keeps. Who gets it is sifted as it goes: what is malformed or blocked is left out.
 import { findBlocked } from '../blocks/suppression.ts';
-import type { SendPayload } from '../messages/schema.ts';
+import type { SendPayload } from '../messages/send-schema.ts';
 import { foldAddress, parseAddress } from '../net/address.ts';
 import type { Db } from '../store/db.ts';
 import type { Attachment, SkippedRecipient } from './schema.ts';

@@ -2,9 +2,10 @@
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ConflictError } from '../errors.ts';
+import { findBlob, findContents } from '../messages/content-queries.ts';
 import { getEmailProjection, type StoredAttachment } from '../messages/email-projection.ts';
 import { attachmentsOf, readProjection } from '../messages/projection.ts';
-import { findBlob, findContents, type MessageRow } from '../messages/queries.ts';
+import type { MessageRow } from '../messages/queries.ts';
 import { isMediaType } from '../mime/header-encoding.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { fromJson } from '../store/db.ts';

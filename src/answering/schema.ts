@@ -10,7 +10,7 @@ import {
   bodyText,
   boundedAttachments,
   mostRecipients,
-} from '../messages/schema.ts';
+} from '../messages/send-schema.ts';
 import { isHeaderSafe } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
 

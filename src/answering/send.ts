@@ -9,12 +9,12 @@ import { getMailboxRow } from '../mailboxes/mailboxes.ts';
 import { lockMailboxes, type MailboxRow } from '../mailboxes/queries.ts';
 import {
   findIdempotencyKeys,
-  findMessageRow,
-  findRecipients,
   type IdempotencyRow,
   setKeptResponse,
-} from '../messages/queries.ts';
-import { type Message, mostAttachmentsBytes, mostRecipients } from '../messages/schema.ts';
+} from '../messages/idempotency-queries.ts';
+import { findMessageRow, findRecipients } from '../messages/queries.ts';
+import type { Message } from '../messages/schema.ts';
+import { mostAttachmentsBytes, mostRecipients } from '../messages/send-schema.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { type AcceptRequest, acceptAll } from '../sending/accept.ts';
 import { prepareContent, type SendContent } from '../sending/content.ts';

@@ -3,9 +3,10 @@
 
 import type { App } from '../app.ts';
 import type { MessageEvent } from '../events/record.ts';
+import type { BlobRow } from '../messages/content-queries.ts';
 import { messageIdOf } from '../messages/own-message-id.ts';
 import type { InboundEnvelope } from '../messages/projection.ts';
-import type { BlobRow, MessageRow, RecipientRow } from '../messages/queries.ts';
+import type { MessageRow, RecipientRow } from '../messages/queries.ts';
 import type { HeaderAddress, ParsedMail } from '../mime/parse/parsed-mail.ts';
 import { foldAddress } from '../net/address.ts';
 import { toJson } from '../store/db.ts';

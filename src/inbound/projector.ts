@@ -11,6 +11,7 @@
 // along takes no other with it, try after try.
 import type { App } from '../app.ts';
 import { CapacityError } from '../errors.ts';
+import { findBlob } from '../messages/content-queries.ts';
 import {
   finishProjection,
   foundRowOf,
@@ -27,7 +28,7 @@ import {
   type TakenProjection,
   takeProjections,
 } from '../messages/projection-queries.ts';
-import { findBlob, findMessageRow, type MessageRow } from '../messages/queries.ts';
+import { findMessageRow, type MessageRow } from '../messages/queries.ts';
 import { parseHeaderOnly } from '../mime/parse/read-header.ts';
 import { intakeOf } from '../queue/intake.ts';
 import { createDueLoop } from '../store/due-loop.ts';

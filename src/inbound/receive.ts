@@ -5,8 +5,9 @@
 import type { App } from '../app.ts';
 import { proveAddresses } from '../contacts/verify.ts';
 import { recordTimeline } from '../events/record.ts';
+import { insertBlobs } from '../messages/content-queries.ts';
 import { insertWaiting } from '../messages/projection-queries.ts';
-import { insertBlobs, insertMessages, insertRecipients } from '../messages/queries.ts';
+import { insertMessages, insertRecipients } from '../messages/queries.ts';
 import { type HeaderBlock, readHeaderBlock } from '../mime/parse/header-fields.ts';
 import { projectHeader } from '../mime/parse/read-header.ts';
 import { insertReports, mostReportBytes, type ReportRow } from '../reports/queries.ts';

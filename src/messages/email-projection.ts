@@ -5,10 +5,11 @@ import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { findDeliveries } from '../deliveries/queries.ts';
 import { fromJson } from '../store/db.ts';
+import { findContents } from './content-queries.ts';
 import { getMessageRow } from './messages.ts';
 import { presentDelivery } from './present.ts';
 import { attachmentsOf, type InboundEnvelope, readProjection } from './projection.ts';
-import { findContents, findRecipients, type MessageRow } from './queries.ts';
+import { findRecipients, type MessageRow } from './queries.ts';
 import type { EmailProjection, EmailQuery } from './schema.ts';
 import { storageUrls } from './storage-urls.ts';
 

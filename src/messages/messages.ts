@@ -11,6 +11,7 @@ import type { Db } from '../store/db.ts';
 import { insertUnsubscribeAddresses } from '../unsubscribe-groups/queries.ts';
 import { forgetMessage } from '../webhooks/body.ts';
 import { totalOf } from './counts.ts';
+import { forgetKeptResponse } from './idempotency-queries.ts';
 import { listMessageIds } from './list-queries.ts';
 import { presentDelivery, presentEvent, presentMessage } from './present.ts';
 import {
@@ -18,7 +19,6 @@ import {
   findMessageRow,
   findMessageRows,
   findRecipients,
-  forgetKeptResponse,
   lockMessages,
   type MessageRow,
 } from './queries.ts';

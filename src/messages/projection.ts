@@ -22,6 +22,7 @@ import { previewOf } from '../mime/parse/preview.ts';
 import { perApp } from '../runtime/per-app.ts';
 import { type Db, fromJson, toJson } from '../store/db.ts';
 import { groupWrites } from '../store/group.ts';
+import { findBlob } from './content-queries.ts';
 import {
   closeProjections,
   countTry,
@@ -30,7 +31,7 @@ import {
   findFound,
   insertAsked,
 } from './projection-queries.ts';
-import { findBlob, findMessageRow, lockMessages, type MessageRow } from './queries.ts';
+import { findMessageRow, lockMessages, type MessageRow } from './queries.ts';
 import type { EmailProjection } from './schema.ts';
 
 /** After so many tries that its worker did not end, a mail is kept with what little is known of it. */

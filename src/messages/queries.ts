@@ -1,6 +1,6 @@
-// All SQL on `messages`, `contents`, `blobs`, `recipients` and `idempotency_claims`, but for the lists
-// (list-queries.ts); deliveries have src/deliveries/queries.ts. Rows only, no decisions. What changes which
-// messages there are, or their status, notes it for the counts.
+// All SQL on `messages` and `recipients`, but for the lists (list-queries.ts); contents and blobs are
+// content-queries.ts, deliveries src/deliveries/queries.ts. Rows only, no decisions. What changes which messages
+// there are, or their status, notes it for the counts.
 import { type Kysely, sql } from 'kysely';
 import { countLost } from '../conversations/queries.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
@@ -15,6 +15,7 @@ import {
   tables,
 } from '../store/db.ts';
 import { lockerOf } from '../store/locks.ts';
+import { deleteBlob, deleteUnusedContent } from './content-queries.ts';
 import type { DayCountRow } from './count-queries.ts';
 import { dayMs, noteMessages, noteMoves, noteStatus } from './counts.ts';
 import { deleteTerms } from './term-queries.ts';
@@ -57,25 +58,6 @@ export interface MessageRow {
   updated_at: number;
 }
 
-export interface ContentRow {
-  id: string;
-  organization_id: string;
-  html: string | null;
-  text: string | null;
-  attachments: string | null;
-  /** How many messages share it; the last one takes it along when it is deleted. */
-  uses: number;
-  created_at: number;
-}
-
-export interface BlobRow {
-  id: string;
-  organization_id: string;
-  size: number;
-  data: Buffer;
-  created_at: number;
-}
-
 export interface RecipientRow {
   id: string;
   message_id: string;
@@ -86,21 +68,9 @@ export interface RecipientRow {
   position: number;
 }
 
-export interface IdempotencyRow {
-  organization_id: string;
-  claim_key: string;
-  fingerprint: string;
-  message_id: string;
-  response: string;
-  created_at: number;
-}
-
 interface MessageTables {
   messages: MessageRow;
-  contents: ContentRow;
-  blobs: BlobRow;
   recipients: RecipientRow;
-  idempotency_claims: IdempotencyRow;
 }
 
 const messageColumns = [
@@ -144,23 +114,6 @@ export async function insertMessages(db: Db, rows: readonly MessageRow[]): Promi
   await insertMessageRows(db, rows);
   noteMessages(db, rows, 1);
 }
-
-export const insertContents = bulkInsert<MessageTables>('contents', [
-  'id',
-  'organization_id',
-  'html',
-  'text',
-  'attachments',
-  'uses',
-  'created_at',
-]);
-export const insertBlobs = bulkInsert<MessageTables>('blobs', [
-  'id',
-  'organization_id',
-  'size',
-  'data',
-  'created_at',
-]);
 export const insertRecipients = bulkInsert<MessageTables>('recipients', [
   'id',
   'message_id',
@@ -251,56 +204,6 @@ const selectTracked = statement((db: Kysely<MessageTables>, parameter: Parameter
 /** Those of these messages that track opens or clicks. */
 export function findTrackedMessages(db: Db, ids: readonly string[]): Promise<TrackedMessageRow[]> {
   return selectTracked(db, { ids: idList(db, ids) });
-}
-
-const selectContents = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
-  db
-    .selectFrom('contents')
-    .selectAll()
-    .where(isOneOf(db, 'id', parameter('ids'))),
-);
-
-export function findContents(db: Db, ids: readonly string[]): Promise<ContentRow[]> {
-  return selectContents(db, { ids: idList(db, ids) });
-}
-
-type SharedContent = { id: string; uses: number };
-
-const addUses = statement((db: Kysely<MessageTables>, parameter: ParameterOf<SharedContent>) =>
-  db
-    .updateTable('contents')
-    .set((set) => ({ uses: set('uses', '+', parameter('uses')) }))
-    .where('id', '=', parameter('id')),
-);
-
-/** So many more messages share the content, which `keepContents` has locked. */
-export async function shareContent(db: Db, id: string, uses: number): Promise<void> {
-  await addUses(db, { id, uses });
-}
-
-const keepRows = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
-  db
-    .selectFrom('contents')
-    .select('id')
-    .where(isOneOf(db, 'id', parameter('ids')))
-    .$if(engineOf(db) === 'postgres', (q) => q.orderBy('id').forNoKeyUpdate()),
-);
-
-/**
- * Those of these contents that are there, and stay until the transaction ends: on PostgreSQL
- * deletions at the same time are waited for, or wait. Locked in one order: once a transaction.
- */
-export async function keepContents(db: Db, ids: readonly string[]): Promise<string[]> {
-  return (await keepRows(db, { ids: idList(db, ids) })).map(({ id }) => id);
-}
-
-export async function findBlob(db: Db, id: string): Promise<Buffer | undefined> {
-  const row = await tables<MessageTables>(db)
-    .selectFrom('blobs')
-    .select('data')
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row?.data;
 }
 
 const selectRecipients = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
@@ -455,125 +358,9 @@ export async function deleteMessageRow(db: Db, row: MessageRow): Promise<boolean
   if (!deleted) return false;
   if (deleted.conversation_id !== null) await countLost(db, deleted.conversation_id, 1);
   noteMessages(db, [deleted], -1);
-  if (row.raw_blob_id) await q.deleteFrom('blobs').where('id', '=', row.raw_blob_id).execute();
+  if (row.raw_blob_id) await deleteBlob(db, row.raw_blob_id);
   if (row.content_id) await deleteUnusedContent(db, row.content_id);
   return true;
-}
-
-/** The update locks the row: of two last users that go at once, the second sees none left. */
-async function deleteUnusedContent(db: Db, id: string): Promise<void> {
-  const q = tables<MessageTables>(db);
-  const content = await q
-    .updateTable('contents')
-    .set((set) => ({ uses: set('uses', '-', 1) }))
-    .where('id', '=', id)
-    .returning(['uses', 'attachments'])
-    .executeTakeFirstOrThrow();
-  if (content.uses > 0) return;
-  await q.deleteFrom('contents').where('id', '=', id).execute();
-  const attachments = JSON.parse(content.attachments ?? '[]') as { blobId: string }[];
-  const blobIds = attachments.map(({ blobId }) => blobId);
-  if (blobIds.length > 0) await q.deleteFrom('blobs').where('id', 'in', blobIds).execute();
-}
-
-/**
- * Keeps idempotency keys; returns those that are ours. On PostgreSQL a key that another transaction is
- * making is waited for. Callers pass them sorted, so that two batches cannot deadlock.
- */
-export async function insertIdempotencyKeys(
-  db: Db,
-  rows: readonly IdempotencyRow[],
-): Promise<Set<string>> {
-  const inserted = await tables<MessageTables>(db)
-    .insertInto('idempotency_claims')
-    .values([...rows])
-    .onConflict((conflict) => conflict.doNothing())
-    .returning(['organization_id', 'claim_key'])
-    .execute();
-  return new Set(inserted.map((row) => idempotencyName(row.organization_id, row.claim_key)));
-}
-
-/** The name of an idempotency key over organizations; ids hold no space. */
-export function idempotencyName(organizationId: string, key: string): string {
-  return `${organizationId} ${key}`;
-}
-
-export function findIdempotencyKeys(
-  db: Db,
-  keys: readonly { organizationId: string; key: string }[],
-): Promise<IdempotencyRow[]> {
-  return tables<MessageTables>(db)
-    .selectFrom('idempotency_claims')
-    .selectAll()
-    .where((where) =>
-      where.or(
-        keys.map(({ organizationId, key }) =>
-          where.and({ organization_id: organizationId, claim_key: key }),
-        ),
-      ),
-    )
-    .execute();
-}
-
-/** Forgets keys kept since before `before`; at most `limit` at a time, to keep transactions short. */
-export async function deleteIdempotencyKeysBefore(
-  db: Db,
-  before: number,
-  limit: number,
-): Promise<number> {
-  const old = tables<MessageTables>(db)
-    .selectFrom('idempotency_claims')
-    .select(['organization_id', 'claim_key'])
-    .where('created_at', '<', before)
-    .orderBy('created_at')
-    .limit(limit)
-    // What another daemon deletes is not waited for.
-    .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked());
-  const rows = await old.execute();
-  for (const row of rows) {
-    await tables<MessageTables>(db)
-      .deleteFrom('idempotency_claims')
-      .where('organization_id', '=', row.organization_id)
-      .where('claim_key', '=', row.claim_key)
-      .execute();
-  }
-  return rows.length;
-}
-
-/** Gives a key that is kept its answer, and the message that it made, if it is one. */
-export async function setKeptResponse(db: Db, made: IdempotencyRow): Promise<void> {
-  await tables<MessageTables>(db)
-    .updateTable('idempotency_claims')
-    .set({ response: made.response, message_id: made.message_id })
-    .where('organization_id', '=', made.organization_id)
-    .where('claim_key', '=', made.claim_key)
-    .execute();
-}
-
-/** Gives a key free that nothing came of. */
-export async function deleteIdempotencyKey(
-  db: Db,
-  { organization_id, claim_key }: Pick<IdempotencyRow, 'organization_id' | 'claim_key'>,
-): Promise<void> {
-  await tables<MessageTables>(db)
-    .deleteFrom('idempotency_claims')
-    .where('organization_id', '=', organization_id)
-    .where('claim_key', '=', claim_key)
-    .execute();
-}
-
-/** A deleted message's replay must not bring its fields back. */
-export async function forgetKeptResponse(
-  db: Db,
-  organizationId: string,
-  messageId: string,
-): Promise<void> {
-  await tables<MessageTables>(db)
-    .updateTable('idempotency_claims')
-    .set({ response: '' })
-    .where('organization_id', '=', organizationId)
-    .where('message_id', '=', messageId)
-    .execute();
 }
 
 /** Takes a contact out of so many recipients at most; returns of how many. The addresses stay. */

@@ -7,7 +7,7 @@ import { ResourceNotFoundError, type ServiceError } from '../errors.ts';
 import type { Db } from '../store/db.ts';
 import { findGroupOwners } from '../unsubscribe-groups/queries.ts';
 import { findMessageRows, type MessageRow } from './queries.ts';
-import type { SendPayload } from './schema.ts';
+import type { SendPayload } from './send-schema.ts';
 
 interface Naming {
   organizationId: string;

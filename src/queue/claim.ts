@@ -14,9 +14,8 @@ import {
 } from '../deliveries/claim-queries.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { recordTimeline } from '../events/record.ts';
+import { type ContentRow, findContents } from '../messages/content-queries.ts';
 import {
-  type ContentRow,
-  findContents,
   findMessageRows,
   findRecipients,
   lockMessages,

@@ -13,15 +13,11 @@ import { type DeliveryRow, insertDeliveries } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
 import { InternalError, type ServiceError } from '../errors.ts';
 import { type MessageEvent, recordTimeline } from '../events/record.ts';
-import {
-  idempotencyName,
-  insertBlobs,
-  insertContents,
-  insertMessages,
-  insertRecipients,
-  shareContent,
-} from '../messages/queries.ts';
-import type { Message, SendPayload } from '../messages/schema.ts';
+import { insertBlobs, insertContents, shareContent } from '../messages/content-queries.ts';
+import { idempotencyName } from '../messages/idempotency-queries.ts';
+import { insertMessages, insertRecipients } from '../messages/queries.ts';
+import type { Message } from '../messages/schema.ts';
+import type { SendPayload } from '../messages/send-schema.ts';
 import { countAccepted } from '../queue/outcome-counts.ts';
 import { type AcceptingSend, openAcceptChecks } from '../queue/send-checks.ts';
 import { turnsOf } from '../queue/turns.ts';

@@ -17,8 +17,9 @@ import {
   idempotencyName,
   insertIdempotencyKeys,
   setKeptResponse,
-} from '../messages/queries.ts';
-import { type BatchResult, type Message, sendPayload } from '../messages/schema.ts';
+} from '../messages/idempotency-queries.ts';
+import type { BatchResult, Message } from '../messages/schema.ts';
+import { sendPayload } from '../messages/send-schema.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { type AcceptRequest, type AcceptResult, acceptAll } from './accept.ts';
 import { prepareContent } from './content.ts';

@@ -2,7 +2,7 @@
 // digested, the links of what is tracked found, so that 40 MB of files hold up nobody's commit.
 import { hash } from 'node:crypto';
 import type { App } from '../app.ts';
-import type { SendPayload } from '../messages/schema.ts';
+import type { SendPayload } from '../messages/send-schema.ts';
 import { fileTypeOf } from '../mime/file-type.ts';
 import { textOfHtml } from '../mime/html-text.ts';
 import {

@@ -7,7 +7,7 @@ import {
   type IdempotencyRow,
   idempotencyName,
   insertIdempotencyKeys,
-} from '../messages/queries.ts';
+} from '../messages/idempotency-queries.ts';
 import type { Message } from '../messages/schema.ts';
 import { type Db, fromJson } from '../store/db.ts';
 

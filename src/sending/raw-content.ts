@@ -4,7 +4,8 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { parseWith } from '../api/validate.ts';
 import { MalformedRequestError, ValidationError } from '../errors.ts';
-import type { MessageOrigin, SendPayload } from '../messages/schema.ts';
+import type { MessageOrigin } from '../messages/schema.ts';
+import type { SendPayload } from '../messages/send-schema.ts';
 import { isMessageId } from '../mime/header-encoding.ts';
 import { type HeaderBlock, readHeaderBlock } from '../mime/parse/header-fields.ts';
 import { decodeWords, parseAddressList } from '../mime/parse/header-values.ts';

@@ -1,7 +1,7 @@
 // What a mail that is handed in as MIME may ask for in header fields of ours, under their names. The rules
 // are those of the same fields of the API.
 import { z } from 'zod';
-import { scheduledPayload, sendPayload } from '../messages/schema.ts';
+import { scheduledPayload, sendPayload } from '../messages/send-schema.ts';
 
 /** The fields that are read, and taken out with all others that begin so. */
 export const ownFieldPrefix = 'x-service-';

@@ -2,7 +2,7 @@
 // memory rather than by a unique index on a digest: random index keys halve the accept rate
 // (docs/decisions.md, "Store"). What a restart forgets is stored once more, nothing else.
 import { LRUCache } from 'lru-cache';
-import { keepContents } from '../messages/queries.ts';
+import { keepContents } from '../messages/content-queries.ts';
 import type { Db } from '../store/db.ts';
 
 /** Bodies recur within a mailing; ten times as many would crowd the caches of the processor. */

@@ -2,14 +2,8 @@
 import { z } from 'zod';
 import { admissionOf } from '../admission/admission.ts';
 import { type Route, route } from '../api/route.ts';
-import {
-  batchPayload,
-  batchResult,
-  message,
-  messageId,
-  scheduledPayload,
-  sendPayload,
-} from '../messages/schema.ts';
+import { batchResult, message, messageId } from '../messages/schema.ts';
+import { batchPayload, scheduledPayload, sendPayload } from '../messages/send-schema.ts';
 import { cancelMessage } from '../queue/cancel.ts';
 import { sendBatch } from './batch.ts';
 import { scheduleMessage } from './schedule.ts';

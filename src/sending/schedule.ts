@@ -3,7 +3,8 @@
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import type { Message, ScheduledPayload } from '../messages/schema.ts';
+import type { Message } from '../messages/schema.ts';
+import type { ScheduledPayload } from '../messages/send-schema.ts';
 import { prepareContent } from './content.ts';
 import { fingerprint } from './fingerprint.ts';
 import { acceptOne } from './send.ts';

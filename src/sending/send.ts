@@ -5,8 +5,9 @@
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { deleteIdempotencyKeysBefore } from '../messages/queries.ts';
-import type { Message, MessageOrigin, SendPayload } from '../messages/schema.ts';
+import { deleteIdempotencyKeysBefore } from '../messages/idempotency-queries.ts';
+import type { Message, MessageOrigin } from '../messages/schema.ts';
+import type { SendPayload } from '../messages/send-schema.ts';
 import { intakeOf } from '../queue/intake.ts';
 import { perApp } from '../runtime/per-app.ts';
 import type { Db } from '../store/db.ts';

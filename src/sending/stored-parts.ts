@@ -3,16 +3,11 @@
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ResourceNotFoundError } from '../errors.ts';
+import { findBlob, findContents } from '../messages/content-queries.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
 import { getMessageRow } from '../messages/messages.ts';
 import { attachmentsOf, readProjection } from '../messages/projection.ts';
-import {
-  findBlob,
-  findContents,
-  findMessageRow,
-  findRecipients,
-  type MessageRow,
-} from '../messages/queries.ts';
+import { findMessageRow, findRecipients, type MessageRow } from '../messages/queries.ts';
 import { readStorageToken } from '../messages/storage-urls.ts';
 import { composeHere } from '../mime/composer.ts';
 import { composeRequestOf } from '../queue/carrier/request.ts';

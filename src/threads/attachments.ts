@@ -3,9 +3,10 @@ import type { Caller, FileAnswer } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ResourceNotFoundError } from '../errors.ts';
 import { getMailboxRow } from '../mailboxes/mailboxes.ts';
+import { findBlob, findContents } from '../messages/content-queries.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
 import { attachmentsOf, readProjection } from '../messages/projection.ts';
-import { findBlob, findContents, findMessageRow, type MessageRow } from '../messages/queries.ts';
+import { findMessageRow, type MessageRow } from '../messages/queries.ts';
 import { fromJson } from '../store/db.ts';
 import { findThread, findThreadMessages } from './queries.ts';
 

@@ -2,11 +2,12 @@
 import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
+import { findContents } from '../messages/content-queries.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
 import { findMessages } from '../messages/messages.ts';
 import { attachmentsOf } from '../messages/projection.ts';
 import { findFoundOf } from '../messages/projection-queries.ts';
-import { findContents, findMessageRows } from '../messages/queries.ts';
+import { findMessageRows } from '../messages/queries.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { countBefore, listMessageRows } from './list-queries.ts';
 import { sentPreview } from './restate.ts';

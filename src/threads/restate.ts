@@ -1,7 +1,9 @@
 // What a thread says of its messages, told anew from them: after one was taken away, came late, or two
 // threads became one. What goes into a thread at its end only adds to what it says (take-in.ts).
+
+import { findContents } from '../messages/content-queries.ts';
 import { findFound } from '../messages/projection-queries.ts';
-import { findContents, findMessageRow, type MessageRow } from '../messages/queries.ts';
+import { findMessageRow, type MessageRow } from '../messages/queries.ts';
 import { previewOf } from '../mime/parse/preview.ts';
 import type { Db } from '../store/db.ts';
 import { moveLabels } from './label-queries.ts';

@@ -10,7 +10,7 @@ import type { Caller, Route } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { RateLimitedError, ServiceError } from '../../src/errors.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
-import { sendPayload } from '../../src/messages/schema.ts';
+import { sendPayload } from '../../src/messages/send-schema.ts';
 import { updateOrganization } from '../../src/organizations/organizations.ts';
 import { sendMessage } from '../../src/sending/send.ts';
 import { payload } from '../messages/fixtures.ts';

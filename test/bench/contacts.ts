@@ -14,7 +14,7 @@ import { importContacts } from '../../src/contacts/import.ts';
 import { listContactsQuery } from '../../src/contacts/schema.ts';
 import { firstStart } from '../../src/first-start.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
-import { sendPayload } from '../../src/messages/schema.ts';
+import { sendPayload } from '../../src/messages/send-schema.ts';
 import { createLogger } from '../../src/runtime/log.ts';
 import { sendMessage } from '../../src/sending/send.ts';
 import { openService } from '../../src/service.ts';

@@ -20,19 +20,18 @@ import { messageStatuses } from '../../src/deliveries/status.ts';
 import { insertEvents } from '../../src/events/queries.ts';
 import { firstStart } from '../../src/first-start.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
+import { insertBlobs, insertContents, shareContent } from '../../src/messages/content-queries.ts';
 import { deleteMessage, listMessages } from '../../src/messages/messages.ts';
 import {
   findMessageRow,
   findRecipients,
-  insertBlobs,
-  insertContents,
   insertMessages,
   insertRecipients,
   type MessageRow,
   type RecipientRow,
-  shareContent,
 } from '../../src/messages/queries.ts';
-import { listMessagesQuery, sendPayload } from '../../src/messages/schema.ts';
+import { listMessagesQuery } from '../../src/messages/schema.ts';
+import { sendPayload } from '../../src/messages/send-schema.ts';
 import { findOrganizationByName } from '../../src/organizations/queries.ts';
 import { createLogger } from '../../src/runtime/log.ts';
 import { sendMessage } from '../../src/sending/send.ts';

@@ -11,6 +11,7 @@ import {
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
+import { shareContent } from '../../src/messages/content-queries.ts';
 import {
   deleteMessageRow,
   findMessageRow,
@@ -19,7 +20,6 @@ import {
   insertRecipients,
   type MessageRow,
   type RecipientRow,
-  shareContent,
 } from '../../src/messages/queries.ts';
 import { createOrganization, getOrganization } from '../../src/organizations/organizations.ts';
 import { turnsOf } from '../../src/queue/turns.ts';

@@ -9,8 +9,9 @@ import { type DeliveryRow, findDeliveries, lockDeliveries } from '../../src/deli
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import { updateLastUsed } from '../../src/keys/queries.ts';
+import { keepContents } from '../../src/messages/content-queries.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
-import { findMessageRows, keepContents } from '../../src/messages/queries.ts';
+import { findMessageRows } from '../../src/messages/queries.ts';
 import { cancelMessage } from '../../src/queue/cancel.ts';
 import { deleteLaneStatesBefore, upsertLaneStates } from '../../src/queue/lanes/lane-queries.ts';
 import { applyLateOutcomes, type LateOutcome } from '../../src/queue/late-outcome.ts';

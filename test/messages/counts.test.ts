@@ -16,7 +16,7 @@ import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
 import { totalOf } from '../../src/messages/counts.ts';
 import { listMessageIds, type MessageFilter } from '../../src/messages/list-queries.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
-import { scheduledPayload } from '../../src/messages/schema.ts';
+import { scheduledPayload } from '../../src/messages/send-schema.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
 import { cancelMessage } from '../../src/queue/cancel.ts';
 import { confirmDelivered } from '../../src/queue/confirm.ts';

@@ -7,7 +7,7 @@ import { verifyDomain } from '../../src/domains/verification.ts';
 import { explainMessage } from '../../src/explain/explain.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
 import { listMessageEvents } from '../../src/messages/messages.ts';
-import { scheduledPayload } from '../../src/messages/schema.ts';
+import { scheduledPayload } from '../../src/messages/send-schema.ts';
 import { createOrganization, getOrganization } from '../../src/organizations/organizations.ts';
 import { scheduleMessage } from '../../src/sending/schedule.ts';
 import { burstOverMs, firstDelivery, send, timeline } from '../support/delivery.ts';

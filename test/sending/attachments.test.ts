@@ -1,7 +1,7 @@
 // Attachments of a send: what comes back is what went in, 40 MB at most once encoded.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
-import { sendPayload } from '../../src/messages/schema.ts';
+import { sendPayload } from '../../src/messages/send-schema.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
 import { payload, rawMail, rowCounts, send } from '../messages/fixtures.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';

@@ -12,7 +12,7 @@ import { operatorOf } from '../../src/keys/roles.ts';
 import type { CreateKey } from '../../src/keys/schema.ts';
 import { createMailbox, deleteMailbox } from '../../src/mailboxes/mailboxes.ts';
 import { listMessageEvents } from '../../src/messages/messages.ts';
-import { scheduledPayload } from '../../src/messages/schema.ts';
+import { scheduledPayload } from '../../src/messages/send-schema.ts';
 import { isoTime } from '../../src/runtime/clock.ts';
 import { createSender } from '../../src/senders/senders.ts';
 import { scheduleMessage } from '../../src/sending/schedule.ts';

@@ -7,7 +7,7 @@ import { deleteDomain } from '../../src/domains/domains.ts';
 import { revokeKey, rotateKey, updateKey } from '../../src/keys/keys.ts';
 import { deactivateKey } from '../../src/keys/queries.ts';
 import { getMessage, listMessageEvents } from '../../src/messages/messages.ts';
-import { sendPayload } from '../../src/messages/schema.ts';
+import { sendPayload } from '../../src/messages/send-schema.ts';
 import { reapplyOnboarding, reviewOnboarding } from '../../src/organizations/onboarding.ts';
 import { pauseOrganization } from '../../src/organizations/organizations.ts';
 import { updateSender } from '../../src/senders/senders.ts';

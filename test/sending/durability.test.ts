@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
 import { receive } from '../../src/inbound/receive.ts';
 import { resolveAddressee } from '../../src/inbound/resolve.ts';
-import { scheduledPayload } from '../../src/messages/schema.ts';
+import { scheduledPayload } from '../../src/messages/send-schema.ts';
 import { sendBatch } from '../../src/sending/batch.ts';
 import { handIn } from '../../src/sending/hand-in.ts';
 import { scheduleMessage } from '../../src/sending/schedule.ts';

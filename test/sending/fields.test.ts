@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { getMessage } from '../../src/messages/messages.ts';
 import { findMessageRow } from '../../src/messages/queries.ts';
-import { type SendPayload, sendPayload } from '../../src/messages/schema.ts';
+import { type SendPayload, sendPayload } from '../../src/messages/send-schema.ts';
 import { fingerprint } from '../../src/sending/fingerprint.ts';
 import { send } from '../support/delivery.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { checkWith } from '../../src/api/validate.ts';
 import { createKeyInput } from '../../src/keys/schema.ts';
-import { sendPayload } from '../../src/messages/schema.ts';
+import { sendPayload } from '../../src/messages/send-schema.ts';
 import { startWork, workedMs } from '../support/work-time.ts';
 
 const many = 250_000;

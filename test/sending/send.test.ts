@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { createKey } from '../../src/keys/keys.ts';
-import { type Message, sendPayload } from '../../src/messages/schema.ts';
+import type { Message } from '../../src/messages/schema.ts';
+import { sendPayload } from '../../src/messages/send-schema.ts';
 import { createSender, updateSender } from '../../src/senders/senders.ts';
 import { sendMessage } from '../../src/sending/send.ts';
 import {

@@ -2,9 +2,10 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listDomains } from '../../src/domains/domains.ts';
+import { findBlob } from '../../src/messages/content-queries.ts';
 import { getEmailProjection } from '../../src/messages/email-projection.ts';
 import { deleteMessage, getMessage } from '../../src/messages/messages.ts';
-import { findBlob, findMessageRow } from '../../src/messages/queries.ts';
+import { findMessageRow } from '../../src/messages/queries.ts';
 import type { Message } from '../../src/messages/schema.ts';
 import { readStoredPart } from '../../src/sending/stored-parts.ts';
 import { timeline } from '../support/delivery.ts';

@@ -3,7 +3,8 @@
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { getMessage, listMessageEvents } from '../../src/messages/messages.ts';
-import { type Message, type SendPayload, sendPayload } from '../../src/messages/schema.ts';
+import type { Message } from '../../src/messages/schema.ts';
+import { type SendPayload, sendPayload } from '../../src/messages/send-schema.ts';
 import { createAttempter } from '../../src/queue/attempt.ts';
 import { openCarrierHere } from '../../src/queue/carrier/carrier.ts';
 import { createPipeline, type Pipeline } from '../../src/queue/loop.ts';

@@ -12,7 +12,7 @@ import { listLog } from '../../src/events/log.ts';
 import { receive } from '../../src/inbound/receive.ts';
 import { resolveAddressee } from '../../src/inbound/resolve.ts';
 import { deleteMessage, getMessage } from '../../src/messages/messages.ts';
-import { sendPayload } from '../../src/messages/schema.ts';
+import { sendPayload } from '../../src/messages/send-schema.ts';
 import { scheduleMessage } from '../../src/sending/schedule.ts';
 import { createGroup, deleteGroup } from '../../src/unsubscribe-groups/groups.ts';
 import { otherOrganization } from '../messages/fixtures.ts';

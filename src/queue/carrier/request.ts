@@ -3,13 +3,9 @@
 // links of its recipient; a download has them as they were written, so that looking at it opens nothing.
 import type { App } from '../../app.ts';
 import { signingKeysOf } from '../../domains/signing-keys.ts';
+import { type ContentRow, findBlob } from '../../messages/content-queries.ts';
 import type { StoredAttachment } from '../../messages/email-projection.ts';
-import {
-  type ContentRow,
-  findBlob,
-  type MessageRow,
-  type RecipientRow,
-} from '../../messages/queries.ts';
+import type { MessageRow, RecipientRow } from '../../messages/queries.ts';
 import type {
   ComposeAttachment,
   ComposeInput,

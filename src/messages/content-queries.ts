@@ -1,0 +1,127 @@
+// All SQL on `contents` and `blobs`: HTML and text that equal messages share, attachments and raw mail. Rows
+// only, no decisions.
+import type { Kysely } from 'kysely';
+import {
+  bulkInsert,
+  type Db,
+  engineOf,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../store/db.ts';
+
+export interface ContentRow {
+  id: string;
+  organization_id: string;
+  html: string | null;
+  text: string | null;
+  attachments: string | null;
+  /** How many messages share it; the last one takes it along when it is deleted. */
+  uses: number;
+  created_at: number;
+}
+
+export interface BlobRow {
+  id: string;
+  organization_id: string;
+  size: number;
+  data: Buffer;
+  created_at: number;
+}
+
+interface ContentTables {
+  contents: ContentRow;
+  blobs: BlobRow;
+}
+
+type IdList = { ids: unknown };
+
+export const insertContents = bulkInsert<ContentTables>('contents', [
+  'id',
+  'organization_id',
+  'html',
+  'text',
+  'attachments',
+  'uses',
+  'created_at',
+]);
+export const insertBlobs = bulkInsert<ContentTables>('blobs', [
+  'id',
+  'organization_id',
+  'size',
+  'data',
+  'created_at',
+]);
+
+const selectContents = statement((db: Kysely<ContentTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('contents')
+    .selectAll()
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+export function findContents(db: Db, ids: readonly string[]): Promise<ContentRow[]> {
+  return selectContents(db, { ids: idList(db, ids) });
+}
+
+type SharedContent = { id: string; uses: number };
+
+const addUses = statement((db: Kysely<ContentTables>, parameter: ParameterOf<SharedContent>) =>
+  db
+    .updateTable('contents')
+    .set((set) => ({ uses: set('uses', '+', parameter('uses')) }))
+    .where('id', '=', parameter('id')),
+);
+
+/** So many more messages share the content, which `keepContents` has locked. */
+export async function shareContent(db: Db, id: string, uses: number): Promise<void> {
+  await addUses(db, { id, uses });
+}
+
+const keepRows = statement((db: Kysely<ContentTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('contents')
+    .select('id')
+    .where(isOneOf(db, 'id', parameter('ids')))
+    .$if(engineOf(db) === 'postgres', (q) => q.orderBy('id').forNoKeyUpdate()),
+);
+
+/**
+ * Those of these contents that are there, and stay until the transaction ends: on PostgreSQL
+ * deletions at the same time are waited for, or wait. Locked in one order: once a transaction.
+ */
+export async function keepContents(db: Db, ids: readonly string[]): Promise<string[]> {
+  return (await keepRows(db, { ids: idList(db, ids) })).map(({ id }) => id);
+}
+
+export async function findBlob(db: Db, id: string): Promise<Buffer | undefined> {
+  const row = await tables<ContentTables>(db)
+    .selectFrom('blobs')
+    .select('data')
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row?.data;
+}
+
+/** The update locks the row: of two last users that go at once, the second sees none left. */
+export async function deleteUnusedContent(db: Db, id: string): Promise<void> {
+  const q = tables<ContentTables>(db);
+  const content = await q
+    .updateTable('contents')
+    .set((set) => ({ uses: set('uses', '-', 1) }))
+    .where('id', '=', id)
+    .returning(['uses', 'attachments'])
+    .executeTakeFirstOrThrow();
+  if (content.uses > 0) return;
+  await q.deleteFrom('contents').where('id', '=', id).execute();
+  const attachments = JSON.parse(content.attachments ?? '[]') as { blobId: string }[];
+  const blobIds = attachments.map(({ blobId }) => blobId);
+  if (blobIds.length > 0) await q.deleteFrom('blobs').where('id', 'in', blobIds).execute();
+}
+
+/** Raw mail goes with its message. */
+export async function deleteBlob(db: Db, id: string): Promise<void> {
+  await tables<ContentTables>(db).deleteFrom('blobs').where('id', '=', id).execute();
+}

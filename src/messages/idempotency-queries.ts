@@ -1,0 +1,115 @@
+// All SQL on `idempotency_claims`: keys kept with the answer of their request. Rows only, no decisions.
+import { type Db, engineOf, tables } from '../store/db.ts';
+
+export interface IdempotencyRow {
+  organization_id: string;
+  claim_key: string;
+  fingerprint: string;
+  message_id: string;
+  response: string;
+  created_at: number;
+}
+
+interface IdempotencyTables {
+  idempotency_claims: IdempotencyRow;
+}
+
+/**
+ * Keeps idempotency keys; returns those that are ours. On PostgreSQL a key that another transaction is
+ * making is waited for. Callers pass them sorted, so that two batches cannot deadlock.
+ */
+export async function insertIdempotencyKeys(
+  db: Db,
+  rows: readonly IdempotencyRow[],
+): Promise<Set<string>> {
+  const inserted = await tables<IdempotencyTables>(db)
+    .insertInto('idempotency_claims')
+    .values([...rows])
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(['organization_id', 'claim_key'])
+    .execute();
+  return new Set(inserted.map((row) => idempotencyName(row.organization_id, row.claim_key)));
+}
+
+/** The name of an idempotency key over organizations; ids hold no space. */
+export function idempotencyName(organizationId: string, key: string): string {
+  return `${organizationId} ${key}`;
+}
+
+export function findIdempotencyKeys(
+  db: Db,
+  keys: readonly { organizationId: string; key: string }[],
+): Promise<IdempotencyRow[]> {
+  return tables<IdempotencyTables>(db)
+    .selectFrom('idempotency_claims')
+    .selectAll()
+    .where((where) =>
+      where.or(
+        keys.map(({ organizationId, key }) =>
+          where.and({ organization_id: organizationId, claim_key: key }),
+        ),
+      ),
+    )
+    .execute();
+}
+
+/** Forgets keys kept since before `before`; at most `limit` at a time, to keep transactions short. */
+export async function deleteIdempotencyKeysBefore(
+  db: Db,
+  before: number,
+  limit: number,
+): Promise<number> {
+  const old = tables<IdempotencyTables>(db)
+    .selectFrom('idempotency_claims')
+    .select(['organization_id', 'claim_key'])
+    .where('created_at', '<', before)
+    .orderBy('created_at')
+    .limit(limit)
+    // What another daemon deletes is not waited for.
+    .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked());
+  const rows = await old.execute();
+  for (const row of rows) {
+    await tables<IdempotencyTables>(db)
+      .deleteFrom('idempotency_claims')
+      .where('organization_id', '=', row.organization_id)
+      .where('claim_key', '=', row.claim_key)
+      .execute();
+  }
+  return rows.length;
+}
+
+/** Gives a key that is kept its answer, and the message that it made, if it is one. */
+export async function setKeptResponse(db: Db, made: IdempotencyRow): Promise<void> {
+  await tables<IdempotencyTables>(db)
+    .updateTable('idempotency_claims')
+    .set({ response: made.response, message_id: made.message_id })
+    .where('organization_id', '=', made.organization_id)
+    .where('claim_key', '=', made.claim_key)
+    .execute();
+}
+
+/** Gives a key free that nothing came of. */
+export async function deleteIdempotencyKey(
+  db: Db,
+  { organization_id, claim_key }: Pick<IdempotencyRow, 'organization_id' | 'claim_key'>,
+): Promise<void> {
+  await tables<IdempotencyTables>(db)
+    .deleteFrom('idempotency_claims')
+    .where('organization_id', '=', organization_id)
+    .where('claim_key', '=', claim_key)
+    .execute();
+}
+
+/** A deleted message's replay must not bring its fields back. */
+export async function forgetKeptResponse(
+  db: Db,
+  organizationId: string,
+  messageId: string,
+): Promise<void> {
+  await tables<IdempotencyTables>(db)
+    .updateTable('idempotency_claims')
+    .set({ response: '' })
+    .where('organization_id', '=', organizationId)
+    .where('message_id', '=', messageId)
+    .execute();
+}
