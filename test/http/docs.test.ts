@@ -38,6 +38,7 @@ function argumentsOf(command: string): string[] {
     DELIVERY_ID: 'the-delivery',
     ADDRESS_ID: 'the-address',
     ACTION_ID: 'the-action',
+    MESSAGE_ID: 'the-message',
     DRAFT_ID: 'the-draft',
     THREAD_ID: 'the-thread',
     NOTE_ID: 'the-note',
