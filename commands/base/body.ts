@@ -1,6 +1,7 @@
 // Bodies from the command line: `--data` (inline, a file, standard input) and the flags laid over
 // it. What a body may hold is decided by the area's schema, the one that HTTP uses.
 import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
 import { ValidationError } from '../../src/errors.ts';
 import { UsageError } from './failure.ts';
 
@@ -59,4 +60,14 @@ type Entries<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 export function given<T extends Record<string, unknown>>(values: T): Partial<Entries<T>> {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Partial<Entries<T>>;
+}
+
+/** Files to attach, as the API takes them. @throws UsageError for a file that cannot be read. */
+export function attachmentsFrom(
+  paths: readonly string[] | undefined,
+): Promise<{ filename: string; content: string }[]> | undefined {
+  const attachment = async (path: string) => {
+    return { filename: basename(path), content: (await readInput(path)).toString('base64') };
+  };
+  return paths && Promise.all(paths.map(attachment));
 }

@@ -3,9 +3,8 @@
 import type { App } from '../../src/app.ts';
 import { timeInWords } from '../../src/explain/time-words.ts';
 import type { Delivery, Message } from '../../src/messages/schema.ts';
-import { sleep } from '../../src/runtime/clock.ts';
 import { plainText } from './format.ts';
-import { keptAlive } from './keep-alive.ts';
+import { readUntil } from './keep-alive.ts';
 
 export interface FollowOptions {
   /** Longest wait in milliseconds; none: for ever. */
@@ -25,29 +24,20 @@ export const settledStatuses: readonly string[] = [
 ];
 
 /** Reads the message until it is settled or the time is over; returns it as last seen. */
-export async function followMessage(
+export function followMessage(
   app: App,
   read: () => Promise<Message>,
   { timeoutMs, onRead }: FollowOptions,
 ): Promise<Message> {
-  const startedAt = app.clock.now();
-  let changed = new AbortController();
-  const unsubscribe = app.store.onChange(() => changed.abort());
-  const untilSettled = async () => {
-    for (;;) {
-      changed = new AbortController();
-      const message = await read();
-      onRead(message);
-      const left = (timeoutMs ?? Number.POSITIVE_INFINITY) - (app.clock.now() - startedAt);
-      if (settledStatuses.includes(message.status) || left <= 0) return message;
-      await sleep(app.clock, left, changed.signal);
-    }
+  const wait = {
+    timeoutMs: timeoutMs ?? Number.POSITIVE_INFINITY,
+    isEnough: ({ status }: Message) => settledStatuses.includes(status),
   };
-  try {
-    return await keptAlive(untilSettled);
-  } finally {
-    unsubscribe();
-  }
+  return readUntil(app, wait, async () => {
+    const message = await read();
+    onRead(message);
+    return message;
+  });
 }
 
 /** What was said at the last attempt, by whom; the empty text where nobody was asked. */

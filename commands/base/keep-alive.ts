@@ -1,4 +1,6 @@
 // Commands that wait for what happens: clock timers do not keep a process alive.
+import type { App } from '../../src/app.ts';
+import { sleep } from '../../src/runtime/clock.ts';
 
 /** Does `work`, and keeps the process alive until it has ended. */
 export async function keptAlive<T>(work: () => Promise<T>): Promise<T> {
@@ -7,5 +9,39 @@ export async function keptAlive<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } finally {
     clearInterval(alive);
+  }
+}
+
+export interface Wait<T> {
+  /** Longest wait in milliseconds. */
+  timeoutMs: number;
+  /** Reads again after so many ms at the latest, though the store says nothing of a change. */
+  longestPauseMs?: number;
+  /** Whether what was read ends the wait. */
+  isEnough(found: T): boolean;
+}
+
+/** Reads now and after each commit, until it is enough or the time is over; returns what was read last. */
+export async function readUntil<T>(
+  { clock, store }: App,
+  { timeoutMs, longestPauseMs = Number.POSITIVE_INFINITY, isEnough }: Wait<T>,
+  read: () => Promise<T>,
+): Promise<T> {
+  const startedAt = clock.now();
+  let changed = new AbortController();
+  const unsubscribe = store.onChange(() => changed.abort());
+  const wait = async () => {
+    for (;;) {
+      changed = new AbortController();
+      const found = await read();
+      const left = timeoutMs - (clock.now() - startedAt);
+      if (isEnough(found) || left <= 0) return found;
+      await sleep(clock, Math.min(left, longestPauseMs), changed.signal);
+    }
+  };
+  try {
+    return await keptAlive(wait);
+  } finally {
+    unsubscribe();
   }
 }

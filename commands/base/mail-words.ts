@@ -1,9 +1,8 @@
 // What commands share that send from a mailbox: the flags of a mail, and the body that they make.
-import { basename } from 'node:path';
 import { Flags } from '@oclif/core';
 import type { ReplyResult } from '../../src/answering/schema.ts';
 import { ResourceNotFoundError } from '../../src/errors.ts';
-import { given, readData, readInput, textFrom } from './body.ts';
+import { attachmentsFrom, given, readData, textFrom } from './body.ts';
 import { type CommonFlags, dataFlag } from './command.ts';
 import { printCard } from './output.ts';
 import { type LoadRoute, runRoute } from './route.ts';
@@ -39,10 +38,6 @@ interface ContentFlags {
   data?: string | undefined;
 }
 
-async function attachment(path: string) {
-  return { filename: basename(path), content: (await readInput(path)).toString('base64') };
-}
-
 /** The body: what the flags say, laid over `--data`. @throws UsageError for a file that cannot be read. */
 async function mailFrom({ data, text, html, attach, to, cc, bcc }: ContentFlags) {
   return {
@@ -53,7 +48,7 @@ async function mailFrom({ data, text, html, attach, to, cc, bcc }: ContentFlags)
       bcc,
       text: await textFrom(text),
       html: await textFrom(html),
-      attachments: attach && (await Promise.all(attach.map(attachment))),
+      attachments: await attachmentsFrom(attach),
     }),
   };
 }

@@ -1,7 +1,6 @@
 // The send payload (specification 4.2) from the flags of `messages send`, laid over `--data`. What
 // it may hold is decided by the schema that HTTP uses.
-import { basename } from 'node:path';
-import { given, readInput, textFrom } from './body.ts';
+import { attachmentsFrom, given, textFrom } from './body.ts';
 import { UsageError } from './failure.ts';
 
 /** The flags that say something of the message; names as typed. */
@@ -43,10 +42,6 @@ function pairs(texts: string[] | undefined, separator: string, flag: string) {
   return texts && Object.fromEntries(texts.map((text) => pair(text, separator, flag)));
 }
 
-async function attachment(path: string) {
-  return { filename: basename(path), content: (await readInput(path)).toString('base64') };
-}
-
 async function emailContent(flags: SendFlags) {
   const tracking = given({ opens: flags['track-opens'], clicks: flags['track-clicks'] });
   return given({
@@ -56,7 +51,7 @@ async function emailContent(flags: SendFlags) {
     replyTo: flags['reply-to'],
     unsubscribeGroupId: flags['unsubscribe-group'],
     headers: pairs(flags.header, ':', 'header'),
-    attachments: flags.attach && (await Promise.all(flags.attach.map(attachment))),
+    attachments: await attachmentsFrom(flags.attach),
     tracking: Object.keys(tracking).length > 0 ? tracking : undefined,
   });
 }

@@ -3,10 +3,10 @@ import { Flags } from '@oclif/core';
 import type { LogItem, TailLog } from '../../src/events/schema.ts';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
-import { keptAlive } from '../base/keep-alive.ts';
 import { writeLine } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 import { timeFrom } from '../base/since.ts';
+import { logLine, tailLog } from '../base/tail-log.ts';
 
 /** What of an event a line has room for. */
 function lineOf({ timestamp, type, data }: LogItem): string {
@@ -14,8 +14,7 @@ function lineOf({ timestamp, type, data }: LogItem): string {
   const { recipient, errorCode, reply, url } = event as Record<string, unknown>;
   const words = [id, status, recipient, subject ?? domain ?? name, errorCode, reply, url];
   const said = words.filter((word) => typeof word === 'string' && word !== '');
-  // What a remote side said must not move the cursor.
-  return [timestamp, type.padEnd(18), ...said].join('  ').replace(/\p{C}+/gu, ' ');
+  return logLine([timestamp, type.padEnd(18), ...said]);
 }
 
 export default class EventsTail extends BaseCommand {
@@ -52,23 +51,14 @@ export default class EventsTail extends BaseCommand {
     const { type, subject, after } = flags;
     await withCaller(flags, async (app, { organizationId }) => {
       const since = timeFrom('--since', flags.since, app.clock.now());
-      const [{ parseParts }, schema, { followLog }, { presentEntry }] = await Promise.all([
-        import('../../src/api/validate.ts'),
-        import('../../src/events/schema.ts'),
-        import('../../src/events/follow.ts'),
-        import('../../src/events/log.ts'),
-      ]);
+      const { parseParts } = await import('../../src/api/validate.ts');
+      const schema = await import('../../src/events/schema.ts');
       const query = { schema: schema.tailQuery, value: given({ type, subject, since, after }) };
       const wanted = parseParts({ query }).query as TailLog;
       const from = wanted.since === undefined ? undefined : Date.parse(wanted.since);
-      const never = new AbortController().signal;
-      await keptAlive(async () => {
-        const log = await followLog(app, organizationId, { ...wanted, since: from }, never);
-        for await (const entry of log) {
-          const item = await presentEntry(app, entry);
-          writeLine(flags.json ? JSON.stringify(item) : lineOf(item));
-        }
-      });
+      await tailLog(app, organizationId, { ...wanted, since: from }, (item) =>
+        writeLine(flags.json ? JSON.stringify(item) : lineOf(item)),
+      );
     });
   }
 }

@@ -3,6 +3,18 @@ import { dataFlag } from '../base/command.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
+/** Whom it is about. */
+export const whom = {
+  flags: {
+    contact: Flags.string({
+      description: 'Id of a contact; may be repeated, 10,000 at most',
+      multiple: true,
+    }),
+    ...dataFlag,
+  },
+  fields: { contact: 'contactIds' },
+};
+
 export default updateCommand({
   summary: 'Add contacts to a group',
   examples: [
@@ -13,14 +25,7 @@ export default updateCommand({
     ['Many', 'svc groups add grp_06dq2k0qz8h3v5m1r9t4w7xy --data @ids.json'],
   ],
   args,
-  flags: {
-    contact: Flags.string({
-      description: 'Id of a contact; may be repeated, 10,000 at most',
-      multiple: true,
-    }),
-    ...dataFlag,
-  },
-  fields: { contact: 'contactIds' },
+  ...whom,
   route: async () => (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.add,
   card,
 });

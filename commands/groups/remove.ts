@@ -1,6 +1,5 @@
-import { Flags } from '@oclif/core';
-import { dataFlag } from '../base/command.ts';
 import { updateCommand } from '../base/verbs.ts';
+import { whom } from './add.ts';
 import { args, card } from './show.ts';
 
 export default updateCommand({
@@ -13,14 +12,7 @@ export default updateCommand({
     ['Many', 'svc groups remove grp_06dq2k0qz8h3v5m1r9t4w7xy --data @ids.json'],
   ],
   args,
-  flags: {
-    contact: Flags.string({
-      description: 'Id of a contact; may be repeated, 10,000 at most',
-      multiple: true,
-    }),
-    ...dataFlag,
-  },
-  fields: { contact: 'contactIds' },
+  ...whom,
   route: async () =>
     (await import('../../src/contacts/groups/routes.ts')).contactGroupRoutes.remove,
   card,

@@ -4,10 +4,10 @@ import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import { foldAddress } from '../../src/net/address.ts';
-import { sleep } from '../../src/runtime/clock.ts';
 import { BaseCommand, type CommonFlags } from '../base/command.ts';
 import { ExpectationError, UsageError } from '../base/failure.ts';
 import { messageCard } from '../base/fields.ts';
+import { readUntil } from '../base/keep-alive.ts';
 import { print, writeLine } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 import { timeFrom } from '../base/since.ts';
@@ -101,36 +101,14 @@ export default class MessagesExpect extends BaseCommand {
     await withCaller(flags, async (app, caller) => {
       const now = app.clock.now();
       const since = timeFrom('--since', flags.since, now) ?? new Date(now).toISOString();
-      const message = await awaited(app, caller, { to: flags.to, subject, since }, withinMs);
+      const wanted = { to: flags.to, subject, since };
+      const isEnough = (found: Message | undefined) => found !== undefined;
+      const wait = { timeoutMs: withinMs, longestPauseMs: readAgainMs, isEnough };
+      const message = await readUntil(app, wait, () => find(app, caller, wanted));
       if (!message)
         throw new ExpectationError(`no mail to ${flags.to} came within ${flags.within}`);
       await show(app, caller, message, flags);
     });
-  }
-}
-
-async function awaited(
-  app: App,
-  caller: Caller,
-  wanted: Wanted,
-  withinMs: number,
-): Promise<Message | undefined> {
-  const endsAt = app.clock.now() + withinMs;
-  let changed = new AbortController();
-  const unsubscribe = app.store.onChange(() => changed.abort());
-  // Clock timers do not keep a process alive, and here nothing else would.
-  const alive = setInterval(() => {}, 60_000);
-  try {
-    for (;;) {
-      changed = new AbortController();
-      const message = await find(app, caller, wanted);
-      const leftMs = endsAt - app.clock.now();
-      if (message || leftMs <= 0) return message;
-      await sleep(app.clock, Math.min(leftMs, readAgainMs), changed.signal);
-    }
-  } finally {
-    clearInterval(alive);
-    unsubscribe();
   }
 }
 

@@ -5,6 +5,7 @@ import { BaseCommand } from '../base/command.ts';
 import { writeLine } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 import { timeFrom } from '../base/since.ts';
+import { logLine, tailLog } from '../base/tail-log.ts';
 
 /** What an event tells of its message. */
 interface Told {
@@ -33,9 +34,7 @@ function lineOf(
   { id, direction, from, recipients = [], subject }: Told,
 ): string {
   const to = recipients.map(({ email }) => email).join(', ');
-  const words = [timestamp, id, from?.email ?? '', arrow[direction], to, subject ?? ''];
-  // What a remote side said must not move the cursor.
-  return words.join('  ').replace(/\p{C}+/gu, ' ');
+  return logLine([timestamp, id, from?.email ?? '', arrow[direction], to, subject ?? '']);
 }
 
 export default class MessagesTail extends BaseCommand {
@@ -64,22 +63,12 @@ export default class MessagesTail extends BaseCommand {
     const { flags } = await this.parse(MessagesTail);
     await withCaller(flags, async (app, { organizationId }) => {
       const since = timeFrom('--since', flags.since, app.clock.now());
-      const { followLog } = await import('../../src/events/follow.ts');
-      const { presentEntry } = await import('../../src/events/log.ts');
       const from = since === undefined ? undefined : Date.parse(since);
-      const never = new AbortController().signal;
-      // Clock timers do not keep a process alive, and here nothing else would.
-      const alive = setInterval(() => {}, 60_000);
-      try {
-        for await (const entry of await followLog(app, organizationId, { since: from }, never)) {
-          const item = await presentEntry(app, entry);
-          const message = begun(item);
-          if (!message || (flags.direction ?? message.direction) !== message.direction) continue;
-          writeLine(flags.json ? JSON.stringify(item.data) : lineOf(item.timestamp, message));
-        }
-      } finally {
-        clearInterval(alive);
-      }
+      await tailLog(app, organizationId, { since: from }, (item) => {
+        const message = begun(item);
+        if (!message || (flags.direction ?? message.direction) !== message.direction) return;
+        writeLine(flags.json ? JSON.stringify(item.data) : lineOf(item.timestamp, message));
+      });
     });
   }
 }

@@ -7,7 +7,8 @@ import { changesOf } from '../audit/audit.ts';
 import { ConflictError, ValidationError } from '../errors.ts';
 import { record, told } from '../events/record.ts';
 import { foldAddress } from '../net/address.ts';
-import { type Db, fromJson, isDuplicate, toJson } from '../store/db.ts';
+import { orAgain } from '../store/again.ts';
+import { type Db, fromJson, toJson } from '../store/db.ts';
 import { contactCreated, contactUpdated } from './events.ts';
 import { type ContactFilter, countContacts, listContactIds } from './list-queries.ts';
 import { presentContact, presentContacts } from './present.ts';
@@ -114,19 +115,6 @@ async function assertFree(
     'contact',
     `The external id ${externalId} is that of ${other.id} already`,
   );
-}
-
-/**
- * Runs `work` again where another transaction took an address in between: then it is found. `times`: as
- * often, for what names so many that each run may meet another one.
- */
-export async function orAgain<T>(work: () => Promise<T>, times = 1): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (times === 0 || !isDuplicate(error)) throw error;
-    return orAgain(work, times - 1);
-  }
 }
 
 /** Makes a contact. @throws ConflictError naming the contact that has the address, or external id. */

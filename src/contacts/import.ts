@@ -12,9 +12,9 @@ import { record, told } from '../events/record.ts';
 import { type ImportRow, readTable } from '../files/read-table.ts';
 import { textSet } from '../files/text-set.ts';
 import { foldAddress, parseAddress } from '../net/address.ts';
+import { orAgain } from '../store/again.ts';
 import type { Db } from '../store/db.ts';
 import { findIdsByExternalIds, insertContacts, updateContacts } from './bulk-queries.ts';
-import { orAgain } from './contacts.ts';
 import { contactImported } from './events.ts';
 import { formatOf, type ReadRow } from './import-formats.ts';
 import { type Candidate, type Merged, mergeRows, type Rejected } from './import-merge.ts';
@@ -149,12 +149,10 @@ function comparing(app: App, caller: Caller) {
     const merged = mergeRows(app, organizationId, batch, known);
     const blocks = blocksOf(app, caller, batch, merged);
     const addresses = blocks.map((row) => row.folded_address);
-    const there = await findActiveBlocks(db, organizationId, addresses);
-    const isThere = (block: BlockRow) =>
-      there.some(
-        (row) => row.folded_address === block.folded_address && row.reason === block.reason,
-      );
-    const newly = blocks.filter((block) => !isThere(block)).map((row) => row.folded_address);
+    const keyOf = (row: Pick<BlockRow, 'reason' | 'folded_address'>) =>
+      `${row.reason} ${row.folded_address}`;
+    const there = new Set((await findActiveBlocks(db, organizationId, addresses)).map(keyOf));
+    const newly = blocks.filter((row) => !there.has(keyOf(row))).map((row) => row.folded_address);
     const outcomes = withBlocks(merged, new Set(newly));
     return outcomes.map((outcome, at) => {
       const { row: _row, ...content } = batch[at] as Candidate;

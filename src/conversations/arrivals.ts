@@ -36,6 +36,26 @@ export interface Arrival {
   addresses: readonly string[];
 }
 
+/** What of a message's row an arrival has. */
+interface StoredMessage {
+  id: string;
+  organization_id: string;
+  conversation_id: string | null;
+  direction: Arrival['direction'];
+  created_at: number;
+}
+
+/** A message as its conversation learns of it; none where it belongs to no conversation. */
+export function arrivalsOf(
+  message: StoredMessage,
+  more: Pick<Arrival, 'isHuman' | 'contactIds' | 'addresses'>,
+): Arrival[] {
+  const { id, direction, conversation_id: conversationId } = message;
+  if (conversationId === null) return [];
+  const { organization_id: organizationId, created_at: at } = message;
+  return [{ conversationId, organizationId, id, direction, at, ...more }];
+}
+
 /**
  * Counts messages in their conversations, which are held, in the order given. A conversation is told of once,
  * where its state moved or something came in: what goes out besides is told as a message alone.

@@ -7,7 +7,8 @@ import { changesOf } from '../audit/audit.ts';
 import type { AuditAction } from '../audit/schema.ts';
 import { ConflictError, ValidationError } from '../errors.ts';
 import { record, told } from '../events/record.ts';
-import { type Db, fromJson, isDuplicate, toJson } from '../store/db.ts';
+import { orAgain } from '../store/again.ts';
+import { type Db, fromJson, toJson } from '../store/db.ts';
 import { conversationCreated, conversationUpdated } from './events.ts';
 import { countConversations, selectConversations } from './list-queries.ts';
 import { presentConversation, presentConversations } from './present.ts';
@@ -101,16 +102,6 @@ async function assertFits(
   if (!other || other.id === ownId) return;
   const text = `The external id ${externalId} is that of ${other.id} already`;
   throw new ConflictError('conversation', text);
-}
-
-/** Runs `work` once more where another process took the external id in between: then it is found. */
-async function orAgain<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-    return work();
-  }
 }
 
 /** Makes a conversation. @throws as `assertFits`. */

@@ -1,7 +1,7 @@
 // Answers to messages of conversations: what comes in and names one of our messages (In-Reply-To, References;
 // our Message-ID holds the message's id) belongs to the conversation of that message, from its 250 on.
 import type { App } from '../app.ts';
-import { type Arrival, countArrivals } from '../conversations/arrivals.ts';
+import { arrivalsOf, countArrivals } from '../conversations/arrivals.ts';
 import { holdConversations } from '../conversations/queries.ts';
 import { findConversationParts } from '../messages/conversation-queries.ts';
 import { messageIdOf } from '../messages/own-message-id.ts';
@@ -41,20 +41,12 @@ export async function withConversations(
 
 /** Counts the copies that belong to conversations. */
 export function countAnswers(app: App, trx: Db, copies: readonly InboundCopy[]): Promise<void> {
-  const arrivals = copies.flatMap(({ message, isAutoReply }): Arrival[] => {
-    const { id, organization_id: organizationId, conversation_id: conversationId } = message;
-    if (conversationId === null) return [];
-    const arrival = {
-      conversationId,
-      organizationId,
-      id,
-      direction: 'inbound' as const,
-      at: message.created_at,
+  const arrivals = copies.flatMap(({ message, isAutoReply }) =>
+    arrivalsOf(message, {
       isHuman: !isAutoReply,
       contactIds: [],
       addresses: [message.from_email],
-    };
-    return [arrival];
-  });
+    }),
+  );
   return countArrivals(app, trx, arrivals);
 }

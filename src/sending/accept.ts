@@ -6,7 +6,7 @@ import { type Allowances, openAllowances } from '../admission/quota.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { findBlockedOf, sendKey } from '../blocks/suppression.ts';
-import { type Arrival, countArrivals } from '../conversations/arrivals.ts';
+import { type Arrival, arrivalsOf, countArrivals } from '../conversations/arrivals.ts';
 import { firstTurn } from '../deliveries/claim-queries.ts';
 import { unsentEvent } from '../deliveries/delivery-event.ts';
 import { type DeliveryRow, insertDeliveries } from '../deliveries/queries.ts';
@@ -198,19 +198,12 @@ async function insertDrafts(app: App, trx: Db, drafts: readonly Draft[]): Promis
 
 /** What its conversation learns of a message that has one. */
 function arrivalOf({ message, recipients }: Draft, caller: Caller | undefined): Arrival[] {
-  const { id, organization_id: organizationId, conversation_id: conversationId } = message;
-  if (conversationId === null) return [];
-  const arrival = {
-    conversationId,
-    organizationId,
-    id,
-    direction: 'outbound' as const,
-    at: message.created_at,
+  if (message.conversation_id === null) return [];
+  return arrivalsOf(message, {
     isHuman: caller?.owner === 'person',
     contactIds: recipients.flatMap(({ contact_id }) => contact_id ?? []),
     addresses: recipients.flatMap(({ contact_id, email }) => (contact_id === null ? email : [])),
-  };
-  return [arrival];
+  });
 }
 
 /** New contents with the number of messages that share them, and more shares of stored ones. */

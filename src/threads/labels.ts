@@ -29,19 +29,29 @@ function byFolded(labels: readonly string[]): Map<string, string> {
   return wanted;
 }
 
-async function recordLabels(
+/** Changes the labels of a thread, which is held, and records it where that changed something. */
+function change(
   app: App,
-  trx: Db,
   caller: Caller,
-  mailboxId: string,
-  before: ThreadStanding,
-  after: ThreadStanding,
-): Promise<void> {
-  const details = changesOf(before, after);
-  if (Object.keys(details).length === 0) return;
-  await record(app, trx, caller, { subject: after.id, action: 'thread.updated', details });
-  const about = { mailboxId, type: 'label', messageId: null, threadId: after.id } as const;
-  await storeAction(app, trx, caller, { ...about, summary: details });
+  { mailboxId, threadId, most }: { mailboxId: string; threadId: string; most: number },
+  work: (trx: Db, row: ThreadRow) => Promise<void>,
+): Promise<ThreadStanding> {
+  return app.store.write(async (trx) => {
+    const row = await holdThread(trx, caller.organizationId, mailboxId, threadId);
+    const before = await standingOf(trx, row);
+    await work(trx, row);
+    const standing = await standingOf(trx, row);
+    if (standing.labels.length > most) {
+      throw new ConflictError('thread', `A thread has at most ${most} labels`);
+    }
+    const details = changesOf(before, standing);
+    if (Object.keys(details).length > 0) {
+      await record(app, trx, caller, { subject: threadId, action: 'thread.updated', details });
+      const about = { mailboxId, type: 'label', messageId: null, threadId } as const;
+      await storeAction(app, trx, caller, { ...about, summary: details });
+    }
+    return standing;
+  });
 }
 
 /**
@@ -55,21 +65,15 @@ export function addLabels(
   threadId: string,
   { labels }: LabelsInput,
 ): Promise<ThreadStanding> {
-  return app.store.write(async (trx) => {
-    const row = await holdThread(trx, caller.organizationId, mailboxId, threadId);
-    const before = await standingOf(trx, row);
-    const { last_activity_at } = row;
-    const rows = [...byFolded(labels)].map(([folded, label]) => ({
-      ...{ thread_id: threadId, folded, label, mailbox_id: mailboxId, last_activity_at },
-    }));
-    await insertLabels(trx, rows);
-    const standing = await standingOf(trx, row);
-    if (standing.labels.length > mostLabels) {
-      throw new ConflictError('thread', `A thread has at most ${mostLabels} labels`);
-    }
-    await recordLabels(app, trx, caller, mailboxId, before, standing);
-    return standing;
-  });
+  return change(app, caller, { mailboxId, threadId, most: mostLabels }, (trx, row) =>
+    insertLabels(
+      trx,
+      [...byFolded(labels)].map(([folded, label]) => ({
+        ...{ thread_id: threadId, folded, label, mailbox_id: mailboxId },
+        last_activity_at: row.last_activity_at,
+      })),
+    ),
+  );
 }
 
 /** Takes labels from a thread; those that it lacks are ignored. @throws ResourceNotFoundError. */
@@ -80,12 +84,8 @@ export function removeLabels(
   threadId: string,
   { labels }: LabelsInput,
 ): Promise<ThreadStanding> {
-  return app.store.write(async (trx) => {
-    const row = await holdThread(trx, caller.organizationId, mailboxId, threadId);
-    const before = await standingOf(trx, row);
-    await deleteLabels(trx, threadId, [...byFolded(labels).keys()]);
-    const standing = await standingOf(trx, row);
-    await recordLabels(app, trx, caller, mailboxId, before, standing);
-    return standing;
-  });
+  const most = Number.POSITIVE_INFINITY;
+  return change(app, caller, { mailboxId, threadId, most }, (trx) =>
+    deleteLabels(trx, threadId, [...byFolded(labels).keys()]),
+  );
 }

@@ -1,11 +1,11 @@
 // What the records of a domain show of its tracking host (`purpose: tracking`), for the room of domains,
 // which stands before this one.
 import type { FindTrackingRecords, TrackingRecord } from '../../app.ts';
-import { findHostsOfDomains, type TrackingHostRow } from './queries.ts';
+import { findHostsOfDomains, type ShownHost } from './queries.ts';
 import { recordsOf } from './target.ts';
 
 /** Until it was found, a host is `pending` or `verifying` (turn.ts). */
-function statusOf({ missing_since, status }: TrackingHostRow): TrackingRecord['status'] {
+function statusOf({ missing_since, status }: ShownHost): TrackingRecord['status'] {
   if (missing_since !== null) return 'missing';
   return status === 'pending' || status === 'verifying' ? 'pending' : 'valid';
 }

@@ -6,7 +6,7 @@ import {
   hostChanges,
   type Lease,
   type TrackingHostRow,
-  updateClaimedHost,
+  updateHost,
 } from './queries.ts';
 import { turn } from './turn.ts';
 
@@ -35,11 +35,12 @@ async function keep(
 ): Promise<TrackingHostRow> {
   const changes = servedBy.some((name) => name in change && change[name] !== row[name]);
   const kept = await app.store.write(async (trx) => {
-    const stored = await updateClaimedHost(trx, row.id, holder, {
+    const patch = {
       ...change,
       ...(changes && { updated_at: app.clock.now() }),
       ...(!isHeld && { claimed_by: null, claimed_until: null }),
-    });
+    };
+    const stored = await updateHost(trx, row.id, patch, holder);
     if (stored && changes) hostChanges.note(trx);
     return stored;
   });

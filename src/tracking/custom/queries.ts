@@ -79,45 +79,34 @@ export function findHostOfDomain(db: Db, domainId: string): Promise<TrackingHost
     .executeTakeFirst();
 }
 
+/** Where its records are shown among those of its domain: without its certificate and keys. */
+export type ShownHost = Pick<
+  TrackingHostRow,
+  'id' | 'domain_id' | 'hostname' | 'status' | 'missing_since' | 'reason_message'
+>;
+
 /** Those that are enabled, of these domains. */
-export function findHostsOfDomains(
-  db: Db,
-  domainIds: readonly string[],
-): Promise<TrackingHostRow[]> {
+export function findHostsOfDomains(db: Db, domainIds: readonly string[]): Promise<ShownHost[]> {
   return tables<TrackingTables>(db)
     .selectFrom('tracking_hosts')
-    .selectAll()
+    .select(['id', 'domain_id', 'hostname', 'status', 'missing_since', 'reason_message'])
     .where(isOneOf(db, 'domain_id', idList(db, domainIds)))
     .where('status', 'not in', ['tearing-down', 'disabled'])
     .execute();
 }
 
-/** The row as changed; undefined where it is gone. */
+/** The row as changed; undefined where it is gone or, of one that `holder` leased, it lost the lease. */
 export function updateHost(
   db: Db,
   id: string,
   change: HostPatch,
+  holder?: string,
 ): Promise<TrackingHostRow | undefined> {
   return tables<TrackingTables>(db)
     .updateTable('tracking_hosts')
     .set(change)
     .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst();
-}
-
-/** Only while `holder` has the lease. */
-export function updateClaimedHost(
-  db: Db,
-  id: string,
-  holder: string,
-  change: HostPatch,
-): Promise<TrackingHostRow | undefined> {
-  return tables<TrackingTables>(db)
-    .updateTable('tracking_hosts')
-    .set(change)
-    .where('id', '=', id)
-    .where('claimed_by', '=', holder)
+    .$if(holder !== undefined, (query) => query.where('claimed_by', '=', holder ?? null))
     .returningAll()
     .executeTakeFirst();
 }

@@ -1,0 +1,27 @@
+// The commands that show the event log as it grows. How it is followed: src/events/follow.ts.
+import type { App } from '../../src/app.ts';
+import type { Following } from '../../src/events/follow.ts';
+import type { LogItem } from '../../src/events/schema.ts';
+import { keptAlive } from './keep-alive.ts';
+
+/** Shows what comes, until the process ends. */
+export async function tailLog(
+  app: App,
+  organizationId: string,
+  following: Following,
+  show: (item: LogItem) => void,
+): Promise<void> {
+  const { followLog } = await import('../../src/events/follow.ts');
+  const { presentEntry } = await import('../../src/events/log.ts');
+  const never = new AbortController().signal;
+  await keptAlive(async () => {
+    for await (const entry of await followLog(app, organizationId, following, never)) {
+      show(await presentEntry(app, entry));
+    }
+  });
+}
+
+/** Words as one line. What a remote side said must not move the cursor. */
+export function logLine(words: readonly unknown[]): string {
+  return words.join('  ').replace(/\p{C}+/gu, ' ');
+}
