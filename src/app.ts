@@ -124,6 +124,7 @@ export interface AppOverrides {
   random?: Random;
   connect?: Connector;
   generateDkimKey?: typeof generateDkimKey;
+  createMimeParser?: typeof createMimeParser;
   /** A store or secret that is not there is refused, not made: for commands. */
   mustExist?: boolean;
 }
@@ -161,7 +162,7 @@ export async function openApp(
     ? await openExisting(config, clock, random)
     : await openOrMake(config, clock, random);
   const dns = createDns({ servers: config.dns.servers, clock, random });
-  const mime = createMimeParser({ clock });
+  const mime = (overrides.createMimeParser ?? createMimeParser)({ clock });
   return {
     config,
     log,

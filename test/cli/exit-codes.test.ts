@@ -10,7 +10,7 @@ const noKey = 'key_06dq2k0qz8h3v5m1r9t4w7xy';
 
 let cli: CliWorkspace;
 beforeAll(async () => {
-  cli = await initializedWorkspace();
+  cli = await initializedWorkspace({}, { inProcesses: true });
 });
 afterAll(() => cli.close());
 

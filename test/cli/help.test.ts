@@ -60,7 +60,7 @@ describe.each(ids)('svc %s', (id) => {
 describe('help as printed', () => {
   let cli: CliWorkspace;
   beforeAll(() => {
-    cli = cliWorkspace();
+    cli = cliWorkspace({}, { inProcesses: true });
   });
   afterAll(() => cli.close());
 

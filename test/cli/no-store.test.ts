@@ -7,7 +7,7 @@ import { postgresSchema } from '../support/postgres.ts';
 
 let cli: CliWorkspace;
 beforeEach(() => {
-  cli = cliWorkspace();
+  cli = cliWorkspace({}, { inProcesses: true });
 });
 afterEach(() => cli.close());
 

@@ -11,7 +11,7 @@ import { canMount, mountDisk } from './disk-room.ts';
 describe('a mistake in the configuration ends the start with 2 and one line', () => {
   let cli: CliWorkspace;
   beforeAll(() => {
-    cli = cliWorkspace();
+    cli = cliWorkspace({}, { inProcesses: true });
   });
   afterAll(() => cli.close());
 
@@ -58,7 +58,7 @@ describe('a mistake in the configuration ends the start with 2 and one line', ()
 describe('what cannot be had ends the start with 7 and one line', () => {
   let cli: CliWorkspace;
   beforeAll(async () => {
-    cli = cliWorkspace();
+    cli = cliWorkspace({}, { inProcesses: true });
     await cli.run(['orgs', 'list']);
   });
   afterAll(() => cli.close());

@@ -1,9 +1,11 @@
 // The real ./bin/svc in a directory of its own, as a person or a script starts it: an environment
 // without anything of ours, no terminal. Tests look at exit code and both outputs.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { HostedResult, HostedRun } from './cli-host.ts';
 
 export const repository = join(import.meta.dirname, '../..');
 export const svc = join(repository, 'bin/svc');
@@ -49,8 +51,39 @@ export function finished(child: ChildProcess): Promise<CliResult> {
   });
 }
 
-/** A fresh directory to run svc in, without a store. */
-export function cliWorkspace(env: Record<string, string> = {}): CliWorkspace {
+/** The process that runs this file's commands one after another, and whether it is at one. */
+let host: ChildProcess | undefined;
+let isHostBusy = false;
+
+/** Runs a command in the host, or returns null while that runs another one. */
+async function runHosted(work: HostedRun): Promise<HostedResult | null> {
+  if (isHostBusy) return null;
+  isHostBusy = true;
+  host ??= fork(join(import.meta.dirname, 'cli-host.ts'));
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  try {
+    host.send(work);
+    const ended = once(host, 'exit', { signal }).then(() => {
+      host = undefined;
+      throw new Error(`svc ${work.args.join(' ')} ended the process of all commands`);
+    });
+    const [result] = await Promise.race([once(host, 'message', { signal }), ended]);
+    return result;
+  } finally {
+    stopped.abort();
+    isHostBusy = false;
+  }
+}
+
+/**
+ * A fresh directory to run svc in, without a store. Its commands run in one process, those that run
+ * beside another in one of their own; `inProcesses` gives each a process of its own.
+ */
+export function cliWorkspace(
+  env: Record<string, string> = {},
+  { inProcesses = false } = {},
+): CliWorkspace {
   const directory = mkdtempSync(join(tmpdir(), 'svc-cli-'));
   const started = new Set<ChildProcess>();
   const ownEnv = {
@@ -67,7 +100,12 @@ export function cliWorkspace(env: Record<string, string> = {}): CliWorkspace {
     child.on('close', () => started.delete(child));
     return child;
   };
-  const run: CliWorkspace['run'] = (args, { env: extra, input = '' } = {}) => {
+  const run: CliWorkspace['run'] = async (args, { env: extra = {}, input = '' } = {}) => {
+    const work = { args, env: { ...ownEnv, ...extra }, directory, input };
+    const result = inProcesses ? null : await runHosted(work);
+    return result ?? runAlone(args, { env: extra, input });
+  };
+  const runAlone = (args: readonly string[], { env: extra, input }: Required<RunOptions>) => {
     const child = start(args, extra);
     const result = finished(child);
     child.stdin?.on('error', () => {});
@@ -95,8 +133,9 @@ export function cliWorkspace(env: Record<string, string> = {}): CliWorkspace {
 /** A fresh directory whose store is made: every other command needs one. */
 export async function initializedWorkspace(
   env: Record<string, string> = {},
+  options: { inProcesses?: boolean } = {},
 ): Promise<CliWorkspace> {
-  const workspace = cliWorkspace(env);
+  const workspace = cliWorkspace(env, options);
   await workspace.json(['init']);
   return workspace;
 }

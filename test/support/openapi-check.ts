@@ -17,12 +17,28 @@ export interface OpenApiCheck {
 
 const documentId = 'openapi';
 
-/** A check against the document of these routes. */
-export function openApiCheck(routes: readonly Route[]): OpenApiCheck {
+/** A document, and what compiles its schemas. */
+interface Described {
+  document: OpenApiDocument;
+  ajv: Ajv2020;
+}
+
+/** Of the routes that this file asked for: making one takes longer than most tests. */
+const described = new WeakMap<readonly Route[], Described>();
+
+function describe(routes: readonly Route[]): Described {
   const document = openApiDocument(routes, '/');
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
   ajv.addSchema({ $id: documentId, ...document });
+  const made = { document, ajv };
+  described.set(routes, made);
+  return made;
+}
+
+/** A check against the document of these routes. */
+export function openApiCheck(routes: readonly Route[]): OpenApiCheck {
+  const { document, ajv } = described.get(routes) ?? describe(routes);
   const faults: string[] = [];
   return {
     faults,

@@ -17,6 +17,7 @@ import { createLogger } from '../../src/runtime/log.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
 import { openService } from '../../src/service.ts';
 import { openStore } from '../../src/store/open.ts';
+import { pooledParser } from './parser-pool.ts';
 import { migratedSchema } from './postgres-pool.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 
@@ -128,8 +129,13 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
   const open = async () => {
     const random = seededRandom(seed + 1_000_000 * opened.length);
     const { connect } = options;
-    const overrides = { clock, random, generateDkimKey: testDkimKey, ...(connect && { connect }) };
-    const app = await openService(config, log, overrides);
+    const app = await openService(config, log, {
+      clock,
+      random,
+      generateDkimKey: testDkimKey,
+      createMimeParser: pooledParser,
+      ...(connect && { connect }),
+    });
     opened.push(app);
     return app;
   };

@@ -1,0 +1,59 @@
+// Mail parsers that the tests of one file use one after another: starting the worker of one takes
+// longer than most tests. One that is at work when its service closes is closed with it.
+import { afterAll } from 'vitest';
+import { createMimeParser, type MimeParser } from '../../src/mime/parse/parser.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+
+/** A parser whose deadlines follow the clock of whoever has it. */
+interface PooledParser {
+  parser: MimeParser;
+  follow(clock: Clock): void;
+}
+
+const free: PooledParser[] = [];
+afterAll(() => Promise.all(free.splice(0).map(({ parser }) => parser.close())));
+
+function makePooled(): PooledParser {
+  let current: Clock;
+  const clock: Clock = {
+    now: () => current.now(),
+    elapsed: () => current.elapsed(),
+    after: (delayMs, run) => current.after(delayMs, run),
+  };
+  return {
+    parser: createMimeParser({ clock }),
+    follow(next) {
+      current = next;
+    },
+  };
+}
+
+/** For `AppOverrides.createMimeParser`: the parser of a service that closed, or a new one. */
+export function pooledParser({ clock }: { clock: Clock }): MimeParser {
+  const pooled = free.pop() ?? makePooled();
+  pooled.follow(clock);
+  let { parser } = pooled;
+  let atWork = 0;
+  let isClosed = false;
+  const counted = async <T>(work: Promise<T>): Promise<T> => {
+    atWork += 1;
+    try {
+      return await work;
+    } finally {
+      atWork -= 1;
+    }
+  };
+  return {
+    parse: (...args) => counted(parser.parse(...args)),
+    readReport: (...args) => counted(parser.readReport(...args)),
+    readAttachment: (...args) => counted(parser.readAttachment(...args)),
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      if (atWork > 0) return parser.close();
+      free.push(pooled);
+      parser = createMimeParser({ clock });
+      await parser.close();
+    },
+  };
+}
