@@ -114,10 +114,11 @@ describe('a certificate', () => {
     const first = await shownAt(listeners.httpsPort ?? 0);
     await world.leap(59 * day);
     expect(acme.orders).toHaveLength(1);
+    const { expiresAt } = (await world.state()).certificate;
     await world.leap(3 * day);
-    await world.pass(minute, 1_000);
+    const renewed = await world.until(({ certificate }) => certificate.expiresAt !== expiresAt);
     expect(acme.orders).toHaveLength(2);
-    expect(await world.state()).toMatchObject({ status: 'active', sslStatus: 'active' });
+    expect(renewed).toMatchObject({ status: 'active', sslStatus: 'active' });
     const second = await shownAt(listeners.httpsPort ?? 0);
     expect(second?.serialNumber).not.toBe(first?.serialNumber);
     await world.leap(30 * day);
