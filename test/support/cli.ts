@@ -51,7 +51,7 @@ export function finished(child: ChildProcess): Promise<CliResult> {
   });
 }
 
-/** The process that runs this file's commands one after another, and whether it is at one. */
+/** The process that runs commands one after another, and whether it is at one. */
 let host: ChildProcess | undefined;
 let isHostBusy = false;
 

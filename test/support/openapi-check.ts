@@ -23,7 +23,7 @@ interface Described {
   ajv: Ajv2020;
 }
 
-/** Of the routes that this file asked for: making one takes longer than most tests. */
+/** By routes: making one takes longer than most tests. */
 const described = new WeakMap<readonly Route[], Described>();
 
 function describe(routes: readonly Route[]): Described {

@@ -1,6 +1,5 @@
-// Mail parsers that the tests of one file use one after another: starting the worker of one takes
+// Mail parsers that the tests of one process use one after another: starting the worker of one takes
 // longer than most tests. One that is at work when its service closes is closed with it.
-import { afterAll } from 'vitest';
 import { createMimeParser, type MimeParser } from '../../src/mime/parse/parser.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 
@@ -11,7 +10,6 @@ interface PooledParser {
 }
 
 const free: PooledParser[] = [];
-afterAll(() => Promise.all(free.splice(0).map(({ parser }) => parser.close())));
 
 function makePooled(): PooledParser {
   let current: Clock;

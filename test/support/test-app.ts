@@ -83,7 +83,7 @@ function testConfig(config: ConfigInput, dataDir: string, url: string) {
   }).config;
 }
 
-/** A few keys for each test file: making an RSA key costs more than most tests. */
+/** A few keys for each process: making an RSA key costs more than most tests. */
 const rsaPairs: Promise<DkimKeyPair>[] = [];
 const mostRsaPairs = 3;
 let rsaPairsTaken = 0;
@@ -95,7 +95,7 @@ function testDkimKey(algorithm: DkimAlgorithm): Promise<DkimKeyPair> {
   return rsaPairs[place];
 }
 
-/** The file of an empty store, migrated once for each test file. */
+/** The file of an empty store, migrated once for each process. */
 let emptyStore: Promise<Buffer> | null = null;
 
 async function makeEmptyStore(): Promise<Buffer> {
