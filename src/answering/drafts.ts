@@ -25,6 +25,7 @@ import { beginDraftThread, endDraftThread } from '../threads/drafted.ts';
 import { answerTo, defaultFrom, findAnswered } from './answers.ts';
 import { refuseAutoReply } from './loops.ts';
 import type { Mail } from './mail.ts';
+import { resultBefore } from './repeats.ts';
 import type {
   Attachment,
   CreateDraft,
@@ -33,7 +34,7 @@ import type {
   ReplyResult,
   UpdateDraft,
 } from './schema.ts';
-import { requireActive, resultBefore, sendMail } from './send.ts';
+import { requireActive, sendMail } from './send.ts';
 
 /** What a row keeps. */
 interface Content {

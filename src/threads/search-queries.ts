@@ -16,12 +16,14 @@ export interface Findable {
   hasAttachment: boolean;
 }
 
-/** In the transaction that puts the message into its thread. */
-export async function insertDocument(db: Db, message: Findable): Promise<void> {
-  const { mailboxId: scope, messageId: key, subject, from, text, hasAttachment } = message;
-  const senders = from.filter((one) => one !== null);
-  const document = { subject: subject ?? '', from: senders, text: text ?? '', hasAttachment };
-  await documents.index(db, [{ scope, key, document }]);
+/** In the transaction that puts the messages into their threads. */
+export async function insertDocuments(db: Db, messages: readonly Findable[]): Promise<void> {
+  const entries = messages.map(({ mailboxId, messageId, subject, from, text, hasAttachment }) => {
+    const senders = from.filter((one) => one !== null);
+    const document = { subject: subject ?? '', from: senders, text: text ?? '', hasAttachment };
+    return { scope: mailboxId, key: messageId, document };
+  });
+  await documents.index(db, entries);
 }
 
 /** The messages of a mailbox that are found, in no order: up to `limit`, where there may be more. */

@@ -17,19 +17,19 @@ import {
 import { type Db, fromJson } from '../store/db.ts';
 import { threadKeys } from './keys.ts';
 import { moveLabels } from './label-queries.ts';
-import { findPlace, keepPlace } from './place.ts';
+import { findPlace, keepPlaces } from './place.ts';
 import {
   type Folder,
   findThread,
   findThreadMessages,
   growThread,
-  insertThread,
-  insertThreadMessage,
+  insertThreadMessages,
+  insertThreads,
   type ThreadMessageKind,
   type ThreadRow,
 } from './queries.ts';
 import { restateThread } from './restate.ts';
-import { insertDocument } from './search-queries.ts';
+import { insertDocuments } from './search-queries.ts';
 import { isSpam } from './spam.ts';
 import { isFromBefore } from './store-age.ts';
 
@@ -145,24 +145,26 @@ async function takeOne(app: App, trx: Db, arrival: Arrival): Promise<string> {
   const joined = await findPlace(trx, app.clock.now(), seeker);
   const known = joined === null ? undefined : await findThread(trx, joined);
   const thread = known ?? newThread(app, arrival, seeker.isSpam ? 'spam' : 'inbox');
-  if (!known) await insertThread(trx, thread);
-  await insertThreadMessage(trx, {
+  if (!known) await insertThreads(trx, [thread]);
+  const placed = {
     message_id: message.id,
     thread_id: thread.id,
     at: message.created_at,
     kind: kindOf(found),
     has_attachments: Number(hasAttachments(found)),
-  });
+  };
+  await insertThreadMessages(trx, [placed]);
   if (known) await grow(app, trx, known, arrival);
-  await keepPlace(trx, seeker, thread.id);
-  await insertDocument(trx, {
+  await keepPlaces(trx, [{ ...seeker, threadId: thread.id }]);
+  const findable = {
     mailboxId: mailbox.id,
     messageId: message.id,
     subject: message.subject,
     from: [message.from_email, message.from_name],
     text: found.text ?? [found.new_content, found.quoted_content].join('\n'),
     hasAttachment: hasAttachments(found),
-  });
+  };
+  await insertDocuments(trx, [findable]);
   return thread.id;
 }
 
