@@ -12,7 +12,7 @@ import { answerSubject, forwardSubject } from '../mime/subject.ts';
 import { foldAddress } from '../net/address.ts';
 import { resolveSender } from '../senders/resolve.ts';
 import { type Db, fromJson } from '../store/db.ts';
-import { findThread, findThreadMessages, type ThreadMessageKind } from '../threads/queries.ts';
+import { findPlaced, type ThreadMessageKind } from '../threads/queries.ts';
 import { forwardedContent } from './forwarded.ts';
 import { refuseAutoReply } from './loops.ts';
 import type { Mail } from './mail.ts';
@@ -33,11 +33,11 @@ interface Found {
 /** What came in a moment ago may be in no thread yet: it is put there now. */
 async function placeOf(app: App, mailboxId: string, message: MessageRow) {
   const { db } = app.store;
-  const [placed] = await findThreadMessages(db, [message.id]);
+  const placed = await findPlaced(db, message.id);
   if (placed || message.mailbox_id !== mailboxId) return placed;
   await readProjection(app, message);
   await finishProjection(app, message.id, null);
-  return (await findThreadMessages(db, [message.id]))[0];
+  return findPlaced(db, message.id);
 }
 
 /** The message of a mailbox, and where it is. @throws ResourceNotFoundError. */
@@ -52,12 +52,11 @@ export async function findAnswered(
   const message = await findMessageRow(db, messageId);
   const isOurs = message?.organization_id === organizationId;
   const placed = isOurs ? await placeOf(app, mailboxId, message) : undefined;
-  const thread = placed && (await findThread(db, placed.thread_id));
-  if (!message || !placed || thread?.mailbox_id !== mailboxId) {
+  if (!message || placed?.mailbox_id !== mailboxId) {
     throw new ResourceNotFoundError('message', messageId);
   }
   const addresses = await selectAddresses(db, [mailboxId]);
-  return { mailbox, addresses, message, threadId: thread.id, kind: placed.kind };
+  return { mailbox, addresses, message, threadId: placed.thread_id, kind: placed.kind };
 }
 
 function ownAddressOf(addresses: readonly MailboxAddressRow[], email: string) {
@@ -105,8 +104,10 @@ async function fromOf(app: App, { mailbox, addresses, message }: Found): Promise
   return { email: first, name };
 }
 
-async function answeredOf(app: App, message: MessageRow): Promise<Answered> {
-  const recipients = await findRecipients(app.store.db, [message.id]);
+/** Without `all`, mail that came in is answered to who wrote it: who else got it is not asked. */
+async function answeredOf(app: App, message: MessageRow, all: boolean): Promise<Answered> {
+  const isAsked = all || message.direction === 'outbound';
+  const recipients = isAsked ? await findRecipients(app.store.db, [message.id]) : [];
   const ofKind = (kind: 'to' | 'cc') =>
     recipients.filter((one) => one.kind === kind).map(({ email }) => email);
   return {
@@ -121,7 +122,7 @@ async function answeredOf(app: App, message: MessageRow): Promise<Answered> {
 /** What an answer to a message is, but for its words. */
 export async function answerTo(app: App, found: Found, all: boolean) {
   const isOwn = (email: string) => ownAddressOf(found.addresses, email) !== undefined;
-  const recipients = answerRecipients(await answeredOf(app, found.message), isOwn, all);
+  const recipients = answerRecipients(await answeredOf(app, found.message, all), isOwn, all);
   return {
     ...recipients,
     threadId: found.threadId,

@@ -196,6 +196,23 @@ export function findThreadMessages(db: Db, ids: readonly string[]): Promise<Thre
   return selectMessages(db, { ids: idList(db, ids) });
 }
 
+/** A message in a thread, and whose that is. */
+export type PlacedRow = Pick<ThreadMessageRow, 'thread_id' | 'kind'> &
+  Pick<ThreadRow, 'mailbox_id'>;
+
+const selectPlaced = statement<ThreadTables, { id: string }, PlacedRow>((db, parameter) =>
+  db
+    .selectFrom('thread_messages')
+    .innerJoin('threads', 'threads.id', 'thread_messages.thread_id')
+    .select(['thread_messages.thread_id', 'thread_messages.kind', 'threads.mailbox_id'])
+    .where('thread_messages.message_id', '=', parameter('id')),
+);
+
+/** Undefined where the message is in no thread. */
+export async function findPlaced(db: Db, messageId: string): Promise<PlacedRow | undefined> {
+  return (await selectPlaced(db, { id: messageId }))[0];
+}
+
 export async function deleteThreadMessage(db: Db, messageId: string): Promise<void> {
   await tables<ThreadTables>(db)
     .deleteFrom('thread_messages')

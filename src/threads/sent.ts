@@ -20,7 +20,7 @@ import {
   type ThreadRow,
 } from './queries.ts';
 import { restateThread, sentPreview } from './restate.ts';
-import { type Findable, insertDocuments } from './search-queries.ts';
+import { insertWaiting } from './search-queries.ts';
 
 /** A message of a mailbox as it is accepted; its rows are stored already. */
 export interface SentMail {
@@ -127,18 +127,6 @@ function seekerOf({ sent: { mailboxId, message, recipients }, thread }: Placed):
   return { mailboxId, keys, at: message.created_at, isSpam: false, threadId: thread.id };
 }
 
-function findableOf({ sent }: Placed): Findable {
-  const { mailboxId, message, text, hasAttachments } = sent;
-  return {
-    mailboxId,
-    messageId: message.id,
-    subject: message.subject,
-    from: [message.from_email, message.from_name],
-    text,
-    hasAttachment: hasAttachments,
-  };
-}
-
 async function tell(app: App, trx: Db, placed: readonly Placed[]): Promise<void> {
   const byOrganization = Map.groupBy(placed, ({ thread }) => thread.organization_id);
   for (const [organizationId, own] of byOrganization) {
@@ -178,7 +166,10 @@ export async function threadSent(app: App, trx: Db, mails: readonly SentMail[]):
   );
   for (const { sent, thread, isNew } of placed) if (!isNew) await grow(app, trx, thread, sent);
   await keepPlaces(trx, placed.map(seekerOf));
-  await insertDocuments(trx, placed.map(findableOf));
+  await insertWaiting(
+    trx,
+    mails.map(({ message, mailboxId }) => ({ message_id: message.id, mailbox_id: mailboxId })),
+  );
   await tell(app, trx, placed);
   return placed.map(({ thread }) => thread.id);
 }
