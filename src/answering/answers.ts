@@ -2,62 +2,24 @@
 // whose recipients, sender, subject and thread follow from what it answers; send.ts sends it.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { ForbiddenError, ResourceNotFoundError } from '../errors.ts';
+import { ForbiddenError } from '../errors.ts';
 import { findHostedSender } from '../mailboxes/addresses.ts';
 import { getMailboxRow, withoutSubaddress } from '../mailboxes/mailboxes.ts';
-import { type MailboxAddressRow, type MailboxRow, selectAddresses } from '../mailboxes/queries.ts';
-import { finishProjection, type InboundEnvelope, readProjection } from '../messages/projection.ts';
-import { findMessageRow, findRecipients, type MessageRow } from '../messages/queries.ts';
+import type { MailboxAddressRow, MailboxRow } from '../mailboxes/queries.ts';
+import type { InboundEnvelope } from '../messages/projection.ts';
+import { findRecipients, type MessageRow } from '../messages/queries.ts';
 import { answerSubject, forwardSubject } from '../mime/subject.ts';
 import { foldAddress } from '../net/address.ts';
 import { resolveSender } from '../senders/resolve.ts';
 import { type Db, fromJson } from '../store/db.ts';
-import { findPlaced, type ThreadMessageKind } from '../threads/queries.ts';
 import { forwardedContent } from './forwarded.ts';
+import { type Found, findAnswered } from './found.ts';
 import { refuseAutoReply } from './loops.ts';
 import type { Mail } from './mail.ts';
 import { originalOf } from './original.ts';
 import { type Answered, answerRecipients } from './recipients.ts';
 import type { ForwardInput, NewMessage, ReplyInput, ReplyResult } from './schema.ts';
 import { requireActive, sendMail } from './send.ts';
-
-/** A message in a mailbox, as it is answered. */
-interface Found {
-  mailbox: MailboxRow;
-  addresses: readonly MailboxAddressRow[];
-  message: MessageRow;
-  threadId: string;
-  kind: ThreadMessageKind;
-}
-
-/** What came in a moment ago may be in no thread yet: it is put there now. */
-async function placeOf(app: App, mailboxId: string, message: MessageRow) {
-  const { db } = app.store;
-  const placed = await findPlaced(db, message.id);
-  if (placed || message.mailbox_id !== mailboxId) return placed;
-  await readProjection(app, message);
-  await finishProjection(app, message.id, null);
-  return findPlaced(db, message.id);
-}
-
-/** The message of a mailbox, and where it is. @throws ResourceNotFoundError. */
-export async function findAnswered(
-  app: App,
-  organizationId: string,
-  mailboxId: string,
-  messageId: string,
-): Promise<Found> {
-  const { db } = app.store;
-  const mailbox = await getMailboxRow(db, organizationId, mailboxId);
-  const message = await findMessageRow(db, messageId);
-  const isOurs = message?.organization_id === organizationId;
-  const placed = isOurs ? await placeOf(app, mailboxId, message) : undefined;
-  if (!message || placed?.mailbox_id !== mailboxId) {
-    throw new ResourceNotFoundError('message', messageId);
-  }
-  const addresses = await selectAddresses(db, [mailboxId]);
-  return { mailbox, addresses, message, threadId: placed.thread_id, kind: placed.kind };
-}
 
 function ownAddressOf(addresses: readonly MailboxAddressRow[], email: string) {
   const folded = foldAddress(email);
@@ -147,7 +109,7 @@ export async function reply(
   { all, key }: { all: boolean; key: string | null },
 ): Promise<ReplyResult> {
   const { mailboxId, messageId } = at;
-  const found = await findAnswered(app, caller.organizationId, mailboxId, messageId);
+  const found = await findAnswered(app, caller, at);
   requireActive(found.mailbox);
   refuseAutoReply(caller, messageId, found.kind);
   const { cc, ...answer } = await answerTo(app, found, all);
@@ -174,7 +136,7 @@ export async function forward(
   key: string | null,
 ): Promise<ReplyResult> {
   const { mailboxId, messageId } = at;
-  const found = await findAnswered(app, caller.organizationId, mailboxId, messageId);
+  const found = await findAnswered(app, caller, at);
   requireActive(found.mailbox);
   const { attachments, ...original } = await originalOf(app, caller, found.message);
   const written = { text: body.text ?? null, html: body.html ?? null };

@@ -22,7 +22,8 @@ import { timeOfId } from '../runtime/ids.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { type DraftRow, drafts, selectDrafts } from '../threads/draft-queries.ts';
 import { beginDraftThread, endDraftThread } from '../threads/drafted.ts';
-import { answerTo, defaultFrom, findAnswered } from './answers.ts';
+import { answerTo, defaultFrom } from './answers.ts';
+import { findAnswered } from './found.ts';
 import { refuseAutoReply } from './loops.ts';
 import type { Mail } from './mail.ts';
 import { resultBefore } from './repeats.ts';
@@ -136,8 +137,8 @@ export async function getDraft(app: App, { organizationId }: Caller, at: At): Pr
 }
 
 /** What an answer begins with. */
-async function answerOf(app: App, { organizationId }: Caller, mailboxId: string, id: string) {
-  const found = await findAnswered(app, organizationId, mailboxId, id);
+async function answerOf(app: App, caller: Caller, mailboxId: string, messageId: string) {
+  const found = await findAnswered(app, caller, { mailboxId, messageId });
   const { to, cc, subject, threadId } = await answerTo(app, found, false);
   return { begun: { to, cc, subject }, threadId };
 }
@@ -235,7 +236,8 @@ export async function sendDraft(
   const mailbox = await getMailboxRow(db, organizationId, at.mailboxId);
   requireActive(mailbox);
   const answered = row.in_reply_to_message_id;
-  const found = answered && (await findAnswered(app, organizationId, at.mailboxId, answered));
+  const found =
+    answered && (await findAnswered(app, caller, { mailboxId: at.mailboxId, messageId: answered }));
   if (found) refuseAutoReply(caller, found.message.id, found.kind);
   const mail: Mail = {
     ...content,

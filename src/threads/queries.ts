@@ -197,20 +197,25 @@ export function findThreadMessages(db: Db, ids: readonly string[]): Promise<Thre
 }
 
 /** A message in a thread, and whose that is. */
-export type PlacedRow = Pick<ThreadMessageRow, 'thread_id' | 'kind'> &
+export type PlacedRow = Pick<ThreadMessageRow, 'message_id' | 'thread_id' | 'kind'> &
   Pick<ThreadRow, 'mailbox_id'>;
 
-const selectPlaced = statement<ThreadTables, { id: string }, PlacedRow>((db, parameter) =>
+const selectPlaced = statement<ThreadTables, { ids: unknown }, PlacedRow>((db, parameter) =>
   db
     .selectFrom('thread_messages')
     .innerJoin('threads', 'threads.id', 'thread_messages.thread_id')
-    .select(['thread_messages.thread_id', 'thread_messages.kind', 'threads.mailbox_id'])
-    .where('thread_messages.message_id', '=', parameter('id')),
+    .select([
+      'thread_messages.message_id',
+      'thread_messages.thread_id',
+      'thread_messages.kind',
+      'threads.mailbox_id',
+    ])
+    .where(isOneOf(db, 'thread_messages.message_id', parameter('ids'))),
 );
 
-/** Undefined where the message is in no thread. */
-export async function findPlaced(db: Db, messageId: string): Promise<PlacedRow | undefined> {
-  return (await selectPlaced(db, { id: messageId }))[0];
+/** Those of these messages that are in a thread. */
+export function findPlaced(db: Db, messageIds: readonly string[]): Promise<PlacedRow[]> {
+  return selectPlaced(db, { ids: idList(db, messageIds) });
 }
 
 export async function deleteThreadMessage(db: Db, messageId: string): Promise<void> {

@@ -9,7 +9,7 @@ import type { MessageRow, RecipientRow } from '../messages/queries.ts';
 import type { Message } from '../messages/schema.ts';
 import type { Db } from '../store/db.ts';
 import { threadKeys } from './keys.ts';
-import { moveLabels } from './label-queries.ts';
+import { findLabelled, moveLabels } from './label-queries.ts';
 import { type Kept, keepPlaces } from './place.ts';
 import {
   findThreads,
@@ -70,7 +70,13 @@ async function authorOf(trx: Db, thread: ThreadRow, { message, isAnswer = false 
     : { fromAddress: thread.from_address, fromName: thread.from_name };
 }
 
-async function grow(app: App, trx: Db, thread: ThreadRow, sent: SentMail): Promise<void> {
+/** `isLabelled`: by labels the thread is listed too. */
+async function grow(
+  app: App,
+  trx: Db,
+  { thread, sent }: Placed,
+  isLabelled: boolean,
+): Promise<void> {
   const { message, text, hasAttachments } = sent;
   const now = app.clock.now();
   const folder = thread.folder === 'drafts' ? 'sent' : thread.folder;
@@ -95,7 +101,7 @@ async function grow(app: App, trx: Db, thread: ThreadRow, sent: SentMail): Promi
     ...(await authorOf(trx, thread, sent)),
     preview: sentPreview(text),
   });
-  await moveLabels(trx, thread.id, message.created_at);
+  if (isLabelled) await moveLabels(trx, thread.id, message.created_at);
 }
 
 /** The threads that these mails name. @throws ResourceNotFoundError. */
@@ -120,6 +126,13 @@ interface Placed {
   sent: SentMail;
   thread: ThreadRow;
   isNew: boolean;
+}
+
+async function growAll(app: App, trx: Db, placed: readonly Placed[]): Promise<void> {
+  if (placed.length === 0) return;
+  const ids = placed.map(({ thread }) => thread.id);
+  const labelled = await findLabelled(trx, ids);
+  for (const one of placed) await grow(app, trx, one, labelled.has(one.thread.id));
 }
 
 function seekerOf({ sent: { mailboxId, message, recipients }, thread }: Placed): Kept {
@@ -164,7 +177,11 @@ export async function threadSent(app: App, trx: Db, mails: readonly SentMail[]):
       has_attachments: Number(hasAttachments),
     })),
   );
-  for (const { sent, thread, isNew } of placed) if (!isNew) await grow(app, trx, thread, sent);
+  await growAll(
+    app,
+    trx,
+    placed.filter(({ isNew }) => !isNew),
+  );
   await keepPlaces(trx, placed.map(seekerOf));
   await insertWaiting(
     trx,

@@ -5,12 +5,16 @@ import type { ParsedMail } from './parsed-mail.ts';
 const previewCharacters = 200;
 /** Looked at, so that white space of any length costs nothing: of most mails the first of them do. */
 const maxCharacters = 10_000;
-const nearlyAlwaysEnough = 600;
+const nearlyAlwaysEnough = 300;
 /** Marks of direction, and characters of no width: newsletters fill their preview with these. */
 const invisible = /\u034f|[\u00ad\u061c\u115f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
+const plain = /^[\x20-\x7e\r\n\t]*$/;
+
 function lineOf(text: string, characters: number): string {
-  return cleanLine(text.slice(0, characters)).replace(invisible, '').replace(/\s+/g, ' ').trim();
+  const first = text.slice(0, characters);
+  if (plain.test(first)) return first.replace(/\s+/g, ' ').trim();
+  return cleanLine(first).replace(invisible, '').replace(/\s+/g, ' ').trim();
 }
 
 /**

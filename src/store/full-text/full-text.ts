@@ -10,7 +10,7 @@
 // Each word begins with five characters of its scope, so that a word that is rare in one mailbox is found
 // as fast where all others are full of it. Two scopes may have the same five: the caller asks of what is
 // found whether it is its own.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { change, type Db, engineOf, idList, isOneOf, type ParameterOf, statement } from '../db.ts';
 import { type FullTextDocument, gap, placesOf } from './document.ts';
@@ -37,7 +37,7 @@ const scopeCharacters = 5;
 const nothing = '_';
 
 function prefixOf(scope: string): string {
-  const digest = createHash('sha256').update(scope).digest();
+  const digest = hash('sha256', scope, 'buffer');
   return digest.readUIntBE(0, 6).toString(36).padStart(10, '0').slice(-scopeCharacters);
 }
 
