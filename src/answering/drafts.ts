@@ -13,7 +13,7 @@ import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { ConflictError, ResourceNotFoundError, ValidationError } from '../errors.ts';
+import { ResourceNotFoundError, ValidationError } from '../errors.ts';
 import { record } from '../events/record.ts';
 import { isProposed } from '../mailbox-actions/queries.ts';
 import { getMailboxRow } from '../mailboxes/mailboxes.ts';
@@ -36,6 +36,7 @@ import type {
   UpdateDraft,
 } from './schema.ts';
 import { requireActive, sendMail } from './send.ts';
+import { proposedError } from './together.ts';
 
 /** What a row keeps. */
 interface Content {
@@ -108,7 +109,7 @@ async function getOpenRow(db: Db, organizationId: string, at: At): Promise<Draft
   const row = await getDraftRow(db, organizationId, at);
   const actionId = await proposalOf(db, row);
   if (actionId === null) return row;
-  throw new ConflictError('draft', `${row.id} is proposed: a person decides on ${actionId} first`);
+  throw proposedError(row.id, actionId);
 }
 
 /** The drafts of a mailbox, newest first. @throws ResourceNotFoundError, ValidationError (cursor). */

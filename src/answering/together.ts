@@ -13,6 +13,7 @@
 import type { App } from '../app.ts';
 import { ConflictError, InternalError, ResourceNotFoundError, ServiceError } from '../errors.ts';
 import { storeActions, storeProposal } from '../mailbox-actions/actions.ts';
+import { isProposed } from '../mailbox-actions/queries.ts';
 import { findMailboxes, type MailboxRow } from '../mailboxes/queries.ts';
 import {
   deleteIdempotencyKey,
@@ -185,13 +186,33 @@ async function withTheirDrafts(
 ): Promise<Ready[]> {
   const drafts = ready.flatMap(({ asked }) => asked.mail.draft ?? []);
   const held = await holdDrafts(trx, drafts);
-  return ready.filter(({ asked }) => {
-    const { draft } = asked.mail;
-    if (!draft || held.has(draft.id)) return true;
-    const text = `${draft.id} was changed, or sent, meanwhile: read it again`;
-    answers.set(asked, { error: new ConflictError('draft', text) });
-    return false;
-  });
+  const left: Ready[] = [];
+  for (const one of ready) {
+    const { draft } = one.asked.mail;
+    const error = draft && (await refusedDraft(trx, draft.id, held.get(draft.id)));
+    if (error) answers.set(one.asked, { error });
+    else left.push(one);
+  }
+  return left;
+}
+
+/** `state`: undefined where it is not as it was read. */
+async function refusedDraft(
+  trx: Db,
+  id: string,
+  state: string | undefined,
+): Promise<ConflictError | null> {
+  if (state === 'open') return null;
+  if (state === undefined) {
+    const text = `${id} was changed, or sent, meanwhile: read it again`;
+    return new ConflictError('draft', text);
+  }
+  return (await isProposed(trx, state)) ? proposedError(id, state) : null;
+}
+
+/** What is refused to a draft that a person decides on. */
+export function proposedError(id: string, actionId: string): ConflictError {
+  return new ConflictError('draft', `${id} is proposed: a person decides on ${actionId} first`);
 }
 
 /** What is the same in every result. */

@@ -61,18 +61,24 @@ const lockDrafts = lockerOf<DraftTables>('drafts');
 const selectRead = statement((db: Kysely<DraftTables>, parameter: ParameterOf<{ ids: unknown }>) =>
   db
     .selectFrom('drafts')
-    .select(['id', 'updated_at'])
+    .select(['id', 'updated_at', 'state'])
     .where(isOneOf(db, 'id', parameter('ids'))),
 );
 
-/** Holds drafts, and says which of them are as they were read: others were changed since, or are gone. */
-export async function holdDrafts(db: Db, read: readonly DraftRead[]): Promise<Set<string>> {
-  if (read.length === 0) return new Set();
+/**
+ * Holds drafts; the states of those that are as they were read, by id. Others were changed since, or are gone.
+ */
+export async function holdDrafts(
+  db: Db,
+  read: readonly DraftRead[],
+): Promise<Map<string, DraftRow['state']>> {
+  if (read.length === 0) return new Map();
   const ids = read.map(({ id }) => id);
   await lockDrafts(db, ids);
   const rows = await selectRead(db, { ids: idList(db, ids) });
-  const updatedAt = new Map(rows.map((row) => [row.id, row.updated_at]));
-  return new Set(read.flatMap((one) => (updatedAt.get(one.id) === one.updatedAt ? one.id : [])));
+  const updatedAt = new Map(read.map((one) => [one.id, one.updatedAt]));
+  const unchanged = rows.filter((row) => row.updated_at === updatedAt.get(row.id));
+  return new Map(unchanged.map((row) => [row.id, row.state]));
 }
 
 const deleteRead = change((db: Kysely<DraftTables>, parameter: ParameterOf<DraftRead>) =>
