@@ -29,7 +29,7 @@ import {
   type ThreadRow,
 } from './queries.ts';
 import { restateThread } from './restate.ts';
-import { insertDocuments } from './search-queries.ts';
+import { type Findable, insertDocuments } from './search-queries.ts';
 import { isSpam } from './spam.ts';
 import { isFromBefore } from './store-age.ts';
 
@@ -132,8 +132,14 @@ async function grow(app: App, trx: Db, thread: ThreadRow, arrival: Arrival): Pro
   await moveLabels(trx, thread.id, message.created_at);
 }
 
-/** Puts one mail where it belongs; returns the id of its thread. */
-async function takeOne(app: App, trx: Db, arrival: Arrival): Promise<string> {
+/** The thread of a mail, and by what it is found. */
+interface Taken {
+  threadId: string;
+  findable: Findable;
+}
+
+/** Puts one mail where it belongs. */
+async function takeOne(app: App, trx: Db, arrival: Arrival): Promise<Taken> {
   const { message, recipients, found, mailbox } = arrival;
   const envelope = fromJson<InboundEnvelope>(message.inbound_envelope);
   const seeker = {
@@ -164,8 +170,7 @@ async function takeOne(app: App, trx: Db, arrival: Arrival): Promise<string> {
     text: found.text ?? [found.new_content, found.quoted_content].join('\n'),
     hasAttachment: hasAttachments(found),
   };
-  await insertDocuments(trx, [findable]);
-  return thread.id;
+  return { threadId: thread.id, findable };
 }
 
 async function tell(app: App, trx: Db, arrival: Arrival, threadId: string): Promise<void> {
@@ -184,10 +189,13 @@ async function tell(app: App, trx: Db, arrival: Arrival, threadId: string): Prom
  * nothing is told. The caller holds the messages.
  */
 export async function takeIn(app: App, trx: Db, arrived: readonly Arrived[]): Promise<void> {
+  const findables: Findable[] = [];
   for (const arrival of await arrivalsOf(trx, arrived)) {
-    const threadId = await takeOne(app, trx, arrival);
+    const { threadId, findable } = await takeOne(app, trx, arrival);
+    findables.push(findable);
     if (!(await isFromBefore(app, arrival.message.created_at))) {
       await tell(app, trx, arrival, threadId);
     }
   }
+  await insertDocuments(trx, findables);
 }
