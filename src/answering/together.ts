@@ -59,10 +59,12 @@ export async function sendTogether(app: App, trx: Db, asked: readonly Asking[]):
   intakeOf(app).took(asked.length);
   await openAccept(app, trx, asked);
   const answers: Answers = new Map();
-  let left = asked;
-  while (left.length > 0) {
-    await answerRound(app, trx, await roundOf(trx, left), answers);
-    left = left.filter((one) => !answers.has(one));
+  // All at once, before anything that others wait for: a round waits for no key of another daemon.
+  const owned = await keepFirst(trx, asked, answers);
+  for (;;) {
+    const left = asked.filter((one) => !answers.has(one));
+    if (left.length === 0) break;
+    await answerRound(app, trx, await roundOf(trx, left), owned, answers);
   }
   return asked.map((one) => answers.get(one) ?? unanswered());
 }
@@ -76,7 +78,7 @@ function namesOf({ mail, claim }: Asking, { threadId }: Place): string[] {
   return [
     ...(threadId === null ? [] : [threadId]),
     ...(mail.draft ? [mail.draft.id] : []),
-    ...(claim ? [idempotencyName(claim.organization_id, claim.claim_key)] : []),
+    ...(claim ? [nameOf(claim)] : []),
   ];
 }
 
@@ -97,9 +99,12 @@ async function answerRound(
   app: App,
   trx: Db,
   round: readonly Placed[],
+  owned: ReadonlySet<Asking>,
   answers: Answers,
 ): Promise<void> {
-  const fresh = await withoutRepeats(trx, round, answers);
+  const others = round.flatMap(({ asked }) => (owned.has(asked) ? [] : asked));
+  await keepOrRepeat(trx, others, answers);
+  const fresh = round.filter(({ asked }) => !answers.has(asked));
   const open = await ofOpenMailboxes(trx, fresh, answers);
   const sifted = await withRecipients(app, trx, open, answers);
   const ready = await withTheirDrafts(trx, sifted, answers);
@@ -112,20 +117,33 @@ async function answerRound(
   await keepAnswers(trx, fresh, answers);
 }
 
-/** Keeps the keys of what is asked for the first time; the rest is answered as then. */
-async function withoutRepeats(
+function nameOf(claim: IdempotencyRow): string {
+  return idempotencyName(claim.organization_id, claim.claim_key);
+}
+
+/** Keeps the keys of what is asked for the first time; the rest is answered as then. No key comes twice. */
+async function keepOrRepeat(trx: Db, asked: readonly Asking[], answers: Answers): Promise<void> {
+  const made = await keepKeys(
+    trx,
+    asked.flatMap(({ claim }) => claim ?? []),
+  );
+  for (const one of asked) {
+    const known = one.claim && made.get(nameOf(one.claim));
+    if (one.claim && known) answers.set(one, answerAgain(one.claim, known));
+  }
+}
+
+/** The same for the first mail of each key; those whose key is kept by that. */
+async function keepFirst(
   trx: Db,
-  round: readonly Placed[],
+  asked: readonly Asking[],
   answers: Answers,
-): Promise<Placed[]> {
-  const claims = round.flatMap(({ asked }) => asked.claim ?? []);
-  const made = await keepKeys(trx, claims);
-  return round.filter(({ asked }) => {
-    const { claim } = asked;
-    const known = claim && made.get(idempotencyName(claim.organization_id, claim.claim_key));
-    if (known) answers.set(asked, answerAgain(claim, known));
-    return !known;
-  });
+): Promise<Set<Asking>> {
+  const byName = new Map<string, Asking>();
+  for (const one of asked.toReversed()) if (one.claim) byName.set(nameOf(one.claim), one);
+  const first = [...byName.values()];
+  await keepOrRepeat(trx, first, answers);
+  return new Set(first);
 }
 
 /** Why nothing goes from a mailbox now. */

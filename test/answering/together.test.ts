@@ -143,7 +143,7 @@ describe.each(stores)('mail that is asked for together, on %s', (store) => {
       const { id: draftId } = await createDraft(app, operator, mailboxId, body);
       const send = () => sendDraft(app, by, { mailboxId, draftId }, null);
       const results = outcomes(await Promise.allSettled([send(), send(), send()]));
-      expect(results).toEqual([status, 'ConflictError', 'ConflictError']);
+      expect(results.sort()).toEqual(['ConflictError', 'ConflictError', status]);
     }
     expect(await rowsIn(test)).toMatchObject({ messages: 1 });
   });

@@ -33,20 +33,19 @@ export interface FullTextQuestion {
 }
 
 const scopeCharacters = 5;
-/** Between words that no phrase goes across: no word is this. */
-const nothing = '_';
 
 function prefixOf(scope: string): string {
   const digest = hash('sha256', scope, 'buffer');
   return digest.readUIntBE(0, 6).toString(36).padStart(10, '0').slice(-scopeCharacters);
 }
 
-/** The words in their order, as the tokenizer of FTS5 takes them apart again. */
+/**
+ * The words in their order, as the tokenizer of FTS5 takes them apart again. The prefix alone, which no word
+ * is, stands where no phrase goes across.
+ */
 function fts5Text({ scope, document }: FullTextEntry): string {
   const prefix = prefixOf(scope);
-  return placesOf(document)
-    .map((word) => (word === gap ? nothing : prefix + word))
-    .join(' ');
+  return prefix + placesOf(document).join(` ${prefix}`);
 }
 
 /** Each word with its places. Words have neither `'` nor `\`. */
