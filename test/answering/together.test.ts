@@ -7,6 +7,9 @@ import { createDraft, sendDraft } from '../../src/answering/drafts.ts';
 import type { ReplyResult } from '../../src/answering/schema.ts';
 import type { Caller } from '../../src/api/route.ts';
 import { createMailbox, pauseMailbox } from '../../src/mailboxes/mailboxes.ts';
+import { addLabels } from '../../src/threads/labels.ts';
+import { listThreadsQuery } from '../../src/threads/schema.ts';
+import { listThreads } from '../../src/threads/threads.ts';
 import { agentOf, callerOf } from '../mailbox-actions/fixtures.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
@@ -146,6 +149,29 @@ describe.each(stores)('mail that is asked for together, on %s', (store) => {
       expect(results.sort()).toEqual(['ConflictError', 'ConflictError', status]);
     }
     expect(await rowsIn(test)).toMatchObject({ messages: 1 });
+  });
+
+  it('brings the threads that it goes into to the front of their labels', async () => {
+    const { app, clock, operator } = test;
+    const listed = async () => {
+      const query = listThreadsQuery.parse({ label: 'urgent' });
+      const { items } = await listThreads(app, operator, mailboxId, query);
+      return items.map(({ subject }) => subject);
+    };
+    const ids = await asked(3);
+    const { items } = await listThreads(app, operator, mailboxId, listThreadsQuery.parse({}));
+    for (const { id, subject } of items) {
+      if (subject === 'Question 2') continue;
+      await addLabels(app, operator, mailboxId, id, { labels: ['urgent'] });
+    }
+    for (const order of [
+      [1, 0],
+      [0, 1],
+    ]) {
+      await clock.advance(1_000);
+      await Promise.all([answer(ids[order[0] ?? 0] ?? ''), answer(ids[2] ?? '')]);
+      expect(await listed()).toEqual(order.map((number) => `Question ${number}`));
+    }
   });
 
   it('with one subject to the same person begins a thread each, of which one is found by it', async () => {
