@@ -17,6 +17,8 @@ import { watchQueries } from '../support/watched-queries.ts';
 import { countsOf, mailboxOf, takeMail, threadAll } from '../threads/mails.ts';
 import { config, rowsIn } from './world.ts';
 
+const dayMs = 24 * 3_600_000;
+
 describe.each(stores)('mail that is asked for together, on %s', (store) => {
   const test = eachApp({ store, config });
   let mailboxId: string;
@@ -186,5 +188,21 @@ describe.each(stores)('mail that is asked for together, on %s', (store) => {
     const named = new Set(rows.map((row) => row.thread_id));
     expect(named.size).toBe(1);
     expect(sent.map(({ threadId }) => threadId)).toEqual(expect.arrayContaining([...named]));
+  });
+
+  it('and comes later with the same subject is what an answer without a parent joins', async () => {
+    const { app, clock } = test;
+    const news = { to: ['bo@example.com'], subject: 'News', text: 'x' };
+    const first = await sendNew(app, program, mailboxId, news, null);
+    clock.set(clock.now() + 6 * dayMs);
+    const second = await sendNew(app, program, mailboxId, news, null);
+    clock.set(clock.now() + 6 * dayMs);
+    await takeMail(app, { from: 'bo@example.com', subject: 'Re: News' });
+    await threadAll(app);
+    const { items } = await listThreads(app, test.operator, mailboxId, listThreadsQuery.parse({}));
+    expect(items.map(({ id, messageCount }) => [id, messageCount])).toEqual([
+      [second.threadId, 2],
+      [first.threadId, 1],
+    ]);
   });
 });
