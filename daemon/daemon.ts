@@ -24,6 +24,7 @@ import { createReportReader } from '../src/reports/reports.ts';
 import { addProcessMetrics } from '../src/runtime/metrics.ts';
 import { sweepIdempotencyKeys } from '../src/sending/send.ts';
 import { lockDaemon, storeLocation } from '../src/store/open.ts';
+import { createThreadIndexer } from '../src/threads/indexer.ts';
 import { sweepThreads, wakeThreads } from '../src/threads/jobs.ts';
 import { watchActiveHosts } from '../src/tracking/custom/active-hosts.ts';
 import { createTrackingHostLoop } from '../src/tracking/custom/loop.ts';
@@ -213,6 +214,9 @@ function startLesserWork(app: App, pipeline: Pipeline, onStop: OnStop): void {
     isPressing: pressingOf(app),
     isWorking: () => pipeline.load() > 0,
   };
+  const indexer = createThreadIndexer(app, surroundings);
+  indexer.start();
+  onStop(() => indexer.stop());
   const filler = createSearchFiller(app, surroundings);
   filler.start();
   onStop(() => filler.stop());

@@ -2,63 +2,24 @@
 // whose recipients, sender, subject and thread follow from what it answers; send.ts sends it.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { ForbiddenError, ResourceNotFoundError } from '../errors.ts';
+import { ForbiddenError } from '../errors.ts';
 import { findHostedSender } from '../mailboxes/addresses.ts';
 import { getMailboxRow, withoutSubaddress } from '../mailboxes/mailboxes.ts';
-import { type MailboxAddressRow, type MailboxRow, selectAddresses } from '../mailboxes/queries.ts';
-import { finishProjection, type InboundEnvelope, readProjection } from '../messages/projection.ts';
-import { findMessageRow, findRecipients, type MessageRow } from '../messages/queries.ts';
+import type { MailboxAddressRow, MailboxRow } from '../mailboxes/queries.ts';
+import type { InboundEnvelope } from '../messages/projection.ts';
+import { findRecipients, type MessageRow } from '../messages/queries.ts';
 import { answerSubject, forwardSubject } from '../mime/subject.ts';
 import { foldAddress } from '../net/address.ts';
 import { resolveSender } from '../senders/resolve.ts';
 import { type Db, fromJson } from '../store/db.ts';
-import { findThread, findThreadMessages, type ThreadMessageKind } from '../threads/queries.ts';
 import { forwardedContent } from './forwarded.ts';
+import { type Found, findAnswered } from './found.ts';
 import { refuseAutoReply } from './loops.ts';
 import type { Mail } from './mail.ts';
 import { originalOf } from './original.ts';
 import { type Answered, answerRecipients } from './recipients.ts';
 import type { ForwardInput, NewMessage, ReplyInput, ReplyResult } from './schema.ts';
 import { requireActive, sendMail } from './send.ts';
-
-/** A message in a mailbox, as it is answered. */
-interface Found {
-  mailbox: MailboxRow;
-  addresses: readonly MailboxAddressRow[];
-  message: MessageRow;
-  threadId: string;
-  kind: ThreadMessageKind;
-}
-
-/** What came in a moment ago may be in no thread yet: it is put there now. */
-async function placeOf(app: App, mailboxId: string, message: MessageRow) {
-  const { db } = app.store;
-  const [placed] = await findThreadMessages(db, [message.id]);
-  if (placed || message.mailbox_id !== mailboxId) return placed;
-  await readProjection(app, message);
-  await finishProjection(app, message.id, null);
-  return (await findThreadMessages(db, [message.id]))[0];
-}
-
-/** The message of a mailbox, and where it is. @throws ResourceNotFoundError. */
-export async function findAnswered(
-  app: App,
-  organizationId: string,
-  mailboxId: string,
-  messageId: string,
-): Promise<Found> {
-  const { db } = app.store;
-  const mailbox = await getMailboxRow(db, organizationId, mailboxId);
-  const message = await findMessageRow(db, messageId);
-  const isOurs = message?.organization_id === organizationId;
-  const placed = isOurs ? await placeOf(app, mailboxId, message) : undefined;
-  const thread = placed && (await findThread(db, placed.thread_id));
-  if (!message || !placed || thread?.mailbox_id !== mailboxId) {
-    throw new ResourceNotFoundError('message', messageId);
-  }
-  const addresses = await selectAddresses(db, [mailboxId]);
-  return { mailbox, addresses, message, threadId: thread.id, kind: placed.kind };
-}
 
 function ownAddressOf(addresses: readonly MailboxAddressRow[], email: string) {
   const folded = foldAddress(email);
@@ -105,8 +66,10 @@ async function fromOf(app: App, { mailbox, addresses, message }: Found): Promise
   return { email: first, name };
 }
 
-async function answeredOf(app: App, message: MessageRow): Promise<Answered> {
-  const recipients = await findRecipients(app.store.db, [message.id]);
+/** Without `all`, mail that came in is answered to who wrote it: who else got it is not asked. */
+async function answeredOf(app: App, message: MessageRow, all: boolean): Promise<Answered> {
+  const isAsked = all || message.direction === 'outbound';
+  const recipients = isAsked ? await findRecipients(app.store.db, [message.id]) : [];
   const ofKind = (kind: 'to' | 'cc') =>
     recipients.filter((one) => one.kind === kind).map(({ email }) => email);
   return {
@@ -121,7 +84,7 @@ async function answeredOf(app: App, message: MessageRow): Promise<Answered> {
 /** What an answer to a message is, but for its words. */
 export async function answerTo(app: App, found: Found, all: boolean) {
   const isOwn = (email: string) => ownAddressOf(found.addresses, email) !== undefined;
-  const recipients = answerRecipients(await answeredOf(app, found.message), isOwn, all);
+  const recipients = answerRecipients(await answeredOf(app, found.message, all), isOwn, all);
   return {
     ...recipients,
     threadId: found.threadId,
@@ -146,7 +109,7 @@ export async function reply(
   { all, key }: { all: boolean; key: string | null },
 ): Promise<ReplyResult> {
   const { mailboxId, messageId } = at;
-  const found = await findAnswered(app, caller.organizationId, mailboxId, messageId);
+  const found = await findAnswered(app, caller, at);
   requireActive(found.mailbox);
   refuseAutoReply(caller, messageId, found.kind);
   const { cc, ...answer } = await answerTo(app, found, all);
@@ -173,7 +136,7 @@ export async function forward(
   key: string | null,
 ): Promise<ReplyResult> {
   const { mailboxId, messageId } = at;
-  const found = await findAnswered(app, caller.organizationId, mailboxId, messageId);
+  const found = await findAnswered(app, caller, at);
   requireActive(found.mailbox);
   const { attachments, ...original } = await originalOf(app, caller, found.message);
   const written = { text: body.text ?? null, html: body.html ?? null };

@@ -22,9 +22,10 @@ import { prepareContent, type SendContent } from '../sending/content.ts';
 import { countTaken } from '../sending/send.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { endDraft } from '../threads/draft-queries.ts';
-import { type Mail, payloadOf, siftRecipients } from './mail.ts';
+import { acceptMails, openAccept, placesOf } from './accept.ts';
+import { type Mail, payloadOf, siftRecipients, summaryOf } from './mail.ts';
 import type { ApproveAction } from './schema.ts';
-import { acceptMail, openAccept, requireActive, requireWhole, summaryOf } from './send.ts';
+import { requireActive, requireWhole } from './send.ts';
 
 interface At {
   mailboxId: string;
@@ -87,12 +88,15 @@ async function execute(app: App, trx: Db, { row, mail, content }: Approved): Pro
   if (!caller) {
     return failed(row, mail, 'ForbiddenError', `The API key ${row.actor_id} is revoked`);
   }
-  const sifted = await siftRecipients(trx, row.organization_id, mail);
-  if (sifted.isEmpty) {
+  const [sifted] = await siftRecipients(trx, [{ organizationId: row.organization_id, mail }]);
+  if (!sifted || sifted.isEmpty) {
     const text = 'Nobody is left to send it to: all its recipients are blocked or malformed';
     return failed(row, mail, 'ForbiddenError', text);
   }
-  const sent = await acceptMail(app, trx, { caller, mailbox, mail, content }, sifted);
+  const outgoing = { caller, mailboxId: mailbox.id, mail, content };
+  const [place = { threadId: null, isAnswer: false }] = await placesOf(trx, [outgoing]);
+  const [sent] = await acceptMails(app, trx, [{ ...outgoing, ...place, sifted }]);
+  if (!sent) throw new Error(`${row.id} was left without an answer`);
   if ('error' in sent) {
     if (passes(sent.error)) throw sent.error;
     return failed(row, mail, sent.error._tag, sent.error.message);
@@ -124,7 +128,7 @@ export async function approveAction(
   const content =
     proposed && (await prepareContent(app, caller.organizationId, payloadOf(proposed.mail)));
   const action = await app.store.write(async (trx) => {
-    if (content) await openAccept(app, trx, caller.organizationId, at.mailboxId, content);
+    if (content) await openAccept(app, trx, [{ caller, mailboxId: at.mailboxId, content }]);
     const { row } = await decide(app, trx, caller, at, { state: 'approved', note });
     if (!proposed || !content) throw new Error(`${row.id} was decided without its content`);
     const { mail, changes } = proposed;

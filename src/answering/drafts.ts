@@ -13,7 +13,7 @@ import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { ConflictError, ResourceNotFoundError, ValidationError } from '../errors.ts';
+import { ResourceNotFoundError, ValidationError } from '../errors.ts';
 import { record } from '../events/record.ts';
 import { isProposed } from '../mailbox-actions/queries.ts';
 import { getMailboxRow } from '../mailboxes/mailboxes.ts';
@@ -22,9 +22,11 @@ import { timeOfId } from '../runtime/ids.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { type DraftRow, drafts, selectDrafts } from '../threads/draft-queries.ts';
 import { beginDraftThread, endDraftThread } from '../threads/drafted.ts';
-import { answerTo, defaultFrom, findAnswered } from './answers.ts';
+import { answerTo, defaultFrom } from './answers.ts';
+import { findAnswered } from './found.ts';
 import { refuseAutoReply } from './loops.ts';
 import type { Mail } from './mail.ts';
+import { resultBefore } from './repeats.ts';
 import type {
   Attachment,
   CreateDraft,
@@ -33,7 +35,8 @@ import type {
   ReplyResult,
   UpdateDraft,
 } from './schema.ts';
-import { requireActive, resultBefore, sendMail } from './send.ts';
+import { requireActive, sendMail } from './send.ts';
+import { proposedError } from './together.ts';
 
 /** What a row keeps. */
 interface Content {
@@ -106,7 +109,7 @@ async function getOpenRow(db: Db, organizationId: string, at: At): Promise<Draft
   const row = await getDraftRow(db, organizationId, at);
   const actionId = await proposalOf(db, row);
   if (actionId === null) return row;
-  throw new ConflictError('draft', `${row.id} is proposed: a person decides on ${actionId} first`);
+  throw proposedError(row.id, actionId);
 }
 
 /** The drafts of a mailbox, newest first. @throws ResourceNotFoundError, ValidationError (cursor). */
@@ -135,8 +138,8 @@ export async function getDraft(app: App, { organizationId }: Caller, at: At): Pr
 }
 
 /** What an answer begins with. */
-async function answerOf(app: App, { organizationId }: Caller, mailboxId: string, id: string) {
-  const found = await findAnswered(app, organizationId, mailboxId, id);
+async function answerOf(app: App, caller: Caller, mailboxId: string, messageId: string) {
+  const found = await findAnswered(app, caller, { mailboxId, messageId });
   const { to, cc, subject, threadId } = await answerTo(app, found, false);
   return { begun: { to, cc, subject }, threadId };
 }
@@ -234,7 +237,8 @@ export async function sendDraft(
   const mailbox = await getMailboxRow(db, organizationId, at.mailboxId);
   requireActive(mailbox);
   const answered = row.in_reply_to_message_id;
-  const found = answered && (await findAnswered(app, organizationId, at.mailboxId, answered));
+  const found =
+    answered && (await findAnswered(app, caller, { mailboxId: at.mailboxId, messageId: answered }));
   if (found) refuseAutoReply(caller, found.message.id, found.kind);
   const mail: Mail = {
     ...content,

@@ -10,7 +10,7 @@ import { findMessageRows } from '../messages/queries.ts';
 import { idPattern } from '../runtime/ids.ts';
 import type { Db } from '../store/db.ts';
 import type { ThreadMessageKind } from '../threads/queries.ts';
-import { selectRecent } from '../threads/recent-queries.ts';
+import { selectBusy, selectRecent } from '../threads/recent-queries.ts';
 
 const spanMs = 3_600_000;
 const mostSends = 5;
@@ -32,14 +32,30 @@ function idIn(messageIdHeader: string): string | null {
   return ownId.test(local) ? local : null;
 }
 
-/** Whether a program has said enough in a thread, until a person says something. */
-export async function isRunaway(
+interface Saying {
+  caller: Caller;
+  threadId: string | null;
+}
+
+/** Those by programs that have said enough in their thread, until a person says something. */
+export async function findRunaways<Said extends Saying>(
   trx: Db,
-  caller: Caller,
-  threadId: string | null,
+  sayings: readonly Said[],
   now: number,
-): Promise<boolean> {
-  if (threadId === null || !isService(caller)) return false;
+): Promise<Set<Said>> {
+  const asked = sayings.filter(({ caller }) => isService(caller));
+  const threadIds = asked.flatMap(({ threadId }) => threadId ?? []);
+  const busy = await selectBusy(trx, threadIds, now - spanMs + 1, mostSends);
+  const found = new Set<Said>();
+  for (const one of asked) {
+    const { threadId } = one;
+    if (threadId === null || !busy.has(threadId)) continue;
+    if (await isRunaway(trx, threadId, now)) found.add(one);
+  }
+  return found;
+}
+
+async function isRunaway(trx: Db, threadId: string, now: number): Promise<boolean> {
   const recent = await selectRecent(trx, threadId, now - spanMs + 1, mostRead);
   const said = recent.filter(({ kind }) => kind === 'person' || kind === 'sent');
   if (said.filter(({ kind }) => kind === 'sent').length < mostSends) return false;

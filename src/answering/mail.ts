@@ -1,9 +1,10 @@
 // A mail that is to go from a mailbox, as answers, forwarded and new mail and drafts are made of: it is what
 // a proposal keeps. Who gets it is sifted as it goes: what is malformed or blocked is left out.
-import { findBlocked } from '../blocks/suppression.ts';
+import { type ActiveBlocks, findBlockedOf, sendKey } from '../blocks/suppression.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
 import { foldAddress, parseAddress } from '../net/address.ts';
 import type { Db } from '../store/db.ts';
+import { sentPreview } from '../threads/restate.ts';
 import type { Attachment, SkippedRecipient } from './schema.ts';
 
 export interface Mail {
@@ -23,6 +24,12 @@ export interface Mail {
   attachments: Attachment[];
 }
 
+/** What is shown of a mail in its action. */
+export function summaryOf(mail: Mail): Record<string, unknown> {
+  const { to, cc, bcc, subject, text, attachments } = mail;
+  return { to, cc, bcc, subject, preview: sentPreview(text), attachments: attachments.length };
+}
+
 type Addressed = Pick<Mail, 'to' | 'cc' | 'bcc'>;
 
 const kinds = ['to', 'cc', 'bcc'] as const;
@@ -33,17 +40,34 @@ export interface Sifted extends Addressed {
   isEmpty: boolean;
 }
 
-/** Asks the blocks once. */
+/** Sifts mails, one for each in order; the blocks are asked once for all. */
 export async function siftRecipients(
   trx: Db,
-  organizationId: string,
-  mail: Addressed,
-): Promise<Sifted> {
-  const parsed = new Map(
-    kinds.flatMap((kind) => mail[kind].map((text) => [text, parseAddress(text)?.email] as const)),
+  mails: readonly { organizationId: string; mail: Addressed }[],
+): Promise<Sifted[]> {
+  const parsed = mails.map(({ mail }) => parsedOf(mail));
+  const blocked = await findBlockedOf(
+    trx,
+    mails.map(({ organizationId }, index) => {
+      const addresses = [...(parsed[index]?.values() ?? [])].flatMap((email) => email ?? []);
+      return { organizationId, addresses };
+    }),
   );
-  const folded = [...parsed.values()].flatMap((email) => (email ? foldAddress(email) : []));
-  const blocks = await findBlocked(trx, organizationId, [...new Set(folded)]);
+  return mails.map(({ organizationId, mail }, index) => {
+    const blocks = blocked.get(sendKey(organizationId, null)) ?? new Map();
+    return sift(mail, parsed[index] ?? new Map(), blocks);
+  });
+}
+
+/** By what is written: the address that it is, in normal form. */
+type Parsed = ReadonlyMap<string, string | undefined>;
+
+function parsedOf(mail: Addressed): Parsed {
+  const written = kinds.flatMap((kind) => mail[kind]);
+  return new Map(written.map((text) => [text, parseAddress(text)?.email]));
+}
+
+function sift(mail: Addressed, parsed: Parsed, blocks: ActiveBlocks): Sifted {
   const skipped: SkippedRecipient[] = [];
   const skip = (address: string, reason: SkippedRecipient['reason']) => {
     if (skipped.some((one) => one.address === address)) return;

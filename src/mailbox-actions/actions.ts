@@ -102,20 +102,39 @@ function rowOf(app: App, caller: Caller, keyId: string, action: ActionOf): queri
   };
 }
 
+/** Something that was done, and who did it. */
+export interface Doing extends ActionOf {
+  caller: Caller;
+}
+
 /**
- * Notes what a key did, in the transaction in which it did it: null for the operator, whose doings
- * are no actions.
+ * Notes what keys did, in the transaction in which they did it; returns the ids, null for what the operator
+ * did: that is no action.
  */
+export async function storeActions(
+  app: App,
+  trx: Db,
+  doings: readonly Doing[],
+): Promise<(string | null)[]> {
+  const rows = doings.map(({ caller, ...action }) =>
+    caller.keyId === null ? null : rowOf(app, caller, caller.keyId, action),
+  );
+  await queries.insertActions(
+    trx,
+    rows.flatMap((row) => row ?? []),
+  );
+  return rows.map((row) => row?.id ?? null);
+}
+
+/** The same for one. */
 export async function storeAction(
   app: App,
   trx: Db,
   caller: Caller,
   action: ActionOf,
 ): Promise<string | null> {
-  if (caller.keyId === null) return null;
-  const row = rowOf(app, caller, caller.keyId, action);
-  await queries.insertAction(trx, row);
-  return row.id;
+  const [id = null] = await storeActions(app, trx, [{ ...action, caller }]);
+  return id;
 }
 
 /** A proposal as it waits. */
@@ -148,7 +167,7 @@ export async function storeProposal(
     state: 'proposed',
     expires_at: now + keptMs,
   };
-  await queries.insertAction(trx, row);
+  await queries.insertActions(trx, [row]);
   await queries.insertProposal(trx, row.id, content);
   const shown = presentAction(row);
   const event = told(mailboxActionProposed, shown);

@@ -1,6 +1,6 @@
 // All SQL on `mailbox_actions` and `mailbox_proposals`. Rows only, no decisions. Whatever makes an action,
 // or moves it, notes it for the counts of its hour.
-import { type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
+import { bulkInsert, type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
 import { rowsOf } from '../store/rows.ts';
 import { noteAction } from './hour-queries.ts';
 import type { ActionState, ActionType } from './schema.ts';
@@ -38,9 +38,30 @@ interface ActionTables {
 
 export const actions = rowsOf<ActionRow>('mailbox_actions', 'action');
 
-export async function insertAction(db: Db, row: ActionRow): Promise<void> {
-  await actions.insert(db, row);
-  noteAction(db, row, row.state, 1);
+const insertRows = bulkInsert<ActionTables>('mailbox_actions', [
+  'id',
+  'organization_id',
+  'mailbox_id',
+  'type',
+  'state',
+  'actor_kind',
+  'actor_id',
+  'actor_name',
+  'by_person',
+  'message_id',
+  'thread_id',
+  'summary',
+  'created_at',
+  'decided_at',
+  'decided_by',
+  'note',
+  'expires_at',
+  'failure',
+] satisfies (keyof ActionRow)[]);
+
+export async function insertActions(db: Db, rows: readonly ActionRow[]): Promise<void> {
+  await insertRows(db, rows);
+  for (const row of rows) noteAction(db, row, row.state, 1);
 }
 
 export async function insertProposal(db: Db, actionId: string, content: string): Promise<void> {

@@ -231,19 +231,21 @@ export async function insertMailboxAddress(db: Db, row: MailboxAddressRow): Prom
   return inserted.length > 0;
 }
 
+const addressesOf = statement<MailboxTables, { ids: unknown }, MailboxAddressRow>((db, parameter) =>
+  db
+    .selectFrom('mailbox_addresses')
+    .selectAll()
+    .where(isOneOf(db, 'mailbox_id', parameter('ids')))
+    .orderBy('mailbox_id')
+    .orderBy('id'),
+);
+
 /** The addresses of these mailboxes, oldest first. */
-export function selectAddresses(
+export async function selectAddresses(
   db: Db,
   mailboxIds: readonly string[],
 ): Promise<MailboxAddressRow[]> {
-  if (mailboxIds.length === 0) return Promise.resolve([]);
-  return tables<MailboxTables>(db)
-    .selectFrom('mailbox_addresses')
-    .selectAll()
-    .where('mailbox_id', 'in', mailboxIds)
-    .orderBy('mailbox_id')
-    .orderBy('id')
-    .execute();
+  return mailboxIds.length === 0 ? [] : addressesOf(db, { ids: idList(db, mailboxIds) });
 }
 
 /** Takes one address from a mailbox, or (null) all. */

@@ -1,5 +1,6 @@
 // All SQL on `idempotency_claims`: keys kept with the answer of their request. Rows only, no decisions.
-import { type Db, engineOf, tables } from '../store/db.ts';
+import type { Kysely } from 'kysely';
+import { change, type Db, engineOf, type ParameterOf, tables } from '../store/db.ts';
 
 export interface IdempotencyRow {
   organization_id: string;
@@ -78,14 +79,19 @@ export async function deleteIdempotencyKeysBefore(
   return rows.length;
 }
 
-/** Gives a key that is kept its answer, and the message that it made, if it is one. */
-export async function setKeptResponse(db: Db, made: IdempotencyRow): Promise<void> {
-  await tables<IdempotencyTables>(db)
+type Response = Omit<IdempotencyRow, 'fingerprint' | 'created_at'>;
+
+const setResponse = change((db: Kysely<IdempotencyTables>, parameter: ParameterOf<Response>) =>
+  db
     .updateTable('idempotency_claims')
-    .set({ response: made.response, message_id: made.message_id })
-    .where('organization_id', '=', made.organization_id)
-    .where('claim_key', '=', made.claim_key)
-    .execute();
+    .set({ response: parameter('response'), message_id: parameter('message_id') })
+    .where('organization_id', '=', parameter('organization_id'))
+    .where('claim_key', '=', parameter('claim_key')),
+);
+
+/** Gives a key that is kept its answer, and the message that it made, if it is one. */
+export async function setKeptResponse(db: Db, made: Response): Promise<void> {
+  await setResponse(db, made);
 }
 
 /** Gives a key free that nothing came of. */

@@ -155,6 +155,20 @@ export async function findEndedBetween(
   return rows.map(({ id }) => id);
 }
 
+const shareRows = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('messages')
+    .select('id')
+    .where(isOneOf(db, 'id', parameter('ids')))
+    .orderBy('id')
+    .forKeyShare(),
+);
+
+/** Holds the rows against deletion alone. */
+export async function shareMessages(db: Db, ids: readonly string[]): Promise<void> {
+  if (engineOf(db) === 'postgres') await shareRows(db, { ids: idList(db, ids) });
+}
+
 /** Holds the rows against other transactions, after their deliveries; once a transaction. */
 export const lockMessages = lockerOf<MessageTables>('messages');
 

@@ -48,7 +48,10 @@ export interface AcceptRequest {
   scheduledFor?: number;
 }
 
-export type AcceptResult = { message: Message; replayed: boolean } | { error: ServiceError };
+/** `stored`: the rows of a new message, for who does more with it in the same transaction. */
+export type AcceptResult =
+  | { message: Message; replayed: boolean; stored?: Pick<Draft, 'message' | 'recipients'> }
+  | { error: ServiceError };
 
 /** Accepts a batch inside the caller's write transaction; one result per request, in order. */
 export async function acceptAll(
@@ -105,8 +108,8 @@ export async function acceptAll(
     trx,
     [...drafts.values()].flatMap(({ message }) => (message.scheduled_for === null ? message : [])),
   );
-  for (const [index, { presented }] of drafts) {
-    results[index] = { message: presented, replayed: false };
+  for (const [index, stored] of drafts) {
+    results[index] = { message: stored.presented, replayed: false, stored };
   }
   // What is left repeats a key of this very batch, which may have gone to another daemon.
   const own = new Map(

@@ -61,3 +61,29 @@ export function groupWrites<Item, Result>(
       if (!isOrdered) order();
     });
 }
+
+/**
+ * The same for reads, which need no transaction: returns a function that adds one item to the next batch, which
+ * is read as soon as the event loop has taken in what has come. A batch that fails fails all of its items.
+ */
+export function groupReads<Item, Result>(
+  mostPerBatch: number,
+  read: (items: readonly Item[]) => Promise<Result[]>,
+): (item: Item) => Promise<Result> {
+  const waiting: Waiting<Item, Result>[] = [];
+  const run = async (): Promise<void> => {
+    const batch = waiting.splice(0, mostPerBatch);
+    if (waiting.length > 0) setImmediate(() => void run());
+    try {
+      const results = await read(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  };
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (waiting.length === 1) setImmediate(() => void run());
+    });
+}

@@ -39,6 +39,7 @@ import { threadSearch } from './migrations/0033-thread-search.ts';
 import { contactGroups } from './migrations/0034-contact-groups.ts';
 import { mailboxActions } from './migrations/0035-mailbox-actions.ts';
 import { blockReasons } from './migrations/0036-block-reasons.ts';
+import { threadSearchWaiting } from './migrations/0037-thread-search-waiting.ts';
 
 export const migrations: readonly Migration[] = [
   initial,
@@ -75,6 +76,7 @@ export const migrations: readonly Migration[] = [
   contactGroups,
   mailboxActions,
   blockReasons,
+  threadSearchWaiting,
 ];
 
 export interface MigrationStatus {

@@ -2,7 +2,7 @@
 import type { App } from '../app.ts';
 import { lockMailboxes } from '../mailboxes/queries.ts';
 import type { Db } from '../store/db.ts';
-import { deleteThread, findThread, hasDrafts, insertThread } from './queries.ts';
+import { deleteThread, findThread, hasDrafts, insertThreads, type ThreadRow } from './queries.ts';
 
 interface Drafted {
   organizationId: string;
@@ -19,7 +19,7 @@ export async function beginDraftThread(
 ): Promise<string> {
   const now = app.clock.now();
   const id = app.newId('thread');
-  await insertThread(trx, {
+  const row: ThreadRow = {
     id,
     organization_id: organizationId,
     mailbox_id: mailboxId,
@@ -37,7 +37,8 @@ export async function beginDraftThread(
     preview: null,
     created_at: now,
     updated_at: now,
-  });
+  };
+  await insertThreads(trx, [row]);
   return id;
 }
 

@@ -10,7 +10,7 @@
 //
 // A Message-ID of ours is known by the id of the message before its `@`, as some servers on the way
 // write another name behind it.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { withoutSubaddress } from '../mailboxes/mailboxes.ts';
 import type { MessageRow, RecipientRow } from '../messages/queries.ts';
 import { baseSubject } from '../mime/subject.ts';
@@ -36,7 +36,7 @@ const mostParents = 101;
 const ownId = idPattern('message');
 
 function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+  return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
 function idKey(header: string): string {

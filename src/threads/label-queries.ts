@@ -1,6 +1,14 @@
 // All SQL on `thread_labels`. A row has the activity of its thread, so that a label is a list in order.
 import { type Kysely, sql } from 'kysely';
-import { change, type Db, idList, isOneOf, type ParameterOf, tables } from '../store/db.ts';
+import {
+  change,
+  type Db,
+  idList,
+  isOneOf,
+  type ParameterOf,
+  statement,
+  tables,
+} from '../store/db.ts';
 
 export interface LabelRow {
   thread_id: string;
@@ -53,6 +61,21 @@ export async function copyLabels(db: Db, from: string, to: string): Promise<void
   await sql`insert into thread_labels (thread_id, folded, label, mailbox_id, last_activity_at)
     select ${to}, folded, label, mailbox_id, last_activity_at from thread_labels
     where thread_id = ${from} on conflict do nothing`.execute(db);
+}
+
+const selectLabelled = statement(
+  (db: Kysely<LabelTables>, parameter: ParameterOf<{ threadIds: unknown }>) =>
+    db
+      .selectFrom('thread_labels')
+      .select('thread_id')
+      .distinct()
+      .where(isOneOf(db, 'thread_id', parameter('threadIds'))),
+);
+
+/** Those of these threads that have a label. */
+export async function findLabelled(db: Db, threadIds: readonly string[]): Promise<Set<string>> {
+  const rows = await selectLabelled(db, { threadIds: idList(db, threadIds) });
+  return new Set(rows.map(({ thread_id }) => thread_id));
 }
 
 const setActivity = change(

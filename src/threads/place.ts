@@ -14,7 +14,7 @@ import type { Folder } from './queries.ts';
 import {
   findReferences,
   insertReferences,
-  putReference,
+  putReferences,
   type Reference,
 } from './reference-queries.ts';
 
@@ -63,13 +63,20 @@ export async function findPlace(trx: Db, now: number, seeker: Seeker): Promise<s
   return first;
 }
 
-/** From now on the thread is found by what the message names. */
-export async function keepPlace(
-  trx: Db,
-  { mailboxId, keys, at, isSpam }: Seeker,
-  threadId: string,
-): Promise<void> {
-  const named = { mailboxId, threadId, at };
-  await insertReferences(trx, named, isSpam ? [keys.own] : [keys.own, ...keys.parents]);
-  if (keys.topic !== null && !isSpam) await putReference(trx, named, keys.topic);
+/** A message, and the thread that it is in. */
+export interface Kept extends Seeker {
+  threadId: string;
+}
+
+/** From now on each thread is found by what its message names. */
+export async function keepPlaces(trx: Db, kept: readonly Kept[]): Promise<void> {
+  const named = kept.flatMap(({ mailboxId, keys, at, isSpam, threadId }) => {
+    const hashes = isSpam ? [keys.own] : [keys.own, ...keys.parents];
+    return hashes.map((hash) => ({ mailboxId, hash, threadId, at }));
+  });
+  await insertReferences(trx, named);
+  const topics = kept.flatMap(({ mailboxId, keys, at, isSpam, threadId }) =>
+    keys.topic === null || isSpam ? [] : { mailboxId, hash: keys.topic, threadId, at },
+  );
+  await putReferences(trx, topics);
 }

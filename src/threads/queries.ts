@@ -3,6 +3,7 @@
 // holds the row of its mailbox first.
 import { type Kysely, sql } from 'kysely';
 import {
+  bulkInsert,
   change,
   type Db,
   idList,
@@ -58,31 +59,25 @@ interface ThreadTables {
 
 export const threads = rowsOf<ThreadRow>('threads', 'thread');
 
-const insertRow = change((db: Kysely<ThreadTables>, parameter: ParameterOf<ThreadRow>) =>
-  db.insertInto('threads').values({
-    id: parameter('id'),
-    organization_id: parameter('organization_id'),
-    mailbox_id: parameter('mailbox_id'),
-    folder: parameter('folder'),
-    is_read: parameter('is_read'),
-    is_starred: parameter('is_starred'),
-    last_activity_at: parameter('last_activity_at'),
-    snoozed_until: parameter('snoozed_until'),
-    priority: parameter('priority'),
-    message_count: parameter('message_count'),
-    attachment_count: parameter('attachment_count'),
-    from_address: parameter('from_address'),
-    from_name: parameter('from_name'),
-    subject: parameter('subject'),
-    preview: parameter('preview'),
-    created_at: parameter('created_at'),
-    updated_at: parameter('updated_at'),
-  }),
-);
-
-export async function insertThread(db: Db, row: ThreadRow): Promise<void> {
-  await insertRow(db, row);
-}
+export const insertThreads = bulkInsert<ThreadTables>('threads', [
+  'id',
+  'organization_id',
+  'mailbox_id',
+  'folder',
+  'is_read',
+  'is_starred',
+  'last_activity_at',
+  'snoozed_until',
+  'priority',
+  'message_count',
+  'attachment_count',
+  'from_address',
+  'from_name',
+  'subject',
+  'preview',
+  'created_at',
+  'updated_at',
+] satisfies (keyof ThreadRow)[]);
 
 const selectThread = statement((db: Kysely<ThreadTables>, parameter: ParameterOf<{ id: string }>) =>
   db.selectFrom('threads').selectAll().where('id', '=', parameter('id')),
@@ -92,12 +87,16 @@ export async function findThread(db: Db, id: string): Promise<ThreadRow | undefi
   return (await selectThread(db, { id }))[0];
 }
 
-export function findThreads(db: Db, ids: readonly string[]): Promise<ThreadRow[]> {
-  return tables<ThreadTables>(db)
-    .selectFrom('threads')
-    .selectAll()
-    .where(isOneOf(db, 'id', idList(db, ids)))
-    .execute();
+const selectThreads = statement(
+  (db: Kysely<ThreadTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+    db
+      .selectFrom('threads')
+      .selectAll()
+      .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+export async function findThreads(db: Db, ids: readonly string[]): Promise<ThreadRow[]> {
+  return ids.length === 0 ? [] : selectThreads(db, { ids: idList(db, ids) });
 }
 
 /** What of a thread others than its messages decide. */
@@ -176,20 +175,13 @@ export async function deleteThread(db: Db, id: string): Promise<void> {
   await tables<ThreadTables>(db).deleteFrom('threads').where('id', '=', id).execute();
 }
 
-const insertMessageRow = change(
-  (db: Kysely<ThreadTables>, parameter: ParameterOf<ThreadMessageRow>) =>
-    db.insertInto('thread_messages').values({
-      message_id: parameter('message_id'),
-      thread_id: parameter('thread_id'),
-      at: parameter('at'),
-      kind: parameter('kind'),
-      has_attachments: parameter('has_attachments'),
-    }),
-);
-
-export async function insertThreadMessage(db: Db, row: ThreadMessageRow): Promise<void> {
-  await insertMessageRow(db, row);
-}
+export const insertThreadMessages = bulkInsert<ThreadTables>('thread_messages', [
+  'message_id',
+  'thread_id',
+  'at',
+  'kind',
+  'has_attachments',
+] satisfies (keyof ThreadMessageRow)[]);
 
 const selectMessages = statement(
   (db: Kysely<ThreadTables>, parameter: ParameterOf<{ ids: unknown }>) =>
@@ -202,6 +194,28 @@ const selectMessages = statement(
 /** Those of these messages that are in a thread. */
 export function findThreadMessages(db: Db, ids: readonly string[]): Promise<ThreadMessageRow[]> {
   return selectMessages(db, { ids: idList(db, ids) });
+}
+
+/** A message in a thread, and whose that is. */
+export type PlacedRow = Pick<ThreadMessageRow, 'message_id' | 'thread_id' | 'kind'> &
+  Pick<ThreadRow, 'mailbox_id'>;
+
+const selectPlaced = statement<ThreadTables, { ids: unknown }, PlacedRow>((db, parameter) =>
+  db
+    .selectFrom('thread_messages')
+    .innerJoin('threads', 'threads.id', 'thread_messages.thread_id')
+    .select([
+      'thread_messages.message_id',
+      'thread_messages.thread_id',
+      'thread_messages.kind',
+      'threads.mailbox_id',
+    ])
+    .where(isOneOf(db, 'thread_messages.message_id', parameter('ids'))),
+);
+
+/** Those of these messages that are in a thread. */
+export function findPlaced(db: Db, messageIds: readonly string[]): Promise<PlacedRow[]> {
+  return selectPlaced(db, { ids: idList(db, messageIds) });
 }
 
 export async function deleteThreadMessage(db: Db, messageId: string): Promise<void> {

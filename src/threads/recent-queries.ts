@@ -1,5 +1,6 @@
 // SQL for what was said lately in a thread: who answers by itself asks it, to know whether a person did.
-import { type Db, tables } from '../store/db.ts';
+import type { Kysely } from 'kysely';
+import { type Db, idList, isOneOf, type ParameterOf, statement, tables } from '../store/db.ts';
 import type { ThreadMessageRow } from './queries.ts';
 
 interface MessageTables {
@@ -22,4 +23,33 @@ export function selectRecent(
     .orderBy('message_id', 'desc')
     .limit(limit)
     .execute();
+}
+
+interface Sends {
+  threadIds: unknown;
+  at: number;
+  sends: number;
+}
+
+const busy = statement((db: Kysely<MessageTables>, parameter: ParameterOf<Sends>) =>
+  db
+    .selectFrom('thread_messages')
+    .select('thread_id')
+    .where(isOneOf(db, 'thread_id', parameter('threadIds')))
+    .where('at', '>=', parameter('at'))
+    .where('kind', '=', 'sent')
+    .groupBy('thread_id')
+    .having(({ fn }) => fn.countAll(), '>=', parameter('sends')),
+);
+
+/** Those of these threads into which at least so many messages went since `at` (ms since 1970). */
+export async function selectBusy(
+  db: Db,
+  threadIds: readonly string[],
+  at: number,
+  sends: number,
+): Promise<Set<string>> {
+  if (threadIds.length === 0) return new Set();
+  const rows = await busy(db, { threadIds: idList(db, threadIds), at, sends });
+  return new Set(rows.map(({ thread_id }) => thread_id));
 }

@@ -55,59 +55,52 @@ export function findReferences(
   return selectReferences(db, { mailboxId, hashes: idList(db, hashes) });
 }
 
-interface Named {
+/** By this hash the thread is found. */
+export interface Named {
   mailboxId: string;
+  hash: string;
   threadId: string;
   at: number;
 }
 
-const insertNamed = change(
-  (db: Kysely<ReferenceTables>, parameter: ParameterOf<Named & { hashes: unknown }>) => {
+/** An insert of many, all in one text; `onConflict` says what becomes of what is there. */
+function insertNamed(onConflict: string) {
+  return change((db: Kysely<ReferenceTables>, parameter: ParameterOf<{ named: string }>) => {
     const isPostgres = engineOf(db) === 'postgres';
-    const hashes = parameter('hashes');
-    const at = parameter('at');
+    const named = parameter('named');
     const list = isPostgres
-      ? sql`unnest(${hashes}::text[]) as named (value)`
-      : sql`json_each(${hashes})`;
+      ? sql`json_array_elements(${named}::json) as named (value)`
+      : sql`json_each(${named})`;
+    const at = isPostgres ? sql`(value ->> 3)::bigint` : sql`value ->> 3`;
     const insertion = sql`insert into thread_references (mailbox_id, message_id_hash, thread_id, at)
-      select ${parameter('mailboxId')}, value, ${parameter('threadId')},
-        ${isPostgres ? sql`${at}::bigint` : at}
-      from ${list} where true on conflict do nothing`;
+      select value ->> 0, value ->> 1, value ->> 2, ${at} from ${list} where true
+      on conflict (mailbox_id, message_id_hash) ${sql.raw(onConflict)}`;
     return { compile: () => insertion.compile(db) };
-  },
-);
-
-/** These name the thread from now on; what names a thread already goes on doing so. */
-export async function insertReferences(
-  db: Db,
-  named: Named,
-  hashes: readonly string[],
-): Promise<void> {
-  if (hashes.length === 0) return;
-  await insertNamed(db, { ...named, hashes: idList(db, hashes) });
+  });
 }
 
-const put = change(
-  (db: Kysely<ReferenceTables>, parameter: ParameterOf<Named & { hash: string }>) =>
-    db
-      .insertInto('thread_references')
-      .values({
-        mailbox_id: parameter('mailboxId'),
-        message_id_hash: parameter('hash'),
-        thread_id: parameter('threadId'),
-        at: parameter('at'),
-      })
-      .onConflict((conflict) =>
-        conflict.columns(['mailbox_id', 'message_id_hash']).doUpdateSet((set) => ({
-          thread_id: set.ref('excluded.thread_id'),
-          at: set.ref('excluded.at'),
-        })),
-      ),
-);
+const insertNew = insertNamed('do nothing');
+const put = insertNamed('do update set thread_id = excluded.thread_id, at = excluded.at');
 
-/** This names the thread from now on, whatever it named before. */
-export async function putReference(db: Db, named: Named, hash: string): Promise<void> {
-  await put(db, { ...named, hash });
+function packed(named: Iterable<Named>): string {
+  const rows = [...named].map(({ mailboxId, hash, threadId, at }) => [
+    mailboxId,
+    hash,
+    threadId,
+    at,
+  ]);
+  return JSON.stringify(rows);
+}
+
+/** These name their threads from now on; what names a thread already goes on doing so. */
+export async function insertReferences(db: Db, named: readonly Named[]): Promise<void> {
+  if (named.length > 0) await insertNew(db, { named: packed(named) });
+}
+
+/** These name their threads from now on, whatever they named before; of equal ones the last does. */
+export async function putReferences(db: Db, named: readonly Named[]): Promise<void> {
+  const last = new Map(named.map((one) => [`${one.mailboxId} ${one.hash}`, one]));
+  if (last.size > 0) await put(db, { named: packed(last.values()) });
 }
 
 /** What names one thread names another. */

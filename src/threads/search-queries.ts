@@ -1,8 +1,10 @@
-// The full text of messages in threads (`thread_search`; src/store/full-text has how it is kept). A
-// document goes with its message.
-import type { Db } from '../store/db.ts';
+// The full text of messages in threads (`thread_search`; src/store/full-text has how it is kept), and what
+// is not in it yet (`thread_search_waiting`). Both go with their message.
+import type { Kysely } from 'kysely';
+import { bulkInsert, type Db, idList, isOneOf, type ParameterOf, statement } from '../store/db.ts';
 import { fullTextOf } from '../store/full-text/full-text.ts';
 import type { FullTextQuery } from '../store/full-text/query.ts';
+import { lockerOf } from '../store/locks.ts';
 
 const documents = fullTextOf('thread_search', 'message_id');
 
@@ -16,12 +18,59 @@ export interface Findable {
   hasAttachment: boolean;
 }
 
-/** In the transaction that puts the message into its thread. */
-export async function insertDocument(db: Db, message: Findable): Promise<void> {
-  const { mailboxId: scope, messageId: key, subject, from, text, hasAttachment } = message;
-  const senders = from.filter((one) => one !== null);
-  const document = { subject: subject ?? '', from: senders, text: text ?? '', hasAttachment };
-  await documents.index(db, [{ scope, key, document }]);
+/** In the transaction that puts the messages into their threads. */
+export async function insertDocuments(db: Db, messages: readonly Findable[]): Promise<void> {
+  const entries = messages.map(({ mailboxId, messageId, subject, from, text, hasAttachment }) => {
+    const senders = from.filter((one) => one !== null);
+    const document = { subject: subject ?? '', from: senders, text: text ?? '', hasAttachment };
+    return { scope: mailboxId, key: messageId, document };
+  });
+  await documents.index(db, entries);
+}
+
+/** A message that is not found by its words yet. */
+export interface WaitingRow {
+  message_id: string;
+  mailbox_id: string;
+}
+
+interface WaitingTables {
+  thread_search_waiting: WaitingRow;
+}
+
+export const insertWaiting = bulkInsert<WaitingTables>('thread_search_waiting', [
+  'message_id',
+  'mailbox_id',
+] satisfies (keyof WaitingRow)[]);
+
+const firstWaiting = statement(
+  (db: Kysely<WaitingTables>, parameter: ParameterOf<{ limit: number }>) =>
+    db
+      .selectFrom('thread_search_waiting')
+      .selectAll()
+      .orderBy('message_id')
+      .limit(parameter('limit')),
+);
+
+/** The oldest. */
+export function selectWaiting(db: Db, limit: number): Promise<WaitingRow[]> {
+  return firstWaiting(db, { limit });
+}
+
+const lockWaiting = lockerOf<WaitingTables>('thread_search_waiting', { id: 'message_id' });
+
+const removeWaiting = statement(
+  (db: Kysely<WaitingTables>, parameter: ParameterOf<{ ids: unknown }>) =>
+    db
+      .deleteFrom('thread_search_waiting')
+      .where(isOneOf(db, 'message_id', parameter('ids')))
+      .returningAll(),
+);
+
+/** Takes these out; those that were there still, which the transaction is to make findable. */
+export async function takeWaiting(db: Db, ids: readonly string[]): Promise<WaitingRow[]> {
+  await lockWaiting(db, ids);
+  return removeWaiting(db, { ids: idList(db, ids) });
 }
 
 /** The messages of a mailbox that are found, in no order: up to `limit`, where there may be more. */

@@ -2,31 +2,33 @@
 // answers in, or a new one.
 import type { App } from '../app.ts';
 import { ResourceNotFoundError } from '../errors.ts';
-import { byService, record, told } from '../events/record.ts';
+import { recordEvents, told } from '../events/record.ts';
 import { mailboxMessageSent } from '../mailboxes/events.ts';
 import { lockMailboxes } from '../mailboxes/queries.ts';
 import type { MessageRow, RecipientRow } from '../messages/queries.ts';
 import type { Message } from '../messages/schema.ts';
 import type { Db } from '../store/db.ts';
 import { threadKeys } from './keys.ts';
-import { moveLabels } from './label-queries.ts';
-import { keepPlace } from './place.ts';
+import { findLabelled, moveLabels } from './label-queries.ts';
+import { type Kept, keepPlaces } from './place.ts';
 import {
-  findThread,
+  findThreads,
   growThread,
-  insertThread,
-  insertThreadMessage,
+  insertThreadMessages,
+  insertThreads,
   newestOf,
   type ThreadRow,
 } from './queries.ts';
 import { restateThread, sentPreview } from './restate.ts';
-import { insertDocument } from './search-queries.ts';
+import { insertWaiting } from './search-queries.ts';
 
 /** A message of a mailbox as it is accepted; its rows are stored already. */
 export interface SentMail {
   mailboxId: string;
   /** Null begins a new one. */
   threadId: string | null;
+  /** It answers a message that came in, which is in that thread. */
+  isAnswer?: boolean;
   message: MessageRow;
   recipients: readonly RecipientRow[];
   /** What `mailbox.message.sent` tells. */
@@ -60,15 +62,21 @@ function newThread(app: App, sent: SentMail): ThreadRow {
 }
 
 /** Who wrote last of those who are not us; we, where nobody else did. */
-async function authorOf(trx: Db, thread: ThreadRow, message: MessageRow) {
-  const isOurs = (await newestOf(trx, thread.id, true)) === undefined;
+async function authorOf(trx: Db, thread: ThreadRow, { message, isAnswer = false }: SentMail) {
+  const isOurs = !isAnswer && (await newestOf(trx, thread.id, true)) === undefined;
   const { from_email, from_name } = message;
   return isOurs
     ? { fromAddress: from_email, fromName: from_name }
     : { fromAddress: thread.from_address, fromName: thread.from_name };
 }
 
-async function grow(app: App, trx: Db, thread: ThreadRow, sent: SentMail): Promise<void> {
+/** `isLabelled`: by labels the thread is listed too. */
+async function grow(
+  app: App,
+  trx: Db,
+  { thread, sent }: Placed,
+  isLabelled: boolean,
+): Promise<void> {
   const { message, text, hasAttachments } = sent;
   const now = app.clock.now();
   const folder = thread.folder === 'drafts' ? 'sent' : thread.folder;
@@ -90,45 +98,95 @@ async function grow(app: App, trx: Db, thread: ThreadRow, sent: SentMail): Promi
     isRead: thread.is_read,
     snoozedUntil: thread.snoozed_until,
     attachments: Number(hasAttachments),
-    ...(await authorOf(trx, thread, message)),
+    ...(await authorOf(trx, thread, sent)),
     preview: sentPreview(text),
   });
-  await moveLabels(trx, thread.id, message.created_at);
+  if (isLabelled) await moveLabels(trx, thread.id, message.created_at);
+}
+
+/** The threads that these mails name. @throws ResourceNotFoundError. */
+async function knownThreads(
+  trx: Db,
+  mails: readonly SentMail[],
+): Promise<ReadonlyMap<string | null, ThreadRow>> {
+  const rows = await findThreads(
+    trx,
+    mails.flatMap(({ threadId }) => threadId ?? []),
+  );
+  const known = new Map(rows.map((row) => [row.id, row]));
+  for (const { threadId, mailboxId } of mails) {
+    if (threadId === null || known.get(threadId)?.mailbox_id === mailboxId) continue;
+    throw new ResourceNotFoundError('thread', threadId);
+  }
+  return known;
+}
+
+/** A mail with its thread. */
+interface Placed {
+  sent: SentMail;
+  thread: ThreadRow;
+  isNew: boolean;
+}
+
+async function growAll(app: App, trx: Db, placed: readonly Placed[]): Promise<void> {
+  if (placed.length === 0) return;
+  const ids = placed.map(({ thread }) => thread.id);
+  const labelled = await findLabelled(trx, ids);
+  for (const one of placed) await grow(app, trx, one, labelled.has(one.thread.id));
+}
+
+function seekerOf({ sent: { mailboxId, message, recipients }, thread }: Placed): Kept {
+  const keys = threadKeys(message, recipients);
+  return { mailboxId, keys, at: message.created_at, isSpam: false, threadId: thread.id };
+}
+
+async function tell(app: App, trx: Db, placed: readonly Placed[]): Promise<void> {
+  const byOrganization = Map.groupBy(placed, ({ thread }) => thread.organization_id);
+  for (const [organizationId, own] of byOrganization) {
+    const events = own.map(({ sent: { mailboxId, presented }, thread }) => {
+      const data = { mailboxId, threadId: thread.id, message: presented };
+      return { subject: mailboxId, event: told(mailboxMessageSent, data) };
+    });
+    await recordEvents(app, trx, organizationId, events);
+  }
 }
 
 /**
- * Puts a message that is accepted into a thread, and tells of it. After the inserts of the accept, as it
- * waits for the mailbox. Returns the id of the thread. @throws ResourceNotFoundError (thread).
+ * Puts messages that are accepted into threads, no two of them into one, and tells of them. After the
+ * inserts of the accept, as it waits for the mailboxes. Returns the ids of the threads, in order.
+ * @throws ResourceNotFoundError (thread).
  */
-export async function threadSent(app: App, trx: Db, sent: SentMail): Promise<string> {
-  const { mailboxId, threadId, message, recipients, presented } = sent;
-  await lockMailboxes(trx, [mailboxId]);
-  const known = threadId === null ? undefined : await findThread(trx, threadId);
-  if (threadId !== null && known?.mailbox_id !== mailboxId) {
-    throw new ResourceNotFoundError('thread', threadId);
-  }
-  const thread = known ?? newThread(app, sent);
-  if (!known) await insertThread(trx, thread);
-  await insertThreadMessage(trx, {
-    message_id: message.id,
-    thread_id: thread.id,
-    at: message.created_at,
-    kind: 'sent',
-    has_attachments: Number(sent.hasAttachments),
+export async function threadSent(app: App, trx: Db, mails: readonly SentMail[]): Promise<string[]> {
+  await lockMailboxes(trx, [...new Set(mails.map(({ mailboxId }) => mailboxId))]);
+  const known = await knownThreads(trx, mails);
+  const placed = mails.map((sent): Placed => {
+    const thread = known.get(sent.threadId);
+    return { sent, thread: thread ?? newThread(app, sent), isNew: !thread };
   });
-  if (known) await grow(app, trx, known, sent);
-  const keys = threadKeys(message, recipients);
-  await keepPlace(trx, { mailboxId, keys, at: message.created_at, isSpam: false }, thread.id);
-  await insertDocument(trx, {
-    mailboxId,
-    messageId: message.id,
-    subject: message.subject,
-    from: [message.from_email, message.from_name],
-    text: sent.text,
-    hasAttachment: sent.hasAttachments,
-  });
-  const data = { mailboxId, threadId: thread.id, message: presented };
-  const event = told(mailboxMessageSent, data);
-  await record(app, trx, byService(message.organization_id), { subject: mailboxId, event });
-  return thread.id;
+  await insertThreads(
+    trx,
+    placed.flatMap(({ thread, isNew }) => (isNew ? thread : [])),
+  );
+  await insertThreadMessages(
+    trx,
+    placed.map(({ sent: { message, hasAttachments }, thread }) => ({
+      message_id: message.id,
+      thread_id: thread.id,
+      at: message.created_at,
+      kind: 'sent',
+      has_attachments: Number(hasAttachments),
+    })),
+  );
+  await growAll(
+    app,
+    trx,
+    placed.filter(({ isNew }) => !isNew),
+  );
+  await keepPlaces(trx, placed.map(seekerOf));
+  await insertWaiting(
+    trx,
+    mails.map(({ message, mailboxId }) => ({ message_id: message.id, mailbox_id: mailboxId })),
+  );
+  await tell(app, trx, placed);
+  return placed.map(({ thread }) => thread.id);
 }

@@ -17,19 +17,19 @@ import {
 import { type Db, fromJson } from '../store/db.ts';
 import { threadKeys } from './keys.ts';
 import { moveLabels } from './label-queries.ts';
-import { findPlace, keepPlace } from './place.ts';
+import { findPlace, keepPlaces } from './place.ts';
 import {
   type Folder,
   findThread,
   findThreadMessages,
   growThread,
-  insertThread,
-  insertThreadMessage,
+  insertThreadMessages,
+  insertThreads,
   type ThreadMessageKind,
   type ThreadRow,
 } from './queries.ts';
 import { restateThread } from './restate.ts';
-import { insertDocument } from './search-queries.ts';
+import { type Findable, insertDocuments } from './search-queries.ts';
 import { isSpam } from './spam.ts';
 import { isFromBefore } from './store-age.ts';
 
@@ -132,8 +132,14 @@ async function grow(app: App, trx: Db, thread: ThreadRow, arrival: Arrival): Pro
   await moveLabels(trx, thread.id, message.created_at);
 }
 
-/** Puts one mail where it belongs; returns the id of its thread. */
-async function takeOne(app: App, trx: Db, arrival: Arrival): Promise<string> {
+/** The thread of a mail, and by what it is found. */
+interface Taken {
+  threadId: string;
+  findable: Findable;
+}
+
+/** Puts one mail where it belongs. */
+async function takeOne(app: App, trx: Db, arrival: Arrival): Promise<Taken> {
   const { message, recipients, found, mailbox } = arrival;
   const envelope = fromJson<InboundEnvelope>(message.inbound_envelope);
   const seeker = {
@@ -145,25 +151,26 @@ async function takeOne(app: App, trx: Db, arrival: Arrival): Promise<string> {
   const joined = await findPlace(trx, app.clock.now(), seeker);
   const known = joined === null ? undefined : await findThread(trx, joined);
   const thread = known ?? newThread(app, arrival, seeker.isSpam ? 'spam' : 'inbox');
-  if (!known) await insertThread(trx, thread);
-  await insertThreadMessage(trx, {
+  if (!known) await insertThreads(trx, [thread]);
+  const placed = {
     message_id: message.id,
     thread_id: thread.id,
     at: message.created_at,
     kind: kindOf(found),
     has_attachments: Number(hasAttachments(found)),
-  });
+  };
+  await insertThreadMessages(trx, [placed]);
   if (known) await grow(app, trx, known, arrival);
-  await keepPlace(trx, seeker, thread.id);
-  await insertDocument(trx, {
+  await keepPlaces(trx, [{ ...seeker, threadId: thread.id }]);
+  const findable = {
     mailboxId: mailbox.id,
     messageId: message.id,
     subject: message.subject,
     from: [message.from_email, message.from_name],
     text: found.text ?? [found.new_content, found.quoted_content].join('\n'),
     hasAttachment: hasAttachments(found),
-  });
-  return thread.id;
+  };
+  return { threadId: thread.id, findable };
 }
 
 async function tell(app: App, trx: Db, arrival: Arrival, threadId: string): Promise<void> {
@@ -182,10 +189,13 @@ async function tell(app: App, trx: Db, arrival: Arrival, threadId: string): Prom
  * nothing is told. The caller holds the messages.
  */
 export async function takeIn(app: App, trx: Db, arrived: readonly Arrived[]): Promise<void> {
+  const findables: Findable[] = [];
   for (const arrival of await arrivalsOf(trx, arrived)) {
-    const threadId = await takeOne(app, trx, arrival);
+    const { threadId, findable } = await takeOne(app, trx, arrival);
+    findables.push(findable);
     if (!(await isFromBefore(app, arrival.message.created_at))) {
       await tell(app, trx, arrival, threadId);
     }
   }
+  await insertDocuments(trx, findables);
 }

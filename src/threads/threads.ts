@@ -13,6 +13,7 @@ import { lockMailboxes } from '../mailboxes/queries.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
 import { parseQuery } from '../store/full-text/query.ts';
+import { indexWaiting } from './indexer.ts';
 import { findLabels } from './label-queries.ts';
 import { listThreadIds, type ThreadFilter } from './list-queries.ts';
 import {
@@ -142,6 +143,7 @@ export async function listThreads(
   const scope = ['threads', mailboxId, folder, label, unread, starred, snoozed, after, before, q];
   const place = cursor === undefined ? null : readCursor(scope, cursor);
   const filter = filterOf(app, mailboxId, { limit, ...query });
+  if (q !== undefined) await indexWaiting(app);
   const { shown, next } =
     q === undefined
       ? pageOfListed(await listThreadIds(db, filter, place, limit + 1), limit)

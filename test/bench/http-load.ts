@@ -11,6 +11,9 @@ export interface LoadResult {
   latenciesMs: number[];
 }
 
+/** Where the request with this number goes. */
+type PathOf = (index: number) => string;
+
 const headEnd = Buffer.from('\r\n\r\n');
 
 /** Posts `total` bodies over `connections` connections to the loopback `port`. */
@@ -21,16 +24,18 @@ export async function postAll(
     path,
     connections,
     total,
-  }: { apiKey: string; path: string; connections: number; total: number },
+  }: { apiKey: string; path: string | PathOf; connections: number; total: number },
   body: (index: number) => string,
 ): Promise<LoadResult> {
   const result: LoadResult = { seconds: 0, accepted: 0, refused: new Map(), latenciesMs: [] };
   let next = 0;
   const request = (): Buffer | null => {
     if (next >= total) return null;
-    const text = body(next++);
+    const text = body(next);
+    const target = typeof path === 'string' ? path : path(next);
+    next += 1;
     return Buffer.from(
-      `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${apiKey}\r\n` +
+      `POST ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${apiKey}\r\n` +
         `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
     );
   };

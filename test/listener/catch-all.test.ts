@@ -10,6 +10,7 @@ import {
   pauseMailbox,
   resumeMailbox,
 } from '../../src/mailboxes/mailboxes.ts';
+import { watchQueries } from '../support/watched-queries.ts';
 import { envelope, type SmtpService, smtpService } from './smtp-service.ts';
 
 const taken = '250 2.1.5 Accepted';
@@ -64,5 +65,41 @@ describe('the mailboxes of a domain', () => {
     await pauseMailbox(app, operator, mailboxId);
     expect(await asked('desk@acme.example')).toBe(putOff);
     expect(await asked('other@acme.example')).toBe(taken);
+  });
+
+  describe('asked for at RCPT', () => {
+    let watch: ReturnType<typeof watchQueries>;
+    beforeEach(() => {
+      watch = watchQueries();
+    });
+    afterEach(() => watch.stop());
+
+    it('cost one look-up each, known or not, with a catch-all or without', async () => {
+      const { app, operator } = service;
+      const unknowns = Array.from({ length: 40 }, (_, index) => `nobody${index}@acme.example`);
+      const statementsFor = async (addresses: readonly string[]) => {
+        const session = await service.session();
+        await session.say('MAIL FROM:<ada@example.com>');
+        watch.take();
+        const replies: string[] = [];
+        for (const one of addresses) replies.push(await session.say(`RCPT TO:<${one}>`));
+        const asked = watch.take();
+        expect(asked.map(({ text }) => /mailbox_addresses/.test(text))).toEqual([true]);
+        await session.say('QUIT');
+        return { replies: new Set(replies), statements: asked[0]?.times };
+      };
+      // Whether the organization exists, and the like, is asked once in a process.
+      await asked('desk@acme.example');
+      expect(await statementsFor(unknowns.slice(0, 8))).toEqual({
+        replies: new Set([unknown]),
+        statements: 8,
+      });
+      await enableCatchAll(app, operator, { domainId, mailboxId });
+      expect(await statementsFor(unknowns)).toEqual({ replies: new Set([taken]), statements: 40 });
+      expect(await statementsFor(['desk@acme.example', 'desk+x@acme.example'])).toEqual({
+        replies: new Set([taken]),
+        statements: 2,
+      });
+    });
   });
 });

@@ -27,7 +27,7 @@ describe.each(stores)('mail that a mailbox sends, on %s', (store) => {
       const presented = (await findMessages(trx, caller.organizationId, [id])).get(id);
       if (!message || !presented) throw new Error('it is not there');
       const mail = { mailboxId, threadId, message, recipients, presented, text };
-      const into = await threadSent(app, trx, { ...mail, hasAttachments: false });
+      const [into = ''] = await threadSent(app, trx, [{ ...mail, hasAttachments: false }]);
       return { threadId: into, messageId: message.message_id_header.slice(1, -1), id };
     });
   }

@@ -3,10 +3,19 @@ import { cleanLine } from './header-fields.ts';
 import type { ParsedMail } from './parsed-mail.ts';
 
 const previewCharacters = 200;
-/** Looked at, so that white space of any length costs nothing. */
+/** Looked at, so that white space of any length costs nothing: of most mails the first of them do. */
 const maxCharacters = 10_000;
+const nearlyAlwaysEnough = 300;
 /** Marks of direction, and characters of no width: newsletters fill their preview with these. */
 const invisible = /\u034f|[\u00ad\u061c\u115f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+
+const plain = /^[\x20-\x7e\r\n\t]*$/;
+
+function lineOf(text: string, characters: number): string {
+  const first = text.slice(0, characters);
+  if (plain.test(first)) return first.replace(/\s+/g, ' ').trim();
+  return cleanLine(first).replace(invisible, '').replace(/\s+/g, ' ').trim();
+}
 
 /**
  * One line of what the sender wrote, else of what is quoted; null where the mail has no words. HTML is
@@ -14,10 +23,9 @@ const invisible = /\u034f|[\u00ad\u061c\u115f\u180e\u200b-\u200f\u202a-\u202e\u2
  */
 export function previewOf(mail: Pick<ParsedMail, 'newContent' | 'quotedContent' | 'text'>) {
   for (const source of [mail.newContent, mail.quotedContent, mail.text]) {
-    const line = cleanLine((source ?? '').slice(0, maxCharacters))
-      .replace(invisible, '')
-      .replace(/\s+/g, ' ')
-      .trim();
+    const first = lineOf(source ?? '', nearlyAlwaysEnough);
+    const isEnough = first.length > previewCharacters;
+    const line = isEnough ? first : lineOf(source ?? '', maxCharacters);
     if (line !== '') return line.slice(0, previewCharacters).trimEnd().toWellFormed();
   }
   return null;

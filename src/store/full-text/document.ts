@@ -52,14 +52,14 @@ export function placesOf({ subject, from, text, hasAttachment }: FullTextDocumen
 
 class Places {
   readonly all: string[] = [];
-  readonly #times = new Map<string, number>();
+  readonly #times = new Map<string, { count: number }>();
   #characters = 0;
 
   /** One after the other, apart from what was there before. */
   add(words: readonly string[], mark = ''): void {
     if (words.length === 0) return;
     if (this.all.length > 0) this.all.push(gap);
-    for (const word of words) this.all.push(this.#bounded(mark + word));
+    for (const word of words) this.all.push(this.#bounded(mark === '' ? word : mark + word));
   }
 
   /** Each once, in no order. */
@@ -68,13 +68,11 @@ class Places {
   }
 
   #bounded(word: string): string {
-    const times = (this.#times.get(word) ?? 0) + 1;
-    if (times > mostPerWord) return gap;
-    if (times === 1) {
-      if (this.#characters + word.length > mostWordCharacters) return gap;
-      this.#characters += word.length;
-    }
-    this.#times.set(word, times);
+    const times = this.#times.get(word);
+    if (times) return ++times.count > mostPerWord ? gap : word;
+    if (this.#characters + word.length > mostWordCharacters) return gap;
+    this.#characters += word.length;
+    this.#times.set(word, { count: 1 });
     return word;
   }
 }

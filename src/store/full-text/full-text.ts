@@ -10,7 +10,7 @@
 // Each word begins with five characters of its scope, so that a word that is rare in one mailbox is found
 // as fast where all others are full of it. Two scopes may have the same five: the caller asks of what is
 // found whether it is its own.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { change, type Db, engineOf, idList, isOneOf, type ParameterOf, statement } from '../db.ts';
 import { type FullTextDocument, gap, placesOf } from './document.ts';
@@ -33,20 +33,19 @@ export interface FullTextQuestion {
 }
 
 const scopeCharacters = 5;
-/** Between words that no phrase goes across: no word is this. */
-const nothing = '_';
 
 function prefixOf(scope: string): string {
-  const digest = createHash('sha256').update(scope).digest();
+  const digest = hash('sha256', scope, 'buffer');
   return digest.readUIntBE(0, 6).toString(36).padStart(10, '0').slice(-scopeCharacters);
 }
 
-/** The words in their order, as the tokenizer of FTS5 takes them apart again. */
+/**
+ * The words in their order, as the tokenizer of FTS5 takes them apart again. The prefix alone, which no word
+ * is, stands where no phrase goes across.
+ */
 function fts5Text({ scope, document }: FullTextEntry): string {
   const prefix = prefixOf(scope);
-  return placesOf(document)
-    .map((word) => (word === gap ? nothing : prefix + word))
-    .join(' ');
+  return prefix + placesOf(document).join(` ${prefix}`);
 }
 
 /** Each word with its places. Words have neither `'` nor `\`. */
@@ -83,7 +82,7 @@ class FullText {
   readonly #key: string;
   readonly #insertKey;
   readonly #insertWords;
-  readonly #insertVector;
+  readonly #insertVectors;
 
   constructor(table: string, key: string) {
     this.#table = table;
@@ -103,28 +102,28 @@ class FullText {
         .orReplace()
         .values({ rowid: parameter('id'), words: parameter('words') }),
     );
-    this.#insertVector = change(
-      (db: Kysely<Untyped>, parameter: ParameterOf<{ key: string; words: string }>) =>
-        db
-          .insertInto(table)
-          .values({ [key]: parameter('key'), words: sql`${parameter('words')}::tsvector` })
-          .onConflict((conflict) =>
-            conflict.column(key).doUpdateSet({ words: sql`excluded.words` }),
-          ),
-    );
+    this.#insertVectors = change((db: Kysely<Untyped>, parameter: ParameterOf<{ all: string }>) => {
+      const column = sql.ref(key);
+      const insertion = sql`insert into ${sql.table(table)} (${column}, words)
+        select value ->> 0, (value ->> 1)::tsvector
+        from json_array_elements(${parameter('all')}::json) as entry (value)
+        on conflict (${column}) do update set words = excluded.words`;
+      return { compile: () => insertion.compile(db) };
+    });
   }
 
-  /** Puts documents in; what was there under a key is replaced. */
+  /** Puts documents in; what was there under a key is replaced, of equal keys by the last. */
   async index(db: Db, entries: readonly FullTextEntry[]): Promise<void> {
-    const isPostgres = engineOf(db) === 'postgres';
-    const sorted = entries.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    const byKey = new Map(entries.map((entry) => [entry.key, entry]));
+    const sorted = [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+    if (engineOf(db) === 'postgres') {
+      const all = sorted.map((entry) => [entry.key, tsvectorText(entry)]);
+      if (all.length > 0) await this.#insertVectors(db, { all: JSON.stringify(all) });
+      return;
+    }
     for (const entry of sorted) {
-      if (isPostgres) {
-        await this.#insertVector(db, { key: entry.key, words: tsvectorText(entry) });
-      } else {
-        const [row] = await this.#insertKey(db, { key: entry.key });
-        await this.#insertWords(db, { id: row?.id ?? 0, words: fts5Text(entry) });
-      }
+      const [row] = await this.#insertKey(db, { key: entry.key });
+      await this.#insertWords(db, { id: row?.id ?? 0, words: fts5Text(entry) });
     }
   }
 

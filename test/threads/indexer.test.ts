@@ -1,0 +1,104 @@
+// Mail that a mailbox sends is found by its words without the accept having paid for it: soon after, by a daemon,
+// or at once where somebody asks.
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { sendNew } from '../../src/answering/answers.ts';
+import { CapacityError } from '../../src/errors.ts';
+import { deleteMessage } from '../../src/messages/messages.ts';
+import type { Db } from '../../src/store/db.ts';
+import { parseQuery } from '../../src/store/full-text/query.ts';
+import { createThreadIndexer, indexWaiting } from '../../src/threads/indexer.ts';
+import { findDocuments } from '../../src/threads/search-queries.ts';
+import { eachApi } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
+import { mailboxOf, type ThreadApi, threadsOver } from './mails.ts';
+
+describe.each(stores)('mail of a mailbox, found by its words, on %s', (store) => {
+  const { test, api } = eachApi({ store });
+  let threads: ThreadApi;
+  let mailboxId: string;
+  beforeEach(async () => {
+    threads = await threadsOver(test.app, api);
+    mailboxId = await mailboxOf(test.app);
+  });
+
+  const send = (text: string, more: object = {}) =>
+    sendNew(
+      test.app,
+      test.operator,
+      mailboxId,
+      { to: ['bo@example.com'], subject: 'News', text, ...more },
+      null,
+    );
+  const count = async (
+    table: 'thread_search' | 'thread_search_waiting',
+    db: Db = test.app.store.db,
+  ) => {
+    const { rows } = await sql<{
+      n: number;
+    }>`select count(*) as n from ${sql.table(table)}`.execute(db);
+    return Number(rows[0]?.n);
+  };
+  const found = async (q: string) =>
+    (await threads.list(`?q=${encodeURIComponent(q)}`)).items.length;
+
+  it('waits as it is accepted, and is found by who asks at once', async () => {
+    const attachments = [{ filename: 'plan.txt', content: 'cGxhbg==' }];
+    await send('an apple', { attachments });
+    await send('', { text: undefined, html: '<p>a <b>pear</b></p>' });
+    expect([await count('thread_search'), await count('thread_search_waiting')]).toEqual([0, 2]);
+    expect(await found('apple')).toBe(1);
+    expect([await count('thread_search'), await count('thread_search_waiting')]).toEqual([2, 0]);
+    expect(await found('pear subject:news')).toBe(1);
+    expect(await found('has:attachment')).toBe(1);
+    expect(await found('from:inbox@sandbox.test')).toBe(2);
+    expect(await found('plum')).toBe(0);
+  });
+
+  it('is found by a daemon without a question, all of it, over several transactions', async () => {
+    for (let index = 0; index < 40; index++) await send(`apple ${index}`);
+    const indexer = createThreadIndexer(test.app, { isPressing: () => false });
+    indexer.start();
+    await expect.poll(() => count('thread_search_waiting'), { timeout: 20_000 }).toBe(0);
+    await indexer.stop();
+    const ids = await findDocuments(test.app.store.db, mailboxId, parseQuery('apple'), 100);
+    expect(ids).toHaveLength(40);
+  });
+
+  it('gives way to a burst, for ten seconds', async () => {
+    await send('an apple');
+    const indexer = createThreadIndexer(test.app, { isPressing: () => true });
+    indexer.start();
+    await test.clock.advance(9_000);
+    expect(await count('thread_search_waiting')).toBe(1);
+    await test.clock.advance(2_000);
+    await expect.poll(() => count('thread_search_waiting'), { timeout: 20_000 }).toBe(0);
+    await indexer.stop();
+  });
+
+  it('that is deleted meanwhile leaves nothing', async () => {
+    const { messageId } = await send('an apple');
+    await send('a pear');
+    await deleteMessage(test.app, test.operator, messageId ?? '');
+    expect(await count('thread_search_waiting')).toBe(1);
+    expect([await found('apple'), await found('pear')]).toEqual([0, 1]);
+  });
+
+  it('is indexed once where several processes do so', async () => {
+    for (let index = 0; index < 20; index++) await send(`apple ${index}`);
+    const others = [await test.another(), await test.another()];
+    await Promise.all([test.app, ...others].map(indexWaiting));
+    expect([await count('thread_search'), await count('thread_search_waiting')]).toEqual([20, 0]);
+  });
+
+  it('is found as before where the store cannot be written', async () => {
+    await send('an apple');
+    expect(await found('apple')).toBe(1);
+    await send('an apple too');
+    const { write } = test.app.store;
+    Object.assign(test.app.store, { write: () => Promise.reject(new CapacityError('full', 1)) });
+    expect(await found('apple')).toBe(1);
+    Object.assign(test.app.store, { write });
+    expect(await found('apple')).toBe(2);
+  });
+});
