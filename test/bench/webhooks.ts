@@ -1,5 +1,5 @@
 // What webhooks cost, by hand: npx node test/bench/webhooks.ts [sends] [alone] [fair] [dead] [stats]. Without
-// words all of it. Figures are printed, never asserted.
+// words all of it; with `profile`, where the time of `alone` goes. Figures are printed, never asserted.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { loadavg } from 'node:os';
@@ -19,6 +19,7 @@ import { enqueueAll } from '../../src/webhooks/enqueue.ts';
 import { webhookStats } from '../../src/webhooks/stats.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { runRound } from './contender.ts';
+import { type Profiling, prepareProfiling, profileClock } from './cpu-profile.ts';
 import { startBenchSink } from './processes.ts';
 import { median, say } from './progress.ts';
 import { type BenchService, startBenchService, textOf } from './svc-contender.ts';
@@ -27,12 +28,13 @@ const rounds = 3;
 const messages = 5_000;
 const eventsPerTransaction = 1_000;
 const wanted = process.argv.slice(2);
+const isProfiling = wanted.includes('profile');
 const isWanted = (part: string) => wanted.length === 0 || wanted.includes(part);
 
 const env = { SVC_WEBHOOKS_ALLOW_PRIVATE_ADDRESSES: 'true' };
 const hooks = fork(join(import.meta.dirname, 'hook-process.ts'));
 const [{ port }] = (await once(hooks, 'message')) as [{ port: number }];
-const hookUrl = (path: string) => `http://127.0.0.1:${port}/${path}`;
+const hookUrl = (path: string, host = 1) => `http://127.0.0.${host}:${port}/${path}`;
 let takenBefore = 0;
 
 /** Resolves when so many more posts were taken. */
@@ -56,10 +58,16 @@ async function onStore(service: BenchService, work: (app: App, owner: string) =>
 }
 
 /** Endpoints at these paths, and so many events queued for each. */
-async function seed(app: App, organizationId: string, paths: readonly string[], count: number) {
+async function seed(
+  app: App,
+  organizationId: string,
+  paths: readonly string[],
+  count: number,
+  isOneHost = false,
+) {
   const ids: string[] = [];
-  for (const path of paths) {
-    const input = { url: hookUrl(path), events: ['domain.failed'] };
+  for (const [index, path] of paths.entries()) {
+    const input = { url: hookUrl(path, isOneHost ? 1 : index + 1), events: ['domain.failed'] };
     ids.push((await createWebhook(app, operatorOf(organizationId), input)).id);
   }
   const type = 'domain.failed';
@@ -80,26 +88,43 @@ async function seed(app: App, organizationId: string, paths: readonly string[], 
   return ids;
 }
 
-/** Runs the daemon over what `paths` have queued; seconds until all of `healthy` are done. */
-async function deliver(paths: readonly string[], count: number, healthy: number) {
+interface Delivering {
+  /** What the endpoints do. */
+  paths: readonly string[];
+  /** Events for each of them. */
+  count: number;
+  /** Of the endpoints, the first of them. */
+  healthy: number;
+  /** All are of one origin, and share its connections. */
+  isOneHost?: boolean;
+  profiling?: Profiling | null;
+}
+
+/** Runs the daemon over what is queued; seconds until all of the healthy ones are done. */
+async function deliver({ paths, count, healthy, isOneHost, profiling = null }: Delivering) {
   const sink = await startBenchSink();
-  const service = await startBenchService(sink.port, env);
+  const service = await startBenchService(sink.port, { ...env, ...profiling?.env });
+  const messages = healthy * count;
+  let from = 0;
   try {
     let started = 0;
     await service.restart(async () => {
       await onStore(service, async (app, owner) => {
-        await seed(app, owner, paths, count);
+        await seed(app, owner, paths, count, isOneHost);
       });
       started = performance.now();
     });
     const cpu = service.daemon.cpuMs();
+    from = profileClock();
     // The daemon is ready a moment before this; what it did until then counts too.
-    await taken(healthy * count);
+    await taken(messages);
     const seconds = (performance.now() - started) / 1000;
-    return { seconds, coreMs: (service.daemon.cpuMs() - cpu) / (healthy * count) };
+    return { seconds, coreMs: (service.daemon.cpuMs() - cpu) / messages };
   } finally {
+    const span = { name: 'deliveries', from, to: profileClock(), messages };
     await service.stop();
     sink.close();
+    profiling?.report([span]);
   }
 }
 
@@ -154,7 +179,9 @@ async function benchSends(): Promise<void> {
 async function benchAlone(): Promise<void> {
   const count = 20_000;
   for (let round = 0; round < rounds; round++) {
-    const { seconds, coreMs } = await deliver(['ok1', 'ok2', 'ok3', 'ok4'], count / 4, 4);
+    const profiling = isProfiling ? prepareProfiling() : null;
+    const paths = ['ok1', 'ok2', 'ok3', 'ok4'];
+    const { seconds, coreMs } = await deliver({ paths, count: count / 4, healthy: 4, profiling });
     const rate = Math.round(count / seconds);
     say(`alone: ${rate} deliveries/s, ${coreMs.toFixed(3)} core-ms each, load ${load()}`);
   }
@@ -164,12 +191,19 @@ async function benchFair(): Promise<void> {
   // 10,000 deliveries to ten endpoints.
   const count = 1_000;
   const healthy = Array.from({ length: 8 }, (_, index) => `ok${index}`);
-  for (let round = 0; round < rounds - 1; round++) {
-    const alone = await deliver(healthy, count, 8);
-    const beside = await deliver([...healthy, 'hang', 'fail'], count, 8);
-    const ratio = (beside.seconds / alone.seconds).toFixed(2);
-    const [one, two] = [alone, beside].map(({ seconds }) => seconds.toFixed(1));
-    say(`eight alone: ${one} s, beside one that hangs and one that fails: ${two} s (${ratio})`);
+  for (const isOneHost of [false, true]) {
+    const run = (paths: readonly string[]) => deliver({ paths, count, healthy: 8, isOneHost });
+    const took = { alone: [] as number[], beside: [] as number[] };
+    for (let round = 0; round < rounds; round++) {
+      took.alone.push((await run(healthy)).seconds);
+      took.beside.push((await run([...healthy, 'hang', 'fail'])).seconds);
+    }
+    const [alone, beside] = [median(took.alone), median(took.beside)];
+    say(
+      `eight of ${isOneHost ? 'one host' : 'a host each'} alone: ${alone.toFixed(2)} s, beside one ` +
+        `that hangs and one that fails: ${beside.toFixed(2)} s (${(beside / alone).toFixed(2)}), ` +
+        `load ${load()}`,
+    );
   }
 }
 
