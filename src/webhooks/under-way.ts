@@ -147,11 +147,11 @@ export class UnderWay {
 
   #queueOf(endpoint: EndpointRow): Queue {
     // As it is now: address, secrets and headers may have changed since.
-    const opened = openEndpoint(this.#app, endpoint);
-    const { origin } = new URL(opened.url);
-    const now = { opened, origin, isFailing: endpoint.failing_since !== null };
     const { id } = endpoint;
     const known = this.#queues.get(id);
+    const opened = openEndpoint(this.#app, endpoint, known?.opened);
+    const { origin } = new URL(endpoint.url);
+    const now = { opened, origin, isFailing: endpoint.failing_since !== null };
     if (known) {
       if (known.origin !== origin) this.#origins.leave(known.origin, id);
       return Object.assign(known, now);
