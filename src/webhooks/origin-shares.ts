@@ -1,6 +1,16 @@
-// How the connections to one origin are shared by the endpoints there: each may hold an equal part, so that
-// one that hangs leaves the others theirs. Origins that nobody asks for are forgotten.
+// How the connections to one origin are shared by the endpoints there, so that one that hangs leaves the
+// others theirs. Origins that nobody asks for are forgotten.
+//
+//   an endpoint                           | may have at once
+//   --------------------------------------+---------------------------------------------
+//   quick at its last answer, or alone    | 5 posts
+//   any other, of up to nine that ask     | 2: it may hang
+//   any other, of more                    | 1
 import { connectionsPerOrigin } from './post.ts';
+
+/** Of one endpoint. */
+export const mostPostsEach = 5;
+const mostUnproven = 2;
 
 interface Origin {
   posts: number;
@@ -25,9 +35,11 @@ export class OriginShares {
   }
 
   /** How many posts an endpoint that asks may have there at once; 0 where all connections are taken. */
-  shareOf(origin: string): number {
+  shareOf(origin: string, isQuick: boolean): number {
     const { posts, asking } = this.#of(origin);
-    return posts < connectionsPerOrigin ? Math.ceil(connectionsPerOrigin / asking.size) : 0;
+    if (posts >= connectionsPerOrigin) return 0;
+    if (isQuick || asking.size <= 1) return mostPostsEach;
+    return Math.min(mostUnproven, Math.ceil(connectionsPerOrigin / asking.size));
   }
 
   /** A post begins there. */

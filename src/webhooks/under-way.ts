@@ -16,13 +16,12 @@ import { bodiesOf } from './body.ts';
 import type { Claimed } from './claim.ts';
 import { type EndpointWork, releaseDeliveries } from './delivery-queries.ts';
 import { knownEndpoints } from './known-endpoints.ts';
-import { OriginShares } from './origin-shares.ts';
+import { mostPostsEach, OriginShares } from './origin-shares.ts';
 import type { Poster } from './post.ts';
 import type { EndpointRow } from './rows.ts';
 import { type ClaimedAttempt, gone, settle } from './settle.ts';
 
 const mostPosts = 200;
-const mostPostsEach = 5;
 /** With those that are being posted. Their bodies are in memory. */
 const mostHeld = 456;
 const mostHeldEach = 64;
@@ -165,8 +164,8 @@ export class UnderWay {
   #pump(): void {
     for (const queue of this.#turns) {
       if (this.#posts.size >= mostPosts) return;
-      const share = this.#origins.shareOf(queue.origin);
-      if (queue.posting >= Math.min(share, queue.isFailing ? 1 : mostPostsEach)) continue;
+      const share = this.#origins.shareOf(queue.origin, queue.isQuick);
+      if (queue.posting >= (queue.isFailing ? Math.min(share, 1) : share)) continue;
       const task = queue.waiting.shift();
       // Behind all others from now on: this walk comes to it again.
       this.#turns.delete(queue);

@@ -11,6 +11,8 @@ const replies: Readonly<Record<string, string>> = {
 
 /** Of those that were answered 204. */
 let taken = 0;
+/** Of all others. */
+let refused = 0;
 let onTaken: () => void = () => {};
 
 function serve(socket: Socket): void {
@@ -27,6 +29,7 @@ function serve(socket: Socket): void {
       pending = pending.subarray(head + headEnd.length + length);
       const word = /^POST \/(\w+)/.exec(text)?.[1] ?? '';
       const reply = replies[word.replace(/\d+$/, '')];
+      if (!word.startsWith('ok')) refused += 1;
       if (reply === undefined) return;
       socket.write(reply);
       if (!word.startsWith('ok')) continue;
@@ -50,7 +53,7 @@ process.on('message', (count: number) => {
   onTaken = () => {
     if (taken < count) return;
     onTaken = () => {};
-    process.send?.({ taken });
+    process.send?.({ taken, refused });
   };
   onTaken();
 });

@@ -37,11 +37,12 @@ const [{ port }] = (await once(hooks, 'message')) as [{ port: number }];
 const hookUrl = (path: string, host = 1) => `http://127.0.0.${host}:${port}/${path}`;
 let takenBefore = 0;
 
-/** Resolves when so many more posts were taken. */
-async function taken(count: number): Promise<void> {
+/** Resolves when so many more posts were taken; with how many were not, since the start. */
+async function taken(count: number): Promise<number> {
   takenBefore += count;
   hooks.send(takenBefore);
-  await once(hooks, 'message');
+  const [{ refused }] = (await once(hooks, 'message')) as [{ refused: number }];
+  return refused;
 }
 
 const load = () => loadavg()[0]?.toFixed(1);
@@ -100,28 +101,30 @@ interface Delivering {
   profiling?: Profiling | null;
 }
 
-/** Runs the daemon over what is queued; seconds until all of the healthy ones are done. */
+type Delivered = Awaited<ReturnType<typeof deliver>>;
+
+/** Runs the daemon over what is queued: from the first post until all of the healthy ones are done. */
 async function deliver({ paths, count, healthy, isOneHost, profiling = null }: Delivering) {
   const sink = await startBenchSink();
   const service = await startBenchService(sink.port, { ...env, ...profiling?.env });
-  const messages = healthy * count;
+  const posts = healthy * count - 1;
   let from = 0;
   try {
-    let started = 0;
-    await service.restart(async () => {
-      await onStore(service, async (app, owner) => {
+    const first = taken(1);
+    await service.restart(() =>
+      onStore(service, async (app, owner) => {
         await seed(app, owner, paths, count, isOneHost);
-      });
-      started = performance.now();
-    });
+      }),
+    );
+    const before = await first;
     const cpu = service.daemon.cpuMs();
+    const started = performance.now();
     from = profileClock();
-    // The daemon is ready a moment before this; what it did until then counts too.
-    await taken(messages);
+    const refused = (await taken(posts)) - before;
     const seconds = (performance.now() - started) / 1000;
-    return { seconds, coreMs: (service.daemon.cpuMs() - cpu) / messages };
+    return { seconds, coreMs: (service.daemon.cpuMs() - cpu) / posts, refused };
   } finally {
-    const span = { name: 'deliveries', from, to: profileClock(), messages };
+    const span = { name: 'deliveries', from, to: profileClock(), messages: posts };
     await service.stop();
     sink.close();
     profiling?.report([span]);
@@ -182,7 +185,7 @@ async function benchAlone(): Promise<void> {
     const profiling = isProfiling ? prepareProfiling() : null;
     const paths = ['ok1', 'ok2', 'ok3', 'ok4'];
     const { seconds, coreMs } = await deliver({ paths, count: count / 4, healthy: 4, profiling });
-    const rate = Math.round(count / seconds);
+    const rate = Math.round((count - 1) / seconds);
     say(`alone: ${rate} deliveries/s, ${coreMs.toFixed(3)} core-ms each, load ${load()}`);
   }
 }
@@ -193,16 +196,19 @@ async function benchFair(): Promise<void> {
   const healthy = Array.from({ length: 8 }, (_, index) => `ok${index}`);
   for (const isOneHost of [false, true]) {
     const run = (paths: readonly string[]) => deliver({ paths, count, healthy: 8, isOneHost });
-    const took = { alone: [] as number[], beside: [] as number[] };
+    const alone: Delivered[] = [];
+    const beside: Delivered[] = [];
     for (let round = 0; round < rounds; round++) {
-      took.alone.push((await run(healthy)).seconds);
-      took.beside.push((await run([...healthy, 'hang', 'fail'])).seconds);
+      alone.push(await run(healthy));
+      beside.push(await run([...healthy, 'hang', 'fail']));
     }
-    const [alone, beside] = [median(took.alone), median(took.beside)];
+    const middle = (rows: Delivered[], of: keyof Delivered) => median(rows.map((row) => row[of]));
+    const ratio = (of: keyof Delivered) => (middle(beside, of) / middle(alone, of)).toFixed(2);
     say(
-      `eight of ${isOneHost ? 'one host' : 'a host each'} alone: ${alone.toFixed(2)} s, beside one ` +
-        `that hangs and one that fails: ${beside.toFixed(2)} s (${(beside / alone).toFixed(2)}), ` +
-        `load ${load()}`,
+      `eight of ${isOneHost ? 'one host' : 'a host each'} alone: ` +
+        `${middle(alone, 'seconds').toFixed(2)} s, beside one that hangs and one that fails: ` +
+        `${middle(beside, 'seconds').toFixed(2)} s (${ratio('seconds')}; of core-ms ` +
+        `${ratio('coreMs')}), ${middle(beside, 'refused')} posts in vain, load ${load()}`,
     );
   }
 }
