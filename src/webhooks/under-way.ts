@@ -50,8 +50,12 @@ interface Queue {
   opened: OpenedEndpoint;
 }
 
-function isIdle({ waiting, posting }: Queue): boolean {
-  return waiting.length === 0 && posting === 0;
+function heldBy({ waiting, posting }: Queue): number {
+  return waiting.length + posting;
+}
+
+function isIdle(queue: Queue): boolean {
+  return heldBy(queue) === 0;
 }
 
 interface UnderWayParts {
@@ -103,7 +107,7 @@ export class UnderWay {
   /** How many more of this endpoint. */
   roomOf({ id, failing_since }: EndpointWork, isReplay: boolean): number {
     const queue = this.#queues.get(id);
-    const held = queue ? queue.waiting.length + queue.posting : 0;
+    const held = queue ? heldBy(queue) : 0;
     if (failing_since !== null) {
       const most = queue?.failsAtOnce ? mostFailingEach : 1;
       if (held > most / 2) return 0;
@@ -116,7 +120,7 @@ export class UnderWay {
 
   #heldByFailing(): number {
     const failing = [...this.#queues.values()].filter(({ isFailing }) => isFailing);
-    return failing.reduce((sum, { waiting, posting }) => sum + waiting.length + posting, 0);
+    return failing.reduce((sum, queue) => sum + heldBy(queue), 0);
   }
 
   /** Takes over what was claimed. */
@@ -213,19 +217,19 @@ export class UnderWay {
       return;
     }
     if (!isSuccess && !queue.failsAtOnce) this.#handBack(queue);
-    const settling = this.#settleOne(ended);
+    const settling = this.#settleOne(queue, ended);
     this.#settling.add(settling);
     void settling.then(() => this.#settling.delete(settling));
   }
 
-  async #settleOne(ended: ClaimedAttempt): Promise<void> {
+  async #settleOne(queue: Queue, ended: ClaimedAttempt): Promise<void> {
     const { log } = this.#app;
     try {
       const disabled = await this.#settle(ended);
       if (disabled.length > 0) knownEndpoints(this.#app).forget();
       for (const { endpoint, reason } of disabled) {
-        const queue = this.#queues.get(endpoint.id);
-        if (queue) this.#handBack(queue);
+        const of = this.#queues.get(endpoint.id);
+        if (of) this.#handBack(of);
         const { id: endpointId, organization_id: organizationId, url } = endpoint;
         const { host } = new URL(url);
         log.warn({ endpointId, organizationId, host, reason }, 'a webhook endpoint was disabled');
@@ -236,7 +240,9 @@ export class UnderWay {
       log.error({ err: error, deliveryId }, text);
     }
     this.#held -= 1;
-    this.#parts.onEnd();
+    // A look for each of the next at hand would cost as much as a post.
+    const isSupplied = queue.isQuick && heldBy(queue) > mostHeldEach / 2;
+    if (!isSupplied || this.room === 1) this.#parts.onEnd();
   }
 
   /** What waits for an endpoint that has begun to fail may go another time, or from another daemon. */

@@ -1,5 +1,6 @@
 // What webhooks cost, by hand: npx node test/bench/webhooks.ts [sends] [alone] [fair] [dead] [stats]. Without
-// words all of it; with `profile`, where the time of `alone` goes. Figures are printed, never asserted.
+// words all of it; with `profile`, where the time of `sends` and
+// `alone` goes. Figures are printed, never asserted.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { loadavg } from 'node:os';
@@ -19,7 +20,7 @@ import { enqueueAll } from '../../src/webhooks/enqueue.ts';
 import { webhookStats } from '../../src/webhooks/stats.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { runRound } from './contender.ts';
-import { type Profiling, prepareProfiling, profileClock } from './cpu-profile.ts';
+import { type Profiling, prepareProfiling, profileClock, type Span } from './cpu-profile.ts';
 import { startBenchSink } from './processes.ts';
 import { median, say } from './progress.ts';
 import { type BenchService, startBenchService, textOf } from './svc-contender.ts';
@@ -134,7 +135,9 @@ async function deliver({ paths, count, healthy, isOneHost, profiling = null }: D
 /** Sends with one endpoint for `message.*`, and without any, in turn on one daemon. */
 async function benchSends(): Promise<void> {
   const sink = await startBenchSink();
-  const service = await startBenchService(sink.port, env);
+  const profiling = isProfiling ? prepareProfiling() : null;
+  const service = await startBenchService(sink.port, { ...env, ...profiling?.env });
+  const spans: Span[] = [];
   const figures = { without: [] as number[][], with: [] as number[][] };
   const call = (method: string, path: string, body?: object) =>
     fetch(`http://127.0.0.1:${service.daemon.httpPort}/v1/webhooks${path}`, {
@@ -151,6 +154,7 @@ async function benchSends(): Promise<void> {
       const input = { url: hookUrl('ok'), events: ['message.*'] };
       const { id } = await call('POST', '', input);
       const started = performance.now();
+      const from = profileClock();
       // Each is accepted and sent.
       const all = taken(2 * messages).then(() => (1000 * messages) / (performance.now() - started));
       const one = await runRound(contender, sink, messages);
@@ -160,12 +164,14 @@ async function benchSends(): Promise<void> {
         one.coreMsPerMessage,
         await all,
       ]);
+      spans.push({ name: 'sends with an endpoint', from, to: profileClock(), messages });
       await call('DELETE', `/${id}`);
       say(`round ${round + 1}, load ${load()}`);
     }
   } finally {
     await service.stop();
     sink.close();
+    profiling?.report(spans.slice(-1));
   }
   const middle = (rows: number[][], at: number) => median(rows.map((row) => row[at] ?? 0));
   console.table(
