@@ -1,5 +1,6 @@
 // Group commit for one kind of work: requests that arrive until a transaction begins share it. The
-// work gets the whole batch, so that a server far away is asked in few round trips.
+// work gets the whole batch, so that a server far away is asked in few round trips. Reads are shared by
+// those that ask in one turn of the event loop.
 import { CapacityError } from '../errors.ts';
 import type { Db, Durability, Store } from './db.ts';
 
@@ -59,5 +60,33 @@ export function groupWrites<Item, Result>(
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
       if (!isOrdered) order();
+    });
+}
+
+/**
+ * Returns a function that reads of one item, together with all that are asked for in the same turn of the
+ * event loop. After a commit each statement of a reading connection reads its pages anew: 15 µs for a row,
+ * alone. Where the read fails, it fails for all of them.
+ */
+export function groupReads<Item, Result>(
+  read: (items: Item[]) => Promise<Result[]>,
+): (item: Item) => Promise<Result> {
+  let waiting: Waiting<Item, Result>[] = [];
+  const readAll = () => {
+    const batch = waiting;
+    waiting = [];
+    read(batch.map(({ item }) => item)).then(
+      (results) => {
+        for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+      },
+      (error: unknown) => {
+        for (const { reject } of batch) reject(error);
+      },
+    );
+  };
+  return (item) =>
+    new Promise((resolve, reject) => {
+      if (waiting.length === 0) setImmediate(readAll);
+      waiting.push({ item, resolve, reject });
     });
 }
