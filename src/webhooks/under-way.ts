@@ -185,7 +185,7 @@ export class UnderWay {
     const post = this.#postOne(queue, task).finally(() => {
       this.#posts.delete(post);
       this.#origins.free(origin);
-      this.#leaveIfIdle(queue, origin);
+      this.#leaveIfIdle(queue);
       this.#pump();
     });
     this.#posts.add(post);
@@ -242,14 +242,14 @@ export class UnderWay {
     this.#held -= 1;
     // A look for each of the next at hand would cost as much as a post.
     const isSupplied = queue.isQuick && heldBy(queue) > mostHeldEach / 2;
-    if (!isSupplied || this.room === 1) this.#parts.onEnd();
+    if (!isSupplied || this.room <= mostHeldEach) this.#parts.onEnd();
   }
 
   /** What waits for an endpoint that has begun to fail may go another time, or from another daemon. */
   #handBack(queue: Queue): void {
     const ids = queue.waiting.splice(0).map(({ claimed }) => claimed.delivery.id);
     this.#turns.delete(queue);
-    this.#leaveIfIdle(queue, queue.origin);
+    this.#leaveIfIdle(queue);
     if (ids.length === 0) return;
     void this.#release(ids).then(() => {
       this.#held -= ids.length;
@@ -267,8 +267,8 @@ export class UnderWay {
     }
   }
 
-  #leaveIfIdle(queue: Queue, origin: string): void {
-    if (isIdle(queue)) this.#origins.leave(origin, queue.id);
+  #leaveIfIdle(queue: Queue): void {
+    if (isIdle(queue)) this.#origins.leave(queue.origin, queue.id);
   }
 
   #forget(queue: Queue): void {
