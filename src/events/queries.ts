@@ -1,7 +1,7 @@
 // All SQL on `events`, the timeline of messages (specification 2.2), and on `resource_events`, what
 // happened to everything else; reading both in order. Rows only, no decisions.
 import { type Expression, type SqlBool, sql } from 'kysely';
-import { bulkInsert, type Db, engineOf, idList, isOneOf, tables } from '../store/db.ts';
+import { bulkInsert, type Db, engineOf, idList, isOneOf, statement, tables } from '../store/db.ts';
 
 export interface EventRow {
   id: string;
@@ -250,17 +250,25 @@ function within(query: LogQuery, after: string | undefined, before: string | und
     .$if(before !== undefined, (q) => q.where('id', '<', before ?? '')) as LogQuery;
 }
 
+/** By their ids. */
+const rowsOfLog = (table: 'events' | 'resource_events') =>
+  statement<unknown, { organizationId: string; ids: unknown }, LogRow>((db, parameter) =>
+    logOf(db, table, parameter('organizationId')).where(isOneOf(db, 'id', parameter('ids'))),
+  );
+const timelineRows = rowsOfLog('events');
+const resourceRows = rowsOfLog('resource_events');
+
 /** These rows of the log, in the order of ids. */
 export async function selectLogRows(
   db: Db,
   organizationId: string,
   ids: readonly string[],
 ): Promise<LogRow[]> {
-  const packed = idList(db, ids);
-  const found: LogRow[] = [];
-  for (const table of ['events', 'resource_events'] as const) {
-    const query = logOf(db, table, organizationId).where(isOneOf(db, 'id', packed));
-    found.push(...(await query.execute()));
+  const found = await timelineRows(db, { organizationId, ids: idList(db, ids) });
+  if (found.length < ids.length) {
+    const known = new Set(found.map(({ id }) => id));
+    const others = ids.filter((id) => !known.has(id));
+    found.push(...(await resourceRows(db, { organizationId, ids: idList(db, others) })));
   }
   return found.sort((a, b) => (a.id < b.id ? -1 : 1));
 }

@@ -1,5 +1,6 @@
 // Group commit for one kind of work: requests that arrive until a transaction begins share it. The
-// work gets the whole batch, so that a server far away is asked in few round trips.
+// work gets the whole batch, so that a server far away is asked in few round trips. Reads are shared by
+// those that ask in one turn of the event loop.
 import { CapacityError } from '../errors.ts';
 import type { Db, Durability, Store } from './db.ts';
 
@@ -64,7 +65,8 @@ export function groupWrites<Item, Result>(
 
 /**
  * The same for reads, which need no transaction: returns a function that adds one item to the next batch, which
- * is read as soon as the event loop has taken in what has come. A batch that fails fails all of its items.
+ * is read as soon as the event loop has taken in what has come. After a commit each statement of a reading
+ * connection reads its pages anew: 15 µs for a row, alone. A batch that fails fails all of its items.
  */
 export function groupReads<Item, Result>(
   mostPerBatch: number,

@@ -7,13 +7,15 @@ import { findEngagedDeliveries } from '../deliveries/queries.ts';
 import { ResourceNotFoundError } from '../errors.ts';
 import { findEngagedMessages } from '../messages/queries.ts';
 import { perApp } from '../runtime/per-app.ts';
-import { groupWrites } from '../store/group.ts';
+import type { Db } from '../store/db.ts';
+import { groupReads, groupWrites } from '../store/group.ts';
 import { automatedBy, userAgentOf } from './automated.ts';
 import { engageAll, type Hit } from './engage.ts';
 import { findLinkUrl } from './queries.ts';
 import { pixel, readToken, type TrackedLink } from './tokens.ts';
 
 const mostPerTransaction = 128;
+const mostPerRead = 128;
 /** Hits that wait for their commit; what comes beyond is answered and not counted. */
 const mostWaiting = 2_000;
 
@@ -63,26 +65,44 @@ export async function serveTracked(
 
 /** What a token leads to: its message, and where the link goes. */
 interface Found {
+  organizationId: string;
   messageId: string;
   url: string | null;
 }
 
 async function findTracked(
   app: App,
-  { deliveryId, link }: TrackedLink,
+  tracked: TrackedLink,
   organizationId: string | null,
 ): Promise<Found | null> {
-  const { db } = app.store;
-  const [delivery] = await findEngagedDeliveries(db, [deliveryId]);
-  if (!delivery || (organizationId !== null && delivery.organization_id !== organizationId)) {
-    return null;
-  }
-  const { message_id: messageId } = delivery;
-  if (link === pixel) return { messageId, url: null };
-  const [message] = await findEngagedMessages(db, [messageId]);
-  const contentId = message?.content_id;
-  const url = contentId ? await findLinkUrl(db, contentId, link) : undefined;
-  return url === undefined ? null : { messageId, url };
+  const found = await finderOf(app)(tracked);
+  const isForeign = organizationId !== null && found?.organizationId !== organizationId;
+  return isForeign ? null : found;
+}
+
+const finderOf = perApp((app: App) =>
+  groupReads(mostPerRead, (tracked: readonly TrackedLink[]) => findAll(app.store.db, tracked)),
+);
+
+async function findAll(db: Db, tracked: readonly TrackedLink[]): Promise<(Found | null)[]> {
+  const ids = [...new Set(tracked.map(({ deliveryId }) => deliveryId))];
+  const deliveries = new Map((await findEngagedDeliveries(db, ids)).map((row) => [row.id, row]));
+  const clicked = tracked.flatMap(({ deliveryId, link }) =>
+    link === pixel ? [] : (deliveries.get(deliveryId)?.message_id ?? []),
+  );
+  const rows = clicked.length > 0 ? await findEngagedMessages(db, [...new Set(clicked)]) : [];
+  const contents = new Map(rows.map(({ id, content_id }) => [id, content_id]));
+  return Promise.all(
+    tracked.map(async ({ deliveryId, link }) => {
+      const delivery = deliveries.get(deliveryId);
+      if (!delivery) return null;
+      const { organization_id: organizationId, message_id: messageId } = delivery;
+      if (link === pixel) return { organizationId, messageId, url: null };
+      const contentId = contents.get(messageId);
+      const url = contentId ? await findLinkUrl(db, contentId, link) : undefined;
+      return url === undefined ? null : { organizationId, messageId, url };
+    }),
+  );
 }
 
 function hitOf(

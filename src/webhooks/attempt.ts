@@ -1,11 +1,12 @@
 // One attempt of a delivery: its body, signed with the secrets in force, posted. What follows from the
 // outcome is settle.ts; of a redelivery, nothing (redeliver.ts).
+import type { KeyObject } from 'node:crypto';
 import type { App } from '../app.ts';
 import { bodyOf } from './body.ts';
 import type { Poster, PostOutcome } from './post.ts';
 import type { AttemptRow, DeliveryRow, EndpointRow } from './rows.ts';
 import { openHeaders, openSecrets } from './secrets.ts';
-import { signatureHeaders } from './signature.ts';
+import { signatureHeaders, signingKey } from './signature.ts';
 
 /** A post that has come to its end. */
 export interface Attempted {
@@ -17,27 +18,48 @@ export interface Attempted {
 
 /** What was encrypted of an endpoint, in plain. */
 export interface OpenedEndpoint {
-  url: string;
+  row: EndpointRow;
   /** The newest first. */
-  secrets: { secret: string; until: number }[];
+  keys: { key: KeyObject; until: number }[];
   headers: Record<string, string>;
 }
 
-export function openEndpoint(app: App, row: EndpointRow): OpenedEndpoint {
-  return { url: row.url, secrets: openSecrets(app, row), headers: openHeaders(app, row) };
+/** What of a row is opened. */
+const openedColumns = [
+  'id',
+  'url',
+  'secret',
+  'previous_secret',
+  'previous_until',
+  'headers',
+] as const;
+
+/** `known` where it is of the same row: to open one takes as long as to post to it. */
+export function openEndpoint(
+  app: App,
+  row: EndpointRow,
+  known: OpenedEndpoint | null = null,
+): OpenedEndpoint {
+  const isSame = (one: EndpointRow) => openedColumns.every((column) => one[column] === row[column]);
+  if (known !== null && isSame(known.row)) return known;
+  const keys = openSecrets(app, row).map(({ secret, until }) => ({
+    key: signingKey(secret),
+    until,
+  }));
+  return { row, keys, headers: openHeaders(app, row) };
 }
 
 /** Signed for this moment. Never throws for what the endpoint does. */
 export async function attempt(
   app: App,
   poster: Poster,
-  { url, secrets, headers }: OpenedEndpoint,
+  { row: { url }, keys, headers }: OpenedEndpoint,
   delivery: DeliveryRow,
   body?: string,
 ): Promise<Attempted> {
   const at = app.clock.now();
   const text = body ?? (await bodyOf(app, delivery));
-  const inForce = secrets.filter(({ until }) => until > at).map(({ secret }) => secret);
+  const inForce = keys.filter(({ until }) => until > at).map(({ key }) => key);
   const signed = signatureHeaders(inForce, delivery.event_id, at, text);
   const outcome = await poster.post({ url, headers: { ...headers, ...signed }, body: text });
   app.metrics.webhookAttempts.inc({ outcome: outcome.isSuccess ? 'succeeded' : 'failed' });

@@ -52,6 +52,7 @@ async function keepBodies(app: App, made: BodyRow[]): Promise<Map<string, string
       if (await insertBody(trx, row)) kept.set(row.event_id, row.body);
     }
     const others = sorted.filter((row) => !kept.has(row.event_id)).map((row) => row.event_id);
+    if (others.length === 0) return kept;
     for (const [id, body] of await findBodies(trx, others)) kept.set(id, body);
     return kept;
   }, 'quiet');

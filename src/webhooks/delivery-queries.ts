@@ -50,29 +50,32 @@ export interface EndpointWork {
   replay_due: number | null;
 }
 
+const withWork = statement<WebhookTables, { after: string; limit: number }, EndpointWork>(
+  (db, parameter) => {
+    const firstDue = (isReplay: number) => sql`(select min(d.due_at) from webhook_deliveries d
+      where d.endpoint_id = found.id and d.is_replay = ${sql.lit(isReplay)}
+        and d.due_at is not null)`;
+    const next = (id: unknown) => sql`(select d.endpoint_id from webhook_deliveries d
+      where d.due_at is not null and d.endpoint_id > ${id} order by d.endpoint_id limit 1)`;
+    const work = sql<EndpointWork>`
+      with recursive found (id, place) as (
+        select ${next(parameter('after'))}, 1
+        union all
+        select ${next(sql`found.id`)}, place + 1 from found
+          where found.id is not null and place < ${parameter('limit')})
+      select found.id, e.organization_id, e.status, e.failing_since,
+        ${firstDue(0)} as live_due, ${firstDue(1)} as replay_due
+      from found join webhook_endpoints e on e.id = found.id`;
+    return { compile: () => work.compile(db) };
+  },
+);
+
 /**
  * By id after `after`, at most `limit`: three reads of an index for each endpoint, however many of its
  * deliveries wait.
  */
-export async function endpointsWithWork(
-  db: Db,
-  after: string,
-  limit: number,
-): Promise<EndpointWork[]> {
-  const firstDue = (isReplay: number) => sql`(select min(d.due_at) from webhook_deliveries d
-    where d.endpoint_id = found.id and d.is_replay = ${sql.lit(isReplay)} and d.due_at is not null)`;
-  const next = (id: unknown) => sql`(select d.endpoint_id from webhook_deliveries d
-    where d.due_at is not null and d.endpoint_id > ${id} order by d.endpoint_id limit 1)`;
-  const { rows } = await sql<EndpointWork>`
-    with recursive found (id, place) as (
-      select ${next(after)}, 1
-      union all
-      select ${next(sql`found.id`)}, place + 1 from found
-        where found.id is not null and place < ${limit})
-    select found.id, e.organization_id, e.status, e.failing_since,
-      ${firstDue(0)} as live_due, ${firstDue(1)} as replay_due
-    from found join webhook_endpoints e on e.id = found.id`.execute(db);
-  return rows;
+export function endpointsWithWork(db: Db, after: string, limit: number): Promise<EndpointWork[]> {
+  return withWork(db, { after, limit });
 }
 
 interface Claim {

@@ -16,27 +16,16 @@ import type { App } from '../app.ts';
 import { codeOf, messageOf } from '../errors.ts';
 import { dialSocket } from '../net/dial.ts';
 import { handshake } from '../smtp/tls.ts';
+import { Answer, type ErrorClass, PostError } from './answer.ts';
 import { addressesOf, addressProblem, hostProblem, type Target, targetOf } from './url-rules.ts';
 
 export const connectionsPerOrigin = 10;
 const mostOrigins = 200;
 const idleMs = 30_000;
 const mostHeaderBytes = 16 * 1024;
-const mostAnswerBytes = 64 * 1024;
 const mostKept = 4 * 1024;
 /** Of one host, in turn. */
 const mostAddresses = 3;
-
-export const errorClasses = [
-  'dns',
-  'refused-address',
-  'connect',
-  'tls',
-  'timeout',
-  'status',
-  'response',
-] as const;
-export type ErrorClass = (typeof errorClasses)[number];
 
 export interface PostRequest {
   url: string;
@@ -63,15 +52,6 @@ export interface Poster {
 
 type PosterParts = Pick<App, 'clock' | 'config' | 'connect' | 'dns' | 'publicUrl'>;
 
-/** What was in the way, before there was an answer. */
-class PostError extends Error {
-  readonly errorClass: ErrorClass;
-  constructor(errorClass: ErrorClass, message: string) {
-    super(message);
-    this.errorClass = errorClass;
-  }
-}
-
 /** The poster of one process. */
 export function createPoster(app: PosterParts): Poster {
   const closing = new AbortController();
@@ -87,42 +67,34 @@ export function createPoster(app: PosterParts): Poster {
   });
 
   const poolOf = (url: URL): Pool => {
-    const target = targetOf(url);
     // A change of IP version or of the case of a name makes no other origin: `URL` has folded it.
     let pool = pools.get(url.origin);
     if (!pool) {
-      pool = openPool(app, url.origin, target, closing.signal);
+      pool = openPool(app, url.origin, targetOf(url), closing.signal);
       pools.set(url.origin, pool);
     }
     return pool;
   };
 
+  const underWay = new Set<Answer>();
+  const { timeoutSeconds } = app.config.webhooks;
+
   return {
     async post(request) {
       const startedAt = app.clock.elapsed();
-      const end = new AbortController();
-      const cancel = app.clock.after(app.config.webhooks.timeoutSeconds * 1000, () => end.abort());
-      const onClose = () => end.abort();
-      closing.signal.addEventListener('abort', onClose, { once: true });
-      try {
-        return { ...(await exchange(app, poolOf, request, end.signal)), durationMs: spent() };
-      } catch (error) {
-        const isLate = end.signal.aborted;
-        return {
-          ...(isLate ? lateness(app, closing.signal) : failure(error)),
-          durationMs: spent(),
-        };
-      } finally {
-        cancel();
-        closing.signal.removeEventListener('abort', onClose);
-        end.abort();
-      }
-      function spent() {
-        return Math.max(0, Math.round(app.clock.elapsed() - startedAt));
-      }
+      const answer = new Answer();
+      const late = () => answer.end(tooLate(`no whole answer within ${timeoutSeconds} s`));
+      const cancel = app.clock.after(timeoutSeconds * 1000, late);
+      underWay.add(answer);
+      const outcome = await exchange(app, poolOf, request, answer).catch(failure);
+      cancel();
+      underWay.delete(answer);
+      const durationMs = Math.max(0, Math.round(app.clock.elapsed() - startedAt));
+      return { ...outcome, durationMs };
     },
     async close() {
       closing.abort();
+      for (const answer of underWay) answer.end(tooLate('given up at our shutdown'));
       pools.clear();
       await Promise.all(dying);
     },
@@ -200,10 +172,10 @@ async function exchange(
   app: PosterParts,
   poolOf: (url: URL) => Pool,
   { url: text, headers, body }: PostRequest,
-  signal: AbortSignal,
+  answer: Answer,
 ): Promise<Exchanged> {
   const url = new URL(text);
-  const response = await poolOf(url).request({
+  const request = {
     method: 'POST',
     path: `${url.pathname}${url.search}`,
     headers: {
@@ -213,34 +185,21 @@ async function exchange(
       'user-agent': 'svc-webhooks/1',
     },
     body,
-    signal,
-  });
-  const { statusCode } = response;
-  const read = await readAnswer(response.body);
-  if (read === null) return failedAnswer(statusCode, 'the answer has more than 64 KB');
+  };
+  poolOf(url).dispatch(request, answer);
+  const { statusCode, retryAfter, text: answered } = await answer.whole;
   const isSuccess = statusCode >= 200 && statusCode < 300;
   return {
     isSuccess,
     statusCode,
     errorClass: isSuccess ? null : 'status',
-    response: shownText(read.toString('utf8')),
-    retryAt: retryAtOf(app, statusCode, response.headers['retry-after']),
+    response: shownText(answered),
+    retryAt: retryAtOf(app, statusCode, retryAfter),
   };
 }
 
-/** Null where it is too long; the connection is closed then. */
-async function readAnswer(answer: AsyncIterable<Buffer>): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of answer) {
-    bytes += chunk.length;
-    if (bytes > mostAnswerBytes) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
 function shownText(text: string): string | null {
+  if (text === '') return null;
   const plain = text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]+/gu, ' ').trim();
   // Cut by bytes: an answer may be of long characters.
   const cut = Buffer.from(plain, 'utf8').subarray(0, mostKept).toString('utf8');
@@ -266,29 +225,15 @@ function httpDate(text: string): number {
   return /^[A-Z][a-z]{2,8},? .{10,40}$/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
-function failedAnswer(statusCode: number | null, text: string): Exchanged {
-  return {
-    isSuccess: false,
-    statusCode,
-    errorClass: 'response',
-    response: shownText(text),
-    retryAt: null,
-  };
+function tooLate(text: string): PostError {
+  return new PostError('timeout', text);
 }
 
 function failure(error: unknown): Exchanged {
-  if (error instanceof PostError) {
-    const { errorClass, message } = error;
-    const response = shownText(message);
-    return { isSuccess: false, statusCode: null, errorClass, response, retryAt: null };
-  }
   const code = codeOf(error);
-  return failedAnswer(null, code === '' ? messageOf(error) : `${code}: ${messageOf(error)}`);
-}
-
-function lateness({ config }: PosterParts, closing: AbortSignal): Exchanged {
-  const text = closing.aborted
-    ? 'given up at our shutdown'
-    : `no whole answer within ${config.webhooks.timeoutSeconds} s`;
-  return { ...failedAnswer(null, text), errorClass: 'timeout' };
+  const text = code === '' ? messageOf(error) : `${code}: ${messageOf(error)}`;
+  const problem = error instanceof PostError ? error : new PostError('response', text);
+  const { errorClass, statusCode, message } = problem;
+  const response = shownText(message);
+  return { isSuccess: false, statusCode, errorClass, response, retryAt: null };
 }

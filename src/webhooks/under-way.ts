@@ -16,11 +16,12 @@ import { bodiesOf } from './body.ts';
 import type { Claimed } from './claim.ts';
 import { type EndpointWork, releaseDeliveries } from './delivery-queries.ts';
 import { knownEndpoints } from './known-endpoints.ts';
-import { connectionsPerOrigin, type Poster } from './post.ts';
+import { mostPostsEach, OriginShares } from './origin-shares.ts';
+import type { Poster } from './post.ts';
+import type { EndpointRow } from './rows.ts';
 import { type ClaimedAttempt, gone, settle } from './settle.ts';
 
 const mostPosts = 200;
-const mostPostsEach = 5;
 /** With those that are being posted. Their bodies are in memory. */
 const mostHeld = 456;
 const mostHeldEach = 64;
@@ -37,6 +38,8 @@ interface Task {
 
 /** One endpoint's. */
 interface Queue {
+  /** Of the endpoint. */
+  id: string;
   waiting: Task[];
   posting: number;
   isQuick: boolean;
@@ -45,6 +48,14 @@ interface Queue {
   failsAtOnce: boolean;
   origin: string;
   opened: OpenedEndpoint;
+}
+
+function heldBy({ waiting, posting }: Queue): number {
+  return waiting.length + posting;
+}
+
+function isIdle(queue: Queue): boolean {
+  return heldBy(queue) === 0;
 }
 
 interface UnderWayParts {
@@ -60,8 +71,10 @@ export class UnderWay {
   readonly #parts: UnderWayParts;
   readonly #queues = new Map<string, Queue>();
   readonly #posts = new Set<Promise<void>>();
-  /** Posts by origin: of what waits there for a connection the time would run. */
-  readonly #origins = new Map<string, number>();
+  /** Those in which something waits, in the order of their turns. */
+  readonly #turns = new Set<Queue>();
+  /** Of what waited there for a connection the time would run. */
+  readonly #origins = new OriginShares();
   readonly #settle;
   readonly #settling = new Set<Promise<void>>();
   #held = 0;
@@ -94,7 +107,7 @@ export class UnderWay {
   /** How many more of this endpoint. */
   roomOf({ id, failing_since }: EndpointWork, isReplay: boolean): number {
     const queue = this.#queues.get(id);
-    const held = queue ? queue.waiting.length + queue.posting : 0;
+    const held = queue ? heldBy(queue) : 0;
     if (failing_since !== null) {
       const most = queue?.failsAtOnce ? mostFailingEach : 1;
       if (held > most / 2) return 0;
@@ -107,7 +120,7 @@ export class UnderWay {
 
   #heldByFailing(): number {
     const failing = [...this.#queues.values()].filter(({ isFailing }) => isFailing);
-    return failing.reduce((sum, { waiting, posting }) => sum + waiting.length + posting, 0);
+    return failing.reduce((sum, queue) => sum + heldBy(queue), 0);
   }
 
   /** Takes over what was claimed. */
@@ -123,63 +136,60 @@ export class UnderWay {
       this.#held -= claimed.length;
       throw error;
     }
-    for (const one of claimed) {
-      const body = bodies.get(one.delivery.event_id) ?? '';
-      this.#queueOf(one).waiting.push({ claimed: one, body });
+    for (const [endpoint, own] of Map.groupBy(claimed, (one) => one.endpoint)) {
+      const queue = this.#queueOf(endpoint);
+      for (const one of own) {
+        const body = bodies.get(one.delivery.event_id) ?? '';
+        queue.waiting.push({ claimed: one, body });
+      }
+      this.#turns.add(queue);
+      this.#origins.ask(queue.origin, queue.id);
     }
     this.#pump();
   }
 
-  #queueOf({ endpoint }: Claimed): Queue {
-    let queue = this.#queues.get(endpoint.id);
-    if (!queue) {
-      const opened = openEndpoint(this.#app, endpoint);
-      const { origin } = new URL(opened.url);
-      const known = { isQuick: false, isFailing: false, failsAtOnce: false };
-      queue = { waiting: [], posting: 0, ...known, origin, opened };
-      this.#queues.set(endpoint.id, queue);
-    }
+  #queueOf(endpoint: EndpointRow): Queue {
     // As it is now: address, secrets and headers may have changed since.
-    queue.opened = openEndpoint(this.#app, endpoint);
-    queue.origin = new URL(queue.opened.url).origin;
-    queue.isFailing = endpoint.failing_since !== null;
+    const { id } = endpoint;
+    const known = this.#queues.get(id);
+    const opened = openEndpoint(this.#app, endpoint, known?.opened);
+    const { origin } = new URL(endpoint.url);
+    const now = { opened, origin, isFailing: endpoint.failing_since !== null };
+    if (known) {
+      if (known.origin !== origin) this.#origins.leave(known.origin, id);
+      return Object.assign(known, now);
+    }
+    const queue = { id, waiting: [], posting: 0, isQuick: false, failsAtOnce: false, ...now };
+    this.#queues.set(id, queue);
     return queue;
   }
 
   /** Posts what may be posted, one of each endpoint in turn. */
   #pump(): void {
-    let isMoving = true;
-    while (isMoving && this.#posts.size < mostPosts) {
-      isMoving = false;
-      for (const [id, queue] of this.#queues) {
-        if (this.#posts.size >= mostPosts) return;
-        const isOriginFull = (this.#origins.get(queue.origin) ?? 0) >= connectionsPerOrigin;
-        const most = queue.isFailing ? 1 : mostPostsEach;
-        if (queue.posting >= most || isOriginFull) continue;
-        const task = queue.waiting.shift();
-        if (!task) continue;
-        // Behind all others from now on.
-        this.#queues.delete(id);
-        this.#queues.set(id, queue);
-        isMoving = true;
-        this.#launchOne(id, queue, task);
-      }
+    for (const queue of this.#turns) {
+      if (this.#posts.size >= mostPosts) return;
+      const share = this.#origins.shareOf(queue.origin, queue.isQuick);
+      if (queue.posting >= (queue.isFailing ? Math.min(share, 1) : share)) continue;
+      const task = queue.waiting.shift();
+      // Behind all others from now on: this walk comes to it again.
+      this.#turns.delete(queue);
+      if (queue.waiting.length > 0) this.#turns.add(queue);
+      if (task) this.#launchOne(queue, task);
     }
   }
 
-  #launchOne(id: string, queue: Queue, task: Task): void {
+  #launchOne(queue: Queue, task: Task): void {
     const { origin } = queue;
     queue.posting += 1;
-    this.#origins.set(origin, (this.#origins.get(origin) ?? 0) + 1);
+    this.#origins.take(origin);
     const post = this.#postOne(queue, task).finally(() => {
       this.#posts.delete(post);
-      const left = (this.#origins.get(origin) ?? 1) - 1;
-      if (left > 0) this.#origins.set(origin, left);
-      else this.#origins.delete(origin);
+      this.#origins.free(origin);
+      this.#leaveIfIdle(queue);
       this.#pump();
     });
     this.#posts.add(post);
-    void post.then(() => this.#forget(id, queue));
+    void post.then(() => this.#forget(queue));
   }
 
   /** Its place is free when it has been posted; it is held until it is settled. */
@@ -207,19 +217,19 @@ export class UnderWay {
       return;
     }
     if (!isSuccess && !queue.failsAtOnce) this.#handBack(queue);
-    const settling = this.#settleOne(ended);
+    const settling = this.#settleOne(queue, ended);
     this.#settling.add(settling);
     void settling.then(() => this.#settling.delete(settling));
   }
 
-  async #settleOne(ended: ClaimedAttempt): Promise<void> {
+  async #settleOne(queue: Queue, ended: ClaimedAttempt): Promise<void> {
     const { log } = this.#app;
     try {
       const disabled = await this.#settle(ended);
       if (disabled.length > 0) knownEndpoints(this.#app).forget();
       for (const { endpoint, reason } of disabled) {
-        const queue = this.#queues.get(endpoint.id);
-        if (queue) this.#handBack(queue);
+        const of = this.#queues.get(endpoint.id);
+        if (of) this.#handBack(of);
         const { id: endpointId, organization_id: organizationId, url } = endpoint;
         const { host } = new URL(url);
         log.warn({ endpointId, organizationId, host, reason }, 'a webhook endpoint was disabled');
@@ -230,12 +240,16 @@ export class UnderWay {
       log.error({ err: error, deliveryId }, text);
     }
     this.#held -= 1;
-    this.#parts.onEnd();
+    // A look for each of the next at hand would cost as much as a post.
+    const isSupplied = queue.isQuick && heldBy(queue) > mostHeldEach / 2;
+    if (!isSupplied || this.room <= mostHeldEach) this.#parts.onEnd();
   }
 
   /** What waits for an endpoint that has begun to fail may go another time, or from another daemon. */
   #handBack(queue: Queue): void {
     const ids = queue.waiting.splice(0).map(({ claimed }) => claimed.delivery.id);
+    this.#turns.delete(queue);
+    this.#leaveIfIdle(queue);
     if (ids.length === 0) return;
     void this.#release(ids).then(() => {
       this.#held -= ids.length;
@@ -253,14 +267,19 @@ export class UnderWay {
     }
   }
 
-  #forget(id: string, queue: Queue): void {
-    if (queue.posting > 0 || queue.waiting.length > 0 || queue.isQuick) return;
-    if (this.#queues.get(id) === queue) this.#queues.delete(id);
+  #leaveIfIdle(queue: Queue): void {
+    if (isIdle(queue)) this.#origins.leave(queue.origin, queue.id);
+  }
+
+  #forget(queue: Queue): void {
+    if (!isIdle(queue) || queue.isQuick) return;
+    if (this.#queues.get(queue.id) === queue) this.#queues.delete(queue.id);
   }
 
   /** Lets posts end for `graceMs`, cuts off the rest, and hands back what was not posted. */
   async end(graceMs: number): Promise<void> {
-    for (const queue of this.#queues.values()) this.#held -= queue.waiting.splice(0).length;
+    for (const queue of this.#turns) this.#held -= queue.waiting.splice(0).length;
+    this.#turns.clear();
     const ended = Promise.all(this.#posts);
     if (graceMs > 0) {
       const late = Promise.withResolvers<void>();

@@ -1,6 +1,7 @@
 // The receiving side of the webhooks bench in a process of its own: takes posts over HTTP/1.1 and counts them
 // by path. `/ok…` is answered 204, `/fail` 500, `/hang` never. Lean: it shares the cores.
-import { createServer, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 const headEnd = Buffer.from('\r\n\r\n');
 const replies: Readonly<Record<string, string>> = {
@@ -10,6 +11,8 @@ const replies: Readonly<Record<string, string>> = {
 
 /** Of those that were answered 204. */
 let taken = 0;
+/** Of all others. */
+let refused = 0;
 let onTaken: () => void = () => {};
 
 function serve(socket: Socket): void {
@@ -26,6 +29,7 @@ function serve(socket: Socket): void {
       pending = pending.subarray(head + headEnd.length + length);
       const word = /^POST \/(\w+)/.exec(text)?.[1] ?? '';
       const reply = replies[word.replace(/\d+$/, '')];
+      if (!word.startsWith('ok')) refused += 1;
       if (reply === undefined) return;
       socket.write(reply);
       if (!word.startsWith('ok')) continue;
@@ -35,17 +39,21 @@ function serve(socket: Socket): void {
   });
 }
 
-const server = createServer({ noDelay: true }, serve);
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address();
-  process.send?.({ port: typeof address === 'object' ? address?.port : 0 });
-});
+// One port on many loopback addresses: each is an origin of its own.
+const addresses = Array.from({ length: 16 }, (_, index) => `127.0.0.${index + 1}`);
+let port = 0;
+for (const address of addresses) {
+  const server = createServer({ noDelay: true }, serve).listen(port, address);
+  await once(server, 'listening');
+  port = (server.address() as AddressInfo).port;
+}
+process.send?.({ port });
 /** Tells the parent when so many were taken since the start. */
 process.on('message', (count: number) => {
   onTaken = () => {
     if (taken < count) return;
     onTaken = () => {};
-    process.send?.({ taken });
+    process.send?.({ taken, refused });
   };
   onTaken();
 });

@@ -1,5 +1,6 @@
 // What webhooks cost, by hand: npx node test/bench/webhooks.ts [sends] [alone] [fair] [dead] [stats]. Without
-// words all of it. Figures are printed, never asserted.
+// words all of it; with `profile`, where the time of `sends` and
+// `alone` goes. Figures are printed, never asserted.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { loadavg } from 'node:os';
@@ -19,6 +20,7 @@ import { enqueueAll } from '../../src/webhooks/enqueue.ts';
 import { webhookStats } from '../../src/webhooks/stats.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { runRound } from './contender.ts';
+import { type Profiling, prepareProfiling, profileClock, type Span } from './cpu-profile.ts';
 import { startBenchSink } from './processes.ts';
 import { median, say } from './progress.ts';
 import { type BenchService, startBenchService, textOf } from './svc-contender.ts';
@@ -27,19 +29,21 @@ const rounds = 3;
 const messages = 5_000;
 const eventsPerTransaction = 1_000;
 const wanted = process.argv.slice(2);
+const isProfiling = wanted.includes('profile');
 const isWanted = (part: string) => wanted.length === 0 || wanted.includes(part);
 
 const env = { SVC_WEBHOOKS_ALLOW_PRIVATE_ADDRESSES: 'true' };
 const hooks = fork(join(import.meta.dirname, 'hook-process.ts'));
 const [{ port }] = (await once(hooks, 'message')) as [{ port: number }];
-const hookUrl = (path: string) => `http://127.0.0.1:${port}/${path}`;
+const hookUrl = (path: string, host = 1) => `http://127.0.0.${host}:${port}/${path}`;
 let takenBefore = 0;
 
-/** Resolves when so many more posts were taken. */
-async function taken(count: number): Promise<void> {
+/** Resolves when so many more posts were taken; with how many were not, since the start. */
+async function taken(count: number): Promise<number> {
   takenBefore += count;
   hooks.send(takenBefore);
-  await once(hooks, 'message');
+  const [{ refused }] = (await once(hooks, 'message')) as [{ refused: number }];
+  return refused;
 }
 
 const load = () => loadavg()[0]?.toFixed(1);
@@ -56,10 +60,16 @@ async function onStore(service: BenchService, work: (app: App, owner: string) =>
 }
 
 /** Endpoints at these paths, and so many events queued for each. */
-async function seed(app: App, organizationId: string, paths: readonly string[], count: number) {
+async function seed(
+  app: App,
+  organizationId: string,
+  paths: readonly string[],
+  count: number,
+  isOneHost = false,
+) {
   const ids: string[] = [];
-  for (const path of paths) {
-    const input = { url: hookUrl(path), events: ['domain.failed'] };
+  for (const [index, path] of paths.entries()) {
+    const input = { url: hookUrl(path, isOneHost ? 1 : index + 1), events: ['domain.failed'] };
     ids.push((await createWebhook(app, operatorOf(organizationId), input)).id);
   }
   const type = 'domain.failed';
@@ -80,33 +90,54 @@ async function seed(app: App, organizationId: string, paths: readonly string[], 
   return ids;
 }
 
-/** Runs the daemon over what `paths` have queued; seconds until all of `healthy` are done. */
-async function deliver(paths: readonly string[], count: number, healthy: number) {
+interface Delivering {
+  /** What the endpoints do. */
+  paths: readonly string[];
+  /** Events for each of them. */
+  count: number;
+  /** Of the endpoints, the first of them. */
+  healthy: number;
+  /** All are of one origin, and share its connections. */
+  isOneHost?: boolean;
+  profiling?: Profiling | null;
+}
+
+type Delivered = Awaited<ReturnType<typeof deliver>>;
+
+/** Runs the daemon over what is queued: from the first post until all of the healthy ones are done. */
+async function deliver({ paths, count, healthy, isOneHost, profiling = null }: Delivering) {
   const sink = await startBenchSink();
-  const service = await startBenchService(sink.port, env);
+  const service = await startBenchService(sink.port, { ...env, ...profiling?.env });
+  const posts = healthy * count - 1;
+  let from = 0;
   try {
-    let started = 0;
-    await service.restart(async () => {
-      await onStore(service, async (app, owner) => {
-        await seed(app, owner, paths, count);
-      });
-      started = performance.now();
-    });
+    const first = taken(1);
+    await service.restart(() =>
+      onStore(service, async (app, owner) => {
+        await seed(app, owner, paths, count, isOneHost);
+      }),
+    );
+    const before = await first;
     const cpu = service.daemon.cpuMs();
-    // The daemon is ready a moment before this; what it did until then counts too.
-    await taken(healthy * count);
+    const started = performance.now();
+    from = profileClock();
+    const refused = (await taken(posts)) - before;
     const seconds = (performance.now() - started) / 1000;
-    return { seconds, coreMs: (service.daemon.cpuMs() - cpu) / (healthy * count) };
+    return { seconds, coreMs: (service.daemon.cpuMs() - cpu) / posts, refused };
   } finally {
+    const span = { name: 'deliveries', from, to: profileClock(), messages: posts };
     await service.stop();
     sink.close();
+    profiling?.report([span]);
   }
 }
 
 /** Sends with one endpoint for `message.*`, and without any, in turn on one daemon. */
 async function benchSends(): Promise<void> {
   const sink = await startBenchSink();
-  const service = await startBenchService(sink.port, env);
+  const profiling = isProfiling ? prepareProfiling() : null;
+  const service = await startBenchService(sink.port, { ...env, ...profiling?.env });
+  const spans: Span[] = [];
   const figures = { without: [] as number[][], with: [] as number[][] };
   const call = (method: string, path: string, body?: object) =>
     fetch(`http://127.0.0.1:${service.daemon.httpPort}/v1/webhooks${path}`, {
@@ -123,21 +154,27 @@ async function benchSends(): Promise<void> {
       const input = { url: hookUrl('ok'), events: ['message.*'] };
       const { id } = await call('POST', '', input);
       const started = performance.now();
+      const from = profileClock();
       // Each is accepted and sent.
-      const all = taken(2 * messages).then(() => (1000 * messages) / (performance.now() - started));
+      const cpu = service.daemon.cpuMs();
+      const all = taken(2 * messages).then(() => ({
+        perSecond: (1000 * messages) / (performance.now() - started),
+        coreMs: (service.daemon.cpuMs() - cpu) / messages,
+      }));
       const one = await runRound(contender, sink, messages);
+      const { perSecond, coreMs } = await all;
       figures.with.push([
-        one.acceptPerSecond,
-        one.endToEndPerSecond,
-        one.coreMsPerMessage,
-        await all,
+        ...[one.acceptPerSecond, one.endToEndPerSecond, one.coreMsPerMessage],
+        ...[perSecond, coreMs],
       ]);
+      spans.push({ name: 'sends with an endpoint', from, to: profileClock(), messages });
       await call('DELETE', `/${id}`);
       say(`round ${round + 1}, load ${load()}`);
     }
   } finally {
     await service.stop();
     sink.close();
+    profiling?.report(spans.slice(-1));
   }
   const middle = (rows: number[][], at: number) => median(rows.map((row) => row[at] ?? 0));
   console.table(
@@ -147,6 +184,7 @@ async function benchSends(): Promise<void> {
       'end to end/s': Math.round(middle(rows, 1)),
       'core-ms': Number(middle(rows, 2).toFixed(3)),
       'with all posts/s': name === 'with' ? Math.round(middle(rows, 3)) : '-',
+      'core-ms with them': name === 'with' ? Number(middle(rows, 4).toFixed(3)) : '-',
     })),
   );
 }
@@ -154,8 +192,10 @@ async function benchSends(): Promise<void> {
 async function benchAlone(): Promise<void> {
   const count = 20_000;
   for (let round = 0; round < rounds; round++) {
-    const { seconds, coreMs } = await deliver(['ok1', 'ok2', 'ok3', 'ok4'], count / 4, 4);
-    const rate = Math.round(count / seconds);
+    const profiling = isProfiling ? prepareProfiling() : null;
+    const paths = ['ok1', 'ok2', 'ok3', 'ok4'];
+    const { seconds, coreMs } = await deliver({ paths, count: count / 4, healthy: 4, profiling });
+    const rate = Math.round((count - 1) / seconds);
     say(`alone: ${rate} deliveries/s, ${coreMs.toFixed(3)} core-ms each, load ${load()}`);
   }
 }
@@ -164,12 +204,22 @@ async function benchFair(): Promise<void> {
   // 10,000 deliveries to ten endpoints.
   const count = 1_000;
   const healthy = Array.from({ length: 8 }, (_, index) => `ok${index}`);
-  for (let round = 0; round < rounds - 1; round++) {
-    const alone = await deliver(healthy, count, 8);
-    const beside = await deliver([...healthy, 'hang', 'fail'], count, 8);
-    const ratio = (beside.seconds / alone.seconds).toFixed(2);
-    const [one, two] = [alone, beside].map(({ seconds }) => seconds.toFixed(1));
-    say(`eight alone: ${one} s, beside one that hangs and one that fails: ${two} s (${ratio})`);
+  for (const isOneHost of [false, true]) {
+    const run = (paths: readonly string[]) => deliver({ paths, count, healthy: 8, isOneHost });
+    const alone: Delivered[] = [];
+    const beside: Delivered[] = [];
+    for (let round = 0; round < rounds; round++) {
+      alone.push(await run(healthy));
+      beside.push(await run([...healthy, 'hang', 'fail']));
+    }
+    const middle = (rows: Delivered[], of: keyof Delivered) => median(rows.map((row) => row[of]));
+    const ratio = (of: keyof Delivered) => (middle(beside, of) / middle(alone, of)).toFixed(2);
+    say(
+      `eight of ${isOneHost ? 'one host' : 'a host each'} alone: ` +
+        `${middle(alone, 'seconds').toFixed(2)} s, beside one that hangs and one that fails: ` +
+        `${middle(beside, 'seconds').toFixed(2)} s (${ratio('seconds')}; of core-ms ` +
+        `${ratio('coreMs')}), ${middle(beside, 'refused')} posts in vain, load ${load()}`,
+    );
   }
 }
 

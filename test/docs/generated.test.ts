@@ -2,7 +2,7 @@
 // completed by hand has its words. Also who owns a table, which it finds in the code.
 import { describe, expect, test } from 'vitest';
 import { readMarkdown, tableRows } from './markdown.ts';
-import { files, ownersOf, read, tables, written } from './write.ts';
+import { files, installed, ownersOf, read, tables, written } from './write.ts';
 
 test.each(files)('%s is as "npm run docs" writes it', async (file) => {
   expect(read(file)).toBe(await written(file));
@@ -12,6 +12,14 @@ test.each(files)('every row of %s has its words', (file) => {
   const rows = tableRows(readMarkdown(file).prose);
   expect(rows.length).toBeGreaterThan(20);
   expect(rows.filter((cells) => !/^\S.{3,}/.test(cells.at(-1) ?? ''))).toEqual([]);
+});
+
+test('what "npm ci --omit=dev" installs is within its bounds', () => {
+  const { packages, megabytes } = installed();
+  expect(packages).toBeLessThanOrEqual(300);
+  expect(packages).toBeGreaterThan(200);
+  expect(megabytes).toBeLessThanOrEqual(150);
+  expect(megabytes).toBeGreaterThan(80);
 });
 
 describe('table owners', () => {

@@ -1,7 +1,7 @@
 // What documents say that the program knows: `npm run docs` writes it between two comments of the
 // document, and generated.test.ts fails where it differs. The last cell of a row, where the program has
 // no words for it, is written by hand and kept.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BaseCommand } from '../../commands/base/command.ts';
@@ -108,6 +108,32 @@ function dependencyRows(list: 'dependencies' | 'devDependencies'): string[][] {
   ]);
 }
 
+/** Folders of what `npm ci --omit=dev` installs. */
+function installedFolders(): string[] {
+  const lock: { packages: Record<string, { dev?: boolean }> } = JSON.parse(
+    read('package-lock.json'),
+  );
+  return Object.entries(lock.packages).flatMap(([path, { dev }]) => (path && !dev ? path : []));
+}
+
+/** Bytes that a folder takes on the disk, without the packages below it. */
+function bytesIn(folder: string): number {
+  const bytes = readdirSync(folder, { withFileTypes: true }).map((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.name === 'node_modules') return 0;
+    return entry.isDirectory() ? bytesIn(path) : lstatSync(path).blocks * 512;
+  });
+  return bytes.reduce((sum, each) => sum + each, lstatSync(folder).blocks * 512);
+}
+
+/** What `npm ci --omit=dev` installs; a package that this platform does not need has no bytes. */
+export function installed(): { packages: number; megabytes: number } {
+  const folders = installedFolders();
+  const here = folders.map((path) => join(repository, path)).filter((path) => existsSync(path));
+  const bytes = here.reduce((sum, path) => sum + bytesIn(path), 0);
+  return { packages: folders.length, megabytes: Math.round(bytes / 1024 ** 2) };
+}
+
 const packageHead = ['Package', 'Licence', 'Reason'];
 const parts: readonly Part[] = [
   {
@@ -150,7 +176,18 @@ export async function written(file: string): Promise<string> {
     const lines = table.map((cells) => `| ${cells.join(' | ')} |\n`.replaceAll(' --- ', '---'));
     text = `${before}${start}\n${lines.join('')}\n${rest.slice(end)}`;
   }
-  return text;
+  return file === 'docs/dependencies.md' ? withInstalled(text) : text;
+}
+
+/** File systems differ in what a small file takes: so few megabytes more or less are as good. */
+const sameMegabytes = 10;
+
+function withInstalled(text: string): string {
+  const { packages, megabytes } = installed();
+  return text.replace(/installs \d+ packages, (\d+) MB/, (_whole, said: string) => {
+    const isSame = Math.abs(Number(said) - megabytes) <= sameMegabytes;
+    return `installs ${packages} packages, ${isSame ? said : megabytes} MB`;
+  });
 }
 
 if (import.meta.main) {

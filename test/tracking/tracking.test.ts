@@ -8,6 +8,7 @@ import { readStoredPart } from '../../src/sending/stored-parts.ts';
 import { channelStats } from '../../src/usage/stats.ts';
 import { send, timeline } from '../support/delivery.ts';
 import { stores } from '../support/test-app.ts';
+import { watchQueries } from '../support/watched-queries.ts';
 import { late, lateBounce } from '../usage/fixtures.ts';
 import {
   ask,
@@ -253,6 +254,25 @@ describe.each(stores)('tracking on %s', (store) => {
     await world.pipeline.idle();
     expect(await cohorts(app, caller)).toBe('opened 1/1, clicked 0/1');
     expect((await timeline(app, caller, id)).at(-1)).toBe('opened:read');
+  });
+
+  it('what is asked for at once is read together', async () => {
+    const { app, caller } = world;
+    const to = Array.from({ length: 20 }, (_, index) => `r${index}@example.com`);
+    await send(app, caller, to, { email: html });
+    const asked = (await world.copies(20)).flatMap(({ pixel, links }) => [pixel, ...links]);
+    expect(asked).toHaveLength(60);
+    const watched = watchQueries();
+    const answers = await Promise.all(asked.map((path) => world.ask(path)));
+    const ofIds = /^select "id".* from "deliveries" where "id" (in|= any)/;
+    const reads = watched.take().filter(({ text }) => ofIds.test(text));
+    watched.stop();
+    expect(answers.map((answer) => answer?.status).sort()).toEqual([
+      ...asked.slice(0, 20).map(() => 200),
+      ...asked.slice(20).map(() => 302),
+    ]);
+    // One of them to know where they lead, a few in the transactions that count them.
+    expect(reads.reduce((sum, { times }) => sum + times, 0)).toBeLessThan(20);
   });
 
   it('two daemons that hear of one open at once count it once', async () => {

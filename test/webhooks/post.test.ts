@@ -149,6 +149,38 @@ describe('a post', () => {
     expect(connections).toBeLessThan(100);
   });
 
+  it.each([204, 500])(
+    'to one that answers %i before the body was sent takes that answer',
+    async (code) => {
+      const { url } = await raw((socket) => {
+        socket.once('data', () => {
+          // It never reads the rest.
+          socket.pause();
+          socket.write(`HTTP/1.1 ${code} Early\r\ncontent-length: 0\r\n\r\n`);
+        });
+      });
+      const outcome = await post(url, 'x'.repeat(256 * 1024));
+      expect(outcome).toMatchObject({ isSuccess: code === 204, statusCode: code });
+      const next = post(url);
+      await test.clock.advance(15_000);
+      expect((await next).durationMs).toBeLessThanOrEqual(15_000);
+    },
+  );
+
+  it('to a name that nobody answers for ends after the time', async () => {
+    const silence = new Promise<never>(() => {});
+    const dns = { ...test.app.dns, addresses: () => silence };
+    const lost = createPoster({ ...test.app, dns });
+    let outcome: unknown;
+    void lost.post({ url: 'http://hooks.example/', headers: {}, body: '{}' }).then((value) => {
+      outcome = value;
+    });
+    await test.clock.advance(15_000);
+    await until(() => outcome !== undefined);
+    expect(outcome).toMatchObject({ errorClass: 'timeout', statusCode: null, durationMs: 15_000 });
+    await lost.close();
+  });
+
   it('keeps 4 KB of the answer, as text without control characters', async () => {
     const text = `a\u0000\u001b[31mb${'é'.repeat(4000)}`;
     const bytes = Buffer.from(text);

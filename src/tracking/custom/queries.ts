@@ -164,17 +164,22 @@ export function claimRestedHost(
     .executeTakeFirst();
 }
 
-/** Those that are due, longest first; what another holds is left out. */
+const due = statement<TrackingTables, { now: number; limit: number }, { id: string }>(
+  (db, parameter) =>
+    db
+      .selectFrom('tracking_hosts')
+      .select('id')
+      .where('next_check_at', '<=', parameter('now'))
+      .where(({ eb, or }) =>
+        or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', parameter('now'))]),
+      )
+      .orderBy('next_check_at')
+      .limit(parameter('limit')),
+);
+
+/** Hot: asked after each commit. Those that are due, longest first; what another holds is left out. */
 export async function selectDueHosts(db: Db, now: number, limit: number): Promise<string[]> {
-  const rows = await tables<TrackingTables>(db)
-    .selectFrom('tracking_hosts')
-    .select('id')
-    .where('next_check_at', '<=', now)
-    .where(({ eb, or }) => or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
-    .orderBy('next_check_at')
-    .limit(limit)
-    .execute();
-  return rows.map(({ id }) => id);
+  return (await due(db, { now, limit })).map(({ id }) => id);
 }
 
 const nextDue = statement<TrackingTables, { now: number }, { at: number | null }>((db, parameter) =>

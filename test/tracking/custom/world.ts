@@ -72,6 +72,8 @@ export interface WorldOptions {
   /** Without: the configuration has `acme.enabled: false`. */
   withAcme?: boolean;
   challenge?: 'http-01' | 'dns-01';
+  /** Of another authority than the one of the tests. */
+  directoryUrl?: string;
 }
 
 /** Answers every path below /t/ with what it was asked. */
@@ -167,7 +169,7 @@ export async function trackingWorld(options: WorldOptions = {}): Promise<Trackin
         https: { port: 0, ...options.tracking?.https },
         acme: {
           enabled: withAcme,
-          directoryUrl: acme.directoryUrl,
+          directoryUrl: options.directoryUrl ?? acme.directoryUrl,
           challenge,
           email: 'ops@host.example',
           dns: { port: 0 },
