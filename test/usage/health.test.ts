@@ -173,6 +173,17 @@ describe.each(stores)('the health of an organization on %s', (store) => {
     expect(await status()).toBe('enabled');
   });
 
+  const minute = 60_000;
+  it.each([
+    ['24 hours and 59 minutes later it counts', 24 * 60 + 59, 'paused'],
+    ['a minute after that no more', 25 * 60, 'enabled'],
+  ] as const)('an outcome is of the hour in which it came: %s', async (_, minutes, then) => {
+    await deliver(many(91, 'ok'), many(9, 'dead'));
+    await test.clock.advance(minutes * minute);
+    await deliver(['dead-z@example.com']);
+    expect(await status()).toBe(then);
+  });
+
   it('keeps the queue of a paused organization until the resume, which forgives', async () => {
     await deliver(many(90, 'ok'), many(10, 'dead'));
     expect(await status()).toBe('paused');
