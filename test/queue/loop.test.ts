@@ -146,14 +146,15 @@ describe.each(stores)('delivery on %s', (store) => {
   it('is given up in the 72nd hour, not before and not after', async () => {
     const { app, caller, clock } = await relaying();
     sink.on({ verb: 'RCPT' }, '450 4.2.2 mailbox full');
-    pipeline = await startPipeline(app);
+    const running = await startPipeline(app);
+    pipeline = running;
     const { id } = await send(app, caller, 'ada@example.com');
     const statusAt = async (ms: number) => {
       for (const end = clock.now() + ms; clock.now() < end; ) {
-        await pipeline.idle();
+        await running.idle();
         await clock.advance(Math.min(hourMs, end - clock.now()));
       }
-      await pipeline.idle();
+      await running.idle();
       return (await firstDelivery(app, caller, id)).status;
     };
     expect(await statusAt(72 * hourMs - 1)).toBe('processing');

@@ -239,3 +239,21 @@ describe.each(stores)('the health of an organization on %s', (store) => {
     expect(shown.series).toEqual([...Array.from({ length: 11 }, () => 0), 3, 0, 8]);
   });
 });
+
+describe('a window of a month', () => {
+  const test = eachApp({ config: { health: { windowHours: 720 } } });
+
+  it('keeps its oldest hour until it is over', async () => {
+    const { organizationId } = test.caller;
+    const deliver = async (addresses: string[]) => {
+      const outcomes = await startOutcomes(test.app);
+      await outcomes.deliver(test.caller, addresses);
+      await outcomes.close();
+    };
+    await deliver([...many(91, 'ok'), ...many(9, 'dead')]);
+    await test.clock.advance(720 * 3_600_000 + 59 * 60_000);
+    await sweepHealth(test.app);
+    await deliver(['dead-z@example.com']);
+    expect((await getOrganization(test.app, organizationId)).sendingStatus).toBe('paused');
+  });
+});
