@@ -55,7 +55,7 @@ const rooms = [
 const doorways = {
   'acme-client': '^src/tracking/custom/acme\\.ts$',
   '@oclif/core': '^(commands|bin)/',
-  '@inquirer/prompts': '^commands/base/confirm',
+  '@inquirer/prompts': '^commands/base/ask',
   ansis: '^commands/base/format',
   'better-sqlite3': '^src/store/',
   'cli-progress': '^commands/base/progress',

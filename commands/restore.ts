@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import { Args } from '@oclif/core';
 import { ValidationError } from '../src/errors.ts';
+import { confirmed } from './base/ask.ts';
 import { BaseCommand, yesFlag } from './base/command.ts';
-import { confirmed } from './base/confirm.ts';
 import { print, writeWarning } from './base/output.ts';
 import { asUnreachable, readStoreConfig } from './base/session.ts';
 

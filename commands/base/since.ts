@@ -18,11 +18,16 @@ export function timeAhead(flag: string, text: string | undefined, now: number): 
   return instantOf(flag, text, now, 1);
 }
 
+/** Of what looks like ISO 8601: `Date.parse` takes "10" for a month. */
+function instant(text: string): number {
+  return /^\d{4}-\d{2}-\d{2}(?:[T ]|$)/i.test(text) ? Date.parse(text) : Number.NaN;
+}
+
 function instantOf(flag: string, text: string | undefined, now: number, sign: 1 | -1) {
   if (text === undefined) return undefined;
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const away = sign * Number(count) * (unitMs[unit] ?? 0);
-  const ms = count === undefined ? Date.parse(text) : now + away;
+  const ms = count === undefined ? instant(text) : now + away;
   if (Number.isNaN(ms)) {
     throw new UsageError(`${flag}: expected such as 90s, 10m, 1h or 7d, or an ISO 8601 instant`);
   }

@@ -1,7 +1,8 @@
 // `svc messages delete` (specification 4.1). Messages themselves: src/messages/; their way out:
 // src/sending/ and src/queue/.
+
+import { confirmed } from '../base/ask.ts';
 import { BaseCommand, yesFlag } from '../base/command.ts';
-import { confirmed } from '../base/confirm.ts';
 import { messageArg, messageIdFrom } from '../base/message-id.ts';
 import { print } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';

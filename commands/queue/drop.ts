@@ -1,6 +1,7 @@
 // `svc queue drop`. The queue: src/queue/desk/queue.ts.
+
+import { confirmed } from '../base/ask.ts';
 import { yesFlag } from '../base/command.ts';
-import { confirmed } from '../base/confirm.ts';
 import { print } from '../base/output.ts';
 import { entriesText, idsArg, QueueCommand, withQueue } from '../base/queue.ts';
 

@@ -1,6 +1,7 @@
 // `svc threads delete`. Where it goes first: src/threads/threads.ts.
+
+import { confirmed } from '../base/ask.ts';
 import { BaseCommand, yesFlag } from '../base/command.ts';
-import { confirmed } from '../base/confirm.ts';
 import { print } from '../base/output.ts';
 import { callOnThread, threadArg } from '../base/thread.ts';
 

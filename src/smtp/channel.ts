@@ -1,9 +1,11 @@
-// Commands out, replies in, over one socket: which reply answers which command, what arrives unasked,
-// and how long anything may take. What is said is session.ts and open.ts.
+// Commands out, replies in, over one socket: which reply answers which command, and what arrives unasked.
+// How long anything may take is patience.ts; what is said is session.ts and open.ts.
 import type { Socket } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
 import type { RemoteReply } from './outcome.ts';
 import { SmtpFault } from './outcome.ts';
+import { type Deadline, noDeadline, Patience } from './patience.ts';
+import { cutIntoPieces, gather } from './pieces.ts';
 import { printable, ReplyParser, type SmtpReply, toRemoteReply } from './reply.ts';
 import { replyTimeoutMs, type SmtpTimeouts, type Verb } from './timeouts.ts';
 import type { Transcript } from './transcript.ts';
@@ -28,24 +30,11 @@ interface ReplyWait extends Settle {
   deadline: Deadline;
 }
 
-interface Deadline {
-  at: number;
-  /** How long it was when it was set. */
-  totalMs: number;
-}
-
-/** Bytes handed to the socket at once; each such piece must be taken within `progressMs`. */
-const pieceBytes = 64 * 1024;
 /**
  * Up to so many bytes, one copy is cheaper than a gathered write (by 4 µs for 3 KB); and the system
  * takes them at once, so that the next message may follow in the same write.
  */
 const copyBytes = 16 * 1024;
-
-/** Once a step has taken long, it is looked again after this whether others wait. */
-const lookAgainMs = 5_000;
-
-const noDeadline: Deadline = { at: Number.POSITIVE_INFINITY, totalMs: 0 };
 
 /*
  * state    | waits      | drain     | what arriving bytes are
@@ -63,7 +52,7 @@ export class SmtpChannel {
   onClosed: (() => void) | null = null;
   readonly #clock: Clock;
   readonly #timeouts: SmtpTimeouts;
-  readonly #isPressed: (() => boolean) | null;
+  readonly #patience: Patience;
   readonly #parser = new ReplyParser();
   #socket: Socket;
   /** Oldest first; the second, if any, is the envelope sent behind a dot. */
@@ -73,7 +62,6 @@ export class SmtpChannel {
   #held: readonly Buffer[] | null = null;
   #fault: SmtpFault | null = null;
   #verb: Verb = 'connect';
-  #cancelTimer: (() => void) | null = null;
   #deadline = noDeadline;
 
   /** `isPressed`: whether others wait for a place. Without, every step has its whole time. */
@@ -87,7 +75,9 @@ export class SmtpChannel {
     this.#socket = socket;
     this.#clock = clock;
     this.#timeouts = timeouts;
-    this.#isPressed = isPressed ?? null;
+    this.#patience = new Patience(clock, timeouts.pressedMs, isPressed ?? null, (what) =>
+      this.#failConnection(what),
+    );
     this.transcript = transcript;
     this.#listen(socket);
   }
@@ -165,7 +155,7 @@ export class SmtpChannel {
     for (const piece of pieces) await this.#write(piece);
     if (this.#fault) throw this.#fault;
     const replied = this.#expect([{ verb: 'dot' }], replies);
-    this.#gather(last);
+    gather(this.#socket, last);
     await replied;
     return replies[0] as SmtpReply;
   }
@@ -191,7 +181,7 @@ export class SmtpChannel {
     this.#fault = fault;
     const [head, ...behind] = this.#waits.splice(0);
     (head?.transcript ?? this.transcript).note(fault.message);
-    this.#disarm();
+    this.#patience.end();
     this.#socket.destroy();
     const waiting = head ?? this.#drain;
     this.#drain = null;
@@ -303,7 +293,7 @@ export class SmtpChannel {
       return true;
     }
     this.#waits.shift();
-    this.#disarm();
+    this.#patience.end();
     wait.replies.push(reply);
     wait.resolve();
     if (!isLast) this.#failConnection('the server said goodbye');
@@ -327,10 +317,10 @@ export class SmtpChannel {
     return new Promise((resolve, reject) => {
       this.#drain = { resolve, reject };
       this.#arm();
-      this.#gather(piece, () => {
+      gather(this.#socket, piece, () => {
         if (!this.#drain) return;
         this.#drain = null;
-        this.#disarm();
+        this.#patience.end();
         resolve();
       });
     });
@@ -354,83 +344,16 @@ export class SmtpChannel {
     if (held) this.#socket.write(Buffer.concat([...held, Buffer.from(behind)]));
   }
 
-  #gather(pieces: readonly Buffer[], onTaken?: () => void): void {
-    const [only] = pieces;
-    if (only && pieces.length === 1) {
-      this.#socket.write(only, onTaken);
-      return;
-    }
-    this.#socket.cork();
-    for (const [index, piece] of pieces.entries()) {
-      this.#socket.write(piece, index === pieces.length - 1 ? onTaken : undefined);
-    }
-    this.#socket.uncork();
-  }
-
-  /** One deadline per reply or piece: bytes that trickle in do not move it. */
   #arm(): void {
-    const stepMs = this.#drain
-      ? this.#timeouts.progressMs
-      : replyTimeoutMs(this.#timeouts, this.#verb);
-    const { at, totalMs } = this.#waits[0]?.deadline ?? this.#deadline;
-    const now = this.#clock.elapsed();
-    const leftMs = Math.max(0, at - now);
-    this.#watch(now, Math.min(stepMs, leftMs), leftMs < stepMs ? totalMs : 0);
-  }
-
-  /**
-   * Gives up `limitMs` after `since`, or sooner where others wait for a place: never at the dot, as the
-   * message may have been taken. `totalMs`: the limit of several steps, where that is what binds.
-   */
-  #watch(since: number, limitMs: number, totalMs: number): void {
-    this.#disarm();
-    const pastMs = this.#clock.elapsed() - since;
-    const givesWay = this.#isPressed !== null && this.#verb !== 'dot';
-    const patienceMs = Math.max(pastMs + lookAgainMs, this.#timeouts.pressedMs);
-    const untilMs = givesWay ? Math.min(limitMs, patienceMs) : limitMs;
-    this.#cancelTimer = this.#clock.after(untilMs - pastMs, () => {
-      const what = this.#drain ? 'the server did not take the message' : 'no reply';
-      if (untilMs >= limitMs) {
-        const isInAll = totalMs > 0;
-        this.#failConnection(
-          isInAll
-            ? `not done within ${totalMs / 1000} s in all`
-            : `${what} within ${limitMs / 1000} s`,
-        );
-      } else if (this.#isPressed?.()) {
-        this.#failConnection(`${what} within ${untilMs / 1000} s, and others wait`);
-      } else this.#watch(since, limitMs, totalMs);
-    });
-  }
-
-  #disarm(): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = null;
+    const { progressMs } = this.#timeouts;
+    const stepMs = this.#drain ? progressMs : replyTimeoutMs(this.#timeouts, this.#verb);
+    const what = this.#drain ? 'the server did not take the message' : 'no reply';
+    const deadline = this.#waits[0]?.deadline ?? this.#deadline;
+    this.#patience.watch(what, stepMs, this.#verb === 'dot', deadline);
   }
 }
 
 /** What the end of the session means for commands that were sent ahead: they were not heard. */
 function unheard({ kind, reply, isLoss }: SmtpFault, { commands }: ReplyWait): SmtpFault {
   return new SmtpFault(kind, { ...reply, verb: commands[0]?.verb ?? reply.verb }, isLoss);
-}
-
-/** Groups of buffers of about 64 KB, uncopied. */
-function cutIntoPieces(block: readonly Buffer[]): Buffer[][] {
-  const pieces: Buffer[][] = [];
-  let piece: Buffer[] = [];
-  let bytes = 0;
-  for (const chunk of block) {
-    for (let from = 0; from < chunk.length; ) {
-      const part = chunk.subarray(from, from + pieceBytes - bytes);
-      piece.push(part);
-      from += part.length;
-      bytes += part.length;
-      if (bytes < pieceBytes) continue;
-      pieces.push(piece);
-      piece = [];
-      bytes = 0;
-    }
-  }
-  if (piece.length > 0) pieces.push(piece);
-  return pieces;
 }

@@ -1,9 +1,21 @@
 // Open SMTP sessions, kept for the next message and counted: per destination, by whose mail
-// is on them, and in all. Knows how to share sessions, not how to open them, nor what is said on them.
+// is on them, and in all. Knows how to share sessions, not how to open them, nor what is said on them. What
+// one destination holds is pool-destination.ts.
 import type { Clock } from '../runtime/clock.ts';
 import { FairShare } from './fair-share.ts';
 import type { Opening } from './open.ts';
 import { SmtpFault } from './outcome.ts';
+import {
+  type Destination,
+  type Entry,
+  firstWaiter,
+  hasRoom,
+  removeIdle,
+  removeWaiter,
+  takeIdle,
+  type Waiter,
+  type Wanted,
+} from './pool-destination.ts';
 import type { DestinationLimits, Late, Lease, Peer, SessionRequest } from './pool-request.ts';
 import type { SmtpSession } from './session.ts';
 
@@ -13,38 +25,6 @@ export interface PoolOptions {
   maxConnections: number;
   /** An unused session is closed after so long. */
   idleCloseMs?: number;
-}
-
-interface Entry {
-  session: SmtpSession;
-  peer: Peer;
-  destination: Destination;
-  key: string;
-  /** Leases out: two while the next message begins behind the one before it. */
-  users: number;
-  /** Who had it last on loan, as long as it is. */
-  holder: string | null;
-  cancelIdle: () => void;
-}
-
-type Wanted = Pick<SessionRequest<unknown>, 'organizationId' | 'keys' | 'isFresh'>;
-
-interface Waiter extends Wanted {
-  /** Over all destinations, in order of arrival. */
-  ticket: number;
-  /** Either way the place is counted for the organization already. */
-  grant: (granted: Entry | 'slot') => void;
-  refuse: () => void;
-}
-
-interface Destination {
-  name: string;
-  limits: DestinationLimits;
-  /** Connections open or being opened. */
-  open: number;
-  /** Oldest first. */
-  idle: Entry[];
-  waiters: Waiter[];
 }
 
 const defaultIdleCloseMs = 10_000;
@@ -151,21 +131,12 @@ export class SmtpPool {
   #takeNow(destination: Destination, wanted: Wanted): Entry | 'slot' | null {
     const { organizationId } = wanted;
     if (!this.#inUse.mayHold(organizationId)) return null;
-    const idle = this.#takeIdle(destination, wanted);
+    const idle = takeIdle(destination, wanted);
     if (!idle && !this.#takeSlot(destination)) return null;
     this.#inUse.hold(organizationId);
     if (!idle) return 'slot';
     idle.holder = organizationId;
     return idle;
-  }
-
-  #takeIdle(destination: Destination, { keys, isFresh }: Wanted) {
-    if (isFresh) return null;
-    // The one used last: the others grow old and are closed.
-    const index = destination.idle.findLastIndex((entry) => keys.includes(entry.key));
-    const [entry] = index === -1 ? [] : destination.idle.splice(index, 1);
-    entry?.cancelIdle();
-    return entry ?? null;
   }
 
   /** Counts a slot for the destination, closing an idle session for it where a limit needs that. */
@@ -215,7 +186,7 @@ export class SmtpPool {
       const waiter = { organizationId, keys, isFresh, ticket: 0, grant: end, refuse };
       if (longestWaitMs !== undefined) {
         cancel = this.#clock.after(longestWaitMs, () => {
-          this.#remove(destination, waiter);
+          removeWaiter(destination, waiter);
           this.#forgetEmpty(destination);
           end('late');
         });
@@ -283,26 +254,15 @@ export class SmtpPool {
   /** Gives the session to the first who waits in its destination, if it will do; whether it did. */
   #handOver(entry: Entry): boolean {
     const { destination, key, holder } = entry;
-    const next = this.#firstOf(destination, holder);
+    const next = firstWaiter(destination, this.#inUse, holder);
     if (!next || next.isFresh || !next.keys.includes(key)) return false;
     if (holder !== null) this.#inUse.letGo(holder);
     this.#inUse.hold(next.organizationId);
     entry.holder = next.organizationId;
-    this.#remove(destination, next);
+    removeWaiter(destination, next);
     next.grant(entry);
     if (holder !== next.organizationId) this.#grantFree();
     return true;
-  }
-
-  /** The first who waits in the destination and may have one more, or that of `holder` in its place. */
-  #firstOf(destination: Destination, holder: string | null = null): Waiter | undefined {
-    return destination.waiters.find(({ organizationId }) =>
-      this.#inUse.mayHold(organizationId, holder),
-    );
-  }
-
-  #remove(destination: Destination, waiter: Waiter): void {
-    destination.waiters.splice(destination.waiters.indexOf(waiter), 1);
   }
 
   #canGoOn({ session, destination }: Entry): boolean {
@@ -319,7 +279,7 @@ export class SmtpPool {
     if (isGood && this.#handOver(entry)) return;
     if (entry.holder !== null) this.#inUse.letGo(entry.holder);
     entry.holder = null;
-    if (!isGood || this.#firstOf(entry.destination) || this.#isWaitedForElsewhere()) {
+    if (!isGood || firstWaiter(entry.destination, this.#inUse) || this.#isWaitedForElsewhere()) {
       this.#retire(entry);
     } else {
       this.#keepIdle(entry);
@@ -329,19 +289,12 @@ export class SmtpPool {
 
   #keepIdle(entry: Entry): void {
     const { session, destination } = entry;
-    const remove = () => {
-      const index = destination.idle.indexOf(entry);
-      if (index === -1) return false;
-      destination.idle.splice(index, 1);
-      entry.cancelIdle();
-      return true;
-    };
     destination.idle.push(entry);
     entry.cancelIdle = this.#clock.after(this.#idleCloseMs, () => {
-      if (remove()) this.#retire(entry);
+      if (removeIdle(destination, entry)) this.#retire(entry);
     });
     session.onClosed(() => {
-      if (remove()) this.#giveUpSlot(destination);
+      if (removeIdle(destination, entry)) this.#giveUpSlot(destination);
     });
     this.#destinations.delete(destination.name);
     this.#destinations.set(destination.name, destination);
@@ -382,7 +335,7 @@ export class SmtpPool {
       const found = this.#nextWaiter();
       const taken = found && this.#takeNow(found.destination, found.waiter);
       if (!taken) return;
-      this.#remove(found.destination, found.waiter);
+      removeWaiter(found.destination, found.waiter);
       found.waiter.grant(taken);
     }
   }
@@ -391,7 +344,7 @@ export class SmtpPool {
     let best: { destination: Destination; waiter: Waiter } | null = null;
     for (const destination of this.#destinations.values()) {
       if (destination.waiters.length === 0 || !hasRoom(destination)) continue;
-      const waiter = this.#firstOf(destination);
+      const waiter = firstWaiter(destination, this.#inUse);
       if (waiter && (!best || waiter.ticket < best.waiter.ticket)) best = { destination, waiter };
     }
     return best;
@@ -401,11 +354,6 @@ export class SmtpPool {
     if (this.#waiting === 0 || this.#open < this.#maxConnections) return false;
     return this.#nextWaiter() !== null;
   }
-}
-
-/** An idle session of its own makes room too. */
-function hasRoom({ open, idle, limits }: Destination): boolean {
-  return open - Math.min(1, idle.length) < limits.connections;
 }
 
 /** What a closing pool means for a delivery. */

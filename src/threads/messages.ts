@@ -1,4 +1,5 @@
-// The messages of a thread, as a list: what each is, what it says anew, and what is attached to it.
+// The messages of a thread, as a list, or the newest of them: what each is, what it says anew, and what is
+// attached to it.
 import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -10,6 +11,8 @@ import { findFoundOf } from '../messages/projection-queries.ts';
 import { findMessageRows } from '../messages/queries.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { countBefore, listMessageRows } from './list-queries.ts';
+import type { ThreadMessageRow } from './queries.ts';
+import { selectRecent } from './recent-queries.ts';
 import { sentPreview } from './restate.ts';
 import type { CursorPage, CursorQuery, ThreadMessage } from './schema.ts';
 import { getThreadRow } from './threads.ts';
@@ -51,6 +54,39 @@ async function saidBy(db: Db, ids: readonly string[]): Promise<Map<string, Said>
   return said;
 }
 
+/** These rows of one thread, which follow each other, oldest first. */
+async function presentMessages(
+  db: Db,
+  organizationId: string,
+  rows: readonly ThreadMessageRow[],
+): Promise<ThreadMessage[]> {
+  const [first] = rows;
+  const start = first ? await countBefore(db, first) : 0;
+  const ids = rows.map(({ message_id }) => message_id);
+  const messages = await findMessages(db, organizationId, ids);
+  const said = await saidBy(db, ids);
+  return rows.flatMap(({ thread_id, message_id, kind }, index): ThreadMessage[] => {
+    const message = messages.get(message_id);
+    if (!message) return [];
+    const own = said.get(message_id) ?? nothingSaid;
+    return [{ ...message, threadId: thread_id, threadPosition: start + index, kind, ...own }];
+  });
+}
+
+/** The newest messages of a thread, oldest first. @throws ResourceNotFoundError (mailbox, thread). */
+export async function latestThreadMessages(
+  app: App,
+  { organizationId }: Caller,
+  mailboxId: string,
+  threadId: string,
+  count: number,
+): Promise<ThreadMessage[]> {
+  const { db } = app.store;
+  await getThreadRow(db, organizationId, mailboxId, threadId);
+  const rows = await selectRecent(db, threadId, 0, count);
+  return presentMessages(db, organizationId, rows.toReversed());
+}
+
 /**
  * A page of the messages of a thread, oldest first.
  * @throws ResourceNotFoundError (mailbox, thread), ValidationError (cursor).
@@ -68,17 +104,7 @@ export async function listThreadMessages(
   const place = cursor === undefined ? null : readCursor(scope, cursor);
   const found = await listMessageRows(db, threadId, place, limit + 1);
   const shown = found.slice(0, limit);
-  const [first] = shown;
-  const start = first ? await countBefore(db, first) : 0;
-  const ids = shown.map(({ message_id }) => message_id);
-  const messages = await findMessages(db, organizationId, ids);
-  const said = await saidBy(db, ids);
-  const items = shown.flatMap(({ message_id, kind }, index): ThreadMessage[] => {
-    const message = messages.get(message_id);
-    if (!message) return [];
-    const own = said.get(message_id) ?? nothingSaid;
-    return [{ ...message, threadId, threadPosition: start + index, kind, ...own }];
-  });
+  const items = await presentMessages(db, organizationId, shown);
   const last = found.length > limit ? shown.at(-1) : undefined;
   const nextCursor = last ? cursorAfter(scope, { at: last.at, id: last.message_id }) : null;
   return { items, nextCursor };

@@ -11,6 +11,8 @@ const noKey = 'key_06dq2k0qz8h3v5m1r9t4w7xy';
 let cli: CliWorkspace;
 beforeAll(async () => {
   cli = await initializedWorkspace({}, { inProcesses: true });
+  // One that could be restored: only --yes is missing.
+  await cli.json(['backup', 'backup.db']);
 });
 afterAll(() => cli.close());
 
@@ -22,7 +24,7 @@ const refusals: [string, number, string[], string][] = [
   ['a value that the schema refuses', 2, ['keys', 'list', '--limit', '101'], 'ValidationError'],
   ['a malformed id', 2, ['keys', 'show', 'key_1'], 'ValidationError'],
   ['a body that is no JSON', 2, ['keys', 'create', '--data', '{'], 'ValidationError'],
-  ['a destructive command without --yes', 2, ['restore', 'x.db'], 'ValidationError'],
+  ['a destructive command without --yes', 2, ['restore', 'backup.db'], 'ValidationError'],
   ['a configuration that is missing', 2, ['orgs', 'list', '--config', 'no.yaml'], 'ConfigError'],
   ['something that is not there', 3, ['keys', 'show', noKey], 'ResourceNotFoundError'],
   ['an organization that is not there', 3, ['keys', 'list', '--org', 'x'], 'ResourceNotFoundError'],

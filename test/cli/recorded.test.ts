@@ -27,6 +27,8 @@ const changesNothing = [
   'sendmail',
   ...['mailboxes actions', 'mailboxes activity', 'mailboxes events', 'mailboxes list'],
   'mailboxes show',
+  // Its decisions are those of approve and reject: test/mailbox-actions/review.test.ts.
+  'mailboxes review',
   ...['threads list', 'threads messages', 'threads notes', 'threads show'],
   ...['keys list', 'keys show', 'orgs list', 'orgs show', 'senders list', 'senders show'],
   ...['messages deliveries', 'messages events', 'messages explain', 'messages list'],

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/api/route.ts';
-import { addDomain } from '../../src/domains/domains.ts';
+import { checkInTurn } from '../../src/domains/check-turns.ts';
+import { addDomain, getDomainRows } from '../../src/domains/domains.ts';
 import { makeKeys } from '../../src/domains/key-making.ts';
 import { checkDueDomains, verifyDomain } from '../../src/domains/verification.ts';
 import { CapacityError } from '../../src/errors.ts';
@@ -71,6 +72,33 @@ describe.each(stores)('checks of domains on %s', (store) => {
     zone.release();
     await Promise.all([...checks, foreignCheck]);
     expect(askedOf(...names)).toEqual(names);
+  });
+
+  it('two stay two while one after the other ends', async () => {
+    const { app, caller } = test;
+    const stored = await getDomainRows(
+      app,
+      app.store.db,
+      caller.organizationId,
+      (await add(caller, 'one.example')).id,
+    );
+    const ends: (() => void)[] = [];
+    const check = async () => {
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return stored;
+    };
+    const checks: Promise<unknown>[] = [];
+    const ask = () =>
+      checks.push(checkInTurn(app, caller.organizationId, `dom_${checks.length}`, check));
+    for (let at = 0; at < 4; at++) ask();
+    for (let ended = 0; ended < 6; ended++) {
+      // All that may begin has begun by the next turn of the event loop.
+      await new Promise((resolve) => setImmediate(resolve));
+      expect([ended, ends.length]).toEqual([ended, Math.min(ended + 2, 6)]);
+      ends[ended]?.();
+      await checks[ended];
+      if (checks.length < 6) ask();
+    }
   });
 
   it('one that fails hands its turn on', async () => {

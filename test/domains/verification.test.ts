@@ -204,6 +204,21 @@ describe.each(stores)('the verification of domains on %s', (store) => {
       expect((await getDomain(test.app, test.caller, domain.id)).status).toBe('verified');
     });
 
+    it('a silence of DNS between does not begin the three days anew', async () => {
+      publishAll();
+      await verify();
+      zone.records.clear();
+      expect((await verify()).status).toBe('verified');
+      await test.clock.advance(2 * day);
+      zone.down.add('*');
+      expect((await verify()).status).toBe('verified');
+      zone.down.clear();
+      await test.clock.advance(day - 1);
+      expect((await verify()).status).toBe('verified');
+      await test.clock.advance(1);
+      expect((await verify()).status).toBe('failed');
+    });
+
     it('never fails a domain because DNS is silent', async () => {
       publishAll();
       await verify();

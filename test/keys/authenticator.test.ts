@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
 import { type Authenticator, createAuthenticator } from '../../src/keys/authenticator.ts';
@@ -187,6 +188,22 @@ describe.each(stores)('authentication on %s', (store) => {
       await other.flushLastUsed();
       await authenticator.flushLastUsed();
       expect(await lastUse(made.id)).toBe('2026-01-05T12:00:01.000Z');
+    });
+
+    it('that could not be written is written by the next flush', async () => {
+      const made = await makeKeyOf({});
+      await authenticator.authenticate(made.key);
+      // Another name for the table is trouble that passes.
+      const rename = (from: string, to: string) =>
+        test.app.store.write((trx) =>
+          sql`alter table ${sql.table(from)} rename to ${sql.table(to)}`.execute(trx),
+        );
+      await rename('api_keys', 'api_keys_away');
+      await expect(authenticator.flushLastUsed()).rejects.toThrow('api_keys');
+      await rename('api_keys_away', 'api_keys');
+      await test.clock.advance(1_000);
+      await authenticator.flushLastUsed();
+      expect(await lastUse(made.id)).toBe('2026-01-05T12:00:00.000Z');
     });
 
     it('is not touched by a refused key', async () => {

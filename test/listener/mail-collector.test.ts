@@ -46,6 +46,15 @@ describe('a collected message', () => {
     expect(collect([line], 29)).toMatchObject({ refusal: { code: 552 }, free: ample });
   });
 
+  it('gives its memory back as it is refused, not when its session ends', () => {
+    const budget = new MemoryBudget(ample);
+    const collector = new MailCollector(budget, 50_000);
+    collector.add(Buffer.alloc(40_000, 'x'));
+    expect(budget.free).toBeLessThan(ample);
+    collector.add(Buffer.alloc(40_000, 'x'));
+    expect([collector.refusal?.code, budget.free]).toEqual([552, ample]);
+  });
+
   it('takes little more memory than it has bytes', () => {
     const budget = new MemoryBudget(ample);
     const collector = new MailCollector(budget, ample);

@@ -58,4 +58,18 @@ describe.each(stores)('mailboxes on %s', (store) => {
     expect(made.addresses).toMatchObject([{ address: 'a@sandbox.test', source: 'serviceHosted' }]);
     await expect(make('b', 'A@sandbox.test')).rejects.toMatchObject({ _tag: 'ConflictError' });
   });
+
+  it('of names that speak for the service are its own organization’s, however they are written', async () => {
+    const { id } = await createOrganization(test.app, { name: 'acme', plan: 'free' });
+    const mailbox = (slug: string, localPart: string) => {
+      return { slug, displayName: null, address: `${localPart}@sandbox.test` };
+    };
+    for (const [at, localPart] of ['security', 'Security', 'POSTMASTER', 'dmarc'].entries()) {
+      const made = createMailbox(test.app, operatorOf(id), mailbox(`m${at}`, localPart));
+      await expect(made, localPart).rejects.toMatchObject({
+        fieldErrors: { address: [`${localPart}@sandbox.test is kept for who runs the service`] },
+      });
+    }
+    await expect(make('security', 'Security@sandbox.test')).resolves.toBeDefined();
+  });
 });

@@ -143,6 +143,26 @@ describe.each(stores)('delivery on %s', (store) => {
     expect((await timeline(app, caller, id)).at(-1)).toBe('failed:failed');
   });
 
+  it('is given up in the 72nd hour, not before and not after', async () => {
+    const { app, caller, clock } = await relaying();
+    sink.on({ verb: 'RCPT' }, '450 4.2.2 mailbox full');
+    const running = await startPipeline(app);
+    pipeline = running;
+    const { id } = await send(app, caller, 'ada@example.com');
+    const statusAt = async (ms: number) => {
+      for (const end = clock.now() + ms; clock.now() < end; ) {
+        await running.idle();
+        await clock.advance(Math.min(hourMs, end - clock.now()));
+      }
+      await running.idle();
+      return (await firstDelivery(app, caller, id)).status;
+    };
+    expect(await statusAt(72 * hourMs - 1)).toBe('processing');
+    const tries = (await firstDelivery(app, caller, id)).attemptCount;
+    expect(await statusAt(1)).toBe('failed');
+    expect((await firstDelivery(app, caller, id)).attemptCount).toBe(tries + 1);
+  });
+
   it('a 5xx bounces at once and is classified', async () => {
     const { app, caller } = await relaying();
     sink.on({ verb: 'RCPT' }, '550 5.1.1 no such user');

@@ -124,6 +124,19 @@ describe.each(stores)('cancelling on %s', (store) => {
     expect(await refused(single.message_id)).toMatch(/has ended \(bounced\)/);
   });
 
+  it('of two copies one that is being attempted keeps the other', async () => {
+    const { app, caller } = test;
+    const { id, deliveries } = await send(app, caller, ['a@x.example', 'b@x.example']);
+    await app.store.write((trx) =>
+      sql`update deliveries set claimed_by = 'wrk_1' where id = ${deliveries[1]?.id}`.execute(trx),
+    );
+    const { status, body } = await cancel(id);
+    expect(status).toBe(409);
+    expect(body.message).toContain(`${id} is being attempted now`);
+    const shown = await getMessage(app, caller, id);
+    expect(shown.deliveries.map((one) => one.status)).toEqual(['pending', 'pending']);
+  });
+
   it('an unknown message, or one of another organization, is a 404', async () => {
     expect((await cancel('msg_0000000000000000')).status).toBe(404);
     expect((await cancel('x')).status).toBe(422);

@@ -5,6 +5,8 @@ import { createProjector } from '../../src/inbound/projector.ts';
 import { createMailbox, updateMailbox } from '../../src/mailboxes/mailboxes.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
 import { threadKeys } from '../../src/threads/keys.ts';
+import { mergeThreads } from '../../src/threads/merge.ts';
+import { findThreadMessages } from '../../src/threads/queries.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 import {
@@ -141,6 +143,36 @@ describe.each(stores)('mail that comes into a mailbox, on %s', (store) => {
     expect((await api.get(`${threads.path}/${right?.id}`)).status).toBe(404);
     const { said, counted } = await countsOf(test.app);
     expect(said).toEqual(counted);
+  });
+
+  it('of two that become one the more urgent standing holds: unread, starred, inbox, the sooner snooze', async () => {
+    const both = [
+      { read: true, folder: 'archive', snoozedUntil: '2026-02-02T00:00:00.000Z' },
+      { read: false, starred: true, snoozedUntil: '2026-02-01T00:00:00.000Z' },
+    ];
+    for (const order of [both, both.toReversed()]) {
+      const ids: string[] = [];
+      for (const standing of order) {
+        const [placed] = await findThreadMessages(test.app.store.db, [
+          await arrive(test.app, { subject: `Of ${order.indexOf(standing)}` }),
+        ]);
+        ids.push(placed?.thread_id ?? '');
+        // Its folder follows its snooze, else.
+        const { snoozedUntil, ...more } = standing;
+        await change(ids.at(-1), { snoozedUntil });
+        await change(ids.at(-1), more);
+      }
+      const [stays = '', goes = ''] = ids;
+      expect(stays).not.toBe(goes);
+      await test.app.store.write((trx) => mergeThreads(trx, stays, goes, test.clock.now()));
+      expect((await api.get(`${threads.path}/${stays}`)).body).toMatchObject({
+        read: false,
+        starred: true,
+        folder: 'inbox',
+        snoozedUntil: '2026-02-01T00:00:00.000Z',
+      });
+      await test.clock.advance(8 * dayMs);
+    }
   });
 
   it('is one thread for each mailbox', async () => {

@@ -124,6 +124,18 @@ describe.each(stores)('tracking on %s', (store) => {
     expect(await cohorts(app, caller)).toBe('opened 1/1, clicked 0/1');
   });
 
+  it('of two recipients the one who has not read it keeps the message from being read', async () => {
+    const { app, caller, ask } = world;
+    const to = ['ada@example.com', 'bob@example.com'];
+    const { id } = await send(app, caller, to, { email: html });
+    const [first, second] = await world.copies(2);
+    await confirmed();
+    await ask(first?.pixel ?? '');
+    expect(await statusOf(id)).toBe('delivered');
+    await ask(second?.pixel ?? '');
+    expect(await statusOf(id)).toBe('read');
+  });
+
   it('an open of what a relay took moves sent to read, and proves the delivery', async () => {
     const { app, caller, ask } = world;
     const { id } = await send(app, caller, 'ada@example.com', { email: html });

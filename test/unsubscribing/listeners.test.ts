@@ -5,6 +5,7 @@ import { startTrackingListeners, type TrackingListeners } from '../../daemon/tra
 import { serveLinks } from '../../daemon/tracking/serve.ts';
 import { createGroup } from '../../src/unsubscribe-groups/groups.ts';
 import { standingOf } from '../../src/unsubscribing/leave.ts';
+import { serveLeaving } from '../../src/unsubscribing/serve.ts';
 import { linkToken } from '../../src/unsubscribing/tokens.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
@@ -49,5 +50,26 @@ describe('a listener of tracking hosts', () => {
     expect(await standing()).toEqual({ group: null, all: null });
     expect(await post(path, oneClick)).toBe(200);
     expect(await standing()).toMatchObject({ group: { id: expect.any(String) }, all: null });
+  });
+
+  it('of one organization takes no link of another', async () => {
+    test = await testApp();
+    listeners = await startTrackingListeners(test.app, serveLinks);
+    const { organizationId } = test.caller;
+    const { id: groupId } = await createGroup(test.app, test.caller, { name: 'News' });
+    const messageId = test.app.newId('message');
+    const leaver = { organizationId, groupId, messageId, address: 'ada@example.com' };
+    const asked = {
+      method: 'POST',
+      path: `/u/${linkToken(test.app, leaver)}`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      remoteAddress: '127.0.0.1',
+      body: Buffer.from('List-Unsubscribe=One-Click'),
+    };
+    const statusOn = async (owner: string) =>
+      (await serveLeaving(test.app, { ...asked, organizationId: owner }))?.status;
+    expect(await statusOn('org_another')).toBe(404);
+    expect(await standingOf(test.app.store.db, leaver)).toEqual({ group: null, all: null });
+    expect(await statusOn(organizationId)).toBe(200);
   });
 });

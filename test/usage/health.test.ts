@@ -173,6 +173,17 @@ describe.each(stores)('the health of an organization on %s', (store) => {
     expect(await status()).toBe('enabled');
   });
 
+  const minute = 60_000;
+  it.each([
+    ['24 hours and 59 minutes later it counts', 24 * 60 + 59, 'paused'],
+    ['a minute after that no more', 25 * 60, 'enabled'],
+  ] as const)('an outcome is of the hour in which it came: %s', async (_, minutes, then) => {
+    await deliver(many(91, 'ok'), many(9, 'dead'));
+    await test.clock.advance(minutes * minute);
+    await deliver(['dead-z@example.com']);
+    expect(await status()).toBe(then);
+  });
+
   it('keeps the queue of a paused organization until the resume, which forgives', async () => {
     await deliver(many(90, 'ok'), many(10, 'dead'));
     expect(await status()).toBe('paused');
@@ -226,5 +237,23 @@ describe.each(stores)('the health of an organization on %s', (store) => {
       sendingStatus: 'enabled',
     });
     expect(shown.series).toEqual([...Array.from({ length: 11 }, () => 0), 3, 0, 8]);
+  });
+});
+
+describe('a window of a month', () => {
+  const test = eachApp({ config: { health: { windowHours: 720 } } });
+
+  it('keeps its oldest hour until it is over', async () => {
+    const { organizationId } = test.caller;
+    const deliver = async (addresses: string[]) => {
+      const outcomes = await startOutcomes(test.app);
+      await outcomes.deliver(test.caller, addresses);
+      await outcomes.close();
+    };
+    await deliver([...many(91, 'ok'), ...many(9, 'dead')]);
+    await test.clock.advance(720 * 3_600_000 + 59 * 60_000);
+    await sweepHealth(test.app);
+    await deliver(['dead-z@example.com']);
+    expect((await getOrganization(test.app, organizationId)).sendingStatus).toBe('paused');
   });
 });

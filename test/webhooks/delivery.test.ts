@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { App } from '../../src/app.ts';
 import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
 import { redeliverNow } from '../../src/webhooks/redeliver.ts';
+import { updateWebhook } from '../../src/webhooks/webhooks.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import {
   attemptRows,
@@ -267,6 +268,23 @@ describe.each(stores)('a delivery, on %s', (store) => {
     expect(counted).toEqual(byRows);
   });
 
+  it('on the wire while its endpoint is disabled and enabled says nothing of the time after', async () => {
+    const held: (() => void)[] = [];
+    to.answer = (_request, response) => held.push(() => response.writeHead(500).end());
+    const { endpoint, id } = await one();
+    await until(() => held.length === 1);
+    await test.clock.advance(1);
+    for (const given of ['disabled', 'active'] as const) {
+      await updateWebhook(app, test.caller, endpoint, { status: given });
+    }
+    held[0]?.();
+    await until(async () => (await deliveryRow(app, id)).status === 'cancelled');
+    expect(await endpointRow(app, endpoint)).toMatchObject({
+      status: 'active',
+      failing_since: null,
+    });
+  });
+
   it('is tried again under its id where a daemon died with it', async () => {
     await loop.stop(0);
     const leaseEnds = test.clock.now() + 90_000;
@@ -363,6 +381,24 @@ describe.each(stores)('a delivery, on %s', (store) => {
     const made = await attemptRows(app, id);
     expect(made.filter(({ trigger }) => trigger === 'manual')).toHaveLength(2);
     expect(made.filter(({ trigger }) => trigger === 'automatic')).toHaveLength(1);
+  });
+
+  it('is redelivered by fifty at once at most; who has ended makes room', async () => {
+    const held: (() => void)[] = [];
+    to.answer = (_request, response) => held.push(() => response.writeHead(500).end());
+    const endpoint = await makeEndpoint(test, to.url, { status: 'disabled' });
+    const [id = ''] = await makeDeliveries(test, endpoint, 1, {
+      status: 'exhausted',
+      due_at: null,
+    });
+    const redeliver = () => redeliverNow(app, test.caller, endpoint, id);
+    const fifty = Array.from({ length: 50 }, redeliver);
+    await until(() => held.length === 50);
+    await expect(redeliver()).rejects.toMatchObject({ _tag: 'CapacityError' });
+    for (const answer of held) answer();
+    expect((await Promise.all(fifty)).every(({ outcome }) => outcome === 'failed')).toBe(true);
+    to.answer = status(200);
+    expect(await redeliver()).toMatchObject({ outcome: 'succeeded' });
   });
 
   it('is not found by another organization, nor under another endpoint', async () => {

@@ -1,91 +1,23 @@
 // Lanes: how much goes to one destination at once, and how fast. A lane is a provider, a set of MX
 // hosts, or a relay; domains that share it share its limits. In memory: a restart begins gently. Times
 // in here are those of `clock.elapsed()`, which nobody sets; what goes out is told by the wall clock.
-//
-// | lane    | by                                             | then                               |
-// |---------|------------------------------------------------|------------------------------------|
-// | open    | a message taken                                | its window grows by one            |
-// | open    | a rate word (421/451)                          | its window and its rate halve      |
-// | open    | an attempt of 30 s and more, while nothing     | its window is two at most          |
-// |         | else was taken                                 |                                    |
-// | open    | a connection fault or a rate word, the last of | closed: 1 s, then twice as long    |
-// |         | as many as its window (three at least) without | each time, up to 15 min            |
-// |         | a message taken between                        |                                    |
-// | closed  | its pause is over                              | open, one message to try; the next |
-// |         |                                                | fault closes it again              |
-// | any     | more wanted than its window or its rate allows | the rest waits for room            |
-
+// How one lane changes, with its states, is lane.ts.
 import type { WaitReason } from '../../deliveries/status.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { recentlyUsed } from '../../runtime/recently-used.ts';
 import { type LaneRule, laneOfHosts, type Providers } from '../../smtp/providers.ts';
-import type { Provider } from '../../smtp/providers-schema.ts';
+import { book, type Lane, type LaneSignal, minuteMs, newLane, noteEnd, refill } from './lane.ts';
 
 const mostLanes = 50_000;
 const mostLearntDomains = 200_000;
-const mostBookedOrganizations = 10_000;
-/** A new lane starts with so many at once, and grows with each message that is taken. */
-const firstWindow = 8;
-/** Deliveries in work per connection: one on the wire, the others ready behind it. */
-const windowPerConnection = 8;
-/** A fast lane has more ready, what it takes within this time: claims are few and large then. */
-const readyMs = 50;
-const mostPerConnection = 24;
-/** So many faults in a row close a lane, or as many as its window: one dropped connection is no news. */
-const fewestFaults = 3;
-const shortestPauseMs = 1_000;
-const longestPauseMs = 15 * 60_000;
-/** An attempt that took as long found a slow destination, unless that took other mail meanwhile; */
-const slowMs = 30_000;
-/** which gets so many at once until it is quicker: it holds places that others could use. */
-const slowWindow = 2;
 /** A lane that took a message within this time is busy, not stuck. */
 const busyMs = 100;
-/** A lane without a rate whose service is not known yet is asked again after this. */
-const unknownServiceMs = 50;
-const minuteMs = 60_000;
 /** So long after its last use a lane is still looked at: its pace is shown for 20 s. */
 const quietAfterMs = 25_000;
 
 /** Whether a delivery may go now, or until when it waits and why. */
 export type Admission = { goes: true } | { goes: false; until: number; waitReason: WaitReason };
-
-/** How an attempt ended, as far as its lane is concerned. */
-export type LaneSignal = 'taken' | 'refused' | 'slowed' | 'unreachable';
-
-/** Whether it tells of the destination and not of a recipient. */
-export function isFault(signal: LaneSignal): boolean {
-  return signal === 'slowed' || signal === 'unreachable';
-}
-
-interface Lane {
-  name: string;
-  rules: Provider;
-  inFlight: number;
-  window: number;
-  /** Recipients a minute, now; null without a limit. */
-  perMinute: number | null;
-  tokens: number;
-  tokensAt: number;
-  closedUntil: number;
-  closedAt: number;
-  strikes: number;
-  /** Since a message was taken. */
-  faults: number;
-  /** Its last attempt kept us waiting. */
-  isSlow: boolean;
-  /** When an attempt in it ended, or the first one began. */
-  movedAt: number;
-  /** Until when each organization's waiting deliveries are booked. */
-  booked: Map<string, number>;
-  /** Since it was last quiet. */
-  taken: number;
-  usedAt: number;
-  /** Milliseconds between messages taken, smoothed: what it really serves. */
-  serviceMs: number | null;
-  lastTakenAt: number | null;
-}
 
 /** A lane as `svc queue top` shows it. */
 export interface LaneState {
@@ -142,7 +74,7 @@ export class Lanes {
     const lane = this.#lane(name);
     const now = this.#clock.elapsed();
     if (lane.closedUntil > now) return this.#wait(lane, organizationId, 'provider-unavailable');
-    this.#refill(lane, now);
+    refill(lane, now);
     if (lane.perMinute !== null && lane.tokens < 1) return this.#wait(lane, organizationId, 'rate');
     if (lane.inFlight >= lane.window) return this.#wait(lane, organizationId, 'rate');
     return { goes: true };
@@ -173,23 +105,7 @@ export class Lanes {
     const now = this.#clock.elapsed();
     const begunAt = this.#inWork.get(deliveryId)?.begunAt ?? now;
     this.released(deliveryId);
-    const lane = this.#use(name);
-    lane.movedAt = now;
-    const isSlow = tookMs >= slowMs && (lane.lastTakenAt ?? -Infinity) <= now - tookMs;
-    if (isSlow) lane.window = Math.min(lane.window, slowWindow);
-    if (isSlow || signal === 'taken') lane.isSlow = isSlow;
-    if (isFault(signal)) {
-      this.#countFault(lane, signal, begunAt);
-      return;
-    }
-    // Any answer to a recipient shows that the server is there and listening to us.
-    if (!isSlow) lane.window = Math.min(lane.window + 1, this.#widest(lane));
-    if (signal !== 'taken') return;
-    lane.faults = 0;
-    lane.strikes = Math.max(0, lane.strikes - 1);
-    lane.taken++;
-    this.#recover(lane);
-    this.#measure(lane);
+    noteEnd(this.#use(name), { signal, begunAt, tookMs }, now, this.#random);
   }
 
   /** The lanes that have room for deliveries that wait for them, and how much. */
@@ -198,7 +114,7 @@ export class Lanes {
     const found: { lane: string; room: number }[] = [];
     for (const lane of this.#waitingLanes()) {
       if (lane.closedUntil > now) continue;
-      this.#refill(lane, now);
+      refill(lane, now);
       const tokens = lane.perMinute === null ? lane.window : Math.floor(lane.tokens);
       const room = Math.min(lane.window - lane.inFlight, tokens);
       if (room > 0) found.push({ lane: lane.name, room });
@@ -291,114 +207,19 @@ export class Lanes {
   #lane(name: string, rules = this.#providers.fallback): Lane {
     let lane = this.#lanes.get(name);
     if (!lane) {
-      lane = {
-        name,
-        rules,
-        inFlight: 0,
-        window: firstWindow,
-        perMinute: rules.perMinute,
-        tokens: rules.perMinute === null ? 0 : Math.max(1, rules.perMinute / 60),
-        tokensAt: this.#clock.elapsed(),
-        closedUntil: 0,
-        closedAt: Number.NEGATIVE_INFINITY,
-        strikes: 0,
-        faults: 0,
-        isSlow: false,
-        movedAt: this.#clock.elapsed(),
-        booked: new Map(),
-        taken: 0,
-        usedAt: 0,
-        serviceMs: null,
-        lastTakenAt: null,
-      };
+      lane = newLane(name, rules, this.#clock.elapsed());
       this.#lanes.set(name, lane);
     }
     return lane;
-  }
-
-  #widest({ rules: { connections }, serviceMs }: Lane): number {
-    const ready = serviceMs === null ? 0 : Math.floor(readyMs / serviceMs);
-    const most = connections * mostPerConnection;
-    return Math.max(connections * windowPerConnection, Math.min(ready, most));
-  }
-
-  /** Tokens for one second at most: a pause must not become a burst. */
-  #refill(lane: Lane, now: number): void {
-    if (lane.perMinute === null) return;
-    const most = Math.max(1, lane.perMinute / 60);
-    const earned = ((now - lane.tokensAt) * lane.perMinute) / minuteMs;
-    lane.tokens = Math.min(most, lane.tokens + Math.max(0, earned));
-    lane.tokensAt = now;
   }
 
   #wait(lane: Lane, organizationId: string, waitReason: WaitReason): Admission {
     this.#waiting.add(lane.name);
     this.#use(lane.name);
     const now = this.#clock.elapsed();
-    const stepMs = this.#stepMs(lane, now);
-    const from = Math.max(now, lane.closedUntil, lane.booked.get(organizationId) ?? 0);
-    const until = from + Math.max(1, stepMs);
-    book(lane, organizationId, until);
+    const until = book(lane, organizationId, now);
     return { goes: false, until: this.#onWall(until), waitReason };
   }
-
-  /** After how long the next who waits is looked at, if no room calls for it before: seldom where nothing moves. */
-  #stepMs(lane: Lane, now: number): number {
-    const usualMs =
-      lane.perMinute === null ? (lane.serviceMs ?? unknownServiceMs) : minuteMs / lane.perMinute;
-    const stuckMs = lane.inFlight > 0 ? (now - lane.movedAt) / 4 : 0;
-    return Math.max(usualMs, stuckMs, lane.isSlow ? slowMs / slowWindow : 0);
-  }
-
-  /**
-   * The provider asked for less, or did not answer. What its other connections take goes on: it is
-   * closed only where nothing was taken between as many faults as it has deliveries at once.
-   */
-  #countFault(lane: Lane, signal: LaneSignal, begunAt: number): void {
-    lane.faults++;
-    if (signal === 'slowed') {
-      lane.window = Math.max(1, Math.floor(lane.window / 2));
-      if (lane.perMinute !== null) lane.perMinute = Math.max(1, lane.perMinute / 2);
-    }
-    if (lane.faults < Math.max(fewestFaults, lane.window)) return;
-    // What was under way together tells of one event, not of many.
-    const isKnown = begunAt <= lane.closedAt || lane.closedUntil > this.#clock.elapsed();
-    if (!isKnown) this.#close(lane);
-  }
-
-  /** For a pause that doubles; then one is tried. */
-  #close(lane: Lane): void {
-    const now = this.#clock.elapsed();
-    lane.strikes = Math.min(lane.strikes + 1, 16);
-    const pauseMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (lane.strikes - 1));
-    lane.closedAt = now;
-    lane.closedUntil = now + Math.round(pauseMs * (0.9 + 0.2 * this.#random.float()));
-    lane.window = 1;
-  }
-
-  #recover(lane: Lane): void {
-    const { perMinute } = lane.rules;
-    if (perMinute === null || lane.perMinute === null) return;
-    lane.perMinute = Math.min(perMinute, lane.perMinute + perMinute / 100);
-  }
-
-  #measure(lane: Lane): void {
-    const now = this.#clock.elapsed();
-    if (lane.lastTakenAt !== null && lane.inFlight > 0) {
-      const sinceMs = now - lane.lastTakenAt;
-      lane.serviceMs = lane.serviceMs === null ? sinceMs : lane.serviceMs * 0.95 + sinceMs * 0.05;
-    }
-    lane.lastTakenAt = now;
-  }
-}
-
-/** Writes into the calendar; beyond its bound the organization that was put off first is forgotten. */
-function book({ booked }: Lane, organizationId: string, until: number): void {
-  booked.delete(organizationId);
-  booked.set(organizationId, until);
-  if (booked.size <= mostBookedOrganizations) return;
-  const [oldest] = booked.keys();
-  if (oldest !== undefined) booked.delete(oldest);
 }
 
 /** Puts a lane at its place among the busiest `most`, if it is one of them. */

@@ -3,6 +3,7 @@
 
 import type { AddressInfo } from 'node:net';
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import { listAudit } from '../../../src/audit/audit.ts';
 import { addDomain, deleteDomain } from '../../../src/domains/domains.ts';
@@ -52,6 +53,17 @@ const recheck = async (app = world.test.app) => {
   const { customTracking } = await recheckTracking(app, world.test.operator, world.domain.id);
   return customTracking as State;
 };
+/** Of the domain, as it is stored. */
+async function hostRow() {
+  const { rows } = await sql<{
+    next_check_at: number | null;
+    certificate: string | null;
+    certificate_key: string | null;
+  }>`select next_check_at, certificate, certificate_key from tracking_hosts`.execute(
+    world.test.app.store.db,
+  );
+  return rows[0] ?? { next_check_at: null, certificate: null, certificate_key: null };
+}
 const questions = (name: string) => world.dns.queries.filter((query) => query.name === name).length;
 
 describe.each(stores)('custom tracking over HTTP on %s', (store) => {
@@ -334,6 +346,7 @@ describe('a tracking host', () => {
     world.publish((await enable()).customTracking as State);
     const { listeners } = await world.run();
     await world.until(({ status }) => status === 'active');
+    expect((await hostRow()).certificate_key).not.toBeNull();
     await disable();
     await refreshActiveHosts(test.app);
     expect(activeHostOf(test.app, domain.id)).toBeNull();
@@ -347,6 +360,7 @@ describe('a tracking host', () => {
       sslStatus: 'none',
       teardownScheduledAt: null,
     });
+    expect(await hostRow()).toMatchObject({ certificate: null, certificate_key: null });
     await refreshActiveHosts(test.app);
     expect((await ask()).status).toBe(404);
     await expect(recheck()).rejects.toThrow(/no custom tracking enabled/);
@@ -388,7 +402,7 @@ describe('a proxy in front', () => {
     const before = getCACertificates('default');
     setDefaultCACertificates([...before, world.acme.root]);
     const good = await world.acme.signFor(hostname, 10 * day);
-    const proxy = await showing(good.certificate, good.key, freePort);
+    let proxy = await showing(good.certificate, good.key, freePort);
     try {
       world.publish((await enable()).customTracking as State);
       const active = await recheck();
@@ -397,6 +411,17 @@ describe('a proxy in front', () => {
       await refreshActiveHosts(world.test.app);
       const { app } = world.test;
       expect(activeHostOf(app, world.domain.id)).toBe(`${hostname}:${freePort}`);
+      // One that ends today is looked at again as it ends, not tomorrow.
+      const short = await world.acme.signFor(hostname, 10 * hour);
+      await proxy.close();
+      proxy = await showing(short.certificate, short.key, freePort);
+      world.test.clock.set(world.test.clock.now() + minute);
+      await recheck();
+      const { next_check_at: next } = await hostRow();
+      expect(Number(next) - world.test.clock.now()).toBeGreaterThan(9 * hour);
+      expect(Number(next) - world.test.clock.now()).toBeLessThanOrEqual(10 * hour);
+      await proxy.close();
+      proxy = await showing(good.certificate, good.key, freePort);
       world.test.clock.set(world.test.clock.now() + 11 * day);
       expect(activeHostOf(app, world.domain.id)).toBeNull();
       expect(await recheck()).toMatchObject({

@@ -1,0 +1,34 @@
+// A text in the editor of the person at the terminal, as git opens it: $VISUAL, else $EDITOR, else vi.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readInput } from './body.ts';
+import { UsageError } from './failure.ts';
+import { beforeInterrupt } from './signals.ts';
+
+/**
+ * What the person makes of the text; the file is its owner's alone, and gone after.
+ * @throws UsageError where the editor cannot be started or says that it failed.
+ */
+export async function editedText(text: string): Promise<string> {
+  const editor = process.env.VISUAL || process.env.EDITOR || 'vi';
+  const directory = mkdtempSync(join(tmpdir(), 'svc-edit-'));
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  const unwatch = beforeInterrupt(remove);
+  try {
+    const file = join(directory, 'mail.txt');
+    writeFileSync(file, text, { mode: 0o600 });
+    // An editor may be words: "code --wait".
+    const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
+    const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+    if (code !== 0) {
+      throw new UsageError(`the editor "${editor}" ended with ${code ?? signal}: nothing is taken`);
+    }
+    return (await readInput(file)).toString('utf8');
+  } finally {
+    unwatch();
+    remove();
+  }
+}

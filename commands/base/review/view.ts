@@ -1,0 +1,72 @@
+// How a proposal looks to the person who decides: the end of the thread before it, then who would send
+// what to whom. All of it is text from outside.
+import type { ShownAction } from '../../../src/mailbox-actions/schema.ts';
+import { textOfHtml } from '../../../src/mime/html-text.ts';
+import type { ThreadMessage } from '../../../src/threads/schema.ts';
+import { card, emphasize, inWords, plainText } from '../format.ts';
+import { changesIn, type ProposedMail, wordsOf } from './mail-text.ts';
+
+/** Of a message before it, and of the proposal itself. */
+const shownBefore = { lines: 12, characters: 2_000 };
+const shownOfIt = { lines: 200, characters: 20_000 };
+
+const verbs: Readonly<Record<string, string>> = {
+  sendMessage: 'a new message',
+  reply: 'a reply',
+  forward: 'a forward',
+};
+
+interface Room {
+  lines: number;
+  characters: number;
+}
+
+/** The beginning of a text, indented; says how much more there is. */
+function shownText(text: string, { lines, characters }: Room, more: string): string {
+  const all = plainText(text).trim().split('\n');
+  const kept = all.slice(0, lines).join('\n').slice(0, characters);
+  const isCut = kept.length < all.join('\n').length;
+  const shown = kept.split('\n').map((line) => `  ${line}`.trimEnd());
+  return [...shown, ...(isCut ? [`  … ${more}`] : [])].join('\n');
+}
+
+/** The messages before a proposal, oldest first, `all` in number. */
+export function threadBefore(messages: readonly ThreadMessage[], threadId: string | null): string {
+  const [first] = messages;
+  if (!first || threadId === null) return 'It begins a thread.';
+  const earlier = first.threadPosition > 0 ? ` (${first.threadPosition} earlier ones)` : '';
+  const shown = messages.map(({ from, createdAt, newContent, preview, id }) => {
+    const head = emphasize(`${inWords(from)}, ${createdAt}`);
+    const said = newContent ?? preview ?? '';
+    return `${head}\n${shownText(said, shownBefore, `svc messages show ${id}`)}`;
+  });
+  return [`The thread before it${earlier}:`, ...shown].join('\n\n');
+}
+
+function sameWords(one: string, other: string): boolean {
+  return one.replaceAll(/\s+/g, '') === other.replaceAll(/\s+/g, '');
+}
+
+/** The proposal as it would be sent, and how it differs from what was proposed. */
+export function proposalShown(
+  action: ShownAction,
+  proposed: ProposedMail,
+  edited: ProposedMail,
+): string {
+  const { to, cc, bcc, subject, text, html } = edited;
+  const head = {
+    who: `${inWords(action.actor.displayName)} (${action.actor.id})`,
+    what: `${verbs[action.type] ?? action.type}, proposed ${action.createdAt}`,
+    ...{ to, cc, bcc, subject },
+    attached: action.content?.attachments.map(({ filename }) => filename),
+  };
+  const more = 'more: e opens the whole of it';
+  const parts = [card(head, Object.keys(head)), shownText(wordsOf(edited), shownOfIt, more)];
+  const htmlText = html === null ? '' : textOfHtml(html);
+  if (text !== null && html !== null && !sameWords(text, htmlText)) {
+    parts.push(`Its HTML reads:\n\n${shownText(htmlText, shownOfIt, more)}`);
+  }
+  const changes = changesIn(proposed, edited).map((line) => `  ${plainText(line)}`);
+  if (changes.length > 0) parts.push([emphasize('Edited:'), ...changes].join('\n'));
+  return parts.join('\n\n');
+}

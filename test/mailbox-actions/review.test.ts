@@ -1,0 +1,547 @@
+// `svc mailboxes review`: a person goes through the proposals of a mailbox. Each answer, each way in which an
+// edit goes wrong, what others decide meanwhile; then the same with keys on a real terminal.
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { UsageError } from '../../commands/base/failure.ts';
+import {
+  type Answer,
+  type Reviewed,
+  type Reviewer,
+  reviewProposals,
+} from '../../commands/base/review/walk.ts';
+import { approveAction } from '../../src/answering/approve.ts';
+import { createKey, revokeKey } from '../../src/keys/keys.ts';
+import { rejectAction } from '../../src/mailbox-actions/actions.ts';
+import type { MailboxAction } from '../../src/mailbox-actions/schema.ts';
+import { deleteMailbox, pauseMailbox } from '../../src/mailboxes/mailboxes.ts';
+import { config, type Desk, deskOf, type Listed, rowsIn } from '../answering/world.ts';
+import { cliWorkspace } from '../support/cli.ts';
+import { type HttpApi, httpApi } from '../support/http-client.ts';
+import { hasTerminal, onTerminal } from '../support/terminal.ts';
+import { type TestApp, testApp } from '../support/test-app.ts';
+
+let test: TestApp;
+let api: HttpApi;
+let desk: Desk;
+let agent: HttpApi;
+let keyId: string;
+let made = 0;
+beforeAll(async () => {
+  // The command goes by the clock of the machine.
+  test = await testApp({ config, start: Date.now() });
+  api = httpApi(test);
+});
+afterAll(async () => {
+  await api.close();
+  await test.close();
+});
+
+// A mailbox for each test, and a key that only proposes in it.
+beforeEach(async () => {
+  made += 1;
+  desk = await deskOf({ test, api }, `desk${made}`);
+  const { id, key } = await createKey(test.app, test.operator, {
+    name: 'agent\u202e',
+    role: 'developer',
+    constraints: { mailboxIds: [desk.id] },
+    sendMode: 'approval',
+  });
+  keyId = id;
+  agent = api.as(key ?? '');
+});
+
+/** Proposes a reply to a mail that came in; ids of actions are in the order of their making. */
+async function proposed(body: object = { text: 'Thank you' }): Promise<string> {
+  const { body: result } = await desk.reply(await desk.arrive(), body, agent);
+  await test.clock.advance(1_000);
+  return result.actionId ?? '';
+}
+
+const proposedNew = async (body: object) => {
+  const { body: result } = await desk.send(
+    { to: ['bo@example.com'], subject: 'New', ...body },
+    agent,
+  );
+  await test.clock.advance(1_000);
+  return result.actionId ?? '';
+};
+
+async function actionOf(id: string): Promise<MailboxAction> {
+  return (await api.get<MailboxAction>(`${desk.path}/actions/${id}`)).body;
+}
+
+interface Said {
+  answers?: readonly (Answer | (() => Promise<Answer>))[];
+  note?: string;
+  edits?: readonly ((text: string) => string)[];
+}
+
+/** A review by somebody who answers so, then quits; what was shown is told by its parts. */
+async function review({ answers = [], note = '', edits = [] }: Said) {
+  const [next, changes] = [[...answers], [...edits]];
+  const shown: string[] = [];
+  const opened: string[] = [];
+  const reviewer: Reviewer = {
+    show: (text) => shown.push(text),
+    choose: async () => {
+      const answer = next.shift() ?? 'quit';
+      return typeof answer === 'string' ? answer : answer();
+    },
+    why: async () => note,
+    edit: async (text) => {
+      opened.push(text);
+      return changes.shift()?.(text) ?? text;
+    },
+  };
+  const reviewed = await reviewProposals(test.app, test.operator, desk.id, reviewer);
+  return { reviewed, opened, shown: shown.join('\n') };
+}
+
+const none: Reviewed = { approved: 0, rejected: 0, skipped: 0, failed: 0 };
+
+describe('a review', () => {
+  it('goes through the open proposals, the oldest first: approve, reject, skip', async () => {
+    const ids = [await proposed(), await proposed(), await proposed()];
+    const { reviewed, shown } = await review({
+      answers: ['approve', 'reject', 'skip'],
+      note: 'not so',
+    });
+    expect(reviewed).toEqual({ ...none, approved: 1, rejected: 1, skipped: 1 });
+    const actions = await Promise.all(ids.map(actionOf));
+    expect(actions.map(({ state, note }) => [state, note])).toEqual([
+      ['executed', null],
+      ['rejected', 'not so'],
+      ['proposed', null],
+    ]);
+    expect(actions[0]?.decidedBy).toEqual({ kind: 'user', id: null, displayName: 'operator' });
+    expect([...shown.matchAll(/^(act_\w+): (\d of \d)$/gm)].map(([, ...parts]) => parts)).toEqual([
+      [ids[0], '1 of 3'],
+      [ids[1], '2 of 3'],
+      [ids[2], '3 of 3'],
+    ]);
+    expect(shown).toContain(`Sent as ${actions[0]?.messageId}.`);
+  });
+
+  it('quit leaves this one and all behind it', async () => {
+    const ids = [await proposed(), await proposed()];
+    expect((await review({ answers: ['quit'] })).reviewed).toEqual(none);
+    for (const id of ids) expect((await actionOf(id)).state).toBe('proposed');
+  });
+
+  it('a rejection without a note has none', async () => {
+    const id = await proposed();
+    await review({ answers: ['reject'] });
+    expect(await actionOf(id)).toMatchObject({ state: 'rejected', note: null });
+  });
+
+  it('says so where nothing waits, and takes in what comes meanwhile', async () => {
+    expect((await review({})).shown).toBe('Nothing waits for a decision here.');
+    await proposed();
+    const comes = async () => {
+      await proposed();
+      return 'skip' as const;
+    };
+    expect((await review({ answers: [comes, 'skip'] })).reviewed).toEqual({ ...none, skipped: 2 });
+  });
+
+  it('shows who, to whom, what, and the end of the thread before it', async () => {
+    const messageId = await desk.arrive({ subject: 'Where is it?', text: 'My order is late.' });
+    await desk.reply(messageId, { text: 'We look into it.' });
+    const body = { text: 'It left today.', cc: ['cy@example.com'], bcc: ['dan@example.com'] };
+    await desk.reply(messageId, body, agent);
+    const { shown } = await review({});
+    const places = [
+      'The thread before it:',
+      'ada@example.com',
+      'My order is late.',
+      'We look into it.',
+      keyId,
+      'a reply, proposed 20',
+      'cy@example.com',
+      'dan@example.com',
+      'Re: Where is it?',
+      'It left today.',
+    ].map((text) => shown.indexOf(text));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(shown).not.toContain('Edited');
+  });
+
+  it('of a long thread the newest five, and how many are before them', async () => {
+    const first = await desk.arrive({ text: 'The very first' });
+    for (let at = 2; at <= 7; at++) await desk.reply(first, { text: `Number ${at}.` });
+    await desk.reply(first, { text: 'And one more' }, agent);
+    const { shown } = await review({});
+    expect(shown).toContain('The thread before it (2 earlier ones):');
+    expect([...shown.matchAll(/Number (\d)\./g)].map(([, at]) => at)).toEqual([
+      '3',
+      '4',
+      '5',
+      '6',
+      '7',
+    ]);
+    expect(shown).not.toContain('The very first');
+  });
+
+  it('of a new message that it begins a thread; what its HTML says otherwise; its attachments', async () => {
+    const content = Buffer.from('x').toString('base64');
+    await proposedNew({
+      text: 'Dear Bo',
+      html: '<p>Give me <a href="https://evil.example/">your password</a></p>',
+      attachments: [{ filename: 'offer.pdf', content }],
+    });
+    const { shown } = await review({});
+    expect(shown).toContain('It begins a thread.');
+    expect(shown).toContain('a new message, proposed');
+    expect(shown).toMatch(/Its HTML reads:\n\n {2}Give me your password .*evil\.example/);
+    expect(shown).toContain('offer.pdf');
+  });
+
+  it('HTML of the same words is not shown twice', async () => {
+    await proposedNew({ text: 'Dear  Bo,\nhello', html: '<p>Dear Bo,</p><p>hello</p>' });
+    expect((await review({})).shown).not.toContain('Its HTML');
+  });
+
+  it('shows no character that steers a terminal, whoever wrote it', async () => {
+    const steering = '\u001b[2J\u0007\u202e\u2066\u009b1m';
+    const messageId = await desk.arrive({
+      from: `"Ada${steering}" <ada@example.com>`,
+      subject: `Hello${steering}`,
+      text: `Word${steering}`,
+    });
+    const html = `<p>Html${steering}</p>`;
+    await desk.reply(messageId, { text: `Text${steering}`, html }, agent);
+    const more = {
+      text: `x${steering}`,
+      attachments: [{ filename: `a${steering}.txt`, content: 'eA==' }],
+    };
+    await proposedNew({ ...more, to: [`bo\u202e@example.com`] });
+    const { shown, opened } = await review({ answers: ['edit', 'skip', 'edit', 'skip'] });
+    for (const text of [shown, ...opened]) {
+      expect(text).not.toMatch(/(?!\n)[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
+    }
+    expect(shown).toContain('Word\ufffd');
+    expect(shown).toContain('Html\ufffd');
+  });
+
+  it('a long text is cut, and says how to see the whole', async () => {
+    const text = Array.from({ length: 500 }, (_, at) => `line ${at}`).join('\n');
+    await proposed({ text });
+    const { shown, opened } = await review({ answers: ['edit'] });
+    expect(shown).toContain('line 199');
+    expect(shown).not.toContain('line 200');
+    expect(shown).toContain('… more: e opens the whole of it');
+    expect(opened[0]).toContain('line 499');
+  });
+});
+
+describe('an edit', () => {
+  it('opens recipients, subject and text; it is shown before it goes, then goes so', async () => {
+    const id = await proposed({ text: 'Thank you', cc: ['cy@example.com'] });
+    const { shown, opened, reviewed } = await review({
+      answers: ['edit', 'approve'],
+      edits: [
+        (text) =>
+          text
+            .replace('To: ada@example.com', 'To: bo@example.com, eve@example.com')
+            .replace('Cc: cy@example.com', 'Cc:')
+            .replace('Re: A question', 'An answer')
+            .replace('Thank you', 'Thanks, Bo.\n\nSee you'),
+      ],
+    });
+    expect(opened).toEqual([
+      'To: ada@example.com\nCc: cy@example.com\nBcc:\nSubject: Re: A question\n\nThank you\n',
+    ]);
+    expect(shown.slice(shown.indexOf('Edited:')).split('\n').slice(0, 5)).toEqual([
+      'Edited:',
+      '  recipients (to): without ada@example.com, with bo@example.com, eve@example.com',
+      '  recipients (cc): without cy@example.com',
+      '  subject: Re: A question → An answer',
+      '  text: changed',
+    ]);
+    expect(reviewed.approved).toBe(1);
+    const { messageId } = await actionOf(id);
+    expect(await desk.email(messageId)).toMatchObject({
+      toEmails: ['bo@example.com', 'eve@example.com'],
+      ccEmails: null,
+      subject: 'An answer',
+      text: 'Thanks, Bo.\n\nSee you',
+    });
+    const audit = await api.get<Listed<{ details: object }>>(`/v1/audit?resource=${id}`);
+    expect(audit.body.items[0]?.details).toMatchObject({
+      edits: {
+        to: { before: ['ada@example.com'], after: ['bo@example.com', 'eve@example.com'] },
+        cc: { before: ['cy@example.com'], after: [] },
+        subject: { before: 'Re: A question', after: 'An answer' },
+        words: ['text'],
+      },
+    });
+  });
+
+  it('of the text takes the HTML away, which would go on saying what was proposed', async () => {
+    const id = await proposed({ text: 'Thank you', html: '<p>Thank you</p>' });
+    const { shown } = await review({
+      answers: ['edit', 'approve'],
+      edits: [(text) => text.replace('Thank', 'Bless')],
+    });
+    expect(shown).toContain('  html: left out, since the text is another');
+    const sent = await desk.email((await actionOf(id)).messageId);
+    expect([sent.text, sent.html]).toEqual(['Bless you', null]);
+  });
+
+  it('of the subject alone leaves text and HTML as they are', async () => {
+    const id = await proposed({ html: '<p>Thank <b>you</b></p>' });
+    const { opened } = await review({
+      answers: ['edit', 'approve'],
+      edits: [(text) => text.replace('A question', 'It')],
+    });
+    expect(opened[0]).toContain('\n\nThank you\n');
+    const sent = await desk.email((await actionOf(id)).messageId);
+    expect([sent.subject, sent.html]).toEqual(['Re: It', '<p>Thank <b>you</b></p>']);
+  });
+
+  it('goes on from the edit before', async () => {
+    const id = await proposed();
+    const { opened } = await review({
+      answers: ['edit', 'edit', 'approve'],
+      edits: [(text) => text.replace('Thank', 'Bless'), (text) => text.replace('ada@', 'bo@')],
+    });
+    expect(opened[1]).toContain('Bless you');
+    const sent = await desk.email((await actionOf(id)).messageId);
+    expect([sent.toEmails, sent.text]).toEqual([['bo@example.com'], 'Bless you']);
+  });
+
+  it('that changes nothing is told, and the proposal goes as it was, line ends and all', async () => {
+    const text = 'Thank\r\nyou\u0007  \n\n';
+    const id = await proposed({ text });
+    const { shown } = await review({ answers: ['edit', 'approve'] });
+    expect(shown).toContain('Nothing was changed.');
+    expect((await desk.email((await actionOf(id)).messageId)).text).toBe(text);
+    const audit = await api.get<Listed<{ details: object }>>(`/v1/audit?resource=${id}`);
+    expect(audit.body.items[0]?.details).toMatchObject({ edits: {} });
+  });
+
+  it.each<[string, (text: string) => string, string]>([
+    ['empties the file', () => ' \n', 'the edited mail is empty'],
+    ['spoils a field', (text) => text.replace('Cc:', 'Copy:'), 'line 2 of the edited mail: To, Cc'],
+    ['has no empty line', (text) => text.replace('\n\n', '\n'), 'line 5 of the edited mail'],
+  ])('that %s takes nothing, and is asked about again', async (_, change, words) => {
+    const id = await proposed();
+    const { shown } = await review({ answers: ['edit', 'approve'], edits: [change] });
+    expect(shown).toContain(words);
+    expect((await desk.email((await actionOf(id)).messageId)).text).toBe('Thank you');
+  });
+
+  it('that empties the text, or leaves nobody, is refused when it is approved: it waits on', async () => {
+    const [first, second] = [await proposed(), await proposed()];
+    const { shown, reviewed } = await review({
+      answers: ['edit', 'approve', 'skip', 'edit', 'approve', 'skip'],
+      edits: [
+        (text) => text.replace('Thank you', ''),
+        (text) => text.replace('ada@example.com', 'nobody\u0001@example.com'),
+      ],
+    });
+    expect(shown).toContain('svc: text: needs text, html or an attachment');
+    expect(shown).toContain('svc: edits.to.0:');
+    expect(reviewed).toEqual({ ...none, skipped: 2 });
+    for (const id of [first, second]) expect((await actionOf(id)).state).toBe('proposed');
+  });
+
+  it('whose editor fails is told, and the proposal waits on', async () => {
+    const id = await proposed();
+    const fails = () => {
+      throw new UsageError('the editor "vi" ended with 1: nothing is taken');
+    };
+    const { shown } = await review({ answers: ['edit', 'skip'], edits: [fails] });
+    expect(shown).toContain('svc: the editor "vi" ended with 1');
+    expect((await actionOf(id)).state).toBe('proposed');
+  });
+});
+
+describe.skipIf(!hasTerminal)('svc mailboxes review', () => {
+  const workspace = () => {
+    const { dataDir, database } = test.app.config;
+    return cliWorkspace({ SVC_DATA_DIR: dataDir, SVC_DATABASE_URL: database.url });
+  };
+
+  it('on a terminal: letters decide, $EDITOR edits, Enter alone does nothing', async () => {
+    const cli = workspace();
+    const ids = [];
+    for (let at = 0; at < 5; at++) ids.push(await proposed());
+    // It fails at first, then changes the address and shows how the file lay there.
+    const editor = join(cli.directory, 'editor');
+    const once = join(cli.directory, 'once');
+    const lines = [
+      '#!/bin/sh',
+      `[ -e ${once} ] || { touch ${once}; exit 3; }`,
+      `stat -c %a "$2" > ${join(cli.directory, 'mode')}; echo "$2" > ${join(cli.directory, 'file')}`,
+      'sed -i "$1" "$2"',
+    ];
+    writeFileSync(editor, `${lines.join('\n')}\n`);
+    chmodSync(editor, 0o755);
+    const ask = 'skip or quit?';
+    const { code, output } = await onTerminal(cli, `mailboxes review ${desk.address}`, {
+      env: { EDITOR: `${editor} s/ada@/bo@/` },
+      dialogue: [
+        { after: '1 of 5' },
+        { after: ask, keys: '\r' },
+        { after: 'a) Approve', keys: 'a\r' },
+        { after: '2 of 5' },
+        { after: ask, keys: 'r\r' },
+        { after: 'reads that:', keys: 'too soon\r' },
+        { after: '3 of 5' },
+        { after: ask, keys: 's\r' },
+        { after: '4 of 5' },
+        { after: ask, keys: 'e\r' },
+        { after: 'ended with 3' },
+        { after: ask, keys: 'e\r' },
+        { after: 'with bo@example.com' },
+        { after: ask, keys: 'a\r' },
+        { after: '5 of 5' },
+        { after: ask, keys: 'q\r' },
+      ],
+    });
+    expect([code, output]).toEqual([
+      0,
+      expect.stringContaining('2 approved, 1 rejected, 1 skipped'),
+    ]);
+    const actions = await Promise.all(ids.map(actionOf));
+    const states = actions.map(({ state }) => state);
+    expect(states).toEqual(['executed', 'rejected', 'proposed', 'executed', 'proposed']);
+    expect(actions[1]?.note).toBe('too soon');
+    expect(actions[3]?.summary).toMatchObject({ to: ['bo@example.com'] });
+    const told = (name: string) => readFileSync(join(cli.directory, name), 'utf8').trim();
+    expect(told('mode')).toBe('600');
+    expect(() => readFileSync(told('file'))).toThrow('ENOENT');
+    cli.close();
+  });
+
+  it('Ctrl-C ends it with 130; what was decided stays so', async () => {
+    const cli = workspace();
+    const ids = [await proposed(), await proposed()];
+    const { code, output } = await onTerminal(cli, `mailboxes review ${desk.address}`, {
+      dialogue: [
+        { after: '1 of 2' },
+        { after: 'quit?', keys: 'a\r' },
+        { after: '2 of 2' },
+        { after: 'quit?', keys: '\u0003' },
+      ],
+    });
+    expect([code, output]).toEqual([
+      130,
+      expect.stringContaining('svc: stopped; what was decided'),
+    ]);
+    expect((await actionOf(ids[0] ?? '')).state).toBe('executed');
+    expect((await actionOf(ids[1] ?? '')).state).toBe('proposed');
+    cli.close();
+  });
+
+  it('ends with 8 where one that was approved could not be sent', async () => {
+    const cli = workspace();
+    await proposed();
+    await revokeKey(test.app, test.operator, keyId);
+    const dialogue = [{ after: 'quit?', keys: 'a\r' }];
+    const { code, output } = await onTerminal(cli, `mailboxes review ${desk.address}`, {
+      dialogue,
+    });
+    expect([code, output]).toEqual([8, expect.stringContaining('svc: 1 could not be sent')]);
+    cli.close();
+  });
+
+  it('elsewhere is an error that names the commands for that; with --json, too', async () => {
+    const cli = workspace();
+    const id = await proposed();
+    const piped = await cli.run(['mailboxes', 'review', desk.address], { input: 'a\r' });
+    expect(piped).toMatchObject({ code: 2, stdout: '' });
+    expect(piped.stderr).toContain('svc mailboxes actions MAILBOX --state proposed');
+    expect(piped.stderr).toMatch(/approve or reject ACTION/);
+    const json = await onTerminal(cli, `mailboxes review ${desk.address} --json`);
+    expect([json.code, JSON.parse(json.output)]).toEqual([
+      2,
+      { _tag: 'ValidationError', message: expect.stringContaining('mailboxes actions') },
+    ]);
+    expect((await actionOf(id)).state).toBe('proposed');
+    cli.close();
+  });
+});
+
+// Last, as it lets days pass.
+describe('what others do meanwhile', () => {
+  const at = (actionId: string) => ({ mailboxId: desk.id, actionId });
+
+  it('decided while it is looked at: told, nothing is done twice, the next one comes', async () => {
+    const [first, second, third] = [await proposed(), await proposed(), await proposed()];
+    const { deliveries: before = 0 } = await rowsIn(test);
+    const { app, operator } = test;
+    const other = { ...operator, keyName: 'Bo' };
+    const approved = async () => {
+      await approveAction(app, other, at(first), {});
+      return 'reject' as const;
+    };
+    const rejected = async () => {
+      await rejectAction(app, other, at(second), { note: 'mine' });
+      return 'approve' as const;
+    };
+    const { shown, reviewed } = await review({
+      answers: [approved, rejected, 'approve'],
+      note: 'no',
+    });
+    expect(shown).toContain(`${first} is executed: it is decided once`);
+    expect(shown).toContain(`${first} is executed meanwhile by operator.`);
+    expect(shown).toContain(`${second} is rejected meanwhile by operator.`);
+    expect(reviewed).toEqual({ ...none, approved: 1 });
+    expect(await actionOf(second)).toMatchObject({ state: 'rejected', note: 'mine' });
+    expect((await actionOf(third)).state).toBe('executed');
+    expect((await rowsIn(test)).deliveries).toBe(before + 2);
+  });
+
+  it('expired while it is looked at: told; what expired before is not shown', async () => {
+    const first = await proposed();
+    await test.clock.advance(3 * 24 * 3_600_000);
+    const second = await proposed();
+    const waits = async () => {
+      await test.clock.advance(4 * 24 * 3_600_000);
+      return 'approve' as const;
+    };
+    const { shown } = await review({ answers: [waits, 'skip'] });
+    expect(shown).toContain(`${first} is expired meanwhile.`);
+    expect((await review({ answers: ['skip'] })).shown).not.toContain(`${first}: `);
+    expect((await actionOf(second)).state).toBe('proposed');
+  });
+
+  it('a mailbox that is paused: the refusal is told, and it is asked about again', async () => {
+    const id = await proposed();
+    await pauseMailbox(test.app, test.operator, desk.id);
+    const { shown, reviewed } = await review({ answers: ['approve', 'skip'] });
+    expect(shown).toContain('is paused: resume it');
+    expect(reviewed).toEqual({ ...none, skipped: 1 });
+    expect((await actionOf(id)).state).toBe('proposed');
+  });
+
+  it('a mailbox that is deleted: 404, as everywhere', async () => {
+    await proposed();
+    const gone = async () => {
+      await deleteMailbox(test.app, test.operator, desk.id);
+      return 'approve' as const;
+    };
+    await expect(review({ answers: [gone] })).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('a key that is revoked: approved, not sent, counted as failed', async () => {
+    await proposed();
+    await revokeKey(test.app, test.operator, keyId);
+    const { shown, reviewed } = await review({ answers: ['approve'] });
+    expect(shown).toMatch(/It was not sent: The API key key_\w+ is revoked/);
+    expect(reviewed).toEqual({ ...none, failed: 1 });
+  });
+
+  it('a thread that is deleted: the proposal is shown without it', async () => {
+    const id = await proposed();
+    const { threadId } = await actionOf(id);
+    for (let i = 0; i < 2; i++) await api.delete(`${desk.path}/threads/${threadId}`);
+    const { shown } = await review({ answers: ['approve'] });
+    expect(shown).toContain('Thank you');
+    expect(shown).toContain('It was not sent:');
+  });
+});

@@ -1,0 +1,51 @@
+// What is run again where another transaction took a unique value in between.
+import { describe, expect, it } from 'vitest';
+import { createContact } from '../../src/contacts/contacts.ts';
+import { contacts } from '../../src/contacts/queries.ts';
+import { orAgain } from '../../src/store/again.ts';
+import { eachApp } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
+
+describe.each(stores)('work that met another one on %s', (store) => {
+  const test = eachApp({ store });
+
+  /** Fails as often with a duplicate of this store, then ends well. */
+  async function meeting(times: number) {
+    const { app, operator } = test;
+    const input = {
+      email: `${app.newId('contact')}@example.com`,
+      externalId: app.newId('contact'),
+    };
+    const { id } = await createContact(app, operator, input);
+    const row = await contacts.get(app.store.db, operator.organizationId, id);
+    const twin = { ...row, id: app.newId('contact') };
+    let runs = 0;
+    const work = async () => {
+      runs += 1;
+      if (runs > times) return 'done';
+      return app.store.write((trx) => contacts.insert(trx, twin));
+    };
+    return { work, runs: () => runs };
+  }
+
+  it('is run once more; what meets others again and again, as often as is asked', async () => {
+    const once = await meeting(1);
+    expect(await orAgain(once.work)).toBe('done');
+    const often = await meeting(3);
+    expect(await orAgain(often.work, 3)).toBe('done');
+    expect([once.runs(), often.runs()]).toEqual([2, 4]);
+  });
+
+  it('is refused with the last duplicate; any other error at once', async () => {
+    const { work, runs } = await meeting(2);
+    await expect(orAgain(work)).rejects.toThrow(/unique/i);
+    expect(runs()).toBe(2);
+    let others = 0;
+    const fails = async () => {
+      others += 1;
+      throw new Error('not so');
+    };
+    await expect(orAgain(fails)).rejects.toThrow('not so');
+    expect(others).toBe(1);
+  });
+});
