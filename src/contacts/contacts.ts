@@ -20,6 +20,7 @@ import {
   mostTags,
   type UpdateContact,
 } from './schema.ts';
+import { searchContacts } from './search.ts';
 import { wordsOf } from './words.ts';
 
 /** The addresses that an input names, each once in any case of letters; undefined: it names none. */
@@ -141,6 +142,26 @@ export function createContact(app: App, caller: Caller, input: CreateContact): P
   return orAgain(make);
 }
 
+/** Which of a list a page has. */
+interface Range {
+  limit: number;
+  offset: number;
+}
+
+async function listed(db: Db, filter: ContactFilter, range: Range) {
+  const [ids, total] = await Promise.all([
+    listContactIds(db, filter, range),
+    countContacts(db, filter),
+  ]);
+  return { ids, total };
+}
+
+async function found(db: Db, filter: ContactFilter, q: string, { limit, offset }: Range) {
+  const search = { words: wordsOf(q), prefix: foldAddress(q) };
+  const ids = await searchContacts(db, filter, search);
+  return { ids: ids.slice(offset, offset + limit), total: ids.length };
+}
+
 /**
  * A page of the organization's contacts: the newest first, or what `updatedSince` alone asks for the last
  * changed first, and those of a status that follows from blocks the last blocked first.
@@ -158,17 +179,15 @@ export async function listContacts(
     externalId,
     status,
     foldedEmail: email && foldAddress(email),
-    search: q === undefined ? undefined : { words: wordsOf(q), prefix: foldAddress(q) },
     updatedSince: updatedSince === undefined ? undefined : Date.parse(updatedSince),
   };
-  const [ids, total] = await Promise.all([
-    listContactIds(db, filter, { limit, offset: (page - 1) * limit }),
-    countContacts(db, filter),
-  ]);
+  const range = { limit, offset: (page - 1) * limit };
+  const { ids, total } =
+    q === undefined ? await listed(db, filter, range) : await found(db, filter, q, range);
   const rows = await queries.findContactRows(db, organizationId, ids);
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const found = ids.flatMap((id) => byId.get(id) ?? []);
-  return toPage(await presentContacts(db, organizationId, found), total, query);
+  const shown = ids.flatMap((id) => byId.get(id) ?? []);
+  return toPage(await presentContacts(db, organizationId, shown), total, query);
 }
 
 /** @throws ResourceNotFoundError. */
