@@ -2,9 +2,10 @@
 // into messages (src/messages/forget-contact.ts). What a block does to their status is status.ts.
 import { type Page, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';
+import { type TagsAfter, tagMoves, withoutTags, withTags } from '../api/tag-list.ts';
 import type { App } from '../app.ts';
 import { changesOf } from '../audit/audit.ts';
-import { ConflictError, ValidationError } from '../errors.ts';
+import { ConflictError } from '../errors.ts';
 import { record, told } from '../events/record.ts';
 import { foldAddress } from '../net/address.ts';
 import { orAgain } from '../store/again.ts';
@@ -198,22 +199,16 @@ export async function getContact(app: App, caller: Caller, id: string): Promise<
 
 /** Moves the index of tags from what the row had to what it has. */
 async function moveTags(trx: Db, row: queries.ContactRow, tags: readonly string[]): Promise<void> {
-  const had = new Set(fromJson<string[]>(row.tags) ?? []);
-  const has = new Set(tags);
-  const lost = [...had].filter((tag) => !has.has(tag));
+  const { lost, found } = tagMoves(fromJson<string[]>(row.tags) ?? [], tags);
   if (lost.length > 0) await queries.removeTags(trx, row, lost);
-  await queries.addTags(
-    trx,
-    row,
-    [...has].filter((tag) => !had.has(tag)),
-  );
+  await queries.addTags(trx, row, found);
 }
 
 /** What a change of a contact is made of; `tags` and `addresses` are whole. */
 interface ContactChange {
   columns?: ReturnType<typeof columnsOf>;
   addresses?: readonly string[] | undefined;
-  tags?: ((had: readonly string[]) => readonly string[]) | undefined;
+  tags?: TagsAfter | undefined;
 }
 
 function change(
@@ -279,12 +274,7 @@ export function addTags(
   id: string,
   tags: readonly string[],
 ): Promise<Contact> {
-  const add = (had: readonly string[]) => {
-    const all = [...new Set([...had, ...tags])];
-    if (all.length <= mostTags) return all;
-    throw ValidationError.of('tags', `would be ${all.length}: a contact has ${mostTags} at most`);
-  };
-  return change(app, caller, id, { tags: add });
+  return change(app, caller, id, { tags: withTags(tags, mostTags, 'a contact') });
 }
 
 /** Takes tags off; one that the contact lacks is ignored. @throws ResourceNotFoundError. */
@@ -294,5 +284,5 @@ export function removeTags(
   id: string,
   tags: readonly string[],
 ): Promise<Contact> {
-  return change(app, caller, id, { tags: (had) => had.filter((tag) => !tags.includes(tag)) });
+  return change(app, caller, id, { tags: withoutTags(tags) });
 }
