@@ -2,7 +2,7 @@
 // is written in one order of its keys, and what is there is held first, in the order of ids.
 import { sql } from 'kysely';
 import { bulkInsert, change, type Db, idList, isOneOf, statement } from '../store/db.ts';
-import { noteContact } from './count-queries.ts';
+import { noteContacts } from './count-queries.ts';
 import { addTags, type ContactRow, type IdentityRow, moveWords, setIdentities } from './queries.ts';
 import { wordsOf } from './words.ts';
 
@@ -42,37 +42,55 @@ const insertWords = bulkInsert<ContactTables>('contact_words', [
   ...['organization_id', 'word', 'contact_id'],
 ]);
 
+/** In the order in which transactions take unique values; `keyOf` is asked often. */
 function sortedBy<T>(rows: T[], keyOf: (row: T) => string): T[] {
   return rows.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
-/** Throws what `isDuplicate` knows where an address or an external id has been taken meanwhile. */
+/** The contacts of each text, text by text, as the indexes have them: new ids grow. */
+function byText(
+  contacts: readonly NewContact[],
+  textsOf: (contact: NewContact) => readonly string[],
+): [text: string, contactIds: string[]][] {
+  const found = new Map<string, string[]>();
+  for (const contact of contacts) {
+    for (const text of textsOf(contact)) {
+      const ids = found.get(text);
+      if (ids) ids.push(contact.row.id);
+      else found.set(text, [contact.row.id]);
+    }
+  }
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/**
+ * New contacts of one organization, in the order of their ids. Throws what `isDuplicate` knows where an
+ * address or an external id has been taken meanwhile.
+ */
 export async function insertContacts(db: Db, contacts: readonly NewContact[]): Promise<void> {
+  const [first] = contacts;
+  if (!first) return;
+  const { organization_id } = first.row;
   const rows = contacts.map(({ row }) => row);
-  await insertRows(
-    db,
-    sortedBy(rows, ({ external_id, id }) => external_id ?? ` ${id}`),
-  );
+  const hasNames = rows.some(({ external_id }) => external_id !== null);
+  await insertRows(db, hasNames ? sortedBy(rows, ({ external_id }) => external_id ?? '') : rows);
   const identities = contacts.flatMap((contact) => contact.identities);
   await insertIdentities(
     db,
     sortedBy(identities, (row) => row.folded_identifier),
   );
-  const tagged = contacts.flatMap(({ row: { id, organization_id }, tags }) =>
-    tags.map((tag) => ({ organization_id, tag, contact_id: id })),
-  );
+  const tagged = byText(contacts, ({ tags }) => tags);
   await insertTags(
     db,
-    sortedBy(tagged, ({ tag, contact_id }) => `${tag} ${contact_id}`),
+    tagged.flatMap(([tag, ids]) => ids.map((id) => ({ organization_id, tag, contact_id: id }))),
   );
-  const worded = rows.flatMap(({ id, organization_id, name, display_name }) =>
-    wordsOf(name, display_name).map((word) => ({ organization_id, word, contact_id: id })),
-  );
+  const worded = byText(contacts, ({ row }) => wordsOf(row.name, row.display_name));
   await insertWords(
     db,
-    sortedBy(worded, ({ word, contact_id }) => `${word} ${contact_id}`),
+    worded.flatMap(([word, ids]) => ids.map((id) => ({ organization_id, word, contact_id: id }))),
   );
-  for (const { row, tags } of contacts) noteContact(db, row.organization_id, ['', ...tags], 1);
+  noteContacts(db, organization_id, '', contacts.length);
+  for (const [tag, ids] of tagged) noteContacts(db, organization_id, tag, ids.length);
 }
 
 const updateRow = change<ContactTables, ContactRow>((db, parameter) =>

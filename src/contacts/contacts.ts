@@ -2,9 +2,10 @@
 // into messages (src/messages/forget-contact.ts). What a block does to their status is status.ts.
 import { type Page, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';
+import { type TagsAfter, tagMoves, withoutTags, withTags } from '../api/tag-list.ts';
 import type { App } from '../app.ts';
 import { changesOf } from '../audit/audit.ts';
-import { ConflictError, ValidationError } from '../errors.ts';
+import { ConflictError } from '../errors.ts';
 import { record, told } from '../events/record.ts';
 import { foldAddress } from '../net/address.ts';
 import { orAgain } from '../store/again.ts';
@@ -20,6 +21,7 @@ import {
   mostTags,
   type UpdateContact,
 } from './schema.ts';
+import { searchContacts } from './search.ts';
 import { wordsOf } from './words.ts';
 
 /** The addresses that an input names, each once in any case of letters; undefined: it names none. */
@@ -141,6 +143,26 @@ export function createContact(app: App, caller: Caller, input: CreateContact): P
   return orAgain(make);
 }
 
+/** Which of a list a page has. */
+interface Range {
+  limit: number;
+  offset: number;
+}
+
+async function listed(db: Db, filter: ContactFilter, range: Range) {
+  const [ids, total] = await Promise.all([
+    listContactIds(db, filter, range),
+    countContacts(db, filter),
+  ]);
+  return { ids, total };
+}
+
+async function found(db: Db, filter: ContactFilter, q: string, { limit, offset }: Range) {
+  const search = { words: wordsOf(q), prefix: foldAddress(q) };
+  const ids = await searchContacts(db, filter, search);
+  return { ids: ids.slice(offset, offset + limit), total: ids.length };
+}
+
 /**
  * A page of the organization's contacts: the newest first, or what `updatedSince` alone asks for the last
  * changed first, and those of a status that follows from blocks the last blocked first.
@@ -158,17 +180,15 @@ export async function listContacts(
     externalId,
     status,
     foldedEmail: email && foldAddress(email),
-    search: q === undefined ? undefined : { words: wordsOf(q), prefix: foldAddress(q) },
     updatedSince: updatedSince === undefined ? undefined : Date.parse(updatedSince),
   };
-  const [ids, total] = await Promise.all([
-    listContactIds(db, filter, { limit, offset: (page - 1) * limit }),
-    countContacts(db, filter),
-  ]);
+  const range = { limit, offset: (page - 1) * limit };
+  const { ids, total } =
+    q === undefined ? await listed(db, filter, range) : await found(db, filter, q, range);
   const rows = await queries.findContactRows(db, organizationId, ids);
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const found = ids.flatMap((id) => byId.get(id) ?? []);
-  return toPage(await presentContacts(db, organizationId, found), total, query);
+  const shown = ids.flatMap((id) => byId.get(id) ?? []);
+  return toPage(await presentContacts(db, organizationId, shown), total, query);
 }
 
 /** @throws ResourceNotFoundError. */
@@ -179,22 +199,16 @@ export async function getContact(app: App, caller: Caller, id: string): Promise<
 
 /** Moves the index of tags from what the row had to what it has. */
 async function moveTags(trx: Db, row: queries.ContactRow, tags: readonly string[]): Promise<void> {
-  const had = new Set(fromJson<string[]>(row.tags) ?? []);
-  const has = new Set(tags);
-  const lost = [...had].filter((tag) => !has.has(tag));
+  const { lost, found } = tagMoves(fromJson<string[]>(row.tags) ?? [], tags);
   if (lost.length > 0) await queries.removeTags(trx, row, lost);
-  await queries.addTags(
-    trx,
-    row,
-    [...has].filter((tag) => !had.has(tag)),
-  );
+  await queries.addTags(trx, row, found);
 }
 
 /** What a change of a contact is made of; `tags` and `addresses` are whole. */
 interface ContactChange {
   columns?: ReturnType<typeof columnsOf>;
   addresses?: readonly string[] | undefined;
-  tags?: ((had: readonly string[]) => readonly string[]) | undefined;
+  tags?: TagsAfter | undefined;
 }
 
 function change(
@@ -260,12 +274,7 @@ export function addTags(
   id: string,
   tags: readonly string[],
 ): Promise<Contact> {
-  const add = (had: readonly string[]) => {
-    const all = [...new Set([...had, ...tags])];
-    if (all.length <= mostTags) return all;
-    throw ValidationError.of('tags', `would be ${all.length}: a contact has ${mostTags} at most`);
-  };
-  return change(app, caller, id, { tags: add });
+  return change(app, caller, id, { tags: withTags(tags, mostTags, 'a contact') });
 }
 
 /** Takes tags off; one that the contact lacks is ignored. @throws ResourceNotFoundError. */
@@ -275,5 +284,5 @@ export function removeTags(
   id: string,
   tags: readonly string[],
 ): Promise<Contact> {
-  return change(app, caller, id, { tags: (had) => had.filter((tag) => !tags.includes(tag)) });
+  return change(app, caller, id, { tags: withoutTags(tags) });
 }

@@ -34,17 +34,10 @@ async function addCounts(trx: Db, sorted: readonly ContactCountRow[]): Promise<v
   for (const row of sorted) await addOne(trx, row);
 }
 
-/** A contact got these tags (`by` 1) or lost them (-1); '' stands for being there at all. */
-export function noteContact(
-  trx: Db,
-  organizationId: string,
-  tags: readonly string[],
-  by: 1 | -1,
-): void {
-  for (const tag of tags) {
-    const changes = lastly(trx, 'contact_counts', () => new CountChanges(addCounts));
-    changes.add(`${organizationId} ${tag}`, { organization_id: organizationId, tag, count: by });
-  }
+/** So many contacts (less, below 0) have the tag; '' stands for being there at all. */
+export function noteContacts(trx: Db, organizationId: string, tag: string, by: number): void {
+  const changes = lastly(trx, 'contact_counts', () => new CountChanges(addCounts));
+  changes.add(`${organizationId} ${tag}`, { organization_id: organizationId, tag, count: by });
 }
 
 /** How many contacts there are, with the tag or at all. */

@@ -165,11 +165,9 @@ class People {
       metadata: laidOver(row.metadata, metadata),
       tags: toJson(tags),
     };
-    const { customFields } = fromJson<ProfileInput>(next.profile) ?? {};
-    if (Object.keys(customFields ?? {}).length > mostFields) return tooMany('profile.customFields');
-    const all = fromJson<object>(next.metadata) ?? {};
-    if (Object.keys(all).length > mostFields) return tooMany('metadata');
-    return { ...state, row: next, identities, tags };
+    const field = fieldOfTooMany(row, next);
+    if (field) return { field, problem: `would be more than ${mostFields}` };
+    return { row: next, identities, tags, stored: state.stored };
   }
 
   /** A new address comes first, as mail to it is what the file asks for; the others stay. */
@@ -216,13 +214,21 @@ interface Problem {
   problem: string;
 }
 
-function tooMany(field: string): Problem {
-  return { field, problem: `would be more than ${mostFields}` };
+/** What holds more than it may once both are together; what one row says alone fits its schema. */
+function fieldOfTooMany(before: ContactRow, after: ContactRow): string | null {
+  const countOf = (fields: object | null | undefined) => Object.keys(fields ?? {}).length;
+  if (before.profile !== null && after.profile !== before.profile) {
+    const profile = fromJson<ProfileInput>(after.profile);
+    if (countOf(profile?.customFields) > mostFields) return 'profile.customFields';
+  }
+  if (before.metadata === null || after.metadata === before.metadata) return null;
+  return countOf(fromJson<object>(after.metadata)) > mostFields ? 'metadata' : null;
 }
 
 /** Of objects all that either says, the new where both do; JSON in and out. */
 function laidOver(stored: string | null, given: object | null | undefined): string | null {
   if (given === undefined || given === null) return stored;
+  if (stored === null) return toJson(given);
   return toJson(merged(fromJson<object>(stored) ?? {}, given));
 }
 

@@ -4,10 +4,9 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { activeBlocksFor, activeReasonOf } from '../blocks/queries.ts';
 import type { BlockReason } from '../blocks/schema.ts';
-import { type Db, engineOf } from '../store/db.ts';
+import { type Db, engineOf, idList } from '../store/db.ts';
 import { countOfTag } from './count-queries.ts';
 import type { ContactStatus } from './schema.ts';
-import { endOfPrefix } from './words.ts';
 
 export interface ContactFilter {
   organizationId: string;
@@ -15,8 +14,8 @@ export interface ContactFilter {
   foldedEmail?: string | undefined;
   externalId?: string | undefined;
   status?: ContactStatus | undefined;
-  /** Beginnings of words, all of them; or the beginning of the first address. */
-  search?: { words: readonly string[]; prefix: string } | undefined;
+  /** Those of these alone: what a search found. */
+  ids?: readonly string[] | undefined;
   /** Ms since 1970. */
   updatedSince?: number | undefined;
 }
@@ -50,26 +49,6 @@ function hasStatus(organizationId: string, status: ContactStatus, id: Expression
   return wanted === undefined
     ? sql`${isArchived} = 0 and coalesce(${reason}, 'manual') = 'manual'`
     : sql`${isArchived} = 0 and ${reason} = ${wanted}`;
-}
-
-/** The ids whose names have words that begin so, or whose first address does. */
-function searched(
-  db: Db,
-  organizationId: string,
-  { words, prefix }: NonNullable<ContactFilter['search']>,
-): Expression {
-  const bytewise = engineOf(db) === 'postgres' ? sql`collate "C"` : sql``;
-  const ofWords = words.map(
-    (
-      word,
-    ) => sql`select contact_id as id from contact_words where organization_id = ${organizationId}
-      and word >= ${word} and word < ${endOfPrefix(word)}`,
-  );
-  const address = sql`folded_identifier ${bytewise}`;
-  const ofAddress = sql`select contact_id as id from contact_identities
-    where organization_id = ${organizationId} and position = 0
-    and ${address} >= ${prefix} and ${address} < ${endOfPrefix(prefix)}`;
-  return sql`select id from (${sql.join(ofWords, sql` intersect `)}) named union ${ofAddress}`;
 }
 
 /** A select of ids with what orders them, and where the other filters are asked. */
@@ -113,22 +92,32 @@ function wayOfContacts(organizationId: string): Way {
   };
 }
 
+function byId(from: Expression): Pick<Way, 'from' | 'id' | 'order' | 'where'> {
+  return { from, id: sql`found.id`, order: sql`found.id desc`, where: [] };
+}
+
+function wayOfIds(db: Db, ids: readonly string[]): Way {
+  const packed = idList(db, ids);
+  const listed =
+    engineOf(db) === 'postgres'
+      ? sql`unnest(${packed}::text[]) as found(id)`
+      : sql`(select value as id from json_each(${packed})) found`;
+  return { ...byId(listed), answers: ['ids'] };
+}
+
 /** By the filter that leaves fewest. */
 function wayFor(db: Db, filter: ContactFilter): Way {
-  const { organizationId, foldedEmail, externalId, search, tag, status, updatedSince } = filter;
+  const { organizationId, foldedEmail, externalId, ids, tag, status, updatedSince } = filter;
+  if (ids) return wayOfIds(db, ids);
   const all = wayOfContacts(organizationId);
   if (externalId !== undefined) {
     const isIt = sql<SqlBool>`contacts.external_id = ${externalId}`;
     return { ...all, where: [...all.where, isIt], answers: ['externalId'] };
   }
-  if (foldedEmail !== undefined || search) {
+  if (foldedEmail !== undefined) {
     const ofAddress = sql`select contact_id as id from contact_identities
       where organization_id = ${organizationId} and folded_identifier = ${foldedEmail}`;
-    const isByEmail = foldedEmail !== undefined;
-    const ids = isByEmail || !search ? ofAddress : searched(db, organizationId, search);
-    const answers = [isByEmail ? ('foldedEmail' as const) : ('search' as const)];
-    const id = sql`found.id`;
-    return { from: sql`(${ids}) found`, id, order: sql`found.id desc`, where: [], answers };
+    return { ...byId(sql`(${ofAddress}) found`), answers: ['foldedEmail'] };
   }
   const reason = reasonOf(status);
   if (reason !== undefined) return wayOfReason(organizationId, reason);
@@ -154,17 +143,15 @@ function wayFor(db: Db, filter: ContactFilter): Way {
 }
 
 /** What the way has not answered, asked of the id. */
-function rest(db: Db, filter: ContactFilter, { id, answers }: Way): Condition[] {
-  const { organizationId, foldedEmail, search, tag, status, updatedSince } = filter;
+function rest(filter: ContactFilter, { id, answers }: Way): Condition[] {
+  const { organizationId, foldedEmail, externalId, tag, status, updatedSince } = filter;
   const asks = (name: keyof ContactFilter) => filter[name] !== undefined && !answers.includes(name);
   const conditions: Condition[] = [];
   if (asks('foldedEmail')) {
     conditions.push(sql`${id} = (select contact_id from contact_identities
       where organization_id = ${organizationId} and folded_identifier = ${foldedEmail})`);
   }
-  if (asks('search') && search) {
-    conditions.push(sql`${id} in (${searched(db, organizationId, search)})`);
-  }
+  if (asks('externalId')) conditions.push(sql`${column('external_id', id)} = ${externalId}`);
   if (asks('tag')) {
     // Not "exists", which PostgreSQL makes a join of all tags of: one look into the index for each id.
     conditions.push(sql`(select 1 from contact_tags one where one.organization_id = ${organizationId}
@@ -177,7 +164,7 @@ function rest(db: Db, filter: ContactFilter, { id, answers }: Way): Condition[] 
 
 function found(db: Db, filter: ContactFilter): { way: Way; where: Expression } {
   const way = wayFor(db, filter);
-  const conditions = [...way.where, ...rest(db, filter, way)];
+  const conditions = [...way.where, ...rest(filter, way)];
   const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``;
   return { way, where };
 }

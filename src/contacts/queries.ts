@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { bulkInsert, type Db, engineOf, idList, isOneOf, statement, tables } from '../store/db.ts';
 import { lockerOf } from '../store/locks.ts';
 import { rowsOf } from '../store/rows.ts';
-import { noteContact } from './count-queries.ts';
+import { noteContacts } from './count-queries.ts';
 import { leaveGroups } from './groups/queries.ts';
 import { wordsOf } from './words.ts';
 
@@ -243,7 +243,7 @@ export async function insertContact(
   tags: readonly string[],
 ): Promise<void> {
   await contacts.insert(db, row);
-  noteContact(db, row.organization_id, [''], 1);
+  noteContacts(db, row.organization_id, '', 1);
   await setIdentities(db, row.id, identities);
   await addTags(db, row, tags);
   await moveWords(db, null, row);
@@ -276,7 +276,7 @@ export async function addTags(
     db,
     tags.toSorted().map((tag) => ({ organization_id, tag, contact_id: id })),
   );
-  noteContact(db, organization_id, tags, 1);
+  for (const tag of tags) noteContacts(db, organization_id, tag, 1);
 }
 
 /** Tags that the contact has. */
@@ -291,7 +291,7 @@ export async function removeTags(
     .where(isOneOf(db, 'tag', idList(db, tags)))
     .where('contact_id', '=', id)
     .execute();
-  noteContact(db, organization_id, tags, -1);
+  for (const tag of tags) noteContacts(db, organization_id, tag, -1);
 }
 
 /** Takes the contact away with its identities and tags. @throws ResourceNotFoundError. */
@@ -304,5 +304,5 @@ export async function deleteContactRow(
   await leaveGroups(db, id);
   await removeTags(db, { id, organization_id: organizationId }, tags);
   await moveWords(db, await contacts.remove(db, organizationId, id), null);
-  noteContact(db, organizationId, [''], -1);
+  noteContacts(db, organizationId, '', -1);
 }

@@ -195,7 +195,10 @@ export const listContactsQuery = z.strictObject({
     .max(100)
     .regex(/[\p{L}\p{N}]/u, 'must hold a letter or a digit')
     .optional()
-    .meta({ description: 'Beginnings of words of a name, or that of the first address' }),
+    .meta({
+      description:
+        'Beginnings of words of a name, or that of the first address; where all are frequent, of the newest 5,000',
+    }),
   updatedSince: z.iso
     .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
     .optional()

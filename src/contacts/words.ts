@@ -4,14 +4,20 @@
 const mostWords = 12;
 const longestWord = 40;
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
+const ascii = /^[\x00-\x7f]*$/;
+
+/** In small letters. Upper case first: as addresses are folded (src/net/address.ts). */
+export function foldedName(text: string): string {
+  return ascii.test(text) ? text.toLowerCase() : text.toUpperCase().toLowerCase().normalize('NFC');
+}
+
 /** The words of these texts, each once; a name may be null. */
 export function wordsOf(...texts: readonly (string | null)[]): string[] {
   const words = new Set<string>();
   for (const text of texts) {
     if (text === null) continue;
-    // Upper case first: as addresses are folded (src/net/address.ts).
-    const folded = text.toUpperCase().toLowerCase().normalize('NFC');
-    for (const word of folded.split(/[^\p{L}\p{M}\p{N}]+/u)) {
+    for (const word of foldedName(text).split(/[^\p{L}\p{M}\p{N}]+/u)) {
       if (word !== '' && words.size < mostWords) words.add(word.slice(0, longestWord));
     }
   }

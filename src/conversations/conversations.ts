@@ -2,6 +2,7 @@
 // into messages (src/messages/forget-conversation.ts). What messages do to them is arrivals.ts.
 import { type Page, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';
+import { type TagsAfter, tagMoves, withoutTags, withTags } from '../api/tag-list.ts';
 import type { App } from '../app.ts';
 import { changesOf } from '../audit/audit.ts';
 import type { AuditAction } from '../audit/schema.ts';
@@ -160,17 +161,9 @@ async function moveTags(
   row: queries.ConversationRow,
   tags: readonly string[],
 ): Promise<void> {
-  const had = fromJson<string[]>(row.tags) ?? [];
-  await queries.removeTags(
-    trx,
-    row,
-    had.filter((tag) => !tags.includes(tag)),
-  );
-  await queries.addTags(
-    trx,
-    row,
-    tags.filter((tag) => !had.includes(tag)),
-  );
+  const { lost, found } = tagMoves(fromJson<string[]>(row.tags) ?? [], tags);
+  if (lost.length > 0) await queries.removeTags(trx, row, lost);
+  await queries.addTags(trx, row, found);
 }
 
 /** What a change is made of; `columns` and `tags` may depend on what the conversation was. */
@@ -178,7 +171,7 @@ interface ConversationChange {
   action?: AuditAction;
   input?: UpdateConversation;
   columns?: (row: queries.ConversationRow) => Partial<queries.ConversationRow>;
-  tags?: ((had: readonly string[]) => readonly string[]) | undefined;
+  tags?: TagsAfter | undefined;
 }
 
 function change(
@@ -235,13 +228,7 @@ export function addTags(
   id: string,
   tags: readonly string[],
 ): Promise<Conversation> {
-  const add = (had: readonly string[]) => {
-    const all = [...new Set([...had, ...tags])];
-    if (all.length <= mostTags) return all;
-    const text = `would be ${all.length}: a conversation has ${mostTags} at most`;
-    throw ValidationError.of('tags', text);
-  };
-  return change(app, caller, id, { tags: add });
+  return change(app, caller, id, { tags: withTags(tags, mostTags, 'a conversation') });
 }
 
 /** Takes tags off; one that the conversation lacks is ignored. @throws ResourceNotFoundError. */
@@ -251,7 +238,7 @@ export function removeTags(
   id: string,
   tags: readonly string[],
 ): Promise<Conversation> {
-  return change(app, caller, id, { tags: (had) => had.filter((tag) => !tags.includes(tag)) });
+  return change(app, caller, id, { tags: withoutTags(tags) });
 }
 
 const actions = {

@@ -1,4 +1,5 @@
 // The HTTP operations on conversations (specification 4.5); deletion is in src/messages/contact-routes.ts.
+import type { z } from 'zod';
 import { area } from '../api/area.ts';
 import { pageOf } from '../api/pagination.ts';
 import { ConflictError } from '../errors.ts';
@@ -14,6 +15,7 @@ import {
 import {
   createConversationInput,
   listConversationsQuery,
+  type Move,
   moveInput,
   conversationOutput as output,
   conversationPath as params,
@@ -21,10 +23,30 @@ import {
   tagsInput,
   updateConversationInput,
 } from './schema.ts';
+import type { MoveName } from './states.ts';
 
 const at = area('conversations', 'Messages that belong together, and how far they are');
 const path = '/v1/conversations';
 const throws = [ConflictError];
+
+/** A move of the state by hand, which the path names. */
+function moving<Input extends Move>(
+  move: MoveName,
+  body: z.ZodType<Input>,
+  words: { summary: string; description?: string },
+) {
+  return at.post(`${path}/{id}/${move}`, {
+    name: `${move}Conversation`,
+    ...words,
+    params,
+    body,
+    bodyOptional: true,
+    output,
+    throws,
+    run: (app, { caller, params: { id }, body: given }) =>
+      moveConversation(app, caller, id, move, given),
+  });
+}
 
 export const conversationRoutes = {
   list: at.get(path, {
@@ -79,39 +101,15 @@ export const conversationRoutes = {
     output,
     run: (app, { caller, params: { id }, body }) => removeTags(app, caller, id, body.tags),
   }),
-  resolve: at.post(`${path}/{id}/resolve`, {
-    name: 'resolveConversation',
+  resolve: moving('resolve', resolveInput, {
     summary: 'Resolve a conversation that is active or waiting',
     description: 'The next message that comes in makes it active again.',
-    params,
-    body: resolveInput,
-    bodyOptional: true,
-    output,
-    throws,
-    run: (app, { caller, params: { id }, body }) =>
-      moveConversation(app, caller, id, 'resolve', body),
   }),
-  archive: at.post(`${path}/{id}/archive`, {
-    name: 'archiveConversation',
+  archive: moving('archive', moveInput, {
     summary: 'Archive a conversation',
     description: 'Messages go on to be counted in it, and leave it archived.',
-    params,
-    body: moveInput,
-    bodyOptional: true,
-    output,
-    throws,
-    run: (app, { caller, params: { id }, body }) =>
-      moveConversation(app, caller, id, 'archive', body),
   }),
-  reopen: at.post(`${path}/{id}/reopen`, {
-    name: 'reopenConversation',
+  reopen: moving('reopen', moveInput, {
     summary: 'Make a conversation active that is resolved or archived',
-    params,
-    body: moveInput,
-    bodyOptional: true,
-    output,
-    throws,
-    run: (app, { caller, params: { id }, body }) =>
-      moveConversation(app, caller, id, 'reopen', body),
   }),
 };

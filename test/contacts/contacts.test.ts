@@ -51,7 +51,7 @@ describe.each(stores)('contacts on %s', (store) => {
     expect(both.body.identities[0]?.id).toBe(ada.identities[0]?.id);
   });
 
-  it('tags are added and kept, each once; one that it lacks is ignored; 100 are the most', async () => {
+  it('4.5 POST tags: they are added and kept, each once; one that it lacks is ignored; 100 are the most', async () => {
     const { id } = await make({ email: 'ada@example.com', tags: ['a', 'b', 'a'] });
     const added = await api.post<Contact>(`${path}/${id}/tags`, { tags: ['c', 'a'] });
     expect([added.status, added.body.tags]).toEqual([200, ['a', 'b', 'c']]);
@@ -62,6 +62,10 @@ describe.each(stores)('contacts on %s', (store) => {
     const many = Array.from({ length: 99 }, (_, index) => `t${index}`);
     const over = await api.post<Refusal>(`${path}/${id}/tags`, { tags: many });
     expect([over.status, Object.keys(over.body.fields ?? {})]).toEqual([422, ['tags']]);
+    for (const body of [{ tags: [] }, {}]) {
+      const none = await api.post<Refusal>(`${path}/${id}/tags`, body);
+      expect([none.status, Object.keys(none.body.fields ?? {})]).toEqual([422, ['tags']]);
+    }
     for (const tag of ['', ' a', 'a,b', 'a\nb', 'x'.repeat(101)]) {
       const bad = await api.post<Refusal>(`${path}/${id}/tags`, { tags: [tag] });
       expect([tag, bad.status]).toEqual([tag, 422]);

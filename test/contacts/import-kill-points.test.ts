@@ -2,19 +2,17 @@
 // is whole batches; the same import again does the rest, and once more changes nothing. Each seed is one death.
 // KILL_POINTS=300 is a soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
-import type { App } from '../../src/app.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { importContacts } from '../../src/contacts/import.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
-import type { Store } from '../../src/store/db.ts';
 import { pieces } from '../blocks/import-support.ts';
+import { type KillPoint, moments, mortal } from '../support/mortal.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 
 const givenSeed = process.env.KILL_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
-const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? 6);
+const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? 4);
 const seeds = Array.from({ length: points }, (_, index) => firstSeed + index);
-const moments = ['before', 'within', 'after'] as const;
 
 const perBatch = 500;
 const rows = 1_730;
@@ -29,41 +27,9 @@ const lines = Array.from({ length: rows }, (_, i) => {
 });
 const file = `email,externalId,name,tags,status\n${lines.join('\n')}\n`;
 
-interface Point {
-  moment: (typeof moments)[number];
-  nth: number;
-}
-
-function pointOf(seed: number): Point {
+function pointOf(seed: number): KillPoint {
   const moment = moments[seed % moments.length] ?? 'after';
   return { moment, nth: 1 + Math.floor(seededRandom(seed).float() * writes) };
-}
-
-/** Has `app` die there: it writes nothing more, and nothing that it waits for comes. */
-function mortal(app: App, { moment, nth }: Point): Promise<void> {
-  return new Promise((died) => {
-    let seen = 0;
-    const { write } = app.store;
-    const dying: Store['write'] = async (work, durability) => {
-      const never = () => {
-        died();
-        return new Promise<never>(() => {});
-      };
-      seen++;
-      if (seen > nth || (seen === nth && moment === 'before')) return never();
-      if (seen < nth) return write(work, durability);
-      if (moment === 'after') {
-        await write(work, durability);
-        return never();
-      }
-      await write(async (trx) => {
-        await work(trx);
-        throw new Error('it died within');
-      }, durability).catch(() => {});
-      return never();
-    };
-    Object.assign(app.store, { write: dying });
-  });
 }
 
 async function count({ app }: TestApp, from: ReturnType<typeof sql>): Promise<number> {
@@ -98,16 +64,24 @@ async function expectWhole(test: TestApp, told: string): Promise<void> {
   expect(await count(test, wordless), told).toBe(0);
 }
 
+const take = (on: TestApp) => importContacts(on.app, on.caller, pieces(file), { dryRun: false });
+
 describe.each(stores)('an import that dies, on %s', (store) => {
+  let whole: { people: unknown[]; contacts: number; blocks: number };
+  beforeAll(async () => {
+    const test = await testApp({ store, seed: 1_001 });
+    await take(test);
+    const contacts = await count(test, sql`contacts`);
+    whole = { people: await people(test), contacts, blocks: await count(test, sql`blocks`) };
+    await test.close();
+  });
+
   it.each(seeds)(
     'leaves whole batches, and the next does the rest (KILL_SEED=%i)',
     async (seed) => {
       const point = pointOf(seed);
       const told = JSON.stringify({ seed, ...point });
       const test = await testApp({ store, seed: seed % 1_000 });
-      const whole = await testApp({ store, seed: 1_001 });
-      const take = (on: TestApp) =>
-        importContacts(on.app, on.caller, pieces(file), { dryRun: false });
       try {
         const victim = await test.another();
         const died = mortal(victim, point);
@@ -124,16 +98,14 @@ describe.each(stores)('an import that dies, on %s', (store) => {
         expect(there > 0, told).toBe(committed > 0);
 
         const { created, rejected } = await take(test);
-        await take(whole);
-        expect([created, rejected], told).toEqual([(await count(whole, sql`contacts`)) - there, 0]);
+        expect([created, rejected], told).toEqual([whole.contacts - there, 0]);
         await expectWhole(test, told);
-        expect(await people(test), told).toEqual(await people(whole));
-        expect(await count(test, sql`blocks`), told).toBe(await count(whole, sql`blocks`));
+        expect(await people(test), told).toEqual(whole.people);
+        expect(await count(test, sql`blocks`), told).toBe(whole.blocks);
         expect(await take(test), told).toMatchObject({ created: 0, rejected: 0 });
-        expect(await people(test), told).toEqual(await people(whole));
+        expect(await people(test), told).toEqual(whole.people);
       } finally {
         await test.close();
-        await whole.close();
       }
     },
   );

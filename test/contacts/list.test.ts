@@ -81,6 +81,9 @@ describe.each(stores)('the list of contacts on %s', (store) => {
     expect(await found(`q=${encodeURIComponent('öberg')}`)).toEqual({ names: ['x1'], total: 1 });
     expect(await found('q=ada@ex')).toEqual({ names: ['ada'], total: 1 });
     expect(await found('q=ovelace')).toEqual({ names: [], total: 0 });
+    await make('obi@example.com', { name: 'Obi Hadar' });
+    expect(await found('q=obi hadar')).toEqual({ names: ['obi'], total: 1 });
+    expect(await found('q=ada obi')).toEqual({ names: [], total: 0 });
     await api.request('PATCH', `${path}/${bob}`, { body: { name: 'Robert' } });
     expect(await found('q=robert')).toEqual({ names: ['bob'], total: 1 });
     await api.request('PATCH', `${path}/${bob}`, { body: { email: 'r@example.com' } });

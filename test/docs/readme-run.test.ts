@@ -73,7 +73,7 @@ async function oldestMailbox(): Promise<string> {
 }
 
 async function newest(
-  topic: 'webhooks' | 'contacts' | 'conversations' | 'groups',
+  topic: 'webhooks' | 'contacts' | 'conversations' | 'groups' | 'unsubscribe-groups',
 ): Promise<string> {
   const { items } = await home.cli.json<{ items: Item[] }>([topic, 'list']);
   return items[0]?.id ?? '';
@@ -95,7 +95,8 @@ async function typed(line: string): Promise<string> {
   const conversationId = line.includes('CONVERSATION_ID') ? await newest('conversations') : '';
   const webhookId = line.includes('WEBHOOK_ID') ? await newest('webhooks') : '';
   const contactId = line.includes('CONTACT_ID') ? await newest('contacts') : '';
-  const groupId = line.includes('GROUP_ID') ? await newest('groups') : '';
+  const groupId = / GROUP_ID/.test(line) ? await newest('groups') : '';
+  const kindId = line.includes('UNSUBSCRIBE_GROUP_ID') ? await newest('unsubscribe-groups') : '';
   const mailboxId = line.includes('MAILBOX_ID') ? await oldestMailbox() : '';
   const ofThread = line.includes('THREAD_ID') ? await threadOfReader() : '';
   return line
@@ -106,6 +107,7 @@ async function typed(line: string): Promise<string> {
     .replaceAll('KEY_ID', keyId)
     .replaceAll('WEBHOOK_ID', webhookId)
     .replaceAll('CONTACT_ID', contactId)
+    .replaceAll('UNSUBSCRIBE_GROUP_ID', kindId)
     .replaceAll('GROUP_ID', groupId)
     .replaceAll(shownUrl, daemon.httpUrl)
     .replaceAll('127.0.0.1:2587', `127.0.0.1:${daemon.submissionPort}`)

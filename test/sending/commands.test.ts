@@ -1,4 +1,4 @@
-// `svc messages send --scheduled-for`, `batch` and `cancel`, as people and scripts run them.
+// `svc messages send` with what it names and `--scheduled-for`, `batch` and `cancel`, as people and scripts run them.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -72,4 +72,29 @@ test('an unknown message is exit code 3, what is no array 2', async () => {
   expect((await cli.run(['messages', 'cancel', 'msg_0000000000000000'])).code).toBe(3);
   const args = ['messages', 'batch', '--data', '{}'];
   expect((await cli.run(args)).code).toBe(2);
+});
+
+test('what names a conversation, a kind of mail and a contact is in the message', async () => {
+  const made = async (...words: string[]) => (await cli.json<{ id: string }>(words)).id;
+  const conversationId = await made('conversations', 'create', '--title', 'A late invoice');
+  const unsubscribeGroupId = await made('unsubscribe-groups', 'create', '--name', 'News');
+  const contactId = await made('contacts', 'create', 'Ada@a.example', '--name', 'Ada');
+  const data = JSON.stringify({ to: [{ contactId }] });
+  const content = ['--subject', 'Hi', '--text', 'Hi'];
+  const send = ['messages', 'send', ...content, '--data', data];
+  const flags = ['--conversation', conversationId, '--unsubscribe-group', unsubscribeGroupId];
+  const { id } = await cli.json<Message>([...send, ...flags]);
+  expect(await cli.json<Message>(['messages', 'show', id])).toMatchObject({
+    conversationId,
+    unsubscribeGroupId,
+    to: [{ email: 'Ada@a.example', name: 'Ada', contactId }],
+  });
+  const gone = (id: string) => id.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+  for (const [flag, id] of [
+    ['--conversation', gone(conversationId)],
+    ['--unsubscribe-group', gone(unsubscribeGroupId)],
+  ] as const) {
+    const { code, stderr } = await cli.run([...send, flag, id]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining(id)]);
+  }
 });

@@ -9,8 +9,6 @@ import { blockAddresses } from '../../src/blocks/suppression.ts';
 import { createContact } from '../../src/contacts/contacts.ts';
 import { listDomains } from '../../src/domains/domains.ts';
 import { listLog } from '../../src/events/log.ts';
-import { receive } from '../../src/inbound/receive.ts';
-import { resolveAddressee } from '../../src/inbound/resolve.ts';
 import { deleteMessage, getMessage } from '../../src/messages/messages.ts';
 import { sendPayload } from '../../src/messages/send-schema.ts';
 import { scheduleMessage } from '../../src/sending/schedule.ts';
@@ -26,6 +24,7 @@ import {
 import { dkimResolver } from '../support/dkim-resolver.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import { written } from './written.ts';
 
 const oneClick = 'List-Unsubscribe=One-Click';
 const form = 'application/x-www-form-urlencoded';
@@ -259,16 +258,16 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
 
   it('a mail to the other address leaves the group, and no message is stored', async () => {
     const { id, address } = await copyTo('ada@example.com');
-    expect(await written(test, address)).toBe('stored 0');
+    expect(await written(test.app, address)).toBe('stored 0');
     expect(await blocks()).toEqual([['ada@example.com', 'unsubscribe', groupId]]);
     expect((await timeline(test.app, test.caller, id)).at(-1)).toBe('unsubscribed:sent');
     expect(
       await written(
-        test,
+        test.app,
         address.replace(/.(?=@)/, (last) => (last === '0' ? '1' : '0')),
       ),
     ).toBe('550 5.1.1');
-    expect(await written(test, address.replace(/@.*/, '@elsewhere.example'))).toBe('550 5.1.1');
+    expect(await written(test.app, address.replace(/@.*/, '@elsewhere.example'))).toBe('550 5.1.1');
   });
 
   it.each(['link', 'mail'])('the %s works when message and group are gone', async (way) => {
@@ -276,7 +275,7 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     await deleteMessage(test.app, test.caller, id);
     await deleteGroup(test.app, test.caller, groupId);
     if (way === 'link') expect((await post(path)).statusCode).toBe(200);
-    else expect(await written(test, address)).toBe('stored 0');
+    else expect(await written(test.app, address)).toBe('stored 0');
     expect(await blocks()).toEqual([['ada@example.com', 'unsubscribe', groupId]]);
   });
 
@@ -347,20 +346,3 @@ describe.each(stores)('leaving by one click, on %s', (store) => {
     });
   });
 });
-
-/** What becomes of a mail to this address: how many messages it was stored as, or its refusal. */
-async function written({ app }: TestApp, address: string): Promise<string> {
-  const addressee = await resolveAddressee(app, address);
-  if (addressee.kind === 'refused') return `${addressee.code} ${addressee.enhancedCode}`;
-  const envelope = {
-    mailFrom: '',
-    addressees: [addressee],
-    remoteAddress: '127.0.0.1',
-    helo: 'mx.example.com',
-    tls: false,
-    protocol: 'ESMTP',
-    id: 'test.1',
-  };
-  const result = await receive(app, envelope, Buffer.from('Subject: leave\r\n\r\n\r\n'));
-  return result.kind === 'stored' ? `stored ${result.messageIds.length}` : `${result.code}`;
-}

@@ -82,7 +82,7 @@ describe.each(stores)('events of a mailbox, posted, on %s', (store) => {
     for (const { id, type, timestamp, data } of told) {
       expect(posted.get(id)).toMatchObject({ type, timestamp, data });
     }
-    expect([...posted.values()].map(({ type }) => type).sort()).toEqual([
+    expect([...posted.values()].map(({ type }) => String(type)).sort()).toEqual([
       'mailbox.action.approved',
       'mailbox.action.proposed',
       'mailbox.action.proposed',

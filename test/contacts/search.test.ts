@@ -1,0 +1,90 @@
+// What `q` finds where words are frequent, on both stores: of what is rare all, of what is frequent the newest.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listContacts } from '../../src/contacts/contacts.ts';
+import { listContactsQuery } from '../../src/contacts/schema.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+
+const people = 12_000;
+/** As many as a search looks at. */
+const most = 5_000;
+
+/** Numbered from 1, the oldest: all are an Ada, every second is a Lovelace, every thousandth is rare. */
+async function fill({ app, caller: { organizationId } }: TestApp): Promise<void> {
+  const numbers =
+    app.store.kind === 'postgres'
+      ? sql`generate_series(1, ${sql.lit(people)}) i`
+      : sql`(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${people})
+          select i from n) n`;
+  const padded =
+    app.store.kind === 'postgres' ? sql`lpad(i::text, 6, '0')` : sql`printf('%06d', i)`;
+  const id = sql`'contact_000000000000000000' || ${padded}`;
+  const surname = sql`case when i % 1000 = 0 then 'Rareman' when i % 2 = 0 then 'Lovelace'
+    else 'Hopper' end`;
+  const address = sql`case when i = 3 then 'ada@first.example' else 'u' || i || '@example.com' end`;
+  await app.store.write(async (trx) => {
+    await sql`insert into contacts (id, organization_id, name, is_archived, tags, created_at, updated_at)
+      select ${id}, ${organizationId}, 'Ada ' || ${surname}, 0, '[]', i, i from ${numbers}`.execute(
+      trx,
+    );
+    await sql`insert into contact_identities
+        (organization_id, folded_identifier, id, contact_id, position, identifier)
+      select ${organizationId}, ${address}, 'idn_' || i, ${id}, 0, ${address} from ${numbers}`.execute(
+      trx,
+    );
+    await sql`insert into contact_words (organization_id, word, contact_id)
+      select ${organizationId}, 'ada', ${id} from ${numbers}
+      union all select ${organizationId}, lower(${surname}), ${id} from ${numbers}`.execute(trx);
+    await sql`insert into contact_tags (organization_id, tag, contact_id)
+      select ${organizationId}, 'early', ${id} from ${numbers} where i <= 100`.execute(trx);
+  });
+}
+
+describe.each(stores)('a search among many contacts on %s', (store) => {
+  let test: TestApp;
+  beforeAll(async () => {
+    test = await testApp({ store });
+    await fill(test);
+  });
+  afterAll(() => test.close());
+
+  /** The numbers of those on a page, and how many were found. */
+  async function found(query: object) {
+    const { app, caller } = test;
+    const { items, pagination } = await listContacts(app, caller, listContactsQuery.parse(query));
+    return { who: items.map(({ id }) => Number(id.slice(-6))), total: pagination.total };
+  }
+
+  it('looks at the newest alone where each word is frequent', async () => {
+    const one = await found({ q: 'ad', limit: 3 });
+    // With the one whose address begins so.
+    expect(one).toEqual({ who: [12_000, 11_999, 11_998], total: most + 1 });
+    // Whole words: the newest of the longer one. Beginnings: the newest of all, of which half have both.
+    const two = await found({ q: 'ada lovelace', limit: 3 });
+    expect(two).toEqual({ who: [11_998, 11_996, 11_994], total: most });
+    const begun = await found({ q: 'ad lov', limit: 3, page: 2 });
+    expect(begun).toEqual({ who: [11_992, 11_990, 11_988], total: most / 2 - 5 });
+    const last = await found({ q: 'ad lov', limit: 100, page: 25 });
+    expect(last.who.at(-1)).toBe(people - most + 2);
+  });
+
+  it('finds all of a rare word, and a rare address, wherever they are', async () => {
+    const rare = Array.from({ length: 12 }, (_, i) => (12 - i) * 1_000);
+    expect(await found({ q: 'ada rare' })).toEqual({ who: rare, total: 12 });
+    expect(await found({ q: 'lovelace rareman' })).toEqual({ who: [], total: 0 });
+    const address = await found({ q: 'ada', limit: 1, page: most + 1 });
+    expect(address).toEqual({ who: [3], total: most + 1 });
+  });
+
+  it('looks at the newest of another filter, and asks it of what is rare', async () => {
+    expect((await found({ q: 'ada lovelace', tag: 'early', limit: 100 })).who).toHaveLength(50);
+    const since = new Date(4_500).toISOString();
+    expect(await found({ q: 'rareman', updatedSince: since })).toEqual({
+      who: [12_000, 11_000, 10_000, 9_000, 8_000, 7_000, 6_000, 5_000],
+      total: 8,
+    });
+    const email = 'u1000@example.com';
+    expect(await found({ q: 'ada rareman', email })).toEqual({ who: [1_000], total: 1 });
+    expect(await found({ q: 'ada hopper', email })).toEqual({ who: [], total: 0 });
+  });
+});

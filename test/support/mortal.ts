@@ -1,0 +1,42 @@
+// A service that dies at one of its transactions: from then on it writes nothing, and nothing that it waits
+// for comes. What it had committed is committed, what it had begun is not.
+import type { App } from '../../src/app.ts';
+import type { Store } from '../../src/store/db.ts';
+
+/** `within`: inside of its transaction, all of its work done. */
+export const moments = ['before', 'within', 'after'] as const;
+
+export interface KillPoint {
+  moment: (typeof moments)[number];
+  /** The how manyeth of its transactions, from 1. */
+  nth: number;
+}
+
+const never = () => new Promise<never>(() => {});
+
+/** Has `app` die there; resolves when it is dead. */
+export function mortal(app: App, { moment, nth }: KillPoint): Promise<void> {
+  const { promise, resolve: die } = Promise.withResolvers<void>();
+  const { write } = app.store;
+  const end = () => {
+    die();
+    return never();
+  };
+  let seen = 0;
+  const dying: Store['write'] = async (work, durability) => {
+    seen += 1;
+    if (seen > nth || (seen === nth && moment === 'before')) return end();
+    if (seen < nth) return write(work, durability);
+    const fate = new Error('it died within its transaction');
+    await write(async (trx) => {
+      const result = await work(trx);
+      if (moment === 'within') throw fate;
+      return result;
+    }, durability).catch((error: unknown) => {
+      if (error !== fate) throw error;
+    });
+    return end();
+  };
+  Object.assign(app.store, { write: dying });
+  return promise;
+}
