@@ -82,8 +82,8 @@ describe.each(stores)('events of a mailbox, posted, on %s', (store) => {
     for (const { id, type, timestamp, data } of told) {
       expect(posted.get(id)).toMatchObject({ type, timestamp, data });
     }
-    const types = [...posted.values()].map(({ type }) => String(type));
-    expect(types.sort((a, b) => (a < b ? -1 : 1))).toEqual([
+    const types = [...posted.values()].map(({ type }) => type);
+    expect(types.toSorted((a, b) => a.localeCompare(b))).toEqual([
       'mailbox.action.approved',
       'mailbox.action.proposed',
       'mailbox.action.proposed',
