@@ -6,19 +6,37 @@ import { defineConfig } from 'vitest/config';
 // Node keeps what it has compiled of the packages for the second process, and for the next run.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/node');
 
+/** What all tests have in common. */
+export const suite = {
+  // Processes, not threads: native modules, signals and the working directory are per process.
+  pool: 'forks',
+  testTimeout: 60_000,
+  // Of what is asked again until it is so: a busy machine is slow, and that is no failure.
+  expect: { poll: { timeout: 10_000 } },
+  hookTimeout: 60_000,
+} as const;
+
+const all = 'test/**/*.test.ts';
+/** These change whom their process trusts, and Node keeps that: each has a process of its own. */
+const alone = ['test/smtp/**/*.test.ts', 'test/tracking/custom/**/*.test.ts'];
+const never = ['**/node_modules/**', 'test/bench/**'];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['**/node_modules/**', 'test/bench/**'],
     reporters: ['default', './test/support/summary-reporter.ts'],
     globalSetup: ['test/support/postgres.ts'],
-    // Processes, not threads: native modules, signals and the working directory are per process.
-    pool: 'forks',
-    isolate: false,
     maxWorkers: 2,
-    testTimeout: 60_000,
-    // Of what is asked again until it is so: a busy machine is slow, and that is no failure.
-    expect: { poll: { timeout: 10_000 } },
-    hookTimeout: 60_000,
+    projects: [
+      {
+        test: {
+          ...suite,
+          name: 'shared',
+          isolate: false,
+          include: [all],
+          exclude: [...never, ...alone],
+        },
+      },
+      { test: { ...suite, name: 'alone', include: alone, exclude: never } },
+    ],
   },
 });

@@ -25,6 +25,8 @@ const mostPosts = 200;
 /** With those that are being posted. Their bodies are in memory. */
 const mostHeld = 456;
 const mostHeldEach = 64;
+/** So many endpoints that were quick are known to be so when they are posted to again. */
+const mostRemembered = 10_000;
 const mostReplaysEach = 2;
 const mostFailing = 100;
 const mostFailingEach = 16;
@@ -272,7 +274,7 @@ export class UnderWay {
   }
 
   #forget(queue: Queue): void {
-    if (!isIdle(queue) || queue.isQuick) return;
+    if (!isIdle(queue) || (queue.isQuick && this.#queues.size <= mostRemembered)) return;
     if (this.#queues.get(queue.id) === queue) this.#queues.delete(queue.id);
   }
 

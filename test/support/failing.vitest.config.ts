@@ -1,7 +1,7 @@
 // The configuration of the tests, for the one test that fails: see exit-code.test.ts.
 import { defineConfig } from 'vitest/config';
-import config from '../../vitest.config.ts';
+import config, { suite } from '../../vitest.config.ts';
 
-export default defineConfig({
-  test: { ...config.test, include: ['test/support/failing.ts'], reporters: ['default'] },
-});
+const projects = [{ test: { ...suite, include: ['test/support/failing.ts'] } }];
+
+export default defineConfig({ test: { ...config.test, projects, reporters: ['default'] } });
