@@ -124,29 +124,31 @@ export async function updateContacts(db: Db, contacts: readonly ChangedContact[]
   }
 }
 
+type Numbered = Pick<ContactRow, 'id'> & { external_id: string };
+
 const externalIds = statement<
   ContactTables,
   { organizationId: string; externalIds: unknown },
-  { id: string }
+  Numbered
 >((db, parameter) =>
   db
     .selectFrom('contacts')
-    .select('id')
+    .select(['id', 'external_id'])
     .where('organization_id', '=', parameter('organizationId'))
     .where(isOneOf(db, 'external_id', parameter('externalIds')))
     // Says to the planner that the index of those that have one serves.
-    .where('external_id', 'is not', null),
+    .where('external_id', 'is not', null)
+    .$narrowType<Numbered>(),
 );
 
-/** The ids of contacts with these external ids. */
-export async function findIdsByExternalIds(
+/** The contacts with these external ids. */
+export async function findByExternalIds(
   db: Db,
   organizationId: string,
   wanted: readonly string[],
-): Promise<string[]> {
+): Promise<Numbered[]> {
   if (wanted.length === 0) return [];
-  const rows = await externalIds(db, { organizationId, externalIds: idList(db, wanted) });
-  return rows.map(({ id }) => id);
+  return externalIds(db, { organizationId, externalIds: idList(db, wanted) });
 }
 
 /** The next after `afterId`, the oldest first: for walking over all of them. */
