@@ -1,4 +1,4 @@
-// Large files are read on a thread of their own: parsing and checking rows takes half of what an import costs,
+// Large files are read on a thread of their own: parsing and checking rows takes a third of what an import costs,
 // which the event loop has for those who send meanwhile. Small ones are read here, as a thread takes 0.3 s to
 // start. It is so much ahead of the import, and no further.
 import { on } from 'node:events';

@@ -11,7 +11,7 @@ export type ImportReply =
   /** A piece of so many bytes is being read. */
   | { kind: 'taken'; bytes: number }
   | { kind: 'begun'; format: string }
-  /** JSON: it costs half of what cloning the rows does. */
+  /** JSON: two thirds of what cloning the rows costs. */
   | { kind: 'part'; rows: string }
   | { kind: 'refused'; message: string; fields: FieldErrors | undefined }
   | { kind: 'ended' };
