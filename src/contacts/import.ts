@@ -2,6 +2,7 @@
 // beside it. Each transaction is whole; running the same import again changes nothing more, and goes on
 // where one was cut off. What a row says is import-rows.ts, what becomes of it import-merge.ts, and in which
 // order rows are written import-window.ts.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Caller, StreamedBody } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { amendAudit } from '../audit/audit.ts';
@@ -95,16 +96,18 @@ async function batchesOf(app: App, organizationId: string, candidates: readonly 
   const { db } = app.store;
   const contactOf = new Map<string, string>();
   const { folded, externalIds } = namesIn(candidates);
-  // In order a look-up meets few pages, too.
+  // In order a look-up meets few pages, too. Sockets are served between them.
   for (const names of inParts(folded.sort(byText))) {
     for (const one of await findIdentitiesNamed(db, organizationId, names)) {
       contactOf.set(one.folded_identifier, one.contact_id);
     }
+    await nextTurn();
   }
   for (const names of inParts(externalIds.sort(byText))) {
     for (const one of await findByExternalIds(db, organizationId, names)) {
       contactOf.set(nameOfExternalId(one.external_id), one.id);
     }
+    await nextTurn();
   }
   return inParts(inOrderOfNames(candidates, contactOf));
 }
