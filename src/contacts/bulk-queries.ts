@@ -41,8 +41,11 @@ type TextTable = 'contact_tags' | 'contact_words';
 const fewIds = 4;
 
 /** Inserts that new contacts have texts, the contacts text by text. */
-function textInserter(table: TextTable, column: 'tag' | 'word') {
-  const insertRows = bulkInsert<ContactTables>(table, ['organization_id', column, 'contact_id']);
+function textInserter(
+  table: TextTable,
+  column: 'tag' | 'word',
+  insertRows: ReturnType<typeof bulkInsert>,
+) {
   const insertList = change<ContactTables, { organizationId: string; text: string; ids: unknown }>(
     (db, parameter) => {
       const ids = parameter('ids');
@@ -71,8 +74,18 @@ function textInserter(table: TextTable, column: 'tag' | 'word') {
   };
 }
 
-const insertTags = textInserter('contact_tags', 'tag');
-const insertWords = textInserter('contact_words', 'word');
+const tagRows = ['organization_id', 'tag', 'contact_id'];
+const wordRows = ['organization_id', 'word', 'contact_id'];
+const insertTags = textInserter(
+  'contact_tags',
+  'tag',
+  bulkInsert<ContactTables>('contact_tags', tagRows),
+);
+const insertWords = textInserter(
+  'contact_words',
+  'word',
+  bulkInsert<ContactTables>('contact_words', wordRows),
+);
 
 /** In the order in which transactions take unique values; `keyOf` is asked often. */
 function sortedBy<T>(rows: T[], keyOf: (row: T) => string): T[] {
