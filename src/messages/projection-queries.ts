@@ -248,15 +248,16 @@ export function findFoundOf(
 }
 
 const selectParsed = statement(
-  (db: Kysely<ProjectionTables>, parameter: ParameterOf<{ id: string }>) =>
+  (db: Kysely<ProjectionTables>, parameter: ParameterOf<{ ids: unknown }>) =>
     db
       .selectFrom('email_projections')
       .select('message_id')
-      .where('message_id', '=', parameter('id'))
+      .where(isOneOf(db, 'message_id', parameter('ids')))
       .where('parsed_at', 'is not', null),
 );
 
-/** Whether `findFound` finds something. */
-export async function isParsed(db: Db, id: string): Promise<boolean> {
-  return (await selectParsed(db, { id })).length > 0;
+/** Those of these messages of which `findFound` finds something. */
+export async function findParsed(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await selectParsed(db, { ids: idList(db, ids) });
+  return new Set(rows.map(({ message_id }) => message_id));
 }

@@ -301,6 +301,20 @@ describe.each(stores)('what came in, on %s', (store) => {
     expect(await states()).toEqual([{ id, due, tries: 0, isParsed: false, text: null }]);
   });
 
+  it('and was not begun in half of its lease is handed back', async () => {
+    const large = [...shortMail('large'), 'x'.repeat(40_000)];
+    const ids = [await receiveMail(app, large), await receiveMail(app, large)];
+    const parses = countParses(app);
+    const projecting = projector.projectDue();
+    while (parses.count === 0) await nextTurn();
+    test.clock.set(test.clock.now() + minuteMs / 2 + 1);
+    expect(await projecting).toBe(2);
+    expect(await states()).toMatchObject([
+      { id: ids[0], isParsed: true },
+      { id: ids[1], tries: 0, isParsed: false, due: test.clock.now() + 1_000 },
+    ]);
+  });
+
   it('is handed back at once as the daemon stops', async () => {
     await receiveMail(app, shortMail('one'));
     await receiveMail(app, shortMail('two'));

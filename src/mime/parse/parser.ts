@@ -46,7 +46,7 @@ export interface MimeParserOptions {
 
 /** Mails up to this size go to a worker together, so many: none of them takes long. */
 const smallBytes = 32 * 1024;
-const mostTogether = 16;
+const mostTogether = 32;
 
 const parserError = (message: string) =>
   new CapacityError(message, 1, { reason: 'capacity-parser' });
