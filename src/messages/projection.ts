@@ -154,16 +154,16 @@ const keepOf = perApp((app: App) =>
         trx,
         closed.map(({ id }) => id),
       );
+      const open: string[] = [];
       for (const { id, row, closes } of sorted) {
-        if (!row || (await fillProjection(trx, id, row, app.clock.now()))) continue;
-        if (!closes && (await hasRow(trx, id))) await fillProjection(trx, id, row, app.clock.now());
+        const how = { at: app.clock.now(), closes };
+        if (row && (await fillProjection(trx, id, row, how))) continue;
+        if (closes) open.push(id);
+        else if (row && (await hasRow(trx, id))) await fillProjection(trx, id, row, how);
       }
       const parsed = closed.map(({ id, row }) => ({ id, found: row }));
       await app.threads.takeIn(app, trx, parsed);
-      await closeProjections(
-        trx,
-        closed.map(({ id }) => id),
-      );
+      await closeProjections(trx, open);
       return items.map(() => undefined);
     },
     // What is lost is found again; of mail in a mailbox others are told.
