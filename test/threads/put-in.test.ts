@@ -46,12 +46,12 @@ describe.each(stores)('mails of one transaction, on %s', (store) => {
 
   it('of which one makes two threads one are told of with the thread that they are in', async () => {
     const one = await parsed({ subject: 'One', id: 'two-a@x' });
-    const other = await parsed({ subject: 'Other', id: 'two-b@x' });
+    const other = await parsed({ subject: 'Other', id: 'two-b@x', references: ['two-c@x'] });
     await putIn(one, other);
-    const answer = await parsed({ subject: 'Answer', inReplyTo: 'two-b@x' });
     const both = await parsed({ subject: 'Both', references: ['two-a@x', 'two-b@x'] });
+    const answer = await parsed({ subject: 'Answer', inReplyTo: 'two-c@x' });
     const alone = await parsed({ subject: 'Alone' });
-    await putIn(answer, both, alone);
+    await putIn(both, answer, alone);
     const threads = await threadOf();
     expect(threads.get(answer)).toBe(threads.get(one));
     expect(new Set(threads.values()).size).toBeGreaterThan(1);
@@ -60,9 +60,9 @@ describe.each(stores)('mails of one transaction, on %s', (store) => {
     const told = rows.map(
       ({ data }) => JSON.parse(data) as { threadId: string; message: { id: string } },
     );
-    const ofThese = told.filter(({ message }) => [answer, both, alone].includes(message.id));
+    const ofThese = told.filter(({ message }) => [both, answer, alone].includes(message.id));
     expect(ofThese.map(({ message, threadId }) => [message.id, threadId])).toEqual(
-      [answer, both, alone].map((id) => [id, threads.get(id)]),
+      [both, answer, alone].map((id) => [id, threads.get(id)]),
     );
   });
 
