@@ -28,10 +28,9 @@ const strokes: Readonly<Record<string, string>> = {
   ς: 'σ',
 };
 const stroked = /[æðøþđħłœŧς]/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
-const ascii = /^[\x00-\x7f]*$/;
 
-export const isAscii = (text: string) => ascii.test(text);
+/** All other characters take more bytes. */
+export const isAscii = (text: string) => Buffer.byteLength(text) === text.length;
 
 /** NFKC, full case folding, without diacritics. Folding twice changes nothing. */
 export function folded(text: string): string {
