@@ -5,7 +5,8 @@
 //   ---------+---------------------------------------+-----------------------------------------------
 //   none     | neither sends nor mails press in      | at once
 //   burst    | they do (queue/intake, mail-intake)   | none; it is looked again after 100 ms
-//   late     | they do, what waits has done so 10 s  | 100 ms after the one before
+//   late     | they do, what waits has done so 10 s  | 100 ms after the one before; after 20 s half of that,
+//            |                                       | and so on, so that it falls behind no burst for ever
 //
 // A batch is of those that nobody has begun; what was begun goes alone, so that a mail that takes a daemon
 // along takes no other with it, try after try.
@@ -99,16 +100,18 @@ function pressureOf(app: App) {
   const intakes = [intakeOf(app), mailIntakeOf(app)];
   const isPressing = () => intakes.some((intake) => intake.isPressing());
   let lookedAt = Number.NEGATIVE_INFINITY;
+  let pauseMs = besideBurstMs;
   return {
     /** Milliseconds for which it is not even looked. */
     pauseMs(): number {
       if (!isPressing()) return 0;
-      return Math.max(0, lookedAt + besideBurstMs - app.clock.elapsed());
+      return Math.max(0, lookedAt + pauseMs - app.clock.elapsed());
     },
     /** Whether what has waited for `waitedMs` waits on. */
     givesWay(waitedMs: number): boolean {
       if (!isPressing()) return false;
       lookedAt = app.clock.elapsed();
+      pauseMs = besideBurstMs * Math.min(1, patienceMs / waitedMs);
       return waitedMs < patienceMs;
     },
   };

@@ -366,6 +366,22 @@ describe.each(stores)('what came in, on %s', (store) => {
       while ((await parsed()) === 0) await nextTurn();
     });
 
+    it('that goes on it pauses the less the longer mail has waited', async () => {
+      await mails(70);
+      await app.store.write((trx) =>
+        sql`update email_projections set due_at = due_at - 100000`.execute(trx),
+      );
+      await sends(16);
+      await projector.start();
+      while ((await parsed()) < 64) await nextTurn();
+      // Of the batch after it a pause of 100 ms would show nothing yet.
+      for (let waitedMs = 0; waitedMs < 40; waitedMs += 10) {
+        await sends(16);
+        await test.clock.advance(10);
+      }
+      expect((await states()).filter(({ tries }) => tries > 0)).toHaveLength(70);
+    });
+
     it('that is over it goes on', async () => {
       await mails(20);
       await projector.start();
