@@ -35,7 +35,7 @@ type Outcome =
   /** Its lease runs out, then it is tried again. */
   | { kind: 'again' }
   /** Through no fault of its own. */
-  | { kind: 'no room'; reason: unknown };
+  | { kind: 'no room'; reason: CapacityError };
 
 /** A mail that was leased, as far as it was read. */
 interface Leased {
@@ -52,30 +52,28 @@ interface Leased {
 export async function projectMails(
   app: App,
   taken: readonly TakenProjection[],
-  { isOver, over }: Bounds,
+  bounds: Bounds,
 ): Promise<string[]> {
   const sorted = taken.toSorted((a, b) => (a.message_id < b.message_id ? -1 : 1));
   const left = new Set(sorted.map(({ message_id }) => message_id));
   const gathered = new Gathered(app);
-  for await (const bundle of bundlesOf(app, sorted)) {
-    if (isOver()) break;
-    const outcomes = await Promise.race([projectAll(app, bundle), over]);
-    if (!outcomes) break;
-    let noRoom: { reason: unknown } | null = null;
-    for (const [index, outcome] of outcomes.entries()) {
-      const id = bundle[index]?.id ?? '';
-      if (outcome.kind === 'no room') noRoom = outcome;
-      else left.delete(id);
-      if (outcome.kind === 'found') await gathered.add(id, outcome.row);
+  try {
+    for await (const bundle of bundlesOf(app, sorted)) {
+      if (bounds.isOver()) break;
+      const outcomes = await Promise.race([projectAll(app, bundle), bounds.over]);
+      if (!outcomes) break;
+      await gathered.addAll(bundle, outcomes, left);
+      const noRoom = outcomes.find((one) => one.kind === 'no room');
+      if (noRoom) throw noRoom.reason;
+      gathered.keepBehind();
     }
-    if (noRoom) {
-      const text = 'mail that came in waits to be parsed: there is no room for it now';
-      app.log.warn({ err: noRoom.reason, waiting: left.size }, text);
-      break;
-    }
-    gathered.keepBehind();
+  } catch (error) {
+    if (!(error instanceof CapacityError)) throw error;
+    const text = 'mail that came in waits to be parsed: there is no room for it now';
+    app.log.warn({ err: error, waiting: left.size }, text);
+  } finally {
+    await gathered.keep();
   }
-  await gathered.keep();
   return [...left, ...gathered.refused];
 }
 
@@ -123,6 +121,9 @@ async function readGroup(
   });
 }
 
+const notStarted = () =>
+  new CapacityError('the parse worker did not start', 1, { reason: 'capacity-parser' });
+
 function projectAll(app: App, bundle: readonly Leased[]): Promise<Outcome[]> {
   return Promise.all(bundle.map((one) => projectOne(app, one)));
 }
@@ -134,7 +135,7 @@ async function projectOne(app: App, leased: Leased): Promise<Outcome> {
     if (!message) return { kind: 'again' };
     if (tries > mostTries) return { kind: 'found', row: await headerOf(app, message) };
     const { row, cutShort } = await parseMessage(app, message, raw);
-    if (cutShort === 'before') return { kind: 'no room', reason: 'the worker did not start' };
+    if (cutShort === 'before') return { kind: 'no room', reason: notStarted() };
     if (cutShort === 'within' && tries < mostTries) return { kind: 'again' };
     return { kind: 'found', row };
   } catch (error) {
@@ -166,7 +167,20 @@ class Gathered {
     this.#app = app;
   }
 
-  async add(id: string, row: FoundRow | null): Promise<void> {
+  /** What came of these mails; takes those that are done out of `left`. */
+  async addAll(
+    bundle: readonly Leased[],
+    outcomes: readonly Outcome[],
+    left: Set<string>,
+  ): Promise<void> {
+    for (const [index, outcome] of outcomes.entries()) {
+      const id = bundle[index]?.id ?? '';
+      if (outcome.kind !== 'no room') left.delete(id);
+      if (outcome.kind === 'found') await this.#add(id, outcome.row);
+    }
+  }
+
+  async #add(id: string, row: FoundRow | null): Promise<void> {
     this.#found.push({ id, row });
     for (const text of [row?.html, row?.text, row?.new_content, row?.quoted_content]) {
       this.#characters += text?.length ?? 0;

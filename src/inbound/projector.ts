@@ -111,7 +111,7 @@ function pressureOf(app: App) {
     givesWay(waitedMs: number): boolean {
       if (!isPressing()) return false;
       lookedAt = app.clock.elapsed();
-      pauseMs = besideBurstMs * Math.min(1, patienceMs / waitedMs);
+      pauseMs = Math.ceil(besideBurstMs * Math.min(1, patienceMs / waitedMs));
       return waitedMs < patienceMs;
     },
   };
