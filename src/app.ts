@@ -161,6 +161,7 @@ export async function openApp(
   const { secrets, store } = overrides.mustExist
     ? await openExisting(config, clock, random)
     : await openOrMake(config, clock, random);
+  let metrics: Metrics | undefined;
   const dns = createDns({ servers: config.dns.servers, clock, random });
   const mime = (overrides.createMimeParser ?? createMimeParser)({ clock });
   return {
@@ -173,7 +174,10 @@ export async function openApp(
     secrets,
     dns,
     mime,
-    metrics: createMetrics(),
+    get metrics() {
+      metrics ??= createMetrics();
+      return metrics;
+    },
     eventSinks: [],
     connect: overrides.connect,
     generateDkimKey: overrides.generateDkimKey ?? generateDkimKey,

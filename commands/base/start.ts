@@ -26,6 +26,8 @@ function filesFor(typed: Typed): string[] {
 }
 
 async function loadOclif(pjson: Interfaces.PJSON, typed: Typed) {
+  // bin/run.js has looked at the version of Node; oclif would load semver to look again.
+  process.env.OCLIF_DISABLE_ENGINE_WARNING = '1';
   const { Config, loadHelpClass, settings } = await import('@oclif/core');
   // Node runs the sources; oclif would look for tsx and ts-node in NODE_ENV=test or development.
   settings.enableAutoTranspile = false;

@@ -3,6 +3,7 @@
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ResourceNotFoundError } from '../errors.ts';
+import { isMailboxOf } from '../mailboxes/mailboxes.ts';
 import {
   findMailboxes,
   type MailboxAddressRow,
@@ -75,9 +76,7 @@ export async function findAnswered(
 ): Promise<Found> {
   const { mailboxId, messageId } = wanted;
   const { mailbox, addresses, message, ...rest } = await gathered(app)(wanted);
-  if (mailbox?.organization_id !== organizationId || mailbox.status === 'deleted') {
-    throw new ResourceNotFoundError('mailbox', mailboxId);
-  }
+  if (!isMailboxOf(organizationId, mailbox)) throw new ResourceNotFoundError('mailbox', mailboxId);
   const isUnplaced = !rest.placed && message?.mailbox_id === mailboxId;
   const placed = isUnplaced ? await placeNow(app, message) : rest.placed;
   const isOurs = message?.organization_id === organizationId;

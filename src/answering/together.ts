@@ -14,6 +14,7 @@ import type { App } from '../app.ts';
 import { ConflictError, InternalError, ResourceNotFoundError, ServiceError } from '../errors.ts';
 import { storeActions, storeProposal } from '../mailbox-actions/actions.ts';
 import { isProposed } from '../mailbox-actions/queries.ts';
+import { isMailboxOf } from '../mailboxes/mailboxes.ts';
 import { findMailboxes, type MailboxRow } from '../mailboxes/queries.ts';
 import {
   deleteIdempotencyKey,
@@ -149,8 +150,7 @@ async function keepFirst(
 /** Why nothing goes from a mailbox now. */
 function refusedBy(asked: Asking, mailbox: MailboxRow | undefined): ServiceError | null {
   const { caller, mailboxId } = asked;
-  const isTheirs = mailbox?.organization_id === caller.organizationId;
-  if (!isTheirs || mailbox.status === 'deleted') {
+  if (!isMailboxOf(caller.organizationId, mailbox)) {
     return new ResourceNotFoundError('mailbox', mailboxId);
   }
   return pausedError(mailbox);

@@ -4,18 +4,9 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseDocument,
-  visit,
-} from 'yaml';
+import type { Document, Node } from 'yaml';
 import { ConfigError, codeOf } from '../errors.ts';
+import { loadYaml } from '../runtime/on-demand.ts';
 
 const largestFileBytes = 1_000_000;
 
@@ -130,7 +121,7 @@ function findSyntaxErrors(document: Document.Parsed): { offset: number; code: st
     offset: error.pos[0],
     code: String(error.code),
   }));
-  visit(document, {
+  loadYaml().visit(document, {
     Alias(_, alias) {
       if (!alias.resolve(document))
         faults.push({ offset: alias.range?.[0] ?? 0, code: 'BAD_ALIAS' });
@@ -140,6 +131,7 @@ function findSyntaxErrors(document: Document.Parsed): { offset: number; code: st
 }
 
 function parseConfigFile(path: string, shownAs: string, text: string): ConfigFile {
+  const { LineCounter, parseDocument } = loadYaml();
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false, stringKeys: true });
   const lines = findSyntaxErrors(document).map(({ offset, code }) => {
@@ -160,6 +152,7 @@ function parseConfigFile(path: string, shownAs: string, text: string): ConfigFil
 }
 
 function plainValues(document: Document.Parsed, shownAs: string): Record<string, unknown> {
+  const { isMap, isScalar } = loadYaml();
   if (document.contents === null) return {};
   if (isScalar(document.contents) && document.contents.value === null) return {};
   if (!isMap(document.contents)) {
@@ -173,6 +166,7 @@ function plainValues(document: Document.Parsed, shownAs: string): Record<string,
 }
 
 function offsetOf(document: Document.Parsed, keys: readonly PropertyKey[], ofKey: boolean) {
+  const { isAlias, isMap, isScalar, isSeq } = loadYaml();
   let node: Node | null = document.contents;
   let offset = 0;
   for (const [depth, key] of keys.entries()) {

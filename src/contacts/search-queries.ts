@@ -67,18 +67,15 @@ export function idsOfAddress(
 /** What a contact is found by. */
 export type Named = Pick<ContactRow, 'id' | 'name' | 'display_name'> & { address: string | null };
 
+// Joined, not asked for each: PostgreSQL, whose statistics may be of another time, would read all of them each time.
 const namedOf = statement((db: Kysely<SearchTables>, parameter: ParameterOf<{ ids: unknown }>) =>
   db
     .selectFrom('contacts')
-    .select(({ selectFrom }) => [
-      ...(['id', 'name', 'display_name'] as const),
-      selectFrom('contact_identities')
-        .select('folded_identifier')
-        .whereRef('contact_id', '=', 'contacts.id')
-        .where('position', '=', 0)
-        .as('address'),
-    ])
-    .where(isOneOf(db, 'id', parameter('ids'))),
+    .leftJoin('contact_identities', (join) =>
+      join.onRef('contact_id', '=', 'contacts.id').on('position', '=', 0),
+    )
+    .select(['contacts.id', 'name', 'display_name', 'folded_identifier as address'])
+    .where(isOneOf(db, 'contacts.id', parameter('ids'))),
 );
 
 /** Of these contacts, in no order. */

@@ -74,6 +74,14 @@ function toMailbox(
   };
 }
 
+/** Whether it is a mailbox of the organization that was not deleted. */
+export function isMailboxOf(
+  organizationId: string,
+  row: queries.MailboxRow | undefined,
+): row is queries.MailboxRow {
+  return row?.organization_id === organizationId && row.status !== 'deleted';
+}
+
 /** The row of a mailbox that was not deleted. @throws ResourceNotFoundError. */
 export async function getMailboxRow(
   db: Db,
@@ -81,7 +89,7 @@ export async function getMailboxRow(
   id: string,
 ): Promise<queries.MailboxRow> {
   const row = await queries.mailboxes.get(db, organizationId, id);
-  if (row.status === 'deleted') throw new ResourceNotFoundError('mailbox', id);
+  if (!isMailboxOf(organizationId, row)) throw new ResourceNotFoundError('mailbox', id);
   return row;
 }
 

@@ -1,7 +1,8 @@
 // Prometheus metrics of one process (`GET /metrics`): what was accepted, refused, attempted, and how
 // the process fares. Labels are bounded sets, never addresses or organizations.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { refusalReasons } from '../errors.ts';
+import { loadPrometheus } from './on-demand.ts';
 
 export interface Metrics {
   registry: Registry;
@@ -39,6 +40,7 @@ export interface Metrics {
 
 /** Metrics with a registry of their own, so that two apps in one test do not share counters. */
 export function createMetrics(): Metrics {
+  const { Counter, Gauge, Histogram, Registry } = loadPrometheus();
   const registry = new Registry();
   const registers = [registry];
   const metrics: Metrics = {
@@ -136,5 +138,5 @@ export function createMetrics(): Metrics {
 
 /** Adds the process metrics (memory, event loop, CPU); for the daemon, not for commands. */
 export function addProcessMetrics(metrics: Metrics): void {
-  collectDefaultMetrics({ register: metrics.registry });
+  loadPrometheus().collectDefaultMetrics({ register: metrics.registry });
 }

@@ -1,7 +1,7 @@
 // Provider rules as data: reads those that are shipped and the user's own file.
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { ConfigError } from '../errors.ts';
+import { loadYaml } from '../runtime/on-demand.ts';
 import { createProviders, type Providers } from './providers.ts';
 import { type Provider, parseProviders } from './providers-schema.ts';
 
@@ -25,7 +25,7 @@ export function loadProviders(file: string | null, connectionsPerDomain: number)
 function readProviders(file: string | URL): Provider[] {
   let content: unknown;
   try {
-    content = parse(readFileSync(file, 'utf8'));
+    content = loadYaml().parse(readFileSync(file, 'utf8'));
   } catch (error) {
     throw new ConfigError(`delivery.providersFile: ${file}: ${(error as Error).message}`);
   }

@@ -19,7 +19,6 @@ import { type Random, systemRandom } from '../runtime/random.ts';
 import type { Store } from './db.ts';
 import { withLastWrites } from './last-writes.ts';
 import { hasMigrations, type MigrationStatus, migrate, migrationStatus } from './migrate.ts';
-import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 
 /** Where the store is: a file, or a server. */
@@ -52,6 +51,12 @@ export async function isStoreThere(databaseUrl: string, dataDir: string): Promis
   return status.length > 0;
 }
 
+/** As openPostgres; a store that is a file loads no driver of servers. */
+async function openServer(url: string, options?: { random: Random }): Promise<Store> {
+  const { openPostgres } = await import('./postgres.ts');
+  return openPostgres(url, options);
+}
+
 interface OpenOptions {
   /** Spreads what PostgreSQL makes wait. */
   random?: Random;
@@ -81,7 +86,7 @@ export async function openStore(
   const store = withLastWrites(
     location.kind === 'sqlite'
       ? openSqlite(location.file)
-      : await openPostgres(location.url, { random }),
+      : await openServer(location.url, { random }),
   );
   try {
     if (mustExist && !(await hasMigrations(store.db))) throw noStore(location);
@@ -205,7 +210,7 @@ export async function readMigrationStatus(
   const location = storeLocation(databaseUrl, dataDir);
   if (location.kind === 'sqlite' && !existsSync(location.file)) throw noStore(location);
   const store =
-    location.kind === 'sqlite' ? openSqlite(location.file) : await openPostgres(location.url);
+    location.kind === 'sqlite' ? openSqlite(location.file) : await openServer(location.url);
   try {
     if (!(await hasMigrations(store.db))) throw noStore(location);
     return await migrationStatus(store.db);

@@ -1,8 +1,8 @@
 // Reads the rules of src/tracking/scanners.yaml, once for a process.
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { InternalError } from '../errors.ts';
 import { type AddressRange, parseRange } from '../net/network-address.ts';
+import { loadYaml } from '../runtime/on-demand.ts';
 import { parseScanners, type Scanner } from './scanners-schema.ts';
 
 export interface ScannerRule {
@@ -17,7 +17,7 @@ const shipped = new URL('./scanners.yaml', import.meta.url);
 
 /** The rules in their order. @throws InternalError for an entry that cannot be read. */
 export function loadScanners(): ScannerRule[] {
-  const parsed = parseScanners(parse(readFileSync(shipped, 'utf8')));
+  const parsed = parseScanners(loadYaml().parse(readFileSync(shipped, 'utf8')));
   if (!Array.isArray(parsed)) throw new InternalError(`scanners.yaml: ${parsed.problem}`);
   return parsed.map(({ name, automated, kinds, userAgent, networks = [] }) => ({
     name,

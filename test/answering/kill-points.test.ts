@@ -13,8 +13,8 @@ import type { App } from '../../src/app.ts';
 import { ConflictError } from '../../src/errors.ts';
 import { rejectAction } from '../../src/mailbox-actions/actions.ts';
 import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
-import type { Store } from '../../src/store/db.ts';
 import { agentOf, callerOf } from '../mailbox-actions/fixtures.ts';
+import { type KillPoint, moments, mortal } from '../support/mortal.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { arrive, countsOf } from '../threads/mails.ts';
 import { config } from './world.ts';
@@ -24,64 +24,18 @@ const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
 const points = givenSeed ? 1 : Number(process.env.KILL_POINTS ?? 8);
 const seeds = Array.from({ length: points }, (_, index) => firstSeed + index);
 
-const moments = ['before', 'inside', 'after'] as const;
-const never = () => new Promise<never>(() => {});
-
 /** The transactions of a round, as many as it has. */
 const writesOfRound = 12;
 
 /** Every transaction and moment in turn. */
-function pointOf(seed: number) {
-  const moment = moments[seed % moments.length] ?? 'inside';
+function pointOf(seed: number): KillPoint {
+  const moment = moments[seed % moments.length] ?? 'within';
   return { moment, nth: 1 + (Math.floor(seed / moments.length) % writesOfRound) };
-}
-
-interface Mortal {
-  readonly isDead: boolean;
-  readonly died: Promise<void>;
-}
-
-/** Has `app` die at its `nth` write: from then on it writes nothing, and nothing that it does ends. */
-function mortal(app: App, nth: number, moment: (typeof moments)[number]): Mortal {
-  const { promise: died, resolve: die } = Promise.withResolvers<void>();
-  let count = 0;
-  let isDead = false;
-  const end = () => {
-    isDead = true;
-    die();
-    return never();
-  };
-  const { write } = app.store;
-  const mortally: Store['write'] = async (work, durability) => {
-    if (isDead) return never();
-    count += 1;
-    if (count !== nth) return write(work, durability);
-    if (moment === 'before') return end();
-    if (moment === 'after') {
-      await write(work, durability);
-      return end();
-    }
-    const rollBack = new Error('it died within its transaction');
-    await write(async (trx) => {
-      await work(trx);
-      throw rollBack;
-    }, durability).catch((error: unknown) => {
-      if (error !== rollBack) throw error;
-    });
-    return end();
-  };
-  Object.assign(app.store, { write: mortally });
-  return {
-    died,
-    get isDead() {
-      return isDead;
-    },
-  };
 }
 
 /** Asks the victim, and where that dies meanwhile the survivor: the same once more. */
 async function asked<T>(
-  { died }: Mortal,
+  died: Promise<void>,
   victim: App,
   survivor: App,
   ask: (app: App) => Promise<T>,
@@ -204,13 +158,16 @@ describe.each(stores)('a daemon that dies while mail is answered, on %s', (store
           operator,
         };
         const victim = await test.another();
-        const { nth, moment } = pointOf(seed);
-        const death = mortal(victim, nth, moment);
-        const done = await round((work) => asked(death, victim, app, work), keys, {
+        const died = mortal(victim, pointOf(seed));
+        let isDead = false;
+        void died.then(() => {
+          isDead = true;
+        });
+        const done = await round((work) => asked(died, victim, app, work), keys, {
           mailboxId,
           messageId,
         });
-        expect(death.isDead).toBe(true);
+        expect(isDead).toBe(true);
         await expectWhole(test, done);
       } finally {
         await test.close();

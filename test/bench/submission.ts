@@ -8,7 +8,7 @@ import { startPostfix, submission, whyNoPostfix } from './postfix.ts';
 import { startBenchSink } from './processes.ts';
 import { say } from './progress.ts';
 import { submitAll } from './smtp-load.ts';
-import { type BenchMail, bodyOf, startBenchService } from './svc-contender.ts';
+import { type BenchMail, type BenchService, bodyOf, startBenchService } from './svc-contender.ts';
 
 const warmUpRounds = 2;
 const idleConnections = 1_000;
@@ -28,6 +28,18 @@ interface Way {
 
 const median = (values: number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+/** Of a daemon that has done nothing yet: after a load there is room for them. */
+async function sayWhatIdleOnesCost(daemon: BenchService['daemon'], apiKey: string): Promise<void> {
+  const hold = () => holdLoggedIn(daemon.submissionPort, apiKey);
+  const first = await hold();
+  const before = daemon.memoryMb('now');
+  const held = await Promise.all(Array.from({ length: idleConnections }, hold));
+  await wait(restMs);
+  const grown = daemon.memoryMb('now') - before;
+  say(`${held.length} idle connections that have logged in cost ${grown.toFixed(0)} MB.`);
+  for (const socket of [first, ...held]) socket.destroy();
+}
 
 /** A connection that has logged in and stays. */
 function holdLoggedIn(port: number, apiKey: string): Promise<Socket> {
@@ -95,6 +107,7 @@ export async function benchSubmission(options: SubmissionOptions): Promise<void>
         accept: (total) => contender.submit(total),
       });
     }
+    await sayWhatIdleOnesCost(daemon, apiKey);
     const rates = new Map(ways.map(({ name }) => [name, [] as number[]]));
     const costs = new Map(ways.map(({ name }) => [name, [] as number[]]));
     const latencies = new Map<string, number>();
@@ -124,14 +137,6 @@ export async function benchSubmission(options: SubmissionOptions): Promise<void>
         };
       }),
     );
-    const before = daemon.memoryMb('now');
-    const held = await Promise.all(
-      Array.from({ length: idleConnections }, () => holdLoggedIn(daemon.submissionPort, apiKey)),
-    );
-    await wait(restMs);
-    const grown = daemon.memoryMb('now') - before;
-    say(`${held.length} idle connections that have logged in cost ${grown.toFixed(0)} MB.`);
-    for (const socket of held) socket.destroy();
   } finally {
     await postfix?.stop();
     await service.stop();

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeError, exitCodeOf, UsageError } from '../../commands/base/failure.ts';
 import * as errors from '../../src/errors.ts';
-import { type CliWorkspace, initializedWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, finished, initializedWorkspace } from '../support/cli.ts';
 
 const noKey = 'key_06dq2k0qz8h3v5m1r9t4w7xy';
 
 let cli: CliWorkspace;
 beforeAll(async () => {
-  cli = await initializedWorkspace({}, { inProcesses: true });
+  cli = await initializedWorkspace();
   // One that could be restored: only --yes is missing.
   await cli.json(['backup', 'backup.db']);
 });
@@ -37,8 +37,8 @@ const refusals: [string, number, string[], string][] = [
 ];
 
 describe.each(refusals)('%s ends with %i', (_, code, args, tag) => {
-  test('and text on standard error', async () => {
-    const result = await cli.run(args);
+  test('and text on standard error, of a process of its own', async () => {
+    const result = await finished(cli.start(args));
     expect(result).toMatchObject({ code, stdout: '' });
     expect(result.stderr).toMatch(/^svc: \S/);
     expect(result.stderr).not.toContain('    at ');

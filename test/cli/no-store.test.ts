@@ -7,7 +7,7 @@ import { postgresSchema } from '../support/postgres.ts';
 
 let cli: CliWorkspace;
 beforeEach(() => {
-  cli = cliWorkspace({}, { inProcesses: true });
+  cli = cliWorkspace();
 });
 afterEach(() => cli.close());
 

@@ -151,7 +151,7 @@ describe('the exit code says why not', () => {
     ['a From that is not ours', 77, to, 'From: me@stranger.example\n\nx\n', {}],
     ['a configuration that is none', 78, to, good, { SVC_HTTP_PORT: 'x' }],
   ] as const)('%s: %i', async (_what, expected, args, input, env) => {
-    const { code, stdout, stderr } = await call(args, input, env);
+    const { code, stdout, stderr } = await home.cli.run(['sendmail', ...args], { input, env });
     expect([code, stdout]).toEqual([expected, '']);
     expect(stderr).toMatch(/^svc: .+/);
   });

@@ -1,14 +1,15 @@
 // What README.md and the pages for users tell to do is done: every block marked "sh run" is typed as
 // printed, in order, in one home with a daemon ("sh run stopped": after the daemon was stopped; "sh run
 // endless": each line until it has said something, then Ctrl-C). The ids that a reader would fill in are
-// filled in. What they say is not there yet is asked for, too.
+// filled in. What they say is not there yet is asked for, too. Of the commands, those that end by Ctrl-C
+// are processes of their own, as the daemon is; the others share one (svc-typed.ts).
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { repository } from '../support/cli.ts';
+import { svc } from '../support/cli.ts';
 import {
   type DaemonHome,
   type DaemonProcess,
@@ -17,6 +18,7 @@ import {
 } from '../support/daemon-process.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { freePort } from '../support/postgres.ts';
+import { type TypedSvc, typedSvc } from '../support/svc-typed.ts';
 import { codeSpans, readMarkdown, section, tableRows, userPages } from './markdown.ts';
 
 const missing = readMarkdown('docs/missing.md');
@@ -31,11 +33,12 @@ interface Item {
 let dns: DnsServer;
 let home: DaemonHome;
 let daemon: DaemonProcess;
+let typedHere: TypedSvc;
 let isRunning = false;
 /** Of the first message, as the reader has it from the answer to the line of the first start. */
 let messageId: string;
-/** What the reader's shell has been told by now. */
-const exports: string[] = [];
+/** The environment of the reader's shell: what it has exported by now is in it. */
+let environment: Record<string, string>;
 
 beforeAll(async () => {
   dns = await startDnsServer();
@@ -44,20 +47,23 @@ beforeAll(async () => {
     SVC_SMTP_SUBMISSION_ENABLED: 'true',
     SVC_SMTP_SUBMISSION_PORT: '0',
   });
-  symlinkSync(join(repository, 'bin'), join(home.cli.directory, 'bin'));
+  typedHere = await typedSvc(home.cli);
+  environment = { ...home.cli.env, ...typedHere.env };
   daemon = await home.start();
   isRunning = true;
   messageId = (JSON.parse(await sh(home.curl)) as Item).id;
 });
 afterAll(async () => {
+  typedHere.close();
   await home.close();
   await dns.close();
 });
 
 async function sh(script: string): Promise<string> {
-  const { directory, env } = home.cli;
-  const options = { cwd: directory, env: { ...env } };
-  return (await promisify(execFile)('sh', ['-eu', '-c', script], options)).stdout;
+  const options = { cwd: home.cli.directory, env: environment };
+  const shell = promisify(execFile)('sh', ['-eu', '-c', script], options);
+  shell.child.stdin?.end();
+  return (await shell).stdout;
 }
 
 async function keyNamed(wanted: string): Promise<string> {
@@ -114,11 +120,18 @@ async function typed(line: string): Promise<string> {
     .replaceAll(shownKey, home.apiKey);
 }
 
+async function exportAsTyped(command: string): Promise<void> {
+  const variables = (await sh(`${command}\nenv -0`)).split('\0').slice(0, -1);
+  environment = Object.fromEntries(
+    variables.map((one) => [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)]),
+  );
+}
+
 async function run(text: string): Promise<void> {
   for (const line of text.split('\n')) {
     const command = await typed(line);
-    await sh([...exports, command].join('\n'));
-    if (command.startsWith('export ')) exports.push(command);
+    if (command.startsWith('export ')) await exportAsTyped(command);
+    else await sh(command);
   }
 }
 
@@ -140,9 +153,9 @@ async function startReceiver(): Promise<{ url: string; close(): void }> {
 
 /** Runs a command that ends by Ctrl-C alone, until it has said a line; resolves with what it said. */
 async function runEndless(line: string): Promise<string> {
-  const { directory, env } = home.cli;
-  const script = [...exports, `exec ${line}`].join('\n');
-  const child = spawn('sh', ['-eu', '-c', script], { cwd: directory, env: { ...env } });
+  const { SVC_TYPED_SOCKET: _, ...env } = environment;
+  const script = `exec ${line.replace(/^svc /, `${svc} `)}`;
+  const child = spawn('sh', ['-eu', '-c', script], { cwd: home.cli.directory, env });
   const ended = once(child, 'exit');
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

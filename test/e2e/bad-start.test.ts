@@ -11,7 +11,7 @@ import { canMount, mountDisk } from './disk-room.ts';
 describe('a mistake in the configuration ends the start with 2 and one line', () => {
   let cli: CliWorkspace;
   beforeAll(() => {
-    cli = cliWorkspace({}, { inProcesses: true });
+    cli = cliWorkspace();
   });
   afterAll(() => cli.close());
 

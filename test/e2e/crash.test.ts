@@ -19,7 +19,7 @@ import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 
 const givenSeed = process.env.CRASH_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
-const rounds = givenSeed ? 1 : Number(process.env.CRASH_ROUNDS ?? 6);
+const rounds = givenSeed ? 1 : Number(process.env.CRASH_ROUNDS ?? 2);
 const seeds = Array.from({ length: rounds }, (_, round) => firstSeed + round);
 const sends = 200;
 const atOnce = 32;
@@ -228,7 +228,7 @@ describe('SIGKILL between the 250 and what is kept of a message', () => {
   const mails = 40;
   /** About as long as 40 mails take from the first 250 until the last is parsed. */
   const parsedWithinMs = 600;
-  const projectionSeeds = seeds.slice(0, 3);
+  const projectionSeeds = seeds.slice(0, 1);
   let home: DaemonHome;
   let daemon: DaemonProcess;
   beforeAll(async () => {

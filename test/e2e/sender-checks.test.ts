@@ -1,6 +1,6 @@
 // Checks of senders in a real daemon, in real time: the attack that silent DNS was, what a new user
 // without DNS waits for, and what the log says of it.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import {
   type DaemonHome,
@@ -27,9 +27,6 @@ afterAll(async () => {
   await home.close();
   await dns.close();
 });
-beforeEach(async () => {
-  daemon = await home.start();
-});
 afterEach(() => daemon.kill());
 
 /** A mail by hand, to the mailbox of the first start; the reply to its dot and how long it took. */
@@ -47,6 +44,7 @@ async function byHand(sender: string): Promise<{ reply: string; tookMs: number }
 }
 
 test('who lets SPF hang is deferred twice (goal: 1.5 s), each time with one line of the log', async () => {
+  daemon = await home.start();
   const answers = [];
   for (const _ of [1, 2, 3]) answers.push(await byHand('ceo@bank.example'));
   console.log(`the attack: ${answers.map(({ tookMs }) => `${tookMs} ms`).join(', ')}`);
@@ -75,7 +73,6 @@ describe('without DNS', () => {
     ['that fails', 'servfail'],
     ['that is not there', null],
   ] as const)('%s mail by hand is taken, and our own travels at once', async (_, fault) => {
-    await daemon.kill();
     const silent = await startDnsServer();
     for (const name of ['me.example', '_dmarc.me.example']) if (fault) silent.fault(name, fault);
     if (!fault) await silent.close();

@@ -15,7 +15,7 @@ import { type Dialogue, smtpDialogue } from '../support/smtp-dialogue.ts';
 
 const givenSeed = process.env.CRASH_SEED;
 const firstSeed = Number(givenSeed ?? Math.floor(Math.random() * 1_000_000));
-const rounds = givenSeed ? 1 : Number(process.env.CRASH_ROUNDS ?? 3);
+const rounds = givenSeed ? 1 : Number(process.env.CRASH_ROUNDS ?? 1);
 const seeds = Array.from({ length: rounds }, (_, round) => firstSeed + round);
 const mails = 200;
 

@@ -3,20 +3,13 @@ import { sql } from 'kysely';
 import type { App } from '../../src/app.ts';
 import { receive } from '../../src/inbound/receive.ts';
 import { resolveAddressee } from '../../src/inbound/resolve.ts';
+import { inboundEnvelope } from '../support/inbound-envelope.ts';
 
 /** Takes responsibility for the mail, as for its 250; returns the id of the message. */
 export async function receiveMail(app: App, lines: readonly string[]): Promise<string> {
   const addressee = await resolveAddressee(app, 'inbox@sandbox.test');
   if (addressee.kind !== 'mailbox') throw new Error('there is no mailbox');
-  const envelope = {
-    mailFrom: 'ada@example.com',
-    addressees: [addressee],
-    remoteAddress: '127.0.0.1',
-    helo: 'mx.example.com',
-    tls: false,
-    protocol: 'ESMTP',
-    id: 'test.1',
-  };
+  const envelope = inboundEnvelope([addressee], 'ada@example.com');
   const result = await receive(app, envelope, Buffer.from(`${lines.join('\r\n')}\r\n`));
   if (result.kind !== 'stored') throw new Error(result.text);
   return result.messageIds[0] ?? '';

@@ -100,7 +100,7 @@ test(`lean messages mean what MailComposer's mean (seed ${testSeed})`, async () 
       const reference = await parse(await composeReference(input));
       expect(await meaning(lean)).toEqual(await meaning(reference));
     }),
-    { seed: testSeed, numRuns: 300 },
+    { seed: testSeed, numRuns: 150 },
   );
 }, 60_000);
 
@@ -115,7 +115,7 @@ test(`what was given is what is parsed (seed ${testSeed})`, async () => {
       expect(bodyOf(mail.text)).toBe(bodyOf((input.text ?? '').toWellFormed()));
       expect(bodyOf(mail.html)).toBe(bodyOf((input.html ?? '').toWellFormed()));
     }),
-    { seed: testSeed, numRuns: 300 },
+    { seed: testSeed, numRuns: 150 },
   );
 }, 60_000);
 
@@ -137,6 +137,6 @@ test(`every line is legal on the wire (seed ${testSeed})`, async () => {
       expect(composed.body.length === 0 || message.endsWith('\r\n')).toBe(true);
       expect(messageBytes(await compose(input))).toEqual(messageBytes(composed));
     }),
-    { seed: testSeed, numRuns: 300 },
+    { seed: testSeed, numRuns: 150 },
   );
 }, 60_000);

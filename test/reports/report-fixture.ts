@@ -7,6 +7,7 @@ import { resolveAddressee } from '../../src/inbound/resolve.ts';
 import { getMessage } from '../../src/messages/messages.ts';
 import { createReportReader } from '../../src/reports/reports.ts';
 import { type RunningPipeline, send, startPipeline } from '../support/delivery.ts';
+import { inboundEnvelope } from '../support/inbound-envelope.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { type TestApp, type TestAppOptions, testApp } from '../support/test-app.ts';
 
@@ -150,15 +151,7 @@ export async function arrives(
 ): Promise<string> {
   const addressee = await resolveAddressee(app, address);
   if (addressee.kind === 'refused') return `${addressee.code} ${addressee.enhancedCode}`;
-  const envelope = {
-    mailFrom,
-    addressees: [addressee],
-    remoteAddress: '127.0.0.1',
-    helo: 'mx.example.com',
-    tls: false,
-    protocol: 'ESMTP',
-    id: 'test.1',
-  };
+  const envelope = inboundEnvelope([addressee], mailFrom);
   const { kind } = await receive(app, envelope, raw);
   await createReportReader(app).readDue();
   return kind;

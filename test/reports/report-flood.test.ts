@@ -7,6 +7,7 @@ import { resolveAddressee } from '../../src/inbound/resolve.ts';
 import { getOrganization } from '../../src/organizations/organizations.ts';
 import { findReportMail, takeReports } from '../../src/reports/queries.ts';
 import { createReportReader } from '../../src/reports/reports.ts';
+import { inboundEnvelope } from '../support/inbound-envelope.ts';
 import { startWork, workedMs } from '../support/work-time.ts';
 import {
   arf,
@@ -37,15 +38,7 @@ function padded(report: Buffer, filling: string): Buffer {
 async function store(address: string, raw: Buffer): Promise<void> {
   const addressee = await resolveAddressee(world.app, address);
   if (addressee.kind === 'refused') throw new Error(`${address}: ${addressee.text}`);
-  const envelope = {
-    mailFrom: '',
-    addressees: [addressee],
-    remoteAddress: '127.0.0.1',
-    helo: 'mx.example.com',
-    tls: false,
-    protocol: 'ESMTP',
-    id: 'test.1',
-  };
+  const envelope = inboundEnvelope([addressee]);
   expect(await receive(world.app, envelope, raw)).toMatchObject({ kind: 'stored' });
 }
 

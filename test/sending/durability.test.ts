@@ -12,6 +12,7 @@ import { scheduleMessage } from '../../src/sending/schedule.ts';
 import { sendMessage } from '../../src/sending/send.ts';
 import type { Durability } from '../../src/store/db.ts';
 import { payloadFor } from '../support/delivery.ts';
+import { inboundEnvelope } from '../support/inbound-envelope.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 
 const mail = Buffer.from(
@@ -23,15 +24,7 @@ const mail = Buffer.from(
 async function receiveFor(app: App, address: string): Promise<unknown> {
   const addressee = await resolveAddressee(app, address);
   if (addressee.kind === 'refused') throw new Error(`${address} was refused`);
-  const envelope = {
-    mailFrom: 'ada@example.com',
-    addressees: [addressee],
-    remoteAddress: '127.0.0.1',
-    helo: 'mx.example.com',
-    tls: false,
-    protocol: 'ESMTP',
-    id: 'test.1',
-  };
+  const envelope = inboundEnvelope([addressee], 'ada@example.com');
   return receive(app, envelope, mail);
 }
 

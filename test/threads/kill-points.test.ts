@@ -3,9 +3,9 @@
 // KILL_POINTS=300 is a soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import type { App } from '../../src/app.ts';
 import { createProjector } from '../../src/inbound/projector.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
+import { moments, mortal } from '../support/mortal.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { countsOf, takeMail, threadAll } from './mails.ts';
 
@@ -18,36 +18,6 @@ const leaseMs = 60_000;
 const mails = 6;
 /** Transactions of a round: 250s, claims, and what is kept and threaded. */
 const mostWrites = 3 * mails;
-const moments = ['before', 'within', 'after'] as const;
-
-/** Dies at its nth transaction: before it, rolled back within it, or after its commit. */
-function mortal(app: App, nth: number, moment: (typeof moments)[number]) {
-  const died = Promise.withResolvers<'died'>();
-  const never = new Promise<never>(() => {});
-  const { store } = app;
-  const write = store.write.bind(store);
-  let count = 0;
-  const dying: App['store']['write'] = async (work, durability) => {
-    count += 1;
-    if (count < nth) return write(work, durability);
-    if (count > nth || moment === 'before') {
-      died.resolve('died');
-      return never;
-    }
-    const fate = new Error('the daemon died');
-    await write(async (trx) => {
-      const result = await work(trx);
-      if (moment === 'within') throw fate;
-      return result;
-    }, durability).catch((error: unknown) => {
-      if (error !== fate) throw error;
-    });
-    died.resolve('died');
-    return never;
-  };
-  Object.assign(store, { write: dying });
-  return died.promise;
-}
 
 /** All of it, by the ids of messages. */
 async function rowsOf({ app }: TestApp) {
@@ -73,7 +43,7 @@ describe.each(stores)('a daemon that dies between DATA and thread, on %s', (stor
     const test = await testApp({ store, seed });
     try {
       const victim = await test.another();
-      const died = mortal(victim, nth, moment);
+      const died = mortal(victim, { nth, moment });
       const acknowledged: string[] = [];
       const projector = createProjector(victim);
       const life = async () => {

@@ -6,6 +6,7 @@ import { receive } from '../../src/inbound/receive.ts';
 import { resolveAddressee } from '../../src/inbound/resolve.ts';
 import type { Thread, ThreadMessage } from '../../src/threads/schema.ts';
 import type { HttpApi } from '../support/http-client.ts';
+import { inboundEnvelope } from '../support/inbound-envelope.ts';
 
 export const inbox = 'inbox@sandbox.test';
 
@@ -54,15 +55,8 @@ export async function takeMail(app: App, mail: Mail = {}): Promise<string[]> {
   const addressees = await Promise.all(
     (mail.rcpt ?? [inbox]).map((address) => resolveAddressee(app, address)),
   );
-  const envelope = {
-    mailFrom: 'bounce@example.com',
-    addressees: addressees.flatMap((one) => (one.kind === 'mailbox' ? one : [])),
-    remoteAddress: '127.0.0.1',
-    helo: 'mx.example.com',
-    tls: false,
-    protocol: 'ESMTP',
-    id: 'test.1',
-  };
+  const mailboxes = addressees.flatMap((one) => (one.kind === 'mailbox' ? one : []));
+  const envelope = inboundEnvelope(mailboxes, 'bounce@example.com');
   const result = await receive(app, envelope, Buffer.from(`${linesOf(mail).join('\r\n')}\r\n`));
   if (result.kind !== 'stored') throw new Error(result.text);
   return result.messageIds;

@@ -2,20 +2,13 @@
 import type { App } from '../../src/app.ts';
 import { receive } from '../../src/inbound/receive.ts';
 import { resolveAddressee } from '../../src/inbound/resolve.ts';
+import { inboundEnvelope } from '../support/inbound-envelope.ts';
 
 /** What becomes of a mail to this address: how many messages it was stored as, or its refusal. */
 export async function written(app: App, address: string): Promise<string> {
   const addressee = await resolveAddressee(app, address);
   if (addressee.kind === 'refused') return `${addressee.code} ${addressee.enhancedCode}`;
-  const envelope = {
-    mailFrom: '',
-    addressees: [addressee],
-    remoteAddress: '127.0.0.1',
-    helo: 'mx.example.com',
-    tls: false,
-    protocol: 'ESMTP',
-    id: 'test.1',
-  };
+  const envelope = inboundEnvelope([addressee]);
   const result = await receive(app, envelope, Buffer.from('Subject: leave\r\n\r\n\r\n'));
   return result.kind === 'stored' ? `stored ${result.messageIds.length}` : `${result.code}`;
 }

@@ -13,8 +13,8 @@ const plain = /^[\x20-\x7e\r\n\t]*$/;
 
 function lineOf(text: string, characters: number): string {
   const first = text.slice(0, characters);
-  if (plain.test(first)) return first.replace(/\s+/g, ' ').trim();
-  return cleanLine(first).replace(invisible, '').replace(/\s+/g, ' ').trim();
+  const shown = plain.test(first) ? first : cleanLine(first).replace(invisible, '');
+  return shown.replace(/\s+/g, ' ').trim();
 }
 
 /**
