@@ -76,11 +76,11 @@ const doorways = {
   pg: '^src/store/',
   pino: '^src/runtime/log\\.ts$',
   'pino-pretty': '^src/runtime/log\\.ts$',
-  'prom-client': '^src/runtime/metrics\\.ts$|^daemon/http/',
+  'prom-client': '^src/runtime/(on-demand|metrics)\\.ts$|^daemon/http/',
   'smtp-server': '^daemon/smtp/',
   tldts: '^src/domains/',
   undici: '^src/webhooks/post\\.ts$',
-  yaml: '^src/config/|^src/(smtp/load-providers|tracking/load-scanners)\\.ts$',
+  yaml: '^src/config/|^src/runtime/on-demand\\.ts$',
   zod:
     '(schema|routes|kinds|pagination|validate|route|area)\\.ts$|^src/config/|' +
     '^daemon/http/(openapi[^/]*|dispatch)\\.ts$',

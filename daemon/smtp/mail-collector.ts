@@ -37,6 +37,9 @@ export class MemoryBudget {
   }
 }
 
+/** Also at the end of what has come so far, where the other half may be about to come. */
+const bareLineEnd = /\r(?!\n)|(?<!\r)\n/;
+
 export class MailCollector {
   readonly #budget: MemoryBudget;
   readonly #maxBytes: number;
@@ -77,9 +80,19 @@ export class MailCollector {
   add(chunk: Buffer): void {
     this.#seenBytes += chunk.length;
     if (this.#refusal || !this.#makeRoom(2 * chunk.length + 1)) return;
-    const block = this.#block;
     const start = this.#used;
-    let used = start;
+    // Most mail has no such line ends: looked for by an expression, as byte by byte it takes ten times as long.
+    if (!this.#afterCarriageReturn && !bareLineEnd.test(chunk.toString('latin1'))) {
+      this.#block.set(chunk, start);
+      this.#used = start + chunk.length;
+    } else this.#mend(chunk);
+    this.#keptBytes += this.#used - start;
+    if (this.#keptBytes > this.#maxBytes) this.#refuse(replies.tooLarge);
+  }
+
+  #mend(chunk: Buffer): void {
+    const block = this.#block;
+    let used = this.#used;
     let afterCarriageReturn = this.#afterCarriageReturn;
     let bare = this.#hasBareLineEnds;
     for (const byte of chunk) {
@@ -98,8 +111,6 @@ export class MailCollector {
     this.#afterCarriageReturn = afterCarriageReturn;
     this.#hasBareLineEnds = bare;
     this.#used = used;
-    this.#keptBytes += used - start;
-    if (this.#keptBytes > this.#maxBytes) this.#refuse(replies.tooLarge);
   }
 
   /** The whole message; it ends with the CRLF before the last dot. Counts until `release`. */

@@ -17,6 +17,7 @@ import { ResourceNotFoundError, ValidationError } from '../errors.ts';
 import { record } from '../events/record.ts';
 import { isProposed } from '../mailbox-actions/queries.ts';
 import { getMailboxRow } from '../mailboxes/mailboxes.ts';
+import { lockMailboxes } from '../mailboxes/queries.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { timeOfId } from '../runtime/ids.ts';
 import { type Db, fromJson } from '../store/db.ts';
@@ -204,6 +205,8 @@ export function deleteDraft(app: App, caller: Caller, at: At): Promise<Deleted> 
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
     const row = await getOpenRow(trx, organizationId, at);
+    // Before the draft, as a send of it does.
+    await lockMailboxes(trx, [row.mailbox_id]);
     await drafts.remove(trx, organizationId, row.id);
     await record(app, trx, caller, changeOf(row, 'draft.deleted'));
     if (row.thread_id !== null) await endDraftThread(trx, row.mailbox_id, row.thread_id);

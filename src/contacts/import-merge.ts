@@ -8,7 +8,6 @@
 //   two people, or somebody under another id  | it is rejected
 import type { App } from '../app.ts';
 import type { BlockReason } from '../blocks/schema.ts';
-import { foldAddress } from '../net/address.ts';
 import { fromJson, toJson } from '../store/db.ts';
 import type { ChangedContact, NewContact } from './bulk-queries.ts';
 import type { ContactRow, IdentityRow } from './queries.ts';
@@ -21,8 +20,10 @@ export interface Candidate {
   /** Data rows from 1. */
   row: number;
   contact: ImportedContact;
+  /** Its addresses, each by `foldAddress`. */
+  folded: readonly string[];
   reason: BlockReason | null;
-  isArchived: true | undefined;
+  isArchived?: true | undefined;
 }
 
 export interface Rejected {
@@ -86,33 +87,34 @@ class People {
     }
   }
 
-  #keep(state: State): void {
+  #keep(state: State, candidate?: Candidate): void {
     this.#states.set(state.row.id, state);
+    // Whose address it blocks is asked later.
+    if (candidate && candidate.reason !== null) this.#ofCandidate.set(candidate, state);
     if (state.row.external_id !== null) this.#byExternalId.set(state.row.external_id, state);
     for (const one of state.identities) this.#byAddress.set(one.folded_identifier, state);
   }
 
   take(candidate: Candidate): Merged['outcomes'][number] {
-    const { contact, row, isArchived } = candidate;
-    const found = this.#find(contact);
+    const { row } = candidate;
+    const found = this.#find(candidate);
     if ('problem' in found) return { row, field: found.field, reason: found.problem };
     const { state } = found;
-    const isNew = state === null;
-    const next = this.#over(state ?? this.#newState(), contact, isArchived);
-    if ('problem' in next) return { row, field: next.field, reason: next.problem };
-    const isChanged = isNew || isOther(state, next);
-    const kept = isChanged ? next : (state ?? next);
-    if (isChanged) {
-      kept.row.updated_at = this.#app.clock.now();
-      this.#keep(kept);
+    if (!state) {
+      this.#keep(this.#made(candidate), candidate);
+      return 'created';
     }
-    this.#ofCandidate.set(candidate, kept);
-    return isNew ? 'created' : isChanged ? 'updated' : 'unchanged';
+    const next = this.#over(state, candidate);
+    if ('problem' in next) return { row, field: next.field, reason: next.problem };
+    const isChanged = isOther(state, next);
+    if (isChanged) next.row.updated_at = this.#app.clock.now();
+    this.#keep(isChanged ? next : state, candidate);
+    return isChanged ? 'updated' : 'unchanged';
   }
 
-  #find({ emails, externalId }: ImportedContact): { state: State | null } | Problem {
+  #find({ contact: { externalId }, folded }: Candidate): { state: State | null } | Problem {
     const byId = externalId === undefined ? undefined : this.#byExternalId.get(externalId);
-    const owners = emails.flatMap((email) => this.#byAddress.get(foldAddress(email)) ?? []);
+    const owners = folded.flatMap((address) => this.#byAddress.get(address) ?? []);
     const state = byId ?? owners[0] ?? null;
     const other = owners.find(({ row }) => row.id !== state?.row.id);
     if (other) {
@@ -127,29 +129,38 @@ class People {
     return { state };
   }
 
-  #newState(): State {
+  /** A new contact: what one row says alone fits its schema. */
+  #made({ contact, folded, isArchived }: Candidate): State {
+    const { name, displayName, avatar, externalId, profile, preferences, metadata } = contact;
     const now = this.#app.clock.now();
-    const nothing = { name: null, display_name: null, avatar: null, external_id: null };
+    const tags = [...new Set(contact.tags)];
     const row: ContactRow = {
       id: this.#app.newId('contact'),
       organization_id: this.#organizationId,
-      ...nothing,
-      ...{ is_archived: 0, profile: null, preferences: null, tags: toJson([]), metadata: null },
+      name: name ?? null,
+      display_name: displayName ?? null,
+      avatar: avatar ?? null,
+      external_id: externalId ?? null,
+      is_archived: isArchived === undefined ? 0 : 1,
+      profile: toJson(profile),
+      preferences: toJson(preferences),
+      tags: toJson(tags),
+      metadata: toJson(metadata),
       created_at: now,
       updated_at: now,
     };
-    return { row, identities: [], tags: [], stored: null };
+    return { row, identities: this.#added(row, [], contact.emails, folded), tags, stored: null };
   }
 
   /** A copy of the state with what the row says; what it does not name stays. */
-  #over(state: State, contact: ImportedContact, isArchived?: true): State | Problem {
+  #over(state: State, { contact, folded, isArchived }: Candidate): State | Problem {
     const { row } = state;
     const { name, displayName, avatar, externalId, profile, preferences, metadata } = contact;
     const tags = [...new Set([...state.tags, ...(contact.tags ?? [])])];
     if (tags.length > mostTags) {
       return { field: 'tags', problem: `would be ${tags.length}: ${mostTags} are the most` };
     }
-    const identities = this.#identities(state, contact.emails);
+    const identities = this.#added(row, state.identities, contact.emails, folded);
     if (identities.length > mostIdentities) {
       return { field: 'email', problem: `would have more than ${mostIdentities} addresses` };
     }
@@ -171,19 +182,29 @@ class People {
   }
 
   /** A new address comes first, as mail to it is what the file asks for; the others stay. */
-  #identities({ row, identities }: State, emails: readonly string[]): IdentityRow[] {
-    const had = new Set(identities.map((one) => one.folded_identifier));
-    const added = emails.flatMap((identifier): IdentityRow[] => {
-      const folded = foldAddress(identifier);
-      if (had.has(folded)) return [];
-      had.add(folded);
-      const id = this.#app.newId('contactIdentity');
-      const { organization_id } = row;
-      const made = { organization_id, folded_identifier: folded, id, contact_id: row.id };
-      return [{ ...made, position: 0, identifier, verified_at: null }];
-    });
+  #added(
+    { id: contactId, organization_id }: ContactRow,
+    identities: IdentityRow[],
+    emails: readonly string[],
+    folded: readonly string[],
+  ): IdentityRow[] {
+    const added: IdentityRow[] = [];
+    for (const [at, address] of folded.entries()) {
+      const isSame = (one: IdentityRow) => one.folded_identifier === address;
+      if (identities.some(isSame) || added.some(isSame)) continue;
+      added.push({
+        organization_id,
+        folded_identifier: address,
+        id: this.#app.newId('contactIdentity'),
+        contact_id: contactId,
+        position: added.length,
+        identifier: emails[at] ?? address,
+        verified_at: null,
+      });
+    }
     if (added.length === 0) return identities;
-    return [...added, ...identities].map((one, position) => ({ ...one, position }));
+    const later = identities.map((one, at) => ({ ...one, position: added.length + at }));
+    return [...added, ...later];
   }
 
   /** In its normal form; null where it asks for no block, or nothing can be blocked. */

@@ -1,29 +1,32 @@
 // Contacts from a file: CSV or JSON Lines, read as it comes, 500 rows to a transaction, so that sends go on
 // beside it. Each transaction is whole; running the same import again changes nothing more, and goes on
-// where one was cut off. What a row says is import-formats.ts, what becomes of it import-merge.ts.
+// where one was cut off. What a row says is import-rows.ts, what becomes of it import-merge.ts, and in which
+// order rows are written import-window.ts.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Caller, StreamedBody } from '../api/route.ts';
-import { checkWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
 import { amendAudit } from '../audit/audit.ts';
 import { newBlockRow } from '../blocks/blocks.ts';
 import { type BlockRow, findActiveBlocks, insertBlocks } from '../blocks/queries.ts';
 import { ValidationError } from '../errors.ts';
 import { record, told } from '../events/record.ts';
-import { type ImportRow, readTable } from '../files/read-table.ts';
 import { textSet } from '../files/text-set.ts';
 import { foldAddress, parseAddress } from '../net/address.ts';
 import { orAgain } from '../store/again.ts';
 import type { Db } from '../store/db.ts';
-import { findIdsByExternalIds, insertContacts, updateContacts } from './bulk-queries.ts';
+import { findByExternalIds, insertContacts, updateContacts } from './bulk-queries.ts';
 import { contactImported } from './events.ts';
-import { formatOf, type ReadRow } from './import-formats.ts';
 import { type Candidate, type Merged, mergeRows, type Rejected } from './import-merge.ts';
+import type { CheckedRow, ReadPart } from './import-rows.ts';
+import { readFile } from './import-thread.ts';
+import { inOrderOfNames, nameOfExternalId, rowsPerWindow } from './import-window.ts';
 import { findContactRows, findIdentities, findIdentitiesNamed, lockContacts } from './queries.ts';
-import { type ImportReport, importedContact } from './schema.ts';
+import type { ImportReport } from './schema.ts';
 
-const mostRows = 5_000_000;
 const rowsPerTransaction = 500;
 const rowsShown = 1_000;
+/** Of a file whose rows are long fewer are taken at once. */
+const charactersPerWindow = 4_000_000;
 /** Of a transaction that meets the same people in another. */
 const mostRuns = 20;
 
@@ -34,25 +37,6 @@ export interface ImportOptions {
   dryRun: boolean;
   /** Called after each transaction, with the report so far. */
   onBatch?: (report: ImportReport) => void;
-}
-
-/** The candidate of a row, or why it is none. */
-function candidateOf(read: ReadRow, source: ImportRow, row: number): Candidate | Rejected {
-  if (!source.field) return { row, field: null, reason: 'is not a JSON object' };
-  try {
-    const { contact, ...standing } = read(source);
-    const checked = checkWith(importedContact, contact, 'row', source.object === undefined);
-    if ('data' in checked) return { row, contact: checked.data, ...standing };
-    return rejectedBy(row, checked.error);
-  } catch (error) {
-    if (error instanceof ValidationError) return rejectedBy(row, error);
-    throw error;
-  }
-}
-
-function rejectedBy(row: number, { fieldErrors, message }: ValidationError): Rejected {
-  const [[field, [reason = message] = []] = [null]] = Object.entries(fieldErrors ?? {});
-  return { row, field: field?.replace(/^emails(\.\d+)?$/, 'email') ?? null, reason };
 }
 
 /** What rows of a batch ask to be blocked, one for each address, in the order of locks. */
@@ -68,29 +52,73 @@ function blocksOf(app: App, caller: Caller, batch: readonly Candidate[], merged:
   return [...rows.values()].sort((a, b) => (a.folded_address < b.folded_address ? -1 : 1));
 }
 
-/** A row that is there already changes something where its address is blocked only now. */
-function withBlocks(merged: Merged, blocked: ReadonlySet<string>): Merged['outcomes'] {
+/** The first row of an address that is blocked only now changes something, though its person was as it says. */
+function withBlocks(merged: Merged, blocked: readonly Pick<BlockRow, 'folded_address'>[]) {
+  const untold = new Set(blocked.map((row) => row.folded_address));
   return merged.outcomes.map((outcome, at) => {
     const address = merged.addresses[at];
-    const isNew = address && outcome === 'unchanged' && blocked.has(foldAddress(address));
-    return isNew ? 'updated' : outcome;
+    const isNews = address && untold.delete(foldAddress(address));
+    return isNews && outcome === 'unchanged' ? 'updated' : outcome;
   });
 }
 
+type Outcome = Merged['outcomes'][number];
+
 /** What becomes of the candidates, one of each. */
-type Take = (batch: readonly Candidate[]) => Promise<Merged['outcomes']>;
+type Take = (batch: readonly Candidate[]) => Promise<Outcome[]>;
+
+interface Names {
+  folded: string[];
+  externalIds: string[];
+}
+
+function namesIn(batch: readonly Candidate[]): Names {
+  const folded = [...new Set(batch.flatMap((one) => one.folded))];
+  return { folded, externalIds: batch.flatMap(({ contact }) => contact.externalId ?? []) };
+}
 
 async function knownTo(db: Db, organizationId: string, batch: readonly Candidate[], lock: boolean) {
-  const folded = [...new Set(batch.flatMap(({ contact }) => contact.emails.map(foldAddress)))];
-  const externalIds = batch.flatMap(({ contact }) => contact.externalId ?? []);
+  const { folded, externalIds } = namesIn(batch);
   const named = await findIdentitiesNamed(db, organizationId, folded);
-  const byId = await findIdsByExternalIds(db, organizationId, externalIds);
-  const ids = [...new Set([...named.map(({ contact_id }) => contact_id), ...byId])].sort();
+  const byId = await findByExternalIds(db, organizationId, externalIds);
+  const contactIds = [...named.map(({ contact_id }) => contact_id), ...byId.map(({ id }) => id)];
+  const ids = [...new Set(contactIds)].sort();
   if (ids.length === 0) return { rows: [], identities: [] };
   if (lock) await lockContacts(db, ids);
   const rows = await findContactRows(db, organizationId, ids);
   const identities = await findIdentities(db, ids);
   return { rows, identities };
+}
+
+/** In batches, in the order in which they are written. */
+async function batchesOf(app: App, organizationId: string, candidates: readonly Candidate[]) {
+  if (candidates.length <= rowsPerTransaction) return inParts(candidates);
+  const { db } = app.store;
+  const contactOf = new Map<string, string>();
+  const { folded, externalIds } = namesIn(candidates);
+  // In order a look-up meets few pages, too. Sockets are served between them.
+  for (const names of inParts(folded.sort(byText))) {
+    for (const one of await findIdentitiesNamed(db, organizationId, names)) {
+      contactOf.set(one.folded_identifier, one.contact_id);
+    }
+    await nextTurn();
+  }
+  for (const names of inParts(externalIds.sort(byText))) {
+    for (const one of await findByExternalIds(db, organizationId, names)) {
+      contactOf.set(nameOfExternalId(one.external_id), one.id);
+    }
+    await nextTurn();
+  }
+  return inParts(inOrderOfNames(candidates, contactOf));
+}
+
+const byText = (a: string, b: string) => (a < b ? -1 : 1);
+
+function inParts<T>(all: readonly T[]): (readonly T[])[] {
+  const count = Math.ceil(all.length / rowsPerTransaction);
+  return Array.from({ length: count }, (_, at) =>
+    all.slice(at * rowsPerTransaction, (at + 1) * rowsPerTransaction),
+  );
 }
 
 /** The whole import is one entry of the audit, which grows with each transaction, and one event. */
@@ -109,8 +137,7 @@ function writing(app: App, caller: Caller, report: ImportReport) {
       await updateContacts(trx, merged.changed);
       const blocks = blocksOf(app, caller, batch, merged);
       const blocked = blocks.length > 0 ? await insertBlocks(trx, blocks) : [];
-      const newly = new Set(blocked.map((row) => row.folded_address));
-      const outcomes = withBlocks(merged, newly);
+      const outcomes = withBlocks(merged, blocked);
       const isNews = outcomes.some((outcome) => outcome === 'created' || outcome === 'updated');
       if (!isNews) return { outcomes, id: entryId };
       const details = toldOf(counted({ ...report, rows: [] }, outcomes));
@@ -152,14 +179,14 @@ function comparing(app: App, caller: Caller) {
     const keyOf = (row: Pick<BlockRow, 'reason' | 'folded_address'>) =>
       `${row.reason} ${row.folded_address}`;
     const there = new Set((await findActiveBlocks(db, organizationId, addresses)).map(keyOf));
-    const newly = blocks.filter((row) => !there.has(keyOf(row))).map((row) => row.folded_address);
-    const outcomes = withBlocks(merged, new Set(newly));
+    const newly = blocks.filter((row) => !there.has(keyOf(row)));
+    const outcomes = withBlocks(merged, newly);
     return outcomes.map((outcome, at) => {
       const { row: _row, ...content } = batch[at] as Candidate;
       if (typeof outcome !== 'string' || outcome === 'unchanged') return outcome;
       if (!contents.add(JSON.stringify(content))) return 'unchanged';
-      const { emails, externalId } = content.contact;
-      const names = [...emails.map(foldAddress), ...(externalId === undefined ? [] : [externalId])];
+      const { externalId } = content.contact;
+      const names = [...content.folded, ...(externalId === undefined ? [] : [externalId])];
       // All are added, whichever is new.
       const isNew = names.filter((name) => people.add(name)).length === names.length;
       return outcome === 'created' && !isNew ? 'updated' : outcome;
@@ -169,15 +196,56 @@ function comparing(app: App, caller: Caller) {
 }
 
 /** Adds the outcomes to the report. */
-function counted(report: ImportReport, outcomes: Merged['outcomes']): ImportReport {
+function counted(report: ImportReport, outcomes: readonly Outcome[]): ImportReport {
   for (const outcome of outcomes) {
     if (typeof outcome === 'string') report[outcome]++;
-    else {
-      report.rejected++;
-      if (report.rows.length < rowsShown) report.rows.push(outcome);
-    }
+    else report.rejected++;
   }
   return report;
+}
+
+/** Some thousand rows at a time. What was read before a fault of the file is given before it is thrown. */
+async function* windowsOf(parts: AsyncIterable<ReadPart>): AsyncGenerator<CheckedRow[]> {
+  let window: CheckedRow[] = [];
+  let characters = 0;
+  try {
+    for await (const part of parts) {
+      window = window.concat(part.rows);
+      characters += part.characters;
+      if (window.length < rowsPerWindow && characters < charactersPerWindow) continue;
+      yield window;
+      window = [];
+      characters = 0;
+    }
+  } catch (error) {
+    if (error instanceof ValidationError) yield window;
+    throw error;
+  }
+  yield window;
+}
+
+/** Takes rows that follow each other in the file, 500 to a transaction, and reports on them. */
+async function takeWindow(
+  app: App,
+  caller: Caller,
+  window: readonly CheckedRow[],
+  {
+    take,
+    report,
+    onBatch,
+  }: { take: Take; report: ImportReport; onBatch: ImportOptions['onBatch'] },
+): Promise<void> {
+  const candidates = window.filter(isCandidate);
+  const rejected = window.filter(isRejected);
+  counted(report, rejected);
+  for (const batch of await batchesOf(app, caller.organizationId, candidates)) {
+    const outcomes = await take(batch);
+    counted(report, outcomes);
+    for (const outcome of outcomes) if (typeof outcome !== 'string') rejected.push(outcome);
+    onBatch?.(report);
+  }
+  const room = rowsShown - report.rows.length;
+  report.rows.push(...rejected.sort((a, b) => a.row - b.row).slice(0, room));
 }
 
 /**
@@ -191,28 +259,14 @@ export async function importContacts(
   source: AsyncIterable<Buffer>,
   { as, dryRun, onBatch }: ImportOptions,
 ): Promise<ImportReport> {
-  const { header, rows } = await readTable(source, as);
-  const { name: format, read } = formatOf(header);
+  const { format, parts } = await readFile(source, as);
   const counts = { created: 0, updated: 0, unchanged: 0, rejected: 0 };
   const report: ImportReport = { format, dryRun, ...counts, rows: [] };
   const { take, finish } = dryRun ? comparing(app, caller) : writing(app, caller, report);
-  const takeBatch = async (batch: readonly (Candidate | Rejected)[]) => {
-    const taken = (await take(batch.filter(isCandidate))).values();
-    const outcomes = batch.map((one) => (isCandidate(one) ? taken.next().value : one));
-    counted(report, outcomes as Merged['outcomes']);
-    onBatch?.(report);
-  };
-  let batch: (Candidate | Rejected)[] = [];
-  let row = 0;
   try {
-    for await (const one of rows) {
-      if (++row > mostRows) throw tooManyRows();
-      batch.push(candidateOf(read, one, row));
-      if (batch.length < rowsPerTransaction) continue;
-      await takeBatch(batch);
-      batch = [];
+    for await (const window of windowsOf(parts)) {
+      await takeWindow(app, caller, window, { take, report, onBatch });
     }
-    await takeBatch(batch);
   } catch (error) {
     await finish();
     throw withProgress(error, report);
@@ -221,13 +275,12 @@ export async function importContacts(
   return report;
 }
 
-function isCandidate(one: Candidate | Rejected): one is Candidate {
+function isCandidate(one: CheckedRow): one is Candidate {
   return 'contact' in one;
 }
 
-function tooManyRows(): ValidationError {
-  const most = mostRows.toLocaleString('en');
-  return new ValidationError(`The file has more than ${most} rows: split it`);
+function isRejected(one: CheckedRow): one is Rejected {
+  return !isCandidate(one);
 }
 
 /** What went wrong, and what had been done by then. */

@@ -5,11 +5,13 @@ import type { App } from '../app.ts';
 import { findDelivery } from '../deliveries/queries.ts';
 import { returnPathOf } from '../domains/dns-records.ts';
 import { findProvenOwner, findReturnPathOwners } from '../domains/queries.ts';
-import { findReceivers, type Receivers } from '../mailboxes/mailboxes.ts';
+import { findReceiversOf, type Receivers } from '../mailboxes/mailboxes.ts';
 import { findFirstMailbox } from '../mailboxes/queries.ts';
 import { type MailAddress, parseAddress } from '../net/address.ts';
 import { isReportable, type NamedTransaction, readReturnPath } from '../queue/return-path.ts';
 import type { ReportKind } from '../reports/queries.ts';
+import { perApp } from '../runtime/per-app.ts';
+import { groupReads } from '../store/group.ts';
 import { findLeaver } from '../unsubscribing/find-leaver.ts';
 import { type Leaver, readMailToken } from '../unsubscribing/tokens.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
@@ -78,6 +80,8 @@ export async function resolveAddressee(
   };
 }
 
+const mostTogether = 64;
+
 /** Local parts that mean something at a return-path host, whoever asks for its mail. */
 const keptLocalPart = /^(?:(?:bounce|unsub)\+.*|fbl|dmarc)$/i;
 
@@ -92,13 +96,18 @@ async function unlessKept<Found>(
   return owners.length > 0 ? undefined : catchAll;
 }
 
+/** Clients that ask at once share a look-up. */
+const receiversOf = perApp(({ store }: App) =>
+  groupReads(mostTogether, (emails: readonly string[]) => findReceiversOf(store.db, emails)),
+);
+
 /**
  * Who takes mail for an address. `postmaster@` of a domain of ours is always taken (RFC 5321 4.5.1): without
  * a mailbox of that name that is open, by the first one of who has the domain, or of this service.
  */
 async function findOwn(app: App, { email, localPart, domain }: MailAddress): Promise<Receivers> {
   const { db } = app.store;
-  const found = await findReceivers(db, email);
+  const found = await receiversOf(app)(email);
   const { own } = found;
   if (own?.status === 'active' || localPart.toLowerCase() !== 'postmaster') return found;
   if (!own && found.catchAll?.status === 'active') return found;

@@ -367,16 +367,28 @@ export function withoutSubaddress(address: string): string {
     : address;
 }
 
-/** Hot: one look-up whatever it finds. Paused mailboxes included. */
+/** Paused mailboxes included. */
 export async function findReceivers(db: Db, address: string): Promise<Receivers> {
-  const folded = foldAddress(address);
-  const base = withoutSubaddress(folded);
-  const domain = folded.slice(folded.lastIndexOf('@') + 1);
-  const rows = await queries.selectReceivers(db, { address: folded, base, domain });
-  return {
-    own: rows.find(({ matched }) => matched === folded) ?? rows.find((row) => row.matched === base),
-    catchAll: rows.find(({ matched }) => matched === ''),
-  };
+  const [found] = await findReceiversOf(db, [address]);
+  return found ?? { own: undefined, catchAll: undefined };
+}
+
+/** The same of several addresses, in their order. Hot: one look-up whatever it finds. */
+export async function findReceiversOf(db: Db, addresses: readonly string[]): Promise<Receivers[]> {
+  const wanted = addresses.map((address) => {
+    const folded = foldAddress(address);
+    const domain = folded.slice(folded.lastIndexOf('@') + 1);
+    return { folded, base: withoutSubaddress(folded), domain };
+  });
+  const rows = await queries.selectReceivers(db, {
+    addresses: [...new Set(wanted.flatMap(({ folded, base }) => [folded, base]))],
+    domains: [...new Set(wanted.map(({ domain }) => domain))],
+  });
+  const byName = new Map(rows.map((row) => [row.matched, row]));
+  return wanted.map(({ folded, base, domain }) => ({
+    own: byName.get(folded) ?? byName.get(base),
+    catchAll: byName.get(domain),
+  }));
 }
 
 /** Whether mail for the address comes into a mailbox here. */

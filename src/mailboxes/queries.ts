@@ -75,19 +75,20 @@ export function notDeletedOf(
   return sql<boolean>`${notDeleted} and ${reached}`;
 }
 
-/** A mailbox and the address that led to it; '' for the catch-all of a domain. */
+/** A mailbox and the address that led to it; of the catch-all of a domain, the domain. */
 export type ReceiverRow = Pick<MailboxRow, 'id' | 'organization_id' | 'status'> & {
   matched: string;
 };
 
+/** Folded. */
 interface Wanted {
-  address: string;
-  /** Without its subaddress. */
-  base: string;
-  domain: string;
+  addresses: readonly string[];
+  domains: readonly string[];
 }
 
-const receivers = statement<MailboxTables, Wanted, ReceiverRow>((db, parameter) =>
+type Lists = { addresses: unknown; domains: unknown };
+
+const receivers = statement<MailboxTables, Lists, ReceiverRow>((db, parameter) =>
   db
     .selectFrom('mailbox_addresses')
     .innerJoin('mailboxes', 'mailboxes.id', 'mailbox_addresses.mailbox_id')
@@ -97,7 +98,7 @@ const receivers = statement<MailboxTables, Wanted, ReceiverRow>((db, parameter) 
       'mailboxes.status',
       'mailbox_addresses.address as matched',
     ])
-    .where('mailbox_addresses.address', 'in', [parameter('address'), parameter('base')])
+    .where(isOneOf(db, 'mailbox_addresses.address', parameter('addresses')))
     .unionAll(
       db
         .selectFrom('catch_alls')
@@ -106,15 +107,15 @@ const receivers = statement<MailboxTables, Wanted, ReceiverRow>((db, parameter) 
           'mailboxes.id',
           'mailboxes.organization_id',
           'mailboxes.status',
-          sql<string>`''`.as('matched'),
+          'catch_alls.domain as matched',
         ])
-        .where('catch_alls.domain', '=', parameter('domain')),
+        .where(isOneOf(db, 'catch_alls.domain', parameter('domains'))),
     ),
 );
 
-/** Hot: asked for every recipient, and the only look-up of one that is unknown. Addresses folded. */
-export function selectReceivers(db: Db, wanted: Wanted): Promise<ReceiverRow[]> {
-  return receivers(db, wanted);
+/** Hot: asked for every recipient, and the only look-up of those that are unknown. */
+export function selectReceivers(db: Db, { addresses, domains }: Wanted): Promise<ReceiverRow[]> {
+  return receivers(db, { addresses: idList(db, addresses), domains: idList(db, domains) });
 }
 
 const lockRows = statement<MailboxTables, { ids: unknown }, unknown>((db, parameter) =>

@@ -96,13 +96,31 @@ export async function keepContents(db: Db, ids: readonly string[]): Promise<stri
   return (await keepRows(db, { ids: idList(db, ids) })).map(({ id }) => id);
 }
 
+const selectBlob = statement((db: Kysely<ContentTables>, parameter: ParameterOf<{ id: string }>) =>
+  db.selectFrom('blobs').select('data').where('id', '=', parameter('id')),
+);
+
 export async function findBlob(db: Db, id: string): Promise<Buffer | undefined> {
-  const row = await tables<ContentTables>(db)
-    .selectFrom('blobs')
-    .select('data')
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row?.data;
+  return (await selectBlob(db, { id }))[0]?.data;
+}
+
+const selectSmallBlobs = statement(
+  (db: Kysely<ContentTables>, parameter: ParameterOf<{ ids: unknown; mostBytes: number }>) =>
+    db
+      .selectFrom('blobs')
+      .select(['id', 'data'])
+      .where(isOneOf(db, 'id', parameter('ids')))
+      .where('size', '<=', parameter('mostBytes')),
+);
+
+/** Those of these blobs that are no larger, by their ids. */
+export async function findSmallBlobs(
+  db: Db,
+  ids: readonly string[],
+  mostBytes: number,
+): Promise<Map<string, Buffer>> {
+  const rows = await selectSmallBlobs(db, { ids: idList(db, ids), mostBytes });
+  return new Map(rows.map(({ id, data }) => [id, data]));
 }
 
 /** The update locks the row: of two last users that go at once, the second sees none left. */

@@ -173,25 +173,34 @@ const foundColumns = [
 
 type Found = FoundRow & { id: string; at: number };
 
-const fill = change((db: Kysely<ProjectionTables>, parameter: ParameterOf<Found>) =>
-  db
-    .updateTable('email_projections')
-    .set({
-      parsed_at: parameter('at'),
-      ...Object.fromEntries(foundColumns.map((column) => [column, parameter(column)])),
-    })
-    .where('message_id', '=', parameter('id'))
-    .where('parsed_at', 'is', null),
-);
+function filling(isClosed: boolean) {
+  return change((db: Kysely<ProjectionTables>, parameter: ParameterOf<Found>) =>
+    db
+      .updateTable('email_projections')
+      .set({
+        parsed_at: parameter('at'),
+        ...Object.fromEntries(foundColumns.map((column) => [column, parameter(column)])),
+        ...(isClosed && { due_at: null }),
+      })
+      .where('message_id', '=', parameter('id'))
+      .where('parsed_at', 'is', null),
+  );
+}
 
-/** Fills the row of a message that has one and is not parsed yet; false where there is no such row. */
+const fill = filling(false);
+const fillAndClose = filling(true);
+
+/**
+ * Fills the row of a message that has one and is not parsed yet; false where there is no such row.
+ * `closes`: nothing is left to do for it then, as `closeProjections` says of others.
+ */
 export async function fillProjection(
   db: Db,
   id: string,
   found: FoundRow,
-  at: number,
+  { at, closes }: { at: number; closes: boolean },
 ): Promise<boolean> {
-  return (await fill(db, { ...found, id, at })) > 0;
+  return (await (closes ? fillAndClose : fill)(db, { ...found, id, at })) > 0;
 }
 
 /** A row for a message that has none, for which nobody waits. The caller holds the message. */
@@ -248,15 +257,16 @@ export function findFoundOf(
 }
 
 const selectParsed = statement(
-  (db: Kysely<ProjectionTables>, parameter: ParameterOf<{ id: string }>) =>
+  (db: Kysely<ProjectionTables>, parameter: ParameterOf<{ ids: unknown }>) =>
     db
       .selectFrom('email_projections')
       .select('message_id')
-      .where('message_id', '=', parameter('id'))
+      .where(isOneOf(db, 'message_id', parameter('ids')))
       .where('parsed_at', 'is not', null),
 );
 
-/** Whether `findFound` finds something. */
-export async function isParsed(db: Db, id: string): Promise<boolean> {
-  return (await selectParsed(db, { id })).length > 0;
+/** Those of these messages of which `findFound` finds something. */
+export async function findParsed(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await selectParsed(db, { ids: idList(db, ids) });
+  return new Set(rows.map(({ message_id }) => message_id));
 }

@@ -36,7 +36,7 @@ import type { EmailProjection } from './schema.ts';
 
 /** After so many tries that its worker did not end, a mail is kept with what little is known of it. */
 export const mostTries = 3;
-const mostPerTransaction = 16;
+const mostPerTransaction = 32;
 
 /** Verdicts and envelope as the receive path stored them. */
 export interface InboundEnvelope {
@@ -107,21 +107,22 @@ export function attachmentsOf({ attachments }: FoundRow): MailAttachment[] {
 const underWayOf = perApp((_app: App) => new Map<string, Promise<Found>>());
 
 /**
- * Parses the raw mail of a message, in the worker. Keeps nothing.
+ * Parses the raw mail of a message, in the worker: `raw`, or what the store has. Keeps nothing.
  * @throws CapacityError when the parser has no room, or the store cannot be read
  */
-export function parseMessage(app: App, message: MessageRow): Promise<Found> {
+export function parseMessage(app: App, message: MessageRow, raw?: Buffer): Promise<Found> {
   const underWay = underWayOf(app);
   let found = underWay.get(message.id);
   if (!found) {
-    found = parseRaw(app, message).finally(() => underWay.delete(message.id));
+    found = parseRaw(app, message, raw).finally(() => underWay.delete(message.id));
     underWay.set(message.id, found);
   }
   return found;
 }
 
-async function parseRaw(app: App, message: MessageRow): Promise<Found> {
-  const raw = message.raw_blob_id ? await findBlob(app.store.db, message.raw_blob_id) : undefined;
+async function parseRaw(app: App, message: MessageRow, known?: Buffer): Promise<Found> {
+  const { raw_blob_id } = message;
+  const raw = known ?? (raw_blob_id ? await findBlob(app.store.db, raw_blob_id) : undefined);
   if (!raw) return { row: foundNothing, cutShort: undefined };
   const mail = await app.mime.parse(raw, parseOptionsOf(message));
   return { row: foundRowOf(mail), cutShort: mail.cutShort };
@@ -153,16 +154,16 @@ const keepOf = perApp((app: App) =>
         trx,
         closed.map(({ id }) => id),
       );
+      const open: string[] = [];
       for (const { id, row, closes } of sorted) {
-        if (!row || (await fillProjection(trx, id, row, app.clock.now()))) continue;
-        if (!closes && (await hasRow(trx, id))) await fillProjection(trx, id, row, app.clock.now());
+        const how = { at: app.clock.now(), closes };
+        if (row && (await fillProjection(trx, id, row, how))) continue;
+        if (closes) open.push(id);
+        else if (row && (await hasRow(trx, id))) await fillProjection(trx, id, row, how);
       }
       const parsed = closed.map(({ id, row }) => ({ id, found: row }));
       await app.threads.takeIn(app, trx, parsed);
-      await closeProjections(
-        trx,
-        closed.map(({ id }) => id),
-      );
+      await closeProjections(trx, open);
       return items.map(() => undefined);
     },
     // What is lost is found again; of mail in a mailbox others are told.

@@ -35,8 +35,13 @@ function idsOf(references: readonly Reference[]): string[] {
   return [...new Set(references.map(({ thread_id }) => thread_id))].sort();
 }
 
-/** The ids of the threads that it joins, the oldest first. */
-function joined({ keys, at, isSpam }: Seeker, named: readonly Reference[]): string[] {
+/** By what a message is put in its place. */
+export function hashesOf({ own, parents, topic }: ThreadKeys): string[] {
+  return [own, ...parents, ...(topic === null ? [] : [topic])];
+}
+
+/** The ids of the threads that it joins, the oldest first; `named`: what its hashes name. */
+export function joined({ keys, at, isSpam }: Seeker, named: readonly Reference[]): string[] {
   const byId = named.filter(({ message_id_hash }) => message_id_hash !== keys.topic);
   if (isSpam) return idsOf(byId.filter(({ folder }) => folder === 'spam')).slice(0, 1);
   const open = byId.filter(({ folder }) => !hidden.includes(folder));
@@ -55,9 +60,7 @@ function joined({ keys, at, isSpam }: Seeker, named: readonly Reference[]): stri
 
 /** The thread that a message joins, made one where there are several; null where it begins one. */
 export async function findPlace(trx: Db, now: number, seeker: Seeker): Promise<string | null> {
-  const { own, parents, topic } = seeker.keys;
-  const hashes = [own, ...parents, ...(topic === null ? [] : [topic])];
-  const named = await findReferences(trx, seeker.mailboxId, hashes);
+  const named = await findReferences(trx, seeker.mailboxId, hashesOf(seeker.keys));
   const [first = null, ...others] = joined(seeker, named);
   if (first !== null) for (const id of others) await mergeThreads(trx, first, id, now);
   return first;

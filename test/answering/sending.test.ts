@@ -1,4 +1,5 @@
 // New and forwarded mail from a mailbox, drafts, and what of all that goes over the wire to a real server.
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { forwardedContent } from '../../src/answering/forwarded.ts';
 import type { Draft } from '../../src/answering/schema.ts';
@@ -6,7 +7,9 @@ import { createBlock } from '../../src/blocks/blocks.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { updateMailbox } from '../../src/mailboxes/mailboxes.ts';
+import { lockMailboxes } from '../../src/mailboxes/queries.ts';
 import type { Thread } from '../../src/threads/schema.ts';
+import { heldWrite, someoneWaits } from '../messages/fixtures.ts';
 import { type RunningPipeline, startPipeline } from '../support/delivery.ts';
 import { eachApi } from '../support/each-app.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
@@ -222,6 +225,17 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
       ]);
       await api.delete(url(id));
       expect(await threads()).toEqual([]);
+    });
+
+    it.runIf(store === 'postgres')('are not held by a deletion that waits for a send', async () => {
+      const { app } = test;
+      const { id } = await make();
+      const sending = await heldWrite(app, (trx) => lockMailboxes(trx, [desk.id]));
+      const deleted = api.delete(url(id));
+      await someoneWaits(app, 'mailboxes');
+      await app.store.write((trx) => sql`select id from drafts for update nowait`.execute(trx));
+      await sending.commit();
+      expect((await deleted).status).toBe(200);
     });
 
     it('are sent once, into the thread that they began', async () => {

@@ -35,6 +35,19 @@ function unparsed(file: string): number {
   }
 }
 
+/** What each kind of thread used for one of so many messages; a worker of ours parses. */
+function coreMsByThread(
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+  messages: number,
+): Record<string, number> {
+  const used = [...after].map(([name, ms]) => {
+    const perMessage = (ms - (before.get(name) ?? 0)) / messages;
+    return [`${name}: core-ms`, Number(perMessage.toFixed(3))] as const;
+  });
+  return Object.fromEntries(used.filter(([, ms]) => ms > 0));
+}
+
 export async function benchInbound(options: InboundOptions): Promise<void> {
   const { connections, messages, rounds, text } = options;
   const service = await startBenchService(noSinkPort, {
@@ -48,6 +61,7 @@ export async function benchInbound(options: InboundOptions): Promise<void> {
     for (let round = 0; round <= rounds; round++) {
       say(round === 0 ? 'warming up …' : `round ${round} …`);
       const cpuBefore = service.daemon.cpuMs();
+      const threadsBefore = service.daemon.threads();
       await service.daemon.stallMs();
       const started = performance.now();
       const load = await submitAll({
@@ -70,6 +84,7 @@ export async function benchInbound(options: InboundOptions): Promise<void> {
         'parsed/s': Math.round(messages / seconds),
         'core-ms until the 250': Number((acceptCpuMs / messages).toFixed(3)),
         'core-ms': Number(((service.daemon.cpuMs() - cpuBefore) / messages).toFixed(3)),
+        ...coreMsByThread(threadsBefore, service.daemon.threads(), messages),
         'peak MB': service.daemon.memoryMb('peak'),
         'stall ms': await service.daemon.stallMs(),
       });

@@ -203,6 +203,22 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     expect(counts(await take('email,unsubscribed\nd@example.com,true\n'))).toEqual([0, 0, 1, 0]);
   });
 
+  it('counts one change for an address that is blocked by the first of its rows', async () => {
+    await take('email\nd@example.com\n');
+    const file = 'email,unsubscribed\nd@example.com,true\nD@example.com,true\n';
+    expect(counts(await take(file))).toEqual([0, 1, 1, 0]);
+  });
+
+  it('lays the last row of a person over the others, whatever its address', async () => {
+    await take('email,otherEmails\nz@example.com,a@example.com\n');
+    // So many that they are not written in the order of the file.
+    const others = Array.from({ length: 700 }, (_, i) => `u${i}@example.com,U`);
+    await take(['email,name', 'z@example.com,First', ...others, 'a@example.com,Last'].join('\n'));
+    expect(await one('email=z@example.com')).toMatchObject({ name: 'Last' });
+    await take(['email,name', 'a@example.com,First', ...others, 'z@example.com,Last'].join('\n'));
+    expect(await one('email=z@example.com')).toMatchObject({ name: 'Last' });
+  });
+
   /** Over many batches, with repeats and what is there already. */
   const many = (size: number) =>
     [

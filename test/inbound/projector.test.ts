@@ -301,6 +301,20 @@ describe.each(stores)('what came in, on %s', (store) => {
     expect(await states()).toEqual([{ id, due, tries: 0, isParsed: false, text: null }]);
   });
 
+  it('and was not begun in half of its lease is handed back', async () => {
+    const large = [...shortMail('large'), 'x'.repeat(40_000)];
+    const ids = [await receiveMail(app, large), await receiveMail(app, large)];
+    const parses = countParses(app);
+    const projecting = projector.projectDue();
+    while (parses.count === 0) await nextTurn();
+    test.clock.set(test.clock.now() + minuteMs / 2 + 1);
+    expect(await projecting).toBe(2);
+    expect(await states()).toMatchObject([
+      { id: ids[0], isParsed: true },
+      { id: ids[1], tries: 0, isParsed: false, due: test.clock.now() + 1_000 },
+    ]);
+  });
+
   it('is handed back at once as the daemon stops', async () => {
     await receiveMail(app, shortMail('one'));
     await receiveMail(app, shortMail('two'));
@@ -350,6 +364,22 @@ describe.each(stores)('what came in, on %s', (store) => {
       expect(await tries()).toBe(0);
       for (let waitedMs = 0; waitedMs < 200; waitedMs += 40) await passes(40);
       while ((await parsed()) === 0) await nextTurn();
+    });
+
+    it('that goes on it pauses the less the longer mail has waited', async () => {
+      await mails(70);
+      await app.store.write((trx) =>
+        sql`update email_projections set due_at = due_at - 100000`.execute(trx),
+      );
+      await sends(16);
+      await projector.start();
+      while ((await parsed()) < 64) await nextTurn();
+      // Of the batch after it a pause of 100 ms would show nothing yet.
+      for (let waitedMs = 0; waitedMs < 40; waitedMs += 10) {
+        await sends(16);
+        await test.clock.advance(10);
+      }
+      expect((await states()).filter(({ tries }) => tries > 0)).toHaveLength(70);
     });
 
     it('that is over it goes on', async () => {

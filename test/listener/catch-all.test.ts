@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
+import { resolveAddressee } from '../../src/inbound/resolve.ts';
 import { disableCatchAll, enableCatchAll } from '../../src/mailboxes/catch-all.ts';
 import {
   createMailbox,
@@ -65,6 +66,26 @@ describe('the mailboxes of a domain', () => {
     await pauseMailbox(app, operator, mailboxId);
     expect(await asked('desk@acme.example')).toBe(putOff);
     expect(await asked('other@acme.example')).toBe(taken);
+  });
+
+  it('are looked up together for clients that ask at once, and each is told its own', async () => {
+    const { app, operator } = service;
+    const all = await createMailbox(app, operator, { slug: 'all', domain: 'acme.example' });
+    await enableCatchAll(app, operator, { domainId, mailboxId: all.id });
+    const watch = watchQueries();
+    const found = await Promise.all(
+      ['Desk@acme.example', 'other@acme.example', 'desk+x@acme.example', 'x@b.example', 'no']
+        .concat('all@acme.example')
+        .map((address) => resolveAddressee(app, address)),
+    );
+    const asked = watch.take();
+    watch.stop();
+    expect(found.map((one) => (one.kind === 'mailbox' ? one.mailboxId : one.kind))).toEqual([
+      ...[mailboxId, all.id, mailboxId, 'refused', 'refused'],
+      all.id,
+    ]);
+    const lookups = asked.filter(({ text }) => /mailbox_addresses/.test(text));
+    expect(lookups.map(({ times }) => times)).toEqual([1]);
   });
 
   describe('asked for at RCPT', () => {

@@ -6,6 +6,7 @@ import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
 import { baseSubject } from '../../src/mime/subject.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
+import { startWork, workedMs } from '../support/work-time.ts';
 import { corpus } from './corpus.ts';
 import { countsOf, takeMail, threadAll } from './mails.ts';
 
@@ -87,9 +88,9 @@ describe('the subject of a conversation', () => {
   });
 
   it('takes no time for a long one', () => {
-    const startedAt = performance.now();
+    const started = startWork();
     baseSubject('Re: '.repeat(100_000));
     baseSubject(`${'['.repeat(50_000)}x`);
-    expect(performance.now() - startedAt).toBeLessThan(200);
+    expect(workedMs(started)).toBeLessThan(200);
   });
 });

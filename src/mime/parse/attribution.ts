@@ -29,6 +29,8 @@ const colonAtEnd = /[:：]$/;
 const numbers = /\d{1,4}\D{1,12}\d{1,4}/;
 const dateAndTime = /\d{1,4}[^\n]{1,60}\d{1,2}(?:[:.]|\s?h\s?)\d{2}/;
 const addressAtEnd = /[<([][^\s<>@]{1,64}@[^\s<>@]{1,255}[>)\]]\s{0,3}[:：]$/;
+/** Without one no line introduces anything: asked first, as few lines have one. */
+export const hasColon = (line: string) => line.includes(':') || line.includes('：');
 /** How a dated one begins. */
 const opening =
   /^\(?(?:(?:on|am|le|el|il|in data|em|às|no dia|op|den|pe|w dniu|dnia|dne|vào) \P{N}{0,24}\d|\d{1,4}[年./-])/iu;
@@ -123,7 +125,8 @@ export function findBareAttribution(
 ): number | null {
   for (let end = 0; end < limit; end += 1) {
     const line = lines[end] ?? '';
-    if (line.length > maxCharacters || isQuoted(end) || !colonAtEnd.test(bare(line))) continue;
+    if (line.length > maxCharacters || !hasColon(line) || isQuoted(end)) continue;
+    if (!colonAtEnd.test(bare(line))) continue;
     const start = findStart(lines, end, isQuoted, 'all');
     if (start === null) continue;
     let next = end + 1;

@@ -12,6 +12,7 @@ import {
   parseLimits,
   type ReportPart,
 } from './parsed-mail.ts';
+import { readPlainBody } from './plain-body.ts';
 import { joinTexts, type TextBody, type TextNode } from './text.ts';
 
 export interface MimeBody extends TextBody {
@@ -130,6 +131,8 @@ async function parseBody(head: string, body: Buffer): Promise<MimeBody> {
  */
 export async function readMimeBody(block: HeaderBlock, body: Buffer): Promise<MimeBody> {
   const faults: ParsingError[] = [];
+  const plain = readPlainBody(block, body);
+  if (plain) return { ...joinTexts(plain, faults), attachments: [], reports: [], faults };
   const head = contentFields(block, body, faults);
   const found = await parseBody(head, body);
   const overrun = found.faults.find(({ code }) => code === 'too-many-parts');

@@ -15,6 +15,13 @@ async function readBody(raw: Buffer, block: HeaderBlock) {
   return await readMimeBody(block, raw.subarray(bodyStart));
 }
 
+/** Of fewer characters the worst are split in 0.1 s. */
+const mostSplitAtOnce = 32 * 1024;
+
+function maySplitSlowly(pieces: readonly ReadablePiece[]): boolean {
+  return pieces.reduce((sum, { content }) => sum + content.length, 0) > mostSplitAtOnce;
+}
+
 /** What the sender wrote and what is quoted, over the pieces in reading order. */
 async function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): Promise<ParsedMail> {
   const limit = parseLimits.splitCharacters;
@@ -28,7 +35,7 @@ async function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): Promise<P
     texts.push(kind === 'html' ? htmlToText(taken) : taken);
   }
   const text = texts.join('\n').replaceAll('\0', '').toWellFormed();
-  await nextTurn();
+  if (maySplitSlowly(pieces)) await nextTurn();
   const split = { ...mail, ...splitReply(text) };
   if (!isCut) return split;
   return withFault(
@@ -40,7 +47,7 @@ async function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): Promise<P
 
 /**
  * Parses a raw mail; bounds are `parseLimits`. Never throws on bad mail: `parsingErrors` says what
- * is missing. `onBody` gets the projection before the reply split, the one step whose libraries
+ * is missing. `onBody` gets the projection before the reply split where that may take long, as its libraries
  * are slow on hostile text, so that a caller with a deadline keeps the rest.
  */
 export async function parseMime(
@@ -59,8 +66,10 @@ export async function parseMime(
     const parsingErrors = [...mail.parsingErrors, ...faults].slice(0, parseLimits.parsingErrors);
     mail = { ...mail, text, html, attachments, reports, parsingErrors };
     if (pieces.length === 0) return mail;
-    onBody?.(mail);
-    await nextTurn();
+    if (maySplitSlowly(pieces)) {
+      onBody?.(mail);
+      await nextTurn();
+    }
     return await splitPieces(mail, pieces);
   } catch {
     // A fault of a library, not of ours to pass on: the mail itself is stored and stays readable.

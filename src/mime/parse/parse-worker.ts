@@ -1,6 +1,6 @@
-// The far end of parser.ts: one mail at a time, in a thread that may be terminated at any moment.
+// The far end of parse-thread.ts: one mail after the other, in a thread that may be terminated at any moment.
 // Imports mailparser and its like, so that the main thread never loads them.
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { readAttachmentBytes } from './attachment-bytes.ts';
 import { type BounceReport, readBounce } from './bounce/bounce-report.ts';
 import { type Complaint, readComplaint } from './bounce/complaint.ts';
@@ -26,32 +26,57 @@ export interface Readings {
   attachment: Uint8Array | null;
 }
 
+/** Mails that are parsed one after the other and answered together. */
+export interface ParseBatch {
+  /** All of them, one behind the other. */
+  raw: Uint8Array;
+  jobs: readonly ParseJob[];
+}
+
 export interface ParseJob {
   id: number;
-  raw: Uint8Array;
+  /** Where it is in `raw`. */
+  start: number;
+  end: number;
   options: ParseOptions;
   wants: keyof Readings;
 }
 
-/** `body` comes before `done`: the projection without the reply split, kept for the deadline. */
+/**
+ * `body` comes before `done`: the projection without the reply split, kept for the deadline. `done` has a
+ * reading for each job, in their order.
+ */
 export type ParseReply =
   | { kind: 'ready' }
   | { kind: 'body'; id: number; mail: ParsedMail }
-  | { kind: 'done'; id: number; reading: Readings[keyof Readings] };
+  | { kind: 'done'; readings: readonly Readings[keyof Readings][] };
 
 const post = (reply: ParseReply) => parentPort?.postMessage(reply);
 
-async function run({ id, raw, options, wants }: ParseJob): Promise<void> {
-  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
+/** Which of the jobs it is at, for the other thread. */
+const place = workerData as Int32Array;
+
+async function runAll({ raw, jobs }: ParseBatch): Promise<void> {
+  const readings: Readings[keyof Readings][] = [];
+  for (const [index, job] of jobs.entries()) {
+    Atomics.store(place, 0, index);
+    const { start, end } = job;
+    readings.push(await run(job, Buffer.from(raw.buffer, raw.byteOffset + start, end - start)));
+  }
+  post({ kind: 'done', readings });
+}
+
+async function run(
+  { id, options, wants }: ParseJob,
+  bytes: Buffer,
+): Promise<Readings[keyof Readings]> {
   if (wants === 'attachment') {
     const { partNumber = '' } = options;
-    const reading = await readAttachmentBytes(bytes, partNumber, bytes.length);
-    post({ kind: 'done', id, reading });
-    return;
+    return readAttachmentBytes(bytes, partNumber, bytes.length);
   }
   const keepBody = (body: ParsedMail) => post({ kind: 'body', id, mail: body });
   const mail = await parseMime(bytes, options, wants === 'mail' ? keepBody : undefined);
-  post({ kind: 'done', id, reading: await readOf(wants, mail, bytes) });
+  return readOf(wants, mail, bytes);
 }
 
 async function readOf(
@@ -69,5 +94,5 @@ async function readOf(
   return report && summarizeReport(report);
 }
 
-parentPort?.on('message', (job: ParseJob) => void run(job));
+parentPort?.on('message', (batch: ParseBatch) => void runAll(batch));
 post({ kind: 'ready' });

@@ -3,13 +3,10 @@
 // put above a mail they quote or forward whole. Signatures stay where they are: they are new, and
 // telling them apart goes wrong too often. Also makes that text of a mail that has only HTML.
 //
-// The scan is ours and linear. email-reply-parser 2.3.7 knows the attribution lines of many
-// languages, but backtracks without bound (16 KB of `Op … schreef` 3.2 s, 64 KB 200 s) and takes
-// Outlook's `____` rule for a signature that swallows the quoted mail. So it sees one window of
-// 4 KB (50 ms at worst), and only for attributions that no `>` follows.
-import EmailReplyParser from 'email-reply-parser';
+// The scan is ours and linear; what a library is asked besides stands in foreign-attribution.ts.
 import { compile } from 'html-to-text';
-import { findAttribution, findBareAttribution } from './attribution.ts';
+import { findAttribution, findBareAttribution, hasColon } from './attribution.ts';
+import { findForeignAttribution } from './foreign-attribution.ts';
 import { parseLimits } from './parsed-mail.ts';
 
 /** Of the header blocks of Outlook, Gmail forwards and Thunderbird, in many languages. */
@@ -39,6 +36,7 @@ const announcement =
  */
 export function startsHeaderBlock(lines: string[], at: number): boolean {
   const line = lines[at] ?? '';
+  if (!hasColon(line)) return false;
   if (dateLine?.test(line) === true && fromLine.test(lines[at + 1] ?? '')) {
     return startsHeaderBlock(lines, at + 1) || hasLabels(lines, at + 1, neededLabels - 1);
   }
@@ -89,8 +87,6 @@ const quotedLine = /^[ \t]{0,3}[>＞]/;
 /** `| ` in front, and none at the end: that is a table. */
 const barLine = /^[ \t]{0,3}\|(?:$|[^|\n]*[^|\s]\s*$|\s*$)/;
 const blankLine = /^\s*$/;
-const windowCharacters = 4096;
-const longLineCharacters = 200;
 
 const isBlank = (line: string | undefined) => line === undefined || blankLine.test(line);
 
@@ -124,27 +120,6 @@ function findQuotedTail(lines: string[]): number {
     return start;
   }
   return lines.length;
-}
-
-/** The line of an attribution without `>` below, as email-reply-parser sees it; else null. */
-function findForeignAttribution(lines: string[], end: number): number | null {
-  const shown: string[] = [];
-  let size = 0;
-  for (const line of lines.slice(0, end)) {
-    // Long lines are no attributions, and their length is what makes the expressions slow.
-    const visible = line.length > longLineCharacters ? 'x' : line.trimEnd();
-    size += visible.length + 1;
-    if (size > windowCharacters) break;
-    shown.push(visible);
-  }
-  const fragments = new EmailReplyParser().read(shown.join('\n')).getFragments();
-  const first = fragments
-    .find((fragment) => fragment.isQuoted())
-    ?.getContent()
-    .trimStart();
-  if (first === undefined) return null;
-  const start = shown.findIndex((line) => line !== '' && first.startsWith(line.trimStart()));
-  return start < 0 ? null : start;
 }
 
 function pick(lines: string[], quoted: boolean[], wanted: boolean): string {

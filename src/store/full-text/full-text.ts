@@ -13,7 +13,7 @@
 import { hash } from 'node:crypto';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { change, type Db, engineOf, idList, isOneOf, type ParameterOf, statement } from '../db.ts';
-import { type FullTextDocument, gap, placesOf } from './document.ts';
+import { type FullTextDocument, gap, placesOf, textOfPlaces } from './document.ts';
 import type { FullTextQuery } from './query.ts';
 import type { Phrase } from './words.ts';
 
@@ -44,8 +44,7 @@ function prefixOf(scope: string): string {
  * is, stands where no phrase goes across.
  */
 function fts5Text({ scope, document }: FullTextEntry): string {
-  const prefix = prefixOf(scope);
-  return prefix + placesOf(document).join(` ${prefix}`);
+  return textOfPlaces(document, prefixOf(scope));
 }
 
 /** Each word with its places. Words have neither `'` nor `\`. */
@@ -80,21 +79,23 @@ function tsquery({ scope, query }: FullTextQuestion): string {
 class FullText {
   readonly #table: string;
   readonly #key: string;
-  readonly #insertKey;
+  readonly #insertKeys;
   readonly #insertWords;
   readonly #insertVectors;
 
   constructor(table: string, key: string) {
     this.#table = table;
     this.#key = key;
-    this.#insertKey = statement<Untyped, { key: string }, { id: number }>(
-      (db, parameter) =>
-        db
-          .insertInto(table)
-          .values({ [key]: parameter('key') })
-          // Says the number of one that is there.
-          .onConflict((conflict) => conflict.column(key).doUpdateSet({ [key]: parameter('key') }))
-          .returning('id') as never,
+    this.#insertKeys = statement<Untyped, { keys: string }, { id: number; key: string }>(
+      (db, parameter) => {
+        const column = sql.ref(key);
+        // Says the number of one that is there, too.
+        const insertion = sql`insert into ${sql.table(table)} (${column})
+          select value from json_each(${parameter('keys')}) where true
+          on conflict (${column}) do update set ${column} = excluded.${column}
+          returning id, ${column} as key`;
+        return { compile: () => insertion.compile(db) as never };
+      },
     );
     this.#insertWords = change<Untyped, { id: number; words: string }>((db, parameter) =>
       db
@@ -121,9 +122,13 @@ class FullText {
       if (all.length > 0) await this.#insertVectors(db, { all: JSON.stringify(all) });
       return;
     }
+    if (sorted.length === 0) return;
+    // All keys first: FTS5 writes out what it has gathered before each statement that may fail half-way.
+    const keys = JSON.stringify(sorted.map(({ key }) => key));
+    const rows = await this.#insertKeys(db, { keys });
+    const ids = new Map(rows.map(({ id, key }) => [key, id]));
     for (const entry of sorted) {
-      const [row] = await this.#insertKey(db, { key: entry.key });
-      await this.#insertWords(db, { id: row?.id ?? 0, words: fts5Text(entry) });
+      await this.#insertWords(db, { id: ids.get(entry.key) ?? 0, words: fts5Text(entry) });
     }
   }
 

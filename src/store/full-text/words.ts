@@ -8,7 +8,7 @@
 //   anything else             | stands between words
 
 /** Longer words are cut: a SHA-256 in hexadecimal is one whole. */
-const wordCharacters = 64;
+export const wordCharacters = 64;
 
 /** Vowel signs of other scripts are letters to their readers: only accents and points go, and what is unseen. */
 const diacritics =
@@ -28,12 +28,13 @@ const strokes: Readonly<Record<string, string>> = {
   ς: 'σ',
 };
 const stroked = /[æðøþđħłœŧς]/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
-const ascii = /^[\x00-\x7f]*$/;
+
+/** All other characters take more bytes. */
+export const isAscii = (text: string) => Buffer.byteLength(text) === text.length;
 
 /** NFKC, full case folding, without diacritics. Folding twice changes nothing. */
 export function folded(text: string): string {
-  if (ascii.test(text)) return text.toLowerCase();
+  if (isAscii(text)) return text.toLowerCase();
   const bare = text.normalize('NFKD').replace(diacritics, '');
   // Upper case first: `ß` and `ss` meet, and the dotless ı and i.
   return bare
@@ -59,7 +60,7 @@ const asciiRuns = /[a-z0-9]+/g;
 
 /** The words of a folded text in their order, up to `most`. */
 export function wordsOf(text: string, most = Number.POSITIVE_INFINITY): string[] {
-  if (ascii.test(text)) return (text.match(asciiRuns) ?? []).slice(0, most).map(cut);
+  if (isAscii(text)) return (text.match(asciiRuns) ?? []).slice(0, most).map(cut);
   const words: string[] = [];
   for (const [word, characters] of text.matchAll(runs)) {
     if (characters) pairs(words, characters);

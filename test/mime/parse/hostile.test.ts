@@ -198,6 +198,27 @@ describe('the worker', () => {
     expect((await waiting).newContent).toBe('Sounds good, see you at noon.');
   });
 
+  test('that overruns on a small mail is ended for it alone: those with it are parsed', async () => {
+    const clock = virtualClock();
+    const { parse } = parser({ clock });
+    const good = fixture('gmail-reply-en');
+    await parse(good);
+    // The one that holds the worker longest for its size.
+    const slow = mail(sane('Subject: slow'), 'Op a schreef\n'.repeat(300));
+    const parsed = [slow, good, slow, good].map((raw) => parse(raw));
+    await Promise.resolve();
+    await clock.advance(1000);
+    const [first, ...others] = await Promise.all(parsed);
+    expect(first).toMatchObject({
+      subject: 'slow',
+      text: null,
+      cutShort: 'within',
+      parsingErrors: [{ code: 'parse-timeout' }],
+    });
+    const whole = [good, slow, good].map((raw) => parseMime(raw));
+    expect(others).toEqual(await Promise.all(whole));
+  });
+
   test('that overruns on a report says so, as the report may be honest; the next is read', async () => {
     const clock = virtualClock();
     const { parse, readReport } = parser({ clock });

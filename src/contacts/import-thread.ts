@@ -1,0 +1,108 @@
+// Large files are read on a thread of their own: parsing and checking rows takes a third of what an import costs,
+// which the event loop has for those who send meanwhile. Small ones are read here, as a thread takes 0.3 s to
+// start. It is so much ahead of the import, and no further.
+import { on } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { ValidationError } from '../errors.ts';
+import {
+  type CheckedRow,
+  type FileKind,
+  type ReadFile,
+  type ReadPart,
+  readRows,
+} from './import-rows.ts';
+import type { ImportPiece, ImportReply } from './import-worker.ts';
+
+/** Files of up to so many bytes are read here. */
+const smallFile = 262_144;
+/** Given to the thread, while what it has read of that was not asked for. */
+const mostBytesAhead = 1_048_576;
+const workerLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
+
+type Pieces = AsyncIterator<Buffer>;
+
+/** The beginning of the file, and whether that is all of it. */
+async function beginningOf(pieces: Pieces): Promise<{ head: Buffer[]; isWhole: boolean }> {
+  const head: Buffer[] = [];
+  let bytes = 0;
+  while (bytes <= smallFile) {
+    const { value, done } = await pieces.next();
+    if (done) return { head, isWhole: true };
+    head.push(value);
+    bytes += value.length;
+  }
+  return { head, isWhole: false };
+}
+
+async function* joined(head: readonly Buffer[], rest: Pieces): AsyncGenerator<Buffer> {
+  try {
+    yield* head;
+    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
+  }
+}
+
+/** Gives the thread the file, so far ahead; `taken` says what it has read. */
+function feeder(worker: Worker, source: Pieces) {
+  let ahead = 0;
+  let hasEnded = false;
+  return async (taken: number) => {
+    ahead -= taken;
+    while (!hasEnded && ahead < mostBytesAhead) {
+      const { value, done } = await source.next();
+      hasEnded = done === true;
+      // A copy: the piece may be a part of what others use.
+      const piece = done ? null : new Uint8Array(value);
+      ahead += piece?.length ?? 0;
+      worker.postMessage(piece satisfies ImportPiece, piece ? [piece.buffer] : []);
+    }
+  };
+}
+
+/** What the thread says, the file given to it meanwhile. Ends with the thread. */
+async function* repliesOf(worker: Worker, source: Pieces): AsyncGenerator<ImportReply> {
+  const heard = on(worker, 'message', { close: ['exit'] }) as AsyncIterable<[ImportReply]>;
+  const feed = feeder(worker, source);
+  try {
+    await feed(0);
+    for await (const [reply] of heard) {
+      if (reply.kind === 'taken') await feed(reply.bytes);
+      else if (reply.kind === 'refused') throw new ValidationError(reply.message, reply.fields);
+      else yield reply;
+    }
+  } finally {
+    await worker.terminate();
+    await source.return?.();
+  }
+}
+
+async function* partsOf(replies: AsyncIterable<ImportReply>): AsyncGenerator<ReadPart> {
+  for await (const reply of replies) {
+    if (reply.kind === 'ended') return;
+    if (reply.kind !== 'part') continue;
+    yield { rows: JSON.parse(reply.rows) as CheckedRow[], characters: reply.rows.length };
+  }
+  throw new Error('The thread that reads an import ended before the file');
+}
+
+async function readInThread(source: Pieces, as: FileKind | undefined): Promise<ReadFile> {
+  const worker = new Worker(new URL('./import-worker.ts', import.meta.url), {
+    execArgv: [],
+    name: 'import',
+    resourceLimits: workerLimits,
+    workerData: { as },
+  });
+  const replies = repliesOf(worker, source);
+  const { value: first } = await replies.next();
+  if (first?.kind !== 'begun') throw new Error('The thread that reads an import did not begin');
+  return { format: first.format, parts: partsOf(replies) };
+}
+
+/** As `readRows`, on a thread where the file is large. */
+export async function readFile(source: AsyncIterable<Buffer>, as?: FileKind): Promise<ReadFile> {
+  const pieces = source[Symbol.asyncIterator]();
+  const { head, isWhole } = await beginningOf(pieces);
+  const all = joined(head, pieces);
+  return isWhole ? readRows(all, as) : readInThread(all, as);
+}

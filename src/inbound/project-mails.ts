@@ -1,0 +1,203 @@
+// Mails that a daemon has leased are read, parsed and kept (projector.ts says when): small ones together, so
+// that reading them, the parse worker and the transaction are shared. While some are kept the next are parsed.
+import type { App } from '../app.ts';
+import { CapacityError } from '../errors.ts';
+import { findBlob, findSmallBlobs } from '../messages/content-queries.ts';
+import {
+  finishProjection,
+  foundRowOf,
+  mostTries,
+  parseMessage,
+  parseOptionsOf,
+} from '../messages/projection.ts';
+import { type FoundRow, findParsed, type TakenProjection } from '../messages/projection-queries.ts';
+import { findMessageRows, type MessageRow } from '../messages/queries.ts';
+import { parseHeaderOnly } from '../mime/parse/read-header.ts';
+
+/** So many are read together, and kept in one transaction. */
+const together = 32;
+/** Of these the small ones are parsed together; each larger one is in memory alone. */
+const smallBytes = 32 * 1024;
+/** What was found is kept together up to so many characters, so that little of it is in memory. */
+const keptTogether = 1024 * 1024;
+
+/** When to leave off. */
+export interface Bounds {
+  /** Asked before more is begun. */
+  isOver(): boolean;
+  /** Resolves when what was begun is not waited for any more. */
+  over: Promise<void>;
+}
+
+/** What came of one mail. */
+type Outcome =
+  | { kind: 'found'; row: FoundRow | null }
+  /** Its lease runs out, then it is tried again. */
+  | { kind: 'again' }
+  /** Through no fault of its own. */
+  | { kind: 'no room'; reason: unknown };
+
+/** A mail that was leased, as far as it was read. */
+interface Leased {
+  id: string;
+  tries: number;
+  /** What it says is kept already. */
+  isParsed: boolean;
+  message: MessageRow | undefined;
+  /** Of a small one. */
+  raw: Buffer | undefined;
+}
+
+/** Returns the ids of those that were not begun, or not kept, through no fault of their own. */
+export async function projectMails(
+  app: App,
+  taken: readonly TakenProjection[],
+  { isOver, over }: Bounds,
+): Promise<string[]> {
+  const sorted = taken.toSorted((a, b) => (a.message_id < b.message_id ? -1 : 1));
+  const left = new Set(sorted.map(({ message_id }) => message_id));
+  const gathered = new Gathered(app);
+  for await (const bundle of bundlesOf(app, sorted)) {
+    if (isOver()) break;
+    const outcomes = await Promise.race([projectAll(app, bundle), over]);
+    if (!outcomes) break;
+    let noRoom: { reason: unknown } | null = null;
+    for (const [index, outcome] of outcomes.entries()) {
+      const id = bundle[index]?.id ?? '';
+      if (outcome.kind === 'no room') noRoom = outcome;
+      else left.delete(id);
+      if (outcome.kind === 'found') await gathered.add(id, outcome.row);
+    }
+    if (noRoom) {
+      const text = 'mail that came in waits to be parsed: there is no room for it now';
+      app.log.warn({ err: noRoom.reason, waiting: left.size }, text);
+      break;
+    }
+    gathered.keepBehind();
+  }
+  await gathered.keep();
+  return [...left, ...gathered.refused];
+}
+
+/** What is parsed at once, in order: small ones that follow each other, a larger one alone. */
+async function* bundlesOf(
+  app: App,
+  taken: readonly TakenProjection[],
+): AsyncGenerator<readonly Leased[]> {
+  for (let first = 0; first < taken.length; first += together) {
+    let small: Leased[] = [];
+    for (const one of await readGroup(app, taken.slice(first, first + together))) {
+      if (!isLarge(one)) {
+        small.push(one);
+        continue;
+      }
+      if (small.length > 0) yield small;
+      small = [];
+      yield [one];
+    }
+    if (small.length > 0) yield small;
+  }
+}
+
+function isLarge({ isParsed, message, raw }: Leased): boolean {
+  return !isParsed && raw === undefined && Boolean(message?.raw_blob_id);
+}
+
+async function readGroup(
+  { store: { db } }: App,
+  group: readonly TakenProjection[],
+): Promise<Leased[]> {
+  const ids = group.map(({ message_id }) => message_id);
+  const parsed = await findParsed(db, ids);
+  const rows = await findMessageRows(
+    db,
+    ids.filter((id) => !parsed.has(id)),
+  );
+  const messages = new Map(rows.map((row) => [row.id, row]));
+  const blobIds = rows.flatMap(({ raw_blob_id }) => raw_blob_id ?? []);
+  const small = await findSmallBlobs(db, blobIds, smallBytes);
+  return group.map(({ message_id: id, tries }) => {
+    const message = messages.get(id);
+    const raw = small.get(message?.raw_blob_id ?? '');
+    return { id, tries, isParsed: parsed.has(id), message, raw };
+  });
+}
+
+function projectAll(app: App, bundle: readonly Leased[]): Promise<Outcome[]> {
+  return Promise.all(bundle.map((one) => projectOne(app, one)));
+}
+
+async function projectOne(app: App, leased: Leased): Promise<Outcome> {
+  const { id, tries, isParsed, message, raw } = leased;
+  try {
+    if (isParsed) return { kind: 'found', row: null };
+    if (!message) return { kind: 'again' };
+    if (tries > mostTries) return { kind: 'found', row: await headerOf(app, message) };
+    const { row, cutShort } = await parseMessage(app, message, raw);
+    if (cutShort === 'before') return { kind: 'no room', reason: 'the worker did not start' };
+    if (cutShort === 'within' && tries < mostTries) return { kind: 'again' };
+    return { kind: 'found', row };
+  } catch (error) {
+    if (error instanceof CapacityError) return { kind: 'no room', reason: error };
+    const text = 'a mail that came in could not be parsed: it is tried again';
+    app.log.error({ err: error, messageId: id, tries }, text);
+    return { kind: 'again' };
+  }
+}
+
+/** Of a mail that never came to an end, not even to a bad one: nothing but its header is looked at. */
+async function headerOf({ store }: App, message: MessageRow): Promise<FoundRow> {
+  const raw = message.raw_blob_id ? await findBlob(store.db, message.raw_blob_id) : undefined;
+  const why = 'parsing did not come to an end: only the header was read';
+  const known = raw ?? Buffer.alloc(0);
+  return foundRowOf(parseHeaderOnly(known, parseOptionsOf(message), 'parser-failed', why));
+}
+
+/** What was found and is not kept yet. */
+class Gathered {
+  /** Those that the store had no room for. */
+  readonly refused: string[] = [];
+  readonly #app: App;
+  #found: { id: string; row: FoundRow | null }[] = [];
+  #characters = 0;
+  #keeping: Promise<unknown> = Promise.resolve();
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  async add(id: string, row: FoundRow | null): Promise<void> {
+    this.#found.push({ id, row });
+    for (const text of [row?.html, row?.text, row?.new_content, row?.quoted_content]) {
+      this.#characters += text?.length ?? 0;
+    }
+    if (this.#characters > keptTogether) await this.keep();
+  }
+
+  /** Keeps it while others are parsed, unless there is little of it yet. */
+  keepBehind(): void {
+    if (this.#found.length < together) return;
+    void this.keep();
+  }
+
+  /** Resolves when all that was gathered is kept, or refused. */
+  async keep(): Promise<void> {
+    const found = this.#found;
+    this.#found = [];
+    this.#characters = 0;
+    const before = this.#keeping;
+    const keeping = Promise.all(found.map(({ id, row }) => this.#keepOne(id, row)));
+    this.#keeping = Promise.all([before, keeping]);
+    await this.#keeping;
+  }
+
+  async #keepOne(id: string, row: FoundRow | null): Promise<void> {
+    try {
+      await finishProjection(this.#app, id, row);
+    } catch (error) {
+      if (error instanceof CapacityError) this.refused.push(id);
+      const text = 'what a message says could not be kept: it is parsed again';
+      this.#app.log.error({ err: error, messageId: id }, text);
+    }
+  }
+}

@@ -1,0 +1,195 @@
+// One worker of parser.ts, and the mails that it works on. Small mails go together: a message to a thread
+// and its answer cost as much as the parse of one. Which of them it is at is in memory that both threads
+// see, so that one that holds the worker, or ends it, is known, and no other pays for it.
+//
+//   worker   | mails given | `ready`       | `done`      | deadline, crash      | close
+//   none     | starting    |               |             |                      | none
+//   starting | (queued)    | busy or idle  |             | none, mails settled  | none, mails refused
+//   idle     | busy        |               |             | none                 | none
+//   busy     | (queued)    |               | idle        | none, one settled,   | none, mails refused
+//            |             |               |             | the others given back|
+//
+// A mail whose worker went is settled with what is known: the body without its reply split if the
+// worker had got so far, else the header alone; a report with an error, so that it may be tried again.
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../../runtime/clock.ts';
+import type { ParseBatch, ParseJob, ParseReply, Readings } from './parse-worker.ts';
+import { type ParsedMail, withFault } from './parsed-mail.ts';
+
+export type AnyReading = Readings[keyof Readings];
+
+/** Loading the libraries takes 0.2 s on a quiet machine; a worker slower than this is given up. */
+const startDeadlineMs = 30_000;
+/** A mail of 50 MB peaks at 250 MB; one that wants more loses its worker, not the daemon. */
+const workerHeapMb = 512;
+
+/** A mail that waits for a worker, or is with one. */
+export interface PendingMail extends Omit<ParseJob, 'start' | 'end'> {
+  raw: Buffer;
+  /** The projection without the reply split, once the worker has sent it. */
+  body: ParsedMail | null;
+  resolve(reading: AnyReading): void;
+  reject(error: Error): void;
+}
+
+/** What is known of a mail whose worker ended before it was done. */
+async function knownOf(
+  mail: PendingMail,
+  isTimeout: boolean,
+  isBegun: boolean,
+): Promise<ParsedMail> {
+  const known = await knownSoFar(mail, isTimeout);
+  return { ...known, cutShort: isBegun ? 'within' : 'before' };
+}
+
+async function knownSoFar(mail: PendingMail, isTimeout: boolean): Promise<ParsedMail> {
+  if (mail.wants !== 'mail') {
+    const end = isTimeout ? 'took too long' : 'ended its worker';
+    const what = mail.wants === 'attachment' ? 'an attachment' : `a ${mail.wants} report`;
+    throw new Error(`reading ${what} ${end}`);
+  }
+  if (mail.body) {
+    const code = isTimeout ? 'split-timeout' : 'parser-failed';
+    return withFault(
+      { ...mail.body, newContent: mail.body.text },
+      code,
+      'new and quoted content could not be told apart',
+    );
+  }
+  const { parseHeaderOnly } = await import('./read-header.ts');
+  const code = isTimeout ? 'parse-timeout' : 'parser-failed';
+  const message = isTimeout ? 'parsing took too long' : 'the parser failed';
+  return parseHeaderOnly(mail.raw, mail.options, code, `${message}: only the header was read`);
+}
+
+const newPlace = () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+
+/** One thread and the mails it works on. */
+export class ParseThread {
+  private worker: Worker | null = null;
+  private isReady: boolean = false;
+  /** The worker was given the mails. */
+  private isSent: boolean = false;
+  private mails: readonly PendingMail[] = [];
+  private cancelDeadline: () => void = () => {};
+  private readonly clock: Clock;
+  private readonly deadlineMs: number;
+  private readonly onFree: (givenBack: readonly PendingMail[]) => void;
+  /** Which of the mails the worker is at: one worker writes it. */
+  private place = newPlace();
+
+  /** `onFree` is called when it can take others, with those that another worker has to take. */
+  constructor(
+    clock: Clock,
+    deadlineMs: number,
+    onFree: (givenBack: readonly PendingMail[]) => void,
+  ) {
+    this.clock = clock;
+    this.deadlineMs = deadlineMs;
+    this.onFree = onFree;
+  }
+
+  get isFree(): boolean {
+    return this.mails.length === 0;
+  }
+
+  take(mails: readonly PendingMail[]): void {
+    this.mails = mails;
+    if (!this.worker) this.start();
+    else if (this.isReady) this.send();
+  }
+
+  private start(): void {
+    this.place = newPlace();
+    const worker = new Worker(new URL('./parse-worker.ts', import.meta.url), {
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: workerHeapMb },
+      workerData: this.place,
+    });
+    this.worker = worker;
+    this.isReady = false;
+    this.cancelDeadline = this.clock.after(startDeadlineMs, () => this.drop(worker, true));
+    worker.on('message', (reply: ParseReply) => {
+      if (worker === this.worker) this.receive(reply);
+    });
+    worker.on('error', () => this.drop(worker, false));
+    worker.on('exit', () => this.drop(worker, false));
+  }
+
+  private send(): void {
+    const { worker, mails } = this;
+    if (!worker || mails.length === 0) return;
+    Atomics.store(this.place, 0, 0);
+    this.watch(worker, 0);
+    worker.ref();
+    // A copy: the callers keep their buffers, and a view would carry its whole pool along.
+    const raw = new Uint8Array(mails.reduce((bytes, mail) => bytes + mail.raw.length, 0));
+    let end = 0;
+    const jobs = mails.map(({ id, options, wants, raw: own }): ParseJob => {
+      const start = end;
+      raw.set(own, start);
+      end += own.length;
+      return { id, options, wants, start, end };
+    });
+    worker.postMessage({ raw, jobs } satisfies ParseBatch, [raw.buffer]);
+    this.isSent = true;
+  }
+
+  /** A mail that goes with others has half the time at least: they are looked after twice as often. */
+  private watch(worker: Worker, seen: number): void {
+    const ms = this.mails.length === 1 ? this.deadlineMs : this.deadlineMs / 2;
+    this.cancelDeadline = this.clock.after(ms, () => {
+      const now = Atomics.load(this.place, 0);
+      if (now === seen) this.drop(worker, true);
+      else this.watch(worker, now);
+    });
+  }
+
+  private receive(reply: ParseReply): void {
+    if (reply.kind === 'ready') {
+      this.cancelDeadline();
+      this.isReady = true;
+      if (this.isFree) this.worker?.unref();
+      else this.send();
+    } else if (reply.kind === 'body') {
+      const mail = this.mails.find(({ id }) => id === reply.id);
+      if (mail) mail.body = reply.mail;
+    } else {
+      const mails = this.free();
+      for (const [index, mail] of mails.entries()) mail.resolve(reply.readings[index] ?? null);
+      this.onFree([]);
+    }
+  }
+
+  private free(): readonly PendingMail[] {
+    const { mails } = this;
+    this.mails = [];
+    this.isSent = false;
+    this.cancelDeadline();
+    this.worker?.unref();
+    return mails;
+  }
+
+  /** Gives up the worker (it is replaced with the next mails) and settles the mail that it was at. */
+  private drop(worker: Worker, isTimeout: boolean): void {
+    if (worker !== this.worker) return;
+    this.worker = null;
+    void worker.terminate();
+    const { isSent } = this;
+    const mails = this.free();
+    const at = Atomics.load(this.place, 0);
+    const settled = isSent ? mails.slice(at, at + 1) : mails;
+    for (const mail of settled) {
+      knownOf(mail, isTimeout, isSent).then(mail.resolve, mail.reject);
+    }
+    this.onFree(mails.filter((mail) => !settled.includes(mail)));
+  }
+
+  async close(why: () => Error): Promise<void> {
+    const { worker } = this;
+    const mails = this.free();
+    this.worker = null;
+    for (const { reject } of mails) reject(why());
+    await worker?.terminate();
+  }
+}

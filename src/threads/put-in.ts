@@ -1,0 +1,195 @@
+// What came in is put into threads: those that bear on no other one all at once, the others behind them, one
+// by one. Which thread it is: place.ts. What it does to the folder stands in the state table of migration 0032.
+import type { App } from '../app.ts';
+import type { MailboxRow } from '../mailboxes/queries.ts';
+import { attachmentsOf, type InboundEnvelope } from '../messages/projection.ts';
+import type { FoundRow } from '../messages/projection-queries.ts';
+import type { MessageRow, RecipientRow } from '../messages/queries.ts';
+import { type Db, fromJson } from '../store/db.ts';
+import { threadKeys } from './keys.ts';
+import { moveLabels } from './label-queries.ts';
+import { findPlace, hashesOf, joined, keepPlaces, type Seeker } from './place.ts';
+import {
+  type Folder,
+  findThreads,
+  growThread,
+  insertThreadMessages,
+  insertThreads,
+  type ThreadMessageKind,
+  type ThreadMessageRow,
+  type ThreadRow,
+} from './queries.ts';
+import { findReferences } from './reference-queries.ts';
+import { restateThread } from './restate.ts';
+import { isSpam } from './spam.ts';
+
+/** All that is known of one mail. */
+export interface Arrival {
+  message: MessageRow;
+  recipients: readonly RecipientRow[];
+  found: FoundRow;
+  mailbox: MailboxRow;
+}
+
+function kindOf({ auto_reply_reason, is_auto_reply, list_id }: FoundRow): ThreadMessageKind {
+  if (auto_reply_reason === 'delivery-status') return 'bounce';
+  if (is_auto_reply === 1) return 'auto-reply';
+  return list_id === null ? 'person' : 'list';
+}
+
+/** An image that the HTML shows is nobody's attachment. */
+export function hasAttachments(found: FoundRow): boolean {
+  return attachmentsOf(found).some(({ related }) => !related);
+}
+
+function newThread(app: App, arrival: Arrival, folder: Folder): ThreadRow {
+  const { message, found, mailbox } = arrival;
+  return {
+    id: app.newId('thread'),
+    organization_id: mailbox.organization_id,
+    mailbox_id: mailbox.id,
+    folder,
+    is_read: 0,
+    is_starred: 0,
+    last_activity_at: message.created_at,
+    snoozed_until: null,
+    priority: message.priority ?? 'normal',
+    message_count: 1,
+    attachment_count: Number(hasAttachments(found)),
+    from_address: message.from_email,
+    from_name: message.from_name,
+    subject: message.subject,
+    preview: found.preview,
+    created_at: message.created_at,
+    updated_at: app.clock.now(),
+  };
+}
+
+/** Where mail that comes in takes a thread. */
+function folderAfter(folder: Folder): Folder {
+  return folder === 'spam' || folder === 'trash' ? folder : 'inbox';
+}
+
+async function grow(app: App, trx: Db, thread: ThreadRow, arrival: Arrival): Promise<void> {
+  const { message, found } = arrival;
+  const folder = folderAfter(thread.folder);
+  const now = app.clock.now();
+  if (message.created_at < thread.last_activity_at) {
+    const change = { folder, is_read: 0, snoozed_until: null };
+    await restateThread(trx, thread.id, now, change);
+    return;
+  }
+  await growThread(trx, {
+    id: thread.id,
+    at: message.created_at,
+    now,
+    folder,
+    isRead: 0,
+    snoozedUntil: null,
+    attachments: Number(hasAttachments(found)),
+    fromAddress: message.from_email,
+    fromName: message.from_name,
+    preview: found.preview,
+  });
+  await moveLabels(trx, thread.id, message.created_at);
+}
+
+/** A mail as it looks for its thread. */
+interface Seeking {
+  arrival: Arrival;
+  seeker: Seeker;
+}
+
+function seekingOf(arrival: Arrival): Seeking {
+  const { message, recipients, mailbox } = arrival;
+  const envelope = fromJson<InboundEnvelope>(message.inbound_envelope);
+  const seeker = {
+    mailboxId: mailbox.id,
+    keys: threadKeys(message, recipients),
+    at: message.created_at,
+    isSpam: isSpam(envelope, message.from_email, JSON.parse(mailbox.filters)),
+  };
+  return { arrival, seeker };
+}
+
+/** One whose thread is known; null where it begins one. */
+interface Settled extends Seeking {
+  joins: string | null;
+}
+
+/**
+ * Which thread each of them joins, as far as it is known without those before it: `alone` are those that
+ * name what another one does, join what another one joins, or make one thread of several.
+ */
+async function sortOut(trx: Db, all: readonly Seeking[]) {
+  const sorted = { together: [] as Settled[], alone: [] as Seeking[] };
+  for (const [mailboxId, ofOne] of Map.groupBy(all, ({ seeker }) => seeker.mailboxId)) {
+    const hashes = new Set(ofOne.flatMap(({ seeker }) => hashesOf(seeker.keys)));
+    const named = await findReferences(trx, mailboxId, [...hashes]);
+    const byHash = Map.groupBy(named, ({ message_id_hash }) => message_id_hash);
+    const seen = new Set<string>();
+    const joinedBefore = new Set<string>();
+    for (const one of ofOne) {
+      const own = hashesOf(one.seeker.keys);
+      const isFirst = !own.some((hash) => seen.has(hash));
+      for (const hash of own) seen.add(hash);
+      const ids = joined(
+        one.seeker,
+        own.flatMap((hash) => byHash.get(hash) ?? []),
+      );
+      const isOnlyOne = ids.length <= 1 && !ids.some((id) => joinedBefore.has(id));
+      for (const id of ids) joinedBefore.add(id);
+      if (isFirst && isOnlyOne) sorted.together.push({ ...one, joins: ids[0] ?? null });
+      else sorted.alone.push(one);
+    }
+  }
+  return sorted;
+}
+
+function rowOf({ message, found }: Arrival, threadId: string): ThreadMessageRow {
+  return {
+    message_id: message.id,
+    thread_id: threadId,
+    at: message.created_at,
+    kind: kindOf(found),
+    has_attachments: Number(hasAttachments(found)),
+  };
+}
+
+/** Puts mails of which none bears on another one where they belong. */
+async function putTogether(app: App, trx: Db, all: readonly Settled[]): Promise<void> {
+  if (all.length === 0) return;
+  const ids = all.flatMap(({ joins }) => joins ?? []);
+  const known = new Map((await findThreads(trx, ids)).map((row) => [row.id, row]));
+  const placed = all.map((one) => {
+    const folder = one.seeker.isSpam ? 'spam' : 'inbox';
+    return { ...one, thread: known.get(one.joins ?? '') ?? newThread(app, one.arrival, folder) };
+  });
+  const begun = placed.flatMap(({ thread }) => (known.has(thread.id) ? [] : thread));
+  await insertThreads(trx, begun);
+  await insertThreadMessages(
+    trx,
+    placed.map(({ arrival, thread }) => rowOf(arrival, thread.id)),
+  );
+  for (const { arrival, thread } of placed) {
+    if (known.has(thread.id)) await grow(app, trx, thread, arrival);
+  }
+  await keepPlaces(
+    trx,
+    placed.map(({ seeker, thread }) => ({ ...seeker, threadId: thread.id })),
+  );
+}
+
+/** Puts each mail where it belongs: on PostgreSQL the caller holds the rows of their mailboxes. */
+export async function putIntoThreads(
+  app: App,
+  trx: Db,
+  arrivals: readonly Arrival[],
+): Promise<void> {
+  const { together, alone } = await sortOut(trx, arrivals.map(seekingOf));
+  await putTogether(app, trx, together);
+  for (const one of alone) {
+    const joins = await findPlace(trx, app.clock.now(), one.seeker);
+    await putTogether(app, trx, [{ ...one, joins }]);
+  }
+}

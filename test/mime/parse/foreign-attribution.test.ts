@@ -1,0 +1,82 @@
+// The library is asked only where it may find something: what it would find is never left out.
+import EmailReplyParser from 'email-reply-parser';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+// Not among its exports: the list itself says what may be left unasked.
+import expressions from '../../../node_modules/email-reply-parser/dist/regex.js';
+import {
+  findForeignAttribution,
+  mayHoldAttribution,
+} from '../../../src/mime/parse/foreign-attribution.ts';
+import { textOf } from '../../bench/svc-contender.ts';
+
+const quoteHeaders = expressions.quoteHeadersRegex as RegExp[];
+
+/** What the library finds, asked without ado. */
+const isQuotedBy = (text: string) =>
+  new EmailReplyParser()
+    .read(text)
+    .getFragments()
+    .some((fragment) => fragment.isQuoted());
+
+const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
+
+describe(`email-reply-parser is asked (seed ${seed})`, () => {
+  test.each(quoteHeaders.map((expression) => [expression.source, expression] as const))(
+    'for what %s matches',
+    (_, expression) => {
+      const { source, flags } = expression;
+      fc.assert(
+        fc.property(fc.stringMatching(new RegExp(source, flags.replace(/[im]/g, ''))), (line) => {
+          expect(mayHoldAttribution(`Hello\n${line}\n`)).toBe(true);
+        }),
+        { numRuns: 40, seed },
+      );
+    },
+  );
+
+  test('wherever it finds an attribution', () => {
+    const pieces = [
+      'On 4 March Alice <a@b> wrote:',
+      'Am 4. schrieb',
+      ' schrieb [A]:',
+      'Op 4 mrt',
+      '',
+    ]
+      .concat(
+        'schreef A:',
+        '-- Original Message --',
+        'From: A [a@b]',
+        'De : A',
+        '<a@b.example>',
+        '--',
+      )
+      .concat(
+        '07/03/2025 10:00 "A" <a@b> :',
+        'Regards',
+        '2025-03-04 10:12 A <a@b>:',
+        'Hi',
+        '  x > y',
+      );
+    const lines = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 8 });
+    let found = 0;
+    fc.assert(
+      fc.property(lines, (shown) => {
+        const text = shown.join('\n');
+        const isFound = isQuotedBy(text);
+        if (isFound) found += 1;
+        expect(mayHoldAttribution(text) || !isFound).toBe(true);
+      }),
+      { numRuns: 500, seed },
+    );
+    expect(found).toBeGreaterThan(0);
+  });
+
+  test('and not for a text that introduces nothing', () => {
+    expect(mayHoldAttribution(textOf(4_000))).toBe(false);
+    expect(mayHoldAttribution('Hi Bob,\n\nsee you at 10:30 - or later?\n\n-- \nAlice\n')).toBe(
+      false,
+    );
+    expect(findForeignAttribution(['Prima.', '', 'Op 4 maart schreef Alice:', 'Hoi'], 4)).toBe(2);
+  });
+});
