@@ -178,6 +178,21 @@ describe('two daemons on one store', () => {
     expect(await drain(first, key)).toBe(5);
   });
 
+  it('what it drew while it was alone again counts, though the store knows an older level', async () => {
+    const [first, second] = await twoDaemons('free');
+    const [key] = drawers(test, 1);
+    if (!key) throw new Error('no key');
+    await drain(second, key);
+    await admissionOf(second).stop();
+    started.splice(started.indexOf(second), 1);
+    await settled(2_000);
+    expect(await askBatch(first, key, 100)).toBeNull();
+    const third = await startDaemon(await test.another());
+    await heartbeat();
+    await expect.poll(bucketsInDebt, { interval: 5 }).toBe(2);
+    expect(await ask(third, key)).toBe(19);
+  });
+
   it('a daemon that falls silent is forgotten; when it comes back, it asks the store', async () => {
     const [first, second] = await twoDaemons('free');
     const [key] = drawers(test, 1);

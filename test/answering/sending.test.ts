@@ -1,6 +1,7 @@
 // New and forwarded mail from a mailbox, drafts, and what of all that goes over the wire to a real server.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { forwardedContent } from '../../src/answering/forwarded.ts';
 import type { Draft } from '../../src/answering/schema.ts';
 import { createBlock } from '../../src/blocks/blocks.ts';
 import { addDomain } from '../../src/domains/domains.ts';
@@ -14,6 +15,16 @@ import { eachApi } from '../support/each-app.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { stores } from '../support/test-app.ts';
 import { config, type Desk, deskOf, type Listed, type Problem, rowsIn } from './world.ts';
+
+it('a forwarded text stays a text in HTML: what it writes as markup is shown', () => {
+  const original = {
+    ...{ from: 'Ada <ada@example.com>', date: '2026-01-05T12:00:00.000Z', subject: '<i>' },
+    ...{ to: [], cc: [], text: '1 < 2 & <b>"3"</b>', html: null },
+  };
+  const { html } = forwardedContent({ text: null, html: '<p>See</p>' }, original);
+  expect(html).toContain('Subject: &lt;i&gt;<');
+  expect(html).toContain('>1 &lt; 2 &amp; &lt;b&gt;&quot;3&quot;&lt;/b&gt;<');
+});
 
 describe.each(stores)('mail from a mailbox on %s', (store) => {
   const world = eachApi({ store, config });

@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Message } from '../../src/messages/schema.ts';
+import { recipientLines } from '../../commands/base/follow.ts';
+import type { Delivery, Message } from '../../src/messages/schema.ts';
 import { finished } from '../support/cli.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daemon-process.ts';
 
@@ -82,4 +83,23 @@ test('Ctrl-C says which message it was, and that it goes on', async () => {
   expect(stderr).toMatch(
     /^svc: interrupted: (msg_\w{24}) is processing and goes on without this command: svc messages show \1$/m,
   );
+});
+
+test('who waits is told of once, and again where the reason is another', async () => {
+  const args = ['messages', 'send', '--subject', 'Hi', '--text', 'Hi', '--to', 'ada@example.com'];
+  const message = await home.cli.json<Message>([...args, '--json']);
+  const linesOf = recipientLines();
+  const told = (waitReason: 'rate' | 'daily-quota', dueAt: string) => {
+    const scheduling = { waitReason, dueAt, expiresAt: null };
+    const waits: Partial<Delivery> = { status: 'pending', attempts: [], scheduling };
+    const deliveries = message.deliveries.map((one) => ({ ...one, ...waits, metadata: null }));
+    return linesOf({ ...message, deliveries }, Date.parse('2026-01-05T12:00:00Z'));
+  };
+  expect(told('rate', '2026-01-05T12:00:10Z')).toEqual([
+    expect.stringMatching(/ {2}waits: rate, until 2026-01-05 12:00:10 UTC \(in 10 s\)$/),
+  ]);
+  expect(told('rate', '2026-01-05T12:00:20Z')).toEqual([]);
+  expect(told('daily-quota', '2026-01-06T00:00:00Z')).toEqual([
+    expect.stringMatching(/ {2}waits: daily-quota, until 2026-01-06 00:00:00 UTC \(in 12 h\)$/),
+  ]);
 });

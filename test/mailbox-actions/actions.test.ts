@@ -225,8 +225,11 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     expect(await count(`?type=label&actor=${agent.keyId}`)).toBe(1);
     expect(await count(`?state=executed&actor=${agent.keyId}`)).toBe(2);
     const { nextCursor } = await list('?limit=2');
+    const { nextCursor: ofAgent } = await list(`?limit=1&actor=${agent.keyId}`);
+    expect(await count(`?cursor=${ofAgent}&actor=${agent.keyId}`)).toBe(3);
     for (const query of [
       `?cursor=${nextCursor}&state=executed`,
+      `?cursor=${ofAgent}&actor=${other.keyId}`,
       '?cursor=nonsense',
       '?limit=0',
       '?limit=101',

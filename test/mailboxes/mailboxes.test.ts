@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { addDomain, getDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
-import { createMailbox, findReceivers, isLocalAddress } from '../../src/mailboxes/mailboxes.ts';
+import {
+  addAddress,
+  createMailbox,
+  findReceivers,
+  isLocalAddress,
+  removeAddress,
+  updateMailbox,
+} from '../../src/mailboxes/mailboxes.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
@@ -45,6 +52,18 @@ describe.each(stores)('mailboxes on %s', (store) => {
     await verifyDomain(test.app, test.operator, domain.id, { force: true });
     await make('help', 'help@acme.example');
     expect(await purposes(domain.id)).toContain('mx');
+  });
+
+  it('write from their first address again once the one of their From is taken away', async () => {
+    const { app, caller } = test;
+    const { id } = await make('help', 'help@sandbox.test');
+    const { addresses } = await addAddress(app, caller, id, { address: 'sales@sandbox.test' });
+    const defaultFrom = { address: 'Sales@sandbox.test', displayName: 'Sales' };
+    expect(await updateMailbox(app, caller, id, { defaultFrom })).toMatchObject({ defaultFrom });
+    expect(await removeAddress(app, caller, id, addresses[1]?.id ?? '')).toMatchObject({
+      primaryAddress: 'help@sandbox.test',
+      defaultFrom: { address: 'help@sandbox.test', displayName: null },
+    });
   });
 
   it('need a slug, an address and a domain of the organization', async () => {

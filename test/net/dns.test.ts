@@ -207,6 +207,16 @@ describe('TXT and TLSA records', () => {
     expect(await errorOf(dns.tlsa('_25._tcp.mx.test'))).toMatchObject({ temporary: true });
   });
 
+  it('addresses are authenticated only where those of both families are', async () => {
+    server.set('mx.test', 'A', ['192.0.2.1'], { authenticated: true });
+    server.set('mx.test', 'AAAA', ['2001:db8::1'], { authenticated: false });
+    expect(await dns.addresses('mx.test')).toEqual({
+      ipv4: ['192.0.2.1'],
+      ipv6: ['2001:db8::1'],
+      authenticated: false,
+    });
+  });
+
   it('an alias is authenticated only when each step is', async () => {
     server.set('www.test', 'CNAME', ['host.test'], { authenticated: true });
     server.set('host.test', 'A', ['192.0.2.1'], { authenticated: false });

@@ -7,8 +7,9 @@ import { holdQueue, listHolds, releaseHold } from '../../src/queue/desk/holds.ts
 import { countQueueStates, dropDeliveries, listQueue } from '../../src/queue/desk/queue.ts';
 import { findHold, markReleased } from '../../src/queue/hold-queries.ts';
 import { heldBy, readHolds } from '../../src/queue/stops.ts';
+import { scheduleMessage } from '../../src/sending/schedule.ts';
 import { heldWrite, someoneWaits } from '../messages/fixtures.ts';
-import { firstDelivery, send, startPipeline, timeline } from '../support/delivery.ts';
+import { firstDelivery, payloadFor, send, startPipeline, timeline } from '../support/delivery.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { another, claim, inLane, query, queued, rowOf, waiting } from './entries.ts';
@@ -111,6 +112,19 @@ describe.each(stores)('holds on %s', (store) => {
     );
     await dropDeliveries(app, [other.id]);
     await expect(holdQueue(app, { id: other.id }, null)).rejects.toThrow(ConflictError);
+  });
+
+  it('leave what is scheduled its time, named by its id too', async () => {
+    const { app, caller, clock } = service;
+    const scheduledFor = clock.now() + hourMs;
+    const payload = { ...payloadFor('later@a.example'), scheduledFor };
+    const { id } = await scheduleMessage(app, caller, payload);
+    const hold = await holdQueue(app, { id }, null);
+    expect(hold).toMatchObject({ messageId: id, held: 0 });
+    const untouched = { status: 'scheduled', due_at: scheduledFor, lane: null, wait_reason: null };
+    expect(await rowOf(app, id)).toMatchObject(untouched);
+    expect(await releaseHold(app, { holdId: hold.id })).toMatchObject({ released: 0 });
+    expect(await rowOf(app, id)).toMatchObject(untouched);
   });
 
   it('are one where the same is held twice', async () => {

@@ -130,6 +130,17 @@ describe('shares of what is in flight', () => {
     expect([shares.isAwaited(), shares.withRoom(), shares.nextRoomAt()]).toEqual([false, [], null]);
   });
 
+  it('of several with little room the first one is looked at in its time', async () => {
+    const going: string[] = [];
+    for (let turn = 0; turn < 161; turn++) going.push(...admit('org_a', 1), ...admit('org_b', 1));
+    shares.admit('org_a', 'a.example');
+    const first = clock.now();
+    await clock.advance(20);
+    shares.admit('org_b', 'a.example');
+    for (const id of going.slice(0, 8)) shares.released(id);
+    expect(shares.nextRoomAt()).toBe(first + 50);
+  });
+
   it('a delivery gives its place back once', () => {
     const [first = ''] = admit('org_a', 282);
     shares.released(first);

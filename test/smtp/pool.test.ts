@@ -423,6 +423,22 @@ describe('the shares of organizations', () => {
     held.release();
     expect((await acquire()).isReused).toBe(true);
   });
+
+  it('a wait that was answered in time does not end once more', async () => {
+    poolOf({ maxConnections: 1 });
+    const held = await acquire();
+    const rest = { organizationId: 'org_a', limits, keys: ['host'], isFresh: false };
+    const request = { ...rest, destination: 'destination', open: openSink };
+    const answered = pool.acquire({ ...request, longestWaitMs: 30_000 });
+    held.release();
+    const lease = await answered;
+    if (!lease || !('session' in lease)) throw new Error('no session');
+    await clock.advance(30_000);
+    const next = acquire('another');
+    expect(await isPending(next)).toBe(true);
+    lease.release();
+    expect((await next).isReused).toBe(false);
+  });
 });
 
 describe('closing', () => {

@@ -1,6 +1,7 @@
 // Logging in with an API key (RFC 4954): what is taken, what is refused and counted, and what a session may
 // do before it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { getMessage } from '../../src/messages/messages.ts';
 import {
   base64,
   elsewhere,
@@ -29,6 +30,16 @@ describe('a key is taken', () => {
     expect(await second.say('auth plain')).toBe('334');
     expect(await second.say(token)).toBe('235 2.7.0 Logged in');
     expect(idIn(await submit(second, mail()))).toMatch(/^msg_/);
+  });
+
+  it.each([
+    ['boss\0wordpress', 'wordpress'],
+    ['boss\0', 'boss'],
+  ])('by PLAIN of %j: the mail is of %s', async (names, user) => {
+    const dialogue = await service.session();
+    await dialogue.say(`AUTH PLAIN ${base64(`${names}\0${service.apiKey}`)}`);
+    const id = idIn(await submit(dialogue, mail()));
+    expect(await getMessage(service.app, service.caller, id)).toMatchObject({ origin: { user } });
   });
 
   it('by LOGIN, with the user name in the command or after it', async () => {

@@ -156,6 +156,18 @@ describe.each(stores)('a sending domain on %s', (store) => {
     expect([await sendingStatus(), await organizationStatus()]).toEqual(['enabled', 'enabled']);
   });
 
+  it('forgiven with its workspace, is judged by what came since, whatever others do then', async () => {
+    await count(ill, 100, 10);
+    await resumeSending(test.app, 'default');
+    await dilute();
+    await count('sandbox.test', 100, 1);
+    await count(ill, 100, 9);
+    expect([await sendingStatus(), await organizationStatus()]).toEqual(['enabled', 'enabled']);
+    await count(ill, 1, 1);
+    expect([await sendingStatus(), await organizationStatus()]).toEqual(['held', 'enabled']);
+    expect((await domain()).holdReason).toMatch(/^9.9% of the last 101 messages/);
+  });
+
   it('held, takes sends, which wait as domain-health; other domains go on', async () => {
     await hold();
     const [held, other] = [
