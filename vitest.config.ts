@@ -1,4 +1,4 @@
-// How the tests run: every test/**/*.test.ts, in two processes, file after file. To load the service
+// How the tests run: every test/**/*.test.ts, in three processes, file after file. To load the service
 // and to warm up costs more than most files, so a process does it once: a file leaves it as it was.
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
@@ -25,7 +25,7 @@ export default defineConfig({
   test: {
     reporters: ['default', './test/support/summary-reporter.ts'],
     globalSetup: ['test/support/postgres.ts'],
-    maxWorkers: 2,
+    maxWorkers: 3,
     projects: [
       {
         test: {
