@@ -184,6 +184,10 @@ describe('a key as Authorization: Bearer', () => {
     expect((await asBearer('Bearer wrong', 'reader')).status).toBe(403);
   });
 
+  it('counts where X-API-Key is there and empty', async () => {
+    expect((await asBearer('Bearer reader', '')).status).toBe(403);
+  });
+
   it.each(['Basic cmVhZGVyOg==', 'Bearer', 'Bearer a b', 'reader'])(
     'is missing in any other form (%j), and the answer names both ways',
     async (header) => {
