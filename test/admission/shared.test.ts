@@ -212,6 +212,24 @@ describe('two daemons on one store', () => {
   });
 });
 
+describe('a daemon that is alone', () => {
+  it('and cannot write its heartbeat for over 3 s asks the store: others may have come', async () => {
+    await onPlan(test, 'free');
+    const alone = await startDaemon(test.app);
+    await heartbeat();
+    const [key] = drawers(test, 1);
+    if (!key) throw new Error('no key');
+    const { write } = alone.store;
+    Object.assign(alone.store, { write: () => Promise.reject(new Error('cut off')) });
+    expect(await ask(alone, key)).toBeNull();
+    await settled(3_500);
+    await expect(ask(alone, key)).rejects.toThrow('cut off');
+    Object.assign(alone.store, { write });
+    await settled(2_000);
+    expect(await ask(alone, key)).toBeNull();
+  });
+});
+
 describe.each(stores)('one daemon on %s', (store) => {
   it('keeps on when it was never joined: a command, or a test', async () => {
     const service = await testApp({ store });

@@ -1,6 +1,7 @@
 // What proves an address of a contact: a person's click and mail from it that passes DMARC; on both stores.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createContact, getContact } from '../../src/contacts/contacts.ts';
+import { createContact, getContact, updateContact } from '../../src/contacts/contacts.ts';
+import { proveAddresses } from '../../src/contacts/verify.ts';
 import { listLog } from '../../src/events/log.ts';
 import { receiveMail, shortMail } from '../inbound/received-mail.ts';
 import { send } from '../support/delivery.ts';
@@ -87,6 +88,29 @@ describe.each(stores)('mail from a contact, on %s', (store) => {
     } finally {
       await test.close();
       await dns.close();
+    }
+  });
+});
+
+describe.each(stores)('a change of addresses, on %s', (store) => {
+  it('keeps the proof of those that stay, in any case of letters', async () => {
+    const test = await testApp({ store });
+    const { app, caller } = test;
+    const { organizationId } = caller;
+    try {
+      const { id, identities } = await createContact(app, caller, { email: 'ada@example.com' });
+      const proof = { organizationId, address: 'ada@example.com' };
+      await app.store.write((trx) => proveAddresses(app, trx, [proof]));
+      const changed = await updateContact(app, caller, id, {
+        identities: ['new@example.com', 'Ada@Example.com'].map((identifier) => ({
+          channel: 'email' as const,
+          identifier,
+        })),
+      });
+      expect(changed.identities.map(({ verified }) => verified)).toEqual([false, true]);
+      expect(changed.identities[1]?.id).toBe(identities[0]?.id);
+    } finally {
+      await test.close();
     }
   });
 });

@@ -53,6 +53,34 @@ describe.each(stores)('a follower on %s', (store) => {
   }
   const subjects = (told: readonly LogEntry[]) => told.map(({ subject }) => subject);
 
+  it('that has ended is told of no commit any more', async () => {
+    const { store: own } = test.app;
+    const { onChange } = own;
+    let listeners = 0;
+    own.onChange = (listener) => {
+      const stop = onChange(listener);
+      listeners += 1;
+      return () => {
+        listeners -= 1;
+        stop();
+      };
+    };
+    try {
+      const during: number[] = [];
+      await follow(
+        {},
+        (all) => all.length === 1,
+        async () => {
+          await write(test.app, 'msg_a');
+          during.push(listeners);
+        },
+      );
+      expect([...during, listeners]).toEqual([1, 0]);
+    } finally {
+      own.onChange = onChange;
+    }
+  });
+
   it('tells what happens from now on', async () => {
     await write(test.app, 'msg_before');
     const told = await follow(

@@ -69,6 +69,21 @@ describe('too many connections', () => {
     expect(parseAnswer(await working.untilReceived('null')).status).toBe(200);
   });
 
+  it('count one as in work until the last of the requests on it is answered', async () => {
+    service = await httpService({ routes: [wait], socketLimits: { mostConnections: 1 } });
+    const { url } = await service.http.listen();
+    const before = waiting.length;
+    const working = rawConnection(url, get('/v1/wait') + get('/v1/wait'));
+    while (waiting.length < before + 2) await nextTurn();
+    waiting[before]?.(null);
+    await working.untilReceived('null');
+    expect(await rawConnection(url, health).untilClosed()).toBe('');
+    waiting.splice(0).forEach((resolve) => {
+      resolve(null);
+    });
+    await working.untilReceived('nullHTTP');
+  });
+
   it('count headers that dribble in as idle', async () => {
     service = await httpService({ routes: [wait], socketLimits: { mostConnections: 2 } });
     const { url } = await service.http.listen();

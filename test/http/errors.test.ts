@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { errorHeaders } from '../../daemon/http/errors.ts';
 import { errorSchemas } from '../../daemon/http/openapi-errors.ts';
 import { type Route, route } from '../../src/api/route.ts';
+import { parseParts } from '../../src/api/validate.ts';
 import {
   CapacityError,
   ConflictError,
@@ -58,6 +59,19 @@ const oneOfEach: ServiceError[] = [
   new CapacityError('no', 2),
   new TimeoutError('no', 3),
 ];
+
+it('what two parts of a request have wrong under one name is told of both', () => {
+  const parts = {
+    path: {
+      schema: z.strictObject({ id: z.string().max(3, 'is too long') }),
+      value: { id: 'four' },
+    },
+    query: { schema: z.strictObject({}), value: { id: 'x' } },
+  };
+  expect(() => parseParts(parts)).toThrow(
+    expect.objectContaining({ fieldErrors: { id: ['is too long', 'unknown field'] } }),
+  );
+});
 
 describe('an error of the service', () => {
   it.each(oneOfEach.map((error) => [error._tag, error] as const))(

@@ -1,7 +1,7 @@
 // Which mailbox takes mail at RCPT: its own address first, then the catch-all of the domain; a paused one
 // puts mail off, a deleted one refuses it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addDomain } from '../../src/domains/domains.ts';
+import { addDomain, getDomain, listDnsRecords } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { resolveAddressee } from '../../src/inbound/resolve.ts';
 import { disableCatchAll, enableCatchAll } from '../../src/mailboxes/catch-all.ts';
@@ -46,6 +46,28 @@ describe('the mailboxes of a domain', () => {
     await resumeMailbox(app, operator, mailboxId);
     await disableCatchAll(app, operator, { domainId });
     expect(await asked('misspelt@acme.example')).toBe(unknown);
+  });
+
+  it('the domain shows its catch-all, and records for mail as long as it takes any', async () => {
+    const { app, operator } = service;
+    const standing = async () => {
+      const { catchAll } = await getDomain(app, operator, domainId);
+      const { items } = await listDnsRecords(app, operator, domainId);
+      return { catchAll, records: items.map(({ purpose, type }) => `${purpose} ${type}`) };
+    };
+    const taking = await standing();
+    await deleteMailbox(app, operator, mailboxId);
+    const without = await standing();
+    expect(without.catchAll).toEqual({ enabled: false, mailboxId: null });
+    expect(without.records.length).toBeLessThan(taking.records.length);
+    const far = await createMailbox(app, operator, { slug: 'far', domain: 'sandbox.test' });
+    await enableCatchAll(app, operator, { domainId, mailboxId: far.id });
+    expect(await standing()).toEqual({
+      catchAll: { enabled: true, mailboxId: far.id },
+      records: taking.records,
+    });
+    await disableCatchAll(app, operator, { domainId });
+    expect(await standing()).toEqual(without);
   });
 
   it('put mail off while paused, refuse it once deleted', async () => {

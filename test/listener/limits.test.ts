@@ -126,6 +126,19 @@ describe('a client that says nothing while all connections are taken', () => {
     expect(await newer.say('NOOP')).toMatch(/^250 /);
   });
 
+  it('of two that are silent for long enough the one that is so for longer yields', async () => {
+    service = await smtpService(full);
+    const first = await service.session();
+    await service.clock.advance(10_000);
+    const second = await service.session();
+    const talks = await service.session();
+    await service.clock.advance(40_000);
+    expect(await talks.say('NOOP')).toMatch(/^250 /);
+    expect(await newcomer()).toBe(greeting);
+    expect(await second.say('NOOP')).toMatch(/^250 /);
+    expect(await first.reply()).toBe(yields);
+  });
+
   it('yields in the middle of its message too', async () => {
     service = await smtpService(full);
     const inData = await service.session();

@@ -168,6 +168,17 @@ describe.each(stores)('the search for messages on %s', (store) => {
     expect(await found('subject=old')).toEqual(['old']);
   });
 
+  /** A copy of a message whose transaction began so long ago, and ends now. */
+  const storeLate = async (id: string, agoMs: number) => {
+    const lateId = `${firstIdAt('message', test.clock.now() - agoMs)}00000000000000`;
+    await test.app.store.write(async (trx) => {
+      await sql`create table late as select * from messages where id = ${id}`.execute(trx);
+      await sql`update late set id = ${lateId}, subject = 'came late'`.execute(trx);
+      await sql`insert into messages select * from late`.execute(trx);
+      await sql`drop table late`.execute(trx);
+    });
+  };
+
   it.each([
     ['seconds', 3_000, 0],
     ['minutes', 4 * minuteMs, 10 * minuteMs],
@@ -176,13 +187,7 @@ describe.each(stores)('the search for messages on %s', (store) => {
     async (_, agoMs, waitMs) => {
       const { id } = await subject('on time');
       expect(await fill()).toBe(1);
-      const lateId = `${firstIdAt('message', test.clock.now() - agoMs)}00000000000000`;
-      await test.app.store.write(async (trx) => {
-        await sql`create table late as select * from messages where id = ${id}`.execute(trx);
-        await sql`update late set id = ${lateId}, subject = 'came late'`.execute(trx);
-        await sql`insert into messages select * from late`.execute(trx);
-        await sql`drop table late`.execute(trx);
-      });
+      await storeLate(id, agoMs);
       await test.clock.advance(waitMs);
       expect(await fill()).toBe(1);
       expect(await found('subject=came')).toEqual(['came late']);
@@ -198,6 +203,18 @@ describe.each(stores)('the search for messages on %s', (store) => {
     await delivery.send(restarted, test.caller, 'ada@example.com', { email: { subject: 'after' } });
     expect(await createSearchFiller(restarted, quiet).fill()).toBe(1);
     expect(await found('subject=after')).toEqual(['after']);
+  });
+
+  it('finds what is committed minutes late after the clock was set back', async () => {
+    const { id } = await subject('before');
+    await test.clock.advance(20 * minuteMs);
+    await fill();
+    test.clock.set(test.clock.now() - 60 * minuteMs);
+    await fill();
+    await storeLate(id, 4 * minuteMs);
+    await test.clock.advance(10 * minuteMs);
+    await fill();
+    expect(await found('subject=came')).toEqual(['came late']);
   });
 
   it('is filled once by two daemons', async () => {

@@ -6,7 +6,7 @@ import { ConflictError, ResourceNotFoundError } from '../../src/errors.ts';
 import { holdQueue, listHolds, releaseHold } from '../../src/queue/desk/holds.ts';
 import { countQueueStates, dropDeliveries, listQueue } from '../../src/queue/desk/queue.ts';
 import { findHold, markReleased } from '../../src/queue/hold-queries.ts';
-import { heldBy, readHolds } from '../../src/queue/stops.ts';
+import { heldBy, readHolds, scopeOf } from '../../src/queue/stops.ts';
 import { scheduleMessage } from '../../src/sending/schedule.ts';
 import { heldWrite, someoneWaits } from '../messages/fixtures.ts';
 import { firstDelivery, payloadFor, send, startPipeline, timeline } from '../support/delivery.ts';
@@ -238,6 +238,32 @@ describe.each(stores)('holds on %s', (store) => {
     } finally {
       await pipeline.close();
       await sink.close();
+    }
+  });
+});
+
+describe('a hold that is released while it puts aside', () => {
+  it('puts nothing more aside', async () => {
+    const { app, caller, clock, close } = await testApp();
+    try {
+      await waiting(app, caller, 'first@held.example', clock.now() + hourMs);
+      await queued(app, caller, 'second@held.example');
+      let released = Promise.resolve();
+      const named = { domain: 'held.example', message_id: null, delivery_id: null };
+      const scope = scopeOf({ organization_id: null, ...named });
+      // Asked for before the next half of the queue is: writes go one after the other.
+      const release = () => {
+        released = app.store.write(async (trx) => {
+          const { id = '' } = (await findHold(trx, 'scope', scope)) ?? {};
+          await markReleased(trx, id, clock.now());
+        });
+      };
+      const hold = await holdQueue(app, { domain: 'held.example' }, null, release);
+      await released;
+      expect(hold.held).toBe(1);
+      expect(await claim(app)).toEqual(['second@held.example']);
+    } finally {
+      await close();
     }
   });
 });

@@ -41,6 +41,19 @@ describe.each(stores)('batches on %s', (store) => {
   const post = (body: unknown, options = {}) =>
     api.post<BatchResult[]>('/v1/messages/batch', body, options);
 
+  it('a content that its messages share stays until the last of them is deleted', async () => {
+    const { app, caller } = test;
+    const { body } = await post(['a', 'b', 'c'].map((name) => to(`${name}@example.com`)));
+    const ids = body.map((result) => messageOf(result).id);
+    const left = async () => (await rowCounts(app)).contents;
+    const counts: unknown[] = [await left()];
+    for (const id of ids) {
+      await deleteMessage(app, caller, id);
+      counts.push(await left());
+    }
+    expect(counts).toEqual([1, 1, 1, 0]);
+  });
+
   it('answers 200 with one result for each entry, in order, each a message of its own', async () => {
     const { status, body } = await post([to('a@example.com'), to('b@example.com')]);
     expect(status).toBe(200);

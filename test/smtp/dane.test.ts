@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SmtpSinkOptions } from '../support/smtp-sink.ts';
 import { testCert, testKey } from '../support/test-cert.ts';
-import { authorityCert, forgedTls, mxCert, mxTls } from './smtp-certificates.ts';
+import { authorityCert, forgedTls, lentTls, mxCert, mxTls } from './smtp-certificates.ts';
 import { type MxHosts, mxHosts } from './smtp-mx-hosts.ts';
 
 let hosts: MxHosts;
@@ -97,6 +97,11 @@ describe('a server whose TLSA record', () => {
       'is of an authority that did not sign the certificate shown',
       [record(2, 0, 1, authorityCert)],
       { tls: forgedTls },
+    ],
+    [
+      'is of an authority, for a certificate that one signed which is no authority',
+      [record(2, 0, 1, authorityCert)],
+      { tls: lentTls },
     ],
     ['exists while STARTTLS is not offered', [record(3, 1, 1, mxCert)], { tls: false }],
   ];

@@ -49,8 +49,24 @@ oRnxo7cAe/uTq44CIGLZnKdPr6ie26edpgcBDHsUWrrM+ckhy7WsL25b3v5f
 -----END CERTIFICATE-----
 `;
 
+/** For mx1.test, signed with the key of `mxCert`, which is no authority. */
+const lentCert = `-----BEGIN CERTIFICATE-----
+MIIBbzCCARWgAwIBAgICEBAwCgYIKoZIzj0EAwIwEzERMA8GA1UEAwwIbXgxLnRl
+c3QwIBcNMjAwMTAxMDAwMDAwWhgPMjExOTEyMzEwMDAwMDBaMBQxEjAQBgNVBAMM
+CWxlbnQudGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABBFqrD/IgmJgu7PD
+IBZK8qkS2W1p4Oan47iQzmCLSkrrd8VFJRT5aFPdH1jWZqSWnDEIex0vyVmjPrn8
++SIhLsyjVjBUMAkGA1UdEwQCMAAwEwYDVR0RBAwwCoIIbXgxLnRlc3QwEwYDVR0l
+BAwwCgYIKwYBBQUHAwEwHQYDVR0OBBYEFBNh5tB+HClEQGC4NFfaX/G+ioSdMAoG
+CCqGSM49BAMCA0gAMEUCIEveW7aOnSxohoNwN5ILhgV4CteeAe53MwlJPRyT7+oA
+AiEA3iwF53+J7ut2h20aeHLUY2CL0jCzoo1nsCB6kU6PYIs=
+-----END CERTIFICATE-----
+`;
+
 /** What an impostor shows: the authority follows, but did not sign. */
 export const forgedTls = { key: mxKey, cert: forgedCert + authorityCert };
+
+/** What somebody shows who has a certificate of the authority, and signs others with it. */
+export const lentTls = { key: mxKey, cert: lentCert + mxCert + authorityCert };
 
 /** For the `tls` of a server: the chain with the authority, as DANE wants it (RFC 7672 3.1.2). */
 export const mxTls = { key: mxKey, cert: mxCert + authorityCert };

@@ -7,6 +7,7 @@ import { CapacityError } from '../../src/errors.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { bulkInsert, type Db, type Store, statement, tables } from '../../src/store/db.ts';
 import { groupWrites } from '../../src/store/group.ts';
+import { CountChanges, lastly } from '../../src/store/last-writes.ts';
 import { migrationStatus } from '../../src/store/migrate.ts';
 import { openStore } from '../../src/store/open.ts';
 import { postgresSchema } from '../support/postgres.ts';
@@ -163,6 +164,26 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     await expect(openStore(url, dataDir, systemClock)).rejects.toThrow(
       /newer version.*9999-future/,
     );
+  });
+
+  it('what a write gathered that then failed is in no later write', async () => {
+    const written: number[] = [];
+    const gather = (trx: Db, count: number) =>
+      lastly(
+        trx,
+        'probe',
+        () =>
+          new CountChanges<{ count: number }>(async (_trx, rows) => {
+            written.push(...rows.map((row) => row.count));
+          }),
+      ).add('one', { count });
+    const failed = store.write(async (trx) => {
+      gather(trx, 1);
+      throw new Error('refused');
+    });
+    await expect(failed).rejects.toThrow('refused');
+    await store.write(async (trx) => gather(trx, 2));
+    expect(written).toEqual([2]);
   });
 
   it('can tell that it is writable', async () => {

@@ -237,3 +237,15 @@ describe('a mail', () => {
     expect([...ids].filter((id) => id.startsWith('msg_'))).toHaveLength(5);
   });
 });
+
+describe('a program that stays', () => {
+  it('is sent away for no want of progress as long as its mails are taken', async () => {
+    service = await submissionService({}, { limits: { messageMs: 60_000 } });
+    const dialogue = await service.loggedIn();
+    for (let i = 0; i < 3; i++) {
+      expect(await submit(dialogue, mail())).toMatch(/^250 /);
+      await service.clock.advance(40_000);
+    }
+    expect(await dialogue.say('NOOP')).toMatch(/^250 /);
+  });
+});

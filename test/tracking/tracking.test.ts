@@ -44,6 +44,18 @@ describe.each(stores)('tracking on %s', (store) => {
     await world.pipeline.idle();
   };
 
+  it('an open leaves the time at which the mail was delivered', async () => {
+    const { app, caller, clock, ask } = world;
+    const { id } = await send(app, caller, 'ada@example.com', { email: html });
+    const [copy] = await world.copies(1);
+    await confirmed();
+    const deliveryOf = async () => (await getMessage(app, caller, id)).deliveries[0];
+    const { deliveredAt, terminalAt } = (await deliveryOf()) ?? {};
+    await clock.advance(minuteMs);
+    await ask(copy?.pixel ?? '');
+    expect(await deliveryOf()).toMatchObject({ status: 'read', deliveredAt, terminalAt });
+  });
+
   it('the ledger: a repeated open moves nothing, and a machine never does', async () => {
     const { app, caller, clock, ask } = world;
     const { id, tracking } = await send(app, caller, 'ada@example.com', { email: html });

@@ -196,6 +196,17 @@ describe.each(stores)('the health of an organization on %s', (store) => {
     });
   });
 
+  it('what comes in the hour of a resume, after it, counts anew', async () => {
+    await test.clock.advance(20 * minute);
+    await deliver(many(90, 'ok'), many(10, 'dead'));
+    await test.clock.advance(20 * minute);
+    await resumeSending(test.app, 'default');
+    await deliver(many(90, 'ok', 'example.net'), many(9, 'dead', 'example.net'));
+    expect(await status()).toBe('enabled');
+    await deliver(['ok-b@example.com', 'dead-b@example.com']);
+    expect((await organization()).pauseReason).toMatch(/^9.9% of the last 101 messages bounced/);
+  });
+
   it('queued mail waits as tenant-health and goes when it is resumed', async () => {
     const [message] = await deliver(['wait-a@example.com']);
     await pauseOrganization(test.app, 'default', { note: 'a look' });
