@@ -180,6 +180,15 @@ describe('refused is', () => {
     },
   );
 
+  test('a million elements beside those of a report', () => {
+    const padded = (count: number) =>
+      readDmarcReport(
+        Buffer.from(xml.toString().replace('</feedback>', `${'<a/>'.repeat(count)}</feedback>`)),
+      );
+    expect(padded(1_000)).not.toBeNull();
+    expect(padded(1_000_000)).toBeNull();
+  });
+
   function flip(bytes: Buffer, at: number): Buffer {
     const changed = Buffer.from(bytes);
     changed[at] = (changed[at] ?? 0) ^ 1;

@@ -62,6 +62,8 @@ export const dmarcLimits = {
   records: 10_000,
   /** Elements of one record, or of another part right below the root. */
   elements: 500,
+  /** Of the document: as many as 10 MB of real ones hold, and a third of the smallest. */
+  elementsInAll: 1_000_000,
   textCharacters: 1000,
   results: 20,
 } as const;
@@ -78,6 +80,7 @@ function* readParts(source: string): Generator<Element, void> {
   const open: Element[] = [];
   let depth = 0;
   let elements = 0;
+  let all = 0;
   for (const event of readXml(source)) {
     const current = open.at(-1);
     if (event.kind === 'text') {
@@ -90,6 +93,8 @@ function* readParts(source: string): Generator<Element, void> {
       }
       elements = depth === 2 ? 1 : elements + 1;
       if (elements > dmarcLimits.elements) throw new XmlFault('too many elements in one part');
+      all += 1;
+      if (all > dmarcLimits.elementsInAll) throw new XmlFault('too many elements');
       const element: Element = { name: event.name, text: '', children: [] };
       current?.children.push(element);
       open.push(element);
