@@ -1,7 +1,7 @@
 // Failed logins by address, IPv6 by its /64: who fails too often is sent away, in bounded memory.
-import { LRUCache } from 'lru-cache';
 import { networkOf } from '../../src/net/network-address.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
+import { recentlyUsed } from '../../src/runtime/recently-used.ts';
 
 const windowMs = 60_000;
 const mostAddresses = 10_000;
@@ -10,7 +10,7 @@ export class FailedLogins {
   readonly #clock: Clock;
   readonly #mostPerMinute: number;
   /** When each of the last failures of an address was, oldest first. */
-  readonly #failures = new LRUCache<string, number[]>({ max: mostAddresses });
+  readonly #failures = recentlyUsed<number[]>(mostAddresses);
 
   constructor(clock: Clock, mostPerMinute: number) {
     this.#clock = clock;

@@ -2,11 +2,11 @@
 // once each (a PEM costs more than an Ed25519 signature), read again from the store each second and
 // after every change by this process.
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
 import { ConfigError } from '../errors.ts';
 import type { DkimAlgorithm, SigningKey } from '../mime/dkim-key.ts';
 import { perApp } from '../runtime/per-app.ts';
+import { recentlyUsed } from '../runtime/recently-used.ts';
 import { findAnyKey, type SigningKeyRow, selectSigningKeys } from './queries.ts';
 
 const mostDomains = 5_000;
@@ -19,8 +19,8 @@ interface KnownKeys {
 
 class SigningKeys {
   readonly #app: App;
-  readonly #known = new LRUCache<string, KnownKeys>({ max: mostDomains });
-  readonly #parsed = new LRUCache<string, KeyObject>({ max: 2 * mostDomains });
+  readonly #known = recentlyUsed<KnownKeys>(mostDomains);
+  readonly #parsed = recentlyUsed<KeyObject>(2 * mostDomains);
 
   constructor(app: App) {
     this.#app = app;

@@ -30,6 +30,8 @@ const maxTtlMs = 3_600_000;
 const negativeTtlMs = 60_000;
 const maxCacheEntries = 10_000;
 const maxCacheBytes = 16 * 1024 * 1024;
+/** So that they are no more: a bound of entries would allot them all at once. */
+const leastEntryBytes = Math.ceil(maxCacheBytes / maxCacheEntries);
 
 type Outcome = { found: Found } | { error: DnsError };
 /** `expiresAtMs` in the terms of `clock.elapsed()`. */
@@ -39,7 +41,7 @@ type Entry = { outcome: Outcome; expiresAtMs: number };
 export type Answers = LRUCache<string, Entry>;
 
 export function createAnswers(): Answers {
-  return new LRUCache({ max: maxCacheEntries, maxSize: maxCacheBytes });
+  return new LRUCache({ maxSize: maxCacheBytes });
 }
 
 /** A look-up that asks only for what `answers` does not have. */
@@ -50,7 +52,11 @@ export function createLookup(ask: DnsAsker['ask'], clock: Clock, answers: Answer
     const { outcome, ttlMs, byteCount } = await resolveFresh(ask, name, type);
     if (ttlMs > 0) {
       const expiresAtMs = clock.elapsed() + ttlMs;
-      answers.set(key, { outcome, expiresAtMs }, { size: byteCount + key.length });
+      answers.set(
+        key,
+        { outcome, expiresAtMs },
+        { size: Math.max(byteCount + key.length, leastEntryBytes) },
+      );
     }
     return outcome;
   }

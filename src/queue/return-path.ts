@@ -1,13 +1,13 @@
 // What goes out with each transaction of a message, so that reports can prove to be about it: the return
 // path `bounce+<token>@<return-path host>` (VERP), and the field `X-Service-Token`. Their tokens name the
 // transaction and are signed, so that nobody can make a report of what was not sent to them. Whom a report then means is src/reports/reported-copies.ts.
-import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { findReturnPath } from '../domains/queries.ts';
 import type { MessageRow } from '../messages/queries.ts';
 import { copyTokenField } from '../mime/header-encoding.ts';
 import { perApp } from '../runtime/per-app.ts';
+import { recentlyUsed } from '../runtime/recently-used.ts';
 
 const purpose = 'bounce';
 const mostHosts = 10_000;
@@ -18,7 +18,7 @@ const deliveryIdCharacters = 28;
 const transactionForm = /^dlv_[0-9a-hjkmnp-tv-z]{24}[0-9a-v]?$/;
 
 /** The return path of a domain never changes, so that it is looked up once. */
-const hostsOf = perApp((_app: App) => new LRUCache<string, string>({ max: mostHosts }));
+const hostsOf = perApp((_app: App) => recentlyUsed<string>(mostHosts));
 
 /** Undefined for a domain that is gone. */
 export async function returnPathHost(app: App, domainId: string): Promise<string | undefined> {

@@ -1,8 +1,8 @@
 // Which bodies were stored lately, so that a body is stored once however many messages share it. In
 // memory rather than by a unique index on a digest: random index keys halve the accept rate
 // (docs/decisions.md, "Store"). What a restart forgets is stored once more, nothing else.
-import { LRUCache } from 'lru-cache';
 import { keepContents } from '../messages/content-queries.ts';
+import { recentlyUsed } from '../runtime/recently-used.ts';
 import type { Db } from '../store/db.ts';
 
 /** Bodies recur within a mailing; ten times as many would crowd the caches of the processor. */
@@ -22,7 +22,7 @@ export interface RecentContents {
  * Returns the view of one run of a transaction; what it remembers after a rollback is found missing.
  */
 export function recentContents(): (trx: Db) => RecentContents {
-  const ids = new LRUCache<string, string>({ max: mostRemembered });
+  const ids = recentlyUsed<string>(mostRemembered);
   return (trx) => {
     const usable = new Map<string, string>();
     return {

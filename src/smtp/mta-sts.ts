@@ -7,6 +7,7 @@ import type { Connector } from '../net/dial.ts';
 import { type Dns, DnsError } from '../net/dns.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
+import { recentlyUsed } from '../runtime/recently-used.ts';
 import type { KeptPolicies, KeptPolicy } from './mta-sts-fetch.ts';
 import { fetchPolicyText } from './mta-sts-fetch.ts';
 
@@ -53,6 +54,8 @@ interface Entry {
 /** Domains with a policy; beyond, those not used for longest are fetched again. */
 const maxPolicies = 10_000;
 const maxPolicyBytes = 32 * 1024 * 1024;
+/** So that they are no more: a bound of entries would allot them all at once. */
+const leastPolicyBytes = Math.ceil(maxPolicyBytes / maxPolicies);
 const maxFailures = 10_000;
 const maxWithoutPolicy = 10_000;
 const maxLines = 1_000;
@@ -118,7 +121,7 @@ async function findId(dns: Dns, domain: string, failures: RecentFailures): Promi
  */
 class RecentFailures {
   readonly #clock: Clock;
-  readonly #until = new LRUCache<string, number>({ max: maxFailures });
+  readonly #until = recentlyUsed<number>(maxFailures);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -148,8 +151,8 @@ class RecentFailures {
  */
 class KnownPolicies {
   readonly #store: KeptPolicies | undefined;
-  readonly #known = new LRUCache<string, Entry>({ max: maxPolicies, maxSize: maxPolicyBytes });
-  readonly #without = new LRUCache<string, true>({ max: maxWithoutPolicy });
+  readonly #known = new LRUCache<string, Entry>({ maxSize: maxPolicyBytes });
+  readonly #without = recentlyUsed<true>(maxWithoutPolicy);
   readonly #looking = new Map<string, Promise<Entry | undefined>>();
 
   constructor(store: KeptPolicies | undefined) {
@@ -189,7 +192,8 @@ class KnownPolicies {
   }
 
   #set(domain: string, entry: Entry, text: string): void {
-    this.#known.set(domain, entry, { size: text.length + domain.length });
+    const size = Math.max(text.length + domain.length, leastPolicyBytes);
+    this.#known.set(domain, entry, { size });
   }
 }
 

@@ -11,8 +11,9 @@
 //   any    | a change by this process (`forget`)                        | nothing is kept
 //
 // What was being read meanwhile is answered, and not kept: it may be of the time before the change.
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../runtime/clock.ts';
+import { recentlyUsed } from '../runtime/recently-used.ts';
 import type { Db, Store } from './db.ts';
 
 const recheckMs = 500;
@@ -30,7 +31,7 @@ export class KnownRows<Row extends {}> {
   constructor(clock: Clock, most: number, countChanges: () => Promise<number>) {
     this.#clock = clock;
     this.#countChanges = countChanges;
-    this.#rows = new LRUCache({ max: most });
+    this.#rows = recentlyUsed(most);
   }
 
   /** Whether `refresh` comes before `get`. */

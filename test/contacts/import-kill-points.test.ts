@@ -59,8 +59,9 @@ async function expectWhole(test: TestApp, told: string): Promise<void> {
     const listed = tag === '' ? contacts : await count(test, sql`contact_tags where tag = ${tag}`);
     expect([tag, counted], told).toEqual([tag, listed]);
   }
-  const wordless = sql`contacts where name is not null and not exists
-    (select 1 from contact_words where contact_id = contacts.id)`;
+  // Hashed, whatever PostgreSQL believes of tables that grew just now: joined row by row it took a minute once.
+  const wordless = sql`contacts where name is not null
+    and id not in (select contact_id from contact_words)`;
   expect(await count(test, wordless), told).toBe(0);
 }
 

@@ -33,15 +33,21 @@ const resolveFrom = createRequire(import.meta.url).resolve;
 /** vitest's globalSetup: provides `postgresUrl`; the returned function stops the server. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_PG_URL;
-  if (given) {
-    const { url, drop } = await postgresDatabase(given);
-    project.provide('postgresUrl', url);
-    return drop;
-  }
-  const server = await startPostgres();
+  const server = given ? await postgresDatabase(given) : await startPostgres();
+  await runOn(server.url, noteOfDefinitions);
   project.provide('postgresUrl', server.url);
-  return server.stop;
+  return 'stop' in server ? server.stop : server.drop;
 }
+
+/** Who changes a definition notes the schema: postgres-pool.ts asks whether a schema is still as it was. */
+const noteOfDefinitions = `
+  create table public.redefined_schemas (name text primary key);
+  create function public.note_definition() returns event_trigger language plpgsql as $$
+    begin
+      insert into public.redefined_schemas select current_schema() where current_schema() <> 'public'
+        on conflict do nothing;
+    end $$;
+  create event trigger note_definition on ddl_command_end execute function public.note_definition()`;
 
 /** Starts a server of our own, which lasts no longer than this process. */
 export async function startPostgres(): Promise<{ url: string; stop: () => Promise<void> }> {

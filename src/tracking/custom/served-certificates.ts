@@ -1,16 +1,16 @@
 // The certificates that TLS is spoken with, by the name that a client asks for (SNI, RFC 6066 3). Each is
 // decrypted and parsed once; a new one of the same host takes its place.
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { LRUCache } from 'lru-cache';
 import type { App } from '../../app.ts';
 import { perApp } from '../../runtime/per-app.ts';
+import { recentlyUsed } from '../../runtime/recently-used.ts';
 import { servedHost } from './active-hosts.ts';
 import { keyContext } from './key-context.ts';
 import { findCertificate } from './queries.ts';
 
 const mostContexts = 1_000;
 
-const contexts = perApp((_app: App) => new LRUCache<string, SecureContext>({ max: mostContexts }));
+const contexts = perApp((_app: App) => recentlyUsed<SecureContext>(mostContexts));
 
 /**
  * Null for a name that is no host of ours, or has no certificate.
