@@ -181,6 +181,17 @@ describe.each(stores)('stats on %s', (store) => {
     });
   });
 
+  it('by domain, of the days of the range alone', async () => {
+    await accept(test.app, test.caller, many(1, 'wait', 'monday.example'));
+    await test.clock.advance(24 * hour);
+    await accept(test.app, test.caller, many(1, 'wait', 'tuesday.example'));
+    const names = async (query: object) => (await domains(query)).map(({ domain }) => domain);
+    const monday = { startDate: '2026-01-05', endDate: '2026-01-05' };
+    expect(await names(monday)).toEqual(['monday.example']);
+    expect(await names({ startDate: '2026-01-06' })).toEqual(['tuesday.example']);
+    expect(await names({})).toEqual(['monday.example', 'tuesday.example']);
+  });
+
   it('by domain, the largest first; beyond 200 of a day they share a line', async () => {
     const strangers = Array.from({ length: 205 }, (_, index) => `wait@d${index}.example`);
     await outcomes.deliver(test.caller, [...many(3, 'dead'), ...strangers]);
