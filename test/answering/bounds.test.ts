@@ -14,8 +14,9 @@ type World = ReturnType<typeof eachApi>;
 
 /** A key that only proposes in the mailbox. */
 async function agentOf({ test, api }: World, { id }: Desk): Promise<HttpApi> {
-  const input = { role: 'developer', constraints: { mailboxIds: [id] }, name: 'agent' } as const;
-  const { key } = await createKey(test.app, test.operator, { ...input, sendMode: 'approval' });
+  const constraints = { mailboxIds: [id] };
+  const input = { role: 'developer', name: 'agent', sendMode: 'approval' } as const;
+  const { key } = await createKey(test.app, test.operator, { ...input, constraints });
   return api.as(key ?? '');
 }
 

@@ -8,6 +8,7 @@ import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { updateMailbox } from '../../src/mailboxes/mailboxes.ts';
 import { lockMailboxes } from '../../src/mailboxes/queries.ts';
+import { holdDrafts } from '../../src/threads/draft-queries.ts';
 import type { Thread } from '../../src/threads/schema.ts';
 import { heldWrite, someoneWaits } from '../messages/fixtures.ts';
 import { type RunningPipeline, startPipeline } from '../support/delivery.ts';
@@ -216,6 +217,15 @@ describe.each(stores)('mail from a mailbox on %s', (store) => {
       expect((await api.delete(url(made.id))).status).toBe(200);
       expect((await api.get(url(made.id))).status).toBe(404);
       expect((await api.delete(url(made.id))).status).toBe(404);
+    });
+
+    it('changed within the millisecond of their making are not what a send has read', async () => {
+      const { id, updatedAt } = await make();
+      const read = { id, updatedAt: Date.parse(updatedAt) };
+      const held = () => test.app.store.write((trx) => holdDrafts(trx, [read]));
+      expect([...(await held()).keys()]).toEqual([id]);
+      await change(id, { text: 'y' });
+      expect([...(await held()).keys()]).toEqual([]);
     });
 
     it('begin a thread in drafts, which goes with the last of them', async () => {

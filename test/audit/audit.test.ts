@@ -22,6 +22,7 @@ import {
   updateOrganization,
 } from '../../src/organizations/organizations.ts';
 import { createSender, deleteSender, updateSender } from '../../src/senders/senders.ts';
+import { createGroup, updateGroup } from '../../src/unsubscribe-groups/groups.ts';
 import { otherOrganization } from '../messages/fixtures.ts';
 import { type HttpApi, httpApi } from '../support/http-client.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
@@ -197,6 +198,13 @@ describe.each(stores)('the audit on %s', (store) => {
       tell('sender.updated', sender.id, { email, isActive: { before: true, after: false } });
       await deleteSender(app, caller, sender.id);
       tell('sender.deleted', sender.id, { email });
+
+      const group = await createGroup(app, caller, { name: 'News' });
+      tell('unsubscribe-group.created', group.id, { name: 'News' });
+      await updateGroup(app, caller, group.id, { description: 'Once a month' });
+      tell('unsubscribe-group.updated', group.id, {
+        description: { before: null, after: 'Once a month' },
+      });
 
       const slug = 'office';
       const address = `${name}@example.com`;

@@ -41,6 +41,8 @@ describe.each(stores)('a block made while mail is queued, on %s', (store) => {
   it('stops what has not been attempted: failed, suppressed, in the words of the accept', async () => {
     const { id } = await send(test.app, test.caller, 'Ada@example.com');
     const { id: blockId } = await block('aDA@example.com');
+    await test.clock.advance(minute);
+    const ended = new Date(test.clock.now()).toISOString();
     await run();
     const { status, deliveries } = await message(id);
     expect(status).toBe('failed');
@@ -51,6 +53,8 @@ describe.each(stores)('a block made while mail is queued, on %s', (store) => {
         errorCode: 'suppressed',
         errorMessage: expect.stringContaining(`svc blocks delete ${blockId}`),
         errorDetails: { blockId, reason: 'manual' },
+        terminalAt: ended,
+        updatedAt: ended,
         scheduling: null,
         attempts: [],
       },

@@ -1,10 +1,10 @@
 // svc daemon as a process, and the commands that work beside it through the store alone.
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type CliWorkspace, cliWorkspace, initializedWorkspace } from '../support/cli.ts';
 
 interface Ready {
   httpUrl: string;
@@ -12,14 +12,7 @@ interface Ready {
   pid: number;
 }
 
-let cli: CliWorkspace;
-beforeEach(() => {
-  cli = cliWorkspace();
-});
-afterEach(() => cli.close());
-
 const firstKey = /svc_live_[0-9A-Za-z]{38}/;
-const firstKeyFile = () => join(cli.env.SVC_DATA_DIR ?? '', 'first-key');
 
 interface Running {
   child: ChildProcess;
@@ -30,7 +23,7 @@ interface Running {
 }
 
 /** Resolves when the log says ready. @throws Error with the log if it ends before. */
-function startDaemon(args: readonly string[] = []): Promise<Running> {
+function startDaemon(cli: CliWorkspace, args: readonly string[] = []): Promise<Running> {
   const child = cli.start(['daemon', ...args]);
   const output = { stdout: '', stderr: '' };
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
@@ -48,78 +41,69 @@ function startDaemon(args: readonly string[] = []): Promise<Running> {
 }
 
 describe('the process', () => {
-  test('writes the ready file, stops in order at SIGTERM with 0 and removes it', async () => {
-    const file = join(cli.directory, 'ready.json');
-    const { child, ready, ended, output } = await startDaemon(['--ready-file', 'ready.json']);
-    expect((await fetch(`${ready.httpUrl}/readyz`)).status).toBe(200);
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
-      msg: 'ready',
-      httpUrl: ready.httpUrl,
-      smtpPort: ready.smtpPort,
-    });
-    child.kill('SIGTERM');
-    expect(await ended).toBe(0);
-    expect(existsSync(file)).toBe(false);
-    expect(output.stderr).toContain('"msg":"stopped"');
-  });
-
-  test('takes the Ctrl-C of a terminal that npm repeats for one', async () => {
-    const { child, ended } = await startDaemon();
-    child.kill('SIGINT');
-    child.kill('SIGINT');
-    expect(await ended).toBe(0);
-  });
-
-  test('ends at once at a second signal, whatever is in flight', async () => {
-    const { child, ready, ended, output } = await startDaemon();
-    const { hostname, port } = new URL(ready.httpUrl);
-    const client = connect(Number(port), hostname);
-    client.on('error', () => {});
-    await new Promise<void>((resolve) => client.once('connect', resolve));
-    // A request that is in work, as its key is right, and whose body never ends.
-    while (!output.stderr.includes(firstKeyFile())) {
-      await new Promise((resolve) => child.stderr?.once('data', resolve));
-    }
-    const [key] = firstKey.exec(readFileSync(firstKeyFile(), 'utf8')) ?? [];
-    const head = `Host: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json`;
-    client.write(`POST /v1/messages HTTP/1.1\r\n${head}\r\nContent-Length: 9\r\n\r\n{`);
-    await fetch(`${ready.httpUrl}/healthz`);
-    child.kill('SIGTERM');
-    while (!output.stderr.includes('stopping')) {
-      await new Promise((resolve) => child.stderr?.once('data', resolve));
-    }
-    const again = setInterval(() => child.kill('SIGTERM'), 50);
-    expect(await ended).toBe(130);
-    clearInterval(again);
-    client.destroy();
-  });
-
-  test('leaves the first key in a file of its owner, once, and never logs it', async () => {
-    const file = firstKeyFile();
-    const first = await startDaemon();
+  // The first start, asked to end, and the second, where the user types Ctrl-C.
+  let home: CliWorkspace;
+  let dataDir: string;
+  let first: Running;
+  let second: Running;
+  const seen = {
+    readyz: 0,
+    readyFile: '',
+    keyFile: '',
+    codes: [] as (number | null)[],
+    isReadyFileLeft: true,
+  };
+  beforeAll(async () => {
+    home = cliWorkspace();
+    dataDir = home.env.SVC_DATA_DIR ?? '';
+    const readyFile = join(home.directory, 'ready.json');
+    first = await startDaemon(home, ['--ready-file', 'ready.json']);
+    seen.readyz = (await fetch(`${first.ready.httpUrl}/readyz`)).status;
+    seen.readyFile = readFileSync(readyFile, 'utf8');
     first.child.kill('SIGTERM');
-    await first.ended;
-    const text = readFileSync(file, 'utf8');
-    const [key = ''] = firstKey.exec(text) ?? [];
-    expect(text).toMatch(/^ +curl .*X-API-Key: svc_live_/m);
+    seen.codes.push(await first.ended);
+    seen.isReadyFileLeft = existsSync(readyFile);
+    seen.keyFile = readFileSync(join(dataDir, 'first-key'), 'utf8');
+    second = await startDaemon(home);
+    second.child.kill('SIGINT');
+    second.child.kill('SIGINT');
+    seen.codes.push(await second.ended);
+  });
+  afterAll(() => home.close());
+
+  test('writes the ready file, stops in order at SIGTERM with 0 and removes it', () => {
+    const { httpUrl, smtpPort } = first.ready;
+    expect(seen.readyz).toBe(200);
+    expect(JSON.parse(seen.readyFile)).toMatchObject({ msg: 'ready', httpUrl, smtpPort });
+    expect(seen.codes[0]).toBe(0);
+    expect(seen.isReadyFileLeft).toBe(false);
+    expect(first.output.stderr).toContain('"msg":"stopped"');
+  });
+
+  test('takes the Ctrl-C of a terminal that npm repeats for one', () => {
+    expect(seen.codes[1]).toBe(0);
+  });
+
+  test('leaves the first key in a file of its owner, once, and never logs it', () => {
+    const file = join(dataDir, 'first-key');
+    const [key = ''] = firstKey.exec(seen.keyFile) ?? [];
+    expect(seen.keyFile).toMatch(/^ +curl .*X-API-Key: svc_live_/m);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(first.output.stdout).toBe('');
     expect(first.output.stderr).not.toContain(key);
     expect(first.output.stderr).toContain(`"file":"${file}"`);
-    const second = await startDaemon();
-    second.child.kill('SIGTERM');
-    await second.ended;
     expect(second.output.stdout).toBe('');
     expect(second.output.stderr).not.toContain(file);
-    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(readFileSync(file, 'utf8')).toBe(seen.keyFile);
   });
+});
 
-  test('is refused where another one runs: 7', async () => {
-    await startDaemon();
-    const { code, stderr } = await cli.run(['daemon']);
-    expect(code).toBe(7);
-    expect(stderr).toMatch(/^svc: Another svc daemon \(pid \d+\) already runs/);
+describe('a start that fails', () => {
+  let cli: CliWorkspace;
+  beforeAll(() => {
+    cli = cliWorkspace();
   });
+  afterAll(() => cli.close());
 
   test('stops at a mistake in the configuration with one readable line: 2', async () => {
     const { code, stderr } = await cli.run(['daemon'], { env: { SVC_LOG_LEVEL: 'loud' } });
@@ -141,71 +125,87 @@ describe('the process', () => {
   });
 });
 
-describe('messages send --wait', () => {
-  const hello = ['--subject', 'Hello', '--text', 'Hello'];
+const hello = ['--to', 'inbox@sandbox.test', '--subject', 'Hello', '--text', 'Hello'];
 
-  test('follows a message to its delivery and ends with 0', async () => {
-    await startDaemon();
-    const args = ['messages', 'send', '--to', 'inbox@sandbox.test', ...hello, '--wait'];
-    const { code, stdout } = await cli.run(args);
+describe('where a daemon runs', () => {
+  let beside: CliWorkspace;
+  let daemon: Running;
+  beforeAll(async () => {
+    beside = await initializedWorkspace();
+    daemon = await startDaemon(beside);
+  });
+  afterAll(() => beside.close());
+
+  test('another one is refused: 7', async () => {
+    const { code, stderr } = await beside.run(['daemon']);
+    expect(code).toBe(7);
+    expect(stderr).toMatch(/^svc: Another svc daemon \(pid \d+\) already runs/);
+  });
+
+  test('a restore is refused: 5', async () => {
+    await beside.json(['backup', 'backup.db']);
+    const { code, stderr } = await beside.run(['restore', 'backup.db', '--yes']);
+    expect(code).toBe(5);
+    expect(stderr).toContain('daemon');
+  });
+
+  test('messages send --wait follows a message to its delivery and ends with 0', async () => {
+    const { code, stdout } = await beside.run(['messages', 'send', ...hello, '--wait']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ +\d+\.\d s {2}inbox@sandbox\.test {2}delivered\b/m);
     expect(stdout).toMatch(/^status +delivered$/m);
   });
 
-  test('ends with 8 when it bounces, in the words of the remote server', async () => {
-    await startDaemon();
-    const args = ['messages', 'send', '--to', 'bounced@simulator.test', ...hello, '--wait'];
-    const text = await cli.run(args);
+  test('… and with 8 when it bounces, in the words of the remote server', async () => {
+    const bounced = ['--to', 'bounced@simulator.test', ...hello.slice(2), '--wait'];
+    const text = await beside.run(['messages', 'send', ...bounced]);
     expect(text.code).toBe(8);
     expect(text.stderr).toMatch(/^svc: msg_\w+ bounced: .*550/);
-    const json = await cli.run([...args, '--json']);
+    const json = await beside.run(['messages', 'send', ...bounced, '--json']);
     expect(json.code).toBe(8);
     expect(JSON.parse(json.stdout)).toMatchObject({ status: 'bounced' });
     expect(JSON.parse(json.stderr)).toMatchObject({ _tag: 'ExpectationError' });
   });
 
-  test('ends with 8 when the time is over, and without a daemon nothing is lost', async () => {
-    await cli.json(['init']);
-    const args = ['messages', 'send', '--to', 'inbox@sandbox.test', ...hello];
-    const { code, stderr } = await cli.run([...args, '--wait', '--timeout', '0.2']);
+  test('… and never suspects the daemon, though it does not get the message away', async () => {
+    await beside.json(['queue', 'hold', '--domain', 'sandbox.test']);
+    const short = ['--wait', '--timeout', '0.2'];
+    const { code, stderr } = await beside.run(['messages', 'send', ...hello, ...short]);
+    await beside.json(['queue', 'release', '--domain', 'sandbox.test']);
+    expect(code).toBe(8);
+    expect(stderr).not.toContain('daemon');
+    expect(stderr).toMatch(/^svc: msg_\w+ is still pending/);
+  });
+
+  test('a message is queued without a warning, and with one once the daemon was killed', async () => {
+    expect((await beside.run(['messages', 'send', ...hello])).stdout).not.toContain('no daemon');
+    daemon.child.kill('SIGKILL');
+    await daemon.ended;
+    const { stdout } = await beside.run(['messages', 'send', ...hello]);
+    daemon = await startDaemon(beside);
+    expect(stdout).toContain('It is queued, but no daemon runs');
+  });
+});
+
+describe('where no daemon ever ran', () => {
+  let cli: CliWorkspace;
+  beforeAll(async () => {
+    cli = await initializedWorkspace();
+  });
+  afterAll(() => cli.close());
+
+  test('messages send says that it is queued', async () => {
+    const { stdout } = await cli.run(['messages', 'send', ...hello]);
+    expect(stdout).toContain('It is queued, but no daemon runs');
+    expect(await cli.json(['messages', 'send', ...hello])).toMatchObject({ status: 'pending' });
+  });
+
+  test('… and with --wait ends with 8 when the time is over, and nothing is lost', async () => {
+    const short = ['--wait', '--timeout', '0.2'];
+    const { code, stderr } = await cli.run(['messages', 'send', ...hello, ...short]);
     expect(code).toBe(8);
     const [atOnce, atTheEnd] = stderr.split('\n');
     expect(atOnce).toMatch(/^warning: It is queued, but no daemon runs on this store/);
     expect(atTheEnd).toMatch(/^svc: msg_\w+ is still pending: no daemon runs$/);
   });
-});
-
-describe('without --wait', () => {
-  const args = ['messages', 'send', '--to', 'inbox@sandbox.test', '--subject', 'S', '--text', 'T'];
-
-  test('says that it is queued where no daemon runs, also after one has run', async () => {
-    await cli.json(['init']);
-    expect((await cli.run(args)).stdout).toContain('It is queued, but no daemon runs');
-    const { child, ended } = await startDaemon();
-    expect((await cli.run(args)).stdout).not.toContain('no daemon');
-    child.kill('SIGKILL');
-    await ended;
-    expect((await cli.run(args)).stdout).toContain('It is queued, but no daemon runs');
-    expect(await cli.json(args)).toMatchObject({ status: 'pending' });
-  });
-
-  test('never suspects a daemon that runs, though it does not get the message away', async () => {
-    await startDaemon();
-    await cli.json(['queue', 'hold', '--domain', 'sandbox.test']);
-    const { code, stderr } = await cli.run([...args, '--wait', '--timeout', '0.2']);
-    expect(code).toBe(8);
-    expect(stderr).not.toContain('daemon');
-    expect(stderr).toMatch(/^svc: msg_\w+ is still pending/);
-  });
-});
-
-test('a restore is refused while the daemon runs: 5', async () => {
-  await cli.json(['init']);
-  await cli.run(['backup', 'backup.db']);
-  await startDaemon();
-  await cli.json(['backup', 'backup.db', '--overwrite']);
-  const { code, stderr } = await cli.run(['restore', 'backup.db', '--yes']);
-  expect(code).toBe(5);
-  expect(stderr).toContain('daemon');
 });

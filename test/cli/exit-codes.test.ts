@@ -36,9 +36,19 @@ const refusals: [string, number, string[], string][] = [
   ],
 ];
 
-describe.each(refusals)('%s ends with %i', (_, code, args, tag) => {
-  test('and text on standard error, of a process of its own', async () => {
-    const result = await finished(cli.start(args));
+/** One of each code, and of each place that finds the mistake: oclif, the session, the command. */
+const ofProcesses = [
+  'an unknown command',
+  'a destructive command without --yes',
+  'a configuration that is missing',
+  'something that is not there',
+  'a name that is taken',
+];
+
+describe.each(refusals)('%s ends with %i', (name, code, args, tag) => {
+  test('and text on standard error, for some as a process of its own', async () => {
+    const isAlone = ofProcesses.includes(name);
+    const result = await (isAlone ? finished(cli.start(args)) : cli.run(args));
     expect(result).toMatchObject({ code, stdout: '' });
     expect(result.stderr).toMatch(/^svc: \S/);
     expect(result.stderr).not.toContain('    at ');

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
 import { finished, repository } from '../support/cli.ts';
 import {
@@ -18,16 +18,24 @@ interface Page {
 }
 
 let home: DaemonHome;
+/** Null where a test has ended it. */
+let running: DaemonProcess | null = null;
 let daemon: DaemonProcess;
 let sendmail: string;
-beforeAll(async () => {
+beforeAll(() => {
   home = daemonHome();
-  daemon = await home.start();
   // As it would stand in for /usr/sbin/sendmail.
   sendmail = join(home.cli.directory, 'sendmail');
   symlinkSync(join(repository, 'bin/sendmail'), sendmail);
-}, 30_000);
-afterAll(() => home.close());
+});
+beforeEach(async () => {
+  running ??= await home.start();
+  daemon = running;
+});
+afterAll(async () => {
+  running = null;
+  await home.close();
+});
 
 async function call(args: readonly string[], input: string, env: Record<string, string> = {}) {
   const { directory, env: own } = home.cli;
@@ -36,6 +44,11 @@ async function call(args: readonly string[], input: string, env: Record<string, 
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   return result;
+}
+
+/** The same by `svc sendmail`, which bin/sendmail becomes, in the process of all commands. */
+function callHere(args: readonly string[], input: string, env: Record<string, string> = {}) {
+  return home.cli.run(['sendmail', ...args], { input, env });
 }
 
 async function lastMessage(): Promise<Message> {
@@ -122,7 +135,7 @@ describe('a mail is taken in silence and delivered', () => {
   });
 
   it('prints the object of the API with --json', async () => {
-    const { code, stdout } = await call(['--json', 'ada@example.com'], 'hello\n');
+    const { code, stdout } = await callHere(['--json', 'ada@example.com'], 'hello\n');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       from: { email: 'hello@sandbox.test' },
@@ -151,32 +164,33 @@ describe('the exit code says why not', () => {
     ['a From that is not ours', 77, to, 'From: me@stranger.example\n\nx\n', {}],
     ['a configuration that is none', 78, to, good, { SVC_HTTP_PORT: 'x' }],
   ] as const)('%s: %i', async (_what, expected, args, input, env) => {
-    const { code, stdout, stderr } = await home.cli.run(['sendmail', ...args], { input, env });
+    const { code, stdout, stderr } = await callHere(args, input, env);
     expect([code, stdout]).toEqual([expected, '']);
     expect(stderr).toMatch(/^svc: .+/);
   });
 
   it('a key that was used with other content: 65; the same again: 0', async () => {
     const mail = (text: string) => `X-Service-Idempotency-Key: k1\n${good}${text}\n`;
-    const first = await call(['-v', ...to], mail('one'));
-    const again = await call(['-v', ...to], mail('one'));
+    const first = await callHere(['-v', ...to], mail('one'));
+    const again = await callHere(['-v', ...to], mail('one'));
     expect([again.code, again.stdout]).toEqual([0, first.stdout]);
-    expect((await call(to, mail('two'))).code).toBe(65);
+    expect((await callHere(to, mail('two'))).code).toBe(65);
   });
 
   it('a paused organization: 77; a day without room: 75', async () => {
     const { cli } = home;
     const noRoom = { SVC_PLANS: '{"self-hosted":{"dailyEmails":0}}' };
-    expect((await call(to, good, noRoom)).code).toBe(75);
+    expect((await callHere(to, good, noRoom)).code).toBe(75);
     await cli.json(['orgs', 'pause', 'default']);
-    expect((await call(to, good)).code).toBe(77);
+    expect((await callHere(to, good)).code).toBe(77);
     await cli.json(['orgs', 'resume', 'default']);
   });
 });
 
 it('with the daemon stopped the mail waits, and says so', async () => {
+  running = null;
   await daemon.stop();
-  const { code, stderr } = await call(['inbox@sandbox.test'], 'Subject: later\n\nx\n');
+  const { code, stderr } = await callHere(['inbox@sandbox.test'], 'Subject: later\n\nx\n');
   const { id } = await lastMessage();
   expect([code, stderr]).toEqual([
     0,
@@ -189,7 +203,6 @@ it('with the daemon stopped the mail waits, and says so', async () => {
   };
   await until(delivered, 'delivered after the start');
   await daemon.kill();
-  const afterCrash = await call(['inbox@sandbox.test'], 'Subject: later\n\nx\n');
+  const afterCrash = await callHere(['inbox@sandbox.test'], 'Subject: later\n\nx\n');
   expect(afterCrash.stderr).toContain('no daemon runs here');
-  daemon = await home.start();
 });

@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EmailProjection, Message } from '../../src/messages/schema.ts';
-import { finished } from '../support/cli.ts';
 import { type DaemonHome, daemonHome, until } from '../support/daemon-process.ts';
 
 /** No text in any encoding. */
@@ -46,7 +45,7 @@ test('@last is the message that was sent last', async () => {
 });
 
 test('--raw writes the mail, of what was sent and of what came in', async () => {
-  const raw = (await output('@last', '--raw')).toString();
+  const raw = (await home.cli.run(['messages', 'show', '@last', '--raw'])).stdout;
   expect(raw).toMatch(/^DKIM-Signature: /);
   expect(raw).toContain('Subject: Files\r\n');
   const came = (await output(received.id, '--raw')).toString();
@@ -65,7 +64,7 @@ test.each([['sent'], ['received']])(
 );
 
 test('an attachment that is not there is exit code 3, --raw with --json 2', async () => {
-  const end = await finished(home.cli.start(['messages', 'show', '@last', '--attachment', '3']));
+  const end = await home.cli.run(['messages', 'show', '@last', '--attachment', '3']);
   expect(end.code).toBe(3);
   expect((await home.cli.run(['messages', 'show', '@last', '--raw', '--json'])).code).toBe(2);
 });

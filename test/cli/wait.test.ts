@@ -11,7 +11,7 @@ import { type DaemonHome, type DaemonProcess, daemonHome } from '../support/daem
 let home: DaemonHome;
 let daemon: DaemonProcess;
 beforeAll(async () => {
-  home = daemonHome();
+  home = daemonHome({}, { isEmpty: true });
   daemon = await home.start();
 });
 afterAll(() => home.close());

@@ -51,6 +51,21 @@ describe.each(stores)('contacts on %s', (store) => {
     expect(both.body.identities[0]?.id).toBe(ada.identities[0]?.id);
   });
 
+  it('an address that is named twice, in other cases of letters, is its once, as it came first', async () => {
+    const twice = ['Ada@example.com', 'ada@EXAMPLE.com', 'a2@example.com'].map((identifier) => ({
+      channel: 'email',
+      identifier,
+    }));
+    const ada = await make({ identities: twice });
+    const changed = await patch(ada.id, { identities: twice });
+    for (const { identities } of [ada, changed.body]) {
+      expect(identities.map(({ identifier }) => identifier)).toEqual([
+        'Ada@example.com',
+        'a2@example.com',
+      ]);
+    }
+  });
+
   it('4.5 POST tags: they are added and kept, each once; one that it lacks is ignored; 100 are the most', async () => {
     const { id } = await make({ email: 'ada@example.com', tags: ['a', 'b', 'a'] });
     const added = await api.post<Contact>(`${path}/${id}/tags`, { tags: ['c', 'a'] });

@@ -306,6 +306,13 @@ describe.each(stores)('conversations on %s', (store) => {
     expect(await names()).toEqual(['Ada']);
   });
 
+  it('a contact is of it by an address in any case of letters', async () => {
+    await api.post('/v1/contacts', { email: 'Ada@example.com', name: 'Ada' });
+    const { id } = await make();
+    await sendInto(id, {}, { to: [{ email: 'aDA@EXAMPLE.com' }] });
+    expect((await show(id)).contacts.map(({ name }) => name)).toEqual(['Ada']);
+  });
+
   it('shows 20 contacts, those that came first', async () => {
     const { id } = await make();
     const contacts: string[] = [];

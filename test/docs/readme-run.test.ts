@@ -42,11 +42,12 @@ let environment: Record<string, string>;
 
 beforeAll(async () => {
   dns = await startDnsServer();
-  home = daemonHome({
+  const env = {
     SVC_DNS_SERVERS: JSON.stringify([dns.address]),
     SVC_SMTP_SUBMISSION_ENABLED: 'true',
     SVC_SMTP_SUBMISSION_PORT: '0',
-  });
+  };
+  home = daemonHome(env, { isEmpty: true });
   typedHere = await typedSvc(home.cli);
   environment = { ...home.cli.env, ...typedHere.env };
   daemon = await home.start();

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type CliWorkspace, cliWorkspace } from '../support/cli.ts';
+import { type CliWorkspace, cliWorkspace, initializedWorkspace } from '../support/cli.ts';
 import { canMount, mountDisk } from './disk-room.ts';
 
 describe('a mistake in the configuration ends the start with 2 and one line', () => {
@@ -58,13 +58,16 @@ describe('a mistake in the configuration ends the start with 2 and one line', ()
 describe('what cannot be had ends the start with 7 and one line', () => {
   let cli: CliWorkspace;
   beforeAll(async () => {
-    cli = cliWorkspace({}, { inProcesses: true });
-    await cli.run(['orgs', 'list']);
+    cli = await initializedWorkspace();
   });
   afterAll(() => cli.close());
 
-  async function failingStart(env: Record<string, string>, expectedCode = 7): Promise<string> {
-    const { code, stdout, stderr } = await cli.run(['daemon'], { env });
+  async function failingStart(
+    env: Record<string, string>,
+    expectedCode = 7,
+    { run } = cli,
+  ): Promise<string> {
+    const { code, stdout, stderr } = await run(['daemon'], { env });
     expect({ code, stdout }, stderr).toEqual({ code: expectedCode, stdout: '' });
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
     return stderr;
@@ -81,13 +84,23 @@ describe('what cannot be had ends the start with 7 and one line', () => {
     });
     afterAll(() => new Promise((resolve) => taken.close(resolve)));
 
+    const anotherListens = (face: string) =>
+      new RegExp(`^svc: .*${face} on 127\\.0\\.0\\.1:${port}: another program listens there`);
+
     test.each([
       ['HTTP', 'SVC_HTTP_PORT'],
       ['SMTP', 'SVC_SMTP_INBOUND_PORT'],
     ])('%s', async (face, variable) => {
-      expect(await failingStart({ [variable]: String(port) })).toMatch(
-        new RegExp(`^svc: .*${face} on 127\\.0\\.0\\.1:${port}: another program listens there`),
+      expect(await failingStart({ [variable]: String(port) })).toMatch(anotherListens(face));
+    });
+
+    test('HTTP: no thread and no timer keeps the process', async () => {
+      const alone = await initializedWorkspace(
+        { SVC_HTTP_PORT: String(port) },
+        { inProcesses: true },
       );
+      expect(await failingStart({}, 7, alone)).toMatch(anotherListens('HTTP'));
+      alone.close();
     });
   });
 

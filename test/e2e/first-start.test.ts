@@ -29,7 +29,7 @@ let inbound: Message;
 let readyToDeliveredMs: number;
 
 beforeAll(async () => {
-  home = daemonHome();
+  home = daemonHome({}, { isEmpty: true });
   daemon = await home.start();
   const readyAt = performance.now();
   const { stdout } = await run('sh', ['-c', home.curl]);

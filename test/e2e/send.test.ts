@@ -1,6 +1,6 @@
 // Sending through a running daemon, by HTTP and by command, to a real SMTP server: what arrives, what
 // the timeline tells, and how the daemon stops.
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Message, TimelineEvent } from '../../src/messages/schema.ts';
 import { finished } from '../support/cli.ts';
@@ -12,6 +12,7 @@ import {
   until,
 } from '../support/daemon-process.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
+import type { SinkReply } from '../support/smtp-sink-script.ts';
 
 function payload(to: string, subject = 'Hello') {
   return { channel: 'email', to: [{ email: to }], email: { subject, text: 'It works.\n' } };
@@ -107,8 +108,8 @@ describe('without a daemon', () => {
   beforeEach(async () => {
     sink = await startSmtpSink();
     home = daemonHome(relayTo(sink));
-    // Makes the store: a command does not.
-    await (await home.start()).stop();
+    // A command does not.
+    await home.makeStore();
   });
   afterEach(async () => {
     await home.close();
@@ -138,47 +139,60 @@ describe('without a daemon', () => {
 describe('stopping', () => {
   let sink: SmtpSink;
   let home: DaemonHome;
-  beforeEach(async () => {
+  /** Has nothing to do, is left for the next test. */
+  let idle: DaemonProcess | null = null;
+  beforeAll(async () => {
     sink = await startSmtpSink();
+    home = daemonHome({ ...relayTo(sink), SVC_SHUTDOWN_GRACE_SECONDS: '60' });
   });
-  afterEach(async () => {
+  afterAll(async () => {
     await home.close();
     await sink.close();
   });
 
-  /** A daemon with one message at a server that takes it and never answers. */
-  async function stuck(graceSeconds: number): Promise<{ daemon: DaemonProcess; id: string }> {
-    home = daemonHome({ ...relayTo(sink), SVC_SHUTDOWN_GRACE_SECONDS: String(graceSeconds) });
-    const daemon = await home.start();
-    sink.on({ verb: 'dot', times: 1 }, { hang: true });
+  /** A daemon for a test to end, with these settings if there are any. */
+  async function takeDaemon(env: Record<string, string> | null = null): Promise<DaemonProcess> {
+    if (env) await idle?.stop();
+    const daemon = (!env && idle) || (await home.start(env ? { env } : {}));
+    idle = null;
+    return daemon;
+  }
+
+  /** Sends to a server that has this answer to the end of a mail; resolves when that is on its way. */
+  async function sendAndWait(daemon: DaemonProcess, reply: SinkReply): Promise<string> {
+    const before = sink.commands.length;
+    sink.on({ verb: 'dot', times: 1 }, reply);
     const { body } = await daemon.request<Message>('POST', '/v1/messages', {
       body: payload('ada@example.com'),
     });
-    await until(
-      () => sink.commands.some(({ line }) => line === 'DATA'),
-      'the message is under way',
-    );
-    return { daemon, id: body.id };
+    const isUnderWay = () => sink.commands.slice(before).some(({ line }) => line === 'DATA');
+    await until(isUnderWay, 'the message is under way');
+    return body.id;
   }
 
-  test('SIGTERM with nothing to do: exit 0 at once', async () => {
-    home = daemonHome(relayTo(sink));
-    const daemon = await home.start();
-    const startedAt = performance.now();
-    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
-  });
+  /** In work, as its key is right, and its body never ends. */
+  async function endlessRequest({ httpUrl, request }: DaemonProcess): Promise<Socket> {
+    const { hostname, port } = new URL(httpUrl);
+    const client = connect({ host: hostname, port: Number(port) });
+    client.on('error', () => {});
+    const head = `Host: x\r\nX-API-Key: ${home.apiKey}\r\nContent-Type: application/json`;
+    client.write(`POST /v1/messages HTTP/1.1\r\n${head}\r\nContent-Length: 9\r\n\r\n{`);
+    await request('GET', '/healthz');
+    return client;
+  }
+
+  /** What was under way at the end of a daemon goes with the next one. */
+  async function expectNextSendsIt(): Promise<void> {
+    const before = sink.received;
+    idle = await home.start();
+    await sink.waitFor(before + 1);
+  }
 
   test('SIGTERM with mail under way: exit 0 when the grace is over, and it is handed back', async () => {
-    const { daemon, id } = await stuck(3);
-    // A request that never ends has the same grace, not one of its own before it.
-    const { hostname, port } = new URL(daemon.httpUrl);
-    const request = connect({ host: hostname, port: Number(port) });
-    request.on('error', () => {});
-    request.write(
-      `POST /v1/messages HTTP/1.1\r\nHost: x\r\nX-API-Key: ${home.apiKey}\r\nContent-Length: 9\r\n\r\n{`,
-    );
-    await daemon.request('GET', '/healthz');
+    const daemon = await takeDaemon({ SVC_SHUTDOWN_GRACE_SECONDS: '3' });
+    const id = await sendAndWait(daemon, { hang: true });
+    // It has the same grace, not one of its own before it.
+    const request = await endlessRequest(daemon);
     const startedAt = performance.now();
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });
     const tookMs = performance.now() - startedAt;
@@ -188,28 +202,22 @@ describe('stopping', () => {
     const [delivery] = await home.cli.json<Message['deliveries']>(['messages', 'deliveries', id]);
     // Due now, not when a lease runs out in a minute.
     expect(Date.parse(delivery?.scheduling?.dueAt ?? '')).toBeLessThanOrEqual(Date.now());
-    await home.start();
-    await sink.waitFor(1);
+    await expectNextSendsIt();
   });
 
   test('SIGTERM lets mail under way end that can', async () => {
-    home = daemonHome(relayTo(sink));
-    const daemon = await home.start();
-    sink.on({ verb: 'dot', times: 1 }, { dripMsPerByte: 20, text: '250 2.0.0 taken\r\n' });
-    const { body } = await daemon.request<Message>('POST', '/v1/messages', {
-      body: payload('ada@example.com'),
-    });
-    await until(
-      () => sink.commands.some(({ line }) => line === 'DATA'),
-      'the message is under way',
-    );
+    const daemon = await takeDaemon();
+    const before = sink.received;
+    const id = await sendAndWait(daemon, { dripMsPerByte: 20, text: '250 2.0.0 taken\r\n' });
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });
-    expect(sink.received).toBe(1);
-    expect(await home.cli.json(['messages', 'show', body.id])).toMatchObject({ status: 'sent' });
+    expect(sink.received).toBe(before + 1);
+    expect(await home.cli.json(['messages', 'show', id])).toMatchObject({ status: 'sent' });
   });
 
-  test('a second signal ends it at once, and loses nothing', async () => {
-    const { daemon } = await stuck(60);
+  test('a second signal ends it at once, whatever is in flight, and loses nothing', async () => {
+    const daemon = await takeDaemon();
+    await sendAndWait(daemon, { hang: true });
+    const request = await endlessRequest(daemon);
     daemon.signal('SIGTERM');
     await until(() => daemon.log().some(({ msg }) => msg === 'stopping'), 'it is stopping');
     const startedAt = performance.now();
@@ -223,8 +231,15 @@ describe('stopping', () => {
       return hasEnded;
     }, 'the daemon ends');
     expect(await daemon.exited).toEqual({ code: 130, signal: null });
+    request.destroy();
     expect(performance.now() - startedAt).toBeLessThan(5_000);
-    await home.start();
-    await sink.waitFor(1);
+    await expectNextSendsIt();
+  });
+
+  test('SIGTERM with nothing to do: exit 0 at once', async () => {
+    const daemon = await takeDaemon();
+    const startedAt = performance.now();
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 });

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Message } from '../../src/messages/schema.ts';
 import {
   type DaemonHome,
@@ -25,20 +25,28 @@ interface Page {
 
 let sink: SmtpSink;
 let home: DaemonHome;
-beforeEach(async () => {
+/** Of the tests of one trouble, one after another, unless one of them has ended it. */
+let running: DaemonProcess | null = null;
+
+/** For all tests of one trouble, each of which leaves the daemon as healthy as it was. */
+async function openHome(env: Record<string, string> = {}): Promise<void> {
   sink = await startSmtpSink();
-});
-afterEach(async () => {
+  home = daemonHome({ ...trustingTests, ...relayTo(sink), ...env });
+}
+async function closeHome(): Promise<void> {
+  running = null;
   await home.close();
   await sink.close();
-});
+}
 
-function relayHome(env: Record<string, string> = {}): DaemonHome {
-  return daemonHome({
-    ...trustingTests,
-    ...relayTo(sink),
-    ...env,
-  });
+async function healthyDaemon(): Promise<DaemonProcess> {
+  running ??= await home.start();
+  return running;
+}
+
+/** How often a message with the subject has come. */
+function arrivals(subject: string): number {
+  return sink.messages.filter(({ raw }) => raw.includes(`Subject: ${subject}\r`)).length;
 }
 
 function send(daemon: DaemonProcess, subject: string) {
@@ -79,10 +87,7 @@ async function expectHealed(daemon: DaemonProcess): Promise<void> {
   await until(ready, '/readyz says that the store takes writes');
   const { status, body } = await send(daemon, 'after');
   expect(status).toBe(201);
-  await until(
-    () => sink.messages.some(({ raw }) => raw.includes('Subject: after')),
-    'what is sent after the trouble arrives',
-  );
+  await until(() => arrivals('after') === 1, 'what is sent after the trouble arrives');
   await until(async () => {
     const { body: message } = await daemon.request<Message>('GET', `/v1/messages/${body.id}`);
     return message.status === 'sent';
@@ -93,7 +98,8 @@ async function expectHealed(daemon: DaemonProcess): Promise<void> {
 interface Room {
   env: Record<string, string>;
   take(daemon: DaemonProcess): void;
-  giveBack(daemon: DaemonProcess): void;
+  /** Null once the daemon that had none has ended. */
+  giveBack(daemon: DaemonProcess | null): void;
   close(): void;
 }
 
@@ -114,7 +120,9 @@ function fileSizeLimit(): Room {
   return {
     env: {},
     take: ({ pid }) => expect(limitFileSize(pid, 4_096)).toBe(true),
-    giveBack: ({ pid }) => expect(limitFileSize(pid, null)).toBe(true),
+    giveBack(daemon) {
+      if (daemon) expect(limitFileSize(daemon.pid, null)).toBe(true);
+    },
     close: () => {},
   };
 }
@@ -123,15 +131,25 @@ describe.each([
   ['a full disk', canMount, fullDisk],
   ['a limit on the size of files', canLimitFiles, fileSizeLimit],
 ] as const)('%s', (_, isPossible, makeRoom) => {
-  let room: Room | undefined;
-  afterEach(() => room?.close());
+  let room: Room;
+  beforeAll(async () => {
+    if (!isPossible) return;
+    room = makeRoom();
+    await openHome(room.env);
+  });
+  afterEach(() => {
+    if (isPossible) room.giveBack(running);
+  });
+  afterAll(async () => {
+    if (!isPossible) return;
+    await closeHome();
+    room.close();
+  });
 
   test.runIf(isPossible)('refuses with 503, says so in the log, and passes', async () => {
-    room = makeRoom();
-    home = relayHome(room.env);
-    const daemon = await home.start();
+    const daemon = await healthyDaemon();
     expect((await send(daemon, 'before')).status).toBe(201);
-    await sink.waitFor(1);
+    await until(() => arrivals('before') === 1, 'what was sent before the trouble arrives');
 
     room.take(daemon);
     for (let attempt = 0; attempt < 20; attempt++) await expectRefusal(daemon);
@@ -153,20 +171,27 @@ describe.each([
     room.giveBack(daemon);
     await expectHealed(daemon);
     const { body } = await daemon.request<Page>('GET', '/v1/messages');
-    expect(body.items.map(({ subject }) => subject)).toEqual(['after', 'before']);
-    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+    const subjects = body.items.map(({ subject }) => subject);
+    expect(subjects.slice(0, 2)).toEqual(['after', 'before']);
+    expect(subjects).not.toContain('refused');
+    expect(arrivals('refused')).toBe(0);
   });
 
   test.runIf(isPossible)('keeps the outcome of what was under way, and sends it once', async () => {
-    room = makeRoom();
-    home = relayHome(room.env);
-    const daemon = await home.start();
+    const daemon = await healthyDaemon();
+    const before = sink.commands.length;
+    const linesBefore = daemon.log().length;
     sink.on({ verb: 'dot', times: 1 }, { dripMsPerByte: 20, text: '250 2.0.0 taken\r\n' });
     const { body } = await send(daemon, 'under way');
-    await until(() => sink.commands.some(({ line }) => line === 'DATA'), 'it is under way');
+    const isUnderWay = () => sink.commands.slice(before).some(({ line }) => line === 'DATA');
+    await until(isUnderWay, 'it is under way');
     room.take(daemon);
     await until(
-      () => daemon.log().some(({ msg }) => msg === 'outcomes wait for the store'),
+      () =>
+        daemon
+          .log()
+          .slice(linesBefore)
+          .some(({ msg }) => msg === 'outcomes wait for the store'),
       'the outcome cannot be written',
     );
     room.giveBack(daemon);
@@ -175,23 +200,24 @@ describe.each([
       return now.status === 'sent' && now;
     }, 'the outcome is written');
     expect(message.deliveries).toMatchObject([{ attemptCount: 1 }]);
-    expect(sink.received).toBe(1);
+    expect(arrivals('under way')).toBe(1);
   });
 
   test.runIf(isPossible)('does not keep the daemon from stopping in order', async () => {
-    room = makeRoom();
-    home = relayHome(room.env);
-    const daemon = await home.start();
+    const daemon = await healthyDaemon();
     room.take(daemon);
     await expectRefusal(daemon);
+    running = null;
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });
   });
 });
 
 describe('a locked database', () => {
+  beforeAll(() => openHome());
+  afterAll(closeHome);
+
   test('refuses with 503 after a while, serves all else meanwhile, and recovers', async () => {
-    home = relayHome();
-    const daemon = await home.start();
+    const daemon = await healthyDaemon();
     const other = new Database(join(home.cli.directory, 'data/svc.db'));
     other.exec('begin exclusive');
     let longestMs = 0;
@@ -223,8 +249,7 @@ describe('a locked database', () => {
   });
 
   test('for less than the waiting time is not even noticed', async () => {
-    home = relayHome();
-    const daemon = await home.start();
+    const daemon = await healthyDaemon();
     const other = new Database(join(home.cli.directory, 'data/svc.db'));
     other.exec('begin exclusive');
     const answers = Promise.all([send(daemon, 'one'), send(daemon, 'two')]);
@@ -232,32 +257,36 @@ describe('a locked database', () => {
     other.exec('rollback');
     other.close();
     expect((await answers).map(({ status }) => status)).toEqual([201, 201]);
-    await sink.waitFor(2);
+    await until(() => arrivals('one') + arrivals('two') === 2, 'both arrive');
   });
 });
 
-test('a damaged database refuses reads and writes with 503, and says so in the log', async () => {
-  home = relayHome();
-  await (await home.start()).stop();
-  const file = join(home.cli.directory, 'data/svc.db');
-  const bytes = readFileSync(file);
-  const pages = new Database(file, { readonly: true });
-  const roots = pages
-    .prepare<[], number>("select rootpage from sqlite_master where tbl_name in ('messages')")
-    .pluck()
-    .all();
-  pages.close();
-  for (const page of roots) bytes.fill(0xab, (page - 1) * 8_192, page * 8_192);
-  writeFileSync(file, bytes);
+describe('a damaged database', () => {
+  beforeAll(() => openHome());
+  afterAll(closeHome);
 
-  const daemon = await home.start();
-  await expectRefusal(daemon);
-  const list = await daemon.request<Record<string, unknown>>('GET', '/v1/messages');
-  expect(list).toMatchObject({ status: 503, body: { _tag: 'CapacityError' } });
-  expect(await inboundReply(daemon)).toMatch(/^451 /);
-  expect(daemon.log()).toContainEqual(
-    expect.objectContaining({ msg: expect.stringMatching(/^The store cannot .*SQLITE_CORRUPT/) }),
-  );
-  expect(sink.received).toBe(0);
-  expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+  test('refuses reads and writes with 503, and says so in the log', async () => {
+    await home.makeStore();
+    const file = join(home.cli.directory, 'data/svc.db');
+    const bytes = readFileSync(file);
+    const pages = new Database(file, { readonly: true });
+    const roots = pages
+      .prepare<[], number>("select rootpage from sqlite_master where tbl_name in ('messages')")
+      .pluck()
+      .all();
+    pages.close();
+    for (const page of roots) bytes.fill(0xab, (page - 1) * 8_192, page * 8_192);
+    writeFileSync(file, bytes);
+
+    const daemon = await home.start();
+    await expectRefusal(daemon);
+    const list = await daemon.request<Record<string, unknown>>('GET', '/v1/messages');
+    expect(list).toMatchObject({ status: 503, body: { _tag: 'CapacityError' } });
+    expect(await inboundReply(daemon)).toMatch(/^451 /);
+    expect(daemon.log()).toContainEqual(
+      expect.objectContaining({ msg: expect.stringMatching(/^The store cannot .*SQLITE_CORRUPT/) }),
+    );
+    expect(sink.received).toBe(0);
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+  });
 });

@@ -236,6 +236,10 @@ describe.each(stores)('the log of events on %s', (store) => {
       after = part.next;
     }
     expect(calls).toEqual([[], ['message.accepted']]);
+    const held = { subject: 'dom_1', event: { ...event, type: 'domain.held' } };
+    await app.store.write((trx) => recordEvents(app, trx, organizationId, [held]));
+    const pages = await readAll('?type=domain.held&order=oldest');
+    expect(pages.map(({ type }) => type)).toEqual(['domain.held']);
   });
 
   it('is of the organization alone', async () => {

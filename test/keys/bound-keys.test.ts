@@ -228,7 +228,7 @@ describe.each(stores)('keys of single mailboxes on %s', (store) => {
     if (!proposes) throw new Error('the key was refused');
     const inside = { role: 'admin', constraints: { namespaceId: agents } } as const;
     await expect(createKey(app, proposes, inside)).rejects.toThrow('sending without approval');
-    const mine = { role: 'admin', constraints: { mailboxIds: [desk.id] } } as const;
+    const mine = { ...inside, constraints: { mailboxIds: [desk.id] } };
     const sendMode = 'approval' as const;
     await expect(createKey(app, proposes, { ...mine, sendMode })).rejects.toThrow('looser');
     expect((await createKey(app, proposes, { ...inside, sendMode })).sendMode).toBe('approval');

@@ -143,6 +143,26 @@ describe.each(stores)('one message on %s', (store) => {
     expect(body.map(({ recipientId }) => recipientId)).toEqual(sent.recipients.map(({ id }) => id));
   });
 
+  /** A worker takes what is ready. */
+  async function claimOne() {
+    const at = test.clock.now();
+    const [claimed] = await findReady(test.app.store.db, 10);
+    if (!claimed) throw new Error('nothing was ready');
+    const lease = { ids: [claimed.id], worker: 'wrk_1', now: at, leaseUntil: at + 60_000 };
+    await test.app.store.write((trx) => claimDeliveries(trx, lease));
+    return { at, claimed };
+  }
+
+  it('is due since its claim while it is attempted: the end of a lease is not told', async () => {
+    const { id } = await send(api);
+    await test.clock.advance(1_000);
+    const claimedAt = new Date((await claimOne()).at).toISOString();
+    const { body } = await api.get<Delivery[]>(`/v1/messages/${id}/deliveries`);
+    expect(body).toMatchObject([
+      { claimedAt, nextRetryAt: null, scheduling: { dueAt: claimedAt, waitReason: null } },
+    ]);
+  });
+
   describe('deleted', () => {
     const remove = (id: string) => api.delete(`/v1/messages/${id}`);
 
@@ -216,11 +236,7 @@ describe.each(stores)('one message on %s', (store) => {
 
     it('is not sent any more, and an attempt that is under way settles nothing', async () => {
       const { id } = await send(api);
-      const at = test.clock.now();
-      const [claimed] = await findReady(test.app.store.db, 10);
-      if (!claimed) throw new Error('nothing was ready');
-      const lease = { ids: [claimed.id], worker: 'wrk_1', now: at, leaseUntil: at + 60_000 };
-      await test.app.store.write((trx) => claimDeliveries(trx, lease));
+      const { at, claimed } = await claimOne();
       await remove(id);
       const change = { ...claimed, status: 'delivered' as const, due_at: null };
       const { store: db } = test.app;

@@ -94,6 +94,16 @@ describe.each(stores)('reports on our own sends, on %s', (store) => {
     expect(await statusOf(id)).toBe('delivered');
   });
 
+  it('what was relayed or expanded (RFC 3464 2.3.3) is no bounce', async () => {
+    const { id, returnPath } = await sent('ada@example.com');
+    for (const action of ['relayed', 'expanded']) {
+      const passedOn = { action, status: '2.0.0', words: '250 2.0.0 ok' };
+      const raw = dsn(returnPath, 'ada@example.com', passedOn);
+      expect(await arrives(returnPath, raw)).toBe('stored');
+      expect([action, await statusOf(id), await blocked()]).toEqual([action, 'sent', []]);
+    }
+  });
+
   it('a 4.x status that quotes 550 5.1.1 is no hard bounce', async () => {
     const { id, returnPath } = await sent('ada@example.com');
     const expired = { status: '4.4.7', words: '550 5.1.1 no such user' };

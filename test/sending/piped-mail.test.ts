@@ -38,6 +38,11 @@ describe('a piped mail', () => {
       'To: a@b.example,\r\n c@d.example\r\n\r\nx\r\n',
     ],
     [
+      'fields whose names are more than letters',
+      'X-Mailer_2.0: cron\nX-Id : 7\n\nx\n',
+      'X-Mailer_2.0: cron\r\nX-Id : 7\r\n\r\nx\r\n',
+    ],
+    [
       'the separator of a mailbox file',
       'From root Mon Jan  5\nTo: a@b.example\n\nx\n',
       'To: a@b.example\r\n\r\nx\r\n',

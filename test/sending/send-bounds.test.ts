@@ -5,61 +5,73 @@ import type { z } from 'zod';
 import { checkWith } from '../../src/api/validate.ts';
 import { createKeyInput } from '../../src/keys/schema.ts';
 import { sendPayload } from '../../src/messages/send-schema.ts';
-import { startWork, workedMs } from '../support/work-time.ts';
 
 const many = 250_000;
 /** To count keys the engine lists them all first: a third of a millisecond for a thousand. */
-const manyKeys = 100_000;
-const list = (entry: unknown) => Array.from({ length: many }, () => entry);
-const map = (value: unknown) =>
-  Object.fromEntries(Array.from({ length: manyKeys }, (_, at) => [`k${at}`, value]));
-
+const manyKeys = 10_000;
 const send = { channel: 'email', to: [{ email: 'a@b.example' }] };
 const mail = { subject: 'x', text: 'x' };
 const key = { name: 'k', role: 'sender' };
+const map = (value: unknown) =>
+  Object.fromEntries(Array.from({ length: manyKeys }, (_, at) => [`k${at}`, value]));
 
-const bodies: [string, z.ZodType, unknown, string][] = [
-  ['to', sendPayload, { ...send, to: list({ email: 'x' }), email: mail }, 'to'],
-  ['cc', sendPayload, { ...send, cc: list({ email: 'x' }), email: mail }, 'cc'],
-  ['bcc', sendPayload, { ...send, bcc: list(1), email: mail }, 'bcc'],
-  ['tags', sendPayload, { ...send, tags: list(1), email: mail }, 'tags'],
-  ['metadata', sendPayload, { ...send, metadata: map({}), email: mail }, 'metadata'],
-  ['headers', sendPayload, { ...send, email: { ...mail, headers: map(1) } }, 'email.headers'],
-  ['replyTo', sendPayload, { ...send, email: { ...mail, replyTo: list(1) } }, 'email.replyTo'],
+/** The same, and how many of its entries were looked at. */
+function watched(inner: object): { inner: object; looks: () => number } {
+  let looks = 0;
+  const get = (target: object, name: string | symbol) => {
+    if (typeof name === 'string' && /^k?\d+$/.test(name)) looks += 1;
+    return Reflect.get(target, name);
+  };
+  return { inner: new Proxy(inner, { get }), looks: () => looks };
+}
+
+type Where = readonly [field: string, schema: z.ZodType, around: (inner: object) => object];
+
+const lists: readonly Where[] = [
+  ['to', sendPayload, (to) => ({ ...send, to, email: mail })],
+  ['cc', sendPayload, (cc) => ({ ...send, cc, email: mail })],
+  ['bcc', sendPayload, (bcc) => ({ ...send, bcc, email: mail })],
+  ['tags', sendPayload, (tags) => ({ ...send, tags, email: mail })],
+  ['email.replyTo', sendPayload, (replyTo) => ({ ...send, email: { ...mail, replyTo } })],
   [
-    'templateData',
-    sendPayload,
-    { ...send, email: { templateSlug: 'a', templateData: map(1) } },
-    'email.templateData',
-  ],
-  [
-    'attachments',
-    sendPayload,
-    { ...send, email: { ...mail, attachments: list(1) } },
     'email.attachments',
+    sendPayload,
+    (attachments) => ({ ...send, email: { ...mail, attachments } }),
   ],
-  ['permissions', createKeyInput, { ...key, permissions: map(1) }, 'permissions'],
-  [
-    'actions',
-    createKeyInput,
-    { ...key, permissions: { messages: list(1) } },
-    'permissions.messages',
-  ],
+  ['permissions.messages', createKeyInput, (messages) => ({ ...key, permissions: { messages } })],
 ];
 
-describe(`${many} bad entries, or ${manyKeys} keys, of`, () => {
-  it.each(bodies)(
-    '%s are refused as one, before they are looked at',
-    (_what, schema, body, field) => {
-      const started = startWork();
-      const checked = checkWith(schema, body, 'body');
-      const tookMs = workedMs(started);
-      const fields = 'error' in checked ? (checked.error.fieldErrors ?? {}) : {};
-      expect(Object.keys(fields)).toContain(field);
-      expect(Object.keys(fields).some((name) => name.startsWith(`${field}.`))).toBe(false);
-      expect(tookMs).toBeLessThan(150);
-    },
-  );
+const maps: readonly Where[] = [
+  ['metadata', sendPayload, (metadata) => ({ ...send, metadata, email: mail })],
+  ['email.headers', sendPayload, (headers) => ({ ...send, email: { ...mail, headers } })],
+  [
+    'email.templateData',
+    sendPayload,
+    (templateData) => ({ ...send, email: { templateSlug: 'a', templateData } }),
+  ],
+  ['permissions', createKeyInput, (permissions) => ({ ...key, permissions })],
+];
+
+function expectUnread([field, schema, around]: Where, large: object): void {
+  const { inner, looks } = watched(large);
+  const checked = checkWith(schema, around(inner), 'body');
+  const fields = 'error' in checked ? (checked.error.fieldErrors ?? {}) : {};
+  expect(Object.keys(fields)).toContain(field);
+  expect(Object.keys(fields).some((name) => name.startsWith(`${field}.`))).toBe(false);
+  expect(looks()).toBe(0);
+}
+
+describe(`${many} bad entries, or ${manyKeys} keys, are refused before one is looked at:`, () => {
+  it.each(lists)('the list %s', (...where) => {
+    expectUnread(
+      where,
+      Array.from({ length: many }, () => 1),
+    );
+  });
+
+  it.each(maps)('the map %s', (...where) => {
+    expectUnread(where, map(1));
+  });
 });
 
 it('at most 100 fields are listed, of unknown ones too', () => {

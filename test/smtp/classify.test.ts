@@ -95,6 +95,8 @@ describe('The errorCode of a refusal at RCPT', () => {
     ['550 5.7.1 Message refused', 'policy'],
     ['553 5.1.8 Sender address rejected: Domain not found', 'policy'],
     ['550 Sender address rejected: Domain not found', 'policy'],
+    ['553 5.1.7 Bad', 'policy'],
+    ['553 5.1.8 Bad', 'policy'],
     // The rest.
     ['451 4.4.1 Connection timed out', 'connection'],
     ['501 Syntax error in parameters', 'protocol'],

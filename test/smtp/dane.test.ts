@@ -213,6 +213,8 @@ describe('TLSA records', () => {
     hosts.server.set(`_${sink.port}._tcp.a.test`, 'TLSA', [record(3, 1, 1, testCert)], ad);
     await hosts.clock.advance(301_000);
     expect(await hosts.deliver()).toMatchObject({ kind: 'sent', trace: { host: 'alias.test' } });
+    // The server is asked for the name at which its records are (RFC 7672 8.1).
+    expect(sink.messages.map(({ serverName }) => serverName)).toEqual(['a.test']);
   });
 
   it('decide alone: neither a missing nor a present MTA-STS policy changes it', async () => {

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type CliWorkspace, cliWorkspace, svc } from './cli.ts';
+import { type CliWorkspace, cliWorkspace, putStore, svc } from './cli.ts';
 
 /** How a process ended: one of the two is null. */
 export interface ProcessExit {
@@ -58,10 +58,12 @@ export interface StartOptions {
 /** A directory with a configuration by environment, where daemons and commands run. */
 export interface DaemonHome {
   readonly cli: CliWorkspace;
-  /** The owner key that the first start left in `first-key`; '' before it. */
+  /** Of the owner; '' before the first start, which leaves it in `first-key` of an empty home. */
   readonly apiKey: string;
-  /** The `curl` line beside it. */
+  /** The `curl` line beside it; '' in any other home. */
   readonly curl: string;
+  /** Makes the store, as the first start would; once. */
+  makeStore(): Promise<void>;
   /** Starts a daemon; resolves when it is ready. @throws Error with its output when it ends before. */
   start(options?: StartOptions): Promise<DaemonProcess>;
   /** Ends by SIGKILL what still runs and removes the directory. */
@@ -100,11 +102,20 @@ export function relayTo({ host, port }: { host: string; port: number }): Record<
   };
 }
 
-/** A home that no daemon has run in. */
-export function daemonHome(env: Record<string, string> = {}): DaemonHome {
+/**
+ * A home that no daemon has run in. Its store is made before the first start, unless that is to make
+ * it (`isEmpty`) or it is a database elsewhere.
+ */
+export function daemonHome(
+  env: Record<string, string> = {},
+  { isEmpty = env.SVC_DATABASE_URL !== undefined } = {},
+): DaemonHome {
   const cli = cliWorkspace(env);
   const running = new Map<ChildProcess, Promise<ProcessExit>>();
   const first = { apiKey: '', curl: '' };
+  const makeStore = async () => {
+    if (first.apiKey === '') first.apiKey = await putStore(cli.env.SVC_DATA_DIR ?? '');
+  };
   let starts = 0;
 
   const launch = (readyFile: string, { env: extra, under = [] }: StartOptions) => {
@@ -131,8 +142,10 @@ export function daemonHome(env: Record<string, string> = {}): DaemonHome {
     get curl() {
       return first.curl;
     },
+    makeStore,
     async start(options = {}) {
       starts += 1;
+      if (!isEmpty) await makeStore();
       const readyFile = join(cli.directory, `ready-${starts}.json`);
       const { child, exited, output } = launch(readyFile, options);
       const ready = await until(

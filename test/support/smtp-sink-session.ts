@@ -25,6 +25,8 @@ export interface SinkMessage {
   /** The message with the dots unstuffed, every line ended by CRLF. */
   raw: Buffer;
   tls: boolean;
+  /** What the client asked for by SNI; null without that. */
+  serverName: string | null;
   /** Counts connections from 1. */
   sessionId: number;
   /** What the client called itself in EHLO or HELO. */
@@ -339,13 +341,19 @@ export class SinkSession {
     this.#forget();
     this.#answer(verb, message, standard, () => {
       if (!envelope) return;
-      const { tls, sessionId, helo, user } = this.#identity();
-      onMessage({ ...envelope, raw: body, tls, sessionId, helo, user });
+      onMessage({ ...envelope, raw: body, ...this.#identity() });
     });
   }
 
-  #identity(): Pick<SinkMessage, 'tls' | 'sessionId' | 'helo' | 'user'> {
-    return { tls: this.#secure, sessionId: this.#id, helo: this.#helo, user: this.#user };
+  #identity(): Pick<SinkMessage, 'tls' | 'serverName' | 'sessionId' | 'helo' | 'user'> {
+    const asked = this.#stream instanceof TLSSocket && this.#stream.servername;
+    return {
+      tls: this.#secure,
+      serverName: asked || null,
+      sessionId: this.#id,
+      helo: this.#helo,
+      user: this.#user,
+    };
   }
 
   #forget(): void {

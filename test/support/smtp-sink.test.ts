@@ -53,6 +53,7 @@ describe('the SMTP sink as a plain server', () => {
         recipientParams: [['NOTIFY=NEVER'], []],
         raw: Buffer.from('.dot\r\nbody ü\r\n.\r\n'),
         tls: false,
+        serverName: null,
         sessionId: 1,
         helo: 'client.test',
         user: undefined,
@@ -140,7 +141,7 @@ describe('the SMTP sink as a plain server', () => {
     expect(await smtp.say('EHLO again.test')).not.toContain('STARTTLS');
     smtp.write('MAIL FROM:<a@x.test>\r\nRCPT TO:<b@y.test>\r\nDATA\r\nhidden\r\n.\r\n');
     const [message] = await sink.waitFor(1);
-    expect(message).toMatchObject({ tls: true, helo: 'again.test' });
+    expect(message).toMatchObject({ tls: true, serverName: 'mx.sink.test', helo: 'again.test' });
   });
 
   it.each([

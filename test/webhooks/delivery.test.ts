@@ -302,6 +302,20 @@ describe.each(stores)('a delivery, on %s', (store) => {
     expect(to.received.map(({ headers }) => headers['webhook-id'])).toEqual([event_id]);
   });
 
+  it('is cancelled where a daemon died with it and its endpoint was disabled', async () => {
+    await loop.stop(0);
+    const dead = { claimed_by: 'wrk_dead', due_at: test.clock.now() + 90_000 };
+    const { endpoint, id } = await one(dead);
+    await updateWebhook(app, test.caller, endpoint, { status: 'disabled' });
+    expect(await deliveryRow(app, id)).toMatchObject({ status: 'pending', ...dead });
+    await test.clock.advance(90_000);
+    loop = createWebhookLoop(app);
+    await loop.start();
+    await until(async () => (await deliveryRow(app, id)).status === 'cancelled');
+    expect(await deliveryRow(app, id)).toMatchObject({ due_at: null, claimed_by: null });
+    expect(to.received).toEqual([]);
+  });
+
   it('is not changed by the end of an attempt whose lease another daemon has by now', async () => {
     const held: (() => void)[] = [];
     to.answer = (_request, response) => held.push(() => response.writeHead(200).end());
@@ -365,6 +379,19 @@ describe.each(stores)('a delivery, on %s', (store) => {
     loop = createWebhookLoop(app);
   });
 
+  it('that succeeds when it is redelivered ends the days of failing of its endpoint', async () => {
+    to.answer = status(500);
+    const { endpoint, id } = await one();
+    await attempted(id, 1);
+    const since = test.clock.now();
+    const failingSince = async () => (await endpointRow(app, endpoint)).failing_since;
+    await redeliverNow(app, test.caller, endpoint, id);
+    expect(await failingSince()).toBe(since);
+    to.answer = status(200);
+    await redeliverNow(app, test.caller, endpoint, id);
+    expect(await failingSince()).toBe(null);
+  });
+
   it('is two attempts when it is redelivered twice at once, while the loop has it too', async () => {
     const held: (() => void)[] = [];
     to.answer = (_request, response) => held.push(() => response.writeHead(200).end());
@@ -399,6 +426,24 @@ describe.each(stores)('a delivery, on %s', (store) => {
     expect((await Promise.all(fifty)).every(({ outcome }) => outcome === 'failed')).toBe(true);
     to.answer = status(200);
     expect(await redeliver()).toMatchObject({ outcome: 'succeeded' });
+  });
+
+  it('that cannot be signed leaves its place when it is redelivered', async () => {
+    await loop.stop(0);
+    const { endpoint, id } = await one();
+    await app.store.write((trx) =>
+      sql`update webhook_endpoints set secret = 'of another key' where id = ${endpoint}`.execute(
+        trx,
+      ),
+    );
+    const fifty = Array.from({ length: 50 }, () => redeliverNow(app, test.caller, endpoint, id));
+    expect((await Promise.allSettled(fifty)).map(({ status: is }) => is)).toEqual(
+      Array(50).fill('rejected'),
+    );
+    const [next] = await Promise.allSettled([redeliverNow(app, test.caller, endpoint, id)]);
+    expect(next).not.toMatchObject({ reason: { _tag: 'CapacityError' } });
+    expect(next?.status).toBe('rejected');
+    loop = createWebhookLoop(app);
   });
 
   it('is not found by another organization, nor under another endpoint', async () => {

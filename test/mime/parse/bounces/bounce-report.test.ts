@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readBounce } from '../../../../src/mime/parse/bounce/bounce-report.ts';
 import { readComplaint } from '../../../../src/mime/parse/bounce/complaint.ts';
+import { readReportBlocks } from '../../../../src/mime/parse/bounce/report-fields.ts';
 import { parseMime } from '../../../../src/mime/parse/parse-mime.ts';
 import { createMimeParser } from '../../../../src/mime/parse/parser.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
@@ -95,6 +96,15 @@ describe('bounds', () => {
     const lines = [...daemon, 'Subject: failure notice', 'Content-Type: message/delivery-status'];
     const bounce = readBounce(await parseMime(mail(lines, body)));
     expect(bounce?.recipients).toHaveLength(100);
+  });
+
+  test('empty lines are no blocks, in front of fields, between them and behind', () => {
+    const empty = '\r\n \r\n'.repeat(1_000);
+    const blocks = readReportBlocks(`${empty}A: 1\r\n${empty}B: 2\r\n${empty}`);
+    expect(blocks.map((block) => [block.first('a'), block.first('b')])).toEqual([
+      ['1', null],
+      [null, '2'],
+    ]);
   });
 
   test('of 1,000 recipients in prose the first 100 count', async () => {

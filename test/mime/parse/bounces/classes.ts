@@ -99,6 +99,14 @@ const transcripts: BounceCase[] = [
     words: [hard, 'ann@example.net failed soft mailbox-full'],
   },
   {
+    name: 'sendmail 8.9: commands in one go (RFC 2920), of which the last is answered for all',
+    raw: notice(
+      `   ----- The following addresses had permanent fatal errors -----\n<joe@example.net>\n<ann@example.net>\n\n   ----- Transcript of session follows -----\n... while talking to mx.example.net.:\n>>> MAIL From:<alice@example.com>\n>>> RCPT To:<joe@example.net>\n>>> RCPT To:<ann@example.net>\n>>> DATA\n<<< 552 5.2.3 Message exceeds maximum fixed message size\n554 <joe@example.net>... Service unavailable\n554 <ann@example.net>... Service unavailable\n${copy}`,
+      'Returned mail: Service unavailable',
+    ),
+    words: [soft('message-too-large'), 'ann@example.net failed soft message-too-large'],
+  },
+  {
     name: 'sendmail 8.9: the transcript refuses our address, not theirs',
     raw: notice(
       `   ----- The following addresses had permanent fatal errors -----\n<joe@example.net>\n\n   ----- Transcript of session follows -----\n... while talking to mx.example.net.:\n>>> MAIL From:<alice@example.com>\n<<< 501 <alice@example.com>... Sender domain must exist\n501 <joe@example.net>... Data format error\n${copy}`,
