@@ -49,21 +49,21 @@ describe.each(stores)('one message on %s', (store) => {
     await test.close();
   });
 
-  describe.each(operations)('%s /v1/messages/{id}%s', (method, path) => {
-    const ask = (id: string, face = api) => face.request(method, `/v1/messages/${id}${path}`);
-
+  describe('each operation on one message', () => {
     it("is a 404 for a message that is not there, or is another organization's", async () => {
       const { id } = await send(api);
       const before = await rowCounts(test.app);
       const other = api.as((await otherOrganization(test.app)).apiKey);
-      for (const [asked, face] of [
-        [unknownId, api],
-        [id, other],
-      ] as const) {
-        const { status, body } = await ask(asked, face);
-        expect([status, body]).toEqual([404, notFound(asked)]);
+      for (const [method, path] of operations) {
+        for (const [asked, face] of [
+          [unknownId, api],
+          [id, other],
+        ] as const) {
+          const { status, body } = await face.request(method, `/v1/messages/${asked}${path}`);
+          expect([method, path, status, body]).toEqual([method, path, 404, notFound(asked)]);
+        }
+        expect(await rowCounts(test.app), method).toEqual(before);
       }
-      expect(await rowCounts(test.app)).toEqual(before);
     });
 
     it('is a 422 for what is no message id', async () => {
@@ -74,17 +74,17 @@ describe.each(stores)('one message on %s', (store) => {
         'contact_0123456789abcdefghjk',
         'msg_%00',
       ];
-      for (const id of ids) {
-        const { status, body } = await ask(id);
-        expect([id, status, body]).toEqual([
-          id,
-          422,
-          {
-            _tag: 'ValidationError',
-            message: 'Invalid path: id: is not a message id',
-            fields: { id: ['is not a message id'] },
-          },
-        ]);
+      const refusal = {
+        _tag: 'ValidationError',
+        message: 'Invalid path: id: is not a message id',
+        fields: { id: ['is not a message id'] },
+      };
+      for (const [method, path] of operations) {
+        for (const id of ids) {
+          const url = `/v1/messages/${id}${path}`;
+          const { status, body } = await api.request(method, url);
+          expect([method, url, status, body]).toEqual([method, url, 422, refusal]);
+        }
       }
     });
 
@@ -93,15 +93,21 @@ describe.each(stores)('one message on %s', (store) => {
       const { key } = await createKey(test.app, test.operator, {
         permissions: { messages: ['send'] },
       });
-      const url = `/v1/messages/${id}${path}`;
-      expect((await api.request(method, url, { apiKey: null })).status).toBe(401);
-      const { status, body } = await api.request(method, url, { apiKey: key });
-      const permission = method === 'DELETE' ? 'messages:delete' : 'messages:read';
-      expect([status, body]).toEqual([
-        403,
-        { _tag: 'ForbiddenError', message: `This key lacks the permission ${permission}` },
-      ]);
-      expect((await rowCounts(test.app)).messages).toBe(1);
+      for (const [method, path] of operations) {
+        const url = `/v1/messages/${id}${path}`;
+        const { status: keyless } = await api.request(method, url, { apiKey: null });
+        expect([method, url, keyless]).toEqual([method, url, 401]);
+        const { status, body } = await api.request(method, url, { apiKey: key });
+        const permission = method === 'DELETE' ? 'messages:delete' : 'messages:read';
+        const message = `This key lacks the permission ${permission}`;
+        expect([method, url, status, body]).toEqual([
+          method,
+          url,
+          403,
+          { _tag: 'ForbiddenError', message },
+        ]);
+        expect((await rowCounts(test.app)).messages).toBe(1);
+      }
     });
   });
 
