@@ -1,10 +1,12 @@
-// A received mail as far as its checks look at it: so much header, so many signatures, and its bytes
-// piece by piece. What the checks find is authenticate.ts.
+// A received mail as far as its checks look at it: so much header, so many signatures, the body where
+// something vouches for it, and its bytes piece by piece. What the checks find is authenticate.ts.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { findBodyStart, scanFields } from '../mime/parse/header-fields.ts';
 
 const maxSignatures = 10;
 const chunkBytes = 64 * 1024;
+/** What vouches for a body is in fields of these names, however they are folded. */
+const vouching = /dkim-signature|arc-/i;
 
 export interface BoundMail {
   pieces: Buffer[];
@@ -14,7 +16,10 @@ export interface BoundMail {
   author: Buffer;
 }
 
-/** The raw mail with a header block within bounds and at most ten DKIM signatures. */
+/**
+ * The raw mail with a header block within bounds and at most ten DKIM signatures. Of one that has neither
+ * signature nor seal the header alone: nothing asks for the hash of its body.
+ */
 export function boundMail(raw: Buffer): BoundMail {
   const { spans, bodyStart, end, cutBy } = scanFields(raw);
   const named = (name: string) => spans.filter((span) => span.name.toLowerCase() === name);
@@ -26,7 +31,10 @@ export function boundMail(raw: Buffer): BoundMail {
     signatures: Math.min(signatures.length, maxSignatures),
     author,
   };
-  if (cutBy === null && signatures.length <= maxSignatures) return { pieces: [raw], ...about };
+  const isVouchedFor = vouching.test(raw.toString('latin1', 0, end));
+  if (cutBy === null && signatures.length <= maxSignatures) {
+    return { pieces: [isVouchedFor ? raw : raw.subarray(0, end)], ...about };
+  }
   const pieces: Buffer[] = [];
   let start = 0;
   for (const span of signatures.slice(maxSignatures)) {
@@ -35,7 +43,7 @@ export function boundMail(raw: Buffer): BoundMail {
   }
   pieces.push(raw.subarray(start, end));
   if (cutBy !== null) pieces.push(Buffer.from('\r\n'));
-  pieces.push(raw.subarray(bodyStart ?? findBodyStart(raw, end)));
+  if (isVouchedFor) pieces.push(raw.subarray(bodyStart ?? findBodyStart(raw, end)));
   return { pieces, ...about };
 }
 

@@ -19,7 +19,8 @@ import { send } from '../support/delivery.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
-const runs = 40;
+/** TEST_RUNS=500 is a soak. */
+const runs = Number(process.env.TEST_RUNS ?? 15);
 
 type Step = 'send' | 'answer' | 'delete' | MoveName;
 

@@ -262,18 +262,20 @@ describe.each(stores)('the log of events on %s', (store) => {
     expect(await types()).toEqual(firstStartTold);
   });
 
-  it.each([
-    ['type', 'type=message.nope'],
-    ['type', 'type=message.queued'],
-    ['type', 'type=message.*'],
-    ['subject', 'subject=*'],
-    ['since', 'since=yesterday'],
-    ['order', 'order=up'],
-    ['limit', 'limit=101'],
-    ['cursor', 'cursor=x'],
-  ])('refuses a wrong %s: %s', async (field, query) => {
-    const { status, body } = await api.get<{ fields: object }>(`/v1/events?${query}`);
-    expect([status, Object.keys(body.fields)]).toEqual([422, [field]]);
+  it('refuses a wrong filter', async () => {
+    for (const [field, query] of [
+      ['type', 'type=message.nope'],
+      ['type', 'type=message.queued'],
+      ['type', 'type=message.*'],
+      ['subject', 'subject=*'],
+      ['since', 'since=yesterday'],
+      ['order', 'order=up'],
+      ['limit', 'limit=101'],
+      ['cursor', 'cursor=x'],
+    ] as const) {
+      const { status, body } = await api.get<{ fields: object }>(`/v1/events?${query}`);
+      expect([query, status, Object.keys(body.fields)]).toEqual([query, 422, [field]]);
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 // `svc messages explain` as data: the sentences for everything that can become of a recipient.
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { interpret, listCommandIds } from '../../commands/base/typed.ts';
 import { createBlock } from '../../src/blocks/blocks.ts';
 import type { WaitReason } from '../../src/deliveries/status.ts';
@@ -74,6 +74,13 @@ describe('times in words', () => {
   });
 });
 
+/** The explanation of the first recipient. */
+async function firstExplained({ app, caller }: TestApp, id: string) {
+  const { recipients } = await explainMessage(app, caller, id);
+  if (!recipients[0]) throw new Error('there is no recipient');
+  return recipients[0];
+}
+
 describe.each(stores)('explain on %s', (store) => {
   let service: TestApp;
   let sink: SmtpSink;
@@ -90,12 +97,7 @@ describe.each(stores)('explain on %s', (store) => {
     await sink.close();
   });
 
-  /** The explanation of the first recipient. */
-  async function explained(id: string, { app, caller } = service) {
-    const { recipients } = await explainMessage(app, caller, id);
-    if (!recipients[0]) throw new Error('there is no recipient');
-    return recipients[0];
-  }
+  const explained = (id: string, of = service) => firstExplained(of, id);
 
   /** What became of one message after the daemon took it. */
   async function attempted(to = 'ada@a.example') {
@@ -307,44 +309,6 @@ describe.each(stores)('explain on %s', (store) => {
     }
   });
 
-  it.each(Object.keys(waitWords) as WaitReason[])('explains the wait reason %s', async (reason) => {
-    const { app, caller } = service;
-    const row = await waiting(app, caller, 'ada@a.example', start + hourMs, reason);
-    const told = await explained(row.message_id);
-    expect([told.because, told.next, told.help?.command].join(' ')).not.toMatch(/[{}]|undefined/);
-    expect(told).toMatchObject({ state: 'waiting', nextAt: '2026-01-05T13:00:00.000Z' });
-    expect(told.next).toContain('2026-01-05 13:00:00 UTC (in 1 h)');
-  });
-
-  it.each(Object.keys(errorWords))('explains the error code %s', async (code) => {
-    const { app, caller } = service;
-    const { id, message_id } = await queued(app, caller, 'ada@a.example');
-    for (const status of ['failed', 'bounced']) {
-      await app.store.write((trx) =>
-        sql`update deliveries set turn = null, due_at = null, terminal_at = ${start},
-          status = ${status}, error_code = ${code}, attempt_count = 2 where id = ${id}`.execute(
-          trx,
-        ),
-      );
-      const { happened, next, help } = await explained(message_id);
-      expect([happened, next, help?.command].join(' ')).not.toMatch(/[{}]|undefined/);
-      expect(happened).toMatch(/: .+\.$/);
-      expect(next).toMatch(/^[A-Z].+\.$/);
-    }
-  });
-
-  it.each(messageStatuses)('explains the status %s, whatever else is known', async (status) => {
-    const { app, caller } = service;
-    const { id, message_id } = await queued(app, caller, 'ada@a.example');
-    await app.store.write((trx) =>
-      sql`update deliveries set turn = null, due_at = null, status = ${status}
-        where id = ${id}`.execute(trx),
-    );
-    expect((await explained(message_id)).happened).toMatch(
-      /^(It|Its scheduled time|The server of a\.example) .+\.$/,
-    );
-  });
-
   it('quotes for the shell what a stranger chose', async () => {
     const { app, caller } = service;
     const address = "a'$x|b@a.example";
@@ -366,5 +330,51 @@ describe.each(stores)('explain on %s', (store) => {
       summary: 'It came in: there is nothing to deliver.',
       recipients: [],
     });
+  });
+});
+
+describe.each(stores)('whatever is written of a delivery, explain on %s', (store) => {
+  let service: TestApp;
+  beforeAll(async () => {
+    service = await testApp({ store });
+  });
+  afterAll(() => service.close());
+
+  it.each(Object.keys(waitWords) as WaitReason[])('explains the wait reason %s', async (reason) => {
+    const { app, caller } = service;
+    const row = await waiting(app, caller, 'ada@a.example', start + hourMs, reason);
+    const told = await firstExplained(service, row.message_id);
+    expect([told.because, told.next, told.help?.command].join(' ')).not.toMatch(/[{}]|undefined/);
+    expect(told).toMatchObject({ state: 'waiting', nextAt: '2026-01-05T13:00:00.000Z' });
+    expect(told.next).toContain('2026-01-05 13:00:00 UTC (in 1 h)');
+  });
+
+  it.each(Object.keys(errorWords))('explains the error code %s', async (code) => {
+    const { app, caller } = service;
+    const { id, message_id } = await queued(app, caller, 'ada@a.example');
+    for (const status of ['failed', 'bounced']) {
+      await app.store.write((trx) =>
+        sql`update deliveries set turn = null, due_at = null, terminal_at = ${start},
+          status = ${status}, error_code = ${code}, attempt_count = 2 where id = ${id}`.execute(
+          trx,
+        ),
+      );
+      const { happened, next, help } = await firstExplained(service, message_id);
+      expect([happened, next, help?.command].join(' ')).not.toMatch(/[{}]|undefined/);
+      expect(happened).toMatch(/: .+\.$/);
+      expect(next).toMatch(/^[A-Z].+\.$/);
+    }
+  });
+
+  it.each(messageStatuses)('explains the status %s, whatever else is known', async (status) => {
+    const { app, caller } = service;
+    const { id, message_id } = await queued(app, caller, 'ada@a.example');
+    await app.store.write((trx) =>
+      sql`update deliveries set turn = null, due_at = null, status = ${status}
+        where id = ${id}`.execute(trx),
+    );
+    expect((await firstExplained(service, message_id)).happened).toMatch(
+      /^(It|Its scheduled time|The server of a\.example) .+\.$/,
+    );
   });
 });

@@ -30,9 +30,11 @@ function commandsOf(html: string): Map<string, string> {
   return new Map(found.map(([, name = '', text = '']) => [name, plain(text)]));
 }
 
-/** What curl is given when a shell runs the command. */
-function argumentsOf(command: string): string[] {
-  const shown = `curl() { printf '%s\\0' "$@"; }\n${command}`;
+const nextCommand = 'the next command';
+
+/** What curl is given when one shell runs all of these commands. */
+function argumentsOfAll(commands: readonly string[]): string[][] {
+  const shown = [`curl() { printf '%s\\0' "$@" '${nextCommand}'; }`, ...commands].join('\n');
   const ids = {
     ID: 'the-id',
     DELIVERY_ID: 'the-delivery',
@@ -45,22 +47,37 @@ function argumentsOf(command: string): string[] {
     N: '1',
   };
   const env = { SVC_API_KEY: 'svc_live_1', ...ids };
-  return execFileSync('sh', ['-c', shown], { env, encoding: 'utf8' }).split('\0').slice(0, -1);
+  const given = execFileSync('sh', ['-c', shown], { env, encoding: 'utf8' });
+  return given
+    .split(`${nextCommand}\0`)
+    .slice(0, -1)
+    .map((one) => one.split('\0').slice(0, -1));
+}
+
+/** What curl is given when a shell runs the command. */
+const argumentsOf = (command: string): string[] => argumentsOfAll([command])[0] ?? [];
+
+/** The same of all commands of a page, by operation. */
+function argumentsOn(commands: ReadonlyMap<string, string>): Map<string, string[]> {
+  const all = argumentsOfAll([...commands.values()]);
+  expect(all).toHaveLength(commands.size);
+  return new Map([...commands.keys()].map((name, index) => [name, all[index] ?? []]));
 }
 
 /** What `-d` is given. */
 const bodyIn = (given: readonly string[]) => given[given.indexOf('-d') + 1] ?? '';
 
 const commands = commandsOf(page);
-const commandOf = ({ name }: Route): string => {
-  const command = commands.get(name);
-  if (command === undefined) throw new Error(`the page has no curl command for ${name}`);
-  return command;
+const givenOnPage = argumentsOn(commands);
+const givenFor = ({ name }: Route): string[] => {
+  const found = givenOnPage.get(name);
+  if (found === undefined) throw new Error(`the page has no curl command for ${name}`);
+  return found;
 };
 
 describe('the curl command of', () => {
   it.each(titled(routes))('%s is read by a shell as method, address and key', (_name, route) => {
-    const given = argumentsOf(commandOf(route));
+    const given = givenFor(route);
     const path = route.path
       .replace('{id}', 'the-id')
       .replace('{deliveryId}', 'the-delivery')
@@ -82,7 +99,7 @@ describe('the curl command of', () => {
   });
 
   it.each(titled(withBody))('%s has a body that its schema takes', (_name, route) => {
-    const given = argumentsOf(commandOf(route));
+    const given = givenFor(route);
     const body = JSON.parse(bodyIn(given));
     expect(given).toContain('Content-Type: application/json');
     expect(route.body?.safeParse(body)).toMatchObject({ success: true });
@@ -121,6 +138,7 @@ describe('the curl command of', () => {
 describe('pasted at a new service', () => {
   let service: TestApp;
   let http: HttpServer;
+  let shown: ReturnType<typeof argumentsOn>;
 
   beforeAll(async () => {
     service = await testApp({ config: { http: { publicUrl: url } } });
@@ -130,6 +148,7 @@ describe('pasted at a new service', () => {
       authenticate: (plaintext) => authenticator.authenticate(plaintext),
       isQueueRunning: () => true,
     });
+    shown = argumentsOn(commandsOf((await http.inject({ url: '/docs' })).body));
   });
 
   afterAll(async () => {
@@ -147,8 +166,7 @@ describe('pasted at a new service', () => {
   it.each(titled(routes.filter(({ path }) => !path.includes('{'))))(
     '%s does what it says',
     async (_name, route) => {
-      const { body: html } = await http.inject({ url: '/docs' });
-      const given = argumentsOf(commandsOf(html).get(route.name) ?? '');
+      const given = shown.get(route.name) ?? [];
       const response = await http.inject({
         method: route.method,
         url: new URL(given[2] ?? '').pathname,

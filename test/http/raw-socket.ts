@@ -13,14 +13,14 @@ export interface RawConnection {
 export function rawConnection(url: string, bytes: string | Buffer = ''): RawConnection {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-  let received = '';
+  const received: string[] = [];
   let isClosed = false;
   const watchers = new Set<() => void>();
   const changed = () => {
     for (const watcher of [...watchers]) watcher();
   };
   socket.on('data', (chunk) => {
-    received += chunk.toString('latin1');
+    received.push(chunk.toString('latin1'));
     changed();
   });
   socket.on('error', () => {});
@@ -35,8 +35,8 @@ export function rawConnection(url: string, bytes: string | Buffer = ''): RawConn
       const watcher = () => {
         if (!condition() && !isClosed) return;
         watchers.delete(watcher);
-        if (condition()) resolve(received);
-        else reject(new Error(`closed after: ${received}`));
+        if (condition()) resolve(received.join(''));
+        else reject(new Error(`closed after: ${received.join('')}`));
       };
       watchers.add(watcher);
       watcher();
@@ -44,7 +44,22 @@ export function rawConnection(url: string, bytes: string | Buffer = ''): RawConn
   return {
     socket,
     untilClosed: () => until(() => isClosed),
-    untilReceived: (text) => until(() => received.includes(text)),
+    untilReceived: (text) => until(lookingFor(text, received)),
+  };
+}
+
+/** Whether `text` is in the pieces so far, each of which is looked at once. */
+function lookingFor(text: string, pieces: readonly string[]): () => boolean {
+  let looked = 0;
+  let end = '';
+  let isFound = false;
+  return () => {
+    for (; looked < pieces.length && !isFound; looked++) {
+      end += pieces[looked];
+      isFound = end.includes(text);
+      end = end.slice(Math.max(0, end.length - text.length + 1));
+    }
+    return isFound;
   };
 }
 

@@ -61,20 +61,22 @@ describe.each(stores)('API keys on %s', (store) => {
       expect(made).toMatchObject({ roleName: 'custom', permissions: { messages: ['send'] } });
     });
 
-    it.each<[string, CreateKey]>([
-      ['permissions', { role: 'sender', permissions: { messages: ['send'] } }],
-      ['permissions', { permissions: {} }],
-      ['permissions.rockets', { permissions: { rockets: ['read'] } }],
-      ['permissions.messages.1', { permissions: { messages: ['read', 'launch'] } }],
-      ['permissions.domains.0', { permissions: { domains: ['send'] } }],
-      ['name', { name: 'two\r\nlines' }],
-      ['expiresAt', { expiresAt: '2026-01-05T12:00:00Z' }],
-      ['expiresAt', { expiresAt: '2027-01-01T00:00:00' }],
-    ])('refuses a bad %s: %j', async (field, input) => {
-      await expect(make(input)).rejects.toMatchObject({
-        _tag: 'ValidationError',
-        fieldErrors: { [field]: [expect.any(String)] },
-      });
+    it('refuses a bad field, whichever', async () => {
+      for (const [field, input] of [
+        ['permissions', { role: 'sender', permissions: { messages: ['send'] } }],
+        ['permissions', { permissions: {} }],
+        ['permissions.rockets', { permissions: { rockets: ['read'] } }],
+        ['permissions.messages.1', { permissions: { messages: ['read', 'launch'] } }],
+        ['permissions.domains.0', { permissions: { domains: ['send'] } }],
+        ['name', { name: 'two\r\nlines' }],
+        ['expiresAt', { expiresAt: '2026-01-05T12:00:00Z' }],
+        ['expiresAt', { expiresAt: '2027-01-01T00:00:00' }],
+      ] as [string, CreateKey][]) {
+        await expect(make(input), field).rejects.toMatchObject({
+          _tag: 'ValidationError',
+          fieldErrors: { [field]: [expect.any(String)] },
+        });
+      }
     });
   });
 

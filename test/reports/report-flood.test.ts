@@ -1,4 +1,4 @@
-// A gigabyte in 20 reports: what they take of the event loop, of memory, of the store and of the parser,
+// 200 MB in 20 reports: what they take of the event loop, of memory, of the store and of the parser,
 // and what comes of them.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ import {
 } from './report-fixture.ts';
 
 const mb = 1024 * 1024;
-const reportBytes = 50 * mb;
+const reportBytes = 10 * mb;
 const [victim, mallory] = ['ada@a.test', 'mallory@b.test'];
 
 let world: ReportWorld;
@@ -112,7 +112,7 @@ it('stalls nothing, holds no memory, starves no other mail, blocks and pauses no
   const { longestMs, mostBytes } = stop();
   expect(await unread()).toEqual({ count: 0, bytes: 0 });
   expect(longestMs).toBeLessThan(500);
-  expect(mostBytes).toBeLessThan(100 * mb);
+  expect(mostBytes).toBeLessThan(40 * mb);
 
   expect(await world.blocked()).toEqual([]);
   expect((await getOrganization(app, caller.organizationId)).sendingStatus).toBe('enabled');

@@ -145,15 +145,15 @@ describe.each(stores)('attachments on %s', (store) => {
 
 describe('checking an attachment', () => {
   it.each([
-    ['line breaks and a wrong end', `${'\n'.repeat(5_000_000)}!`],
-    ['letters and a wrong end', `${'A'.repeat(20_000_000)}!`],
-    ['padding', '='.repeat(20_000_000)],
-    ['line breaks between letters', 'A\r\n'.repeat(5_000_000)],
+    ['line breaks and a wrong end', `${'\n'.repeat(1_000_000)}!`],
+    ['letters and a wrong end', `${'A'.repeat(4_000_000)}!`],
+    ['padding', '='.repeat(4_000_000)],
+    ['line breaks between letters', 'A\r\n'.repeat(1_000_000)],
   ])('takes no time to speak of, whatever it holds: %s', (_what, content) => {
     const start = startWork();
     expect(sendPayload.safeParse(payload({ attachments: [file({ content })] })).success).toBe(
       content.startsWith('A\r\n'),
     );
-    expect(workedMs(start)).toBeLessThan(5_000);
+    expect(workedMs(start)).toBeLessThan(1_000);
   });
 });

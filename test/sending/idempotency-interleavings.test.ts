@@ -28,7 +28,7 @@ import { virtualClock } from '../support/virtual-clock.ts';
 
 /** PostgreSQL has fewer: each crash opens a pool of connections anew. IDEMPOTENCY_SEEDS=5000 is a soak. */
 const soaked = Number(process.env.IDEMPOTENCY_SEEDS ?? 0);
-const seeds: Record<TestStore, number> = { sqlite: soaked || 300, postgres: soaked || 100 };
+const seeds: Record<TestStore, number> = { sqlite: soaked || 100, postgres: soaked || 100 };
 /** Side by side, each with a store of its own: a send mostly waits. */
 const worldsAtOnce = 3;
 const timeoutMs = 180_000;

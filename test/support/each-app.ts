@@ -1,16 +1,15 @@
 // A fresh service for each test of a `describe`, and its HTTP face: what they share of set-up and end.
 import { afterEach, beforeEach } from 'vitest';
 import { type HttpApi, httpApi } from './http-client.ts';
+import { standIn } from './stand-in.ts';
 import { type TestApp, type TestAppOptions, testApp } from './test-app.ts';
 
 /** Stands for the one of the test that runs. */
 function current<T extends object>(one: () => T | undefined): T {
-  return new Proxy({} as T, {
-    get(_target, name) {
-      const now = one();
-      if (!now) throw new Error('there is a service within a test only');
-      return Reflect.get(now, name);
-    },
+  return standIn(() => {
+    const now = one();
+    if (!now) throw new Error('there is a service within a test only');
+    return now;
   });
 }
 

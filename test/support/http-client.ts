@@ -2,12 +2,9 @@
 // answer held to its route's schema and to the OpenAPI document. An answer that does not fit throws
 // here, whatever the test asserts.
 
-import { routes } from '../../daemon/http/routes.ts';
-import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import type { Method } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
-import { createAuthenticator } from '../../src/keys/authenticator.ts';
-import { openApiCheck } from './openapi-check.ts';
+import { type HttpFace, httpFace } from './http-face.ts';
 
 /** An answer: `body` is the parsed JSON, a test knows its shape. */
 export interface Answer<Body = Record<string, unknown>> {
@@ -43,22 +40,15 @@ export interface HttpApi {
 
 /** The API over an app, asked with `apiKey` unless a request says otherwise. */
 export function httpApi({ app, apiKey }: { app: App; apiKey: string }): HttpApi {
-  const authenticator = createAuthenticator(app);
-  const check = openApiCheck(routes);
-  const server = createHttpServer(app, {
-    routes,
-    authenticate: (plaintext) => authenticator.authenticate(plaintext),
-    isQueueRunning: () => true,
-    onResponse: check.onResponse,
-  });
-  return clientOf(server, check.faults, apiKey);
+  return clientOf(httpFace(app), apiKey);
 }
 
 function isJson(headers: Record<string, unknown>): boolean {
   return String(headers['content-type']).startsWith('application/json');
 }
 
-function clientOf(server: HttpServer, faults: readonly string[], ownKey: string): HttpApi {
+function clientOf(server: HttpFace, ownKey: string): HttpApi {
+  const { faults } = server;
   async function request<Body>(
     method: Method,
     url: string,
@@ -105,7 +95,7 @@ function clientOf(server: HttpServer, faults: readonly string[], ownKey: string)
       const { statusCode: status, headers, rawPayload: body } = response;
       return { status, headers, body };
     },
-    as: (apiKey) => clientOf(server, faults, apiKey),
+    as: (apiKey) => clientOf(server, apiKey),
     close: () => server.close(),
   };
 }

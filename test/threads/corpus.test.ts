@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createMailbox } from '../../src/mailboxes/mailboxes.ts';
 import { baseSubject } from '../../src/mime/subject.ts';
 import { eachApp } from '../support/each-app.ts';
-import { stores } from '../support/test-app.ts';
+import { stores, type TestStore } from '../support/test-app.ts';
 import { startWork, workedMs } from '../support/work-time.ts';
 import { corpus } from './corpus.ts';
 import { countsOf, takeMail, threadAll } from './mails.ts';
@@ -14,6 +14,10 @@ const seed = Number(process.env.SEED ?? 19);
 const mails = corpus.flatMap(({ name, mails: all }) =>
   all.map((mail, n) => ({ ...mail, key: `${name} ${n}`, tree: `${name} ${mail.tree}` })),
 );
+
+/** TEST_RUNS=50 is a soak. */
+const soaked = Number(process.env.TEST_RUNS ?? 0);
+const numRuns: Record<TestStore, number> = { sqlite: soaked || 4, postgres: soaked || 2 };
 
 /** The keys of the mails of each thread, sorted. */
 function grouped(pairs: readonly { group: string; key: string }[]): string[][] {
@@ -61,7 +65,7 @@ describe.each(stores)('forty exchanges, on %s', (store) => {
       fc.asyncProperty(order, async (shuffled) => {
         expect(await threadsOf(shuffled)).toEqual(expected);
       }),
-      { seed, numRuns: store === 'sqlite' ? 8 : 3, endOnFailure: true },
+      { seed, numRuns: numRuns[store], endOnFailure: true },
     );
     const { said, counted } = await countsOf(test.app);
     expect(said).toEqual(counted);

@@ -172,20 +172,22 @@ describe.each(stores)('the threads of a mailbox, on %s', (store) => {
     );
   });
 
-  it.each([
-    ['limit=0', 'limit'],
-    ['limit=101', 'limit'],
-    ['folder=attic', 'folder'],
-    ['unread=perhaps', 'unread'],
-    ['after=yesterday', 'after'],
-    ['before=1', 'before'],
-    ['label=', 'label'],
-    ['q=', 'q'],
-    ['page=2', 'page'],
-    ['cursor=nonsense', 'cursor'],
-  ])('are not listed by ?%s', async (query, field) => {
-    const { status, body } = await api.get<Refusal>(`${threads.path}?${query}`);
-    expect([status, Object.keys(body.fields ?? {})]).toEqual([422, [field]]);
+  it('are not listed by what is no filter', async () => {
+    for (const [query, field] of [
+      ['limit=0', 'limit'],
+      ['limit=101', 'limit'],
+      ['folder=attic', 'folder'],
+      ['unread=perhaps', 'unread'],
+      ['after=yesterday', 'after'],
+      ['before=1', 'before'],
+      ['label=', 'label'],
+      ['q=', 'q'],
+      ['page=2', 'page'],
+      ['cursor=nonsense', 'cursor'],
+    ] as const) {
+      const { status, body } = await api.get<Refusal>(`${threads.path}?${query}`);
+      expect([query, status, Object.keys(body.fields ?? {})]).toEqual([query, 422, [field]]);
+    }
   });
 
   it('are gone on with by a cursor of the same filters alone', async () => {

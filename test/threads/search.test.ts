@@ -99,20 +99,22 @@ describe.each(stores)('threads found by words, on %s', (store) => {
     return seen;
   }
 
-  it.each([
-    "' or 1=1 --",
-    '"',
-    '* OR *',
-    'NEAR(a b)',
-    'a AND',
-    '{subject} : a',
-    "\\'a",
-    'a & !b',
-    ':*',
-  ])('take %j as text', async (q) => {
+  it('take what is no words as text', async () => {
     await arrive(test.app, { subject: 'Safe', text: 'a b subject near or and 1' });
-    const { status } = await api.get(`${threads.path}?q=${encodeURIComponent(q)}`);
-    expect(status).toBe(200);
+    for (const q of [
+      "' or 1=1 --",
+      '"',
+      '* OR *',
+      'NEAR(a b)',
+      'a AND',
+      '{subject} : a',
+      "\\'a",
+      'a & !b',
+      ':*',
+    ]) {
+      const { status } = await api.get(`${threads.path}?q=${encodeURIComponent(q)}`);
+      expect([q, status]).toEqual([q, 200]);
+    }
   });
 
   it('are not asked with a thousand words', async () => {

@@ -307,7 +307,7 @@ describe(`damaged mails never throw (seed ${seed})`, () => {
         const { subject, from, to, cc, messageIdHeader, date } = parsed;
         expect(readHeader(raw)).toMatchObject({ subject, from, to, cc, messageIdHeader, date });
       }),
-      { seed, numRuns: Number(process.env.TEST_RUNS ?? 300) },
+      { seed, numRuns: Number(process.env.TEST_RUNS ?? 120) },
     );
   });
 
@@ -316,7 +316,7 @@ describe(`damaged mails never throw (seed ${seed})`, () => {
       fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (bytes) => {
         expect(await parseMime(Buffer.from(bytes))).toHaveProperty('parsingErrors');
       }),
-      { seed, numRuns: 300 },
+      { seed, numRuns: Number(process.env.TEST_RUNS ?? 120) },
     );
   });
 });

@@ -69,7 +69,9 @@ describe('an HTML part of 20 MB', () => {
   test('holds its thread for less than 100 ms at a time', async () => {
     const turns: number[] = [];
     // What else the machine does only adds: the least of a few is what the mail asks for.
-    for (let run = 0; run < 4; run += 1) turns.push(await longestTurn(() => parseMime(raw)));
+    for (let run = 0; run < 4 && !(Math.min(...turns) < 100); run += 1) {
+      turns.push(await longestTurn(() => parseMime(raw)));
+    }
     expect(Math.min(...turns)).toBeLessThan(100);
   });
 

@@ -8,7 +8,7 @@ import { parseMime } from '../../../../src/mime/parse/parse-mime.ts';
 import { expected, fixture, fixtureNames } from './fixture.ts';
 
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 2 ** 31);
-const numRuns = Number(process.env.TEST_RUNS ?? 500);
+const numRuns = Number(process.env.TEST_RUNS ?? 150);
 
 const hardOf = (name: string) =>
   (expected[name]?.bounce?.recipients ?? []).filter(({ isHard }) => isHard);

@@ -1,0 +1,121 @@
+// HTTP servers with all routes that the tests of one process use one after another: mounting the routes
+// takes longer than most tests. One that is at work when its test closes it is closed for good.
+import { routes } from '../../daemon/http/routes.ts';
+import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
+import type { App } from '../../src/app.ts';
+import { createAuthenticator } from '../../src/keys/authenticator.ts';
+import { type OpenApiCheck, openApiCheck } from './openapi-check.ts';
+import { standIn } from './stand-in.ts';
+
+/** Whom a server serves now. */
+interface Served {
+  app: App;
+  authenticate: (
+    plaintext: string,
+  ) => ReturnType<ReturnType<typeof createAuthenticator>['authenticate']>;
+  check: OpenApiCheck;
+}
+
+interface PooledServer {
+  server: HttpServer;
+  serve(served: Served): void;
+}
+
+/** The routes over an app, every answer held to the OpenAPI document. */
+export interface HttpFace {
+  inject: HttpServer['inject'];
+  /** Every fault found in an answer. */
+  readonly faults: readonly string[];
+  close(): Promise<void>;
+}
+
+/** By the configuration of HTTP, which a server reads once. */
+const free = new Map<string, PooledServer[]>();
+
+/** What a server reads of an app once and keeps. */
+function followed(served: () => Served): App {
+  const clock = standIn(() => served().app.clock);
+  const random = standIn(() => served().app.random);
+  return new Proxy({} as App, {
+    get(_target, name) {
+      if (name === 'clock') return clock;
+      return name === 'random' ? random : Reflect.get(served().app, name);
+    },
+  });
+}
+
+function makePooled(first: Served): PooledServer {
+  let served = first;
+  const server = createHttpServer(
+    followed(() => served),
+    {
+      // What is kept for each app is kept for the one that is served.
+      routes: routes.map((route) => ({
+        ...route,
+        run: (_app, request) => route.run(served.app, request),
+      })),
+      authenticate: (plaintext) => served.authenticate(plaintext),
+      isQueueRunning: () => true,
+      onResponse: (exchange) => served.check.onResponse(exchange),
+    },
+  );
+  return {
+    server,
+    serve(next) {
+      served = next;
+    },
+  };
+}
+
+/** Beside the routes much is kept for each app: for that there is a server of its own. */
+const isRoute = (url: string) => url.startsWith('/v1/') && !url.startsWith('/v1/events/stream');
+
+function ownServer(app: App, { authenticate, check }: Served): HttpServer {
+  return createHttpServer(app, {
+    routes,
+    authenticate,
+    isQueueRunning: () => true,
+    onResponse: check.onResponse,
+  });
+}
+
+/** The face of this app. */
+export function httpFace(app: App): HttpFace {
+  const authenticator = createAuthenticator(app);
+  const check = openApiCheck(routes);
+  const served: Served = {
+    app,
+    authenticate: (plaintext) => authenticator.authenticate(plaintext),
+    check,
+  };
+  const key = JSON.stringify([app.config.http, app.config.shutdownGraceSeconds]);
+  const idle = free.get(key) ?? [];
+  free.set(key, idle);
+  const pooled = idle.pop() ?? makePooled(served);
+  pooled.serve(served);
+  let own: HttpServer | undefined;
+  let atWork = 0;
+  let isClosed = false;
+  const inject = async (request: { url: string }) => {
+    if (isClosed) throw new Error('the face of this app is closed');
+    own = isRoute(request.url) ? own : (own ?? ownServer(app, served));
+    const server = isRoute(request.url) ? pooled.server : own;
+    atWork++;
+    try {
+      return await server?.inject(request);
+    } finally {
+      atWork--;
+    }
+  };
+  return {
+    inject: inject as HttpServer['inject'],
+    faults: check.faults,
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      await own?.close();
+      if (atWork > 0) await pooled.server.close();
+      else idle.push(pooled);
+    },
+  };
+}
