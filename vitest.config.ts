@@ -18,7 +18,10 @@ export const suite = {
 
 const all = 'test/**/*.test.ts';
 /** These change whom their process trusts, and Node keeps that: each has a process of its own. */
-const alone = ['test/smtp/**/*.test.ts', 'test/tracking/custom/**/*.test.ts'];
+const alone = [
+  'test/smtp/{mta-sts,mta-sts-kept,transport}.test.ts',
+  'test/tracking/custom/{hosts,pebble}.test.ts',
+];
 const never = ['**/node_modules/**', 'test/bench/**'];
 
 export default defineConfig({

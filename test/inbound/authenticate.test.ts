@@ -465,10 +465,7 @@ describe('bounds', () => {
     expect(asked.filter((name) => name.endsWith('flood.example'))).toHaveLength(130);
   });
 
-  /** 20 MB. */
-  const large = 'twenty bytes a line\r\n'.repeat(1e6);
-  /** 2 MB: more than is hashed while the clock moves on. */
-  const long = large.slice(0, 2e6);
+  const large = 'twenty bytes a line\r\n'.repeat(1e5);
 
   /** A mail whose hashing takes so long. */
   async function slowly(from: AuthSession, hashingMs: number, raw: Buffer) {
@@ -479,12 +476,12 @@ describe('bounds', () => {
   }
 
   test('a body that takes long to hash takes no time from its keys', async () => {
-    const raw = await signed(message('alice@example.com', long));
+    const raw = await signed(message('alice@example.com', large));
     expect(await slowly(stranger, 10_000, raw)).toMatchObject({ dkimVerdict: 'pass' });
   });
 
   test('a body that is not hashed within 30 s leaves SPF as it is', async () => {
-    const raw = await signed(message('alice@example.com', long));
+    const raw = await signed(message('alice@example.com', large));
     expect(await slowly(session, 30_000, raw)).toMatchObject({
       dkimVerdict: 'temperror',
       spfVerdict: 'pass',
@@ -498,8 +495,8 @@ describe('bounds', () => {
   });
 
   test('a body that is not hashed within 30 s hides no second author', async () => {
-    const authors = ['From: x@soft.example', 'From: alice@example.com'];
-    const raw = await signed(mail(authors, long));
+    const signature = 'DKIM-Signature: v=1; a=rsa-sha256; d=d.example; s=s; h=from; bh=x; b=x';
+    const raw = mail([signature, 'From: x@soft.example', 'From: alice@example.com'], large);
     expect(await slowly(stranger, 30_000, raw)).toMatchObject({
       dkimVerdict: 'temperror',
       dmarcVerdict: 'permerror',
@@ -509,7 +506,7 @@ describe('bounds', () => {
   });
 
   test('a mail of 20 MB is hashed without holding the event loop', async () => {
-    const raw = await signed(message('alice@example.com', large));
+    const raw = await signed(message('alice@example.com', large.repeat(10)));
     let longestTurnMs = 0;
     let last = startWork();
     const ticks = setInterval(() => {
