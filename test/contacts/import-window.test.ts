@@ -1,30 +1,23 @@
 // The order in which rows of an import are written: by address, and never past a row of the same person.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Candidate } from '../../src/contacts/import-merge.ts';
-import { inOrderOfNames, nameOfExternalId } from '../../src/contacts/import-window.ts';
+import { inBatches, type NamedRow, nameOfExternalId } from '../../src/contacts/import-window.ts';
 
 interface Row {
   emails: readonly string[];
   externalId?: string | undefined;
 }
 
-const candidates = (rows: readonly Row[]): Candidate[] =>
+const candidates = (rows: readonly Row[]): NamedRow[] =>
   rows.map(({ emails, externalId }, at) => ({
     row: at + 1,
-    contact: { emails: [...emails], externalId },
-    folded: emails,
-    reason: null,
+    names: [...emails, ...(externalId === undefined ? [] : [nameOfExternalId(externalId)])],
+    place: '',
   }));
 
-const namesOf = ({ folded, contact: { externalId } }: Candidate) => [
-  ...folded,
-  ...(externalId === undefined ? [] : [nameOfExternalId(externalId)]),
-];
-
 /** The people whom a row names: by name, and by whom the store has under that name. */
-function peopleOf(candidate: Candidate, contactOf: ReadonlyMap<string, string>): Set<string> {
-  return new Set(namesOf(candidate).flatMap((name) => [name, contactOf.get(name) ?? name]));
+function peopleOf({ names }: NamedRow, contactOf: ReadonlyMap<string, string>): Set<string> {
+  return new Set(names.flatMap((name) => [name, contactOf.get(name) ?? name]));
 }
 
 const addresses = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name}@x.test`);
@@ -42,9 +35,11 @@ const known = fc
 describe('the rows of a window', () => {
   it('are all there, and those of one person keep their order', () => {
     fc.assert(
-      fc.property(rows, known, (given, contactOf) => {
+      fc.property(rows, known, fc.integer({ min: 1, max: 12 }), (given, contactOf, most) => {
         const all = candidates(given);
-        const ordered = inOrderOfNames(all, contactOf);
+        const batches = inBatches([...all], contactOf, most);
+        expect(Math.max(0, ...batches.map((batch) => batch.rows.length))).toBeLessThanOrEqual(most);
+        const ordered = batches.flatMap((batch) => batch.rows);
         expect([...ordered].sort((a, b) => a.row - b.row)).toEqual(all);
         for (const [at, later] of ordered.entries()) {
           const people = [...peopleOf(later, contactOf)];
@@ -53,12 +48,20 @@ describe('the rows of a window', () => {
             expect(people.filter((one) => peopleOf(earlier, contactOf).has(one))).toEqual([]);
           }
         }
+        // Of two batches that name one person both are of that person alone.
+        const met = new Map<string, string | number>();
+        for (const [at, batch] of batches.entries()) {
+          for (const one of new Set(batch.rows.flatMap((row) => [...peopleOf(row, contactOf)]))) {
+            expect(met.get(one) ?? batch.place ?? at).toBe(batch.place ?? at);
+            met.set(one, batch.place ?? at);
+          }
+        }
       }),
     );
   });
 
   const order = (given: readonly Row[], contactOf = new Map<string, string>()) =>
-    inOrderOfNames(candidates(given), contactOf).map(({ row }) => row);
+    inBatches(candidates(given), contactOf, 1).map(({ rows: [one] }) => one?.row);
 
   it('are in the order of their addresses', () => {
     expect(order([{ emails: ['c@x'] }, { emails: ['a@x'] }, { emails: ['b@x'] }])).toEqual([
