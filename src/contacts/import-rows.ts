@@ -18,12 +18,11 @@ import {
 import { importedContact } from './schema.ts';
 
 const mostRows = 5_000_000;
-/** Rows whose order is changed together: few at first, so that the import begins soon. */
-const firstRows = 2_500;
-const mostRowsPerWindow = 20_000;
-const growth = 1.25;
+/** Rows whose order is changed together: fewer at first, so that the import begins soon. */
+const firstRows = 5_000;
+const mostRowsPerWindow = 10_000;
 /** Of a file whose rows are long fewer are taken at once. */
-const charactersPerWindow = 4_000_000;
+const charactersPerWindow = 2_000_000;
 /** Of those that are rejected no more are ever shown. */
 export const rejectedShown = 1_000;
 
@@ -165,7 +164,7 @@ async function* windowsOf(rows: AsyncIterable<ImportRow>, read: ReadRow) {
       if (!window.isFull(most)) continue;
       yield window.read();
       window = new Window();
-      most = Math.min(mostRowsPerWindow, most * growth);
+      most = mostRowsPerWindow;
     }
   } catch (error) {
     if (error instanceof ValidationError) yield window.read();

@@ -10,7 +10,7 @@ import type { ImportPiece, ImportReply } from './import-worker.ts';
 /** Files of up to so many bytes are read here. */
 const smallFile = 262_144;
 /** Given to the thread, while what it has read of that was not asked for: a window, so that it never waits. */
-const mostBytesAhead = 4_194_304;
+const mostBytesAhead = 2_097_152;
 const workerLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 
 type Pieces = AsyncIterator<Buffer>;

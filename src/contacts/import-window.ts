@@ -1,6 +1,6 @@
 // In which order the rows of a file are written: some thousand at a time by their addresses, so that those of one
 // transaction meet the same pages of the index of addresses. In no order each row meets one of its own, which
-// costs 40 µs a row in the store in place of 18. Rows that name the same person keep their order: the later is
+// costs 40 µs a row in the store in place of 20. Rows that name the same person keep their order: the later is
 // laid over the earlier.
 
 /** Rows of one transaction. */
