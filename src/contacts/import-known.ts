@@ -1,5 +1,5 @@
-// Whom the rows of an import name: found by address and by external id. Before a window is written it is seen to
-// that rows of one contact that is there, named in two ways, keep their order.
+// Whom the rows of an import name: found by address and by external id. Rows of a contact that is there, and is
+// named in two ways, keep their order: the rest of a window is put in batches anew as soon as it meets one.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import type { Db } from '../store/db.ts';
@@ -28,31 +28,48 @@ export async function knownTo(
   return { rows, identities };
 }
 
-/**
- * The batches as they can be written one after the other: those of a window, unless two of them name one contact
- * in two ways. Sockets are served meanwhile.
- */
-export async function inOrder(
+/** Which batch of a window says a name. Asked for contacts that have several, so made when it is. */
+export class NamesOfWindow {
+  readonly #batches: readonly ReadBatch[];
+  #batchOf: Map<string, ReadBatch> | null = null;
+
+  constructor(batches: readonly ReadBatch[]) {
+    this.#batches = batches;
+  }
+
+  /**
+   * Whether somebody whom `batch` names is named otherwise in another one: written one after the other they
+   * would not keep the order of the file. Batches of one place do.
+   */
+  saysElsewhere({ rows, identities }: Known, batch: ReadBatch): boolean {
+    const numbers = rows.flatMap(({ external_id }) => external_id ?? []);
+    // As many contacts as names: none of them has two.
+    if (numbers.length + identities.length === rows.length) return false;
+    const names = [
+      ...identities.map((one) => one.folded_identifier),
+      ...numbers.map(nameOfExternalId),
+    ];
+    this.#batchOf ??= new Map(
+      this.#batches.flatMap((one) => namesIn(one).map((name) => [name, one] as const)),
+    );
+    return names.some((name) => {
+      const other = this.#batchOf?.get(name) ?? batch;
+      return other !== batch && (other.place === null || other.place !== batch.place);
+    });
+  }
+}
+
+function namesIn({ addresses, externalIds }: ReadBatch): string[] {
+  const numbers = JSON.parse(externalIds) as string[];
+  return [...(JSON.parse(addresses) as string[]), ...numbers.map(nameOfExternalId)];
+}
+
+/** In batches anew, by who is there under which name. Sockets are served meanwhile. */
+export async function inOrderOfContacts(
   { store: { db } }: App,
   organizationId: string,
   batches: readonly ReadBatch[],
-): Promise<readonly ReadBatch[]> {
-  if (batches.length <= 1) return batches;
-  const places = new Map<string, string>();
-  for (const [at, batch] of batches.entries()) {
-    const place = batch.place === null ? `${at}` : `of ${batch.place}`;
-    for (const id of await idsOfNames(db, organizationId, batch)) {
-      if ((places.get(id) ?? place) !== place)
-        return inOrderOfContacts(db, organizationId, batches);
-      places.set(id, place);
-    }
-    await nextTurn();
-  }
-  return batches;
-}
-
-/** In batches anew, by whom there is under which name. */
-async function inOrderOfContacts(db: Db, organizationId: string, batches: readonly ReadBatch[]) {
+): Promise<ReadBatch[]> {
   const contactOf = new Map<string, string>();
   const candidates: Candidate[] = [];
   for (const batch of batches) {

@@ -14,7 +14,7 @@ import { foldAddress, parseAddress } from '../net/address.ts';
 import { orAgain } from '../store/again.ts';
 import { insertContacts, updateContacts } from './bulk-queries.ts';
 import { contactImported } from './events.ts';
-import { candidatesOf, inOrder, knownTo } from './import-known.ts';
+import { candidatesOf, inOrderOfContacts, knownTo, NamesOfWindow } from './import-known.ts';
 import { type Candidate, type Merged, mergeRows } from './import-merge.ts';
 import { type ReadBatch, type ReadWindow, rejectedShown } from './import-rows.ts';
 import { readFile } from './import-thread.ts';
@@ -57,8 +57,11 @@ function withBlocks(merged: Merged, blocked: readonly Pick<BlockRow, 'folded_add
 
 type Outcome = Merged['outcomes'][number];
 
-/** What becomes of the candidates of a batch, one of each. */
-type Take = (batch: ReadBatch) => Promise<Outcome[]>;
+/**
+ * What becomes of the candidates of a batch, one of each; null, and nothing is done, where another batch of the
+ * window names somebody of it otherwise.
+ */
+type Take = (batch: ReadBatch, window: NamesOfWindow | null) => Promise<Outcome[] | null>;
 
 /** The whole import is one entry of the audit, which grows with each transaction, and one event. */
 function writing(app: App, caller: Caller, report: ImportReport) {
@@ -68,9 +71,10 @@ function writing(app: App, caller: Caller, report: ImportReport) {
     const { format, created, updated, unchanged, rejected } = counts;
     return { format, created, updated, unchanged, rejected };
   };
-  const write = (batch: ReadBatch, candidates: readonly Candidate[]) =>
+  const write = (batch: ReadBatch, window: NamesOfWindow | null, candidates: Candidate[]) =>
     app.store.write(async (trx) => {
       const known = await knownTo(trx, organizationId, batch, true);
+      if (window?.saysElsewhere(known, batch)) return { outcomes: null, id: entryId };
       const merged = mergeRows(app, organizationId, candidates, known);
       await insertContacts(trx, merged.created);
       await updateContacts(trx, merged.changed);
@@ -85,9 +89,9 @@ function writing(app: App, caller: Caller, report: ImportReport) {
       return { outcomes, id: entryId ?? (await record(app, trx, caller, change)) };
       // Lasting with the last one: what is lost in a crash the same import brings again.
     }, 'soon');
-  const take: Take = async (batch) => {
+  const take: Take = async (batch, window) => {
     const candidates = candidatesOf(batch);
-    const { outcomes, id } = await orAgain(() => write(batch, candidates), mostRuns);
+    const { outcomes, id } = await orAgain(() => write(batch, window, candidates), mostRuns);
     entryId = id;
     return outcomes;
   };
@@ -110,10 +114,11 @@ function comparing(app: App, caller: Caller) {
   const { organizationId } = caller;
   const people = textSet();
   const contents = textSet();
-  const take: Take = async (batch) => {
+  const take: Take = async (batch, window) => {
     const { db } = app.store;
     const candidates = candidatesOf(batch);
     const known = await knownTo(db, organizationId, batch, false);
+    if (window?.saysElsewhere(known, batch)) return null;
     const merged = mergeRows(app, organizationId, candidates, known);
     const blocks = blocksOf(app, caller, candidates, merged);
     const addresses = blocks.map((row) => row.folded_address);
@@ -158,8 +163,16 @@ async function takeWindow(
 ): Promise<void> {
   report.rejected += rejectedCount;
   const all = [...rejected];
-  for (const batch of await inOrder(app, caller.organizationId, batches)) {
-    const outcomes = await take(batch);
+  let left: readonly ReadBatch[] = batches;
+  let names = batches.length > 1 ? new NamesOfWindow(batches) : null;
+  for (let [batch] = left; batch; [batch] = left) {
+    const outcomes = await take(batch, names);
+    if (outcomes === null) {
+      left = await inOrderOfContacts(app, caller.organizationId, left);
+      names = null;
+      continue;
+    }
+    left = left.slice(1);
     counted(report, outcomes);
     for (const outcome of outcomes) if (typeof outcome !== 'string') all.push(outcome);
     onBatch?.(report);
