@@ -1,7 +1,16 @@
 // SQL on contacts, many at once, for imports and exports. Rows only, no decisions. On PostgreSQL each table
 // is written in one order of its keys, and what is there is held first, in the order of ids.
 import { sql } from 'kysely';
-import { bulkInsert, change, type Db, engineOf, idList, isOneOf, statement } from '../store/db.ts';
+import {
+  bulkInsert,
+  change,
+  type Db,
+  engineOf,
+  idList,
+  idListOfJson,
+  isOneOf,
+  statement,
+} from '../store/db.ts';
 import { noteContacts } from './count-queries.ts';
 import { addTags, type ContactRow, type IdentityRow, moveWords, setIdentities } from './queries.ts';
 import { wordsOf } from './words.ts';
@@ -193,6 +202,42 @@ export async function findByExternalIds(
 ): Promise<Numbered[]> {
   if (wanted.length === 0) return [];
   return externalIds(db, { organizationId, externalIds: idList(db, wanted) });
+}
+
+const idsOfAddresses = statement<
+  ContactTables,
+  { organizationId: string; addresses: unknown },
+  { id: string }
+>((db, parameter) =>
+  db
+    .selectFrom('contact_identities')
+    .select('contact_id as id')
+    .where('organization_id', '=', parameter('organizationId'))
+    .where(isOneOf(db, 'folded_identifier', parameter('addresses'))),
+);
+
+const noNames = '[]';
+
+/** The contacts with one of these names, JSON lists of them, each once and sorted: as they are locked. */
+export async function idsOfNames(
+  db: Db,
+  organizationId: string,
+  { addresses, externalIds: numbers }: { addresses: string; externalIds: string },
+): Promise<string[]> {
+  const ids = new Set<string>();
+  if (addresses !== noNames) {
+    const packed = idListOfJson(db, addresses);
+    for (const { id } of await idsOfAddresses(db, { organizationId, addresses: packed })) {
+      ids.add(id);
+    }
+  }
+  if (numbers !== noNames) {
+    const packed = idListOfJson(db, numbers);
+    for (const { id } of await externalIds(db, { organizationId, externalIds: packed })) {
+      ids.add(id);
+    }
+  }
+  return [...ids].sort();
 }
 
 /** The next after `afterId`, the oldest first: for walking over all of them. */

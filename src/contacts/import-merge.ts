@@ -15,11 +15,14 @@ import { type ImportedContact, mostFields, mostTags, type ProfileInput } from '.
 
 const mostIdentities = 20;
 
+type Stored = 'profile' | 'preferences' | 'metadata';
+
 /** A row that fits the schema. */
 export interface Candidate {
   /** Data rows from 1. */
   row: number;
-  contact: ImportedContact;
+  /** What is stored as JSON is JSON. */
+  contact: Omit<ImportedContact, Stored> & { [Name in Stored]?: string | undefined };
   /** Its addresses, each by `foldAddress`. */
   folded: readonly string[];
   reason: BlockReason | null;
@@ -142,10 +145,10 @@ class People {
       avatar: avatar ?? null,
       external_id: externalId ?? null,
       is_archived: isArchived === undefined ? 0 : 1,
-      profile: toJson(profile),
-      preferences: toJson(preferences),
+      profile: profile ?? null,
+      preferences: preferences ?? null,
       tags: toJson(tags),
-      metadata: toJson(metadata),
+      metadata: metadata ?? null,
       created_at: now,
       updated_at: now,
     };
@@ -247,10 +250,10 @@ function fieldOfTooMany(before: ContactRow, after: ContactRow): string | null {
 }
 
 /** Of objects all that either says, the new where both do; JSON in and out. */
-function laidOver(stored: string | null, given: object | null | undefined): string | null {
-  if (given === undefined || given === null) return stored;
-  if (stored === null) return toJson(given);
-  return toJson(merged(fromJson<object>(stored) ?? {}, given));
+function laidOver(stored: string | null, given: string | undefined): string | null {
+  if (given === undefined || given === stored) return stored;
+  if (stored === null) return given;
+  return toJson(merged(fromJson<object>(stored) ?? {}, fromJson<object>(given)));
 }
 
 function merged(under: object, over: object): object {

@@ -2,7 +2,7 @@
 import { on } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type FieldErrors, ValidationError } from '../errors.ts';
-import { type FileKind, readRows } from './import-rows.ts';
+import { type FileKind, type ReadWindow, readRows } from './import-rows.ts';
 
 /** A piece of the file; null: it has ended. */
 export type ImportPiece = Uint8Array | null;
@@ -11,8 +11,7 @@ export type ImportReply =
   /** A piece of so many bytes is being read. */
   | { kind: 'taken'; bytes: number }
   | { kind: 'begun'; format: string }
-  /** JSON: two thirds of what cloning the rows costs. */
-  | { kind: 'part'; rows: string }
+  | { kind: 'window'; window: ReadWindow }
   | { kind: 'refused'; message: string; fields: FieldErrors | undefined }
   | { kind: 'ended' };
 
@@ -29,9 +28,9 @@ async function* pieces(messages: AsyncIterable<[ImportPiece]>): AsyncGenerator<B
 
 async function read(source: AsyncIterable<Buffer>, as: FileKind | undefined): Promise<void> {
   try {
-    const { format, parts } = await readRows(source, as);
+    const { format, windows } = await readRows(source, as);
     post({ kind: 'begun', format });
-    for await (const { rows } of parts) post({ kind: 'part', rows: JSON.stringify(rows) });
+    for await (const window of windows) post({ kind: 'window', window });
     post({ kind: 'ended' });
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;

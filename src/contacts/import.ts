@@ -1,8 +1,7 @@
 // Contacts from a file: CSV or JSON Lines, read as it comes, 500 rows to a transaction, so that sends go on
 // beside it. Each transaction is whole; running the same import again changes nothing more, and goes on
-// where one was cut off. What a row says is import-rows.ts, what becomes of it import-merge.ts, and in which
-// order rows are written import-window.ts.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+// where one was cut off. What a row says is import-rows.ts, whom it names import-known.ts, what becomes of it
+// import-merge.ts, and in which order rows are written import-window.ts.
 import type { Caller, StreamedBody } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { amendAudit } from '../audit/audit.ts';
@@ -13,20 +12,14 @@ import { record, told } from '../events/record.ts';
 import { textSet } from '../files/text-set.ts';
 import { foldAddress, parseAddress } from '../net/address.ts';
 import { orAgain } from '../store/again.ts';
-import type { Db } from '../store/db.ts';
-import { findByExternalIds, insertContacts, updateContacts } from './bulk-queries.ts';
+import { insertContacts, updateContacts } from './bulk-queries.ts';
 import { contactImported } from './events.ts';
-import { type Candidate, type Merged, mergeRows, type Rejected } from './import-merge.ts';
-import type { CheckedRow, ReadPart } from './import-rows.ts';
+import { candidatesOf, inOrderOfContacts, knownTo, NamesOfWindow } from './import-known.ts';
+import { type Candidate, type Merged, mergeRows } from './import-merge.ts';
+import { type ReadBatch, type ReadWindow, rejectedShown } from './import-rows.ts';
 import { readFile } from './import-thread.ts';
-import { inOrderOfNames, nameOfExternalId, rowsPerWindow } from './import-window.ts';
-import { findContactRows, findIdentities, findIdentitiesNamed, lockContacts } from './queries.ts';
 import type { ImportReport } from './schema.ts';
 
-const rowsPerTransaction = 500;
-const rowsShown = 1_000;
-/** Of a file whose rows are long fewer are taken at once. */
-const charactersPerWindow = 4_000_000;
 /** Of a transaction that meets the same people in another. */
 const mostRuns = 20;
 
@@ -64,62 +57,11 @@ function withBlocks(merged: Merged, blocked: readonly Pick<BlockRow, 'folded_add
 
 type Outcome = Merged['outcomes'][number];
 
-/** What becomes of the candidates, one of each. */
-type Take = (batch: readonly Candidate[]) => Promise<Outcome[]>;
-
-interface Names {
-  folded: string[];
-  externalIds: string[];
-}
-
-function namesIn(batch: readonly Candidate[]): Names {
-  const folded = [...new Set(batch.flatMap((one) => one.folded))];
-  return { folded, externalIds: batch.flatMap(({ contact }) => contact.externalId ?? []) };
-}
-
-async function knownTo(db: Db, organizationId: string, batch: readonly Candidate[], lock: boolean) {
-  const { folded, externalIds } = namesIn(batch);
-  const named = await findIdentitiesNamed(db, organizationId, folded);
-  const byId = await findByExternalIds(db, organizationId, externalIds);
-  const contactIds = [...named.map(({ contact_id }) => contact_id), ...byId.map(({ id }) => id)];
-  const ids = [...new Set(contactIds)].sort();
-  if (ids.length === 0) return { rows: [], identities: [] };
-  if (lock) await lockContacts(db, ids);
-  const rows = await findContactRows(db, organizationId, ids);
-  const identities = await findIdentities(db, ids);
-  return { rows, identities };
-}
-
-/** In batches, in the order in which they are written. */
-async function batchesOf(app: App, organizationId: string, candidates: readonly Candidate[]) {
-  if (candidates.length <= rowsPerTransaction) return inParts(candidates);
-  const { db } = app.store;
-  const contactOf = new Map<string, string>();
-  const { folded, externalIds } = namesIn(candidates);
-  // In order a look-up meets few pages, too. Sockets are served between them.
-  for (const names of inParts(folded.sort(byText))) {
-    for (const one of await findIdentitiesNamed(db, organizationId, names)) {
-      contactOf.set(one.folded_identifier, one.contact_id);
-    }
-    await nextTurn();
-  }
-  for (const names of inParts(externalIds.sort(byText))) {
-    for (const one of await findByExternalIds(db, organizationId, names)) {
-      contactOf.set(nameOfExternalId(one.external_id), one.id);
-    }
-    await nextTurn();
-  }
-  return inParts(inOrderOfNames(candidates, contactOf));
-}
-
-const byText = (a: string, b: string) => (a < b ? -1 : 1);
-
-function inParts<T>(all: readonly T[]): (readonly T[])[] {
-  const count = Math.ceil(all.length / rowsPerTransaction);
-  return Array.from({ length: count }, (_, at) =>
-    all.slice(at * rowsPerTransaction, (at + 1) * rowsPerTransaction),
-  );
-}
+/**
+ * What becomes of the candidates of a batch, one of each; null, and nothing is done, where another batch of the
+ * window names somebody of it otherwise.
+ */
+type Take = (batch: ReadBatch, window: NamesOfWindow | null) => Promise<Outcome[] | null>;
 
 /** The whole import is one entry of the audit, which grows with each transaction, and one event. */
 function writing(app: App, caller: Caller, report: ImportReport) {
@@ -129,13 +71,14 @@ function writing(app: App, caller: Caller, report: ImportReport) {
     const { format, created, updated, unchanged, rejected } = counts;
     return { format, created, updated, unchanged, rejected };
   };
-  const write = (batch: readonly Candidate[]) =>
+  const write = (batch: ReadBatch, window: NamesOfWindow | null, candidates: Candidate[]) =>
     app.store.write(async (trx) => {
       const known = await knownTo(trx, organizationId, batch, true);
-      const merged = mergeRows(app, organizationId, batch, known);
+      if (window?.saysElsewhere(known, batch)) return { outcomes: null, id: entryId };
+      const merged = mergeRows(app, organizationId, candidates, known);
       await insertContacts(trx, merged.created);
       await updateContacts(trx, merged.changed);
-      const blocks = blocksOf(app, caller, batch, merged);
+      const blocks = blocksOf(app, caller, candidates, merged);
       const blocked = blocks.length > 0 ? await insertBlocks(trx, blocks) : [];
       const outcomes = withBlocks(merged, blocked);
       const isNews = outcomes.some((outcome) => outcome === 'created' || outcome === 'updated');
@@ -146,8 +89,9 @@ function writing(app: App, caller: Caller, report: ImportReport) {
       return { outcomes, id: entryId ?? (await record(app, trx, caller, change)) };
       // Lasting with the last one: what is lost in a crash the same import brings again.
     }, 'soon');
-  const take: Take = async (batch) => {
-    const { outcomes, id } = await orAgain(() => write(batch), mostRuns);
+  const take: Take = async (batch, window) => {
+    const candidates = candidatesOf(batch);
+    const { outcomes, id } = await orAgain(() => write(batch, window, candidates), mostRuns);
     entryId = id;
     return outcomes;
   };
@@ -170,11 +114,13 @@ function comparing(app: App, caller: Caller) {
   const { organizationId } = caller;
   const people = textSet();
   const contents = textSet();
-  const take: Take = async (batch) => {
+  const take: Take = async (batch, window) => {
     const { db } = app.store;
+    const candidates = candidatesOf(batch);
     const known = await knownTo(db, organizationId, batch, false);
-    const merged = mergeRows(app, organizationId, batch, known);
-    const blocks = blocksOf(app, caller, batch, merged);
+    if (window?.saysElsewhere(known, batch)) return null;
+    const merged = mergeRows(app, organizationId, candidates, known);
+    const blocks = blocksOf(app, caller, candidates, merged);
     const addresses = blocks.map((row) => row.folded_address);
     const keyOf = (row: Pick<BlockRow, 'reason' | 'folded_address'>) =>
       `${row.reason} ${row.folded_address}`;
@@ -182,7 +128,7 @@ function comparing(app: App, caller: Caller) {
     const newly = blocks.filter((row) => !there.has(keyOf(row)));
     const outcomes = withBlocks(merged, newly);
     return outcomes.map((outcome, at) => {
-      const { row: _row, ...content } = batch[at] as Candidate;
+      const { row: _row, ...content } = candidates[at] as Candidate;
       if (typeof outcome !== 'string' || outcome === 'unchanged') return outcome;
       if (!contents.add(JSON.stringify(content))) return 'unchanged';
       const { externalId } = content.contact;
@@ -204,48 +150,35 @@ function counted(report: ImportReport, outcomes: readonly Outcome[]): ImportRepo
   return report;
 }
 
-/** Some thousand rows at a time. What was read before a fault of the file is given before it is thrown. */
-async function* windowsOf(parts: AsyncIterable<ReadPart>): AsyncGenerator<CheckedRow[]> {
-  let window: CheckedRow[] = [];
-  let characters = 0;
-  try {
-    for await (const part of parts) {
-      window = window.concat(part.rows);
-      characters += part.characters;
-      if (window.length < rowsPerWindow && characters < charactersPerWindow) continue;
-      yield window;
-      window = [];
-      characters = 0;
-    }
-  } catch (error) {
-    if (error instanceof ValidationError) yield window;
-    throw error;
-  }
-  yield window;
-}
-
-/** Takes rows that follow each other in the file, 500 to a transaction, and reports on them. */
+/** Takes rows that follow each other in the file, a batch to a transaction, and reports on them. */
 async function takeWindow(
   app: App,
   caller: Caller,
-  window: readonly CheckedRow[],
+  { batches, rejected, rejectedCount }: ReadWindow,
   {
     take,
     report,
     onBatch,
   }: { take: Take; report: ImportReport; onBatch: ImportOptions['onBatch'] },
 ): Promise<void> {
-  const candidates = window.filter(isCandidate);
-  const rejected = window.filter(isRejected);
-  counted(report, rejected);
-  for (const batch of await batchesOf(app, caller.organizationId, candidates)) {
-    const outcomes = await take(batch);
+  report.rejected += rejectedCount;
+  const all = [...rejected];
+  let left: readonly ReadBatch[] = batches;
+  let names = batches.length > 1 ? new NamesOfWindow(batches) : null;
+  for (let [batch] = left; batch; [batch] = left) {
+    const outcomes = await take(batch, names);
+    if (outcomes === null) {
+      left = await inOrderOfContacts(app, caller.organizationId, left);
+      names = null;
+      continue;
+    }
+    left = left.slice(1);
     counted(report, outcomes);
-    for (const outcome of outcomes) if (typeof outcome !== 'string') rejected.push(outcome);
+    for (const outcome of outcomes) if (typeof outcome !== 'string') all.push(outcome);
     onBatch?.(report);
   }
-  const room = rowsShown - report.rows.length;
-  report.rows.push(...rejected.sort((a, b) => a.row - b.row).slice(0, room));
+  const room = rejectedShown - report.rows.length;
+  report.rows.push(...all.sort((a, b) => a.row - b.row).slice(0, room));
 }
 
 /**
@@ -259,12 +192,12 @@ export async function importContacts(
   source: AsyncIterable<Buffer>,
   { as, dryRun, onBatch }: ImportOptions,
 ): Promise<ImportReport> {
-  const { format, parts } = await readFile(source, as);
+  const { format, windows } = await readFile(source, as);
   const counts = { created: 0, updated: 0, unchanged: 0, rejected: 0 };
   const report: ImportReport = { format, dryRun, ...counts, rows: [] };
   const { take, finish } = dryRun ? comparing(app, caller) : writing(app, caller, report);
   try {
-    for await (const window of windowsOf(parts)) {
+    for await (const window of windows) {
       await takeWindow(app, caller, window, { take, report, onBatch });
     }
   } catch (error) {
@@ -273,14 +206,6 @@ export async function importContacts(
   }
   await finish();
   return report;
-}
-
-function isCandidate(one: CheckedRow): one is Candidate {
-  return 'contact' in one;
-}
-
-function isRejected(one: CheckedRow): one is Rejected {
-  return !isCandidate(one);
 }
 
 /** What went wrong, and what had been done by then. */
