@@ -64,14 +64,16 @@ async function inFlight(): Promise<number> {
   return (await world.service.app.metrics.inFlight.get()).values[0]?.value ?? 0;
 }
 
-/** How long another organization's mail takes from its acceptance, in milliseconds. */
+/** How long another organization's mail takes from its acceptance, in milliseconds; it has less than `within`. */
 async function otherWaits(within: number): Promise<number> {
   const { app } = world.service;
   const from = { email: 'a@small.example' };
   const { id } = await send(app, small, 'bob@good.test', { from });
-  await world.pass(within);
-  const [delivery] = (await getMessage(app, small, id)).deliveries;
-  return delivery?.status === 'delivered' ? waitedMs(delivery) : Number.POSITIVE_INFINITY;
+  await world.pass(within - 1);
+  const delivery = async () => (await getMessage(app, small, id)).deliveries[0];
+  // The clock stands: a busy machine may take its time to carry it over.
+  await expect.poll(async () => (await delivery())?.status).toBe('delivered');
+  return waitedMs(await delivery());
 }
 
 it('100 tarpits of one organization delay no other’s mail by a second, nor at their retries', async () => {

@@ -189,13 +189,10 @@ function choicesOf(parameters: readonly string[]): string[][] {
 }
 
 /** So many that PostgreSQL sees no use in reading all of them. */
-const seeded = 10_000;
-/** Of rows that are asked for by two columns of few values each. */
-const seededMore = 2 * seeded;
+const seeded = 20_000;
 
-/** The numbers from 1 to `count`, as `n.i`. */
-const numbersTo = (count: number) =>
-  sql`(select value as i from generate_series(1, ${sql.lit(count)}) value) n`;
+/** As `n.i`. */
+const numbers = sql`(select value as i from generate_series(1, ${sql.lit(seeded)}) value) n`;
 
 /** What is written in this transaction refers to what is there: looking it up takes longer than writing. */
 const unchecked = (trx: Db) => sql`set local session_replication_role = replica`.execute(trx);
@@ -203,7 +200,6 @@ const unchecked = (trx: Db) => sql`set local session_replication_role = replica`
 /** Mail of one organization and blocks of two, written past the service: what the planner reckons with. */
 async function seed(world: PermissionWorld): Promise<void> {
   const { test, own, foreign } = world;
-  const numbers = numbersTo(seeded);
   const { organizationId, shared } = own;
   await test.app.store.write(async (trx) => {
     await unchecked(trx);
@@ -231,7 +227,7 @@ async function seed(world: PermissionWorld): Promise<void> {
         case when i % 10 = 0 then ${shared.webhook} else 'wep_' || i % 10 end, 'evt_' || i,
         case when (i / 10) % 9 = 0 then 'message.sent' else 'message.accepted' end,
         case when (i / 10) % 7 = 0 then 'exhausted' else 'delivered' end, 1, 0, 0, 0
-      from ${numbersTo(seededMore)}`.execute(trx);
+      from ${numbers}`.execute(trx);
     await sql`insert into webhook_attempts (id, delivery_id, "trigger", at, duration_ms, outcome)
       select 'wha_' || i, 'whdel_' || i, 'automatic', 0, 1, 'failed' from ${numbers}`.execute(trx);
     await sql`insert into message_search (organization_id, kind, value, created_at, message_id)
@@ -287,7 +283,6 @@ async function seed(world: PermissionWorld): Promise<void> {
 
 /** Threads of two mailboxes, labelled, each of one message. */
 async function seedThreads({ test, own, foreign }: PermissionWorld): Promise<void> {
-  const numbers = numbersTo(seeded);
   const mailbox = sql`case when i % 2 = 0 then ${own.shared.threadedMailbox}
     else ${foreign.shared.threadedMailbox} end`;
   await test.app.store.write(async (trx) => {
@@ -313,9 +308,9 @@ async function seedThreads({ test, own, foreign }: PermissionWorld): Promise<voi
     await sql`insert into drafts (id, organization_id, mailbox_id, thread_id, content, state,
         created_at, updated_at)
       select 'drf_' || i, ${own.organizationId}, case when i % 20 = 0 then ${own.shared.threadedMailbox} else ${foreign.shared.threadedMailbox} end,
-        'thread_' || lpad((1 + i % ${sql.lit(seeded)})::text, 24, '0'),
+        'thread_' || lpad(i::text, 24, '0'),
         '{"to":[],"cc":[],"bcc":[],"subject":null,"text":null,"html":null,"attachments":[]}',
-        'open', 0, 0 from ${numbersTo(seededMore)}`.execute(trx);
+        'open', 0, 0 from ${numbers}`.execute(trx);
     await sql`insert into thread_search (message_id, words)
       select 'msg_' || lpad(i::text, 24, '0'), (select array_to_tsvector(array_agg(md5(i || '.' || k)))
         from generate_series(1, 30) k) from ${numbers}`.execute(trx);
