@@ -59,7 +59,7 @@ export interface TrackingWorld {
   until(isSo: (state: State) => boolean, stepMs?: number): Promise<State>;
   /** Lets time pass by steps; what is looked at after each is waited for. */
   pass(ms: number, stepMs?: number): Promise<void>;
-  /** As `pass`, by leaps of the wall clock of a day at most. */
+  /** As `pass`, by leaps of the wall clock from one look to the next. */
   leap(ms: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -262,11 +262,14 @@ export async function trackingWorld(options: WorldOptions = {}): Promise<Trackin
     },
     pass,
     async leap(ms) {
-      // The loop sleeps for a minute at most, however the clock is set.
-      for (let left = ms; left > 0; left -= day) {
-        const step = Math.min(day, left);
-        made.clock.set(made.clock.now() + Math.max(0, step - 2 * minute));
-        await pass(2 * minute, minute);
+      // Never past a look: its requests would begin in the middle of a minute that passes. The loop
+      // sleeps for a minute at most, however the clock is set, and so knows of the look in time.
+      const endsAt = made.clock.now() + ms;
+      for (let left = ms; left > 0; left = endsAt - made.clock.now()) {
+        const step = Math.min(left, await untilNextLook());
+        const jump = Math.max(0, step - 2 * minute);
+        made.clock.set(made.clock.now() + jump);
+        await pass(step - jump);
       }
     },
     async close() {
