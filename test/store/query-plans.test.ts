@@ -11,6 +11,7 @@ import { getEmailProjection } from '../../src/messages/email-projection.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
 import type { EmailProjection } from '../../src/messages/schema.ts';
 import { createSearchFiller } from '../../src/messages/search.ts';
+import { setMarks } from '../../src/messages/term-queries.ts';
 import { startQueueGauges } from '../../src/queue/queue-gauges.ts';
 import type { Db } from '../../src/store/db.ts';
 import {
@@ -217,14 +218,15 @@ async function seed(world: PermissionWorld): Promise<void> {
         'own.example', 'u' || i || '@example.com', 'example.com', 'delivered', 1, 10, 0, 0, 0
       from ${numbers}`.execute(trx);
     await sql`insert into events (id, organization_id, message_id, event_type, status, timestamp)
-      select 'evt_' || i, ${organizationId}, 'msg_' || lpad(i::text, 24, '0'), 'accepted', 'pending', 0
+      select 'evt_' || lpad(i::text, 24, '0'), ${organizationId}, 'msg_' || lpad(i::text, 24, '0'), 'accepted', 'pending', 0
       from ${numbers}`.execute(trx);
     await sql`insert into email_projections (message_id, tries, parsed_at)
       select 'msg_' || lpad(i::text, 24, '0'), 1, 0 from ${numbers}`.execute(trx);
     await sql`insert into webhook_deliveries (id, organization_id, endpoint_id, event_id, event_type,
         status, attempt_count, is_replay, created_at, updated_at)
       select 'whdel_' || i, ${organizationId},
-        case when i % 10 = 0 then ${shared.webhook} else 'wep_' || i % 10 end, 'evt_' || i,
+        case when i % 10 = 0 then ${shared.webhook} else 'wep_' || i % 10 end,
+        'evt_' || lpad(i::text, 24, '0'),
         case when (i / 10) % 9 = 0 then 'message.sent' else 'message.accepted' end,
         case when (i / 10) % 7 = 0 then 'exhausted' else 'delivered' end, 1, 0, 0, 0
       from ${numbers}`.execute(trx);
@@ -234,6 +236,8 @@ async function seed(world: PermissionWorld): Promise<void> {
       select ${organizationId}, kind, value || i, i, 'msg_' || lpad(i::text, 24, '0')
       from ${numbers}, (values ('to', 'u'), ('from', 'h'), ('subject', 's'), ('tag', 't'))
         terms (kind, value)`.execute(trx);
+    const lastSeeded = `msg_${String(seeded).padStart(24, '0')}`;
+    await setMarks(trx, { newest: lastSeeded, settled: lastSeeded });
     await sql`insert into contacts (id, organization_id, external_id, is_archived, created_at,
         updated_at)
       select 'contact_' || lpad(i::text, 24, '0'), case when i % 2 = 0 then ${organizationId}
@@ -313,7 +317,7 @@ async function seedThreads({ test, own, foreign }: PermissionWorld): Promise<voi
         'open', 0, 0 from ${numbers}`.execute(trx);
     await sql`insert into thread_search (message_id, words)
       select 'msg_' || lpad(i::text, 24, '0'), (select array_to_tsvector(array_agg(md5(i || '.' || k)))
-        from generate_series(1, 30) k) from ${numbers}`.execute(trx);
+        from generate_series(1, 6) k) from ${numbers}`.execute(trx);
   });
 }
 
