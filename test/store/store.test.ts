@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { CapacityError } from '../../src/errors.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { bulkInsert, type Db, type Store, statement, tables } from '../../src/store/db.ts';
@@ -29,25 +29,29 @@ async function thingIds(db: Db): Promise<string[]> {
 
 describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
   let store: Store;
-  let cleanUp: () => Promise<void>;
+  let dropStore: () => Promise<void>;
   let url: string;
   let dataDir: string;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'svc-store-'));
     const schema = kind === 'postgres' ? await postgresSchema(inject('postgresUrl')) : null;
     url = schema?.url ?? 'sqlite:svc.db';
-    store = await openStore(url, dataDir, systemClock);
-    await store.write(async (trx) => {
-      await sql`create table things (id text primary key, note text)`.execute(trx);
-    });
-    cleanUp = async () => {
-      await store.close();
+    dropStore = async () => {
       await schema?.drop();
       rmSync(dataDir, { recursive: true });
     };
   });
-  afterEach(() => cleanUp());
+  afterAll(() => dropStore());
+
+  beforeEach(async () => {
+    store = await openStore(url, dataDir, systemClock);
+    await store.write(async (trx) => {
+      await sql`create table if not exists things (id text primary key, note text)`.execute(trx);
+      await sql`delete from things`.execute(trx);
+    });
+  });
+  afterEach(() => store.close());
 
   it('keeps what a write committed, and shows it to readers', async () => {
     await store.write((trx) => insertThings(trx, [{ id: 'a', note: 'x' }]));
@@ -164,6 +168,9 @@ describe.each(['sqlite', 'postgres'] as const)('the store on %s', (kind) => {
     await expect(openStore(url, dataDir, systemClock)).rejects.toThrow(
       /newer version.*9999-future/,
     );
+    await store.write(async (trx) => {
+      await sql`delete from migrations where name = '9999-future'`.execute(trx);
+    });
   });
 
   it('what a write gathered that then failed is in no later write', async () => {
