@@ -23,7 +23,7 @@ export function cursorAfter(scope: readonly unknown[], { at, id }: CursorPositio
 export function readCursor(scope: readonly unknown[], cursor: string): CursorPosition {
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
   const [binding, at = '', id = ''] = text.split(' ');
-  if (!/^\d{1,15}$/.test(at) || !/^[a-z]+_[0-9a-z]{1,40}$/.test(id)) {
+  if (!/^\d{1,15}$/.test(at) || !/^[a-z]{1,20}_[0-9a-z]{1,40}$/.test(id)) {
     throw ValidationError.of('cursor', 'is not a cursor: pass `nextCursor` back as it came');
   }
   if (binding !== bindingOf(scope)) {

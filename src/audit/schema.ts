@@ -93,7 +93,7 @@ export const auditQuery = z.strictObject({
     .meta({ description: 'Only these changes' }),
   resource: z
     .string()
-    .regex(/^[a-z]+_[0-9a-z]{1,40}$/, 'is not an id')
+    .regex(/^[a-z]{1,20}_[0-9a-z]{1,40}$/, 'is not an id')
     .optional()
     .meta({ description: 'Only changes of the resource with this id' }),
   since: z.iso

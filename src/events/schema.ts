@@ -14,7 +14,7 @@ const logFilter = {
   type: eventType.optional().meta({ description: 'Only events of this kind' }),
   subject: z
     .string()
-    .regex(/^[a-z]+_[0-9a-z]{1,40}$/, 'is not an id')
+    .regex(/^[a-z]{1,20}_[0-9a-z]{1,40}$/, 'is not an id')
     .optional()
     .meta({ description: 'Only events of the message, or the resource, with this id' }),
   since: z.iso

@@ -3,8 +3,10 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { admissionOf } from '../../src/admission/admission.ts';
+import { lockBuckets, updateBuckets } from '../../src/admission/queries.ts';
 import type { App } from '../../src/app.ts';
 import { seededRandom } from '../../src/runtime/random.ts';
+import { heldWrite, someoneWaits } from '../messages/fixtures.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
 import { watchWrites } from '../support/watched-writes.ts';
 import { ask, askBatch, drain, drawers, onPlan, planTable } from './fixtures.ts';
@@ -125,6 +127,26 @@ describe('two daemons on one store', () => {
       expect(await askAt(later)).toBeNull();
     }
     expect(refusals).toBeGreaterThan(20);
+  });
+
+  it('draw on a bucket in turn: who waits sees what the other left', async () => {
+    const [first, second] = await twoDaemons('free');
+    const [key] = drawers(test, 1);
+    if (!key) throw new Error('no key');
+    expect(await ask(first, key)).toBeNull();
+    const { rows } = await sql<{ id: string }>`select id from rate_buckets`.execute(first.store.db);
+    const ids = rows.map(({ id }) => id);
+    const held = await heldWrite(first, async (trx) => {
+      const buckets = await lockBuckets(trx, ids);
+      await updateBuckets(
+        trx,
+        buckets.map((bucket) => ({ ...bucket, level: 0 })),
+      );
+    });
+    const asked = ask(second, key);
+    await someoneWaits(first, 'rate_buckets');
+    await held.commit();
+    expect(await asked).toBe(1);
   });
 
   it('what one refuses by its own view costs the store nothing', async () => {

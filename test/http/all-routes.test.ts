@@ -1,6 +1,7 @@
 // The route table fails closed: written over the list, so that a new route is covered when it is
 // mounted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { openApiDocument } from '../../daemon/http/openapi.ts';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
@@ -97,4 +98,52 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
 
 it('every answer above fits the OpenAPI document', () => {
   expect(check.faults).toEqual([]);
+});
+
+/** Places below which code of its own counts, or the bound of the whole body is the only one. */
+const boundedElsewhere = [
+  'body content',
+  'body data',
+  'body events',
+  'body headers',
+  'body permissions',
+  'body templateData',
+  'query includeStorageUrls',
+];
+
+type JsonSchema = { [key: string]: unknown };
+
+/** The places of a schema, by their names, with a text that may be of any length or a list of any. */
+function unboundedIn(schema: unknown, name: string): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const {
+    type,
+    maxLength,
+    maxItems,
+    pattern,
+    format,
+    enum: values,
+    const: value,
+  } = schema as JsonSchema;
+  const isFixed = values !== undefined || value !== undefined || /^date/.test(String(format));
+  const isShort = maxLength !== undefined || (typeof pattern === 'string' && !/[*+]/.test(pattern));
+  const isEndless =
+    (type === 'string' && !isFixed && !isShort) || (type === 'array' && maxItems === undefined);
+  const below = Object.entries(schema).flatMap(([key, inner]) => {
+    if (key !== 'properties') return unboundedIn(inner, name);
+    return Object.entries(inner as JsonSchema).flatMap(([field, its]) => unboundedIn(its, field));
+  });
+  return isEndless ? [name, ...below] : below;
+}
+
+it('every text and every list that a request may hold has a bound of its own', () => {
+  const places = routes.flatMap((route) =>
+    (['params', 'query', 'body'] as const).flatMap((part) => {
+      const schema = route[part];
+      if (!schema) return [];
+      const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+      return unboundedIn(json, '').map((name) => `${part} ${name}`);
+    }),
+  );
+  expect([...new Set(places)].sort()).toEqual(boundedElsewhere);
 });

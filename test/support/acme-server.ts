@@ -47,6 +47,8 @@ export interface AcmeServer {
   fault(fault: AcmeFault | undefined, at?: string): void;
   /** The certificates are for this name in the place of the one asked for. */
   misissueFor(hostname: string | undefined): void;
+  /** Its directory says that nonces are to be had at this base, in the place of its own. */
+  sendElsewhere(base: string): void;
   /** A certificate outside of any order, and its key, both in PEM. */
   signFor(hostname: string, lifeMs: number): Promise<{ certificate: string; key: string }>;
   /** How many requests it leaves without an answer. */
@@ -125,6 +127,7 @@ export async function startAcmeServer(options: AcmeServerOptions): Promise<AcmeS
   let serial = 1;
   let fault: { fault: AcmeFault; at: string } | undefined;
   let misissued: string | undefined;
+  let named: string | undefined;
   let isUndecided = false;
 
   const newNonce = () => {
@@ -251,7 +254,7 @@ export async function startAcmeServer(options: AcmeServerOptions): Promise<AcmeS
     const [, kind = '', id = '', detail = ''] = path.split('/');
     if (kind === 'directory') {
       return {
-        newNonce: `${base}/nonce`,
+        newNonce: `${named ?? base}/nonce`,
         newAccount: `${base}/new-account`,
         newOrder: `${base}/new-order`,
         meta: { caaIdentities },
@@ -361,6 +364,9 @@ export async function startAcmeServer(options: AcmeServerOptions): Promise<AcmeS
     },
     misissueFor(hostname) {
       misissued = hostname;
+    },
+    sendElsewhere(to) {
+      named = to;
     },
     decideNothing(isOn) {
       isUndecided = isOn;

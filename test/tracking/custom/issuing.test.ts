@@ -208,6 +208,18 @@ describe('an authority that', () => {
     expect(asked).toBeLessThan(25);
   });
 
+  it.each([
+    ['https://inside.example', /inside\.example: 127\.0\.0\.1 is a private address/],
+    ['http://inside.example', /named "http:\/\/inside\.example\/nonce", no https:\/\/ address/],
+  ])('sends us to %s is not followed there', async (base, words) => {
+    await begin();
+    world.dns.set('inside.example', 'A', ['127.0.0.1']);
+    world.acme.sendElsewhere(base);
+    await world.run();
+    const { certificate } = await world.until(({ status }) => status === 'failed');
+    expect(certificate.reason?.message).toMatch(words);
+  });
+
   it('says 429 with Retry-After is left in peace for so long', async () => {
     await begin();
     const { acme, test } = world;

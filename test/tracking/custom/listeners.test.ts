@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import { decode, encode, type Packet, type Question } from 'dns-packet';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startDaemon } from '../../../daemon/daemon.ts';
 import { enableTracking } from '../../../src/tracking/custom/hosts.ts';
 import {
@@ -185,6 +185,25 @@ describe('the name server for challenges', () => {
     const broken = message({ name: zone }).subarray(0, -3);
     expect(rcodeOf(await askUdp(broken))).toBe(1);
     expect(await askUdp(Buffer.concat([message({ name: zone }), Buffer.alloc(700)]))).toBeNull();
+  });
+
+  it('says that it is in trouble while the store is, and the log says why', async () => {
+    const { store, log } = world.test.app;
+    const error = vi.spyOn(log, 'error');
+    const rename = (from: string, to: string) =>
+      store.write((trx) =>
+        sql`alter table ${sql.table(from)} rename to ${sql.table(to)}`.execute(trx),
+      );
+    await rename('tracking_hosts', 'away');
+    const name = state.dnsRecords.dcvDelegation.value;
+    const answers = [await askUdp(message({ name })), await askTcp(message({ name }))];
+    await rename('away', 'tracking_hosts');
+    expect(answers.map((answer) => [answer?.id, rcodeOf(answer)])).toEqual([
+      [4711, 2],
+      [4711, 2],
+    ]);
+    const err = expect.objectContaining({ message: 'no such table: tracking_hosts' });
+    expect(error).toHaveBeenCalledWith({ err }, 'a question of DNS could not be answered');
   });
 
   it('drops who floods it over TCP', async () => {

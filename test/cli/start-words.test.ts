@@ -1,0 +1,35 @@
+// What a start says of where mail goes, for each way that the configuration may send it.
+import { expect, it } from 'vitest';
+import { startWords } from '../../daemon/start-words.ts';
+import type { Config } from '../../src/config/config.ts';
+
+const route = { domain: 'acme.example', host: 'mx.acme.example' };
+const captured = 'captured (delivery.mode is capture)';
+const allowed = '; only to who is named in delivery.allow, the rest is captured';
+const excepted = '; delivery.routes makes exceptions';
+
+it.each([
+  [{ mode: 'capture' }, `No mail leaves this machine: it is ${captured}`],
+  [
+    { mode: 'capture', routes: [route] },
+    `Mail is captured, and stays on this machine (delivery.mode is capture)${excepted}`,
+  ],
+  [{ mode: 'relay' }, 'Mail leaves this machine through relay.example (delivery.mode is relay)'],
+  [
+    { mode: 'relay', allow: ['acme.example'] },
+    `Mail leaves this machine through relay.example (delivery.mode is relay)${allowed}`,
+  ],
+  [
+    { mode: 'direct' },
+    "Mail leaves this machine straight to the recipients' servers (delivery.mode is direct)",
+  ],
+  [
+    { mode: 'direct', allow: ['acme.example'], routes: [route] },
+    "Mail leaves this machine straight to the recipients' servers (delivery.mode is direct)" +
+      `${allowed}${excepted}`,
+  ],
+])('%j', (chosen, words) => {
+  const delivery = { relay: { host: 'relay.example' }, allow: [], routes: [], ...chosen };
+  const said = startWords({ delivery } as unknown as Config, 'http://127.0.0.1:2525');
+  expect(said).toBe(`${words}. The API is described at http://127.0.0.1:2525/docs`);
+});
