@@ -10,6 +10,7 @@ import {
   removeAddress,
   updateMailbox,
 } from '../../src/mailboxes/mailboxes.ts';
+import { createMailboxInput } from '../../src/mailboxes/schema.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
@@ -90,5 +91,39 @@ describe.each(stores)('mailboxes on %s', (store) => {
       });
     }
     await expect(make('security', 'Security@sandbox.test')).resolves.toBeDefined();
+  });
+});
+
+describe('what is said of a mailbox', () => {
+  const problems = (said: object) => {
+    const read = createMailboxInput.safeParse({ slug: 'help', ...said });
+    return (read.error?.issues ?? []).map(({ path }) => path.join('.'));
+  };
+  const manyKeys = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, '']));
+
+  it.each([
+    ['slug', (count: number) => ({ slug: 'a'.repeat(count) }), 64, 'slug'],
+    ['displayName', (count: number) => ({ displayName: 'é'.repeat(count) }), 200, 'displayName'],
+    ['description', (count: number) => ({ description: 'x'.repeat(count) }), 1_000, 'description'],
+    ['a name', (count: number) => ({ metadata: { ['k'.repeat(count)]: '' } }), 100, /^metadata/],
+    ['a value', (count: number) => ({ metadata: { k: 'x'.repeat(count) } }), 2_000, 'metadata.k'],
+    ['metadata', (count: number) => ({ metadata: manyKeys(count) }), 50, 'metadata'],
+  ])('%s has a bound', (_what, saying, most, field) => {
+    expect(problems(saying(most))).toEqual([]);
+    expect(problems(saying(most + 1))).toEqual([
+      typeof field === 'string' ? field : expect.stringMatching(field),
+    ]);
+  });
+
+  it.each([
+    ['slug', { slug: '' }],
+    ['displayName', { displayName: '' }],
+    ['displayName', { displayName: 'a\r\nb' }],
+    ['metadata.', { metadata: { '': 'x' } }],
+    ['domain', { domain: 'acme.example', address: 'a@acme.example' }],
+    ['', { name: 'x' }],
+  ])('%s is refused: %j', (field, said) => {
+    expect(problems(said)).toEqual([field]);
   });
 });

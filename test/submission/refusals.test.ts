@@ -64,6 +64,7 @@ describe('each error has its reply', () => {
   it('tells how long to wait, on one line, and nothing of a fault of ours', () => {
     expect(replyOf(new RateLimitedError('send', 7)).text).toContain('7 s');
     expect(replyOf(new TypeError('a secret')).text).not.toContain('secret');
+    expect(replyOf(new ForbiddenError('\r\na\u2028b \n')).text).toBe('a b');
     const long = replyOf(new ForbiddenError(`a\r\nb${'\u{1f600}'.repeat(2_000)}`)).text;
     expect(long.startsWith('a b')).toBe(true);
     expect(Buffer.byteLength(long)).toBeLessThan(500);

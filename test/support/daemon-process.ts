@@ -77,7 +77,7 @@ const pollMs = 5;
 export async function until<T>(
   look: () => T | Promise<T>,
   what: string,
-  deadlineMs = 10_000,
+  deadlineMs = 30_000,
 ): Promise<Exclude<T, false | null | undefined>> {
   const endAt = performance.now() + deadlineMs;
   for (;;) {

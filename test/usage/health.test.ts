@@ -1,12 +1,16 @@
 // Automatic pause (specification 3 and 7 rule 4): each threshold exactly where it stands.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { getMessage } from '../../src/messages/messages.ts';
-import { getOrganization, pauseOrganization } from '../../src/organizations/organizations.ts';
+import {
+  createOrganization,
+  getOrganization,
+  pauseOrganization,
+} from '../../src/organizations/organizations.ts';
 import { resumeSending } from '../../src/queue/desk/resume.ts';
 import { createSender, getSender } from '../../src/senders/senders.ts';
 import { sweepHealth } from '../../src/usage/health.ts';
 import { findingInWords, findingOf } from '../../src/usage/health-finding.ts';
-import { findReviews } from '../../src/usage/health-queries.ts';
+import { addHealth, findReviews } from '../../src/usage/health-queries.ts';
 import { send } from '../support/delivery.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
@@ -102,6 +106,16 @@ describe.each(stores)('the health of an organization on %s', (store) => {
       _tag: 'ForbiddenError',
       message: `Sending is paused: ${reason}`,
     });
+  });
+
+  it('is not that of another organization, however badly it does', async () => {
+    const { app, clock } = test;
+    const { id } = await createOrganization(app, { name: 'acme', plan: 'free' });
+    const bad = { organization_id: id, bucket_start: clock.now(), scope: '' };
+    const counts = { attempted: 1_000, hard_bounced: 1_000, complained: 1_000 };
+    await app.store.write((trx) => addHealth(trx, [{ ...bad, ...counts }]));
+    await deliver(many(99, 'ok'), many(1, 'dead'));
+    expect([await status(), await workspaceEvents(app)]).toEqual(['enabled', []]);
   });
 
   it('waits for the hundredth attempt, whatever its outcome', async () => {
