@@ -8,6 +8,7 @@ import type { BaseCommand } from '../../commands/base/command.ts';
 import { commandsFolder, listCommandIds } from '../../commands/base/typed.ts';
 import { migrations } from '../../src/store/migrate.ts';
 import { repository } from '../support/cli.ts';
+import { fieldRows } from './fields.ts';
 import { tableRows } from './markdown.ts';
 
 /** A table of a document, between `<!-- npm run docs: NAME -->` and `<!-- end -->`. */
@@ -147,6 +148,12 @@ const parts: readonly Part[] = [
     name: 'tables',
     head: ['Table', 'Owner', 'Holds'],
     rows: ownerRows,
+  },
+  {
+    file: 'docs/fields.md',
+    name: 'fields',
+    head: ['Operation', 'Field', 'Takes'],
+    rows: fieldRows,
   },
   ...(['dependencies', 'devDependencies'] as const).map((name) => ({
     file: 'docs/dependencies.md',
