@@ -97,7 +97,10 @@ export async function usedToday({ app, clock, caller }: TestApp) {
 }
 
 /** As if so many emails had been accepted today. */
-export async function useToday({ app, clock, caller }: TestApp, emails: number): Promise<void> {
+export async function useToday(
+  { app, clock, caller }: Pick<TestApp, 'app' | 'clock' | 'caller'>,
+  emails: number,
+): Promise<void> {
   const day = startOfDay(clock.now());
   const row = { organization_id: caller.organizationId, day, emails, messages: emails };
   await app.store.write((trx) => addUsage(trx, [row]));

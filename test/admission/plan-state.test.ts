@@ -20,6 +20,11 @@ describe.each(stores)('the state of a plan on %s', (store) => {
 
   it('shows rate, bursts, usage, what is left and when the day turns', async () => {
     await onPlan(test, 'growth');
+    const { id } = await createOrganization(test.app, { name: 'busy', plan: 'growth' });
+    const { app, clock, caller } = test;
+    for (const organizationId of [id, 'org_0']) {
+      await useToday({ app, clock, caller: { ...caller, organizationId } }, 7);
+    }
     await send(test.app, test.caller, { recipients: 3 });
     expect(await getPlanState(test.app, 'default')).toEqual({
       organizationId: test.caller.organizationId,
