@@ -193,6 +193,12 @@ describe('the format', () => {
     });
   });
 
+  it('says an unknown reason, and of a long one the beginning', async () => {
+    const text = `email,reason\nada@example.com,${'x'.repeat(61)}\n`;
+    const { rejected } = await importInto(test, text, { dryRun: true });
+    expect(rejected.first).toMatchObject([{ reason: `has an unknown reason: ${'x'.repeat(60)}` }]);
+  });
+
   it.each([
     ['outlook', 'email\n', /there is no outlook/],
     ['postmark-bounces', 'email\n', /no column Type, BouncedAt. It has: email/],
