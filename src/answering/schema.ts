@@ -2,7 +2,6 @@
 // and out (specification 2.5, 4.4).
 import { z } from 'zod';
 import { headerText, notHeaderSafe } from '../api/address-schema.ts';
-import { boundedList } from '../api/bounded-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { waitReasons } from '../deliveries/status.ts';
 import {
@@ -37,7 +36,7 @@ export const idempotencyHeader = z.object({
 /** One that cannot be an address is skipped and told of; one that would break a header is refused. */
 const address = z.string().max(320).refine(isHeaderSafe, notHeaderSafe);
 const tooMany = `at most ${mostRecipients} recipients over to, cc and bcc`;
-const addresses = boundedList(z.array(address), mostRecipients, tooMany);
+const addresses = z.array(address).max(mostRecipients, tooMany);
 
 const subject = headerText(998);
 const content = {

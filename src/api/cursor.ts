@@ -2,6 +2,7 @@
 // shown. A cursor is opaque and belongs to one list with its filters; any other is refused.
 import { createHash } from 'node:crypto';
 import { ValidationError } from '../errors.ts';
+import { anyIdPattern } from '../runtime/ids.ts';
 
 /** The row that a page ended with. */
 export interface CursorPosition {
@@ -23,7 +24,7 @@ export function cursorAfter(scope: readonly unknown[], { at, id }: CursorPositio
 export function readCursor(scope: readonly unknown[], cursor: string): CursorPosition {
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
   const [binding, at = '', id = ''] = text.split(' ');
-  if (!/^\d{1,15}$/.test(at) || !/^[a-z]{1,20}_[0-9a-z]{1,40}$/.test(id)) {
+  if (!/^\d{1,15}$/.test(at) || !anyIdPattern.test(id)) {
     throw ValidationError.of('cursor', 'is not a cursor: pass `nextCursor` back as it came');
   }
   if (binding !== bindingOf(scope)) {

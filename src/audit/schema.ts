@@ -1,6 +1,7 @@
 // Shapes of the audit, in and out, and the vocabulary of what is audited.
 import { z } from 'zod';
 import { pageQuery } from '../api/pagination.ts';
+import { anyIdPattern } from '../runtime/ids.ts';
 
 /** The word before the dot is the kind of resource. */
 export const auditActions = [
@@ -93,7 +94,7 @@ export const auditQuery = z.strictObject({
     .meta({ description: 'Only these changes' }),
   resource: z
     .string()
-    .regex(/^[a-z]{1,20}_[0-9a-z]{1,40}$/, 'is not an id')
+    .regex(anyIdPattern, 'is not an id')
     .optional()
     .meta({ description: 'Only changes of the resource with this id' }),
   since: z.iso

@@ -1,7 +1,7 @@
 // Shapes of contacts, in and out (specification 2.6, 4.5).
 import { z } from 'zod';
 import { emailAddress, headerText } from '../api/address-schema.ts';
-import { boundedList, boundedMap } from '../api/bounded-schema.ts';
+import { boundedMap } from '../api/bounded-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { idPath, queryFlag } from '../api/resource-schema.ts';
 
@@ -31,16 +31,15 @@ const tag = z
     'may hold no comma and no control character, and no space at its ends',
   );
 
-const tags = boundedList(z.array(tag), mostTags);
+const tags = z.array(tag).max(mostTags);
 
 const text = z.string().nullable();
 
 const externalId = headerText(200).min(1);
 
-const identities = boundedList(
-  z.array(z.strictObject({ channel: z.literal('email'), identifier: emailAddress })),
-  mostIdentities,
-);
+const identities = z
+  .array(z.strictObject({ channel: z.literal('email'), identifier: emailAddress }))
+  .max(mostIdentities);
 
 const profileInput = z.strictObject({
   firstName: line.nullish(),
@@ -65,7 +64,7 @@ const profileInput = z.strictObject({
 const timeOfDay = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 22:00');
 
 const preferencesInput = z.strictObject({
-  preferredChannels: boundedList(z.array(z.literal('email')), 1).nullish(),
+  preferredChannels: z.array(z.literal('email')).max(1).nullish(),
   language: line.nullish(),
   timezone: line.nullish(),
   notifications: z
@@ -131,7 +130,7 @@ export const updateContactInput = z
 /** A row of an import; what it does not name it does not change. */
 export const importedContact = z
   .strictObject({
-    emails: boundedList(z.array(emailAddress), mostIdentities),
+    emails: z.array(emailAddress).max(mostIdentities),
     ...{ name: line.optional(), displayName: line.optional(), avatar: fields.avatar },
     externalId: externalId.optional(),
     profile: profileInput.optional(),
@@ -179,7 +178,7 @@ export const importOutput = z
   .meta({ id: 'ContactImportReport', description: 'What an import changed, or would' });
 
 export const tagsInput = z
-  .strictObject({ tags: boundedList(z.array(tag).min(1), mostTags) })
+  .strictObject({ tags: z.array(tag).min(1).max(mostTags) })
   .meta({ examples: [{ tags: ['customer'] }] });
 
 export const listContactsQuery = z.strictObject({

@@ -1,7 +1,7 @@
 // Shapes of conversations, in and out (specification 2.7, 4.5).
 import { z } from 'zod';
 import { headerText } from '../api/address-schema.ts';
-import { boundedList, boundedMap } from '../api/bounded-schema.ts';
+import { boundedMap } from '../api/bounded-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { idPath } from '../api/resource-schema.ts';
 import { createContactInput, listContactsQuery, tagsInput } from '../contacts/schema.ts';
@@ -36,7 +36,7 @@ const values = boundedMap(
   ),
   mostKeys,
 );
-const steps = boundedList(z.array(line), mostSteps);
+const steps = z.array(line).max(mostSteps);
 
 const contextInput = z
   .strictObject({
@@ -67,7 +67,7 @@ const fields = {
   urgency: z.enum(urgencies).optional(),
   complexity: z.enum(complexities).nullable().optional(),
   tags,
-  categories: boundedList(z.array(line), mostCategories).optional(),
+  categories: z.array(line).max(mostCategories).optional(),
   metadata,
   context: contextInput.nullable().optional(),
   isInternal: z.boolean().optional(),

@@ -1,6 +1,7 @@
 // Shapes of the log of events and of its kinds, in and out.
 import { z } from 'zod';
 import { pageQuery } from '../api/pagination.ts';
+import { anyIdPattern } from '../runtime/ids.ts';
 import { eventTypes } from './names.ts';
 
 const longestCursor = 200;
@@ -14,7 +15,7 @@ const logFilter = {
   type: eventType.optional().meta({ description: 'Only events of this kind' }),
   subject: z
     .string()
-    .regex(/^[a-z]{1,20}_[0-9a-z]{1,40}$/, 'is not an id')
+    .regex(anyIdPattern, 'is not an id')
     .optional()
     .meta({ description: 'Only events of the message, or the resource, with this id' }),
   since: z.iso

@@ -1,7 +1,7 @@
 // Shapes of mailboxes, their addresses and namespaces, in and out (specification 2.5, 4.4).
 import { z } from 'zod';
 import { domainName, emailAddress, headerText } from '../api/address-schema.ts';
-import { boundedList, boundedMap } from '../api/bounded-schema.ts';
+import { boundedMap } from '../api/bounded-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { idPath } from '../api/resource-schema.ts';
 import { listLogQuery } from '../events/schema.ts';
@@ -51,7 +51,7 @@ const filterEntry = z
     return z.NEVER;
   });
 
-const filterList = boundedList(z.array(filterEntry), mostFilterEntries);
+const filterList = z.array(filterEntry).max(mostFilterEntries);
 
 const filtersInput = z
   .strictObject({ allow: filterList.default([]), block: filterList.default([]) })

@@ -3,7 +3,7 @@
 // a silent clean-up. What a message looks like is schema.ts.
 import { z } from 'zod';
 import { emailAddress, headerText, notHeaderSafe } from '../api/address-schema.ts';
-import { boundedList, boundedMap } from '../api/bounded-schema.ts';
+import { boundedMap } from '../api/bounded-schema.ts';
 import { isRefusedHeader } from '../mime/header-encoding.ts';
 import { isHeaderSafe } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
@@ -61,7 +61,7 @@ const attachment = z.strictObject({
 });
 
 /** Of a mail; what they take in all is `boundedAttachments`. */
-export const attachmentList = boundedList(z.array(attachment), maxAttachments);
+export const attachmentList = z.array(attachment).max(maxAttachments);
 
 const customHeaders = boundedMap(
   z.record(z.string(), z.string().max(maxHeaderValue).refine(isHeaderSafe, notHeaderSafe)),
@@ -95,7 +95,7 @@ const emailContent = z
       description:
         'Without it, HTML gets a text made from it; an empty one is left out of the mail',
     }),
-    replyTo: boundedList(z.array(emailAddress).min(1), 10).optional(),
+    replyTo: z.array(emailAddress).min(1).max(10).optional(),
     templateId: z.string().regex(idPattern('template'), 'is not a template id').optional(),
     templateSlug: z.string().min(1).max(100).optional(),
     templateData: boundedMap(z.record(z.string(), z.unknown()), maxTemplateData).optional(),
@@ -177,7 +177,7 @@ export function boundedAttachments(
 
 const tooManyRecipients = `at most ${mostRecipients} recipients over to, cc and bcc`;
 const recipients = <List extends z.ZodArray>(list: List) =>
-  boundedList(list, mostRecipients, tooManyRecipients);
+  list.max(mostRecipients, tooManyRecipients);
 
 /** Reaches a mailbox of this service, from whichever sender is the default. */
 const sendExample = {
@@ -202,7 +202,7 @@ export const sendPayload = z
       .string()
       .regex(idPattern('conversation'), 'is not a conversation id')
       .optional(),
-    tags: boundedList(z.array(z.string().min(1).max(100)), 10).optional(),
+    tags: z.array(z.string().min(1).max(100)).max(10).optional(),
     metadata: boundedMap(
       z.record(z.string().min(1).max(100), metadataValue),
       maxMetadata,

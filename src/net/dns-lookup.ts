@@ -1,7 +1,8 @@
 // Look-ups by name and type: follows CNAMEs, keeps answers for their TTL, and lets equal questions
 // under way share one query. Knows nothing of what the records mean.
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../runtime/clock.ts';
+import { recentlyUsedBytes } from '../runtime/recently-used.ts';
 import type { DnsAsker } from './dns-ask.ts';
 import { DnsError, type DnsErrorKind } from './dns-ask.ts';
 import {
@@ -30,18 +31,17 @@ const maxTtlMs = 3_600_000;
 const negativeTtlMs = 60_000;
 const maxCacheEntries = 10_000;
 const maxCacheBytes = 16 * 1024 * 1024;
-/** So that they are no more: a bound of entries would allot them all at once. */
-const leastEntryBytes = Math.ceil(maxCacheBytes / maxCacheEntries);
 
 type Outcome = { found: Found } | { error: DnsError };
 /** `expiresAtMs` in the terms of `clock.elapsed()`. */
-type Entry = { outcome: Outcome; expiresAtMs: number };
+type Entry = { outcome: Outcome; expiresAtMs: number; byteCount: number };
 
 /** What look-ups have found and keep, bounded in entries and bytes. */
 export type Answers = LRUCache<string, Entry>;
 
 export function createAnswers(): Answers {
-  return new LRUCache({ maxSize: maxCacheBytes });
+  const bytesOf = ({ byteCount }: Entry, key: string) => byteCount + key.length;
+  return recentlyUsedBytes(maxCacheEntries, maxCacheBytes, bytesOf);
 }
 
 /** A look-up that asks only for what `answers` does not have. */
@@ -52,11 +52,7 @@ export function createLookup(ask: DnsAsker['ask'], clock: Clock, answers: Answer
     const { outcome, ttlMs, byteCount } = await resolveFresh(ask, name, type);
     if (ttlMs > 0) {
       const expiresAtMs = clock.elapsed() + ttlMs;
-      answers.set(
-        key,
-        { outcome, expiresAtMs },
-        { size: Math.max(byteCount + key.length, leastEntryBytes) },
-      );
+      answers.set(key, { outcome, expiresAtMs, byteCount });
     }
     return outcome;
   }

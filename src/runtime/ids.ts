@@ -102,3 +102,6 @@ export function timeOfId(id: string): number {
 export function idPattern(kind: IdKind): RegExp {
   return new RegExp(`^${idPrefixes[kind]}_[0-9a-hjkmnp-tv-z]{16,24}$`);
 }
+
+/** What an id of any kind looks like, for what is only looked up by it. */
+export const anyIdPattern = /^[a-z]{1,20}_[0-9a-z]{1,40}$/;

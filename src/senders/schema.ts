@@ -1,7 +1,6 @@
 // Shapes of sender identities, in and out (specification 2.10, 4.7).
 import { z } from 'zod';
 import { emailAddress, headerText } from '../api/address-schema.ts';
-import { boundedList } from '../api/bounded-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { queryFlag } from '../api/resource-schema.ts';
 
@@ -10,7 +9,7 @@ const mostReplyTos = 10;
 
 const name = headerText(longestName).min(1);
 
-const replyToEmails = boundedList(z.array(emailAddress), mostReplyTos).meta({
+const replyToEmails = z.array(emailAddress).max(mostReplyTos).meta({
   description: 'Reply-To of mail that names none itself',
 });
 

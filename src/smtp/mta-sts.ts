@@ -1,13 +1,12 @@
 // MTA-STS (RFC 8461): which policy of a recipient domain is in force. Keeps policies until they run
 // out, in memory and over restarts (src/queue/carrier/kept-policies.ts). What a policy means for a host is way.ts. The doorway to mailauth's reading of records and files.
-import { LRUCache } from 'lru-cache';
 import type { MTASTSPolicy } from 'mailauth';
 import { messageOf } from '../errors.ts';
 import type { Connector } from '../net/dial.ts';
 import { type Dns, DnsError } from '../net/dns.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
-import { recentlyUsed } from '../runtime/recently-used.ts';
+import { recentlyUsed, recentlyUsedBytes } from '../runtime/recently-used.ts';
 import type { KeptPolicies, KeptPolicy } from './mta-sts-fetch.ts';
 import { fetchPolicyText } from './mta-sts-fetch.ts';
 
@@ -49,13 +48,13 @@ interface Entry {
   policy: StsPolicy;
   fetchedAt: number;
   expiresAt: number;
+  /** Of the text that it was read from. */
+  characters: number;
 }
 
 /** Domains with a policy; beyond, those not used for longest are fetched again. */
 const maxPolicies = 10_000;
 const maxPolicyBytes = 32 * 1024 * 1024;
-/** So that they are no more: a bound of entries would allot them all at once. */
-const leastPolicyBytes = Math.ceil(maxPolicyBytes / maxPolicies);
 const maxFailures = 10_000;
 const maxWithoutPolicy = 10_000;
 const maxLines = 1_000;
@@ -151,7 +150,11 @@ class RecentFailures {
  */
 class KnownPolicies {
   readonly #store: KeptPolicies | undefined;
-  readonly #known = new LRUCache<string, Entry>({ maxSize: maxPolicyBytes });
+  readonly #known = recentlyUsedBytes(
+    maxPolicies,
+    maxPolicyBytes,
+    ({ characters }: Entry, domain) => characters + domain.length,
+  );
   readonly #without = recentlyUsed<true>(maxWithoutPolicy);
   readonly #looking = new Map<string, Promise<Entry | undefined>>();
 
@@ -176,7 +179,7 @@ class KnownPolicies {
 
   /** Never rejects: what the store cannot keep is known until a restart. */
   async keep(domain: string, entry: Entry, text: string): Promise<void> {
-    this.#set(domain, entry, text);
+    this.#known.set(domain, entry);
     this.#without.delete(domain);
     // Text and numbers alone: the store may be another thread's, to which no function goes.
     const { policy, fetchedAt, expiresAt } = entry;
@@ -186,14 +189,9 @@ class KnownPolicies {
   async #look(store: KeptPolicies, domain: string): Promise<Entry | undefined> {
     const row = await store.find(domain);
     const entry = row ? await entryOf(row) : null;
-    if (row && entry) this.#set(domain, entry, row.text);
+    if (row && entry) this.#known.set(domain, entry);
     else this.#without.set(domain, true);
     return entry ?? undefined;
-  }
-
-  #set(domain: string, entry: Entry, text: string): void {
-    const size = Math.max(text.length + domain.length, leastPolicyBytes);
-    this.#known.set(domain, entry, { size });
   }
 }
 
@@ -237,7 +235,13 @@ class PolicyFetches {
       const { policy, maxAgeMs } = await readPolicy(id, text);
       const now = clock.now();
       const isNew = this.#kept.idOf(domain) !== id;
-      await this.#kept.keep(domain, { policy, fetchedAt: now, expiresAt: now + maxAgeMs }, text);
+      const entry = {
+        policy,
+        fetchedAt: now,
+        expiresAt: now + maxAgeMs,
+        characters: text.length,
+      };
+      await this.#kept.keep(domain, entry, text);
       if (isNew) log?.info({ domain, id, mode: policy.mode }, 'MTA-STS: a policy is in force');
       return policy;
     } catch (error) {
@@ -275,7 +279,7 @@ async function findRecords(dns: Dns, name: string): Promise<readonly string[]> {
 /** A policy that an earlier process fetched; null where this version cannot read it. */
 async function entryOf({ id, text, fetchedAt, expiresAt }: KeptPolicy): Promise<Entry | null> {
   const read = await readPolicy(id, text).catch(() => null);
-  return read && { policy: read.policy, fetchedAt, expiresAt };
+  return read && { policy: read.policy, fetchedAt, expiresAt, characters: text.length };
 }
 
 async function readPolicy(id: string, text: string) {

@@ -1,7 +1,6 @@
 // Shapes of threads, their messages, labels and notes, in and out (specification 2.5, 4.4).
 import { z } from 'zod';
 import { headerText } from '../api/address-schema.ts';
-import { boundedList } from '../api/bounded-schema.ts';
 import { wholeNumber } from '../api/pagination.ts';
 import { queryFlag } from '../api/resource-schema.ts';
 import type { FileAnswer } from '../api/route.ts';
@@ -88,7 +87,7 @@ export const updateThreadInput = z
 
 const labelList = (text: z.ZodString) =>
   z
-    .strictObject({ labels: boundedList(z.array(text).min(1), mostLabels) })
+    .strictObject({ labels: z.array(text).min(1).max(mostLabels) })
     .meta({ examples: [{ labels: ['urgent'] }] });
 
 export const addLabelsInput = labelList(

@@ -2,6 +2,7 @@
 // for comes. What it had committed is committed, what it had begun is not.
 import type { App } from '../../src/app.ts';
 import type { Store } from '../../src/store/db.ts';
+import { watchWrites } from './watched-writes.ts';
 
 /** `within`: inside of its transaction, all of its work done. */
 export const moments = ['before', 'within', 'after'] as const;
@@ -17,25 +18,18 @@ const never = () => new Promise<never>(() => {});
 /** Has `app` die there; resolves when it is dead, and what it had asked to commit before is committed. */
 export function mortal(app: App, { moment, nth }: KillPoint): Promise<void> {
   const { promise, resolve: die } = Promise.withResolvers<void>();
+  const settled = watchWrites(app.store);
   const { write } = app.store;
-  const underWay = new Set<Promise<unknown>>();
   const end = async () => {
-    await Promise.allSettled(underWay);
+    await settled();
     die();
     return never();
-  };
-  const writeBefore: Store['write'] = (work, durability) => {
-    const written = write(work, durability);
-    underWay.add(written);
-    const over = () => underWay.delete(written);
-    written.then(over, over);
-    return written;
   };
   let seen = 0;
   const dying: Store['write'] = async (work, durability) => {
     seen += 1;
     if (seen > nth || (seen === nth && moment === 'before')) return end();
-    if (seen < nth) return writeBefore(work, durability);
+    if (seen < nth) return write(work, durability);
     const fate = new Error('it died within its transaction');
     await write(async (trx) => {
       const result = await work(trx);

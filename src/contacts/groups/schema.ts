@@ -1,7 +1,6 @@
 // Shapes of groups of contacts, in and out.
 import { z } from 'zod';
 import { headerText } from '../../api/address-schema.ts';
-import { boundedList } from '../../api/bounded-schema.ts';
 import { pageQuery } from '../../api/pagination.ts';
 import { idPattern } from '../../runtime/ids.ts';
 
@@ -24,11 +23,10 @@ const contactId = z.string().regex(idPattern('contact'), 'is not a contact id');
 
 export const membersInput = z
   .strictObject({
-    contactIds: boundedList(
-      z.array(contactId).min(1),
-      mostMembers,
-      `must be at most ${mostMembers} at a time`,
-    ),
+    contactIds: z
+      .array(contactId)
+      .min(1)
+      .max(mostMembers, `must be at most ${mostMembers} at a time`),
   })
   .meta({ examples: [{ contactIds: ['contact_06dq2k0qz8h3v5m1r9t4w7xy'] }] });
 

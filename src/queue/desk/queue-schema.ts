@@ -1,7 +1,6 @@
 // Shapes of the queue, in and out: entries, holds, what an operator may ask for.
 import { z } from 'zod';
 import { domainName, headerText } from '../../api/address-schema.ts';
-import { boundedList } from '../../api/bounded-schema.ts';
 import { pageQuery } from '../../api/pagination.ts';
 import { type QueueState, queueStates } from '../../deliveries/queue-queries.ts';
 import type { MessageStatus, WaitReason } from '../../deliveries/status.ts';
@@ -27,7 +26,7 @@ export const queueId = z
     'is not a delivery id (dlv_…) or a message id (msg_…)',
   );
 
-export const queueIds = boundedList(z.array(queueId).min(1), mostIds, `at most ${mostIds} at once`);
+export const queueIds = z.array(queueId).min(1).max(mostIds, `at most ${mostIds} at once`);
 
 export const listQueueQuery = z.strictObject({
   ...pageQuery,
