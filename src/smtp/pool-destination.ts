@@ -1,5 +1,5 @@
 // One destination of the pool (pool.ts): its idle sessions, who waits for one, and who of them is next.
-import type { FairShare } from './fair-share.ts';
+import type { FairShare } from '../runtime/fair-share.ts';
 import type { DestinationLimits, Peer, SessionRequest } from './pool-request.ts';
 import type { SmtpSession } from './session.ts';
 

@@ -2,7 +2,7 @@
 // is on them, and in all. Knows how to share sessions, not how to open them, nor what is said on them. What
 // one destination holds is pool-destination.ts.
 import type { Clock } from '../runtime/clock.ts';
-import { FairShare } from './fair-share.ts';
+import { FairShare } from '../runtime/fair-share.ts';
 import type { Opening } from './open.ts';
 import { SmtpFault } from './outcome.ts';
 import {

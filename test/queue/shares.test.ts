@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Shares } from '../../src/queue/lanes/shares.ts';
 import { stopOfShare } from '../../src/queue/stops.ts';
-import { FairShare } from '../../src/smtp/fair-share.ts';
+import { FairShare } from '../../src/runtime/fair-share.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 
 /** Everyone takes in turns until nobody may take any more; how many each holds then. */

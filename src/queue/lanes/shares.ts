@@ -11,7 +11,7 @@
 // |               | some, 50 ms after the last were taken   |                                       |
 // | is waited for | nothing waits there any more            | below its share                       |
 import type { Clock } from '../../runtime/clock.ts';
-import { FairShare } from '../../smtp/fair-share.ts';
+import { FairShare } from '../../runtime/fair-share.ts';
 import { organizationOfShare, stopOfShare } from '../stops.ts';
 import type { Admission } from './lanes.ts';
 
