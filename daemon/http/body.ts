@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CapacityError, MalformedRequestError } from '../../src/errors.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
+import { readMediaType } from './media-type.ts';
 
 const deepestNesting = 64;
 /** Values in one body. 60 MB of `[[],[],…` would otherwise become gigabytes of heap. */
@@ -15,7 +16,6 @@ const largestBodiesAtOnce = 4;
 /** A body may take so long, and a second more for each of so many bytes that have come. */
 const bodyGraceMs = 20_000;
 const leastBytesPerSecond = 1_000;
-const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?;?\s*$/i;
 
 export interface BodyReader {
   /**
@@ -40,7 +40,8 @@ export function createBodyReader(maxBytes: number, clock: Clock): BodyReader {
       if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
         throw new MalformedRequestError('A compressed body is not accepted', 415);
       }
-      if (!jsonType.test(headers['content-type'] ?? '')) {
+      const media = readMediaType(headers['content-type']);
+      if (media?.type !== 'application/json' || media.charset !== 'utf-8') {
         throw new MalformedRequestError('The body must be sent as application/json in UTF-8', 415);
       }
       // The body was not asked for until now: a refused request never costs its upload.

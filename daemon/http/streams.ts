@@ -13,6 +13,7 @@ import { Readable } from 'node:stream';
 import type { Route, StreamedAnswer, StreamedBody } from '../../src/api/route.ts';
 import { CapacityError, MalformedRequestError } from '../../src/errors.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
+import { readMediaType } from './media-type.ts';
 
 /** Of bodies and answers together; a route that streams both ways is one. */
 const mostStreams = 4;
@@ -86,12 +87,9 @@ function streamedBody(
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
     throw new MalformedRequestError('A compressed body is not accepted', 415);
   }
-  const [, given = '', charset = 'utf-8'] =
-    /^([^;\s]+)\s*(?:;\s*charset\s*=\s*"?([\w-]+)"?\s*)?;?\s*$/i.exec(
-      headers['content-type'] ?? '',
-    ) ?? [];
-  const type = types.find((one) => one === given.toLowerCase());
-  if (type === undefined || charset.toLowerCase() !== 'utf-8') {
+  const media = readMediaType(headers['content-type']);
+  const type = types.find((one) => one === media?.type);
+  if (type === undefined || media?.charset !== 'utf-8') {
     throw new MalformedRequestError(`The body must be sent as ${types.join(' or ')} in UTF-8`, 415);
   }
   return { type, chunks: chunksOf(request, response, mostBytes, clock) };

@@ -202,8 +202,8 @@ function identifiersOf(
 /**
  * Checks a mail. Never rejects. DNS trouble is `temperror` of the check that met it and of no other;
  * a mail that mailauth cannot read is `permerror`. Waits 7 s for the DNS at most, and hashes the
- * whole body where it is signed or sealed. At most ten DKIM signatures and 256 KB of header are
- * looked at; with a longer header DMARC is `permerror`.
+ * whole body where it is signed or sealed. Reads at most ten DKIM signatures, and 256 KB and 2,000 lines of
+ * header; with a longer header DMARC is `permerror`.
  */
 export async function authenticate(raw: Buffer, session: AuthSession): Promise<Authentication> {
   const { clock } = session;

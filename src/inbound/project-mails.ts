@@ -9,8 +9,9 @@ import {
   mostTries,
   parseMessage,
   parseOptionsOf,
+  type Reading,
 } from '../messages/projection.ts';
-import { type FoundRow, findParsed, type TakenProjection } from '../messages/projection-queries.ts';
+import { findParsed, type TakenProjection } from '../messages/projection-queries.ts';
 import { findMessageRows, type MessageRow } from '../messages/queries.ts';
 import { parseHeaderOnly } from '../mime/parse/read-header.ts';
 
@@ -31,7 +32,7 @@ export interface Bounds {
 
 /** What came of one mail. */
 type Outcome =
-  | { kind: 'found'; row: FoundRow | null }
+  | { kind: 'found'; row: Reading | null }
   /** Its lease runs out, then it is tried again. */
   | { kind: 'again' }
   /** Through no fault of its own. */
@@ -147,7 +148,7 @@ async function projectOne(app: App, leased: Leased): Promise<Outcome> {
 }
 
 /** Of a mail that never came to an end, not even to a bad one: nothing but its header is looked at. */
-async function headerOf({ store }: App, message: MessageRow): Promise<FoundRow> {
+async function headerOf({ store }: App, message: MessageRow): Promise<Reading> {
   const raw = message.raw_blob_id ? await findBlob(store.db, message.raw_blob_id) : undefined;
   const why = 'parsing did not come to an end: only the header was read';
   const known = raw ?? Buffer.alloc(0);
@@ -159,7 +160,7 @@ class Gathered {
   /** Those that the store had no room for. */
   readonly refused: string[] = [];
   readonly #app: App;
-  #found: { id: string; row: FoundRow | null }[] = [];
+  #found: { id: string; row: Reading | null }[] = [];
   #characters = 0;
   #keeping: Promise<unknown> = Promise.resolve();
 
@@ -180,7 +181,7 @@ class Gathered {
     }
   }
 
-  async #add(id: string, row: FoundRow | null): Promise<void> {
+  async #add(id: string, row: Reading | null): Promise<void> {
     this.#found.push({ id, row });
     for (const text of [row?.html, row?.text, row?.new_content, row?.quoted_content]) {
       this.#characters += text?.length ?? 0;
@@ -205,7 +206,7 @@ class Gathered {
     await this.#keeping;
   }
 
-  async #keepOne(id: string, row: FoundRow | null): Promise<void> {
+  async #keepOne(id: string, row: Reading | null): Promise<void> {
     try {
       await finishProjection(this.#app, id, row);
     } catch (error) {

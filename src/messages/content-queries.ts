@@ -1,6 +1,6 @@
 // All SQL on `contents` and `blobs`: HTML and text that equal messages share, attachments and raw mail. Rows
 // only, no decisions.
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import {
   bulkInsert,
   type Db,
@@ -64,6 +64,28 @@ const selectContents = statement((db: Kysely<ContentTables>, parameter: Paramete
 
 export function findContents(db: Db, ids: readonly string[]): Promise<ContentRow[]> {
   return selectContents(db, { ids: idList(db, ids) });
+}
+
+interface Starts {
+  ids: unknown;
+  characters: number;
+}
+
+const selectTextStarts = statement((db: Kysely<ContentTables>, parameter: ParameterOf<Starts>) =>
+  db
+    .selectFrom('contents')
+    .select(['id', sql<string | null>`substr(text, 1, ${parameter('characters')})`.as('text')])
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/** The first `characters` of the texts of these contents, by their ids; those without text are left out. */
+export async function findTextStarts(
+  db: Db,
+  ids: readonly string[],
+  characters: number,
+): Promise<Map<string, string>> {
+  const rows = await selectTextStarts(db, { ids: idList(db, ids), characters });
+  return new Map(rows.flatMap(({ id, text }) => (text === null ? [] : [[id, text]])));
 }
 
 type SharedContent = { id: string; uses: number };

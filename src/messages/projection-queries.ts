@@ -1,6 +1,6 @@
 // All SQL on `email_projections`: what a mail that came in says, and which mails wait to be parsed. The
 // states of a row stand in projection.ts.
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import {
   bulkInsert,
   change,
@@ -254,6 +254,32 @@ export function findFoundOf(
   ids: readonly string[],
 ): Promise<(FoundRow & { message_id: string })[]> {
   return selectFoundOf(db, { ids: idList(db, ids) });
+}
+
+const selectFoundTextStarts = statement(
+  (db: Kysely<ProjectionTables>, parameter: ParameterOf<{ ids: unknown; characters: number }>) => {
+    const start = (column: string) =>
+      sql<string>`substr(${sql.ref(column)}, 1, ${parameter('characters')})`;
+    return db
+      .selectFrom('email_projections')
+      .select([
+        'message_id',
+        sql<string | null>`coalesce(${start('text')}, ${start('new_content')})`.as('text'),
+      ])
+      .where(isOneOf(db, 'message_id', parameter('ids')));
+  },
+);
+
+/** The first `characters` of what these messages say, by their ids; those without text are left out. */
+export async function findFoundTextStarts(
+  db: Db,
+  ids: readonly string[],
+  characters: number,
+): Promise<Map<string, string>> {
+  const rows = await selectFoundTextStarts(db, { ids: idList(db, ids), characters });
+  return new Map(
+    rows.flatMap(({ message_id, text }) => (text === null ? [] : [[message_id, text]])),
+  );
 }
 
 const selectParsed = statement(

@@ -21,6 +21,7 @@ import type { MailAttachment, ParsedMail } from '../mime/parse/parsed-mail.ts';
 import { previewOf } from '../mime/parse/preview.ts';
 import { perApp } from '../runtime/per-app.ts';
 import { type Db, fromJson, toJson } from '../store/db.ts';
+import type { DocumentWords } from '../store/full-text/document.ts';
 import { groupWrites } from '../store/group.ts';
 import { findBlob } from './content-queries.ts';
 import {
@@ -52,16 +53,22 @@ export interface InboundEnvelope {
   dmarcPolicy?: string;
 }
 
+/** A row with what is kept elsewhere of the same parse. */
+export interface Reading extends FoundRow {
+  /** Null where the parse was cut short: then they are read later. */
+  words: DocumentWords | null;
+}
+
 /** What a mail was found to say, and how far that goes. */
 export interface Found {
-  row: FoundRow;
+  row: Reading;
   cutShort: ParsedMail['cutShort'];
 }
 
 const list = (values: readonly unknown[]) => (values.length > 0 ? toJson(values) : null);
 
 /** As it is kept. */
-export function foundRowOf(mail: ParsedMail): FoundRow {
+export function foundRowOf(mail: ParsedMail): Reading {
   return {
     is_auto_reply: Number(mail.isAutoReply),
     auto_reply_reason: mail.autoReplyReason,
@@ -77,11 +84,12 @@ export function foundRowOf(mail: ParsedMail): FoundRow {
     quoted_content: mail.quotedContent,
     text: mail.text,
     html: mail.html,
+    words: mail.words ?? null,
   };
 }
 
 /** Of a message without its raw mail. */
-const foundNothing: FoundRow = {
+const foundNothing: Reading = {
   is_auto_reply: 0,
   auto_reply_reason: null,
   list_id: null,
@@ -96,6 +104,7 @@ const foundNothing: FoundRow = {
   quoted_content: null,
   text: null,
   html: null,
+  words: null,
 };
 
 /** The attachments of a mail that came in, without their bytes. */
@@ -137,7 +146,7 @@ export function parseOptionsOf({ inbound_envelope }: MessageRow): { envelopeFrom
 interface Kept {
   id: string;
   /** Null where it is kept already. */
-  row: FoundRow | null;
+  row: Reading | null;
   /** Nothing is left to be done for it. */
   closes: boolean;
 }
@@ -183,7 +192,7 @@ async function hasRow(trx: Db, id: string): Promise<boolean> {
  * Keeps what was found, unless it was found before (null says that it was) or the message is gone; then
  * nothing is left to be done for it. What is kept at once shares a transaction.
  */
-export function finishProjection(app: App, id: string, row: FoundRow | null): Promise<undefined> {
+export function finishProjection(app: App, id: string, row: Reading | null): Promise<undefined> {
   return keepOf(app)({ id, row, closes: true });
 }
 

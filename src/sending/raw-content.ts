@@ -99,7 +99,7 @@ function isTakenOut(name: string): boolean {
 
 /** Of what is read of a header, faults that leave open what it says. */
 const grave: Partial<Record<ParsingErrorCode, string>> = {
-  'header-too-large': 'is larger than 256 KB: put what is long into the text',
+  'header-too-large': 'is larger than 256 KB or 2,000 lines: move long values into the text',
   'too-many-header-fields': 'has more than 1000 fields',
   'malformed-header': 'has lines that are no fields (NAME: VALUE): an empty line ends the header',
 };

@@ -9,20 +9,20 @@
 //   any     | its message is deleted                                | (none)
 import type { App } from '../app.ts';
 import { CapacityError } from '../errors.ts';
-import { findContents } from '../messages/content-queries.ts';
-import { findMessageRows, type MessageRow, shareMessages } from '../messages/queries.ts';
-import type { Db } from '../store/db.ts';
+import { findTextStarts } from '../messages/content-queries.ts';
+import { findFoundTextStarts } from '../messages/projection-queries.ts';
+import { findMessageRows, shareMessages } from '../messages/queries.ts';
 import { createDueLoop } from '../store/due-loop.ts';
-import { findThreadMessages } from './queries.ts';
 import {
-  type Findable,
-  insertDocuments,
-  selectWaiting,
-  takeWaiting,
-  type WaitingRow,
-} from './search-queries.ts';
+  type DocumentWords,
+  type FullTextDocument,
+  mostCharacters,
+  wordsOfDocument,
+} from '../store/full-text/document.ts';
+import { findThreadMessages } from './queries.ts';
+import { insertDocuments, selectWaiting, takeWaiting } from './search-queries.ts';
 
-/** Of one transaction: texts of the longest kind take 5 ms each. */
+/** Of one transaction: their texts, as far as they are read, are 13 MB at most. */
 const batch = 16;
 /** Of a question: more than these it does not wait for. */
 const mostBeforeQuestion = 512;
@@ -31,40 +31,53 @@ const besideBurstMs = 100;
 const patienceMs = 10_000;
 
 /** Makes the first that wait findable, in one transaction; how many there were. */
-async function indexSome({ store }: App): Promise<number> {
+async function indexSome(app: App): Promise<number> {
+  const { store } = app;
   const waiting = await selectWaiting(store.db, batch);
   if (waiting.length === 0) return 0;
   const ids = waiting.map(({ message_id }) => message_id);
+  const words = await readWords(app, ids);
   await store.write(async (trx) => {
     await shareMessages(trx, ids);
     const taken = await takeWaiting(trx, ids);
-    await insertDocuments(trx, await findablesOf(trx, taken));
+    await insertDocuments(
+      trx,
+      taken.flatMap(({ message_id: messageId, mailbox_id: mailboxId }) => {
+        const found = words.get(messageId);
+        return found === undefined ? [] : { messageId, mailboxId, words: found };
+      }),
+    );
   }, 'quiet');
   return waiting.length;
 }
 
-async function findablesOf(trx: Db, taken: readonly WaitingRow[]): Promise<Findable[]> {
-  const ids = taken.map(({ message_id }) => message_id);
-  const messages = new Map((await findMessageRows(trx, ids)).map((row) => [row.id, row]));
-  const contentIds = [...messages.values()].flatMap(({ content_id }) => content_id ?? []);
-  const contents = new Map((await findContents(trx, contentIds)).map((row) => [row.id, row]));
-  const placed = await findThreadMessages(trx, ids);
+/** The words of these messages, made in the parse worker. */
+async function readWords(app: App, ids: readonly string[]): Promise<Map<string, DocumentWords>> {
+  const { db } = app.store;
+  const messages = await findMessageRows(db, ids);
+  const placed = await findThreadMessages(db, ids);
   const hasAttachment = new Map(placed.map((row) => [row.message_id, row.has_attachments === 1]));
-  return taken.flatMap(({ message_id, mailbox_id: mailboxId }) => {
-    const message = messages.get(message_id);
-    if (!message) return [];
-    const text = contents.get(message.content_id ?? '')?.text ?? null;
-    return findableOf(message, mailboxId, text, hasAttachment.get(message_id) ?? false);
-  });
+  const contentIds = messages.flatMap(({ content_id }) => content_id ?? []);
+  const sent = await findTextStarts(db, contentIds, mostCharacters);
+  const received = await findFoundTextStarts(db, ids, mostCharacters);
+  const documents = messages.map(({ id, content_id, subject, from_email, from_name }) => ({
+    subject: subject ?? '',
+    from: [from_email, from_name].filter((one) => one !== null),
+    text: sent.get(content_id ?? '') ?? received.get(id) ?? '',
+    hasAttachment: hasAttachment.get(id) ?? false,
+  }));
+  const words = await Promise.all(documents.map((one) => wordsOf(app, one)));
+  return new Map(messages.map(({ id }, index) => [id, words[index] ?? '']));
 }
 
-function findableOf(
-  { id, subject, from_email, from_name }: MessageRow,
-  mailboxId: string,
-  text: string | null,
-  hasAttachment: boolean,
-): Findable {
-  return { mailboxId, messageId: id, subject, from: [from_email, from_name], text, hasAttachment };
+/** A text that its worker does not come to the end of is found by its subject and its author alone. */
+async function wordsOf({ mime }: App, document: FullTextDocument): Promise<DocumentWords> {
+  try {
+    return await mime.readWords(document);
+  } catch (error) {
+    if (error instanceof CapacityError) throw error;
+    return wordsOfDocument({ ...document, text: '' });
+  }
 }
 
 /** For who asks for words: what was sent before is found, unless the store cannot be written. */

@@ -38,7 +38,7 @@ function kindOf({ auto_reply_reason, is_auto_reply, list_id }: FoundRow): Thread
 }
 
 /** An image that the HTML shows is nobody's attachment. */
-export function hasAttachments(found: FoundRow): boolean {
+function hasAttachments(found: FoundRow): boolean {
   return attachmentsOf(found).some(({ related }) => !related);
 }
 

@@ -2,6 +2,7 @@
 // is not in it yet (`thread_search_waiting`). Both go with their message.
 import type { Kysely } from 'kysely';
 import { bulkInsert, type Db, idList, isOneOf, type ParameterOf, statement } from '../store/db.ts';
+import type { DocumentWords } from '../store/full-text/document.ts';
 import { fullTextOf } from '../store/full-text/full-text.ts';
 import type { FullTextQuery } from '../store/full-text/query.ts';
 import { lockerOf } from '../store/locks.ts';
@@ -12,18 +13,13 @@ const documents = fullTextOf('thread_search', 'message_id');
 export interface Findable {
   mailboxId: string;
   messageId: string;
-  subject: string | null;
-  from: readonly (string | null)[];
-  text: string | null;
-  hasAttachment: boolean;
+  words: DocumentWords;
 }
 
 /** In the transaction that puts the messages into their threads. */
 export async function insertDocuments(db: Db, messages: readonly Findable[]): Promise<void> {
-  const entries = messages.map(({ mailboxId, messageId, subject, from, text, hasAttachment }) => {
-    const senders = from.filter((one) => one !== null);
-    const document = { subject: subject ?? '', from: senders, text: text ?? '', hasAttachment };
-    return { scope: mailboxId, key: messageId, document };
+  const entries = messages.map(({ mailboxId, messageId, words }) => {
+    return { scope: mailboxId, key: messageId, words };
   });
   await documents.index(db, entries);
 }

@@ -6,19 +6,23 @@ import { recordEvents, told } from '../events/record.ts';
 import { mailboxMessageReceived } from '../mailboxes/events.ts';
 import { findMailboxes, lockMailboxes } from '../mailboxes/queries.ts';
 import { presentMessage } from '../messages/present.ts';
-import { type FoundRow, findFound } from '../messages/projection-queries.ts';
+import type { Reading } from '../messages/projection.ts';
+import { findFound } from '../messages/projection-queries.ts';
 import { findMessageRows, findRecipients } from '../messages/queries.ts';
 import type { Db } from '../store/db.ts';
-import { type Arrival, hasAttachments, putIntoThreads } from './put-in.ts';
+import type { DocumentWords } from '../store/full-text/document.ts';
+import { type Arrival, putIntoThreads } from './put-in.ts';
 import { findThreadMessages } from './queries.ts';
-import { type Findable, insertDocuments } from './search-queries.ts';
+import { insertDocuments, insertWaiting } from './search-queries.ts';
 import { isFromBefore } from './store-age.ts';
 
 /** A mail that was parsed; `found` is null where what it says is kept already. */
 export interface Arrived {
   id: string;
-  found: FoundRow | null;
+  found: Reading | null;
 }
+
+type WordsById = ReadonlyMap<string, DocumentWords | null>;
 
 /** Those that came into a mailbox and are in no thread yet, the oldest first. */
 async function arrivalsOf(trx: Db, arrived: readonly Arrived[]): Promise<Arrival[]> {
@@ -42,15 +46,25 @@ async function arrivalsOf(trx: Db, arrived: readonly Arrived[]): Promise<Arrival
   return arrivals;
 }
 
-function findableOf({ message, found, mailbox }: Arrival): Findable {
-  return {
-    mailboxId: mailbox.id,
-    messageId: message.id,
-    subject: message.subject,
-    from: [message.from_email, message.from_name],
-    text: found.text ?? [found.new_content, found.quoted_content].join('\n'),
-    hasAttachment: hasAttachments(found),
-  };
+/** Makes mails findable whose words the parse made; those of any other are read later (indexer.ts). */
+async function makeFindable(trx: Db, arrivals: readonly Arrival[], readings: WordsById) {
+  const pairs = arrivals.map(({ message, mailbox }) => {
+    return {
+      messageId: message.id,
+      mailboxId: mailbox.id,
+      words: readings.get(message.id) ?? null,
+    };
+  });
+  await insertDocuments(
+    trx,
+    pairs.flatMap(({ words, ...ids }) => (words === null ? [] : { ...ids, words })),
+  );
+  const waiting = pairs.filter(({ words }) => words === null);
+  if (waiting.length === 0) return;
+  await insertWaiting(
+    trx,
+    waiting.map(({ messageId, mailboxId }) => ({ message_id: messageId, mailbox_id: mailboxId })),
+  );
 }
 
 async function tell(app: App, trx: Db, news: readonly Arrival[]): Promise<void> {
@@ -84,5 +98,6 @@ export async function takeIn(app: App, trx: Db, arrived: readonly Arrived[]): Pr
     if (!(await isFromBefore(app, arrival.message.created_at))) news.push(arrival);
   }
   await tell(app, trx, news);
-  await insertDocuments(trx, arrivals.map(findableOf));
+  const words = new Map(arrived.map(({ id, found }) => [id, found?.words ?? null]));
+  await makeFindable(trx, arrivals, words);
 }

@@ -76,7 +76,7 @@ function ownUrls(app: App, unsubscribeUrls: readonly string[]): IsOurs {
 export function unsubscribeUrlsOf(headers: Readonly<Record<string, string>> = {}): string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     name.toLowerCase() === 'list-unsubscribe'
-      ? [...value.matchAll(/<\s*(https?:[^>\s]+)\s*>/gi)].flatMap(([, url = '']) =>
+      ? [...value.matchAll(/<\s*(https?:[^<>\s]+)\s*>/gi)].flatMap(([, url = '']) =>
           URL.canParse(url) ? new URL(url).href : [],
         )
       : [],

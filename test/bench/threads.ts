@@ -26,6 +26,7 @@ import { firstIdAt } from '../../src/runtime/ids.ts';
 import { createLogger } from '../../src/runtime/log.ts';
 import { openService } from '../../src/service.ts';
 import type { Db } from '../../src/store/db.ts';
+import { wordsOfDocument } from '../../src/store/full-text/document.ts';
 import { insertThreadMessages, insertThreads, type ThreadRow } from '../../src/threads/queries.ts';
 import { listThreadsQuery } from '../../src/threads/schema.ts';
 import { insertDocuments } from '../../src/threads/search-queries.ts';
@@ -164,8 +165,11 @@ async function fillMailbox(world: World): Promise<void> {
     await insertDocuments(
       trx,
       copies.map(({ id, subject, from_email }, index) => ({
-        ...{ mailboxId, messageId: id, subject, from: [from_email], hasAttachment: false },
-        text: wordsOf(numbers[index] ?? 0),
+        ...{ mailboxId, messageId: id },
+        words: wordsOfDocument({
+          ...{ subject: subject ?? '', from: [from_email], hasAttachment: false },
+          text: wordsOf(numbers[index] ?? 0),
+        }),
       })),
     );
   });

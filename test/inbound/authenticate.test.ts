@@ -449,6 +449,20 @@ describe('bounds', () => {
     });
   });
 
+  test('a header folded 64,000 times takes no time to check', async () => {
+    const folds = `X-A: a${'\r\n a'.repeat(64_000)}`;
+    const raw = mail(['From: alice@example.com', 'DKIM-Signature: v=1; d=example.com', folds]);
+    const from = startWork();
+    expect(await authenticate(raw, session)).toMatchObject({ dmarcVerdict: 'permerror' });
+    expect(workedMs(from)).toBeLessThan(300);
+  });
+
+  test('a header of 2,000 lines is read whole', async () => {
+    const lines = Array<string>(1_998).fill(' a@b.example,').join('\r\n');
+    const raw = mail(['From: alice@example.com', `To: a@b.example,\r\n${lines}`]);
+    expect(await authenticate(raw, session)).toMatchObject({ dmarcVerdict: 'pass' });
+  });
+
   test('a flood of look-ups ends, and takes none from the others', async () => {
     const asked: string[] = [];
     const resolver: AuthResolver = (name, type) => {

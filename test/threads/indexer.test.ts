@@ -11,6 +11,7 @@ import { createThreadIndexer, indexWaiting } from '../../src/threads/indexer.ts'
 import { findDocuments } from '../../src/threads/search-queries.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
+import { startWork, workedMs } from '../support/work-time.ts';
 import { mailboxOf, type ThreadApi, threadsOver } from './mails.ts';
 
 describe.each(stores)('mail of a mailbox, found by its words, on %s', (store) => {
@@ -63,6 +64,15 @@ describe.each(stores)('mail of a mailbox, found by its words, on %s', (store) =>
     await indexer.stop();
     const ids = await findDocuments(test.app.store.db, mailboxId, parseQuery('apple'), 100);
     expect(ids).toHaveLength(40);
+  });
+
+  it('takes the words of a text on the parse worker, not on this thread', async () => {
+    // Each character of it becomes 18.
+    await send('\ufdfa'.repeat(200_000));
+    const from = startWork();
+    await indexWaiting(test.app);
+    expect(workedMs(from)).toBeLessThan(150);
+    expect(await count('thread_search')).toBe(1);
   });
 
   it('gives way to a burst, for ten seconds', async () => {

@@ -36,7 +36,7 @@ interface Scan {
   bodyStart: number | null;
   end: number;
   malformedLines: number;
-  cutBy: 'bytes' | 'fields' | null;
+  cutBy: 'bytes' | 'lines' | 'fields' | null;
 }
 
 function isEmptyLine(raw: Buffer, start: number, lineEnd: number): boolean {
@@ -56,6 +56,7 @@ export function scanFields(raw: Buffer): Scan {
   const scan: Scan = { spans: [], bodyStart: null, end: 0, malformedLines: 0, cutBy: null };
   let current: FieldSpan | null = null;
   let start = 0;
+  let lines = 0;
   while (start < raw.length) {
     const found = raw.indexOf(lineFeed, start);
     const lineEnd = found < 0 ? raw.length : found;
@@ -64,8 +65,9 @@ export function scanFields(raw: Buffer): Scan {
       scan.bodyStart = next;
       break;
     }
-    if (next > parseLimits.headerBytes) {
-      scan.cutBy = 'bytes';
+    lines += 1;
+    if (next > parseLimits.headerBytes || lines > parseLimits.headerLines) {
+      scan.cutBy = next > parseLimits.headerBytes ? 'bytes' : 'lines';
       break;
     }
     const first = raw[start];
@@ -148,6 +150,10 @@ function faultsOf(scan: Scan): ParsingError[] {
     const message = `the header block is larger than ${parseLimits.headerBytes} bytes: cut`;
     faults.push({ code: 'header-too-large', message });
   }
+  if (scan.cutBy === 'lines') {
+    const message = `the header block has more than ${parseLimits.headerLines} lines: cut`;
+    faults.push({ code: 'header-too-large', message });
+  }
   if (scan.cutBy === 'fields') {
     const message = `the mail has more than ${parseLimits.headerFields} header fields: cut`;
     faults.push({ code: 'too-many-header-fields', message });
@@ -164,7 +170,7 @@ function faultsOf(scan: Scan): ParsingError[] {
   return faults;
 }
 
-/** Reads the header block: at most 256 KB, 1,000 fields, 64 KB a field. Never throws. */
+/** Reads the header block: at most 256 KB, 2,000 lines, 1,000 fields, 64 KB a field. Never throws. */
 export function readHeaderBlock(raw: Buffer): HeaderBlock {
   const scan = scanFields(raw);
   const fields: HeaderField[] = [];

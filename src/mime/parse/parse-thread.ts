@@ -42,11 +42,15 @@ async function knownOf(
   return { ...known, cutShort: isBegun ? 'within' : 'before' };
 }
 
+function nameOf(wants: Exclude<keyof Readings, 'mail'>): string {
+  if (wants === 'attachment') return 'an attachment';
+  return wants === 'words' ? 'the words of a document' : `a ${wants} report`;
+}
+
 async function knownSoFar(mail: PendingMail, isTimeout: boolean): Promise<ParsedMail> {
   if (mail.wants !== 'mail') {
     const end = isTimeout ? 'took too long' : 'ended its worker';
-    const what = mail.wants === 'attachment' ? 'an attachment' : `a ${mail.wants} report`;
-    throw new Error(`reading ${what} ${end}`);
+    throw new Error(`reading ${nameOf(mail.wants)} ${end}`);
   }
   if (mail.body) {
     const code = isTimeout ? 'split-timeout' : 'parser-failed';

@@ -1,12 +1,14 @@
 // The far end of parse-thread.ts: one mail after the other, in a thread that may be terminated at any moment.
 // Imports mailparser and its like, so that the main thread never loads them.
 import { parentPort, workerData } from 'node:worker_threads';
+import { type DocumentWords, wordsOfDocument } from '../../store/full-text/document.ts';
 import { readAttachmentBytes } from './attachment-bytes.ts';
 import { type BounceReport, readBounce } from './bounce/bounce-report.ts';
 import { type Complaint, readComplaint } from './bounce/complaint.ts';
 import { type OwnCopy, readOwnCopy } from './bounce/returned-copy.ts';
 import { readDmarcMail } from './dmarc/dmarc-mail.ts';
 import { type DmarcSummary, summarizeReport } from './dmarc/dmarc-summary.ts';
+import { wordsOfMail } from './mail-words.ts';
 import { parseMime } from './parse-mime.ts';
 import type { ParsedMail, ParseOptions } from './parsed-mail.ts';
 
@@ -24,6 +26,8 @@ export interface Readings {
   dmarc: DmarcSummary | null;
   /** Its bytes. */
   attachment: Uint8Array | null;
+  /** The bytes are no mail but a document (`FullTextDocument`) in JSON. */
+  words: DocumentWords;
 }
 
 /** Mails that are parsed one after the other and answered together. */
@@ -74,17 +78,18 @@ async function run(
     const { partNumber = '' } = options;
     return readAttachmentBytes(bytes, partNumber, bytes.length);
   }
+  if (wants === 'words') return wordsOfDocument(JSON.parse(bytes.toString()));
   const keepBody = (body: ParsedMail) => post({ kind: 'body', id, mail: body });
   const mail = await parseMime(bytes, options, wants === 'mail' ? keepBody : undefined);
   return readOf(wants, mail, bytes);
 }
 
 async function readOf(
-  wants: Exclude<keyof Readings, 'attachment'>,
+  wants: Exclude<keyof Readings, 'attachment' | 'words'>,
   mail: ParsedMail,
   bytes: Buffer,
 ): Promise<Readings[keyof Readings]> {
-  if (wants === 'mail') return mail;
+  if (wants === 'mail') return { ...mail, words: wordsOfMail(mail) };
   if (wants === 'bounce') return readBounce(mail);
   if (wants === 'complaint') {
     const complaint = readComplaint(mail);

@@ -4,11 +4,12 @@
 // starts with the first mail.
 import { CapacityError } from '../../errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { DocumentWords, FullTextDocument } from '../../store/full-text/document.ts';
 import { type AnyReading, ParseThread, type PendingMail } from './parse-thread.ts';
 import type { Readings } from './parse-worker.ts';
 import type { ParsedMail, ParseOptions } from './parsed-mail.ts';
 
-export type ReportReading = Exclude<keyof Readings, 'mail' | 'attachment'>;
+export type ReportReading = Exclude<keyof Readings, 'mail' | 'attachment' | 'words'>;
 
 export interface MimeParser {
   /**
@@ -31,6 +32,11 @@ export interface MimeParser {
    * @throws CapacityError as `parse` does; Error where it takes too long.
    */
   readAttachment(raw: Buffer, partNumber: string): Promise<Buffer | null>;
+  /**
+   * Reads the words of a document that is no raw mail.
+   * @throws CapacityError as `parse` does; Error where it takes too long.
+   */
+  readWords(document: FullTextDocument): Promise<DocumentWords>;
   /** Ends the workers; mails still in work are refused with CapacityError. */
   close(): Promise<void>;
 }
@@ -113,6 +119,7 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
       const bytes = await enqueue('attachment', raw, { partNumber });
       return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     },
+    readWords: (document) => enqueue('words', Buffer.from(JSON.stringify(document))),
     async close() {
       isClosed = true;
       for (const mail of queue.splice(0)) mail.reject(closedError());

@@ -13,7 +13,7 @@
 import { hash } from 'node:crypto';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { change, type Db, engineOf, idList, isOneOf, type ParameterOf, statement } from '../db.ts';
-import { type FullTextDocument, gap, placesOf, textOfPlaces } from './document.ts';
+import { type DocumentWords, gap, placesOfWords } from './document.ts';
 import type { FullTextQuery } from './query.ts';
 import type { Phrase } from './words.ts';
 
@@ -23,7 +23,7 @@ type Untyped = Record<string, Record<string, unknown>>;
 export interface FullTextEntry {
   scope: string;
   key: string;
-  document: FullTextDocument;
+  words: DocumentWords;
 }
 
 /** Of which scope what is asked for. */
@@ -43,15 +43,15 @@ function prefixOf(scope: string): string {
  * The words in their order, as the tokenizer of FTS5 takes them apart again. The prefix alone, which no word
  * is, stands where no phrase goes across.
  */
-function fts5Text({ scope, document }: FullTextEntry): string {
-  return textOfPlaces(document, prefixOf(scope));
+function fts5Text({ scope, words }: FullTextEntry): string {
+  return words.replaceAll(' ', ` ${prefixOf(scope)}`);
 }
 
 /** Each word with its places. Words have neither `'` nor `\`. */
-function tsvectorText({ scope, document }: FullTextEntry): string {
+function tsvectorText({ scope, words }: FullTextEntry): string {
   const prefix = prefixOf(scope);
   const places = new Map<string, number[]>();
-  for (const [index, word] of placesOf(document).entries()) {
+  for (const [index, word] of placesOfWords(words).entries()) {
     if (word === gap) continue;
     const at = places.get(word);
     if (at) at.push(index + 1);

@@ -13,7 +13,7 @@ export interface ScanBounds {
 }
 
 export interface Scanned {
-  /** Each word behind a space and the prefix; beyond a bound the prefix stands alone. */
+  /** Each word behind a space; beyond a bound the space stands alone. */
   text: string;
   /** Of the new words. */
   characters: number;
@@ -39,10 +39,10 @@ let bytes = Buffer.alloc(0);
 let out = Buffer.alloc(0);
 
 /** Room for the text with one byte behind it, which ends its last word, and for all words of it. */
-function makeRoom(text: string, prefix: string, words: number): void {
+function makeRoom(text: string, words: number): void {
   if (bytes.length <= text.length) bytes = Buffer.alloc(text.length * 2 + 1);
-  const most = Math.min(words, text.length / 2 + 1) * (1 + prefix.length + wordCharacters);
-  const needed = Math.min(most, text.length * (2 + prefix.length) + prefix.length + 1);
+  const most = Math.min(words, text.length / 2 + 1) * (1 + wordCharacters);
+  const needed = Math.min(most, text.length * 2 + 1);
   if (out.length < needed) out = Buffer.alloc(Math.ceil(needed * 1.5));
 }
 
@@ -52,16 +52,13 @@ function makeRoom(text: string, prefix: string, words: number): void {
  */
 export function scanAscii(
   text: string,
-  prefix: string,
   bounds: ScanBounds,
   known: ReadonlyMap<string, { count: number }>,
 ): Scanned | null {
-  makeRoom(text, prefix, bounds.words);
+  makeRoom(text, bounds.words);
   const [source, target] = [bytes, out];
   const length = source.write(text, 0, 'latin1');
   source[length] = 0;
-  target[0] = space;
-  const prefixed = 1 + target.write(prefix, 1, 'latin1');
   const stamp = ++lastStamp;
   let { characters: room, words: left } = bounds;
   let collisions = 0;
@@ -81,7 +78,7 @@ export function scanAscii(
       if (++collisions > mostCollisions) return null;
       slot = (slot + 1) & (slots - 1);
     }
-    for (let i = 0; i < prefixed; i++) target[end++] = target[i] ?? 0;
+    target[end++] = space;
     if (stamps[slot] !== stamp) {
       const before = known.get(text.slice(start, start + size))?.count;
       if (before === undefined && size > room) continue;

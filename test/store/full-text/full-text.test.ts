@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import type { Store } from '../../../src/store/db.ts';
-import type { FullTextDocument } from '../../../src/store/full-text/document.ts';
+import { type FullTextDocument, wordsOfDocument } from '../../../src/store/full-text/document.ts';
 import { fullTextOf } from '../../../src/store/full-text/full-text.ts';
 import { parseQuery } from '../../../src/store/full-text/query.ts';
 import { threadSearch } from '../../../src/store/migrations/0033-thread-search.ts';
@@ -43,7 +43,9 @@ const plain = { subject: '', from: [], text: '', hasAttachment: false };
 const textOf = (text: string): FullTextDocument => ({ ...plain, text });
 
 async function put(store: Store, documents: Record<string, FullTextDocument>, scope = 'box') {
-  const entries = Object.entries(documents).map(([key, document]) => ({ scope, key, document }));
+  const entries = Object.entries(documents).map(([key, document]) => {
+    return { scope, key, words: wordsOfDocument(document) };
+  });
   await store.write((trx) => fullText.index(trx, entries));
 }
 

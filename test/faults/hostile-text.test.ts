@@ -1,0 +1,147 @@
+// Text from outside that the main thread reads: its time grows with the text and no faster, whatever the text is.
+// Each row names a reader and the longest text that reaches it; each reads long runs of each unit below.
+import { describe, expect, test } from 'vitest';
+import { readMediaType } from '../../daemon/http/media-type.ts';
+import { wordsOf as contactWords, foldedName } from '../../src/contacts/words.ts';
+import { mergedDmarc, mergedSpf } from '../../src/domains/merged-records.ts';
+import { ValidationError } from '../../src/errors.ts';
+import { boundMail } from '../../src/inbound/bound-mail.ts';
+import {
+  encodeDisplayName,
+  encodeExtraHeader,
+  encodeSubject,
+} from '../../src/mime/header-encoding.ts';
+import { readHeaderBlock } from '../../src/mime/parse/header-fields.ts';
+import {
+  decodeWords,
+  parseAddressList,
+  readDate,
+  readMessageIds,
+  readParameters,
+  readReferences,
+} from '../../src/mime/parse/header-values.ts';
+import { projectHeader } from '../../src/mime/parse/read-header.ts';
+import { answerSubject, baseSubject, forwardSubject } from '../../src/mime/subject.ts';
+import { foldAddress, parseAddress } from '../../src/net/address.ts';
+import { classifyReply } from '../../src/smtp/replies/classify-reply.ts';
+import { parseQuery } from '../../src/store/full-text/query.ts';
+import { folded } from '../../src/store/full-text/words.ts';
+import { unsubscribeUrlsOf } from '../../src/tracking/content.ts';
+import { startWork, workedMs } from '../support/work-time.ts';
+
+const field = 65_536;
+const headerBlock = 256 * 1024;
+const dnsText = 65_536;
+const httpHeader = 16_384;
+
+const ofHeader = (text: string) =>
+  projectHeader(readHeaderBlock(Buffer.from(`From: ${text}\r\nSubject: ${text}\r\n\r\nx`)), {});
+const ofReply = (text: string) =>
+  classifyReply({ code: 550, enhancedCode: null, text } as Parameters<typeof classifyReply>[0]);
+
+const ofQuestion = (text: string) => {
+  try {
+    return parseQuery(text);
+  } catch (error) {
+    // More words than a question may have.
+    if (error instanceof ValidationError) return error;
+    throw error;
+  }
+};
+
+const readers: readonly [name: string, characters: number, read: (text: string) => unknown][] = [
+  ['the header of a received mail', headerBlock, ofHeader],
+  ['a mail before its checks', headerBlock, (text) => boundMail(Buffer.from(text))],
+  ['encoded words', field, decodeWords],
+  ['a list of addresses', field, parseAddressList],
+  ['Message-IDs', field, readMessageIds],
+  ['References', field, readReferences],
+  ['a date', field, readDate],
+  ['parameters of a field', field, readParameters],
+  ['the subject of a conversation', field, baseSubject],
+  ['the subject of an answer', field, answerSubject],
+  ['the subject of a forwarded mail', field, forwardSubject],
+  ['a subject to send', 998, encodeSubject],
+  ['a header to send', 10_000, (text) => encodeExtraHeader('X-A', text)],
+  ['a display name', 998, encodeDisplayName],
+  ['List-Unsubscribe to send', field, (text) => unsubscribeUrlsOf({ 'List-Unsubscribe': text })],
+  ['an address', field, parseAddress],
+  ['an address to compare', 320, foldAddress],
+  ['a name of a contact', 200, foldedName],
+  ['the words of a contact', 200, contactWords],
+  ['a question for words', 1_000, ofQuestion],
+  ['a reply of a remote server', field, ofReply],
+  ['an SPF record', dnsText, (text) => mergedSpf([`v=spf1 ${text}`], 'mail.example')],
+  [
+    'a DMARC record',
+    dnsText,
+    (text) => mergedDmarc(`v=DMARC1; rua=${text}; x=${text}`, 'a@b.example'),
+  ],
+  ['a media type', httpHeader, (text) => readMediaType(`application/json${text}`)],
+  ['a text to index', 200_000, folded],
+];
+
+const units = [
+  ...[
+    ' ',
+    '\t',
+    '\r\n ',
+    'a',
+    '1 ',
+    'é',
+    '東',
+    '\u0315\u0300\u05ae\u0301',
+    '\u0f71\u0f72',
+    '\ufdfa',
+  ],
+  ...[
+    '(',
+    ')',
+    '[',
+    '<',
+    '>',
+    '<a> ',
+    '"',
+    '\\',
+    ',',
+    ':',
+    ';',
+    '; ',
+    '=',
+    '= ',
+    '@',
+    'a@',
+    '%',
+    '&',
+  ],
+  ...['a ', 'a:', 'a=', '.a', '-', 'a@b.c,', '<https:', '=?utf-8?q?', '=?utf-8?q?a?= ', 'Re: '],
+];
+/** Faster than this is fast enough, whatever its growth. */
+const noMattersMs = 25;
+/** Four times the text takes four times the time, and the noise of a busy machine. */
+const mostGrowth = 9;
+const slowestMs = 700;
+
+/** The work on this many characters of the unit: the least of three. */
+function workOn(read: (text: string) => unknown, unit: string, characters: number): number {
+  const text = `${unit.repeat(Math.ceil(characters / unit.length)).slice(0, characters - 1)}!`;
+  const once = () => {
+    const from = startWork();
+    read(text);
+    return workedMs(from);
+  };
+  const first = once();
+  return first < noMattersMs ? first : Math.min(first, once(), once());
+}
+
+describe('text from outside takes time in proportion to its length', () => {
+  test.each(readers)('%s', (_, characters, read) => {
+    for (const unit of units) {
+      const ms = workOn(read, unit, characters);
+      if (ms < noMattersMs) continue;
+      const quarter = workOn(read, unit, characters / 4);
+      const what = `${JSON.stringify(unit)}: ${ms} ms, of a quarter of it ${quarter} ms`;
+      expect(ms < slowestMs && ms / quarter < mostGrowth, what).toBe(true);
+    }
+  });
+});
