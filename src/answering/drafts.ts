@@ -13,7 +13,7 @@ import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { ResourceNotFoundError, ValidationError } from '../errors.ts';
+import { ConflictError, ResourceNotFoundError, ValidationError } from '../errors.ts';
 import { record } from '../events/record.ts';
 import { isProposed } from '../mailbox-actions/queries.ts';
 import { getMailboxRow } from '../mailboxes/mailboxes.ts';
@@ -21,7 +21,19 @@ import { lockMailboxes } from '../mailboxes/queries.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { timeOfId } from '../runtime/ids.ts';
 import { type Db, fromJson } from '../store/db.ts';
-import { type DraftRow, drafts, selectDrafts } from '../threads/draft-queries.ts';
+import { authoredBy, editedBy, presentAuthors, requireOwn } from '../threads/authors.ts';
+import {
+  type DraftFileRow,
+  type DraftRow,
+  drafts,
+  type ListedDraft,
+  type ListedFile,
+  listDraftFiles,
+  measureDrafts,
+  readDraftFiles,
+  replaceDraftFiles,
+  selectDrafts,
+} from '../threads/draft-queries.ts';
 import { beginDraftThread, endDraftThread } from '../threads/drafted.ts';
 import { answerTo, defaultFrom } from './answers.ts';
 import { findAnswered } from './found.ts';
@@ -34,59 +46,98 @@ import type {
   Draft,
   ListDrafts,
   ReplyResult,
+  SendDraft,
   UpdateDraft,
 } from './schema.ts';
 import { requireActive, sendMail } from './send.ts';
 import { proposedError } from './together.ts';
 
-/** What a row keeps. */
-interface Content {
-  to: string[];
-  cc: string[];
-  bcc: string[];
-  subject: string | null;
-  text: string | null;
-  html: string | null;
-  attachments: Attachment[];
-}
+/** Of a mailbox. */
+const mostDrafts = 1_000;
+const mostDraftBytes = 1024 ** 3;
+/** A list leaves out the texts of a larger draft. */
+const mostListedBytes = 64 * 1024;
 
-const empty: Content = {
-  to: [],
-  cc: [],
-  bcc: [],
+type Recipients = Pick<Mail, 'to' | 'cc' | 'bcc'>;
+
+/** The columns that a caller gives. */
+type Given = Pick<DraftRow, 'recipients' | 'subject' | 'text' | 'html'>;
+
+const empty: Given = {
+  recipients: JSON.stringify({ to: [], cc: [], bcc: [] } satisfies Recipients),
   subject: null,
   text: null,
   html: null,
-  attachments: [],
 };
 
-function isGiven(value: unknown): boolean {
-  return value !== undefined;
-}
-
 /** What is given in the place of what was there; null empties it. */
-function changed(before: Content, wanted: UpdateDraft): Content {
-  const given = Object.entries(wanted).filter(([, value]) => isGiven(value));
-  const values = given.map(([name, value]) => [name, value ?? empty[name as keyof Content]]);
-  return { ...before, ...Object.fromEntries(values) };
+function changed(before: Given, wanted: Omit<UpdateDraft, 'attachments'>): Given {
+  const { to, cc, bcc, subject, text, html } = wanted;
+  const recipients = fromJson<Recipients>(before.recipients);
+  return {
+    recipients: JSON.stringify({
+      to: to === undefined ? recipients.to : (to ?? []),
+      cc: cc === undefined ? recipients.cc : (cc ?? []),
+      bcc: bcc === undefined ? recipients.bcc : (bcc ?? []),
+    } satisfies Recipients),
+    subject: subject === undefined ? before.subject : subject,
+    text: text === undefined ? before.text : text,
+    html: html === undefined ? before.html : html,
+  };
 }
 
-async function proposalOf(db: Db, { state }: DraftRow): Promise<string | null> {
+function filesOf(draftId: string, attachments: readonly Attachment[]): DraftFileRow[] {
+  return attachments.map(({ filename, content, contentType, contentId }, index) => ({
+    ...{ draft_id: draftId, n: index + 1, filename, content },
+    ...{ content_type: contentType ?? null, content_id: contentId ?? null },
+    size: Buffer.byteLength(content, 'base64'),
+  }));
+}
+
+const bytesOf = ({ recipients, subject, text, html }: Given, fileBytes: number): number =>
+  [recipients, subject, text, html].reduce((sum, one) => sum + Buffer.byteLength(one ?? ''), 0) +
+  fileBytes;
+
+const sizeOf = (files: readonly { size: number }[]) =>
+  files.reduce((bytes, { size }) => bytes + size, 0);
+
+/**
+ * Refuses a draft for which the mailbox, which the caller holds, has no room.
+ * @throws ConflictError
+ */
+async function requireRoom(trx: Db, mailboxId: string, more: { count: number; bytes: number }) {
+  const { count, bytes } = await measureDrafts(trx, mailboxId);
+  const advice = 'send or delete some';
+  if (count + more.count > mostDrafts) {
+    throw new ConflictError(
+      'draft',
+      `The mailbox has ${mostDrafts} drafts, the most it may: ${advice}`,
+    );
+  }
+  if (bytes + more.bytes > mostDraftBytes) {
+    throw new ConflictError(
+      'draft',
+      `The drafts of the mailbox would be larger than 1 GB: ${advice}`,
+    );
+  }
+}
+
+async function proposalOf(db: Db, { state }: { state: string }): Promise<string | null> {
   return state !== 'open' && (await isProposed(db, state)) ? state : null;
 }
 
-async function present(db: Db, row: DraftRow): Promise<Draft> {
-  const { attachments, ...content } = fromJson<Content>(row.content);
+async function present(db: Db, row: ListedDraft, files: readonly ListedFile[]): Promise<Draft> {
   return {
     id: row.id,
     mailboxId: row.mailbox_id,
     threadId: row.thread_id ?? '',
     inReplyToMessageId: row.in_reply_to_message_id,
-    ...content,
-    attachments: attachments.map(({ filename, contentType }) => ({
-      filename,
-      contentType: contentType ?? null,
+    ...fromJson<Recipients>(row.recipients),
+    ...{ subject: row.subject, text: row.text, html: row.html, contentOmitted: false },
+    attachments: files.map(({ filename, content_type, size }) => ({
+      ...{ filename, contentType: content_type, size },
     })),
+    ...presentAuthors(row),
     actionId: await proposalOf(db, row),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
@@ -124,9 +175,19 @@ export async function listDrafts(
   await getMailboxRow(db, organizationId, mailboxId);
   const scope = ['drafts', mailboxId];
   const before = cursor === undefined ? undefined : readCursor(scope, cursor).id;
-  const rows = await selectDrafts(db, mailboxId, before, limit + 1);
+  const bounds = { limit: limit + 1, mostBytes: mostListedBytes };
+  const rows = await selectDrafts(db, mailboxId, before, bounds);
+  const shown = rows.slice(0, limit);
+  const files = await listDraftFiles(
+    db,
+    shown.map(({ id }) => id),
+  );
+  const byDraft = Map.groupBy(files, ({ draft_id }) => draft_id);
   const items: Draft[] = [];
-  for (const row of rows.slice(0, limit)) items.push(await present(db, row));
+  for (const row of shown) {
+    const draft = await present(db, row, byDraft.get(row.id) ?? []);
+    items.push({ ...draft, contentOmitted: row.byte_count > mostListedBytes });
+  }
   const last = rows.length > limit ? items.at(-1)?.id : undefined;
   const nextCursor = last ? cursorAfter(scope, { at: timeOfId(last), id: last }) : null;
   return { items, nextCursor };
@@ -135,7 +196,8 @@ export async function listDrafts(
 /** @throws ResourceNotFoundError. */
 export async function getDraft(app: App, { organizationId }: Caller, at: At): Promise<Draft> {
   const { db } = app.store;
-  return present(db, await getDraftRow(db, organizationId, at));
+  const row = await getDraftRow(db, organizationId, at);
+  return present(db, row, await listDraftFiles(db, [row.id]));
 }
 
 /** What an answer begins with. */
@@ -150,61 +212,92 @@ function changeOf(row: DraftRow, action: 'draft.created' | 'draft.updated' | 'dr
   return { subject: row.id, action, details: { mailboxId: row.mailbox_id } };
 }
 
-/** @throws ResourceNotFoundError (mailbox, message). */
+/** @throws ResourceNotFoundError (mailbox, message), ConflictError (no room). */
 export async function createDraft(
   app: App,
   caller: Caller,
   mailboxId: string,
-  { inReplyToMessageId, ...wanted }: CreateDraft,
+  { inReplyToMessageId, attachments, ...wanted }: CreateDraft,
 ): Promise<Draft> {
   const { organizationId } = caller;
   const answer = inReplyToMessageId
     ? await answerOf(app, caller, mailboxId, inReplyToMessageId)
     : { begun: {}, threadId: null };
-  const content = changed({ ...empty, ...answer.begun }, wanted);
+  const content = changed(changed(empty, answer.begun), wanted);
+  const id = app.newId('draft');
+  const files = filesOf(id, attachments ?? []);
+  const bytes = bytesOf(content, sizeOf(files));
   return app.store.write(async (trx) => {
+    await lockMailboxes(trx, [mailboxId]);
     const mailbox = await getMailboxRow(trx, organizationId, mailboxId);
+    await requireRoom(trx, mailboxId, { count: 1, bytes });
     const { subject } = content;
     const begun = { organizationId, mailboxId, subject, from: defaultFrom(mailbox) };
     const now = app.clock.now();
     const row: DraftRow = {
-      id: app.newId('draft'),
+      id,
       organization_id: organizationId,
       mailbox_id: mailboxId,
       thread_id: answer.threadId ?? (await beginDraftThread(app, trx, begun)),
       in_reply_to_message_id: inReplyToMessageId ?? null,
-      content: JSON.stringify(content),
-      state: 'open',
-      created_at: now,
-      updated_at: now,
+      ...{ state: 'open', ...authoredBy(caller), byte_count: bytes },
+      ...{ created_at: now, updated_at: now, ...content },
     };
     await drafts.insert(trx, row);
+    await replaceDraftFiles(trx, id, files);
     await record(app, trx, caller, changeOf(row, 'draft.created'));
-    return present(trx, row);
+    return present(trx, row, files);
   });
 }
 
-/** Changes what is given. @throws ResourceNotFoundError, ConflictError (proposed). */
-export function updateDraft(app: App, caller: Caller, at: At, wanted: UpdateDraft): Promise<Draft> {
+/** @throws ConflictError that tells when it was changed. */
+function requireUnchanged(row: DraftRow, expectedUpdatedAt: string | undefined): void {
+  if (expectedUpdatedAt === undefined || Date.parse(expectedUpdatedAt) === row.updated_at) return;
+  const text = `${row.id} was changed at ${isoTime(row.updated_at)}: read it again before you go on`;
+  throw new ConflictError('draft', text);
+}
+
+/**
+ * Changes what is given.
+ * @throws ResourceNotFoundError; ConflictError (proposed, changed meanwhile, no room); ForbiddenError (of
+ * another, for a key that proposes).
+ */
+export function updateDraft(
+  app: App,
+  caller: Caller,
+  at: At,
+  { expectedUpdatedAt, attachments, ...wanted }: UpdateDraft,
+): Promise<Draft> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
+    // Before the draft, as a send of it does; and so that two changes come one after the other.
+    await lockMailboxes(trx, [at.mailboxId]);
     const row = await getOpenRow(trx, organizationId, at);
+    requireOwn(caller, row, 'draft');
+    requireUnchanged(row, expectedUpdatedAt);
+    const content = changed(row, wanted);
+    const given = attachments === undefined ? null : filesOf(row.id, attachments ?? []);
+    const files = given ?? (await listDraftFiles(trx, [row.id]));
+    const byte_count = bytesOf(content, sizeOf(files));
+    const bytes = byte_count - row.byte_count;
+    if (bytes > 0) await requireRoom(trx, at.mailboxId, { count: 0, bytes });
+    if (given) await replaceDraftFiles(trx, row.id, given);
     const change = {
-      content: JSON.stringify(changed(fromJson<Content>(row.content), wanted)),
-      state: 'open',
+      ...{ ...content, ...editedBy(caller), byte_count, state: 'open' },
       // Of two changes within a millisecond the second is another one.
       updated_at: Math.max(app.clock.now(), row.updated_at + 1),
     };
     await record(app, trx, caller, changeOf(row, 'draft.updated'));
-    return present(trx, await drafts.update(trx, organizationId, row.id, change));
+    return present(trx, await drafts.update(trx, organizationId, row.id, change), files);
   });
 }
 
-/** @throws ResourceNotFoundError, ConflictError (proposed). */
+/** @throws ResourceNotFoundError, ConflictError (proposed), ForbiddenError as `updateDraft`. */
 export function deleteDraft(app: App, caller: Caller, at: At): Promise<Deleted> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
     const row = await getOpenRow(trx, organizationId, at);
+    requireOwn(caller, row, 'draft');
     // Before the draft, as a send of it does.
     await lockMailboxes(trx, [row.mailbox_id]);
     await drafts.remove(trx, organizationId, row.id);
@@ -214,19 +307,28 @@ export function deleteDraft(app: App, caller: Caller, at: At): Promise<Deleted> 
   });
 }
 
-function requireRecipients({ to, cc, bcc }: Content): void {
+function requireRecipients({ to, cc, bcc }: Recipients): void {
   if (to.length + cc.length + bcc.length > 0) return;
   throw ValidationError.of('to', 'needs at least one recipient: update the draft first');
 }
 
+function attachmentOf({ filename, content, content_type, content_id }: DraftFileRow): Attachment {
+  return {
+    ...{ filename, content },
+    ...(content_type !== null && { contentType: content_type }),
+    ...(content_id !== null && { contentId: content_id }),
+  };
+}
+
 /**
- * Sends a draft. @throws ResourceNotFoundError; ValidationError where it has no recipient, or nothing
- * to say; ConflictError (proposed, paused mailbox); what `sendMail` does.
+ * Sends a draft as it was at `expectedUpdatedAt`, or as it is now. @throws ResourceNotFoundError; ValidationError where it has no recipient, or nothing
+ * to say; ConflictError (proposed, changed meanwhile, paused mailbox); what `sendMail` does.
  */
 export async function sendDraft(
   app: App,
   caller: Caller,
   at: At,
+  { expectedUpdatedAt }: SendDraft,
   key: string | null,
 ): Promise<ReplyResult> {
   const { organizationId } = caller;
@@ -235,8 +337,9 @@ export async function sendDraft(
   const again = await resultBefore(app, caller, { path, body: {}, key });
   if (again) return again;
   const row = await getOpenRow(db, organizationId, at);
-  const content = fromJson<Content>(row.content);
-  requireRecipients(content);
+  requireUnchanged(row, expectedUpdatedAt);
+  const recipients = fromJson<Recipients>(row.recipients);
+  requireRecipients(recipients);
   const mailbox = await getMailboxRow(db, organizationId, at.mailboxId);
   requireActive(mailbox);
   const answered = row.in_reply_to_message_id;
@@ -244,13 +347,14 @@ export async function sendDraft(
     answered && (await findAnswered(app, caller, { mailboxId: at.mailboxId, messageId: answered }));
   if (found) refuseAutoReply(caller, found.message.id, found.kind);
   const mail: Mail = {
-    ...content,
+    ...{ ...recipients, text: row.text, html: row.html },
+    attachments: (await readDraftFiles(db, row.id)).map(attachmentOf),
     type: found ? 'reply' : 'sendMessage',
     threadId: row.thread_id,
     inReplyToMessageId: answered,
     draft: { id: row.id, updatedAt: row.updated_at },
     from: found ? (await answerTo(app, found, false)).from : defaultFrom(mailbox),
-    subject: content.subject ?? '',
+    subject: row.subject ?? '',
   };
   return sendMail(app, caller, at.mailboxId, mail, { path, body: {}, key });
 }

@@ -27,6 +27,7 @@ import {
   newMessageInput,
   replyInput,
   replyResultOutput,
+  sendDraftInput,
   updateDraftInput,
 } from './schema.ts';
 
@@ -116,6 +117,7 @@ export const answeringRoutes = {
     params: mailboxOfMail,
     body: createDraftInput,
     output: draftOutput,
+    throws: [ConflictError],
     run: (app, { caller, params: { id }, body }) => createDraft(app, caller, id, body),
   }),
   getDraft: at.get(draft, {
@@ -151,8 +153,12 @@ export const answeringRoutes = {
     summary: 'Send a draft',
     description: refused,
     params: draftPath,
-    run: (app, { caller, params: { id, draftId }, headers }) =>
-      sendDraft(app, caller, { mailboxId: id, draftId }, headers['idempotency-key'] ?? null),
+    body: sendDraftInput,
+    bodyOptional: true,
+    run: (app, { caller, params: { id, draftId }, headers, body }) => {
+      const key = headers['idempotency-key'] ?? null;
+      return sendDraft(app, caller, { mailboxId: id, draftId }, body ?? {}, key);
+    },
   }),
   approve: at.post(`${path}/actions/{actionId}/approve`, {
     name: 'approveMailboxAction',

@@ -12,6 +12,7 @@ import {
 } from '../messages/send-schema.ts';
 import { isHeaderSafe } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
+import { authors } from '../threads/schema.ts';
 
 const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
 const messageId = z.string().regex(idPattern('message'), 'is not a message id');
@@ -125,11 +126,19 @@ export const createDraftInput = z
   .superRefine(fewRecipients)
   .meta({ examples: [{ to: ['inbox@sandbox.test'], subject: 'Hello', text: 'Not yet.' }] });
 
+const expectedUpdatedAt = z.iso.datetime({ offset: true }).optional().meta({
+  description: '`updatedAt` of the draft that was read: 409 where it was changed since',
+});
+
 export const updateDraftInput = z
-  .strictObject(draftFields)
+  .strictObject({ ...draftFields, expectedUpdatedAt })
   .superRefine(fitAttachments)
   .superRefine(fewRecipients)
   .meta({ examples: [{ text: 'Now it is.' }] });
+
+export const sendDraftInput = z
+  .strictObject({ expectedUpdatedAt })
+  .meta({ examples: [{ expectedUpdatedAt: '2026-01-02T03:04:05.678Z' }] });
 
 export const listDraftsQuery = z.strictObject({
   limit: pageQuery.limit,
@@ -148,7 +157,17 @@ export const draftOutput = z
     subject: z.string().nullable(),
     text: z.string().nullable(),
     html: z.string().nullable(),
-    attachments: z.array(z.object({ filename: z.string(), contentType: z.string().nullable() })),
+    contentOmitted: z.boolean().meta({
+      description: 'A list leaves out text and html of a draft over 64 KB: they are null there',
+    }),
+    attachments: z.array(
+      z.object({
+        filename: z.string(),
+        contentType: z.string().nullable(),
+        size: z.int().meta({ description: 'In bytes' }),
+      }),
+    ),
+    ...authors,
     actionId: z.string().nullable().meta({ description: 'Of the proposal to send it' }),
     createdAt: z.string(),
     updatedAt: z.string(),
@@ -204,6 +223,7 @@ export type ForwardInput = z.output<typeof forwardInput>;
 export type NewMessage = z.output<typeof newMessageInput>;
 export type CreateDraft = z.output<typeof createDraftInput>;
 export type UpdateDraft = z.output<typeof updateDraftInput>;
+export type SendDraft = z.output<typeof sendDraftInput>;
 export type ListDrafts = z.output<typeof listDraftsQuery>;
 export type Draft = z.output<typeof draftOutput>;
 export type ApproveAction = z.output<typeof approveActionInput>;

@@ -71,21 +71,24 @@ interface Starts {
   characters: number;
 }
 
-const selectTextStarts = statement((db: Kysely<ContentTables>, parameter: ParameterOf<Starts>) =>
+type ContentBrief = Pick<ContentRow, 'id' | 'text' | 'attachments'>;
+
+const selectBriefs = statement((db: Kysely<ContentTables>, parameter: ParameterOf<Starts>) =>
   db
     .selectFrom('contents')
-    .select(['id', sql<string | null>`substr(text, 1, ${parameter('characters')})`.as('text')])
+    .select(['id', 'attachments'])
+    .select(sql<string | null>`substr(text, 1, ${parameter('characters')})`.as('text'))
     .where(isOneOf(db, 'id', parameter('ids'))),
 );
 
-/** The first `characters` of the texts of these contents, by their ids; those without text are left out. */
-export async function findTextStarts(
+/** These contents by their ids, without HTML and with the first `characters` of their texts. */
+export async function findContentBriefs(
   db: Db,
   ids: readonly string[],
   characters: number,
-): Promise<Map<string, string>> {
-  const rows = await selectTextStarts(db, { ids: idList(db, ids), characters });
-  return new Map(rows.flatMap(({ id, text }) => (text === null ? [] : [[id, text]])));
+): Promise<Map<string, ContentBrief>> {
+  const rows = await selectBriefs(db, { ids: idList(db, ids), characters });
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 type SharedContent = { id: string; uses: number };

@@ -239,35 +239,19 @@ export async function findFound(db: Db, id: string): Promise<FoundRow | undefine
   return (await selectFound(db, { id }))[0];
 }
 
-const selectFoundOf = statement(
-  (db: Kysely<ProjectionTables>, parameter: ParameterOf<{ ids: unknown }>) =>
-    db
-      .selectFrom('email_projections')
-      .select(['message_id', ...foundColumns])
-      .where(isOneOf(db, 'message_id', parameter('ids')))
-      .where('parsed_at', 'is not', null),
-);
-
-/** What was found of each of these that is parsed. */
-export function findFoundOf(
-  db: Db,
-  ids: readonly string[],
-): Promise<(FoundRow & { message_id: string })[]> {
-  return selectFoundOf(db, { ids: idList(db, ids) });
+interface Starts {
+  ids: unknown;
+  characters: number;
 }
 
-const selectFoundTextStarts = statement(
-  (db: Kysely<ProjectionTables>, parameter: ParameterOf<{ ids: unknown; characters: number }>) => {
-    const start = (column: string) =>
-      sql<string>`substr(${sql.ref(column)}, 1, ${parameter('characters')})`;
-    return db
-      .selectFrom('email_projections')
-      .select([
-        'message_id',
-        sql<string | null>`coalesce(${start('text')}, ${start('new_content')})`.as('text'),
-      ])
-      .where(isOneOf(db, 'message_id', parameter('ids')));
-  },
+const startOf = (characters: number) =>
+  sql<string | null>`substr(coalesce(text, new_content), 1, ${characters})`.as('text');
+
+const selectTextStarts = statement((db: Kysely<ProjectionTables>, parameter: ParameterOf<Starts>) =>
+  db
+    .selectFrom('email_projections')
+    .select(['message_id', startOf(parameter('characters'))])
+    .where(isOneOf(db, 'message_id', parameter('ids'))),
 );
 
 /** The first `characters` of what these messages say, by their ids; those without text are left out. */
@@ -276,10 +260,33 @@ export async function findFoundTextStarts(
   ids: readonly string[],
   characters: number,
 ): Promise<Map<string, string>> {
-  const rows = await selectFoundTextStarts(db, { ids: idList(db, ids), characters });
+  const rows = await selectTextStarts(db, { ids: idList(db, ids), characters });
   return new Map(
     rows.flatMap(({ message_id, text }) => (text === null ? [] : [[message_id, text]])),
   );
+}
+
+const selectBriefs = statement((db: Kysely<ProjectionTables>, parameter: ParameterOf<Starts>) =>
+  db
+    .selectFrom('email_projections')
+    .select(['message_id', 'preview', 'attachments'])
+    .select(
+      sql<string | null>`substr(new_content, 1, ${parameter('characters')})`.as('new_content'),
+    )
+    .where(isOneOf(db, 'message_id', parameter('ids')))
+    .where('parsed_at', 'is not', null),
+);
+
+type Brief = Pick<FoundRow, 'preview' | 'attachments' | 'new_content'>;
+
+/** What a list shows of these messages, by their ids: the first `characters` of what each says anew. */
+export async function findBriefs(
+  db: Db,
+  ids: readonly string[],
+  characters: number,
+): Promise<Map<string, Brief>> {
+  const rows = await selectBriefs(db, { ids: idList(db, ids), characters });
+  return new Map(rows.map(({ message_id, ...brief }) => [message_id, brief]));
 }
 
 const selectParsed = statement(

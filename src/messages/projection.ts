@@ -108,7 +108,7 @@ const foundNothing: Reading = {
 };
 
 /** The attachments of a mail that came in, without their bytes. */
-export function attachmentsOf({ attachments }: FoundRow): MailAttachment[] {
+export function attachmentsOf({ attachments }: Pick<FoundRow, 'attachments'>): MailAttachment[] {
   return fromJson<MailAttachment[]>(attachments) ?? [];
 }
 

@@ -1,6 +1,6 @@
-// SQL on `drafts`, but for what threads ask of theirs (queries.ts). Rows only, no decisions. A draft that is
+// SQL on `drafts` and `draft_files`, but for what threads ask of theirs (queries.ts). Rows only, no decisions. A draft that is
 // proposed keeps the id of its action: it waits as long as that does.
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import {
   change,
   type Db,
@@ -12,42 +12,121 @@ import {
 } from '../store/db.ts';
 import { lockerOf } from '../store/locks.ts';
 import { rowsOf } from '../store/rows.ts';
+import type { AuthoredRow } from './authors.ts';
 
-export interface DraftRow {
+export interface DraftRow extends AuthoredRow {
   id: string;
   organization_id: string;
   mailbox_id: string;
   thread_id: string | null;
   in_reply_to_message_id: string | null;
-  /** JSON. */
-  content: string;
   /** `open`, or the id of the action that proposes to send it. */
   state: string;
+  /** Of its texts and files. */
+  byte_count: number;
   created_at: number;
   updated_at: number;
+  /** JSON: `to`, `cc` and `bcc`. */
+  recipients: string;
+  subject: string | null;
+  text: string | null;
+  html: string | null;
+}
+
+/** A file of a draft; `n` from 1. */
+export interface DraftFileRow {
+  draft_id: string;
+  n: number;
+  filename: string;
+  content_type: string | null;
+  content_id: string | null;
+  size: number;
+  /** Base64. */
+  content: string;
 }
 
 interface DraftTables {
   drafts: DraftRow;
+  draft_files: DraftFileRow;
 }
 
 export const drafts = rowsOf<DraftRow>('drafts', 'draft');
 
-/** Newest first, those before the id `before`. */
+/** A draft as a list reads it: without its texts where it has more than so many bytes. */
+export type ListedDraft = Omit<DraftRow, 'organization_id'>;
+
+/** Newest first, those before the id `before`. Texts of a draft over `mostBytes` are null. */
 export function selectDrafts(
   db: Db,
   mailboxId: string,
   before: string | undefined,
-  limit: number,
-): Promise<DraftRow[]> {
+  { limit, mostBytes }: { limit: number; mostBytes: number },
+): Promise<ListedDraft[]> {
+  const ofSmall = (column: string) =>
+    sql<string | null>`case when byte_count <= ${mostBytes} then ${sql.ref(column)} end`.as(column);
   return tables<DraftTables>(db)
     .selectFrom('drafts')
-    .selectAll()
+    .select(['id', 'mailbox_id', 'thread_id', 'in_reply_to_message_id', 'state', 'byte_count'])
+    .select(['author_kind', 'author_id', 'author_name', 'editor_kind', 'editor_id', 'editor_name'])
+    .select(['created_at', 'updated_at', 'recipients', 'subject'])
+    .select([ofSmall('text'), ofSmall('html')])
     .where('mailbox_id', '=', mailboxId)
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
     .orderBy('id', 'desc')
     .limit(limit)
+    .$castTo<ListedDraft>()
     .execute();
+}
+
+/** How many drafts a mailbox has, and their bytes; read from an index. */
+export async function measureDrafts(
+  db: Db,
+  mailboxId: string,
+): Promise<{ count: number; bytes: number }> {
+  const { count, bytes } = await tables<DraftTables>(db)
+    .selectFrom('drafts')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('count'),
+      fn.sum<number>('byte_count').as('bytes'),
+    ])
+    .where('mailbox_id', '=', mailboxId)
+    .executeTakeFirstOrThrow();
+  return { count: Number(count), bytes: Number(bytes ?? 0) };
+}
+
+/** A file without its bytes. */
+export type ListedFile = Omit<DraftFileRow, 'content' | 'content_id'>;
+
+/** The files of these drafts in their order, without their bytes. */
+export function listDraftFiles(db: Db, draftIds: readonly string[]): Promise<ListedFile[]> {
+  return tables<DraftTables>(db)
+    .selectFrom('draft_files')
+    .select(['draft_id', 'n', 'filename', 'content_type', 'size'])
+    .where(isOneOf(db, 'draft_id', idList(db, draftIds)))
+    .orderBy('draft_id')
+    .orderBy('n')
+    .execute();
+}
+
+/** The files of a draft with their bytes: as many as one mail may carry. */
+export function readDraftFiles(db: Db, draftId: string): Promise<DraftFileRow[]> {
+  return tables<DraftTables>(db)
+    .selectFrom('draft_files')
+    .selectAll()
+    .where('draft_id', '=', draftId)
+    .orderBy('n')
+    .execute();
+}
+
+/** Puts these files in the place of all that the draft has. The caller holds the draft. */
+export async function replaceDraftFiles(
+  db: Db,
+  draftId: string,
+  files: readonly DraftFileRow[],
+): Promise<void> {
+  const query = tables<DraftTables>(db);
+  await query.deleteFrom('draft_files').where('draft_id', '=', draftId).execute();
+  for (const file of files) await query.insertInto('draft_files').values(file).execute();
 }
 
 /** A draft as it was read. */

@@ -9,7 +9,7 @@
 //   any     | its message is deleted                                | (none)
 import type { App } from '../app.ts';
 import { CapacityError } from '../errors.ts';
-import { findTextStarts } from '../messages/content-queries.ts';
+import { findContentBriefs } from '../messages/content-queries.ts';
 import { findFoundTextStarts } from '../messages/projection-queries.ts';
 import { findMessageRows, shareMessages } from '../messages/queries.ts';
 import { createDueLoop } from '../store/due-loop.ts';
@@ -58,12 +58,12 @@ async function readWords(app: App, ids: readonly string[]): Promise<Map<string, 
   const placed = await findThreadMessages(db, ids);
   const hasAttachment = new Map(placed.map((row) => [row.message_id, row.has_attachments === 1]));
   const contentIds = messages.flatMap(({ content_id }) => content_id ?? []);
-  const sent = await findTextStarts(db, contentIds, mostCharacters);
+  const sent = await findContentBriefs(db, contentIds, mostCharacters);
   const received = await findFoundTextStarts(db, ids, mostCharacters);
   const documents = messages.map(({ id, content_id, subject, from_email, from_name }) => ({
     subject: subject ?? '',
     from: [from_email, from_name].filter((one) => one !== null),
-    text: sent.get(content_id ?? '') ?? received.get(id) ?? '',
+    text: sent.get(content_id ?? '')?.text ?? received.get(id) ?? '',
     hasAttachment: hasAttachment.get(id) ?? false,
   }));
   const words = await Promise.all(documents.map((one) => wordsOf(app, one)));

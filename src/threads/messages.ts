@@ -3,12 +3,12 @@
 import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { findContents } from '../messages/content-queries.ts';
+import { findContentBriefs } from '../messages/content-queries.ts';
 import type { StoredAttachment } from '../messages/email-projection.ts';
 import { findMessages } from '../messages/messages.ts';
 import { attachmentsOf } from '../messages/projection.ts';
-import { findFoundOf } from '../messages/projection-queries.ts';
-import { findMessageRows } from '../messages/queries.ts';
+import { findBriefs } from '../messages/projection-queries.ts';
+import { findMessageRows, type MessageRow } from '../messages/queries.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { countBefore, listMessageRows } from './list-queries.ts';
 import type { ThreadMessageRow } from './queries.ts';
@@ -17,41 +17,89 @@ import { sentPreview } from './restate.ts';
 import type { CursorPage, CursorQuery, ThreadMessage } from './schema.ts';
 import { getThreadRow } from './threads.ts';
 
-type Said = Pick<ThreadMessage, 'preview' | 'newContent' | 'attachments'>;
+type Said = Pick<ThreadMessage, 'preview' | 'newContent' | 'newContentTruncated' | 'attachments'>;
 
-const nothingSaid: Said = { preview: null, newContent: null, attachments: [] };
+const nothingSaid: Said = {
+  preview: null,
+  newContent: null,
+  newContentTruncated: false,
+  attachments: [],
+};
 
-/** What these messages say, by their ids. */
-async function saidBy(db: Db, ids: readonly string[]): Promise<Map<string, Said>> {
-  const rows = await findMessageRows(db, ids);
-  const said = new Map<string, Said>();
-  for (const { message_id, ...found } of await findFoundOf(db, ids)) {
-    said.set(message_id, {
-      preview: found.preview,
-      newContent: found.new_content,
-      attachments: attachmentsOf(found).map(({ index, filename, contentType, size }) => ({
-        ...{ n: index + 1, filename, contentType, size },
-      })),
-    });
+/** Of the new content of a message, and of all messages of a page. */
+const mostBytes = 64 * 1024;
+const mostPageBytes = 4 * 1024 * 1024;
+/** Messages whose texts are read at once: 4 MB in the worst encoding. */
+const together = 16;
+
+/** Cuts the new content of a page to its bounds. */
+class ContentBudget {
+  #left = mostPageBytes;
+
+  get isSpent(): boolean {
+    return this.#left === 0;
   }
-  const contents = await findContents(
-    db,
-    rows.flatMap(({ content_id }) => content_id ?? []),
-  );
-  const contentOf = new Map(contents.map((content) => [content.id, content]));
-  for (const { id, content_id } of rows) {
-    const content = content_id === null ? undefined : contentOf.get(content_id);
-    if (!content) continue;
-    const attached = fromJson<StoredAttachment[]>(content.attachments) ?? [];
-    said.set(id, {
-      preview: sentPreview(content.text),
-      newContent: content.text,
-      attachments: attached.map(({ filename, contentType, size }, index) => ({
-        ...{ n: index + 1, filename, contentType, size },
-      })),
-    });
+
+  take(text: string | null): Pick<Said, 'newContent' | 'newContentTruncated'> {
+    if (text === null) return { newContent: null, newContentTruncated: false };
+    const bytes = Buffer.from(text);
+    const most = Math.min(mostBytes, this.#left);
+    this.#left -= Math.min(bytes.length, most);
+    if (bytes.length <= most) return { newContent: text, newContentTruncated: false };
+    // The bytes of a character that was cut would become U+FFFD.
+    let end = most;
+    while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+    return { newContent: bytes.toString('utf8', 0, end), newContentTruncated: true };
+  }
+}
+
+type File = Omit<ThreadMessage['attachments'][number], 'n'>;
+
+function attached(files: readonly File[]) {
+  return files.map(({ filename, contentType, size }, index) => {
+    return { n: index + 1, filename, contentType, size };
+  });
+}
+
+/** What these messages say, by their ids: read until the budget is spent, of the others without their text. */
+async function saidBy(db: Db, messages: readonly Contained[]): Promise<Map<string, Said>> {
+  const budget = new ContentBudget();
+  const said = new Map<string, Said>();
+  for (let at = 0; at < messages.length; at += together) {
+    await addSaid(db, messages.slice(at, at + together), budget, said);
   }
   return said;
+}
+
+type Contained = Pick<MessageRow, 'id' | 'content_id'>;
+
+async function addSaid(
+  db: Db,
+  messages: readonly Contained[],
+  budget: ContentBudget,
+  said: Map<string, Said>,
+): Promise<void> {
+  const characters = budget.isSpent ? 1 : mostBytes + 1;
+  const ids = messages.map(({ id }) => id);
+  const contentIds = messages.flatMap(({ content_id }) => content_id ?? []);
+  const received = await findBriefs(db, ids, characters);
+  const sent = await findContentBriefs(db, contentIds, characters);
+  for (const { id, content_id } of messages) {
+    const found = received.get(id);
+    const content = sent.get(content_id ?? '');
+    if (found) {
+      const files = attached(attachmentsOf(found));
+      said.set(id, {
+        preview: found.preview,
+        ...budget.take(found.new_content),
+        attachments: files,
+      });
+    } else if (content) {
+      const files = attached(fromJson<StoredAttachment[]>(content.attachments) ?? []);
+      const preview = sentPreview(content.text);
+      said.set(id, { preview, ...budget.take(content.text), attachments: files });
+    }
+  }
 }
 
 /** These rows of one thread, which follow each other, oldest first. */
@@ -64,7 +112,7 @@ async function presentMessages(
   const start = first ? await countBefore(db, first) : 0;
   const ids = rows.map(({ message_id }) => message_id);
   const messages = await findMessages(db, organizationId, ids);
-  const said = await saidBy(db, ids);
+  const said = await saidBy(db, await findMessageRows(db, ids));
   return rows.flatMap(({ thread_id, message_id, kind }, index): ThreadMessage[] => {
     const message = messages.get(message_id);
     if (!message) return [];

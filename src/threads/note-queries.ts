@@ -3,14 +3,12 @@ import { sql } from 'kysely';
 import type { CursorPosition } from '../api/cursor.ts';
 import { type Db, tables } from '../store/db.ts';
 import { rowsOf } from '../store/rows.ts';
+import type { AuthoredRow } from './authors.ts';
 
-export interface NoteRow {
+export interface NoteRow extends AuthoredRow {
   id: string;
   organization_id: string;
   thread_id: string;
-  author_kind: 'user' | 'key' | 'installation';
-  author_id: string | null;
-  author_name: string | null;
   body: string;
   color: string | null;
   pinned: number;

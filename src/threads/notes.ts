@@ -10,6 +10,7 @@ import { record } from '../events/record.ts';
 import { storeAction } from '../mailbox-actions/actions.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
+import { authoredBy, editedBy, presentAuthors, requireOwn } from './authors.ts';
 import { listNoteRows, type NoteRow, notes } from './note-queries.ts';
 import type { CreateNote, CursorPage, CursorQuery, ThreadNote, UpdateNote } from './schema.ts';
 import { getThreadRow, holdThread } from './threads.ts';
@@ -17,19 +18,13 @@ import { getThreadRow, holdThread } from './threads.ts';
 function toNote(row: NoteRow): ThreadNote {
   return {
     id: row.id,
-    author: { kind: row.author_kind, id: row.author_id, displayName: row.author_name },
+    ...presentAuthors(row),
     body: row.body,
     color: row.color as ThreadNote['color'],
     pinned: row.pinned === 1,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };
-}
-
-/** A person is one by a key of theirs, or at the command line. */
-function authorOf({ keyId, keyName, owner }: Caller) {
-  const author_kind = owner === 'person' ? ('user' as const) : ('key' as const);
-  return { author_kind, author_id: keyId, author_name: keyId === null ? 'operator' : keyName };
 }
 
 /** What the key of a program did to a note is an action in the mailbox. */
@@ -56,7 +51,7 @@ export function createNote(
       id: app.newId('threadNote'),
       organization_id: organizationId,
       thread_id: threadId,
-      ...authorOf(caller),
+      ...authoredBy(caller),
       body,
       color,
       pinned: Number(pinned),
@@ -109,7 +104,7 @@ export interface NotePath {
   noteId: string;
 }
 
-/** Changes what is given. @throws ResourceNotFoundError. */
+/** Changes what is given. @throws ResourceNotFoundError, ForbiddenError (of another, for a key that proposes). */
 export function updateNote(
   app: App,
   caller: Caller,
@@ -120,6 +115,7 @@ export function updateNote(
   const { threadId, noteId } = path;
   return app.store.write(async (trx) => {
     const before = await holdNote(trx, organizationId, path);
+    requireOwn(caller, before, 'note');
     const change = {
       ...(body !== undefined && { body }),
       ...(color !== undefined && { color }),
@@ -127,8 +123,10 @@ export function updateNote(
     };
     const changed = Object.keys(changesOf(before, { ...before, ...change }));
     if (changed.length === 0) return toNote(before);
-    const updated_at = app.clock.now();
-    const row = await notes.update(trx, organizationId, noteId, { ...change, updated_at });
+    const row = await notes.update(trx, organizationId, noteId, {
+      ...{ ...change, ...editedBy(caller) },
+      updated_at: Math.max(app.clock.now(), before.updated_at + 1),
+    });
     // What it says is nobody else's business.
     const details = { threadId, changed };
     await record(app, trx, caller, { subject: noteId, action: 'note.updated', details });
@@ -137,10 +135,10 @@ export function updateNote(
   });
 }
 
-/** @throws ResourceNotFoundError. */
+/** @throws ResourceNotFoundError, ForbiddenError as `updateNote`. */
 export async function deleteNote(app: App, caller: Caller, path: NotePath): Promise<Deleted> {
   await app.store.write(async (trx) => {
-    await holdNote(trx, caller.organizationId, path);
+    requireOwn(caller, await holdNote(trx, caller.organizationId, path), 'note');
     await notes.remove(trx, caller.organizationId, path.noteId);
     const details = { threadId: path.threadId };
     await record(app, trx, caller, { subject: path.noteId, action: 'note.deleted', details });

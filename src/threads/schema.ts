@@ -131,7 +131,10 @@ export const threadMessageOutput = message
     threadPosition: z.int().min(0),
     kind: z.enum(['person', 'auto-reply', 'list', 'bounce', 'sent']),
     preview: z.string().nullable(),
-    newContent: z.string().nullable().meta({ description: 'What it says, without what it quotes' }),
+    newContent: z.string().nullable().meta({
+      description: 'What it says, without what it quotes: 64 KB of a message, 4 MB of a page',
+    }),
+    newContentTruncated: z.boolean().meta({ description: '`GET /v1/messages/{id}/email` has all' }),
     attachments: z.array(
       z.object({
         n: z.int().meta({ description: 'Its number, from 1, in the path of attachments' }),
@@ -167,14 +170,22 @@ export const updateNoteInput = z
   })
   .meta({ examples: [{ pinned: true }] });
 
+const author = z.object({
+  kind: z.enum(['user', 'key', 'installation']),
+  id: z.string().nullable(),
+  displayName: z.string().nullable(),
+});
+
+/** Of notes and drafts. */
+export const authors = {
+  author,
+  editedBy: author.nullable().meta({ description: 'Who changed it last; null until then' }),
+};
+
 export const noteOutput = z
   .object({
     id: z.string(),
-    author: z.object({
-      kind: z.enum(['user', 'key', 'installation']),
-      id: z.string().nullable(),
-      displayName: z.string().nullable(),
-    }),
+    ...authors,
     body: z.string(),
     color: noteColor,
     pinned: z.boolean(),
@@ -203,4 +214,5 @@ export type UpdateNote = z.output<typeof updateNoteInput>;
 export type Thread = z.output<typeof threadOutput>;
 export type ThreadStanding = z.output<typeof standingOutput>;
 export type ThreadMessage = z.output<typeof threadMessageOutput>;
+export type Author = z.output<typeof author>;
 export type ThreadNote = z.output<typeof noteOutput>;

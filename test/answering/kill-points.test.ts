@@ -72,10 +72,10 @@ async function round(
   const body = { to: ['bo@example.com'], subject: 'x', text: 'x' };
   const draft = await ask((app) => createDraft(app, operator, mailboxId, body));
   const draftAt = { mailboxId, draftId: draft.id };
-  sent.push(await ask((app) => sendDraft(app, program, draftAt, 'four')));
+  sent.push(await ask((app) => sendDraft(app, program, draftAt, {}, 'four')));
   const other = await ask((app) => createDraft(app, operator, mailboxId, body));
   const otherAt = { mailboxId, draftId: other.id };
-  proposals.push(await ask((app) => sendDraft(app, agent, otherAt, 'five')));
+  proposals.push(await ask((app) => sendDraft(app, agent, otherAt, {}, 'five')));
   const ids = proposals.map(({ actionId }) => actionId ?? '');
   const [first = '', second = '', third = ''] = ids;
   for (const actionId of [first, third]) {

@@ -146,7 +146,7 @@ describe.each(stores)('mail that is asked for together, on %s', (store) => {
       [agent, 'proposed'],
     ] as const) {
       const { id: draftId } = await createDraft(app, operator, mailboxId, body);
-      const send = () => sendDraft(app, by, { mailboxId, draftId }, null);
+      const send = () => sendDraft(app, by, { mailboxId, draftId }, {}, null);
       const results = outcomes(await Promise.allSettled([send(), send(), send()]));
       expect(results.sort()).toEqual(['ConflictError', 'ConflictError', status]);
     }

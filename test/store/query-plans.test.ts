@@ -309,12 +309,13 @@ async function seedThreads({ test, own, foreign }: PermissionWorld): Promise<voi
         created_at, updated_at)
       select 'note_' || i, ${own.organizationId}, 'thread_' || lpad(i::text, 24, '0'), 'key', '', 0,
         0, 0 from ${numbers}`.execute(trx);
-    await sql`insert into drafts (id, organization_id, mailbox_id, thread_id, content, state,
-        created_at, updated_at)
-      select 'drf_' || i, ${own.organizationId}, case when i % 20 = 0 then ${own.shared.threadedMailbox} else ${foreign.shared.threadedMailbox} end,
-        'thread_' || lpad(i::text, 24, '0'),
-        '{"to":[],"cc":[],"bcc":[],"subject":null,"text":null,"html":null,"attachments":[]}',
-        'open', 0, 0 from ${numbers}`.execute(trx);
+    await sql`insert into drafts (id, organization_id, mailbox_id, thread_id, state, author_kind,
+        byte_count, created_at, updated_at, recipients)
+      select 'drf_' || i, ${own.organizationId}, case when i % 40 = 0 then ${own.shared.threadedMailbox} else ${foreign.shared.threadedMailbox} end,
+        'thread_' || lpad(i::text, 24, '0'), 'open', 'key', 0, 0, 0, '{"to":[],"cc":[],"bcc":[]}'
+      from ${numbers}`.execute(trx);
+    await sql`insert into draft_files (draft_id, n, filename, size, content)
+      select 'drf_' || i, 1, 'a', 1, 'YQ==' from ${numbers}`.execute(trx);
     await sql`insert into thread_search (message_id, words)
       select 'msg_' || lpad(i::text, 24, '0'), (select array_to_tsvector(array_agg(md5(i || '.' || k)))
         from generate_series(1, 6) k) from ${numbers}`.execute(trx);

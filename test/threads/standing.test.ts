@@ -138,6 +138,7 @@ describe.each(stores)('a thread, on %s', (store) => {
       {
         id: expect.stringMatching(/^note_/),
         author: { kind: 'user', id: test.caller.keyId, displayName: test.caller.keyName },
+        editedBy: null,
         body: 'one',
         color: 'yellow',
         pinned: false,
@@ -166,7 +167,8 @@ describe.each(stores)('a thread, on %s', (store) => {
       body: { body: 'another secret', pinned: true, color: 'blue' },
     });
     const now = { body: 'another secret', pinned: true, color: 'blue', updatedAt: iso(0) };
-    expect([changed.status, changed.body]).toEqual([200, { ...note, ...now }]);
+    const editedBy = { kind: 'user', id: test.caller.keyId, displayName: test.caller.keyName };
+    expect([changed.status, changed.body]).toEqual([200, { ...note, ...now, editedBy }]);
     const gone = await api.delete<{ success: boolean }>(at);
     expect([gone.status, gone.body.success]).toEqual([200, true]);
     expect((await api.delete(at)).status).toBe(404);
