@@ -311,7 +311,7 @@ async function seedThreads({ test, own, foreign }: PermissionWorld): Promise<voi
         0, 0 from ${numbers}`.execute(trx);
     await sql`insert into drafts (id, organization_id, mailbox_id, thread_id, state, author_kind,
         byte_count, created_at, updated_at, recipients)
-      select 'drf_' || i, ${own.organizationId}, case when i % 40 = 0 then ${own.shared.threadedMailbox} else ${foreign.shared.threadedMailbox} end,
+      select 'drf_' || i, ${own.organizationId}, case when i % 40 = 0 then ${own.shared.threadedMailbox} else 'mbx_' || i % 100 end,
         'thread_' || lpad(i::text, 24, '0'), 'open', 'key', 0, 0, 0, '{"to":[],"cc":[],"bcc":[]}'
       from ${numbers}`.execute(trx);
     await sql`insert into draft_files (draft_id, n, filename, size, content)
