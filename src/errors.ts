@@ -21,6 +21,7 @@ export const refusalReasons = [
   'capacity-streams',
   'capacity-connections',
   'capacity-parser',
+  'capacity-searches',
   'capacity-store',
   'timeout',
 ] as const;

@@ -296,10 +296,10 @@ export function updateDraft(
 export function deleteDraft(app: App, caller: Caller, at: At): Promise<Deleted> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
+    // Before the draft is read, as a change and a send of it do.
+    await lockMailboxes(trx, [at.mailboxId]);
     const row = await getOpenRow(trx, organizationId, at);
     requireOwn(caller, row, 'draft');
-    // Before the draft, as a send of it does.
-    await lockMailboxes(trx, [row.mailbox_id]);
     await drafts.remove(trx, organizationId, row.id);
     await record(app, trx, caller, changeOf(row, 'draft.deleted'));
     if (row.thread_id !== null) await endDraftThread(trx, row.mailbox_id, row.thread_id);

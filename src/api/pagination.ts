@@ -28,7 +28,13 @@ export interface PageRequest {
 
 export interface Page<T> {
   items: T[];
-  pagination: { page: number; limit: number; total: number; totalPages: number };
+  pagination: {
+    page: number;
+    limit: number;
+    total: number;
+    totalPages: number;
+    totalCapped?: true;
+  };
 }
 
 /** The schema of a page of `item`. */
@@ -40,11 +46,19 @@ export function pageOf<T extends z.ZodType>(item: T) {
       limit: z.number(),
       total: z.number(),
       totalPages: z.number(),
+      totalCapped: z.literal(true).optional().meta({
+        description: 'There are at least `total`: counting all takes too long',
+      }),
     }),
   });
 }
 
-/** Wraps the rows of one page. */
-export function toPage<T>(items: T[], total: number, { page, limit }: PageRequest): Page<T> {
-  return { items, pagination: { page, limit, total, totalPages: Math.ceil(total / limit) } };
+/** Wraps the rows of one page. A total that is null was not counted: what is known of it is shown. */
+export function toPage<T>(items: T[], total: number | null, { page, limit }: PageRequest): Page<T> {
+  if (total !== null) {
+    return { items, pagination: { page, limit, total, totalPages: Math.ceil(total / limit) } };
+  }
+  const known = (page - 1) * limit + items.length + Number(items.length === limit);
+  const totalPages = Math.ceil(known / limit);
+  return { items, pagination: { page, limit, total: known, totalPages, totalCapped: true } };
 }

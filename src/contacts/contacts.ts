@@ -1,5 +1,6 @@
 // Contacts, the resource (specification 2.6, 4.5): one function per verb but for deletion, which reaches
 // into messages (src/messages/forget-contact.ts). What a block does to their status is status.ts.
+import { readFilteredPage, searchInTime } from '../api/filtered-page.ts';
 import { type Page, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';
 import { type TagsAfter, tagMoves, withoutTags, withTags } from '../api/tag-list.ts';
@@ -9,7 +10,7 @@ import { ConflictError } from '../errors.ts';
 import { record, told } from '../events/record.ts';
 import { foldAddress } from '../net/address.ts';
 import { orAgain } from '../store/again.ts';
-import { type Db, fromJson, toJson } from '../store/db.ts';
+import { type Db, fromJson, type Store, toJson } from '../store/db.ts';
 import { contactCreated, contactUpdated } from './events.ts';
 import { type ContactFilter, countContacts, listContactIds } from './list-queries.ts';
 import { presentContact, presentContacts } from './present.ts';
@@ -149,6 +150,7 @@ interface Range {
   offset: number;
 }
 
+/** Lists all contacts, or those with a tag, which are counted as they come and go; or the one asked for. */
 async function listed(db: Db, filter: ContactFilter, range: Range) {
   const [ids, total] = await Promise.all([
     listContactIds(db, filter, range),
@@ -157,9 +159,22 @@ async function listed(db: Db, filter: ContactFilter, range: Range) {
   return { ids, total };
 }
 
-async function found(db: Db, filter: ContactFilter, q: string, { limit, offset }: Range) {
+async function filtered(store: Store, filter: ContactFilter, range: Range) {
+  const { organizationId } = filter;
+  const field = filter.status === undefined ? 'updatedSince' : 'status';
+  const { rows, total } = await readFilteredPage(store, {
+    ...{ organizationId, field },
+    rows: (db) => listContactIds(db, filter, range),
+    total: (db) => countContacts(db, filter),
+  });
+  return { ids: rows, total };
+}
+
+async function found(store: Store, filter: ContactFilter, q: string, { limit, offset }: Range) {
   const search = { words: wordsOf(q), prefix: foldAddress(q) };
-  const ids = await searchContacts(db, filter, search);
+  const ids = await searchInTime(store, filter.organizationId, 'q', (db) =>
+    searchContacts(db, filter, search),
+  );
   return { ids: ids.slice(offset, offset + limit), total: ids.length };
 }
 
@@ -183,8 +198,9 @@ export async function listContacts(
     updatedSince: updatedSince === undefined ? undefined : Date.parse(updatedSince),
   };
   const range = { limit, offset: (page - 1) * limit };
-  const { ids, total } =
-    q === undefined ? await listed(db, filter, range) : await found(db, filter, q, range);
+  const isPlain = status === undefined && updatedSince === undefined;
+  const read = () => (isPlain ? listed(db, filter, range) : filtered(app.store, filter, range));
+  const { ids, total } = q === undefined ? await read() : await found(app.store, filter, q, range);
   const rows = await queries.findContactRows(db, organizationId, ids);
   const byId = new Map(rows.map((row) => [row.id, row]));
   const shown = ids.flatMap((id) => byId.get(id) ?? []);

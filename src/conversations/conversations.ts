@@ -1,5 +1,6 @@
 // Conversations, the resource (specification 2.7, 4.5): one function per verb but for deletion, which reaches
 // into messages (src/messages/forget-conversation.ts). What messages do to them is arrivals.ts.
+import { readFilteredPage } from '../api/filtered-page.ts';
 import { type Page, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';
 import { type TagsAfter, tagMoves, withoutTags, withTags } from '../api/tag-list.ts';
@@ -138,10 +139,16 @@ export async function listConversations(
   const { db } = app.store;
   const { page, limit, ...filter } = query;
   const range = { limit, offset: (page - 1) * limit };
-  const [rows, total] = await Promise.all([
-    selectConversations(db, organizationId, filter, range),
-    countConversations(db, organizationId, filter),
-  ]);
+  // Those of a status have a counter.
+  const isFiltered = filter.tag !== undefined || filter.contactId !== undefined;
+  const reading = {
+    ...{ organizationId, field: 'tag' },
+    rows: (aside: Db) => selectConversations(aside, organizationId, filter, range),
+    total: (aside: Db) => countConversations(aside, organizationId, filter),
+  };
+  const { rows, total } = isFiltered
+    ? await readFilteredPage(app.store, reading)
+    : { rows: await reading.rows(db), total: await reading.total(db) };
   return toPage(await presentConversations(db, organizationId, rows), total, query);
 }
 

@@ -100,14 +100,18 @@ export function noteMoves(trx: Db, from: readonly DayCountRow[], to: MessageStat
   }
 }
 
+/** Whether no counter knows how many messages match. */
+export function isCountedOneByOne(filter: MessageFilter): boolean {
+  return filter.conversationId !== undefined || filter.contactId !== undefined || isSearch(filter);
+}
+
 /**
  * How many messages match. Counted by themselves are only those of a conversation or a contact, and what
  * is searched for; with a status, those of a day that the dates cut; with dates alone, those of ten seconds that they cut.
  */
 export async function totalOf(db: Db, filter: MessageFilter): Promise<number> {
-  const { conversationId, contactId, createdFrom, createdTo, ...scope } = filter;
-  const isPart = conversationId !== undefined || contactId !== undefined || isSearch(filter);
-  if (isPart) return countMessages(db, filter);
+  if (isCountedOneByOne(filter)) return countMessages(db, filter);
+  const { createdFrom, createdTo, ...scope } = filter;
   if (createdFrom === undefined && createdTo === undefined) return sumDayCounts(db, scope);
   const first = Math.max(0, createdFrom ?? 0);
   const end = createdTo === undefined ? undefined : Math.max(0, createdTo + 1);

@@ -1,18 +1,19 @@
 // Reading and deleting messages (specification 4.1). Another organization's message is not found.
 
-import { type Page, toPage } from '../api/pagination.ts';
+import { readFilteredPage } from '../api/filtered-page.ts';
+import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { findDeliveries, findLeavable, lockDeliveriesOf } from '../deliveries/queries.ts';
 import { ResourceNotFoundError } from '../errors.ts';
 import { deleteEventRows, listEventRows } from '../events/queries.ts';
 import { record } from '../events/record.ts';
-import type { Db } from '../store/db.ts';
+import type { Db, Store } from '../store/db.ts';
 import { insertUnsubscribeAddresses } from '../unsubscribe-groups/queries.ts';
 import { forgetMessage } from '../webhooks/body.ts';
-import { totalOf } from './counts.ts';
+import { isCountedOneByOne, totalOf } from './counts.ts';
 import { forgetKeptResponse } from './idempotency-queries.ts';
-import { listMessageIds } from './list-queries.ts';
+import { listMessageIds, type MessageFilter } from './list-queries.ts';
 import { presentDelivery, presentEvent, presentMessage } from './present.ts';
 import {
   deleteMessageRow,
@@ -52,6 +53,25 @@ async function withParts(db: Db, rows: readonly MessageRow[]): Promise<Message[]
   );
 }
 
+/** The ids of a page. What no counter answers is looked for beside the event loop. */
+async function pageOfMessages(
+  store: Store,
+  filter: MessageFilter,
+  { page, limit }: PageRequest,
+): Promise<{ ids: string[]; total: number | null }> {
+  const rows = (db: Db) => listMessageIds(db, filter, limit, (page - 1) * limit);
+  if (!isCountedOneByOne(filter)) {
+    return { ids: await rows(store.db), total: await totalOf(store.db, filter) };
+  }
+  const names = ['recipient', 'sender', 'subject', 'tag', 'contactId'] as const;
+  const field = names.find((name) => filter[name] !== undefined) ?? 'conversationId';
+  const total = (db: Db) => totalOf(db, filter);
+  const found = await readFilteredPage(store, {
+    ...{ organizationId: filter.organizationId, field, rows, total },
+  });
+  return { ids: found.rows, total: found.total };
+}
+
 /** One page of the organization's messages, newest first. */
 export async function listMessages(
   app: App,
@@ -72,14 +92,13 @@ export async function listMessages(
     subject: query.subject,
     tag: query.tag,
   };
-  const offset = (query.page - 1) * query.limit;
-  const ids = await listMessageIds(db, filter, query.limit, offset);
+  const { ids, total } = await pageOfMessages(app.store, filter, query);
   const rows = new Map((await findMessageRows(db, ids)).map((row) => [row.id, row]));
   const items = await withParts(
     db,
     ids.flatMap((id) => rows.get(id) ?? []),
   );
-  return toPage(items, await totalOf(db, filter), query);
+  return toPage(items, total, query);
 }
 
 /** Those of these messages that are the organization's, by id. */

@@ -39,6 +39,13 @@ export interface Store {
    */
   write<T>(work: (trx: Db) => Promise<T>, durability?: Durability): Promise<T>;
   /**
+   * Runs a read whose cost grows with the store, for an organization: beside the event loop, which goes on
+   * meanwhile, and on a connection that sees what is committed.
+   * @throws OverdueError (aside.ts) after 500 ms; CapacityError where the organization has its share of such
+   * reads under way.
+   */
+  aside<T>(organizationId: string, read: (db: Db) => Promise<T>): Promise<T>;
+  /**
    * SQLite only: while `work` runs, a migration may rewrite definitions in place
    * (`pragma writable_schema`), which is refused at all other times.
    */

@@ -7,6 +7,7 @@ import pg from 'pg';
 import { CapacityError, UnreachableError } from '../errors.ts';
 import { type Clock, sleep, systemClock } from '../runtime/clock.ts';
 import { type Random, systemRandom } from '../runtime/random.ts';
+import { type AsidePlace, AsideReads, asideMs, OverdueError } from './aside.ts';
 import type { Db, Durability, Store } from './db.ts';
 import { kyselyOn, kyselyOver, noStreaming } from './dialect.ts';
 import { ChangeChannel } from './postgres-changes.ts';
@@ -188,6 +189,44 @@ async function transact<T>(
   }
 }
 
+/** SQLSTATE of a statement that took too long. */
+const cancelled = '57014';
+
+/** A connection for one read that the server itself ends by the deadline. */
+async function openAside(seat: Seat): Promise<AsidePlace> {
+  const { client, connection } = seat;
+  const end = async () => {
+    let broken: Error | undefined;
+    await client.query('rollback').catch((failure: Error) => {
+      broken = failure;
+    });
+    client.release(broken);
+  };
+  try {
+    await ask(client, `begin read only; set local statement_timeout = ${asideMs}`);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  const executeQuery: DatabaseConnection['executeQuery'] = async (query) => {
+    try {
+      return await connection.executeQuery(query);
+    } catch (error) {
+      const { cause } = error as Error;
+      const isOverdue = cause instanceof pg.DatabaseError && cause.code === cancelled;
+      throw isOverdue ? new OverdueError() : error;
+    }
+  };
+  return {
+    db: kyselyOn('postgres', { ...connection, executeQuery }),
+    async finish() {
+      await end();
+      return false;
+    },
+    end,
+  };
+}
+
 interface PostgresOptions {
   /** Of the store's own waits: other processes do not share a test's clock. */
   clock?: Clock;
@@ -224,6 +263,7 @@ export async function openPostgres(
   const seat = seatsOf(pool);
   const clients = new WeakMap<DatabaseConnection, pg.PoolClient>();
   const changes = new ChangeChannel(settings, clock);
+  const aside = new AsideReads(async () => openAside(await seat()));
   return {
     kind: 'postgres',
     db: kyselyOver('postgres', {
@@ -246,6 +286,7 @@ export async function openPostgres(
         await sleep(clock, random.float() * firstPauseMs * 2 ** run);
       }
     },
+    aside: (organizationId, read) => aside.run(organizationId, read),
     onChange: (listener) => changes.add(listener),
     isWritable: () =>
       pool.query('update probe set counter = counter + 1').then(
@@ -254,6 +295,7 @@ export async function openPostgres(
       ),
     async close() {
       await changes.close();
+      await aside.close();
       await pool.end();
     },
   };

@@ -8,12 +8,14 @@ import Database from 'better-sqlite3';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import { CapacityError, UnreachableError } from '../errors.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { AsideReads } from './aside.ts';
 import { atMostEach, tellEachMs } from './at-most-each.ts';
 import type { CheckpointState } from './checkpoint-worker.ts';
 import { Checkpointer, insideCommitPages } from './checkpointer.ts';
 import { type Db, type Durability, isStoreTrouble, type Store } from './db.ts';
 import { kyselyOn, noStreaming } from './dialect.ts';
 import { LogSync, type SyncFile } from './log-sync.ts';
+import { openSqliteAside } from './sqlite-aside.ts';
 
 const preparedStatements = 500;
 const mostWritesPerCommit = 128;
@@ -285,6 +287,9 @@ export function openSqlite(file: string, sync?: SyncFile): Store {
     notify();
   });
   const others = watchOthers(writer, notify);
+  const aside = new AsideReads(() =>
+    openSqliteAside(file, busyTimeoutMs, (error) => storeError(error, 'be read')),
+  );
   const write = <T>(work: (trx: Db) => Promise<T>, durability: Durability = 'now') =>
     new Promise<T>((resolve, reject) => {
       commits.add({ durability, work, resolve: resolve as (value: unknown) => void, reject });
@@ -293,6 +298,7 @@ export function openSqlite(file: string, sync?: SyncFile): Store {
     kind: 'sqlite',
     db: kyselyOn('sqlite', readingConnectionOver(reader)),
     write,
+    aside: (organizationId, read) => aside.run(organizationId, read),
     async editingSchema(work) {
       writer.unsafeMode(true);
       try {
@@ -317,6 +323,7 @@ export function openSqlite(file: string, sync?: SyncFile): Store {
     async close() {
       others.stop();
       listeners.clear();
+      await aside.close();
       await commits.idle();
       await log.close();
       await checkpoints.close();

@@ -1,6 +1,7 @@
 // The threads of a mailbox (specification 4.4): read, listed, changed by hand, taken away. How mail comes
 // into them is take-in.ts and sent.ts; the state table of a folder stands in migration 0032.
 import { cursorAfter, readCursor } from '../api/cursor.ts';
+import { searchInTime } from '../api/filtered-page.ts';
 import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -147,7 +148,9 @@ export async function listThreads(
   const { shown, next } =
     q === undefined
       ? pageOfListed(await listThreadIds(db, filter, place, limit + 1), limit)
-      : await searchThreads(db, filter, parseQuery(q), place, limit);
+      : await searchInTime(app.store, organizationId, 'q', (aside) =>
+          searchThreads(aside, filter, parseQuery(q), place, limit),
+        );
   const ids = shown.map(({ id }) => id);
   const items = await presentThreads(db, ids);
   return { items, nextCursor: next && cursorAfter(scope, next) };

@@ -78,6 +78,36 @@ describe.each(stores)('a draft, on %s', (store) => {
     });
   });
 
+  it('that a person changes meanwhile is not deleted by the program that wrote it', async () => {
+    const { app, operator } = world.test;
+    const own = await write(agent);
+    const changing = change(operator, own, { text: 'by a person' });
+    const deleting = deleteDraft(app, agent, at(own));
+    await changing;
+    await expect(deleting).rejects.toThrow(ForbiddenError);
+  });
+
+  it('are 1,000 at most where many are begun at once', async () => {
+    const { app, operator } = world.test;
+    await write(operator);
+    await app.store.write((trx) =>
+      sql`insert into drafts (id, organization_id, mailbox_id, state, author_kind, byte_count,
+          created_at, updated_at, recipients)
+        select 'draft_' || n, organization_id, mailbox_id, state, author_kind, 1, 1, 1, recipients
+        from drafts cross join (${numbers(store, 994)}) as many`.execute(trx),
+    );
+    const results = await Promise.allSettled(Array.from({ length: 10 }, () => write(operator)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+  });
+
+  it('changed twice within a millisecond has two times', async () => {
+    const { operator } = world.test;
+    const first = await write(operator);
+    const second = await change(operator, first, { text: 'two' });
+    const third = await change(operator, second, { text: 'three' });
+    expect(new Set([first, second, third].map(({ updatedAt }) => updatedAt)).size).toBe(3);
+  });
+
   it('of a person is neither changed nor deleted by a key that only proposes', async () => {
     const { app, operator } = world.test;
     const draft = await write(operator);

@@ -12,22 +12,40 @@
 //   repor*  "annual rep*"  from:j*| with a word that begins so
 import { ValidationError } from '../../errors.ts';
 import { attachmentWord, marks } from './document.ts';
-import { addressesIn, folded, type Phrase, phraseOf } from './words.ts';
+import { addressesIn, folded, isUnspaced, type Phrase, phraseOf } from './words.ts';
 
 /** All phrases are in a document that is found; without any nothing is found. */
 export type FullTextQuery = readonly Phrase[];
 
 const mostWords = 40;
+/** Words that end with `*`: FTS5 gathers the places of every word that begins so before it finds anything. */
+const mostPrefixes = 4;
+const leastPrefixCharacters = 3;
 
 /** A field, if one is named, then a phrase in quotes or what has no space and no quote. */
 const term = /(?:(from|subject):)?(?:"([^"]*)"(\*?)|([^\s"]+))/giu;
 
-/** @throws ValidationError on `q` where it has too many words */
+/** @throws ValidationError on `q` where it has too many words, or too many or too short ones with `*` */
 export function parseQuery(text: string): FullTextQuery {
   const phrases = new Map<string, Phrase>();
+  let prefixes = 0;
   for (const [, field, quoted, star, bare] of text.normalize('NFC').matchAll(term)) {
-    const phrase = readTerm(field?.toLowerCase(), quoted ?? bare ?? '', star === '*');
-    if (phrase.words.length > 0) phrases.set(JSON.stringify(phrase), phrase);
+    const { isAsked, ...phrase } = readTerm(
+      field?.toLowerCase(),
+      quoted ?? bare ?? '',
+      star === '*',
+    );
+    const key = JSON.stringify(phrase);
+    if (phrase.words.length === 0 || phrases.has(key)) continue;
+    if (isAsked) requireLong(phrase);
+    prefixes += Number(isAsked);
+    phrases.set(key, phrase);
+  }
+  if (prefixes > mostPrefixes) {
+    throw ValidationError.of(
+      'q',
+      `has more than ${mostPrefixes} words with *: write some of them out`,
+    );
   }
   const count = [...phrases.values()].reduce((sum, { words }) => sum + words.length, 0);
   if (count > mostWords) {
@@ -36,20 +54,32 @@ export function parseQuery(text: string): FullTextQuery {
   return [...phrases.values()];
 }
 
-function readTerm(field: string | undefined, written: string, hasStar: boolean): Phrase {
+function requireLong({ words }: Phrase): void {
+  const last = (words.at(-1) ?? '').replace(/^[<#]/, '');
+  if ([...last].length >= leastPrefixCharacters) return;
+  throw ValidationError.of('q', `needs ${leastPrefixCharacters} characters or more before a *`);
+}
+
+interface Term extends Phrase {
+  /** Somebody wrote the `*`, which means something: words of scripts without spaces are short. */
+  isAsked: boolean;
+}
+
+function readTerm(field: string | undefined, written: string, hasStar: boolean): Term {
   const text = folded(written);
   if (field === undefined && text === 'has:attachment') {
-    return { words: [attachmentWord], isPrefix: false };
+    return { words: [attachmentWord], isPrefix: false, isAsked: false };
   }
   const mark = markOf(field);
-  const isPrefix = hasStar || /[\p{L}\p{M}\p{N}]\*$/v.test(text);
+  const hasAnyStar = hasStar || /[\p{L}\p{M}\p{N}]\*$/v.test(text);
   const bare = text.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gv, '');
   const [address] = addressesIn(bare, 1);
-  if (address === bare && !isPrefix && mark !== marks.subject) {
-    return { words: [mark + marks.address + address], isPrefix: false };
+  if (address === bare && !hasAnyStar && mark !== marks.subject) {
+    return { words: [mark + marks.address + address], isPrefix: false, isAsked: false };
   }
-  const phrase = phraseOf(text, isPrefix);
-  return { ...phrase, words: phrase.words.map((word) => mark + word) };
+  const phrase = phraseOf(text, hasAnyStar);
+  const isAsked = hasAnyStar && !isUnspaced(phrase.words.at(-1) ?? '');
+  return { ...phrase, words: phrase.words.map((word) => mark + word), isAsked };
 }
 
 function markOf(field: string | undefined): string {

@@ -100,11 +100,16 @@ export interface Phrase {
 
 const endsPaired = new RegExp(`${paired}$`, 'v');
 
+/** Whether a word ends in a script without spaces: then it has two characters at most. */
+export function isUnspaced(word: string): boolean {
+  return endsPaired.test(word);
+}
+
 /** A folded text as it is asked for. In a script without spaces it may end, or begin, within a run. */
 export function phraseOf(text: string, isPrefix = false): Phrase {
   const words = wordsOf(text);
   const last = words.at(-1) ?? '';
-  if (!endsPaired.test(last)) return { words, isPrefix };
+  if (!isUnspaced(last)) return { words, isPrefix };
   // The last character alone says that its run ends there: asked only where nothing else was.
   const before = words.at(-2) ?? '';
   const isInPair = before.length > last.length && before.endsWith(last);

@@ -2,6 +2,7 @@
 import { seededRandom } from '../../../src/runtime/random.ts';
 import { type FullTextDocument, placesOf } from '../../../src/store/full-text/document.ts';
 import { type FullTextQuery, parseQuery } from '../../../src/store/full-text/query.ts';
+import { folded } from '../../../src/store/full-text/words.ts';
 
 const vocabulary: Readonly<Record<string, string>> = {
   latin:
@@ -73,7 +74,8 @@ export function queriesOver(
     () => ({ q: `"${wordFrom(one(scripts))} ${wordFrom(one(scripts))}"` }),
     () => {
       const characters = [...wordFrom(one(scripts))];
-      return { q: `${characters.slice(0, 1 + below(characters.length)).join('')}*` };
+      const start = characters.slice(0, 3 + below(characters.length)).join('');
+      return { q: [...folded(start)].length < 3 ? start : `${start}*` };
     },
     () => ({ q: one([...wordFrom(one(scripts))]) }),
     () => ({ q: `from:${one(addresses)}` }),

@@ -1,0 +1,51 @@
+// Searches, and lists by a filter that no counter answers: they are read beside the event loop, by the deadline
+// of the store (src/store/aside.ts).
+import { ValidationError } from '../errors.ts';
+import { OverdueError } from '../store/aside.ts';
+import type { Db, Store } from '../store/db.ts';
+
+type Read<T> = (db: Db) => Promise<T>;
+
+/** Null where the read takes too long. */
+async function byDeadline<T>(store: Store, organizationId: string, read: Read<T>) {
+  try {
+    return await store.aside(organizationId, read);
+  } catch (error) {
+    if (error instanceof OverdueError) return null;
+    throw error;
+  }
+}
+
+/**
+ * Reads for a search; `field` is the parameter that is refused.
+ * @throws ValidationError on `field` where it takes too long; CapacityError as `Store.aside` does.
+ */
+export async function searchInTime<T extends object>(
+  store: Store,
+  organizationId: string,
+  field: string,
+  read: Read<T>,
+): Promise<T> {
+  const found = await byDeadline(store, organizationId, read);
+  if (found !== null) return found;
+  throw ValidationError.of(field, 'takes too long to find here: ask for something rarer');
+}
+
+interface FilteredPage<Row> {
+  organizationId: string;
+  field: string;
+  rows: Read<Row[]>;
+  total: Read<number>;
+}
+
+/** Reads a page and counts; `total` is null where counting takes too long. @throws as `searchInTime`. */
+export async function readFilteredPage<Row>(
+  store: Store,
+  { organizationId, field, rows, total }: FilteredPage<Row>,
+): Promise<{ rows: Row[]; total: number | null }> {
+  const [found, counted] = await Promise.all([
+    searchInTime(store, organizationId, field, rows),
+    byDeadline(store, organizationId, total),
+  ]);
+  return { rows: found, total: counted };
+}

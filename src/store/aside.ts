@@ -1,0 +1,131 @@
+// Reads whose cost grows with the store (searches, counts by a filter): they run beside the event loop, by a
+// deadline, in a few places of which every organization has its share. What such a read does is its caller's.
+//
+//   read     | by                                        | then
+//   ---------+-------------------------------------------+-----------------------------------
+//   (none)   | its organization has a place left         | runs
+//   (none)   | none left                                 | waits, 100 of an organization at most
+//   waits    | a place is given back                     | runs
+//   waits    | 2 s                                       | refused (503)
+//   runs     | done                                      | answered
+//   runs     | 500 ms                                    | OverdueError; its place is free once it really ends
+import { CapacityError } from '../errors.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { FairShare } from '../runtime/fair-share.ts';
+import type { Db } from './db.ts';
+
+const places = 4;
+const mostWaiting = 400;
+const patienceMs = 2_000;
+export const asideMs = 500;
+
+/** The read did not end by its deadline. */
+export class OverdueError extends Error {}
+
+/** One connection for such reads. */
+export interface AsidePlace {
+  db: Db;
+  /** Gives it back, or ends what is still under way; whether it can be used again. */
+  finish(isOverdue: boolean): Promise<boolean>;
+  /** Ends it, while it is idle. */
+  end(): Promise<void>;
+}
+
+interface Waiting {
+  holder: string;
+  start(): void;
+}
+
+const crowded = () =>
+  new CapacityError('Too many searches are under way', 1, { reason: 'capacity-searches' });
+
+export class AsideReads {
+  readonly #open: () => Promise<AsidePlace>;
+  readonly #share = new FairShare(places);
+  readonly #waitingShare = new FairShare(mostWaiting);
+  readonly #idle: AsidePlace[] = [];
+  readonly #underWay = new Set<Promise<void>>();
+  #waiting: Waiting[] = [];
+
+  constructor(open: () => Promise<AsidePlace>) {
+    this.#open = open;
+  }
+
+  /**
+   * Runs `read` for an organization.
+   * @throws OverdueError after 500 ms; CapacityError where the organization waits for places of its own.
+   */
+  async run<T>(holder: string, read: (db: Db) => Promise<T>): Promise<T> {
+    await this.#enter(holder);
+    let place: AsidePlace;
+    try {
+      place = this.#idle.pop() ?? (await this.#open());
+    } catch (error) {
+      this.#leave(holder);
+      throw error;
+    }
+    let isOverdue = false;
+    const overdue = Promise.withResolvers<never>();
+    const cancel = systemClock.after(asideMs, () => {
+      isOverdue = true;
+      overdue.reject(new OverdueError());
+    });
+    try {
+      return await Promise.race([read(place.db), overdue.promise]);
+    } catch (error) {
+      isOverdue ||= error instanceof OverdueError;
+      throw error;
+    } finally {
+      cancel();
+      // What is overdue holds its place until it really ends.
+      const finished = this.#finish(holder, place, isOverdue);
+      this.#underWay.add(finished);
+      void finished.then(() => this.#underWay.delete(finished));
+    }
+  }
+
+  async #finish(holder: string, place: AsidePlace, isOverdue: boolean): Promise<void> {
+    const isUsable = await place.finish(isOverdue).catch(() => false);
+    if (isUsable) this.#idle.push(place);
+    this.#leave(holder);
+  }
+
+  #enter(holder: string): Promise<void> {
+    if (this.#share.mayHold(holder)) {
+      this.#share.hold(holder);
+      return Promise.resolve();
+    }
+    if (!this.#waitingShare.mayHold(holder)) return Promise.reject(crowded());
+    this.#waitingShare.hold(holder);
+    return new Promise((resolve, reject) => {
+      const out = () => {
+        this.#waiting = this.#waiting.filter((one) => one !== waiting);
+        this.#waitingShare.letGo(holder);
+      };
+      const cancel = systemClock.after(patienceMs, () => {
+        out();
+        reject(crowded());
+      });
+      const waiting = {
+        holder,
+        start: () => {
+          cancel();
+          out();
+          this.#share.hold(holder);
+          resolve();
+        },
+      };
+      this.#waiting.push(waiting);
+    });
+  }
+
+  #leave(holder: string): void {
+    this.#share.letGo(holder);
+    this.#waiting.find((one) => this.#share.mayHold(one.holder))?.start();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#underWay);
+    await Promise.all(this.#idle.splice(0).map((place) => place.end()));
+  }
+}

@@ -1,0 +1,81 @@
+// A place of aside.ts on SQLite: a thread with a reading connection. better-sqlite3 cannot interrupt a
+// statement, so an overdue one keeps its thread until it ends, and the thread goes with it.
+import { Worker } from 'node:worker_threads';
+import type { CompiledQuery, QueryResult } from 'kysely';
+import type { AsidePlace } from './aside.ts';
+import type { AsideAnswer, AsideQuery } from './aside-worker.ts';
+import { kyselyOn, noStreaming } from './dialect.ts';
+
+const workerLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
+
+interface Asked {
+  resolve(rows: unknown[]): void;
+  reject(error: Error): void;
+}
+
+/**
+ * Starts a thread that reads the store in `file`; resolves when it is ready. `errorOf` makes the store's errors
+ * of SQLite's.
+ */
+export async function openSqliteAside(
+  file: string,
+  busyMs: number,
+  errorOf: (error: unknown) => unknown,
+): Promise<AsidePlace> {
+  const worker = new Worker(new URL('./aside-worker.ts', import.meta.url), {
+    execArgv: [],
+    workerData: { file, busyMs },
+    resourceLimits: workerLimits,
+  });
+  const started = Promise.withResolvers<void>();
+  const asked = new Map<number, Asked>();
+  let lastId = 0;
+  let isBroken = false;
+  worker.on('message', (answer: AsideAnswer) => {
+    if (answer === 'ready') return started.resolve();
+    const one = asked.get(answer.id);
+    asked.delete(answer.id);
+    if (asked.size === 0) worker.unref();
+    if ('rows' in answer) one?.resolve(answer.rows);
+    else one?.reject(Object.assign(new Error(answer.error.message), answer.error));
+  });
+  const fail = (error: Error) => {
+    isBroken = true;
+    started.reject(error);
+    for (const one of asked.values()) one.reject(error);
+    asked.clear();
+  };
+  worker.on('error', fail);
+  worker.on('exit', () => fail(new Error('the thread of searches ended')));
+
+  await started.promise.catch((error: unknown) => {
+    throw errorOf(error);
+  });
+  // A command may end once it has its answer.
+  worker.unref();
+
+  async function executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown[]>();
+    lastId += 1;
+    asked.set(lastId, { resolve, reject });
+    worker.ref();
+    worker.postMessage({ id: lastId, sql, parameters } satisfies AsideQuery);
+    try {
+      return { rows: (await promise) as R[] };
+    } catch (error) {
+      throw errorOf(error);
+    }
+  }
+
+  const end = async () => {
+    await worker.terminate();
+  };
+  return {
+    db: kyselyOn('sqlite', { executeQuery, streamQuery: noStreaming }),
+    async finish(isOverdue) {
+      if (isOverdue) await end();
+      return !isOverdue && !isBroken;
+    },
+    end,
+  };
+}

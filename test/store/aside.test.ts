@@ -1,0 +1,91 @@
+// Reads beside the event loop: they see what is committed, end by their deadline, keep the loop free, and leave
+// every organization its place.
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { CapacityError } from '../../src/errors.ts';
+import { OverdueError } from '../../src/store/aside.ts';
+import type { Db, Store } from '../../src/store/db.ts';
+import { eachApp } from '../support/each-app.ts';
+import { stores } from '../support/test-app.ts';
+
+/** Far slower than the deadline, on both engines. */
+const endless = (db: Db) =>
+  sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 6000000)
+    select count(*) as n from n`.execute(db);
+const quick = async (db: Db) => (await sql<{ n: number }>`select 1 as n`.execute(db)).rows[0]?.n;
+
+/** How long the event loop was held at most while `work` went on. */
+async function longestStallMs(work: Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+  }, 1);
+  await work.catch(() => {});
+  clearInterval(timer);
+  return longest;
+}
+
+describe.each(stores)('a read beside the event loop, on %s', (kind) => {
+  const test = eachApp({ store: kind });
+  const store = (): Store => test.app.store;
+
+  it('sees what was committed before it', async () => {
+    const { rows } = await store().aside('org_a', (db) =>
+      sql<{ name: string }>`select name from organizations`.execute(db),
+    );
+    expect(rows).toEqual([{ name: 'default' }]);
+    await store().write((trx) => sql`update organizations set name = 'renamed'`.execute(trx));
+    const after = await store().aside('org_a', (db) =>
+      sql<{ name: string }>`select name from organizations`.execute(db),
+    );
+    expect(after.rows).toEqual([{ name: 'renamed' }]);
+  });
+
+  it('cannot write', async () => {
+    const written = store().aside('org_a', (db) =>
+      sql`update organizations set name = 'x'`.execute(db),
+    );
+    await expect(written).rejects.toThrow();
+  });
+
+  it('ends after 500 ms, and the loop goes on meanwhile', async () => {
+    const started = performance.now();
+    const read = store().aside('org_a', endless);
+    const stalled = longestStallMs(read);
+    await expect(read).rejects.toThrow(OverdueError);
+    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(await stalled).toBeLessThan(250);
+  });
+
+  it('of one organization leaves a place to another', async () => {
+    const held = Array.from({ length: 6 }, () => store().aside('org_a', endless).catch(String));
+    const started = performance.now();
+    expect(await store().aside('org_b', quick)).toBe(1);
+    expect(performance.now() - started).toBeLessThan(1_000);
+    await Promise.all(held);
+  });
+
+  it('waits its turn where its organization has all of its places', async () => {
+    const many = Array.from({ length: 40 }, () => store().aside('org_a', quick));
+    expect(await Promise.all(many)).toEqual(many.map(() => 1));
+  });
+
+  it('is refused with 503 where too many of its organization wait', async () => {
+    const many = Array.from({ length: 400 }, () => store().aside('org_a', quick));
+    const results = await Promise.allSettled(many);
+    const refused = results.filter(
+      (one) => one.status === 'rejected' && one.reason instanceof CapacityError,
+    );
+    expect(refused.length).toBeGreaterThan(0);
+    expect(results.some(({ status }) => status === 'fulfilled')).toBe(true);
+  });
+
+  it('that fails leaves its place to the next', async () => {
+    const broken = () => store().aside('org_a', (db) => sql`select nothing from x`.execute(db));
+    for (let count = 0; count < 8; count += 1) await expect(broken()).rejects.toThrow();
+    expect(await store().aside('org_a', quick)).toBe(1);
+  });
+});
