@@ -611,6 +611,18 @@ export const rows: Readonly<Record<string, Row>> = {
     on: 'proposingMailbox',
     params: (_own, id) => ({ actionId: proposals.get(id ?? '') ?? unknownAction }),
   },
+  [`GET ${mailboxes}/{id}/actions/{actionId}/raw`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'proposingMailbox',
+    params: (_own, id) => ({ actionId: proposals.get(id ?? '') ?? unknownAction }),
+  },
+  [`GET ${mailboxes}/{id}/actions/{actionId}/attachments/{n}`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'proposingMailbox',
+    params: (_own, id) => ({ actionId: proposals.get(id ?? '') ?? unknownAction, n: '1' }),
+  },
   // Of all these keys none is a person's.
   [`POST ${mailboxes}/{id}/actions/{actionId}/reject`]: {
     may: [],

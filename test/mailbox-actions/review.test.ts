@@ -542,6 +542,6 @@ describe('what others do meanwhile', () => {
     for (let i = 0; i < 2; i++) await api.delete(`${desk.path}/threads/${threadId}`);
     const { shown } = await review({ answers: ['approve'] });
     expect(shown).toContain('Thank you');
-    expect(shown).toContain('It was not sent:');
+    expect(shown).toContain('Sent as msg_');
   });
 });
