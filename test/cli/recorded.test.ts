@@ -25,7 +25,13 @@ const changesNothing = [
   ...['tracking recheck', 'tracking show', 'warming show'],
   // It says on standard error that no daemon runs: test/cli/sendmail.test.ts.
   'sendmail',
-  ...['mailboxes actions', 'mailboxes activity', 'mailboxes events', 'mailboxes list'],
+  ...[
+    'mailboxes actions',
+    'mailboxes actions show',
+    'mailboxes activity',
+    'mailboxes events',
+    'mailboxes list',
+  ],
   'mailboxes show',
   // Its decisions are those of approve and reject: test/mailbox-actions/review.test.ts.
   'mailboxes review',

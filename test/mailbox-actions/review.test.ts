@@ -158,9 +158,11 @@ describe('a review', () => {
       'We look into it.',
       keyId,
       'a reply, proposed 20',
+      `The desk <${desk.address}>`,
       'cy@example.com',
       'dan@example.com',
       'Re: Where is it?',
+      'sha256:',
       'It left today.',
     ].map((text) => shown.indexOf(text));
     expect(places).not.toContain(-1);
