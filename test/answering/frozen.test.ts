@@ -1,6 +1,5 @@
 // A proposal is the whole mail, frozen when it is made: what the person sees and downloads is what goes, byte for
 // byte, whatever the mailbox, its draft or the mail that it answers have become.
-import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Draft, ReplyResult } from '../../src/answering/schema.ts';
@@ -20,22 +19,8 @@ import { readRawMail } from '../../src/sending/stored-parts.ts';
 import { eachApi } from '../support/each-app.ts';
 import type { HttpApi } from '../support/http-client.ts';
 import { stores } from '../support/test-app.ts';
+import { sha256, withoutSendingFields } from './sent-bytes.ts';
 import { apiOf, config, type Desk, deskOf, type Listed, type Problem, rowsIn } from './world.ts';
-
-const sha256 = (bytes: Buffer | string) =>
-  `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
-
-/** The fields that a mail gets when it is sent. */
-const madeAtSending = /^(?:date|message-id|dkim-signature|x-service-token)$/i;
-
-/** A mail without those. */
-function withoutSendingFields(raw: Buffer): Buffer {
-  const text = raw.toString('latin1');
-  const end = text.indexOf('\r\n\r\n') + 2;
-  const fields = text.slice(0, end).match(/^\S.*\r\n(?:[ \t].*\r\n)*/gm) ?? [];
-  const kept = fields.filter((field) => !madeAtSending.test(field.slice(0, field.indexOf(':'))));
-  return Buffer.from(kept.join('') + text.slice(end), 'latin1');
-}
 
 const pdf = { filename: 'offer.pdf', contentType: 'application/pdf', content: 'JVBERi0xLjQ=' };
 const note = { filename: 'note.txt', contentType: 'text/plain', content: 'Zm9yIHlvdQ==' };

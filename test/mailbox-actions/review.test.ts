@@ -158,7 +158,7 @@ describe('a review', () => {
       'We look into it.',
       keyId,
       'a reply, proposed 20',
-      `The desk <${desk.address}>`,
+      '\nfrom',
       'cy@example.com',
       'dan@example.com',
       'Re: Where is it?',
@@ -167,6 +167,7 @@ describe('a review', () => {
     ].map((text) => shown.indexOf(text));
     expect(places).not.toContain(-1);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(shown).toMatch(new RegExp(`^from +The desk <${desk.address}>$`, 'm'));
     expect(shown).not.toContain('Edited');
   });
 
