@@ -14,9 +14,9 @@ import { parseLimits } from '../mime/parse/parsed-mail.ts';
 import { cutRawMail, joinRawMail } from '../mime/raw-mail.ts';
 import { foldAddress } from '../net/address.ts';
 import { resolveSender } from '../senders/resolve.ts';
-import { digestedContent, readSendContent, type SendContent } from '../sending/content.ts';
+import { digestedContent, type SendContent } from '../sending/content.ts';
 import { referencesTo } from '../sending/draft.ts';
-import { type Addressed, type Mail, payloadOf, siftRecipients } from './mail.ts';
+import { type Addressed, type Mail, siftRecipients } from './mail.ts';
 
 /** All that is said of a frozen mail, but for its bytes. */
 export interface FrozenMail extends Omit<Mail, 'attachments'>, ProposedMail {
@@ -42,11 +42,17 @@ function distinct({ to, cc, bcc }: Addressed): Addressed {
 }
 
 /**
- * Freezes a mail as its key proposes it, to the recipients that may get it; null where none may.
+ * Freezes a mail as its key proposes it, with its decoded files, to the recipients that may get it; null
+ * where none may.
  * @throws ForbiddenError for a From that may not send; ConflictError where its mailbox is paused;
  * MalformedRequestError (413) for a mail that is too large to be read back.
  */
-export async function freeze(app: App, caller: Caller, mail: Mail): Promise<Frozen | null> {
+export async function freeze(
+  app: App,
+  caller: Caller,
+  mail: Mail,
+  attachments: SendContent['attachments'],
+): Promise<Frozen | null> {
   const { db } = app.store;
   const { organizationId } = caller;
   const [sifted] = await siftRecipients(db, [{ organizationId, mail }]);
@@ -55,7 +61,6 @@ export async function freeze(app: App, caller: Caller, mail: Mail): Promise<Froz
   const refused = beyondSenders(caller, sender.email);
   if (refused) throw refused;
   const references = await referencesOf(app, caller, mail);
-  const { attachments } = readSendContent(organizationId, payloadOf(mail));
   const { attachments: _, ...rest } = mail;
   const { to, cc, bcc } = sifted;
   const unfrozen: Unfrozen = {
@@ -103,7 +108,7 @@ export async function composed(
     date: 0,
   });
   const isMadeAtSending = (name: string) => name === 'message-id' || name === 'date';
-  const mime = joinRawMail(cutRawMail(Buffer.concat([header, body]), isMadeAtSending), []);
+  const mime = joinRawMail({ ...cutRawMail(header, isMadeAtSending), body }, []);
   if (mime.length > parseLimits.mailBytes) {
     throw new MalformedRequestError(`The mail is larger than ${parseLimits.mailBytes} bytes`, 413);
   }

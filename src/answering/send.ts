@@ -79,8 +79,9 @@ export async function sendMail(
     const claim = claimOf(app, caller, asked);
     return gathered(app)({ caller, mailboxId, mail, content, claim, frozen });
   };
-  let answer = await ask(proposes ? await freeze(app, caller, mail) : null);
-  while ('isUnfrozen' in answer) answer = await ask(await freeze(app, caller, mail));
+  const frozen = () => freeze(app, caller, mail, content.attachments);
+  let answer = await ask(proposes ? await frozen() : null);
+  while ('isUnfrozen' in answer) answer = await ask(await frozen());
   if ('error' in answer) throw answer.error;
   if (answer.messageId !== null) countTaken(app, caller, 'api', 1);
   return answer.result;
