@@ -50,10 +50,10 @@ interface Approved extends ApprovedMail {
   content: SendContent;
 }
 
-/** What its action tells of it where it goes, or why it does not. */
+/** The result for its action: the sent message, or the failure. */
 type Outcome = Pick<Execution, 'messageId' | 'threadId' | 'summary'> | Failure;
 
-/** As much of it as the send has to know: its words and files are in its content. */
+/** The envelope of the send; texts and files are in its content. */
 async function mailOf(trx: Db, { frozen: { mail } }: Approved): Promise<Mail> {
   const { inReplyToMessageId } = mail;
   const [answered] = inReplyToMessageId ? await findMessageRows(trx, [inReplyToMessageId]) : [];

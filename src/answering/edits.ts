@@ -1,5 +1,5 @@
-// What a person edits in a proposed mail as they approve it: another mail, frozen in its turn, which the person
-// answers for. Its From, Reply-To and threading stay those that were proposed.
+// Edits of a proposed mail by the person who approves it. They make another mail, frozen in its turn, which that
+// person answers for. Its From, Reply-To and threading stay those that were proposed.
 import type { App } from '../app.ts';
 import { changesOf, type Details } from '../audit/audit.ts';
 import { decodedAttachments } from '../sending/content.ts';

@@ -18,7 +18,7 @@ import { digestedContent, type SendContent } from '../sending/content.ts';
 import { referencesTo } from '../sending/draft.ts';
 import { type Addressed, type Mail, siftRecipients } from './mail.ts';
 
-/** All that is said of a frozen mail, but for its bytes. */
+/** The description of a frozen mail, without its bytes. */
 export interface FrozenMail extends Omit<Mail, 'attachments'>, ProposedMail {
   inReplyTo: string | null;
   references: string[];
@@ -26,14 +26,14 @@ export interface FrozenMail extends Omit<Mail, 'attachments'>, ProposedMail {
 
 export type Frozen = FrozenBytes<FrozenMail>;
 
-/** A mail that is about to be frozen: its files are beside it. */
+/** A mail before it is composed; its files come beside it. */
 export type Unfrozen = Omit<FrozenMail, 'attachments'>;
 
 function sha256(bytes: Buffer): string {
   return `sha256:${hash('sha256', bytes, 'hex')}`;
 }
 
-/** Each address once over all lists: its first mention stays. */
+/** Removes repeated addresses over all lists: the first mention stays. */
 function distinct({ to, cc, bcc }: Addressed): Addressed {
   const taken = new Set<string>();
   const left = (list: readonly string[]) =>
@@ -125,7 +125,7 @@ export async function composed(
   };
 }
 
-/** As `payloadOf`: HTML alone gets a text, a mail of files alone an empty one. */
+/** The texts as `payloadOf` sends them: HTML alone gets a text, a mail of files alone an empty one. */
 function writtenContent(
   organizationId: string,
   { html, text }: Pick<Mail, 'html' | 'text'>,
@@ -144,7 +144,7 @@ export function filesOf({ mail, files }: Frozen): SendContent['attachments'] {
   });
 }
 
-/** The content of the send: its bytes are the MIME, and it is shown and found by its words and files. */
+/** The content of the send: the MIME goes out, texts and files are there to be shown and searched. */
 export function frozenContent(organizationId: string, frozen: Frozen): SendContent {
   const { mail, mime } = frozen;
   const { subject, from, replyTo, inReplyTo, references } = mail;

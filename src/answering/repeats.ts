@@ -20,7 +20,7 @@ export interface Asked {
 /** `messageId`: of what was sent now. */
 export type Answer = { result: ReplyResult; messageId: string | null } | { error: ServiceError };
 
-/** Nothing was done: it would be proposed, and has to be frozen first. */
+/** Nothing was stored: the mail has to be proposed, and is not frozen yet. */
 export interface Unfrozen {
   isUnfrozen: true;
 }

@@ -46,7 +46,7 @@ import type { ReplyResult } from './schema.ts';
 /** A mail that is asked for, and the key by which a repeat is known. */
 export interface Asking extends Outgoing {
   claim: IdempotencyRow | null;
-  /** Not null for what is to be proposed. */
+  /** The frozen mail of a proposal; null for a mail that is to be sent. */
   frozen: Frozen | null;
 }
 

@@ -162,7 +162,7 @@ function requireReview(row: queries.KeyRow): void {
   throw ValidationError.of('constraints', needed);
 }
 
-/** @throws ValidationError for a permission that is listed and no key of single mailboxes ever has. */
+/** Refuses a listed permission that no key of single mailboxes ever has. @throws ValidationError. */
 function requireNoConfiguring(row: queries.KeyRow): void {
   const listed = fromJson<PermissionMap>(row.permissions);
   if (!listed || !isBound(constraintsOf(row)) || !allows(listed, 'mailboxes:configure')) return;

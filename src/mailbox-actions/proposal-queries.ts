@@ -1,4 +1,4 @@
-// All SQL on `mailbox_proposals` and `mailbox_proposal_parts`: what an action would send, as long as it
+// All SQL on `mailbox_proposals` and `mailbox_proposal_parts`: the mail of an action, as long as the action
 // waits for a decision. Rows only, no decisions.
 import { type Db, tables } from '../store/db.ts';
 
@@ -24,7 +24,7 @@ export async function insertProposal(
   }
 }
 
-/** JSON of what a proposal would send; undefined once it is decided. */
+/** Returns the content of a proposal (JSON); undefined once it is decided. */
 export async function findProposal(db: Db, actionId: string): Promise<string | undefined> {
   const row = await tables<ProposalTables>(db)
     .selectFrom('mailbox_proposals')
@@ -34,7 +34,7 @@ export async function findProposal(db: Db, actionId: string): Promise<string | u
   return row?.content;
 }
 
-/** Its MIME (0) or one of its attachments (from 1 on); undefined once it is decided. */
+/** Returns the MIME of a proposal (part 0) or an attachment (from 1); undefined once it is decided. */
 export async function findProposalPart(
   db: Db,
   actionId: string,
@@ -49,7 +49,7 @@ export async function findProposalPart(
   return row?.data;
 }
 
-/** Takes the parts along. */
+/** Deletes a proposal with its parts. */
 export async function deleteProposal(db: Db, actionId: string): Promise<void> {
   await tables<ProposalTables>(db)
     .deleteFrom('mailbox_proposals')

@@ -23,7 +23,7 @@ const decisionsAsked = 50;
 const fewestDecisions = 5;
 const reviewMs = 24 * 3_600_000;
 
-/** What a person reads of a proposed mail, and what is needed to send it. */
+/** The content of a proposal, as a person reads it, with the content ids of its files. */
 export interface ProposedMail extends NonNullable<ShownAction['content']> {
   attachments: ProposedFile[];
 }
@@ -38,14 +38,14 @@ export interface ProposedFile {
   digest: string;
 }
 
-/** A mail that is not changed any more. */
+/** A mail that never changes again. */
 export interface FrozenBytes<Content extends ProposedMail = ProposedMail> {
   mail: Content;
-  /** Of `mime`: `sha256:` and hexadecimal digits. */
+  /** SHA-256 of `mime`: `sha256:` and hexadecimal digits. */
   digest: string;
-  /** All of it but the fields that are made when it is sent. */
+  /** The whole mail without the fields that are made at sending. */
   mime: Buffer;
-  /** Of the attachments, in their order. */
+  /** Bytes of the attachments, in their order. */
   files: Buffer[];
 }
 
@@ -59,7 +59,7 @@ export interface Proposal {
 /**
  * Has a person decide on a mail; the mailbox is locked by the caller.
  * @throws RateLimitedError where 100 wait already; MalformedRequestError (413) where those that wait are
- * too large with it; ForbiddenError for the operator, who decides.
+ * too large with it; ForbiddenError for the operator.
  */
 export async function storeProposal(
   app: App,
@@ -111,7 +111,7 @@ async function expectedReviewMs(trx: Db, mailboxId: string): Promise<number> {
   return Math.round((lower + upper) / 2);
 }
 
-/** Where an action is. */
+/** The path of an action. */
 export interface ActionPlace {
   mailboxId: string;
   actionId: string;

@@ -29,9 +29,9 @@ export interface ActionRow {
   expires_at: number | null;
   /** JSON: the error that it ended with. */
   failure: string | null;
-  /** Of the MIME that was proposed; null for what was no proposal. */
+  /** SHA-256 of the proposed MIME; null where the action was no proposal. */
   digest: string | null;
-  /** Of the MIME that was sent, where the person who approved it edited it. */
+  /** SHA-256 of the sent MIME; null unless the approver edited the mail. */
   edited_digest: string | null;
   /** Bytes of what is stored of the proposal while it waits. */
   proposal_bytes: number;

@@ -36,7 +36,7 @@ import {
   updateMailboxInput,
 } from './schema.ts';
 
-/** What a key of single mailboxes, or one that only proposes, may never do. */
+/** Refused to every key of single mailboxes, and to one that only proposes. */
 const configures = { permission: 'mailboxes:configure' } as const;
 
 const at = area('mailboxes', 'Addresses that take mail here, and what is done with it');

@@ -196,9 +196,7 @@ describe.each(stores)('a frozen proposal on %s', (store) => {
     const draft = await agent.post<Draft>(`${desk.path}/drafts`, news);
     const url = `${desk.path}/drafts/${draft.body.id}`;
     const { body } = await agent.post<ReplyResult>(`${url}/send`, undefined);
-    await test.app.store.write((trx) =>
-      sql`update drafts set content = replace(content, 'Hello', 'Pay me')`.execute(trx),
-    );
+    await test.app.store.write((trx) => sql`update drafts set text = 'Pay me'`.execute(trx));
     const { messageId } = await approve(body.actionId);
     expect(await desk.email(messageId)).toMatchObject({ text: 'Hello' });
     expect((await api.get(url)).status).toBe(404);
