@@ -1,7 +1,7 @@
 // Commands on one action of a mailbox name it alone: the mailbox that the routes want is looked up.
 import { Args } from '@oclif/core';
 import type { CommonFlags } from './command.ts';
-import { type LoadRoute, runRoute } from './route.ts';
+import { type Input, type LoadRoute, runRoute } from './route.ts';
 import { withCaller } from './session.ts';
 
 /** The argument of commands on one action. */
@@ -10,8 +10,10 @@ export const actionArgs = {
 };
 
 export const actionCard = [
-  ...['id', 'type', 'state', 'actor.displayName', 'summary.to', 'summary.subject', 'messageId'],
-  ...['threadId', 'note', 'failure.message', 'createdAt', 'decidedAt'],
+  ...['id', 'type', 'state', 'actor.displayName', 'summary.from', 'summary.replyTo'],
+  ...['summary.to', 'summary.cc', 'summary.bcc', 'summary.subject', 'summary.attachments'],
+  ...['messageId', 'threadId', 'note', 'failure.message', 'createdAt', 'decidedAt'],
+  ...['digest', 'editedDigest'],
 ];
 
 /** Opens the service, runs a route on the action, closes the service. @throws ResourceNotFoundError */
@@ -19,12 +21,12 @@ export function callOnAction<Answer>(
   flags: CommonFlags,
   actionId: string,
   load: LoadRoute<Answer>,
-  body: object,
+  more: Pick<Input, 'params' | 'body'> = {},
 ): Promise<Answer> {
   return withCaller(flags, async (app, caller) => {
     const { actions } = await import('../../src/mailbox-actions/queries.ts');
     const { mailbox_id } = await actions.get(app.store.db, caller.organizationId, actionId);
-    const params = { id: mailbox_id, actionId };
-    return runRoute(app, caller, await load(), { params, body });
+    const params = { id: mailbox_id, actionId, ...more.params };
+    return runRoute(app, caller, await load(), { ...more, params });
   });
 }

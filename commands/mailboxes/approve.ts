@@ -10,8 +10,9 @@ export default class MailboxesApprove extends BaseCommand {
   static override summary = 'Let go what a key proposed to send';
 
   static override description =
-    'Once; with --text, --subject and --to otherwise than proposed. Exit code 8 where it cannot be ' +
-    'sent any more.';
+    'Once, byte for byte as it was proposed: svc mailboxes actions show has it whole. With --text, ' +
+    '--subject or --to it is another mail, whose digest is in editedDigest. Exit code 8 where it cannot ' +
+    'be sent any more.';
 
   static override examples = [
     {
@@ -44,7 +45,7 @@ export default class MailboxesApprove extends BaseCommand {
       flags,
       args.action,
       async () => (await import('../../src/answering/routes.ts')).answeringRoutes.approve,
-      body,
+      { body },
     );
     await printCard(flags, action, actionCard);
     if (action.failure) throw new ExpectationError(`it was not sent: ${action.failure.message}`);

@@ -25,7 +25,7 @@ export default class MailboxesReject extends BaseCommand {
       flags,
       args.action,
       async () => (await import('../../src/mailbox-actions/routes.ts')).mailboxActionRoutes.reject,
-      given({ note: flags.note }),
+      { body: given({ note: flags.note }) },
     );
     await printCard(flags, action, actionCard);
   }

@@ -20,7 +20,8 @@ export default class MailboxesReview extends BaseCommand {
 
   static override description =
     'On a terminal. Each is shown with the end of its thread; a letter and Enter decide. An edit opens ' +
-    'recipients, subject and text in $VISUAL or $EDITOR, and is shown before it goes. Exit code 8 where ' +
+    'recipients, subject and text in $VISUAL or $EDITOR, and is shown before it goes. What is shown is ' +
+    'what goes, byte for byte; svc mailboxes actions show saves its files. Exit code 8 where ' +
     'one that was approved could not be sent.';
 
   static override examples = [

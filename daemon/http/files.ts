@@ -24,10 +24,11 @@ export function dispositionOf(contentType: string, filename: string | null): str
 /** Sets the header of the answer; returns its body. */
 export function fileAnswer(
   reply: FastifyReply,
-  { contentType, filename, bytes }: FileAnswer,
+  { contentType, filename, bytes, isMail }: FileAnswer,
 ): Buffer {
+  const isPage = pages.test(contentType) && !isMail;
   reply
-    .header('content-type', pages.test(contentType) ? 'application/octet-stream' : contentType)
+    .header('content-type', isPage ? 'application/octet-stream' : contentType)
     .header('content-disposition', dispositionOf(contentType, filename))
     .header('x-content-type-options', 'nosniff')
     .header('content-security-policy', "sandbox; default-src 'none'")

@@ -1,9 +1,8 @@
-// A person approves what a key proposed: all is asked again as of now, the mail goes, and the action ends,
-// in one transaction. A refusal that passes by itself (a paused mailbox, a spent quota) leaves the proposal
+// A person approves what a key proposed: all is asked again as of now, the mail goes as it is frozen, and the
+// action ends, in one transaction. A refusal that passes by itself (a paused mailbox, a spent quota) leaves the proposal
 // as it was; one that does not, ends it.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { changesOf, type Details } from '../audit/audit.ts';
 import { ForbiddenError, type ServiceError } from '../errors.ts';
 import { standingFor } from '../keys/keys.ts';
 import {
@@ -14,48 +13,21 @@ import {
   tellDecision,
 } from '../mailbox-actions/actions.ts';
 import { mailboxActionApproved } from '../mailbox-actions/events.ts';
+import { type ActionPlace, readFrozen } from '../mailbox-actions/proposals.ts';
 import type { ActionRow } from '../mailbox-actions/queries.ts';
-import { findProposal } from '../mailbox-actions/queries.ts';
 import type { MailboxAction } from '../mailbox-actions/schema.ts';
 import { getMailboxRow } from '../mailboxes/mailboxes.ts';
-import { prepareContent, type SendContent } from '../sending/content.ts';
+import { findMessageRows } from '../messages/queries.ts';
+import type { SendContent } from '../sending/content.ts';
 import { countTaken } from '../sending/send.ts';
-import { type Db, fromJson } from '../store/db.ts';
+import type { Db } from '../store/db.ts';
 import { endDraft } from '../threads/draft-queries.ts';
 import { acceptMails, openAccept, placesOf } from './accept.ts';
-import { type Mail, payloadOf, siftRecipients, summaryOf } from './mail.ts';
+import { type ApprovedMail, withEdits } from './edits.ts';
+import { type FrozenMail, frozenContent } from './frozen.ts';
+import { type Mail, siftRecipients, summaryOf } from './mail.ts';
 import type { ApproveAction } from './schema.ts';
-import { requireActive, requireWhole } from './send.ts';
-
-interface At {
-  mailboxId: string;
-  actionId: string;
-}
-
-/** The mail as it is approved, and what of it is another. */
-function edited(mail: Mail, edits: ApproveAction['edits']): { mail: Mail; changes: Details } {
-  const given = Object.entries(edits ?? {}).filter(([, value]) => value !== undefined);
-  const whenNull = {
-    to: [],
-    cc: [],
-    bcc: [],
-    attachments: [],
-    subject: '',
-    text: null,
-    html: null,
-  };
-  const values = given.map(([name, value]) => [
-    name,
-    value ?? whenNull[name as keyof typeof whenNull],
-  ]);
-  const after: Mail = { ...mail, ...Object.fromEntries(values) };
-  const shown = ({ to, cc, bcc, subject }: Mail) => ({ to, cc, bcc, subject });
-  const words = (['text', 'html', 'attachments'] as const).filter(
-    (name) => JSON.stringify(mail[name]) !== JSON.stringify(after[name]),
-  );
-  const changes = { ...changesOf(shown(mail), shown(after)), ...(words.length > 0 && { words }) };
-  return { mail: after, changes };
-}
+import { requireActive } from './send.ts';
 
 /** Whether the same send may be let go later. */
 function passes(error: ServiceError): boolean {
@@ -63,10 +35,8 @@ function passes(error: ServiceError): boolean {
   return error.status !== 404 && error.status !== 422;
 }
 
-function failed(row: ActionRow, mail: Mail, _tag: string, message: string): Execution {
-  const { thread_id: threadId } = row;
-  return { messageId: null, threadId, summary: summaryOf(mail), failure: { _tag, message } };
-}
+/** The reason why an approved mail does not go. */
+type Failure = NonNullable<Execution['failure']>;
 
 /** Who proposed it, with what its key may do now; null where that is revoked. */
 async function proposerOf(trx: Db, row: ActionRow): Promise<Caller | null> {
@@ -75,23 +45,35 @@ async function proposerOf(trx: Db, row: ActionRow): Promise<Caller | null> {
 }
 
 /** An approved mail, ready to go. */
-interface Approved {
+interface Approved extends ApprovedMail {
   row: ActionRow;
-  mail: Mail;
   content: SendContent;
 }
 
-async function execute(app: App, trx: Db, { row, mail, content }: Approved): Promise<Execution> {
+/** The result for its action: the sent message, or the failure. */
+type Outcome = Pick<Execution, 'messageId' | 'threadId' | 'summary'> | Failure;
+
+/** The envelope of the send; texts and files are in its content. */
+async function mailOf(trx: Db, { frozen: { mail } }: Approved): Promise<Mail> {
+  const { inReplyToMessageId } = mail;
+  const [answered] = inReplyToMessageId ? await findMessageRows(trx, [inReplyToMessageId]) : [];
+  // One that is deleted meanwhile is still answered: the fields that say so are frozen.
+  return { ...mail, attachments: [], inReplyToMessageId: answered?.id ?? null };
+}
+
+async function execute(app: App, trx: Db, approved: Approved): Promise<Outcome> {
+  const { row, frozen, content } = approved;
   const mailbox = await getMailboxRow(trx, row.organization_id, row.mailbox_id);
   requireActive(mailbox);
   const caller = await proposerOf(trx, row);
   if (!caller) {
-    return failed(row, mail, 'ForbiddenError', `The API key ${row.actor_id} is revoked`);
+    return { _tag: 'ForbiddenError', message: `The API key ${row.actor_id} is revoked` };
   }
+  const mail = await mailOf(trx, approved);
   const [sifted] = await siftRecipients(trx, [{ organizationId: row.organization_id, mail }]);
   if (!sifted || sifted.isEmpty) {
-    const text = 'Nobody is left to send it to: all its recipients are blocked or malformed';
-    return failed(row, mail, 'ForbiddenError', text);
+    const message = 'Nobody is left to send it to: all its recipients are blocked or malformed';
+    return { _tag: 'ForbiddenError', message };
   }
   const outgoing = { caller, mailboxId: mailbox.id, mail, content };
   const [place = { threadId: null, isAnswer: false }] = await placesOf(trx, [outgoing]);
@@ -99,41 +81,51 @@ async function execute(app: App, trx: Db, { row, mail, content }: Approved): Pro
   if (!sent) throw new Error(`${row.id} was left without an answer`);
   if ('error' in sent) {
     if (passes(sent.error)) throw sent.error;
-    return failed(row, mail, sent.error._tag, sent.error.message);
+    return { _tag: sent.error._tag, message: sent.error.message };
   }
   if (mail.draft) await endDraft(trx, mail.draft);
-  const { skipped } = sifted;
+  const skippedRecipients = [...approved.skipped, ...sifted.skipped];
+  const { to, cc, bcc } = sifted;
   const summary = {
-    ...summaryOf({ ...mail, ...sifted }),
-    ...(skipped.length > 0 && { skippedRecipients: skipped }),
+    ...summaryOf({ ...frozen.mail, to, cc, bcc }),
+    ...(skippedRecipients.length > 0 && { skippedRecipients }),
   };
-  return { messageId: sent.message.id, threadId: sent.threadId, summary, failure: null };
+  return { messageId: sent.message.id, threadId: sent.threadId, summary };
+}
+
+async function executionOf(app: App, trx: Db, approved: Approved): Promise<Execution> {
+  const { row, frozen, editedDigest } = approved;
+  const outcome = await execute(app, trx, approved);
+  if ('summary' in outcome) return { ...outcome, failure: null, editedDigest };
+  const { thread_id: threadId } = row;
+  const summary = summaryOf(frozen.mail);
+  return { messageId: null, threadId, summary, failure: outcome, editedDigest };
 }
 
 /**
- * Approves a proposal, as it is or with edits; what becomes of it is in the action.
+ * Approves a proposal: the very bytes that were proposed, or another mail where the person edits it; what
+ * becomes of it is in the action.
  * @throws ForbiddenError for a service; ResourceNotFoundError; ConflictError (decided, expired, paused
  * mailbox); ValidationError where the edits leave nothing to send; PaymentRequiredError (quota).
  */
 export async function approveAction(
   app: App,
   caller: Caller,
-  at: At,
+  at: ActionPlace,
   { edits, note = null }: ApproveAction,
 ): Promise<MailboxAction> {
   requirePerson(caller);
-  const text = await findProposal(app.store.db, at.actionId);
-  const proposed = text === undefined ? null : edited(fromJson<Mail>(text), edits);
-  if (proposed) requireWhole(proposed.mail);
-  const content =
-    proposed && (await prepareContent(app, caller.organizationId, payloadOf(proposed.mail)));
+  const { organizationId } = caller;
+  const frozen = await readFrozen<FrozenMail>(app, caller, at);
+  const approved = frozen && (await withEdits(app, organizationId, frozen, edits));
+  const content = approved && frozenContent(organizationId, approved.frozen);
   const action = await app.store.write(async (trx) => {
     if (content) await openAccept(app, trx, [{ caller, mailboxId: at.mailboxId, content }]);
-    const { row } = await decide(app, trx, caller, at, { state: 'approved', note });
-    if (!proposed || !content) throw new Error(`${row.id} was decided without its content`);
-    const { mail, changes } = proposed;
-    const execution = await execute(app, trx, { row, mail, content });
+    const row = await decide(app, trx, caller, at, { state: 'approved', note });
+    if (!approved || !content) throw new Error(`${row.id} was decided without its content`);
+    const execution = await executionOf(app, trx, { ...approved, row, content });
     const settled = await settleAction(trx, row, execution);
+    const { changes } = approved;
     const kind = mailboxActionApproved;
     return tellDecision(app, trx, caller, settled, { action: 'action.approved', kind, changes });
   });

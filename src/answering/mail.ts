@@ -1,5 +1,5 @@
 // A mail that is to go from a mailbox, as answers, forwarded and new mail and drafts are made of: it is what
-// a proposal keeps. Who gets it is sifted as it goes: what is malformed or blocked is left out.
+// a proposal freezes (frozen.ts). Who gets it is sifted as it goes: what is malformed or blocked is left out.
 import { type ActiveBlocks, findBlockedOf, sendKey } from '../blocks/suppression.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
 import { foldAddress, parseAddress } from '../net/address.ts';
@@ -24,13 +24,31 @@ export interface Mail {
   attachments: Attachment[];
 }
 
-/** What is shown of a mail in its action. */
-export function summaryOf(mail: Mail): Record<string, unknown> {
-  const { to, cc, bcc, subject, text, attachments } = mail;
-  return { to, cc, bcc, subject, preview: sentPreview(text), attachments: attachments.length };
+/** An address with its name, as a person reads it. */
+export function shownAddress({ email, name }: Mail['from']): string {
+  return name === null ? email : `${name} <${email}>`;
 }
 
-type Addressed = Pick<Mail, 'to' | 'cc' | 'bcc'>;
+/** What of a mail its summary tells. */
+interface Summarized extends Omit<Mail, 'attachments'> {
+  attachments: readonly unknown[];
+  /** Of a proposal, where all of it is known. */
+  replyTo?: readonly string[];
+}
+
+/** What is shown of a mail in its action. */
+export function summaryOf(mail: Summarized): Record<string, unknown> {
+  const { from, replyTo, to, cc, bcc, subject, text, attachments } = mail;
+  return {
+    from: shownAddress(from),
+    ...(replyTo && { replyTo }),
+    ...{ to, cc, bcc, subject },
+    preview: sentPreview(text),
+    attachments: attachments.length,
+  };
+}
+
+export type Addressed = Pick<Mail, 'to' | 'cc' | 'bcc'>;
 
 const kinds = ['to', 'cc', 'bcc'] as const;
 

@@ -10,6 +10,7 @@ import { isMediaType } from '../mime/header-encoding.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { fromJson } from '../store/db.ts';
 import type { Original } from './forwarded.ts';
+import { shownAddress } from './mail.ts';
 import type { Attachment } from './schema.ts';
 
 /** A file as its mail describes it. */
@@ -57,10 +58,6 @@ async function receivedFiles(app: App, row: MessageRow): Promise<File[]> {
   return files;
 }
 
-function named(email: string, name: string | null): string {
-  return name === null ? email : `${name} <${email}>`;
-}
-
 /** @throws ConflictError where its attachments cannot be read; CapacityError where there is no room. */
 export async function originalOf(
   app: App,
@@ -68,9 +65,9 @@ export async function originalOf(
   row: MessageRow,
 ): Promise<Original & { attachments: Attachment[] }> {
   const shown = await getEmailProjection(app, caller, row.id, {});
-  const files = await (row.raw_blob_id === null ? sentFiles : receivedFiles)(app, row);
+  const files = await (row.content_id === null ? receivedFiles : sentFiles)(app, row);
   return {
-    from: named(row.from_email, row.from_name),
+    from: shownAddress({ email: row.from_email, name: row.from_name }),
     date: isoTime(row.created_at),
     subject: row.subject,
     to: shown.toEmails,

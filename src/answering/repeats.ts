@@ -20,6 +20,11 @@ export interface Asked {
 /** `messageId`: of what was sent now. */
 export type Answer = { result: ReplyResult; messageId: string | null } | { error: ServiceError };
 
+/** Nothing was stored: the mail has to be proposed, and is not frozen yet. */
+export interface Unfrozen {
+  isUnfrozen: true;
+}
+
 /** The row that keeps the key, still without an answer; null without a key. */
 export function claimOf(
   app: App,

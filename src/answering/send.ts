@@ -10,8 +10,9 @@ import { perApp } from '../runtime/per-app.ts';
 import { prepareContent } from '../sending/content.ts';
 import { countTaken } from '../sending/send.ts';
 import { groupWrites } from '../store/group.ts';
+import { type Frozen, freeze } from './frozen.ts';
 import { type Mail, payloadOf } from './mail.ts';
-import { type Asked, claimOf } from './repeats.ts';
+import { type Asked, claimOf, resultBefore } from './repeats.ts';
 import type { ReplyResult } from './schema.ts';
 import { type Asking, pausedError, sendTogether } from './together.ts';
 
@@ -30,25 +31,31 @@ export function requireActive(mailbox: MailboxRow): void {
   if (error) throw error;
 }
 
-/** What neither a schema nor a check of sends has asked. @throws ValidationError. */
-export function requireWhole({ to, cc, bcc, text, html, attachments }: Mail): void {
+/**
+ * Checks what neither a schema nor a check of sends has; `sizes` are those of its attachments once encoded.
+ * @throws ValidationError.
+ */
+export function requireWhole(
+  { to, cc, bcc, text, html }: Pick<Mail, 'to' | 'cc' | 'bcc' | 'text' | 'html'>,
+  sizes: readonly number[],
+): void {
   if (to.length + cc.length + bcc.length > mostRecipients) {
     throw ValidationError.of('cc', `at most ${mostRecipients} recipients over to, cc and bcc`);
   }
-  const bytes = attachments.reduce((sum, { content }) => sum + content.length, 0);
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
   if (bytes > mostAttachmentsBytes) {
     throw ValidationError.of(
       'attachments',
       `may take ${mostAttachmentsBytes} bytes in all once encoded`,
     );
   }
-  if (text || html || attachments.length > 0) return;
+  if (text || html || sizes.length > 0) return;
   throw ValidationError.of('text', 'needs text, html or an attachment');
 }
 
 /**
  * Sends a mail from a mailbox, or has it proposed where the key only proposes, or a program has said
- * enough in this thread. A repeat with the same key and content gets the same result. Resolves after the
+ * enough in this thread: frozen before the transaction, which composes nothing. A repeat with the same key and content gets the same result. Resolves after the
  * durable commit.
  * @throws ResourceNotFoundError; ConflictError (paused mailbox, idempotency key); RateLimitedError where
  * 100 proposals wait; all that a send is refused with.
@@ -60,10 +67,21 @@ export async function sendMail(
   mail: Mail,
   asked: Asked,
 ): Promise<ReplyResult> {
-  requireWhole(mail);
+  requireWhole(
+    mail,
+    mail.attachments.map(({ content }) => content.length),
+  );
+  const proposes = caller.sendMode === 'approval';
+  const before = proposes ? await resultBefore(app, caller, asked) : null;
+  if (before) return before;
   const content = await prepareContent(app, caller.organizationId, payloadOf(mail));
-  const claim = claimOf(app, caller, asked);
-  const answer = await gathered(app)({ caller, mailboxId, mail, content, claim });
+  const ask = (frozen: Frozen | null) => {
+    const claim = claimOf(app, caller, asked);
+    return gathered(app)({ caller, mailboxId, mail, content, claim, frozen });
+  };
+  const frozen = () => freeze(app, caller, mail, content.attachments);
+  let answer = await ask(proposes ? await frozen() : null);
+  while ('isUnfrozen' in answer) answer = await ask(await frozen());
   if ('error' in answer) throw answer.error;
   if (answer.messageId !== null) countTaken(app, caller, 'api', 1);
   return answer.result;

@@ -8,11 +8,13 @@
 //   of a mailbox that is gone, or paused            | 404, 409
 //   nobody is left to send it to                    | skipped
 //   its draft was changed meanwhile                 | 409
-//   by a key that proposes, or has said enough      | proposed: approve.ts lets it go
+//   by a key that proposes, or has said enough      | proposed where it is frozen: approve.ts lets it go;
+//                                                   | else unfrozen: it is asked for again, frozen
 //   otherwise                                       | sent, or what a send is refused with
 import type { App } from '../app.ts';
 import { ConflictError, InternalError, ResourceNotFoundError, ServiceError } from '../errors.ts';
-import { storeActions, storeProposal } from '../mailbox-actions/actions.ts';
+import { storeActions } from '../mailbox-actions/actions.ts';
+import { storeProposal } from '../mailbox-actions/proposals.ts';
 import { isProposed } from '../mailbox-actions/queries.ts';
 import { isMailboxOf } from '../mailboxes/mailboxes.ts';
 import { findMailboxes, type MailboxRow } from '../mailboxes/queries.ts';
@@ -35,14 +37,17 @@ import {
   placesOf,
   type Sent,
 } from './accept.ts';
+import type { Frozen } from './frozen.ts';
 import { findRunaways } from './loops.ts';
 import { type Mail, type Sifted, siftRecipients, summaryOf } from './mail.ts';
-import { type Answer, answerAgain } from './repeats.ts';
+import { type Answer, answerAgain, type Unfrozen } from './repeats.ts';
 import type { ReplyResult } from './schema.ts';
 
 /** A mail that is asked for, and the key by which a repeat is known. */
 export interface Asking extends Outgoing {
   claim: IdempotencyRow | null;
+  /** The frozen mail of a proposal; null for a mail that is to be sent. */
+  frozen: Frozen | null;
 }
 
 interface Placed extends Place {
@@ -53,10 +58,14 @@ interface Ready extends Placed {
   sifted: Sifted;
 }
 
-type Answers = Map<Asking, Answer>;
+type Answers = Map<Asking, Answer | Unfrozen>;
 
 /** Gives each mail its answer, in order. */
-export async function sendTogether(app: App, trx: Db, asked: readonly Asking[]): Promise<Answer[]> {
+export async function sendTogether(
+  app: App,
+  trx: Db,
+  asked: readonly Asking[],
+): Promise<(Answer | Unfrozen)[]> {
   intakeOf(app).took(asked.length);
   await openAccept(app, trx, asked);
   const answers: Answers = new Map();
@@ -112,7 +121,7 @@ async function answerRound(
   const sayings = ready.map((one) => ({ ...one, caller: one.asked.caller }));
   const runaways = await findRunaways(trx, sayings, app.clock.now());
   const isSent = (one: (typeof sayings)[number]) =>
-    one.caller.sendMode === 'send' && !runaways.has(one);
+    one.caller.sendMode === 'send' && one.asked.frozen === null && !runaways.has(one);
   await send(app, trx, sayings.filter(isSent), answers);
   for (const one of sayings) if (!isSent(one)) answers.set(one.asked, await propose(app, trx, one));
   await keepAnswers(trx, fresh, answers);
@@ -275,12 +284,13 @@ async function send(app: App, trx: Db, ready: readonly Ready[], answers: Answers
 }
 
 /** Has a person decide; where that is refused nothing is stored. */
-async function propose(app: App, trx: Db, { asked, sifted }: Ready): Promise<Answer> {
-  const { caller, mailboxId, mail } = asked;
+async function propose(app: App, trx: Db, { asked, sifted }: Ready): Promise<Answer | Unfrozen> {
+  const { caller, mailboxId, mail, frozen } = asked;
+  if (!frozen) return { isUnfrozen: true };
   const { type, threadId, draft } = mail;
-  const about = { mailboxId, type, threadId, summary: summaryOf(mail) };
+  const about = { mailboxId, type, threadId, summary: summaryOf(frozen.mail) };
   try {
-    const proposal = await storeProposal(app, trx, caller, about, JSON.stringify(mail));
+    const proposal = await storeProposal(app, trx, caller, about, frozen);
     const { action, reviewExpectedAt } = proposal;
     if (draft) await proposeDraft(trx, draft, action.id);
     const result: ReplyResult = {
@@ -301,7 +311,7 @@ async function keepAnswers(trx: Db, fresh: readonly Placed[], answers: Answers):
     const { claim } = asked;
     const answer = answers.get(asked);
     if (!claim || !answer) continue;
-    if ('error' in answer) await deleteIdempotencyKey(trx, claim);
+    if (!('result' in answer)) await deleteIdempotencyKey(trx, claim);
     else {
       const response = JSON.stringify(answer.result);
       await setKeptResponse(trx, { ...claim, message_id: answer.messageId ?? '', response });

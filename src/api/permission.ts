@@ -29,6 +29,7 @@ export type Permission =
   | `${Resource}:${CommonAction}`
   | 'messages:send'
   | 'mailboxes:send'
+  | 'mailboxes:configure'
   | 'campaigns:run';
 
 /** What a key may do: resource → actions; `"*": ["*"]` is everything. */
@@ -41,6 +42,7 @@ export const allPermissions: PermissionMap = { '*': ['*'] };
 export function actionsOf(resource: Resource): string[] {
   const actions = ['read', 'write', 'delete'];
   if (resource === 'messages' || resource === 'mailboxes') actions.push('send');
+  if (resource === 'mailboxes') actions.push('configure');
   if (resource === 'campaigns') actions.push('run');
   return actions;
 }

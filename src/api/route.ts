@@ -96,6 +96,8 @@ export interface FileAnswer {
   contentType: string;
   filename: string | null;
   bytes: Buffer;
+  /** A whole mail: it is named as such (`message/rfc822`), and saved. */
+  isMail?: true;
 }
 
 /** What a route says of itself, wherever it is. */

@@ -66,6 +66,24 @@ function outsideMailboxes(
 }
 
 /**
+ * The refusal of what needs `permission`; null where the key has it. A key that reaches single mailboxes,
+ * or only proposes, never configures one: it would choose whose mail it gets and the name it speaks under.
+ */
+export function refusedPermission(
+  { permissions, constraints, sendMode }: Caller,
+  permission: Permission,
+): ForbiddenError | null {
+  const isHeld = isBound(constraints) || sendMode === 'approval';
+  if (permission === 'mailboxes:configure' && isHeld) {
+    return new ForbiddenError(
+      'A key of single mailboxes, or one that only proposes, never has mailboxes:configure: use a key without these limits',
+    );
+  }
+  if (allows(permissions, permission)) return null;
+  return new ForbiddenError(`This key lacks the permission ${permission}`);
+}
+
+/**
  * The refusal of an operation that needs `permission`, asked for from `peer`; null where it may go on.
  * `place`: what is left out is none that a key of single mailboxes reaches.
  */
@@ -75,10 +93,11 @@ export function refusedAtDoor(
   permission: Permission,
   place?: Place,
 ): ForbiddenError | null {
-  const outside = outsideRanges(caller, peer) ?? outsideMailboxes(caller, place);
-  if (outside) return outside;
-  if (allows(caller.permissions, permission)) return null;
-  return new ForbiddenError(`This key lacks the permission ${permission}`);
+  return (
+    outsideRanges(caller, peer) ??
+    outsideMailboxes(caller, place) ??
+    refusedPermission(caller, permission)
+  );
 }
 
 function mayBeFrom({ senders = [], domains = [] }: KeyConstraints, email: string): boolean {

@@ -7,7 +7,7 @@
 //   active    expiresAt       expired   isActive stays true: the time speaks for itself
 
 import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
-import type { PermissionMap } from '../api/permission.ts';
+import { allows, type PermissionMap } from '../api/permission.ts';
 import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller, KeyConstraints } from '../api/route.ts';
 import { parseWith } from '../api/validate.ts';
@@ -162,6 +162,15 @@ function requireReview(row: queries.KeyRow): void {
   throw ValidationError.of('constraints', needed);
 }
 
+/** Refuses a listed permission that no key of single mailboxes ever has. @throws ValidationError. */
+function requireNoConfiguring(row: queries.KeyRow): void {
+  const listed = fromJson<PermissionMap>(row.permissions);
+  if (!listed || !isBound(constraintsOf(row)) || !allows(listed, 'mailboxes:configure')) return;
+  const excess =
+    'hold mailboxes:configure, which a key of single mailboxes never has: name the others in the place of *';
+  throw ValidationError.of('permissions', excess);
+}
+
 /** What of a key is changed by hand, as the audit tells it. */
 function textsOf({ name, description, constraints }: queries.KeyRow) {
   return { name, description, constraints: fromJson<KeyConstraints>(constraints) };
@@ -188,6 +197,7 @@ function created(row: queries.KeyRow, besides: { replaces?: string } = {}): Chan
  */
 export async function createKey(app: App, caller: Caller, input: CreateKey): Promise<ApiKey> {
   const { row, plaintext } = newKey(app, caller.organizationId, input);
+  requireNoConfiguring(row);
   await app.store.write(async (trx) => {
     await requireNoMoreThan(trx, caller, row);
     await queries.keys.insert(trx, row);
@@ -232,6 +242,7 @@ export async function updateKey(
     const changed = { ...row, ...changes };
     requireReview(changed);
     if (constraints !== undefined) {
+      requireNoConfiguring(changed);
       await requireNoMoreThan(trx, caller, row);
       await requireNoMoreThan(trx, caller, changed);
     }

@@ -15,19 +15,15 @@ import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import type { Details } from '../audit/audit.ts';
 import type { AuditAction } from '../audit/schema.ts';
-import {
-  ConflictError,
-  ForbiddenError,
-  RateLimitedError,
-  ResourceNotFoundError,
-} from '../errors.ts';
+import { ConflictError, ForbiddenError, ResourceNotFoundError } from '../errors.ts';
 import type { EventKind } from '../events/kinds.ts';
 import { record, told } from '../events/record.ts';
 import { getMailboxRow } from '../mailboxes/mailboxes.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { timeOfId } from '../runtime/ids.ts';
 import { type Db, fromJson, toJson } from '../store/db.ts';
-import { mailboxActionProposed, mailboxActionRejected } from './events.ts';
+import { mailboxActionRejected } from './events.ts';
+import { deleteProposal } from './proposal-queries.ts';
 import * as queries from './queries.ts';
 import type {
   ActionActor,
@@ -35,14 +31,8 @@ import type {
   ListActions,
   MailboxAction,
   RejectAction,
-  ShownAction,
 } from './schema.ts';
 
-const keptMs = 7 * 24 * 3_600_000;
-const mostOpen = 100;
-const decisionsAsked = 50;
-const fewestDecisions = 5;
-const reviewMs = 24 * 3_600_000;
 const expiredAtOnce = 100;
 
 /** What an action is about. */
@@ -54,8 +44,8 @@ export interface ActionOf {
   summary: Readonly<Record<string, unknown>>;
 }
 
-/** The object of the API. */
-function presentAction(row: queries.ActionRow): MailboxAction {
+/** Returns the object of the API. */
+export function presentAction(row: queries.ActionRow): MailboxAction {
   return {
     id: row.id,
     mailboxId: row.mailbox_id,
@@ -71,6 +61,8 @@ function presentAction(row: queries.ActionRow): MailboxAction {
     note: row.note,
     expiresAt: isoTime(row.expires_at),
     failure: fromJson<MailboxAction['failure']>(row.failure),
+    digest: row.digest,
+    editedDigest: row.edited_digest,
   };
 }
 
@@ -79,7 +71,13 @@ export function isService({ keyId, owner }: Caller): boolean {
   return keyId !== null && owner === 'service';
 }
 
-function rowOf(app: App, caller: Caller, keyId: string, action: ActionOf): queries.ActionRow {
+/** A new row of what a key did. */
+export function rowOf(
+  app: App,
+  caller: Caller,
+  keyId: string,
+  action: ActionOf,
+): queries.ActionRow {
   return {
     id: app.newId('mailboxAction'),
     organization_id: caller.organizationId,
@@ -99,6 +97,9 @@ function rowOf(app: App, caller: Caller, keyId: string, action: ActionOf): queri
     note: null,
     expires_at: null,
     failure: null,
+    digest: null,
+    edited_digest: null,
+    proposal_bytes: 0,
   };
 }
 
@@ -137,56 +138,8 @@ export async function storeAction(
   return id;
 }
 
-/** A proposal as it waits. */
-export interface Proposal {
-  action: MailboxAction;
-  /** Ms since 1970. */
-  reviewExpectedAt: number;
-}
-
-/**
- * Has a person decide on what `content` (JSON) would send; the mailbox is locked by the caller.
- * @throws RateLimitedError where 100 wait already; ForbiddenError for the operator, who decides.
- */
-export async function storeProposal(
-  app: App,
-  trx: Db,
-  caller: Caller,
-  action: Omit<ActionOf, 'messageId'>,
-  content: string,
-): Promise<Proposal> {
-  if (caller.keyId === null) throw new ForbiddenError('Only a key proposes');
-  const now = app.clock.now();
-  const { count, firstExpiry } = await queries.countOpen(trx, action.mailboxId);
-  if (count >= mostOpen) {
-    const waitMs = Math.max(1_000, (firstExpiry ?? now) - now);
-    throw new RateLimitedError('proposeAction', Math.ceil(waitMs / 1_000));
-  }
-  const row: queries.ActionRow = {
-    ...rowOf(app, caller, caller.keyId, { ...action, messageId: null }),
-    state: 'proposed',
-    expires_at: now + keptMs,
-  };
-  await queries.insertActions(trx, [row]);
-  await queries.insertProposal(trx, row.id, content);
-  const shown = presentAction(row);
-  const event = told(mailboxActionProposed, shown);
-  await record(app, trx, caller, { subject: row.mailbox_id, event });
-  const reviewExpectedAt = now + (await expectedReviewMs(trx, row.mailbox_id));
-  return { action: shown, reviewExpectedAt };
-}
-
-/** The median of the last decisions; a day where there are few. */
-async function expectedReviewMs(trx: Db, mailboxId: string): Promise<number> {
-  const times = await queries.selectDecisionTimes(trx, mailboxId, decisionsAsked);
-  if (times.length < fewestDecisions) return reviewMs;
-  const sorted = times.sort((a, b) => a - b);
-  const upper = sorted[Math.floor(sorted.length / 2)] ?? reviewMs;
-  const lower = sorted[Math.floor((sorted.length - 1) / 2)] ?? reviewMs;
-  return Math.round((lower + upper) / 2);
-}
-
-async function getActionRow(
+/** The row of an action of a mailbox. @throws ResourceNotFoundError. */
+export async function getActionRow(
   db: Db,
   organizationId: string,
   mailboxId: string,
@@ -223,26 +176,6 @@ export async function listActions(
   return { items: shown.map(presentAction), nextCursor: nextCursor ?? null };
 }
 
-/** An action with what it would send. @throws ResourceNotFoundError. */
-export async function getAction(
-  app: App,
-  { organizationId }: Caller,
-  mailboxId: string,
-  id: string,
-): Promise<ShownAction> {
-  const { db } = app.store;
-  const row = await getActionRow(db, organizationId, mailboxId, id);
-  const text = await queries.findProposal(db, id);
-  const content = fromJson<ShownAction['content']>(text ?? null);
-  const attachments = content?.attachments?.map(({ filename }) => ({ filename })) ?? [];
-  const shown = content && {
-    text: content.text ?? null,
-    html: content.html ?? null,
-    attachments,
-  };
-  return { ...presentAction(row), content: shown };
-}
-
 function deciderOf({ keyId, keyName }: Caller): ActionActor {
   return keyId === null
     ? { kind: 'user', id: null, displayName: 'operator' }
@@ -253,13 +186,6 @@ function deciderOf({ keyId, keyName }: Caller): ActionActor {
 export function requirePerson({ owner }: Caller): void {
   if (owner === 'person') return;
   throw new ForbiddenError('Only a person decides: use a key that was made with --owner person');
-}
-
-/** An action that is being decided, and what it would send. */
-export interface Decided {
-  row: queries.ActionRow;
-  /** JSON. */
-  content: string;
 }
 
 /**
@@ -273,24 +199,23 @@ export async function decide(
   caller: Caller,
   at: { mailboxId: string; actionId: string },
   decision: { state: 'approved' | 'rejected'; note: string | null },
-): Promise<Decided> {
+): Promise<queries.ActionRow> {
   requirePerson(caller);
   const row = await getActionRow(trx, caller.organizationId, at.mailboxId, at.actionId);
   const now = app.clock.now();
   const isOver = row.state === 'proposed' && (row.expires_at ?? now) <= now;
-  const content = await queries.findProposal(trx, row.id);
   const change = {
     ...decision,
     decided_at: now,
     decided_by: JSON.stringify(deciderOf(caller)),
   };
   const isMoved = !isOver && (await queries.moveAction(trx, row, 'proposed', change));
-  if (!isMoved || content === undefined) {
+  if (!isMoved) {
     const state = isOver ? 'expired' : row.state;
     throw new ConflictError('action', `${row.id} is ${state}: it is decided once`);
   }
-  await queries.deleteProposal(trx, row.id);
-  return { row: { ...row, ...change }, content };
+  await deleteProposal(trx, row.id);
+  return { ...row, ...change };
 }
 
 /** What came of an approved action. */
@@ -299,13 +224,15 @@ export interface Execution {
   threadId: string | null;
   summary: Readonly<Record<string, unknown>>;
   failure: { _tag: string; message: string } | null;
+  /** Of the MIME, where it was edited. */
+  editedDigest: string | null;
 }
 
 /** Ends an approved action, in the transaction that approved it. */
 export async function settleAction(
   trx: Db,
   row: queries.ActionRow,
-  { messageId, threadId, summary, failure }: Execution,
+  { messageId, threadId, summary, failure, editedDigest }: Execution,
 ): Promise<queries.ActionRow> {
   const change = {
     state: failure ? ('failed' as const) : ('executed' as const),
@@ -313,6 +240,7 @@ export async function settleAction(
     thread_id: threadId,
     summary: JSON.stringify(summary),
     failure: toJson(failure),
+    edited_digest: editedDigest,
   };
   await queries.moveAction(trx, row, 'approved', change);
   return { ...row, ...change };
@@ -349,7 +277,7 @@ export function rejectAction(
   { note = null }: RejectAction,
 ): Promise<MailboxAction> {
   return app.store.write(async (trx) => {
-    const { row } = await decide(app, trx, caller, at, { state: 'rejected', note });
+    const row = await decide(app, trx, caller, at, { state: 'rejected', note });
     const kind = mailboxActionRejected;
     return tellDecision(app, trx, caller, row, { action: 'action.rejected', kind });
   });
@@ -366,7 +294,7 @@ export async function expireActions(app: App): Promise<number> {
     await store.write(async (trx) => {
       for (const row of sorted) {
         const isMoved = await queries.moveAction(trx, row, 'proposed', { state: 'expired' });
-        if (isMoved) await queries.deleteProposal(trx, row.id);
+        if (isMoved) await deleteProposal(trx, row.id);
       }
     }, 'soon');
     ended += rows.length;

@@ -17,6 +17,8 @@ const sample = {
   messageId: null,
   threadId: 'thread_06dq2k0qz8h3v5m1r9t4w7xy',
   summary: {
+    from: 'Support <support@example.com>',
+    replyTo: [],
     to: ['ada@example.com'],
     cc: [],
     bcc: [],
@@ -30,6 +32,8 @@ const sample = {
   note: null,
   expiresAt: '2026-01-12T12:00:00.000Z',
   failure: null,
+  digest: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  editedDigest: null,
 };
 
 const decided = {

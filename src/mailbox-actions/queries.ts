@@ -1,4 +1,4 @@
-// All SQL on `mailbox_actions` and `mailbox_proposals`. Rows only, no decisions. Whatever makes an action,
+// All SQL on `mailbox_actions`. Rows only, no decisions. Whatever makes an action,
 // or moves it, notes it for the counts of its hour.
 import { bulkInsert, type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
 import { rowsOf } from '../store/rows.ts';
@@ -29,11 +29,16 @@ export interface ActionRow {
   expires_at: number | null;
   /** JSON: the error that it ended with. */
   failure: string | null;
+  /** SHA-256 of the proposed MIME; null where the action was no proposal. */
+  digest: string | null;
+  /** SHA-256 of the sent MIME; null unless the approver edited the mail. */
+  edited_digest: string | null;
+  /** Bytes of what is stored of the proposal while it waits. */
+  proposal_bytes: number;
 }
 
 interface ActionTables {
   mailbox_actions: ActionRow;
-  mailbox_proposals: { action_id: string; content: string };
 }
 
 export const actions = rowsOf<ActionRow>('mailbox_actions', 'action');
@@ -57,28 +62,14 @@ const insertRows = bulkInsert<ActionTables>('mailbox_actions', [
   'note',
   'expires_at',
   'failure',
+  'digest',
+  'edited_digest',
+  'proposal_bytes',
 ] satisfies (keyof ActionRow)[]);
 
 export async function insertActions(db: Db, rows: readonly ActionRow[]): Promise<void> {
   await insertRows(db, rows);
   for (const row of rows) noteAction(db, row, row.state, 1);
-}
-
-export async function insertProposal(db: Db, actionId: string, content: string): Promise<void> {
-  await tables<ActionTables>(db)
-    .insertInto('mailbox_proposals')
-    .values({ action_id: actionId, content })
-    .execute();
-}
-
-/** JSON of what a proposal would send; undefined once it is decided. */
-export async function findProposal(db: Db, actionId: string): Promise<string | undefined> {
-  const row = await tables<ActionTables>(db)
-    .selectFrom('mailbox_proposals')
-    .select('content')
-    .where('action_id', '=', actionId)
-    .executeTakeFirst();
-  return row?.content;
 }
 
 /** Whether an action waits for a decision. */
@@ -89,13 +80,6 @@ export async function isProposed(db: Db, id: string): Promise<boolean> {
     .where('id', '=', id)
     .executeTakeFirst();
   return row?.state === 'proposed';
-}
-
-export async function deleteProposal(db: Db, actionId: string): Promise<void> {
-  await tables<ActionTables>(db)
-    .deleteFrom('mailbox_proposals')
-    .where('action_id', '=', actionId)
-    .execute();
 }
 
 /** False where it is not in the state `from` any more: of two that move it, one wins. */
@@ -147,20 +131,22 @@ export function selectActions(
     .execute();
 }
 
-/** How many proposals wait in a mailbox, and when the first of them expires. */
+/** How many proposals wait in a mailbox, how large they are, and when the first of them expires. */
 export async function countOpen(
   db: Db,
   mailboxId: string,
-): Promise<{ count: number; firstExpiry: number | null }> {
-  return tables<ActionTables>(db)
+): Promise<{ count: number; bytes: number; firstExpiry: number | null }> {
+  const { bytes, ...open } = await tables<ActionTables>(db)
     .selectFrom('mailbox_actions')
     .select(({ fn }) => [
       fn.countAll<number>().as('count'),
+      fn.sum<number | string | null>('proposal_bytes').as('bytes'),
       fn.min<number | null>('expires_at').as('firstExpiry'),
     ])
     .where('mailbox_id', '=', mailboxId)
     .where('state', '=', 'proposed')
     .executeTakeFirstOrThrow();
+  return { ...open, bytes: Number(bytes) };
 }
 
 /** How long the last decisions of persons took, in ms. */

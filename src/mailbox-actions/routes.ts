@@ -1,10 +1,13 @@
 // The HTTP operations on actions in mailboxes; approving one sends, so it is src/answering's.
 import { area } from '../api/area.ts';
+import { fileOutput } from '../api/file-schema.ts';
 import { ConflictError } from '../errors.ts';
 import { mailboxPath } from '../mailboxes/schema.ts';
-import { getAction, listActions, rejectAction } from './actions.ts';
+import { listActions, rejectAction } from './actions.ts';
 import { agentActivity } from './activity.ts';
+import { getAction, readProposedFile, readProposedMime } from './proposals.ts';
 import {
+  actionFilePath,
   actionPage,
   actionPath,
   activityOutput,
@@ -40,7 +43,30 @@ export const mailboxActionRoutes = {
     summary: 'Show an action, and what a proposal would send',
     params: actionPath,
     output: shownActionOutput,
-    run: (app, { caller, params: { id, actionId } }) => getAction(app, caller, id, actionId),
+    run: (app, { caller, params: { id, actionId } }) =>
+      getAction(app, caller, { mailboxId: id, actionId }),
+  }),
+  raw: at.get(`${path}/actions/{actionId}/raw`, {
+    name: 'getProposedMail',
+    summary: 'Download the mail of a proposal, as it would be sent',
+    description:
+      'The MIME whose SHA-256 is the `digest`: what is sent is that, byte for byte, with Date, ' +
+      'Message-ID, DKIM-Signature and X-Service-Token in front. 404 once it is decided.',
+    params: actionPath,
+    sendsFile: true,
+    output: fileOutput,
+    run: (app, { caller, params: { id, actionId } }) =>
+      readProposedMime(app, caller, { mailboxId: id, actionId }),
+  }),
+  attachment: at.get(`${path}/actions/{actionId}/attachments/{n}`, {
+    name: 'getProposedAttachment',
+    summary: 'Download a file of a proposal, by its number',
+    description: 'The numbers are in `content` of the action. 404 once it is decided.',
+    params: actionFilePath,
+    sendsFile: true,
+    output: fileOutput,
+    run: (app, { caller, params: { id, actionId, n } }) =>
+      readProposedFile(app, caller, { mailboxId: id, actionId, n }),
   }),
   reject: at.post(`${path}/actions/{actionId}/reject`, {
     name: 'rejectMailboxAction',

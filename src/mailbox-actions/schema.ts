@@ -1,5 +1,6 @@
 // Shapes of actions in mailboxes and of agent-activity, in and out (specification 2.5, 4.4).
 import { z } from 'zod';
+import { attachmentNumber } from '../api/file-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { idPattern } from '../runtime/ids.ts';
 
@@ -15,6 +16,8 @@ export const actionPath = z.strictObject({
   id: mailboxId,
   actionId: z.string().regex(idPattern('mailboxAction'), 'is not the id of an action'),
 });
+
+export const actionFilePath = actionPath.extend({ n: attachmentNumber });
 
 export const listActionsQuery = z.strictObject({
   state: z.enum(actionStates).optional().meta({ description: 'Only those in this state' }),
@@ -55,7 +58,9 @@ export const mailboxActionOutput = z
     messageId: z.string().nullable().meta({ description: 'What was sent; null until it is' }),
     threadId: z.string().nullable(),
     summary: z.record(z.string(), z.unknown()).meta({
-      description: 'Of a send: to, cc, bcc, subject, preview and the number of attachments',
+      description:
+        'Of a send: from, to, cc, bcc, subject, preview and the number of attachments; of a proposal ' +
+        'replyTo too',
     }),
     createdAt: z.string(),
     decidedAt: z.string().nullable(),
@@ -66,6 +71,17 @@ export const mailboxActionOutput = z
       .object({ _tag: z.string(), message: z.string() })
       .nullable()
       .meta({ description: 'Why it could not be sent when it was approved' }),
+    digest: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'Of the MIME that was proposed (`…/raw`): `sha256:` and hexadecimal digits. What is sent is ' +
+          'that, with Date, Message-ID, DKIM-Signature and X-Service-Token in front',
+      }),
+    editedDigest: z.string().nullable().meta({
+      description: 'Of the MIME that was sent, where `decidedBy` edited it; else null',
+    }),
   })
   .meta({ id: 'MailboxAction', description: 'What was done or proposed in a mailbox' });
 
@@ -79,9 +95,23 @@ export const shownActionOutput = mailboxActionOutput
   .extend({
     content: z
       .object({
+        from: z.object({ email: z.string(), name: z.string().nullable() }),
+        replyTo: z.array(z.string()),
+        to: z.array(z.string()),
+        cc: z.array(z.string()),
+        bcc: z.array(z.string()),
+        subject: z.string(),
         text: z.string().nullable(),
         html: z.string().nullable(),
-        attachments: z.array(z.object({ filename: z.string() })),
+        attachments: z.array(
+          z.object({
+            n: z.number().meta({ description: 'Its number in `…/attachments/{n}`' }),
+            filename: z.string(),
+            contentType: z.string(),
+            size: z.number().meta({ description: 'Bytes' }),
+            digest: z.string().meta({ description: '`sha256:` of its bytes' }),
+          }),
+        ),
       })
       .nullable()
       .meta({ description: 'What a proposal would send; null once it is decided' }),

@@ -22,6 +22,7 @@ import type { EventKind } from '../events/kinds.ts';
 import { listLog } from '../events/log.ts';
 import { type Doer, record, told } from '../events/record.ts';
 import type { LogItem } from '../events/schema.ts';
+import { refusedPermission } from '../keys/constraints.ts';
 import { foldAddress } from '../net/address.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { resolveSender } from '../senders/resolve.ts';
@@ -241,13 +242,20 @@ async function checkedFrom(
   return address;
 }
 
-/** Changes what is given. @throws ResourceNotFoundError, ValidationError (defaultFrom). */
-export function updateMailbox(
+/**
+ * Changes what is given; the name and address that its mail comes from, and its filters, with
+ * `mailboxes:configure` alone.
+ * @throws ForbiddenError, ResourceNotFoundError, ValidationError (defaultFrom).
+ */
+export async function updateMailbox(
   app: App,
   caller: Caller,
   id: string,
   { displayName, description, metadata, filters, defaultFrom }: UpdateMailbox,
 ): Promise<Mailbox> {
+  const configured = [displayName, filters, defaultFrom].some((value) => value !== undefined);
+  const refused = configured ? refusedPermission(caller, 'mailboxes:configure') : null;
+  if (refused) throw refused;
   return changeMailbox(app, caller, id, updated, async (trx, row) => ({
     ...(displayName !== undefined && { display_name: displayName }),
     ...(description !== undefined && { description }),

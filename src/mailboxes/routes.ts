@@ -36,6 +36,9 @@ import {
   updateMailboxInput,
 } from './schema.ts';
 
+/** Refused to every key of single mailboxes, and to one that only proposes. */
+const configures = { permission: 'mailboxes:configure' } as const;
+
 const at = area('mailboxes', 'Addresses that take mail here, and what is done with it');
 const path = '/v1/mailboxes';
 
@@ -68,12 +71,15 @@ export const mailboxRoutes = {
   update: at.patch(`${path}/{id}`, {
     name: 'updateMailbox',
     summary: 'Change a mailbox',
+    description:
+      '`displayName`, `defaultFrom` and `filters` need the permission `mailboxes:configure`.',
     params,
     body: updateMailboxInput,
     output: mailboxOutput,
     run: (app, { caller, params: { id }, body }) => updateMailbox(app, caller, id, body),
   }),
   delete: at.delete(`${path}/{id}`, {
+    ...configures,
     name: 'deleteMailbox',
     summary: 'Delete a mailbox',
     description: 'Its addresses are free at once; mail to them is refused.',
@@ -82,6 +88,7 @@ export const mailboxRoutes = {
     run: (app, { caller, params: { id } }) => deleteMailbox(app, caller, id),
   }),
   pause: at.post(`${path}/{id}/pause`, {
+    ...configures,
     name: 'pauseMailbox',
     summary: 'Pause a mailbox',
     description: 'Mail to it is put off (450), and it sends none, until it is resumed.',
@@ -90,6 +97,7 @@ export const mailboxRoutes = {
     run: (app, { caller, params: { id } }) => pauseMailbox(app, caller, id),
   }),
   resume: at.post(`${path}/{id}/resume`, {
+    ...configures,
     name: 'resumeMailbox',
     summary: 'Resume a mailbox: it sends and receives again',
     params,
@@ -97,6 +105,7 @@ export const mailboxRoutes = {
     run: (app, { caller, params: { id } }) => resumeMailbox(app, caller, id),
   }),
   addAddress: at.post(`${path}/{id}/addresses`, {
+    ...configures,
     name: 'addMailboxAddress',
     summary: 'Give a mailbox one more address',
     status: 201,
@@ -110,7 +119,7 @@ export const mailboxRoutes = {
     name: 'removeMailboxAddress',
     summary: 'Take an address from a mailbox',
     description: 'The next oldest takes the place of a primary one; the last address stays.',
-    permission: 'mailboxes:write',
+    ...configures,
     params: addressPath,
     output: mailboxOutput,
     throws: [ConflictError],
@@ -150,6 +159,7 @@ const ofDomain = area('domains');
 
 export const catchAllRoutes = {
   enable: ofDomain.post('/v1/email/catch-all/enable', {
+    ...configures,
     name: 'enableCatchAll',
     summary: 'Have a mailbox take mail for all addresses of a domain that nothing else has',
     status: 200,
@@ -159,6 +169,7 @@ export const catchAllRoutes = {
     run: (app, { caller, body }) => enableCatchAll(app, caller, body),
   }),
   disable: ofDomain.post('/v1/email/catch-all/disable', {
+    ...configures,
     name: 'disableCatchAll',
     summary: 'End the catch-all of a domain',
     description: 'Succeeds too where none was on.',

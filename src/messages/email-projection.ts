@@ -97,7 +97,7 @@ export async function getEmailProjection(
   const row = await getMessageRow(db, caller.organizationId, id);
   const recipients = await findRecipients(db, [id]);
   const deliveries = await findDeliveries(db, [id]);
-  const isRaw = row.direction === 'inbound' || row.raw_blob_id !== null;
+  const isRaw = row.direction === 'inbound' || row.content_id === null;
   const content = await (isRaw ? rawContent : sentContent)(app, row);
   const envelope = fromJson<InboundEnvelope>(row.inbound_envelope);
   const emailsOf = (kind: 'to' | 'cc' | 'bcc') =>

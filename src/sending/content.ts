@@ -26,7 +26,10 @@ export interface SendContent {
     contentId: string | null;
     data: Buffer;
   }[];
-  /** A mail that was handed in as MIME: it is all of the content. */
+  /**
+   * A mail that goes as MIME which is there already. Handed in, it is all of the content; frozen, the rest
+   * says how it is shown and found.
+   */
   raw: RawContent | null;
   tracking: Tracking;
   /** Of the HTML, where something is tracked. */
@@ -81,14 +84,30 @@ function withLinks(
  * gets one; `text: ''` is one that says nothing, and no part of the mail.
  */
 export function readSendContent(organizationId: string, { email }: SendPayload): SendContent {
-  const { html = null } = email;
-  const text = email.text ?? (html === null ? null : textOfHtml(html) || null);
-  const attachments = (email.attachments ?? []).map((attachment) => ({
-    filename: attachment.filename,
-    contentType: attachment.contentType ?? fileTypeOf(attachment.filename),
-    contentId: attachment.contentId ?? null,
-    data: Buffer.from(attachment.content, 'base64'),
+  const { html = null, text = null } = email;
+  const attachments = decodedAttachments(email.attachments ?? []);
+  return digestedContent(organizationId, { html, text, attachments });
+}
+
+/** The attachments of a payload, with their types and bytes. */
+export function decodedAttachments(
+  attachments: NonNullable<SendPayload['email']['attachments']>,
+): SendContent['attachments'] {
+  return attachments.map(({ filename, contentType, contentId, content }) => ({
+    filename,
+    contentType: contentType ?? fileTypeOf(filename),
+    contentId: contentId ?? null,
+    data: Buffer.from(content, 'base64'),
   }));
+}
+
+/** As `readSendContent`, of attachments that are decoded already. */
+export function digestedContent(
+  organizationId: string,
+  written: Pick<SendContent, 'html' | 'text' | 'attachments'>,
+): SendContent {
+  const { html, attachments } = written;
+  const text = written.text ?? (html === null ? null : textOfHtml(html) || null);
   const files = attachments.map(({ data, ...described }) => [described, sha256(data)]);
   // The lengths tell where the one ends and the other begins.
   const head = JSON.stringify([organizationId, html?.length, text?.length, files]);

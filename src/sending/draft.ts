@@ -61,7 +61,7 @@ export function draftMessage(
   const stored =
     content.raw === null
       ? draftContent(app, recent, caller, content)
-      : draftRaw(app, caller, content.raw, heading.message_id_header);
+      : draftRaw(app, recent, caller, content, content.raw, heading.message_id_header);
   const recipients = draftRecipients(app, id, payload);
   const senderDomain = domainOf(sender.email);
   const deliveries = recipients.map((recipient) => {
@@ -184,7 +184,7 @@ function rawHeading(
  * the thread, and the newest. Empty where the parent came in with a
  * Message-ID that cannot be written into a header.
  */
-function referencesTo(parent: MessageRow): string[] {
+export function referencesTo(parent: MessageRow): string[] {
   if (!isMessageId(parent.message_id_header)) return [];
   const references = fromJson<string[]>(parent.message_references) ?? [];
   const ids = [...references.filter(isMessageId), parent.message_id_header];
@@ -200,13 +200,23 @@ interface StoredContent {
   blobs: BlobRow[];
 }
 
-/** The mail as it will go, but for signatures. */
+const nothingStored: StoredContent = {
+  contentId: null,
+  rawBlobId: null,
+  content: null,
+  blobs: [],
+};
+
+/** The mail as it will go, but for signatures; beside it what it says, where that is known. */
 function draftRaw(
   app: App,
-  { organizationId }: Caller,
+  recent: RecentContents,
+  caller: Caller,
+  sendContent: SendContent,
   { mail, messageIdHeader, hasDate }: RawContent,
   messageId: string,
 ): StoredContent {
+  const { organizationId } = caller;
   const now = app.clock.now();
   const data = joinRawMail(mail, [
     ...(messageIdHeader === null ? [messageIdField(messageId)] : []),
@@ -214,7 +224,9 @@ function draftRaw(
   ]);
   const id = app.newId('blob');
   const blob = { id, organization_id: organizationId, size: data.length, data, created_at: now };
-  return { contentId: null, rawBlobId: id, content: null, blobs: [blob] };
+  const isKnown = sendContent.digest !== '';
+  const said = isKnown ? draftContent(app, recent, caller, sendContent) : nothingStored;
+  return { ...said, rawBlobId: id, blobs: [...said.blobs, blob] };
 }
 
 /** The content row, or the id of an equal one that is stored already. */

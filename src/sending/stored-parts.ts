@@ -87,8 +87,8 @@ async function rawMime(app: App, row: MessageRow): Promise<Buffer> {
 }
 
 async function textPart(app: App, row: MessageRow, part: 'html' | 'text'): Promise<string | null> {
-  if (row.direction === 'outbound' && row.raw_blob_id === null) {
-    const [content] = row.content_id ? await findContents(app.store.db, [row.content_id]) : [];
+  if (row.content_id !== null) {
+    const [content] = await findContents(app.store.db, [row.content_id]);
     return content?.[part] ?? null;
   }
   return (await readProjection(app, row))[part];

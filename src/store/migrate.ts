@@ -40,6 +40,7 @@ import { contactGroups } from './migrations/0034-contact-groups.ts';
 import { mailboxActions } from './migrations/0035-mailbox-actions.ts';
 import { blockReasons } from './migrations/0036-block-reasons.ts';
 import { threadSearchWaiting } from './migrations/0037-thread-search-waiting.ts';
+import { frozenProposals } from './migrations/0040-frozen-proposals.ts';
 import { draftFiles } from './migrations/0041-draft-files.ts';
 
 export const migrations: readonly Migration[] = [
@@ -78,6 +79,7 @@ export const migrations: readonly Migration[] = [
   mailboxActions,
   blockReasons,
   threadSearchWaiting,
+  frozenProposals,
   draftFiles,
 ];
 

@@ -49,7 +49,7 @@ export async function readMailboxAttachment(
   { id, messageId, n }: { id: string; messageId: string; n: number },
 ): Promise<FileAnswer> {
   const row = await getMailboxMessage(app, organizationId, id, messageId);
-  const file = await (row.raw_blob_id === null ? sentFile : receivedFile)(app, row, n - 1);
+  const file = await (row.content_id === null ? receivedFile : sentFile)(app, row, n - 1);
   if (!file) throw new ResourceNotFoundError('attachment', String(n));
   return file;
 }

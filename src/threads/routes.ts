@@ -1,5 +1,6 @@
 // The HTTP operations on the threads of a mailbox (specification 4.4).
 import { area } from '../api/area.ts';
+import { fileOutput } from '../api/file-schema.ts';
 import { deleted } from '../api/resource-schema.ts';
 import { ConflictError } from '../errors.ts';
 import { readMailboxAttachment } from './attachments.ts';
@@ -11,7 +12,6 @@ import {
   attachmentPath,
   createNoteInput,
   cursorPageOf,
-  fileOutput,
   listMessagesQuery,
   listNotesQuery,
   listThreadsQuery,

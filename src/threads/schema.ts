@@ -1,9 +1,9 @@
 // Shapes of threads, their messages, labels and notes, in and out (specification 2.5, 4.4).
 import { z } from 'zod';
 import { headerText } from '../api/address-schema.ts';
+import { attachmentNumber } from '../api/file-schema.ts';
 import { wholeNumber } from '../api/pagination.ts';
 import { queryFlag } from '../api/resource-schema.ts';
-import type { FileAnswer } from '../api/route.ts';
 import { message } from '../messages/schema.ts';
 import { idPattern } from '../runtime/ids.ts';
 import { folders } from './queries.ts';
@@ -28,10 +28,7 @@ export const notePath = z.strictObject({
 export const attachmentPath = z.strictObject({
   id: mailboxId,
   messageId,
-  n: z
-    .string()
-    .regex(/^[1-9]\d{0,2}$/, 'must be the number of an attachment, from 1')
-    .transform(Number),
+  n: attachmentNumber,
 });
 
 const cursorQuery = {
@@ -145,9 +142,6 @@ export const threadMessageOutput = message
     ),
   })
   .meta({ id: 'ThreadMessage', description: 'A message in a thread' });
-
-/** A file, as `run` gives it. */
-export const fileOutput = z.custom<FileAnswer>();
 
 const noteColors = ['yellow', 'green', 'blue', 'purple', 'pink', 'red', 'orange', 'gray'] as const;
 

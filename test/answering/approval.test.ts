@@ -291,12 +291,13 @@ describe.each(stores)('proposals on %s', (store) => {
     });
   });
 
-  it('what it answers is gone meanwhile: failed', async () => {
+  it('goes into a new thread where what it answers is deleted meanwhile', async () => {
     const { actionId, threadId } = await proposed();
     for (let i = 0; i < 2; i++) await api.delete(`${desk.path}/threads/${threadId}`);
     const { body } = await approve(actionId);
-    expect([body.state, body.failure?._tag]).toEqual(['failed', 'ResourceNotFoundError']);
-    expect((await rowsIn(test)).deliveries).toBe(0);
+    expect([body.state, body.failure]).toEqual(['executed', null]);
+    expect(body.threadId).not.toBe(threadId);
+    expect((await rowsIn(test)).deliveries).toBe(1);
   });
 
   it('a draft that is proposed waits: no change, no send, no deletion, until it is decided', async () => {

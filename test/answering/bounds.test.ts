@@ -65,7 +65,7 @@ describe('a large proposal', () => {
     const path = `${desk.path}/actions/${taken.actionId}`;
     const shown = await world.api.get<ShownAction>(path);
     expect(JSON.stringify(shown.body).length).toBeLessThan(2_000);
-    expect(shown.body.content?.attachments).toEqual([{ filename: 'all.bin' }]);
+    expect(shown.body.content?.attachments).toMatchObject([{ filename: 'all.bin' }]);
     const person = await apiOf(world, { owner: 'person' });
     const approved = await person.post<MailboxAction & Problem>(`${path}/approve`, {});
     expect(approved.body.state).toBe('executed');

@@ -1,9 +1,10 @@
 // The commands of answering, as a person types them: a mail is taken in, answered, forwarded, waited for and
 // decided on, without a daemon.
+import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ReplyResult } from '../../src/answering/schema.ts';
 import { createKey } from '../../src/keys/keys.ts';
-import type { MailboxAction } from '../../src/mailbox-actions/schema.ts';
+import type { MailboxAction, ShownAction } from '../../src/mailbox-actions/schema.ts';
 import { type CliWorkspace, cliWorkspace, finished } from '../support/cli.ts';
 import { httpApi } from '../support/http-client.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -126,7 +127,31 @@ describe('svc threads reply and forward', () => {
   });
 });
 
-describe('svc mailboxes actions, approve, reject, activity', () => {
+describe('svc mailboxes actions, show, approve, reject, activity', () => {
+  it('show a proposal whole, and write its mail and its files', async () => {
+    const api = httpApi(test);
+    const constraints = { mailboxIds: [mailbox] };
+    const input = { role: 'developer', constraints, sendMode: 'approval', name: 'agent' } as const;
+    const { key } = await createKey(test.app, test.operator, input);
+    const attachments = [{ filename: 'note.txt', content: 'Zm9yIHlvdQ==' }];
+    const mail = { to: ['bo@example.com'], subject: 'News', text: 'Hello', attachments };
+    const url = `/v1/mailboxes/${mailbox}/messages`;
+    const { body } = await api.as(key ?? '').post<ReplyResult>(url, mail);
+    const show = ['mailboxes', 'actions', 'show', body.actionId ?? ''];
+    const { stdout } = await cli.run(show);
+    const fileDigest = `sha256:${hash('sha256', 'for you')}`;
+    for (const text of ['inbox@sandbox.test', 'bo@example.com', 'note.txt', fileDigest, 'Hello']) {
+      expect(stdout).toContain(text);
+    }
+    const action = await cli.json<ShownAction>(show);
+    const raw = await cli.run([...show, '--raw']);
+    expect(`sha256:${hash('sha256', raw.stdout)}`).toBe(action.digest);
+    expect((await cli.run([...show, '--attachment', '1'])).stdout).toBe('for you');
+    expect((await cli.run([...show, '--attachment', '2'])).code).toBe(3);
+    await cli.run(['mailboxes', 'reject', body.actionId ?? '']);
+    await api.close();
+  });
+
   it('decide on what a key proposed', async () => {
     const api = httpApi(test);
     const constraints = { mailboxIds: [mailbox] };
@@ -155,7 +180,12 @@ describe('svc mailboxes actions, approve, reject, activity', () => {
     expect([rejected.state, rejected.note]).toEqual(['rejected', 'not so']);
     expect(await cli.json(waiting)).toEqual({ items: [], nextCursor: null });
     const activity = await cli.json<{ actions: object }>(['mailboxes', 'activity']);
-    expect(activity.actions).toMatchObject({ byType: [{ type: 'reply', count: 2 }] });
+    expect(activity.actions).toMatchObject({
+      byType: [
+        { type: 'reply', count: 2 },
+        { type: 'sendMessage', count: 1 },
+      ],
+    });
     const bars = await cli.run(['mailboxes', 'activity']);
     expect(bars.stdout).toContain('2 reply');
     expect(bars.stdout.match(/^\d\d:00 {2}/gm)).toHaveLength(24);

@@ -5,7 +5,7 @@ import type { MailboxAction } from '../../src/mailbox-actions/schema.ts';
 import { eachApi } from '../support/each-app.ts';
 import type { HttpApi } from '../support/http-client.ts';
 import { stores } from '../support/test-app.ts';
-import { apiOf, config, type Desk, deskOf } from './world.ts';
+import { apiOf, config, type Desk, deskOf, rowsIn } from './world.ts';
 
 const hour = 3_600_000;
 
@@ -62,6 +62,20 @@ describe.each(stores)('programs on %s', (store) => {
     expect(approved.body.state).toBe('executed');
     // A person has seen it.
     expect((await desk.reply(id, { text: '8' }, agent)).body.status).toBe('sent');
+  });
+
+  it('get one proposal for one idempotency key, though it is frozen on the second try', async () => {
+    const id = await desk.arrive();
+    for (let i = 0; i < 5; i++) await desk.reply(id, { text: `${i}` }, agent);
+    const ask = () => desk.reply(id, { text: '6' }, agent, 'reply', 'sixth');
+    const answers = [...(await Promise.all([ask(), ask(), ask()])), await ask()];
+    expect(answers.map(({ body }) => body.status)).toEqual(Array(4).fill('proposed'));
+    expect(new Set(answers.map(({ body }) => body.actionId)).size).toBe(1);
+    expect((await rowsIn(test)).mailbox_proposals).toBe(1);
+    const { digest } = (
+      await person.get<MailboxAction>(`${desk.path}/actions/${answers[0]?.body.actionId}`)
+    ).body;
+    expect(digest).toMatch(/^sha256:[0-9a-f]{64}$/);
   });
 
   it('may go on after an hour, and at once when a person has written, from either side', async () => {

@@ -205,6 +205,7 @@ async function benchActivity(world: World): Promise<void> {
         ...{ actor_kind: 'key', actor_id: `key_${number % 7}`, actor_name: null, by_person: 0 },
         ...{ message_id: null, thread_id: null, summary: '{}', created_at, decided_at: null },
         ...{ decided_by: null, note: null, expires_at: null, failure: null },
+        ...{ digest: null, edited_digest: null, proposal_bytes: 0 },
       };
     });
     await insertActions(trx, made);

@@ -25,7 +25,13 @@ const changesNothing = [
   ...['tracking recheck', 'tracking show', 'warming show'],
   // It says on standard error that no daemon runs: test/cli/sendmail.test.ts.
   'sendmail',
-  ...['mailboxes actions', 'mailboxes activity', 'mailboxes events', 'mailboxes list'],
+  ...[
+    'mailboxes actions',
+    'mailboxes actions show',
+    'mailboxes activity',
+    'mailboxes events',
+    'mailboxes list',
+  ],
   'mailboxes show',
   // Its decisions are those of approve and reject: test/mailbox-actions/review.test.ts.
   'mailboxes review',
@@ -222,6 +228,7 @@ function proposalIn(mailboxId: string): string {
     ...{ threadId: null, inReplyToMessageId: null, draft: null, html: null },
     from: { email: 'desk@example.com', name: null },
     ...{ to: ['ada@example.org'], cc: [], bcc: [], subject: 'a', text: 'b', attachments: [] },
+    ...{ replyTo: [], inReplyTo: null, references: [] },
   };
   proposals += 1;
   const id = `act_${String(proposals).padStart(24, '0')}`;
@@ -229,13 +236,18 @@ function proposalIn(mailboxId: string): string {
     const key = db.prepare('select id from api_keys where is_active = 1').pluck().get();
     db.prepare(
       `insert into mailbox_actions (id, organization_id, mailbox_id, type, state, actor_kind, actor_id,
-          by_person, summary, created_at, expires_at)
-        select ?, organization_id, id, 'sendMessage', 'proposed', 'key', ?, 0, '{}', 0, 4e12
+          by_person, summary, created_at, expires_at, digest)
+        select ?, organization_id, id, 'sendMessage', 'proposed', 'key', ?, 0, '{}', 0, 4e12, 'sha256:0'
         from mailboxes where id = ?`,
     ).run(id, key, mailboxId);
     db.prepare('insert into mailbox_proposals (action_id, content) values (?, ?)').run(
       id,
       JSON.stringify(mail),
+    );
+    const mime = 'From: desk@example.com\r\n\r\nb\r\n';
+    db.prepare('insert into mailbox_proposal_parts (action_id, part, data) values (?, 0, ?)').run(
+      id,
+      Buffer.from(mime),
     );
   });
   return id;

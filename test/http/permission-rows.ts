@@ -411,6 +411,8 @@ const readsMailboxes: readonly CallerName[] = [...all, 'viewer'];
 const writesMailboxes: readonly CallerName[] = [...all, 'writer'];
 const deletesMailboxes: readonly CallerName[] = [...all, 'remover'];
 const sendsFromMailboxes: readonly CallerName[] = all;
+/** Addresses, status and catch-all. */
+const configuresMailboxes: readonly CallerName[] = all;
 const readsKeys: readonly CallerName[] = ['owner', 'admin', 'viewer', 'locksmith'];
 const writesKeys: readonly CallerName[] = ['owner', 'admin', 'writer', 'locksmith'];
 const deletesKeys: readonly CallerName[] = ['owner', 'admin', 'remover', 'locksmith'];
@@ -552,28 +554,28 @@ export const rows: Readonly<Record<string, Row>> = {
     may: writesMailboxes,
     gives: 200,
     on: 'mailbox',
-    body: (_own, serial) => ({ displayName: `renamed ${serial}` }),
+    body: (_own, serial) => ({ description: `changed ${serial}` }),
   },
   [`DELETE ${mailboxes}/{id}`]: {
-    may: deletesMailboxes,
+    may: configuresMailboxes,
     gives: 200,
     on: 'mailbox',
     spends: true,
   },
   [`POST ${mailboxes}/{id}/pause`]: {
-    may: writesMailboxes,
+    may: configuresMailboxes,
     gives: 200,
     on: 'mailbox',
     spends: true,
   },
   [`POST ${mailboxes}/{id}/resume`]: {
-    may: writesMailboxes,
+    may: configuresMailboxes,
     gives: 200,
     on: 'pausedMailbox',
     spends: true,
   },
   [`POST ${mailboxes}/{id}/addresses`]: {
-    may: writesMailboxes,
+    may: configuresMailboxes,
     gives: 201,
     on: 'mailbox',
     spends: true,
@@ -581,7 +583,7 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   // 409: it has no other.
   [`DELETE ${mailboxes}/{id}/addresses/{addressId}`]: {
-    may: writesMailboxes,
+    may: configuresMailboxes,
     gives: 409,
     on: 'mailbox',
     params: ({ mailboxAddress: addressId }) => ({ addressId }),
@@ -608,6 +610,18 @@ export const rows: Readonly<Record<string, Row>> = {
     gives: 200,
     on: 'proposingMailbox',
     params: (_own, id) => ({ actionId: proposals.get(id ?? '') ?? unknownAction }),
+  },
+  [`GET ${mailboxes}/{id}/actions/{actionId}/raw`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'proposingMailbox',
+    params: (_own, id) => ({ actionId: proposals.get(id ?? '') ?? unknownAction }),
+  },
+  [`GET ${mailboxes}/{id}/actions/{actionId}/attachments/{n}`]: {
+    may: readsMailboxes,
+    gives: 200,
+    on: 'proposingMailbox',
+    params: (_own, id) => ({ actionId: proposals.get(id ?? '') ?? unknownAction, n: '1' }),
   },
   // Of all these keys none is a person's.
   [`POST ${mailboxes}/{id}/actions/{actionId}/reject`]: {
@@ -777,13 +791,13 @@ export const rows: Readonly<Record<string, Row>> = {
     sameBody: ({ name }) => ({ name: `${name} agents` }),
   },
   [`POST ${catchAll}/enable`]: {
-    may: writesDomains,
+    may: configuresMailboxes,
     gives: 200,
     body: ({ shared }) => ({ domainId: shared.provenDomain, mailboxId: shared.mailbox }),
     foreignBody: ({ shared }) => ({ domainId: shared.provenDomain, mailboxId: shared.mailbox }),
   },
   [`POST ${catchAll}/disable`]: {
-    may: writesDomains,
+    may: configuresMailboxes,
     gives: 200,
     body: ({ shared }) => ({ domainId: shared.provenDomain }),
     foreignBody: ({ shared }) => ({ domainId: shared.provenDomain }),

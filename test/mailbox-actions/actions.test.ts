@@ -3,14 +3,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/api/route.ts';
 import { createKey } from '../../src/keys/keys.ts';
-import { expireActions, storeProposal } from '../../src/mailbox-actions/actions.ts';
+import { expireActions } from '../../src/mailbox-actions/actions.ts';
+import { storeProposal } from '../../src/mailbox-actions/proposals.ts';
 import type { MailboxAction, ShownAction } from '../../src/mailbox-actions/schema.ts';
 import { createMailbox, deleteMailbox } from '../../src/mailboxes/mailboxes.ts';
 import type { Mailbox } from '../../src/mailboxes/schema.ts';
 import { eachApi } from '../support/each-app.ts';
 import type { HttpApi } from '../support/http-client.ts';
 import { stores } from '../support/test-app.ts';
-import { act, callerOf, propose } from './fixtures.ts';
+import { act, callerOf, frozen, propose } from './fixtures.ts';
 
 interface List {
   items: MailboxAction[];
@@ -66,9 +67,21 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
       note: null,
       expiresAt: new Date(test.clock.now() + 7 * day).toISOString(),
       failure: null,
+      digest: 'sha256:0',
+      editedDigest: null,
     });
     const { body } = await api.get<ShownAction>(path(`/${made.id}`));
-    const content = { text: 'Hello Ada', html: null, attachments: [] };
+    const content = {
+      from: { email: 'nobody@elsewhere.example', name: null },
+      ...{ replyTo: [], to: ['ada@example.com'], cc: [], bcc: [], subject: 'Re: hello' },
+      ...{ text: 'Hello Ada', html: null },
+      attachments: [
+        {
+          ...{ n: 1, filename: 'a.txt', contentType: 'text/plain' },
+          ...{ size: 5, digest: 'sha256:1' },
+        },
+      ],
+    };
     expect(body).toEqual({ ...made, content });
     expect((await events()).at(-1)).toMatchObject({ type: 'mailbox.action.proposed', data: made });
   });
@@ -150,7 +163,7 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
     const { app, operator } = test;
     expect(await act(app, operator, mailbox.id)).toBeNull();
     const about = { mailboxId: mailbox.id, type: 'reply', threadId: null, summary: {} } as const;
-    const asked = app.store.write((trx) => storeProposal(app, trx, operator, about, '{}'));
+    const asked = app.store.write((trx) => storeProposal(app, trx, operator, about, frozen));
     await expect(asked).rejects.toMatchObject({ status: 403 });
     expect((await list()).items).toEqual([]);
   });
@@ -164,7 +177,7 @@ describe.each(stores)('actions of a mailbox on %s', (store) => {
           trx,
           agent,
           { mailboxId: mailbox.id, type: 'reply', threadId: null, summary: {} },
-          '{}',
+          frozen,
         ),
       );
       return reviewExpectedAt - test.clock.now();

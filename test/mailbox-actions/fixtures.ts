@@ -1,10 +1,13 @@
 // Proposals in a mailbox, as the key of a program makes them.
+
+import type { FrozenMail } from '../../src/answering/frozen.ts';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import type { CreateKey } from '../../src/keys/schema.ts';
-import { storeAction, storeProposal } from '../../src/mailbox-actions/actions.ts';
+import { storeAction } from '../../src/mailbox-actions/actions.ts';
+import { type FrozenBytes, storeProposal } from '../../src/mailbox-actions/proposals.ts';
 import type { ActionType, MailboxAction } from '../../src/mailbox-actions/schema.ts';
 
 /** Who asks with a new key. */
@@ -21,7 +24,7 @@ const summary = {
   bcc: [],
   subject: 'Re: hello',
   preview: 'Hello Ada',
-  attachments: 0,
+  attachments: 1,
 };
 
 /** The key of a program that only proposes, in one mailbox. */
@@ -31,8 +34,13 @@ export function agentOf(app: App, operator: Caller, mailboxId: string): Promise<
   return callerOf(app, operator, input);
 }
 
+const file = {
+  ...{ n: 1, filename: 'a.txt', contentType: 'text/plain', contentId: null },
+  ...{ size: 5, digest: 'sha256:1' },
+};
+
 /** It may not go: nobody may send from there. */
-const mail = {
+const mail: FrozenMail = {
   type: 'reply',
   threadId: null,
   inReplyToMessageId: null,
@@ -44,19 +52,26 @@ const mail = {
   subject: 'Re: hello',
   text: 'Hello Ada',
   html: null,
-  attachments: [],
+  attachments: [file],
+  replyTo: [],
+  inReplyTo: null,
+  references: [],
+};
+
+const mime = Buffer.from('From: nobody@elsewhere.example\r\n\r\nHello Ada\r\n');
+
+/** A mail as it is proposed. */
+export const frozen: FrozenBytes = {
+  mail,
+  digest: 'sha256:0',
+  mime,
+  files: [Buffer.from('a.txt')],
 };
 
 /** A proposal whose content would send nothing. */
 export async function propose(app: App, mailboxId: string, by: Caller): Promise<MailboxAction> {
   const proposal = await app.store.write((trx) =>
-    storeProposal(
-      app,
-      trx,
-      by,
-      { mailboxId, type: 'reply', threadId: null, summary },
-      JSON.stringify(mail),
-    ),
+    storeProposal(app, trx, by, { mailboxId, type: 'reply', threadId: null, summary }, frozen),
   );
   return proposal.action;
 }

@@ -158,13 +158,16 @@ describe('a review', () => {
       'We look into it.',
       keyId,
       'a reply, proposed 20',
+      '\nfrom',
       'cy@example.com',
       'dan@example.com',
       'Re: Where is it?',
+      'sha256:',
       'It left today.',
     ].map((text) => shown.indexOf(text));
     expect(places).not.toContain(-1);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(shown).toMatch(new RegExp(`^from +The desk <${desk.address}>$`, 'm'));
     expect(shown).not.toContain('Edited');
   });
 
@@ -542,6 +545,6 @@ describe('what others do meanwhile', () => {
     for (let i = 0; i < 2; i++) await api.delete(`${desk.path}/threads/${threadId}`);
     const { shown } = await review({ answers: ['approve'] });
     expect(shown).toContain('Thank you');
-    expect(shown).toContain('It was not sent:');
+    expect(shown).toContain('Sent as msg_');
   });
 });

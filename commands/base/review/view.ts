@@ -54,17 +54,26 @@ export function proposalShown(
   edited: ProposedMail,
 ): string {
   const { to, cc, bcc, subject, text, html } = edited;
+  const { from, replyTo, attachments = [] } = action.content ?? {};
   const head = {
     who: `${inWords(action.actor.displayName)} (${action.actor.id})`,
     what: `${verbs[action.type] ?? action.type}, proposed ${action.createdAt}`,
-    ...{ to, cc, bcc, subject },
-    attached: action.content?.attachments.map(({ filename }) => filename),
+    from: from && (from.name === null ? from.email : `${from.name} <${from.email}>`),
+    ...{ replyTo, to, cc, bcc, subject },
+    attached: attachments.map(
+      ({ n, filename, contentType, size, digest }) =>
+        `${n}: ${filename} (${contentType}, ${size} bytes, ${digest})`,
+    ),
+    digest: action.digest,
   };
   const more = 'more: e opens the whole of it';
   const parts = [card(head, Object.keys(head)), shownText(wordsOf(edited), shownOfIt, more)];
   const htmlText = html === null ? '' : textOfHtml(html);
   if (text !== null && html !== null && !sameWords(text, htmlText)) {
     parts.push(`Its HTML reads:\n\n${shownText(htmlText, shownOfIt, more)}`);
+  }
+  if (attachments.length > 0) {
+    parts.push(`Save a file: svc mailboxes actions show ${action.id} --attachment N`);
   }
   const changes = changesIn(proposed, edited).map((line) => `  ${plainText(line)}`);
   if (changes.length > 0) parts.push([emphasize('Edited:'), ...changes].join('\n'));

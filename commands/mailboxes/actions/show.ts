@@ -1,0 +1,77 @@
+// `svc mailboxes actions show`. What a proposal holds: src/mailbox-actions/proposals.ts.
+import { Flags } from '@oclif/core';
+import type { ShownAction } from '../../../src/mailbox-actions/schema.ts';
+import { actionArgs, actionCard, callOnAction } from '../../base/action.ts';
+import { BaseCommand } from '../../base/command.ts';
+import { print, writeBytes } from '../../base/output.ts';
+
+const fileColumns = ['n', 'filename', 'contentType', 'size', 'digest'];
+
+export default class MailboxesActionsShow extends BaseCommand {
+  static override summary = 'Show an action, and the whole mail that a proposal would send';
+
+  static override description =
+    '--raw and --attachment write bytes as they are, for a file or another program, while the proposal ' +
+    'waits. The SHA-256 of the raw mail is its digest.';
+
+  static override examples = [
+    {
+      description: 'Who would send what to whom',
+      command: 'svc mailboxes actions show act_06dq2k0qz8h3v5m1r9t4w7xy',
+    },
+    {
+      description: 'The mail as it would go, but for Date, Message-ID and signature',
+      command: 'svc mailboxes actions show act_06dq2k0qz8h3v5m1r9t4w7xy --raw > mail.eml',
+    },
+    {
+      description: 'The first file that is attached to it',
+      command: 'svc mailboxes actions show act_06dq2k0qz8h3v5m1r9t4w7xy --attachment 1 > offer.pdf',
+    },
+  ];
+
+  static override args = actionArgs;
+
+  static override flags = {
+    raw: Flags.boolean({
+      description: 'Write the mail of a proposal (RFC 5322)',
+      exclusive: ['attachment', 'json'],
+    }),
+    attachment: Flags.integer({
+      description: 'Write this attachment, counted from 1',
+      helpValue: 'N',
+      min: 1,
+      exclusive: ['json'],
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(MailboxesActionsShow);
+    const { raw, attachment } = flags;
+    if (raw || attachment !== undefined) {
+      const file =
+        attachment === undefined
+          ? await callOnAction(flags, args.action, async () => (await loadRoutes()).raw)
+          : await callOnAction(flags, args.action, async () => (await loadRoutes()).attachment, {
+              params: { n: String(attachment) },
+            });
+      return writeBytes(file.bytes);
+    }
+    const action = await callOnAction(flags, args.action, async () => (await loadRoutes()).get);
+    await print(flags, action, () => viewOf(action));
+  }
+}
+
+async function loadRoutes() {
+  return (await import('../../../src/mailbox-actions/routes.ts')).mailboxActionRoutes;
+}
+
+async function viewOf(action: ShownAction): Promise<string> {
+  const { card, plainText, table } = await import('../../base/format.ts');
+  const { content } = action;
+  const parts = [card(action, actionCard)];
+  if (content && content.attachments.length > 0) {
+    parts.push(table(content.attachments, fileColumns));
+  }
+  if (content) parts.push(plainText(content.text ?? content.html ?? ''));
+  return parts.join('\n\n');
+}

@@ -1,0 +1,166 @@
+// A mail that a person decides on. It is composed once, when it is proposed or when its approver edits it, and
+// goes as these bytes: nothing that changes meanwhile changes it. What may have become forbidden is asked again
+// at the approval (approve.ts).
+import { hash } from 'node:crypto';
+import type { Caller } from '../api/route.ts';
+import type { App } from '../app.ts';
+import { MalformedRequestError } from '../errors.ts';
+import { beyondSenders } from '../keys/constraints.ts';
+import type { FrozenBytes, ProposedFile, ProposedMail } from '../mailbox-actions/proposals.ts';
+import { findHostedSender } from '../mailboxes/addresses.ts';
+import { findMessageRows } from '../messages/queries.ts';
+import { compose } from '../mime/composer.ts';
+import { parseLimits } from '../mime/parse/parsed-mail.ts';
+import { cutRawMail, joinRawMail } from '../mime/raw-mail.ts';
+import { foldAddress } from '../net/address.ts';
+import { resolveSender } from '../senders/resolve.ts';
+import { digestedContent, type SendContent } from '../sending/content.ts';
+import { referencesTo } from '../sending/draft.ts';
+import { type Addressed, type Mail, siftRecipients } from './mail.ts';
+
+/** The description of a frozen mail, without its bytes. */
+export interface FrozenMail extends Omit<Mail, 'attachments'>, ProposedMail {
+  inReplyTo: string | null;
+  references: string[];
+}
+
+export type Frozen = FrozenBytes<FrozenMail>;
+
+/** A mail before it is composed; its files come beside it. */
+export type Unfrozen = Omit<FrozenMail, 'attachments'>;
+
+function sha256(bytes: Buffer): string {
+  return `sha256:${hash('sha256', bytes, 'hex')}`;
+}
+
+/** Removes repeated addresses over all lists: the first mention stays. */
+function distinct({ to, cc, bcc }: Addressed): Addressed {
+  const taken = new Set<string>();
+  const left = (list: readonly string[]) =>
+    list.filter((address) => taken.size < taken.add(foldAddress(address)).size);
+  return { to: left(to), cc: left(cc), bcc: left(bcc) };
+}
+
+/**
+ * Freezes a mail as its key proposes it, with its decoded files, to the recipients that may get it; null
+ * where none may.
+ * @throws ForbiddenError for a From that may not send; ConflictError where its mailbox is paused;
+ * MalformedRequestError (413) for a mail that is too large to be read back.
+ */
+export async function freeze(
+  app: App,
+  caller: Caller,
+  mail: Mail,
+  attachments: SendContent['attachments'],
+): Promise<Frozen | null> {
+  const { db } = app.store;
+  const { organizationId } = caller;
+  const [sifted] = await siftRecipients(db, [{ organizationId, mail }]);
+  if (!sifted || sifted.isEmpty) return null;
+  const sender = await resolveSender(db, organizationId, mail.from, findHostedSender);
+  const refused = beyondSenders(caller, sender.email);
+  if (refused) throw refused;
+  const references = await referencesOf(app, caller, mail);
+  const { attachments: _, ...rest } = mail;
+  const { to, cc, bcc } = sifted;
+  const unfrozen: Unfrozen = {
+    ...rest,
+    ...{ to, cc, bcc },
+    from: { email: sender.email, name: sender.name },
+    replyTo: sender.replyToEmails ?? [],
+    inReplyTo: references.at(-1) ?? null,
+    references,
+  };
+  return composed(app, organizationId, unfrozen, attachments);
+}
+
+async function referencesOf(
+  { store: { db } }: App,
+  { organizationId }: Caller,
+  { inReplyToMessageId }: Mail,
+): Promise<string[]> {
+  if (inReplyToMessageId === null) return [];
+  const [parent] = await findMessageRows(db, [inReplyToMessageId]);
+  return parent?.organization_id === organizationId ? referencesTo(parent) : [];
+}
+
+/** Composes a mail for good. @throws MalformedRequestError (413). */
+export async function composed(
+  app: App,
+  organizationId: string,
+  unfrozen: Unfrozen,
+  attachments: SendContent['attachments'],
+): Promise<Frozen> {
+  const { html, text } = writtenContent(organizationId, unfrozen, attachments);
+  const recipients = distinct(unfrozen);
+  const mailboxes = (emails: readonly string[]) => emails.map((email) => ({ email, name: null }));
+  const { from, replyTo, subject, inReplyTo, references } = unfrozen;
+  const { header, body } = await compose({
+    ...{ from, replyTo, subject, html, text, inReplyTo, references },
+    to: mailboxes(recipients.to),
+    cc: mailboxes(recipients.cc),
+    attachments: attachments.map(({ data: content, ...file }) => ({ ...file, content })),
+    headers: [],
+    priority: null,
+    boundarySeed: app.newId('content'),
+    // Taken out below: they are made when it is sent.
+    messageIdHeader: '<frozen@invalid>',
+    date: 0,
+  });
+  const isMadeAtSending = (name: string) => name === 'message-id' || name === 'date';
+  const mime = joinRawMail({ ...cutRawMail(header, isMadeAtSending), body }, []);
+  if (mime.length > parseLimits.mailBytes) {
+    throw new MalformedRequestError(`The mail is larger than ${parseLimits.mailBytes} bytes`, 413);
+  }
+  const described = attachments.map(
+    ({ data, ...file }, index): ProposedFile => ({
+      ...{ n: index + 1, ...file, size: data.length, digest: sha256(data) },
+    }),
+  );
+  return {
+    mail: { ...unfrozen, ...recipients, attachments: described },
+    digest: sha256(mime),
+    mime,
+    files: attachments.map(({ data }) => data),
+  };
+}
+
+/** The texts as `payloadOf` sends them: HTML alone gets a text, a mail of files alone an empty one. */
+function writtenContent(
+  organizationId: string,
+  { html, text }: Pick<Mail, 'html' | 'text'>,
+  attachments: SendContent['attachments'],
+): SendContent {
+  const words = text || (html ? null : '');
+  return digestedContent(organizationId, { html: html || null, text: words, attachments });
+}
+
+/** The files of a frozen mail, with their bytes. */
+export function filesOf({ mail, files }: Frozen): SendContent['attachments'] {
+  return mail.attachments.map(({ filename, contentType, contentId }, index) => {
+    const data = files[index];
+    if (!data) throw new Error(`the bytes of ${filename} are missing`);
+    return { filename, contentType, contentId, data };
+  });
+}
+
+/** The content of the send: the MIME goes out, texts and files are there to be shown and searched. */
+export function frozenContent(organizationId: string, frozen: Frozen): SendContent {
+  const { mail, mime } = frozen;
+  const { subject, from, replyTo, inReplyTo, references } = mail;
+  return {
+    ...writtenContent(organizationId, mail, filesOf(frozen)),
+    raw: {
+      via: 'api',
+      user: null,
+      mail: cutRawMail(mime, () => false),
+      messageIdHeader: null,
+      hasDate: false,
+      summary: {
+        ...{ subject, from, inReplyTo, references },
+        replyTo: replyTo.map((email) => ({ email, name: null })),
+        priority: null,
+      },
+    },
+  };
+}

@@ -1,0 +1,183 @@
+// Proposals: mails that wait in a mailbox for the decision of a person. Each is stored whole and is never
+// changed: what it holds is what goes. Its bytes are read one mail or one file at a time, never by a list.
+import type { Caller, FileAnswer } from '../api/route.ts';
+import type { App } from '../app.ts';
+import {
+  ForbiddenError,
+  MalformedRequestError,
+  RateLimitedError,
+  ResourceNotFoundError,
+} from '../errors.ts';
+import { record, told } from '../events/record.ts';
+import { type Db, fromJson } from '../store/db.ts';
+import { type ActionOf, getActionRow, presentAction, rowOf } from './actions.ts';
+import { mailboxActionProposed } from './events.ts';
+import { findProposal, findProposalPart, insertProposal } from './proposal-queries.ts';
+import { type ActionRow, countOpen, insertActions, selectDecisionTimes } from './queries.ts';
+import type { MailboxAction, ShownAction } from './schema.ts';
+
+const keptMs = 7 * 24 * 3_600_000;
+const mostOpen = 100;
+const mostOpenBytes = 2 ** 30;
+const decisionsAsked = 50;
+const fewestDecisions = 5;
+const reviewMs = 24 * 3_600_000;
+
+/** The content of a proposal, as a person reads it, with the content ids of its files. */
+export interface ProposedMail extends NonNullable<ShownAction['content']> {
+  attachments: ProposedFile[];
+}
+
+/** An attachment of a proposed mail; its bytes are the part `n`. */
+export interface ProposedFile {
+  n: number;
+  filename: string;
+  contentType: string;
+  contentId: string | null;
+  size: number;
+  digest: string;
+}
+
+/** A mail that never changes again. */
+export interface FrozenBytes<Content extends ProposedMail = ProposedMail> {
+  mail: Content;
+  /** SHA-256 of `mime`: `sha256:` and hexadecimal digits. */
+  digest: string;
+  /** The whole mail without the fields that are made at sending. */
+  mime: Buffer;
+  /** Bytes of the attachments, in their order. */
+  files: Buffer[];
+}
+
+/** A proposal as it waits. */
+export interface Proposal {
+  action: MailboxAction;
+  /** Ms since 1970. */
+  reviewExpectedAt: number;
+}
+
+/**
+ * Has a person decide on a mail; the mailbox is locked by the caller.
+ * @throws RateLimitedError where 100 wait already; MalformedRequestError (413) where those that wait are
+ * too large with it; ForbiddenError for the operator.
+ */
+export async function storeProposal(
+  app: App,
+  trx: Db,
+  caller: Caller,
+  action: Omit<ActionOf, 'messageId'>,
+  { mail, digest, mime, files }: FrozenBytes,
+): Promise<Proposal> {
+  if (caller.keyId === null) throw new ForbiddenError('Only a key proposes');
+  const now = app.clock.now();
+  const content = JSON.stringify(mail);
+  const parts = [mime, ...files];
+  const bytes = parts.reduce((sum, { length }) => sum + length, Buffer.byteLength(content));
+  await requireRoom(trx, action.mailboxId, bytes, now);
+  const row: ActionRow = {
+    ...rowOf(app, caller, caller.keyId, { ...action, messageId: null }),
+    state: 'proposed',
+    expires_at: now + keptMs,
+    digest,
+    proposal_bytes: bytes,
+  };
+  await insertActions(trx, [row]);
+  await insertProposal(trx, row.id, content, parts);
+  const shown = presentAction(row);
+  const event = told(mailboxActionProposed, shown);
+  await record(app, trx, caller, { subject: row.mailbox_id, event });
+  const reviewExpectedAt = now + (await expectedReviewMs(trx, row.mailbox_id));
+  return { action: shown, reviewExpectedAt };
+}
+
+async function requireRoom(trx: Db, mailboxId: string, bytes: number, now: number): Promise<void> {
+  const open = await countOpen(trx, mailboxId);
+  if (open.count >= mostOpen) {
+    const waitMs = Math.max(1_000, (open.firstExpiry ?? now) - now);
+    throw new RateLimitedError('proposeAction', Math.ceil(waitMs / 1_000));
+  }
+  if (open.bytes + bytes <= mostOpenBytes) return;
+  const text = `The proposals of ${mailboxId} would take more than ${mostOpenBytes} bytes`;
+  throw new MalformedRequestError(`${text}: decide on some (svc mailboxes review)`, 413);
+}
+
+/** The median of the last decisions; a day where there are few. */
+async function expectedReviewMs(trx: Db, mailboxId: string): Promise<number> {
+  const times = await selectDecisionTimes(trx, mailboxId, decisionsAsked);
+  if (times.length < fewestDecisions) return reviewMs;
+  const sorted = times.sort((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? reviewMs;
+  const lower = sorted[Math.floor((sorted.length - 1) / 2)] ?? reviewMs;
+  return Math.round((lower + upper) / 2);
+}
+
+/** The path of an action. */
+export interface ActionPlace {
+  mailboxId: string;
+  actionId: string;
+}
+
+/** An action with what it would send. @throws ResourceNotFoundError. */
+export async function getAction(
+  { store: { db } }: App,
+  { organizationId }: Caller,
+  { mailboxId, actionId }: ActionPlace,
+): Promise<ShownAction> {
+  const row = await getActionRow(db, organizationId, mailboxId, actionId);
+  const mail = fromJson<ProposedMail>((await findProposal(db, actionId)) ?? null);
+  return { ...presentAction(row), content: mail && shownMail(mail) };
+}
+
+function shownMail(mail: ProposedMail): NonNullable<ShownAction['content']> {
+  const { from, replyTo, to, cc, bcc, subject, text, html } = mail;
+  const attachments = mail.attachments.map(({ contentId: _, ...file }) => file);
+  return { from, replyTo, to, cc, bcc, subject, text, html, attachments };
+}
+
+/**
+ * The mail of a proposal, all of it; null once it is decided. Its organization is asked first.
+ * @throws ResourceNotFoundError.
+ */
+export async function readFrozen<Content extends ProposedMail>(
+  { store: { db } }: App,
+  { organizationId }: Caller,
+  { mailboxId, actionId }: ActionPlace,
+): Promise<FrozenBytes<Content> | null> {
+  const { digest } = await getActionRow(db, organizationId, mailboxId, actionId);
+  const mail = fromJson<Content>((await findProposal(db, actionId)) ?? null);
+  const mime = await findProposalPart(db, actionId, 0);
+  if (!mail || !mime || digest === null) return null;
+  const files: Buffer[] = [];
+  for (const { n } of mail.attachments) {
+    const data = await findProposalPart(db, actionId, n);
+    if (!data) return null;
+    files.push(data);
+  }
+  return { mail, digest, mime, files };
+}
+
+/** The MIME of a proposal, whose SHA-256 is its digest. @throws ResourceNotFoundError. */
+export async function readProposedMime(
+  { store: { db } }: App,
+  { organizationId }: Caller,
+  { mailboxId, actionId }: ActionPlace,
+): Promise<FileAnswer> {
+  await getActionRow(db, organizationId, mailboxId, actionId);
+  const bytes = await findProposalPart(db, actionId, 0);
+  if (!bytes) throw new ResourceNotFoundError('proposal', actionId);
+  return { contentType: 'message/rfc822', filename: `${actionId}.eml`, bytes, isMail: true };
+}
+
+/** An attachment of a proposal, counted from 1. @throws ResourceNotFoundError. */
+export async function readProposedFile(
+  { store: { db } }: App,
+  { organizationId }: Caller,
+  { mailboxId, actionId, n }: ActionPlace & { n: number },
+): Promise<FileAnswer> {
+  await getActionRow(db, organizationId, mailboxId, actionId);
+  const mail = fromJson<ProposedMail>((await findProposal(db, actionId)) ?? null);
+  const file = mail?.attachments.find((one) => one.n === n);
+  const bytes = file && (await findProposalPart(db, actionId, n));
+  if (!bytes) throw new ResourceNotFoundError('attachment', String(n));
+  return { contentType: file.contentType, filename: file.filename, bytes };
+}
