@@ -3,7 +3,12 @@
 import { type Page, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { findDeliveries, findLeavable, lockDeliveriesOf } from '../deliveries/queries.ts';
+import {
+  findDeliveries,
+  findLeavable,
+  findListedDeliveries,
+  lockDeliveriesOf,
+} from '../deliveries/queries.ts';
 import { ResourceNotFoundError } from '../errors.ts';
 import { deleteEventRows, listEventRows } from '../events/queries.ts';
 import { record } from '../events/record.ts';
@@ -46,7 +51,7 @@ async function withParts(db: Db, rows: readonly MessageRow[]): Promise<Message[]
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
   const recipients = grouped(await findRecipients(db, ids));
-  const deliveries = grouped(await findDeliveries(db, ids));
+  const deliveries = grouped(await findListedDeliveries(db, ids));
   return rows.map((row) =>
     presentMessage(row, recipients.get(row.id) ?? [], deliveries.get(row.id) ?? []),
   );
