@@ -7,6 +7,7 @@ import {
   UnreachableError,
   ValidationError,
 } from '../../src/errors.ts';
+import { jsonText } from './json-text.ts';
 
 /** The command line itself is wrong: exit code 2. */
 export class UsageError extends Error {}
@@ -95,6 +96,6 @@ function wantsJson(argv: readonly string[]): boolean {
 
 /** What to write to standard error: one flat JSON object with `--json`, else text. */
 export function describeError(error: unknown, argv: readonly string[]): string {
-  if (wantsJson(argv)) return JSON.stringify(errorObject(error), null, 2);
+  if (wantsJson(argv)) return jsonText(errorObject(error), 2, process.stderr);
   return `svc: ${errorText(error)}`;
 }

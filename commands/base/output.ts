@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { CommonFlags } from './command.ts';
 import { UsageError } from './failure.ts';
+import { jsonText } from './json-text.ts';
 
 /** Text for people, made only when it is wanted. */
 export type View = () => string | Promise<string>;
@@ -36,12 +37,14 @@ export function writeWarning(text: string): void {
 /** What Ctrl-C leaves behind, on standard error; `more` is for programs. */
 export function writeInterrupted(flags: CommonFlags, message: string, more: object): void {
   const error = { _tag: 'InterruptedError', message, ...more };
-  process.stderr.write(flags.json ? `${JSON.stringify(error, null, 2)}\n` : `\nsvc: ${message}\n`);
+  process.stderr.write(
+    flags.json ? `${jsonText(error, 2, process.stderr)}\n` : `\nsvc: ${message}\n`,
+  );
 }
 
 /** Prints the object of the API, or what `view` makes of it. */
 export async function print(flags: CommonFlags, value: unknown, view: View): Promise<void> {
-  writeLine(flags.json ? JSON.stringify(value, null, 2) : await view());
+  writeLine(flags.json ? jsonText(value) : await view());
 }
 
 /** Prints one resource: a card of `fields` (dotted paths), then `note`. */

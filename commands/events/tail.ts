@@ -3,6 +3,7 @@ import { Flags } from '@oclif/core';
 import type { LogItem, TailLog } from '../../src/events/schema.ts';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';
+import { jsonText } from '../base/json-text.ts';
 import { writeLine } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 import { timeFrom } from '../base/since.ts';
@@ -57,7 +58,7 @@ export default class EventsTail extends BaseCommand {
       const wanted = parseParts({ query }).query as TailLog;
       const from = wanted.since === undefined ? undefined : Date.parse(wanted.since);
       await tailLog(app, organizationId, { ...wanted, since: from }, (item) =>
-        writeLine(flags.json ? JSON.stringify(item) : lineOf(item)),
+        writeLine(flags.json ? jsonText(item, 0) : lineOf(item)),
       );
     });
   }

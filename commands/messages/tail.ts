@@ -2,6 +2,7 @@
 import { Flags } from '@oclif/core';
 import type { LogItem } from '../../src/events/schema.ts';
 import { BaseCommand } from '../base/command.ts';
+import { jsonText } from '../base/json-text.ts';
 import { writeLine } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 import { timeFrom } from '../base/since.ts';
@@ -67,7 +68,7 @@ export default class MessagesTail extends BaseCommand {
       await tailLog(app, organizationId, { since: from }, (item) => {
         const message = begun(item);
         if (!message || (flags.direction ?? message.direction) !== message.direction) return;
-        writeLine(flags.json ? JSON.stringify(item.data) : lineOf(item.timestamp, message));
+        writeLine(flags.json ? jsonText(item.data, 0) : lineOf(item.timestamp, message));
       });
     });
   }

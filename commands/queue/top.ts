@@ -1,5 +1,6 @@
 // `svc queue top`. What daemons report: src/queue/lanes/lane-report.ts.
 import type { QueueSnapshot } from '../../src/queue/lanes/lane-report.ts';
+import { jsonText } from '../base/json-text.ts';
 import { writeLine } from '../base/output.ts';
 import { countsLine, QueueCommand, shortened, withQueue } from '../base/queue.ts';
 import { liveScreen } from '../base/screen.ts';
@@ -55,7 +56,7 @@ export default class QueueTop extends QueueCommand {
     const { flags } = await this.parse(QueueTop);
     await withQueue(flags, async ({ app }) => {
       const { queueSnapshot } = await import('../../src/queue/lanes/lane-report.ts');
-      if (flags.json) writeLine(JSON.stringify(await queueSnapshot(app), null, 2));
+      if (flags.json) writeLine(jsonText(await queueSnapshot(app)));
       else if (!process.stdout.isTTY) writeLine(await snapshotText(await queueSnapshot(app)));
       else
         await liveScreen(async () => `${await snapshotText(await queueSnapshot(app))}\n\nq leaves`);

@@ -2,6 +2,7 @@
 import { Flags } from '@oclif/core';
 import type { Heard } from '../../src/webhooks/listen.ts';
 import { BaseCommand } from '../base/command.ts';
+import { jsonText } from '../base/json-text.ts';
 import { keptAlive } from '../base/keep-alive.ts';
 import { writeLine } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
@@ -64,9 +65,7 @@ export default class WebhooksListen extends BaseCommand {
         signal: stopping.signal,
       };
       await keptAlive(() =>
-        listen(app, options, (heard) =>
-          writeLine(flags.json ? JSON.stringify(heard) : lineOf(heard)),
-        ),
+        listen(app, options, (heard) => writeLine(flags.json ? jsonText(heard, 0) : lineOf(heard))),
       );
     });
   }

@@ -2,12 +2,13 @@
 // beside it. Each transaction is whole; running the same import again changes nothing more, and goes on
 // where one was cut off. What a row says is import-rows.ts, whom it names import-known.ts, what becomes of it
 // import-merge.ts, and in which order rows are written import-window.ts.
+import { allows } from '../api/permission.ts';
 import type { Caller, StreamedBody } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { amendAudit } from '../audit/audit.ts';
 import { newBlockRow } from '../blocks/blocks.ts';
 import { type BlockRow, findActiveBlocks, insertBlocks } from '../blocks/queries.ts';
-import { ValidationError } from '../errors.ts';
+import { ForbiddenError, ValidationError } from '../errors.ts';
 import { record, told } from '../events/record.ts';
 import { textSet } from '../files/text-set.ts';
 import { foldAddress, parseAddress } from '../net/address.ts';
@@ -32,8 +33,22 @@ export interface ImportOptions {
   onBatch?: (report: ImportReport) => void;
 }
 
-/** What rows of a batch ask to be blocked, one for each address, in the order of locks. */
+/** @throws ForbiddenError for a key that may not make the block that a row asks for. */
+function checkMayBlock({ permissions }: Caller, batch: readonly Candidate[]): void {
+  if (allows(permissions, 'blocks:write')) return;
+  const asking = batch.find(({ reason }) => reason !== null);
+  if (!asking) return;
+  throw new ForbiddenError(
+    `This key lacks the permission blocks:write, which row ${asking.row} needs: it blocks its address. Leave such rows out, or use another key`,
+  );
+}
+
+/**
+ * What rows of a batch ask to be blocked, one for each address, in the order of locks.
+ * @throws ForbiddenError as `checkMayBlock` does.
+ */
 function blocksOf(app: App, caller: Caller, batch: readonly Candidate[], merged: Merged) {
+  checkMayBlock(caller, batch);
   const rows = new Map<string, BlockRow>();
   for (const [at, { reason }] of batch.entries()) {
     const address = merged.addresses[at];
@@ -184,7 +199,8 @@ async function takeWindow(
 /**
  * Reads `source` and makes or changes a contact for each of its rows; with `dryRun` tells what it would.
  * A row that cannot be taken is reported with its number and stops nothing.
- * @throws ValidationError for a file that cannot be read on; what was done before stays.
+ * @throws ValidationError for a file that cannot be read on, ForbiddenError for a row with a block that the key
+ * may not make; what was done before stays.
  */
 export async function importContacts(
   app: App,
@@ -210,10 +226,12 @@ export async function importContacts(
 
 /** What went wrong, and what had been done by then. */
 function withProgress(error: unknown, { dryRun, created, updated }: ImportReport): unknown {
-  if (dryRun || created + updated === 0 || !(error instanceof ValidationError)) return error;
+  if (dryRun || created + updated === 0) return error;
+  const done = `${created} contacts before it were made and ${updated} changed`;
+  if (error instanceof ForbiddenError) return new ForbiddenError(`${error.message}. ${done}`);
+  if (!(error instanceof ValidationError)) return error;
   return new ValidationError(
-    `${error.message}. ${created} contacts before it were made and ${updated} changed; ` +
-      'importing the corrected file does the rest',
+    `${error.message}. ${done}; importing the corrected file does the rest`,
   );
 }
 

@@ -42,7 +42,7 @@ export const contactRoutes = {
       'CSV with a header, or JSON Lines; the exports of Mailchimp, SendGrid, Resend and listmonk are ' +
       'known by their headers. A row changes the contact that has its address or its `externalId`, or ' +
       'makes one; what it leaves empty stays, and tags are added. Whoever has unsubscribed there gets ' +
-      'a block. The same file again changes nothing.',
+      'a block, for which the key needs `blocks:write` too. The same file again changes nothing.',
     status: 200,
     query: importQuery,
     takes: { types: [csv, ndjson], mostBytes: mostImportBytes },

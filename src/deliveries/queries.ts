@@ -149,6 +149,53 @@ export function findDeliveries(db: Db, messageIds: readonly string[]): Promise<D
   return selectDeliveries(db, { ids: idList(db, messageIds) });
 }
 
+const columnsButAttempts = deliveryColumns.filter((column) => column !== 'attempts');
+
+/** A delivery before its attempts are read: `bytes` is their size. */
+type Bare = Omit<DeliveryRow, 'attempts'> & { bytes: number | null };
+
+const selectBare = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('deliveries')
+    .select(columnsButAttempts)
+    .select(sql<number | null>`octet_length(attempts)`.as('bytes'))
+    .where(isOneOf(db, 'message_id', parameter('ids')))
+    .orderBy('id')
+    .$castTo<Bare>(),
+);
+
+const selectAttempts = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('deliveries')
+    .select(['id', 'attempts'])
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+/** Histories of the attempts of one list: those of 100 messages may be 550 MB. */
+const mostAttemptBytes = 8_388_608;
+
+/** The newest deliveries whose attempts fit a list together. */
+function idsWithAttempts(rows: readonly Bare[]): string[] {
+  let left = mostAttemptBytes;
+  return rows.toReversed().flatMap(({ id, bytes }) => {
+    if (bytes === null) return [];
+    left -= bytes;
+    return left < 0 ? [] : [id];
+  });
+}
+
+/** Finds the deliveries of the messages of a list; beyond 8 MB of attempts the older ones are without theirs. */
+export async function findListedDeliveries(
+  db: Db,
+  messageIds: readonly string[],
+): Promise<DeliveryRow[]> {
+  const rows = await selectBare(db, { ids: idList(db, messageIds) });
+  const ids = idsWithAttempts(rows);
+  const found = ids.length > 0 ? await selectAttempts(db, { ids: idList(db, ids) }) : [];
+  const attemptsOf = new Map(found.map(({ id, attempts }) => [id, attempts]));
+  return rows.map(({ bytes: _, ...row }) => ({ ...row, attempts: attemptsOf.get(row.id) ?? null }));
+}
+
 const selectLeavable = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
   db
     .selectFrom('deliveries')

@@ -111,6 +111,26 @@ function limitsFrom({ senders, domains }: KeyConstraints): boolean {
   return senders !== undefined || domains !== undefined;
 }
 
+/** An address beside From that a mail names as its origin; `email` is null where the field names none. */
+export interface ClaimedOrigin {
+  field: string;
+  email: string | null;
+}
+
+/** Returns the refusal of a mail for the first origin that its key may not use, or null. */
+export function beyondOrigins(
+  { constraints }: Pick<Caller, 'constraints'>,
+  origins: readonly ClaimedOrigin[],
+): ForbiddenError | null {
+  if (!constraints || !limitsFrom(constraints)) return null;
+  const beyond = origins.find(({ email }) => email === null || !mayBeFrom(constraints, email));
+  if (!beyond) return null;
+  const { field, email } = beyond;
+  return new ForbiddenError(
+    `This key may not send with ${email ?? 'no valid address'} in ${field}: leave ${field} out, name an address that its constraints allow, or use another key`,
+  );
+}
+
 /** The refusal of mail from `email`, in the normal form of src/net/address.ts; null where it may go. */
 export function beyondSenders(
   { constraints }: Pick<Caller, 'constraints'>,

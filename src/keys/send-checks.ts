@@ -6,7 +6,7 @@ import type { KeyConstraints } from '../api/route.ts';
 import type { SendCheck } from '../api/send-check.ts';
 import { ForbiddenError } from '../errors.ts';
 import { fromJson } from '../store/db.ts';
-import { beyondSenders } from './constraints.ts';
+import { beyondOrigins, beyondSenders, type ClaimedOrigin } from './constraints.ts';
 import { findHeirs } from './queries.ts';
 
 /** Whom a key's mail may come from. */
@@ -34,9 +34,15 @@ export const revokedKeyCheck: SendCheck<'due', Constrained & { keyId: string | n
 
 export const constraintsCheck: SendCheck<
   'both',
-  Constrained & { sender: { email: string } | null }
+  Constrained & {
+    sender: { email: string } | null;
+    /** Known while a mail is accepted: Sender and Resent fields of a mail that came as MIME. */
+    origins?: readonly ClaimedOrigin[];
+  }
 > = {
   name: 'key-constraints',
   asked: 'both',
-  prepare: () => (send) => (send.sender ? beyondSenders(send, send.sender.email) : null),
+  prepare: () => (send) =>
+    (send.sender && beyondSenders(send, send.sender.email)) ??
+    beyondOrigins(send, send.origins ?? []),
 };

@@ -4,7 +4,12 @@ import { readFilteredPage } from '../api/filtered-page.ts';
 import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
-import { findDeliveries, findLeavable, lockDeliveriesOf } from '../deliveries/queries.ts';
+import {
+  findDeliveries,
+  findLeavable,
+  findListedDeliveries,
+  lockDeliveriesOf,
+} from '../deliveries/queries.ts';
 import { ResourceNotFoundError } from '../errors.ts';
 import { deleteEventRows, listEventRows } from '../events/queries.ts';
 import { record } from '../events/record.ts';
@@ -47,7 +52,7 @@ async function withParts(db: Db, rows: readonly MessageRow[]): Promise<Message[]
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
   const recipients = grouped(await findRecipients(db, ids));
-  const deliveries = grouped(await findDeliveries(db, ids));
+  const deliveries = grouped(await findListedDeliveries(db, ids));
   return rows.map((row) =>
     presentMessage(row, recipients.get(row.id) ?? [], deliveries.get(row.id) ?? []),
   );

@@ -10,7 +10,7 @@
 //   named           | accepting | a resource of the payload that does not exist: 404
 //   paused          | accepting | all mail of a paused organization: 403 (due: waits)
 //   sender          | both      | a From that may not send: 403; one whose mailbox is paused: 409
-//   key-constraints | both      | a From beyond what the key may use: 403
+//   key-constraints | both      | a From beyond what the key may use, or another origin (accepting): 403
 //   test-key        | both      | what leaves the machine by a test key: 403
 //   onboarding      | both      | what leaves an organization that is not approved: 403
 //   quota           | accepting | what the day has no room for: 402 (due: waits); last, as it takes
@@ -20,6 +20,7 @@ import type { KeyConstraints } from '../api/route.ts';
 import type { Refuse, SendCheck } from '../api/send-check.ts';
 import type { App } from '../app.ts';
 import type { ServiceError } from '../errors.ts';
+import type { ClaimedOrigin } from '../keys/constraints.ts';
 import { constraintsCheck, revokedKeyCheck } from '../keys/send-checks.ts';
 import { findHostedSender } from '../mailboxes/addresses.ts';
 import { onboardingCheck, testKeyCheck } from '../mailboxes/reach.ts';
@@ -48,6 +49,8 @@ interface CheckedSend {
 
 export interface AcceptingSend extends CheckedSend {
   payload: SendPayload;
+  /** Sender and Resent fields of a mail that came as MIME. */
+  origins: readonly ClaimedOrigin[];
   /** Ms since 1970; undefined for what goes now. */
   scheduledFor: number | undefined;
   /** Null until `named` has found what it replies to. */

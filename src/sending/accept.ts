@@ -164,7 +164,7 @@ async function draftAll(
   return drafts;
 }
 
-function toCheck({ caller, payload, scheduledFor }: AcceptRequest): AcceptingSend {
+function toCheck({ caller, payload, content, scheduledFor }: AcceptRequest): AcceptingSend {
   const { to, cc = [], bcc = [], from } = payload;
   return {
     organizationId: caller.organizationId,
@@ -174,6 +174,7 @@ function toCheck({ caller, payload, scheduledFor }: AcceptRequest): AcceptingSen
     addresses: [...to, ...cc, ...bcc].flatMap(({ email }) => email ?? []),
     unsubscribeGroupId: payload.email.unsubscribeGroupId ?? null,
     payload,
+    origins: content.raw?.origins ?? [],
     scheduledFor,
     sender: null,
     parent: null,

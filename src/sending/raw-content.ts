@@ -4,6 +4,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { parseWith } from '../api/validate.ts';
 import { MalformedRequestError, ValidationError } from '../errors.ts';
+import type { ClaimedOrigin } from '../keys/constraints.ts';
 import type { MessageOrigin } from '../messages/schema.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
 import { isMessageId } from '../mime/header-encoding.ts';
@@ -37,6 +38,7 @@ export interface RawContent extends Pick<HandedIn, 'via' | 'user'> {
   mail: RawMail;
   /** Null where it has none that can be used: it gets one. */
   messageIdHeader: string | null;
+  origins: readonly ClaimedOrigin[];
   hasDate: boolean;
   summary: Pick<
     ParsedMail,
@@ -77,6 +79,7 @@ export function readRawSend(given: HandedIn): RawSend {
       (name) => isTakenOut(name) || (name === 'message-id' && messageIdHeader === null),
     ),
     messageIdHeader,
+    origins: originsIn(block),
     hasDate: block.first('date') !== null,
     summary,
   };
@@ -130,6 +133,21 @@ function readFrom(block: HeaderBlock): { email: string; name: string | null } {
     throw ValidationError.of('From', 'is not a valid email address');
   }
   return { email, name: author.name };
+}
+
+/** Fields beside From that name an author or a sender (RFC 5322 3.6.2 and 3.6.6). */
+const originFields = ['Sender', 'Resent-From', 'Resent-Sender'];
+
+/** Returns every address of these fields; a field that cannot be read whole gives one without an address. */
+function originsIn(block: HeaderBlock): ClaimedOrigin[] {
+  return originFields.flatMap((field) =>
+    block.all(field.toLowerCase()).flatMap((value) => {
+      const { addresses, invalid, truncated } = parseAddressList(value);
+      const isWhole = addresses.length > 0 && invalid === 0 && !truncated;
+      const emails = addresses.map(({ email }) => parseAddress(email)?.email ?? null);
+      return [...emails, ...(isWhole ? [] : [null])].map((email) => ({ field, email }));
+    }),
+  );
 }
 
 function checkRecipients(recipients: readonly string[]): void {

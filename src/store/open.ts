@@ -129,13 +129,15 @@ export async function backupSqlite(
 ): Promise<void> {
   const source = new Database(file, { readonly: true, fileMustExist: true });
   try {
+    // SQLite would make the copy, its log and its index readable for everybody until the copy is done.
+    rmSync(target, { force: true });
+    closeSync(openSync(target, 'wx', 0o600));
     await source.backup(target, {
       progress: ({ totalPages, remainingPages }) => {
         onProgress?.(totalPages - remainingPages, totalPages);
         return 2_000;
       },
     });
-    chmodSync(target, 0o600);
   } finally {
     source.close();
   }

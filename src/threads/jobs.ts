@@ -11,7 +11,7 @@ import {
   type ThreadRow,
   updateThread,
 } from './queries.ts';
-import { holdMessages, removeThread } from './remove.ts';
+import { holdMessages, removeMessages } from './remove.ts';
 
 const atOnce = 200;
 /** What a deleted mailbox had is kept so long. */
@@ -42,6 +42,17 @@ export async function wakeThreads(app: App): Promise<number> {
   }
 }
 
+async function removeInParts(app: App, mailboxId: string, id: string): Promise<void> {
+  let isGone = false;
+  while (!isGone) {
+    isGone = await app.store.write(async (trx) => {
+      const ids = await holdMessages(trx, id);
+      await lockMailboxes(trx, [mailboxId]);
+      return removeMessages(app, trx, id, ids);
+    }, 'quiet');
+  }
+}
+
 /** Takes away the threads of mailboxes that were deleted long enough ago; returns how many. */
 export async function sweepThreads(app: App): Promise<number> {
   const { clock, store } = app;
@@ -50,11 +61,7 @@ export async function sweepThreads(app: App): Promise<number> {
     for (;;) {
       const rows = await findThreadsOf(store.db, mailboxId, atOnce);
       for (const { id } of rows) {
-        await store.write(async (trx) => {
-          await holdMessages(trx, id);
-          await lockMailboxes(trx, [mailboxId]);
-          await removeThread(app, trx, id);
-        }, 'quiet');
+        await removeInParts(app, mailboxId, id);
         gone += 1;
       }
       if (rows.length < atOnce) break;

@@ -234,13 +234,15 @@ export async function moveThreadMessages(db: Db, from: string, to: string): Prom
     .execute();
 }
 
-/** The ids of its messages, in the order of ids. */
-export async function messageIdsOf(db: Db, threadIds: readonly string[]): Promise<string[]> {
+/** Finds the ids of the oldest messages of a thread. */
+export async function oldestIdsOf(db: Db, threadId: string, limit: number): Promise<string[]> {
   const rows = await tables<ThreadTables>(db)
     .selectFrom('thread_messages')
     .select('message_id')
-    .where(isOneOf(db, 'thread_id', idList(db, threadIds)))
+    .where('thread_id', '=', threadId)
+    .orderBy('at')
     .orderBy('message_id')
+    .limit(limit)
     .execute();
   return rows.map(({ message_id }) => message_id);
 }

@@ -4,23 +4,37 @@ import { lockDeliveriesOf } from '../deliveries/queries.ts';
 import { removeMessage } from '../messages/messages.ts';
 import { lockMessages } from '../messages/queries.ts';
 import type { Db } from '../store/db.ts';
-import { deleteThread, messageIdsOf } from './queries.ts';
+import { deleteThread, deleteThreadMessage, oldestIdsOf } from './queries.ts';
+import { restateThread } from './restate.ts';
 
-/** Holds the messages of a thread, which go before their mailbox in the order of locks. */
-export async function holdMessages(trx: Db, threadId: string): Promise<void> {
-  const ids = await messageIdsOf(trx, [threadId]);
+/** Messages of one transaction: other writes go on between. */
+const messagesPerTransaction = 500;
+
+/** Holds the oldest messages of a thread, which go before their mailbox in the order of locks; returns their ids. */
+export async function holdMessages(trx: Db, threadId: string): Promise<string[]> {
+  const ids = await oldestIdsOf(trx, threadId, messagesPerTransaction);
   await lockDeliveriesOf(trx, ids);
   await lockMessages(trx, ids);
+  return ids;
 }
 
 /**
- * A thread with its messages and their blobs; returns how many messages that were. The caller holds the
- * messages, and then the mailbox.
+ * Removes these messages of a thread, with their blobs, and the thread if none is left; returns whether it is
+ * gone. The caller holds the messages, and then the mailbox.
  */
-export async function removeThread(app: App, trx: Db, id: string): Promise<number> {
-  const ids = await messageIdsOf(trx, [id]);
-  for (const messageId of ids) await removeMessage(app, trx, messageId);
-  // With its last message it went already, unless a draft belongs to it.
-  await deleteThread(trx, id);
-  return ids.length;
+export async function removeMessages(
+  app: App,
+  trx: Db,
+  id: string,
+  ids: readonly string[],
+): Promise<boolean> {
+  for (const messageId of ids) {
+    // Before its message, which would restate the thread each time.
+    await deleteThreadMessage(trx, messageId);
+    await removeMessage(app, trx, messageId);
+  }
+  const isGone = (await oldestIdsOf(trx, id, 1)).length === 0;
+  if (isGone) await deleteThread(trx, id);
+  else await restateThread(trx, id, app.clock.now());
+  return isGone;
 }

@@ -27,7 +27,7 @@ import {
   type ThreadRow,
   threads,
 } from './queries.ts';
-import { holdMessages, removeThread } from './remove.ts';
+import { holdMessages, removeMessages } from './remove.ts';
 import type { CursorPage, ListThreads, Thread, ThreadStanding, UpdateThread } from './schema.ts';
 import { pageOfListed, searchThreads } from './search.ts';
 
@@ -226,8 +226,41 @@ export async function updateThread(
   });
 }
 
+/** The effect of one transaction of a deletion. */
+interface Removal {
+  state: 'moved' | 'begun' | 'gone';
+  /** Messages that are gone with it. */
+  messages: number;
+}
+
+/** Moves a thread to `trash`, or removes its next messages; `before` counts those that are gone already. */
+function removeSome(
+  app: App,
+  caller: Caller,
+  { mailboxId, id, before }: { mailboxId: string; id: string; before: number },
+): Promise<Removal> {
+  const { organizationId } = caller;
+  return app.store.write(async (trx) => {
+    // Its messages are held before its mailbox.
+    const seen = await getThreadRow(trx, organizationId, mailboxId, id);
+    const ids = seen.folder === 'trash' ? await holdMessages(trx, id) : [];
+    const row = await holdThread(trx, organizationId, mailboxId, id);
+    if (row.folder !== 'trash') {
+      await changeThread(app, trx, caller, row, { folder: 'trash', snoozed_until: null });
+      return { state: 'moved', messages: 0 };
+    }
+    const isGone = await removeMessages(app, trx, id, ids);
+    if (!isGone) return { state: 'begun', messages: ids.length };
+    const details = { mailboxId, messages: before + ids.length };
+    await record(app, trx, caller, { subject: id, action: 'thread.deleted', details });
+    await moveAction(app, trx, caller, row, { folder: { before: row.folder, after: null } });
+    return { state: 'gone', messages: ids.length };
+  });
+}
+
 /**
- * Moves a thread to `trash`; one that is there goes for good, with its messages.
+ * Moves a thread to `trash`; one that is there goes for good, with its messages. A deletion that was cut off
+ * is finished by asking again.
  * @throws ResourceNotFoundError.
  */
 export async function deleteThread(
@@ -236,20 +269,15 @@ export async function deleteThread(
   mailboxId: string,
   id: string,
 ): Promise<Deleted> {
-  const { organizationId } = caller;
-  return app.store.write(async (trx) => {
-    // Its messages are held before its mailbox.
-    const seen = await getThreadRow(trx, organizationId, mailboxId, id);
-    if (seen.folder === 'trash') await holdMessages(trx, id);
-    const row = await holdThread(trx, organizationId, mailboxId, id);
-    if (row.folder !== 'trash') {
-      await changeThread(app, trx, caller, row, { folder: 'trash', snoozed_until: null });
+  let messages = 0;
+  for (;;) {
+    const removal = await removeSome(app, caller, { mailboxId, id, before: messages });
+    messages += removal.messages;
+    if (removal.state === 'moved') {
       return { success: true, message: `Thread ${id} is in trash; deleted again, it is gone` };
     }
-    const messages = await removeThread(app, trx, id);
-    const details = { mailboxId, messages };
-    await record(app, trx, caller, { subject: id, action: 'thread.deleted', details });
-    await moveAction(app, trx, caller, row, { folder: { before: row.folder, after: null } });
-    return { success: true, message: `Thread ${id} is gone, with ${messages} messages` };
-  });
+    if (removal.state === 'gone') {
+      return { success: true, message: `Thread ${id} is gone, with ${messages} messages` };
+    }
+  }
 }

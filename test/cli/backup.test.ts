@@ -16,6 +16,7 @@ import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { migrations } from '../../src/store/migrate.ts';
+import { saveBackup } from '../../src/store/restore.ts';
 import { type CliWorkspace, initializedWorkspace, svc } from '../support/cli.ts';
 
 let cli: CliWorkspace;
@@ -53,6 +54,28 @@ test('what was backed up is back after a restore, and the store it replaced is k
   expect(readdirSync(join(cli.directory, 'data')).filter((name) => /restor/.test(name))).toEqual([
     expect.stringMatching(/^svc\.db\.before-restore-[-\dT.Z]+$/),
   ]);
+});
+
+test('a backup, its journal and its log are for its owner alone from their first byte', async () => {
+  const modes = new Set<string>();
+  const note = () => {
+    for (const name of readdirSync(cli.directory).filter((one) => one.startsWith('backup.db'))) {
+      modes.add((statSync(join(cli.directory, name)).mode & 0o777).toString(8));
+    }
+  };
+  const before = process.umask(0);
+  try {
+    writeFileSync(`${backup}.partial`, '', { mode: 0o666 });
+    writeFileSync(backup, '', { mode: 0o666 });
+    const options = { overwrite: true, secret: undefined, onProgress: note };
+    const saving = saveBackup(store, backup, options);
+    rmSync(backup);
+    await saving;
+    note();
+  } finally {
+    process.umask(before);
+  }
+  expect([...modes]).toEqual(['600']);
 });
 
 test('a backup works on a store that is being written, and leaves no part file', async () => {

@@ -6,6 +6,8 @@ import type { Page } from '../../src/api/pagination.ts';
 import type { Block } from '../../src/blocks/schema.ts';
 import { importContacts } from '../../src/contacts/import.ts';
 import type { Contact, ImportReport } from '../../src/contacts/schema.ts';
+import { createKey } from '../../src/keys/keys.ts';
+import type { CreateKey } from '../../src/keys/schema.ts';
 import { pieces } from '../blocks/import-support.ts';
 import { otherOrganization } from '../messages/fixtures.ts';
 import { eachApi } from '../support/each-app.ts';
@@ -143,6 +145,35 @@ describe.each(stores)('an import of contacts on %s', (store) => {
     ]);
     expect((await one('email=a@example.com')).profile.customFields).toEqual({ age: '36' });
     expect((await one('externalId=only-id')).identities).toEqual([]);
+  });
+
+  it.each(['', '?dryRun=true'])(
+    'refuses a row that blocks its address with 403 where the key lacks blocks:write%s',
+    async (query) => {
+      const input = { permissions: { contacts: ['read', 'write'] } } satisfies CreateKey;
+      const { key } = await createKey(test.app, test.operator, input);
+      const body = 'email,unsubscribed\nada@example.com,no\nbob@example.com,yes';
+      const answer = await api.request<Refusal>('POST', `${path}/import${query}`, {
+        ...{ body, headers: csv },
+        ...{ apiKey: key ?? '' },
+      });
+      expect([answer.status, answer.body.message]).toEqual([
+        403,
+        expect.stringMatching(/blocks:write, which row 2 needs/),
+      ]);
+      const blocks = await sql`select address from blocks`.execute(test.app.store.db);
+      expect(blocks.rows).toEqual([]);
+    },
+  );
+
+  it('takes rows that block nobody without blocks:write', async () => {
+    const input = { permissions: { contacts: ['read', 'write'] } } satisfies CreateKey;
+    const { key } = await createKey(test.app, test.operator, input);
+    const answer = await api.request<ImportReport>('POST', `${path}/import`, {
+      ...{ body: 'email,unsubscribed\nada@example.com,no', headers: csv },
+      ...{ apiKey: key ?? '' },
+    });
+    expect([answer.status, answer.body.created]).toEqual([200, 1]);
   });
 
   it('rejects who would be two people, in one file too', async () => {

@@ -132,6 +132,26 @@ describe('what comes before the checks of a send', () => {
     expect(await submit(dialogue, bad)).toMatch(/^535 5\.7\.8 /);
   });
 
+  it.each(['Sender', 'Resent-From', 'Resent-Sender'])(
+    'refuses a %s beyond the constraints of the key with 550',
+    async (field) => {
+      const own = 'hello@sandbox.test';
+      const key = await service.key({ role: 'sender', constraints: { senders: [own] } });
+      const dialogue = await service.loggedIn(key.plaintext);
+      const naming = (value: string) => submit(dialogue, mail({ From: own, [field]: value }));
+      expect(idIn(await naming(`Ada <${own}>`))).toMatch(/^msg_/);
+      for (const value of ['ceo@acme.example', `${own}, ceo@acme.example`, 'nobody', '']) {
+        expect(await naming(value)).toMatch(/^550 5\.7\.1 This key may not send with /);
+      }
+    },
+  );
+
+  it('accepts any Sender from a key without constraints', async () => {
+    const dialogue = await service.loggedIn();
+    const reply = await submit(dialogue, mail({ Sender: 'ceo@acme.example' }));
+    expect(idIn(reply)).toMatch(/^msg_/);
+  });
+
   it('the rate is drawn on before the fields are looked at; what is scheduled draws nothing', async () => {
     await onPlan(service, 'free');
     const dialogue = await service.loggedIn();

@@ -25,6 +25,41 @@ function tap(target: object, name: string, tell: (self: unknown, args: unknown[]
   };
 }
 
+/** The bytes of all values of these rows, as text or as they are. */
+function bytesOf(rows: unknown): number {
+  return ((Array.isArray(rows) ? rows : [rows]) as object[]).reduce((sum, row) => {
+    for (const value of Object.values(row ?? {})) {
+      sum += Buffer.isBuffer(value) ? value.length : Buffer.byteLength(String(value));
+    }
+    return sum;
+  }, 0);
+}
+
+/** Counts the bytes of rows that SQLite gives until `stop`, of all statements together. */
+export function watchBytes(): { take(): number; stop(): void } {
+  let bytes = 0;
+  const statement = Object.getPrototypeOf(new Database(':memory:').prepare('select 1'));
+  const holder = statement as Record<string, Run>;
+  const originals = (['all', 'get'] as const).map((name) => [name, holder[name] as Run] as const);
+  for (const [name, original] of originals) {
+    holder[name] = function (...args) {
+      const rows = original.apply(this, args);
+      bytes += bytesOf(rows);
+      return rows;
+    };
+  }
+  return {
+    take() {
+      const taken = bytes;
+      bytes = 0;
+      return taken;
+    },
+    stop() {
+      for (const [name, original] of originals) holder[name] = original;
+    },
+  };
+}
+
 const verbs = /^\s*(select|insert|update|delete|with)\b/i;
 
 /** Watches until `stop`. `take` gives what ran since it was last called, each text once. */

@@ -222,6 +222,38 @@ describe.each(stores)('a thread, on %s', (store) => {
     expect((await audited()).map(({ action }) => action)).toContain('thread.deleted');
   });
 
+  it('is deleted with 500 of its messages a transaction', async () => {
+    const { app } = test;
+    const copies = 1_100;
+    await app.store.write(async (trx) => {
+      const { rows } = await sql<Record<string, unknown>>`select * from messages`.execute(trx);
+      const { rows: placed } = await sql<Record<string, unknown>>`
+        select * from thread_messages`.execute(trx);
+      for (let n = 0; n < copies; n += 1) {
+        const id = `msg_${String(n).padStart(24, '0')}`;
+        for (const [table, row] of [
+          ['messages', { ...rows[0], id, raw_blob_id: null }],
+          ['thread_messages', { ...placed[0], message_id: id }],
+        ] as const) {
+          const names = sql.join(Object.keys(row).map((name) => sql.ref(name)));
+          await sql`insert into ${sql.table(table)} (${names})
+            values (${sql.join(Object.values(row))})`.execute(trx);
+        }
+      }
+    });
+    await api.delete(path);
+    let writes = 0;
+    const { write } = app.store;
+    app.store.write = (work, durability) => {
+      writes += 1;
+      return write(work, durability);
+    };
+    const { body } = await api.delete<{ message: string }>(path);
+    expect([body.message.split(', ')[1], writes]).toEqual([`with ${copies + 1} messages`, 3]);
+    const { rows } = await sql`select id from messages`.execute(app.store.db);
+    expect(rows).toEqual([]);
+  });
+
   it('is found in its own mailbox alone, and so are its messages and notes', async () => {
     await createMailbox(test.app, test.caller, { slug: 'desk', address: 'desk@sandbox.test' });
     const desk = await threadsOver(test.app, api, 'desk@sandbox.test');

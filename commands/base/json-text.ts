@@ -1,0 +1,19 @@
+// JSON for standard output and standard error. A pipe gets the text of `JSON.stringify`; on a terminal the
+// characters that could steer it are escaped, so the value stays the same.
+
+/** DEL, C1 controls and marks of direction; `JSON.stringify` escapes the controls before them. */
+const steering = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Returns `value` as JSON for this stream. */
+export function jsonText(
+  value: unknown,
+  indent = 2,
+  stream: { isTTY?: boolean } = process.stdout,
+): string {
+  const text = JSON.stringify(value, null, indent);
+  return stream.isTTY ? text.replace(steering, escaped) : text;
+}
