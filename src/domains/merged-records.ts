@@ -22,31 +22,38 @@ export function mergedSpf(records: readonly string[], host: string): string {
   return ['v=spf1', ...new Set([...listed, ...own]), end].join(' ');
 }
 
-const tagPattern = /^\s*([a-z]+)\s*=\s*(.*?)\s*$/i;
+const tagName = /^[a-z]+$/i;
+
+/** The name, in small letters, and the value of a tag. One expression for both took 2.5 s for 2,000 blanks. */
+function readTag(part: string): [name: string, value: string] {
+  const at = part.indexOf('=');
+  const name = part.slice(0, Math.max(0, at)).trim().toLowerCase();
+  return tagName.test(name) ? [name, part.slice(at + 1).trim()] : ['', ''];
+}
 
 /** The same DMARC record, its reports also to `address`; with the weakest policy where it has none. */
 export function mergedDmarc(record: string, address: string): string {
   const parts = record.split(';').filter((part) => part.trim() !== '');
-  const tags = parts.map((part): [string, string] => {
-    const [, name = '', value = ''] = tagPattern.exec(part) ?? [];
-    return [name.toLowerCase(), value];
-  });
+  const tags = parts.map(readTag);
   const uri = `mailto:${address}`;
   const rua = tags.find(([name]) => name === 'rua');
   const policy = tags.find(([name]) => name === 'p');
   const isUsable = /^(none|quarantine|reject)$/i.test(policy?.[1] ?? '');
-  const [version = '', ...rest] = parts
-    .filter((_, at) => tags[at] !== policy || isUsable)
-    .map((part) => part.trim());
+  const ours = rua && `rua=${withUri(rua[1], uri)}`;
+  const [version = '', ...rest] = parts.flatMap((part, at) => {
+    if (tags[at] === policy && !isUsable) return [];
+    return tags[at] === rua && ours !== undefined ? ours : part.trim();
+  });
   const merged = isUsable ? [version, ...rest] : [version, 'p=none', ...rest];
-  if (!rua) return [...merged, `rua=${uri}`].join('; ');
-  if (
-    rua[1]
-      .toLowerCase()
-      .split(/[\s,]+/)
-      .includes(uri)
-  )
-    return merged.join('; ');
-  const withOurs = rua[1] === '' ? uri : `${rua[1]},${uri}`;
-  return merged.map((part) => (/^rua\s*=/i.test(part) ? `rua=${withOurs}` : part)).join('; ');
+  return (rua ? merged : [...merged, `rua=${uri}`]).join('; ');
+}
+
+/** The list of URIs with this one in it. */
+function withUri(list: string, uri: string): string {
+  if (list === '') return uri;
+  const isIn = list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .includes(uri);
+  return isIn ? list : `${list},${uri}`;
 }

@@ -203,7 +203,7 @@ function shownText(text: string): string | null {
   const plain = text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]+/gu, ' ').trim();
   // Cut by bytes: an answer may be of long characters.
   const cut = Buffer.from(plain, 'utf8').subarray(0, mostKept).toString('utf8');
-  return cut.replace(/\uFFFD+$/, '') || null;
+  return cut.replace(/\uFFFD{1,3}$/, '') || null;
 }
 
 const longestRetryMs = 24 * 3600_000;

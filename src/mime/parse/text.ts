@@ -94,7 +94,7 @@ function contentOf(
   { isFlowed, delSp, isCut }: NonNullable<TextNode['node']>,
 ): string {
   // Where it was cut may be within a character.
-  const whole = isCut ? text.replace(/\ufffd+$/, '') : text;
+  const whole = isCut ? text.replace(/\ufffd{1,3}$/, '') : text;
   return isFlowed ? joinFlowed(whole, delSp === true) : whole;
 }
 
