@@ -457,6 +457,13 @@ describe('bounds', () => {
     expect(workedMs(from)).toBeLessThan(300);
   });
 
+  test('an author of over 8 KB is none to trust, and costs nothing', async () => {
+    const raw = mail([`From: ${'a:'.repeat(100_000)} alice@example.com`]);
+    const from = startWork();
+    expect(await authenticate(raw, session)).toMatchObject({ dmarcVerdict: 'permerror' });
+    expect(workedMs(from)).toBeLessThan(150);
+  });
+
   test('a header of 2,000 lines is read whole', async () => {
     const lines = Array<string>(1_998).fill(' a@b.example,').join('\r\n');
     const raw = mail(['From: alice@example.com', `To: a@b.example,\r\n${lines}`]);
