@@ -18,6 +18,7 @@ const rooms = [
   'api',
   'audit',
   'events',
+  'erasures',
   'organizations',
   'keys',
   'admission',
@@ -47,6 +48,7 @@ const rooms = [
   'inbound',
   'campaigns',
   'extensions',
+  'erasing',
   'first-start.ts',
   'service.ts',
 ];

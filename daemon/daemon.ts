@@ -4,14 +4,17 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Admission, admissionOf } from '../src/admission/admission.ts';
 import { sweepBuckets } from '../src/admission/shared-buckets.ts';
 import type { App } from '../src/app.ts';
+import { sweepAudit } from '../src/audit/retention.ts';
 import { checkSecret } from '../src/domains/signing-keys.ts';
 import { checkDueDomains } from '../src/domains/verification.ts';
+import { createEraser } from '../src/erasing/eraser.ts';
 import { sweepEvents } from '../src/events/retention.ts';
 import { announceFirstStart, firstStart, firstStartText } from '../src/first-start.ts';
 import { mailIntakeOf } from '../src/inbound/mail-intake.ts';
 import { createProjector } from '../src/inbound/projector.ts';
 import { type Authenticator, createAuthenticator } from '../src/keys/authenticator.ts';
 import { expireActions } from '../src/mailbox-actions/actions.ts';
+import { sweepActions } from '../src/mailbox-actions/retention.ts';
 import { createRetention } from '../src/messages/retention.ts';
 import { createSearchFiller } from '../src/messages/search.ts';
 import { createAttempter } from '../src/queue/attempt.ts';
@@ -217,6 +220,9 @@ function startLesserWork(app: App, pipeline: Pipeline, onStop: OnStop): void {
   const indexer = createThreadIndexer(app, surroundings);
   indexer.start();
   onStop(() => indexer.stop());
+  const eraser = createEraser(app);
+  eraser.start();
+  onStop(() => eraser.stop());
   const filler = createSearchFiller(app, surroundings);
   filler.start();
   onStop(() => filler.stop());
@@ -241,6 +247,8 @@ function startScheduler(app: App, authenticator: Authenticator, onStop: OnStop):
       { name: 'expire proposals', pattern: '* * * * *', run: () => expireActions(app) },
       { name: 'sweep rate limits', pattern: '47 * * * *', run: () => sweepBuckets(app) },
       { name: 'sweep events', pattern: '13 2 * * *', run: () => sweepEvents(app) },
+      { name: 'sweep audit', pattern: '17 2 * * *', run: () => sweepAudit(app) },
+      { name: 'sweep actions', pattern: '53 2 * * *', run: () => sweepActions(app) },
       { name: 'sweep webhooks', pattern: '23 2 * * *', run: () => sweepWebhooks(app) },
       { name: 'sweep threads', pattern: '43 3 * * *', run: () => sweepThreads(app) },
       { name: 'sweep health counters', pattern: '37 3 * * *', run: () => sweepHealth(app) },

@@ -71,6 +71,15 @@ export type FindTrackingRecords = (
   domainIds: readonly string[],
 ) => Promise<ReadonlyMap<string, readonly TrackingRecord[]>>;
 
+/** Where a deleted message was, and the event that told of it there. */
+export interface MessagePlace {
+  mailboxId: string;
+  threadId: string;
+  /** It was the last message of its thread. */
+  isThreadGone: boolean;
+  eventId: string | null;
+}
+
 /** What threads do for rooms that know none. */
 export interface ThreadHooks {
   /**
@@ -80,8 +89,10 @@ export interface ThreadHooks {
   takeIn(app: App, trx: Db, parsed: readonly { id: string; found: object | null }[]): Promise<void>;
   /** How many messages come before it in its thread; null where it is in none. */
   positionOf(db: Db, messageId: string): Promise<number | null>;
-  /** Takes a message out of its thread, which goes with the last one. */
-  forget(app: App, trx: Db, messageId: string): Promise<void>;
+  /**
+   * Takes a message out of its thread, which goes with the last one, and deletes the drafts that answer it. Returns null where it was in no thread.
+   */
+  forget(app: App, trx: Db, messageId: string): Promise<MessagePlace | null>;
 }
 
 /** Gives a new organization what it begins with, in the transaction that makes it. */
@@ -189,7 +200,7 @@ export async function openApp(
     threads: {
       takeIn: () => Promise.resolve(),
       positionOf: () => Promise.resolve(null),
-      forget: () => Promise.resolve(),
+      forget: () => Promise.resolve(null),
     },
     presentMessageEvents: () => Promise.reject(new InternalError('nothing presents messages here')),
     opened: { at: clock.now(), elapsed: clock.elapsed() },

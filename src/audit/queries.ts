@@ -1,5 +1,5 @@
 // All SQL on `audit_entries`. Rows only, no decisions.
-import { bulkInsert, type Db, tables } from '../store/db.ts';
+import { bulkInsert, type Db, engineOf, tables } from '../store/db.ts';
 
 export interface AuditRow {
   id: string;
@@ -39,6 +39,44 @@ export async function updateDetails(db: Db, id: string, details: string | null):
     .set({ details })
     .where('id', '=', id)
     .execute();
+}
+
+/** Takes the details out of up to `limit` entries of a resource; returns of how many. */
+export async function clearDetails(
+  trx: Db,
+  organizationId: string,
+  resourceId: string,
+  limit: number,
+): Promise<number> {
+  const told = tables<AuditTables>(trx)
+    .selectFrom('audit_entries')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('resource_id', '=', resourceId)
+    .where('details', 'is not', null)
+    .limit(limit);
+  const { numUpdatedRows } = await tables<AuditTables>(trx)
+    .updateTable('audit_entries')
+    .set({ details: null })
+    .where('id', 'in', told)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+/** Deletes up to `limit` entries made before `before`, the oldest; how many went. */
+export async function deleteOldEntries(trx: Db, before: number, limit: number): Promise<number> {
+  const old = tables<AuditTables>(trx)
+    .selectFrom('audit_entries')
+    .select('id')
+    .where('created_at', '<', before)
+    .orderBy('created_at')
+    .limit(limit)
+    .$if(engineOf(trx) === 'postgres', (query) => query.forUpdate().skipLocked());
+  const { numDeletedRows } = await tables<AuditTables>(trx)
+    .deleteFrom('audit_entries')
+    .where('id', 'in', old)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }
 
 export interface AuditFilter {

@@ -108,6 +108,19 @@ const retention = z.strictObject(
       .nullable()
       .default(null)
       .describe('Messages older than this are deleted with their content; null: kept for ever'),
+    auditDays: wholeNumber(1, 36_500)
+      .nullable()
+      .default(null)
+      .describe('Audit entries older than this are deleted; null: kept for ever'),
+    actionsDays: wholeNumber(8, 36_500)
+      .nullable()
+      .default(null)
+      .describe(
+        'Actions in mailboxes older than this are deleted once decided; null: kept for ever',
+      ),
+    eventsDays: wholeNumber(1, 36_500)
+      .default(90)
+      .describe('Events on anything but a message are kept for so many days'),
   },
   mapOfKeys,
 );

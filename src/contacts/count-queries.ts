@@ -30,8 +30,21 @@ const addOne = statement((db: Kysely<CountTables>, parameter: ParameterOf<Contac
     ),
 );
 
+/** A tag that no contact has any more may name a person. */
+async function deleteUnused(trx: Db, { organization_id, tag }: ContactCountRow): Promise<void> {
+  await tables<CountTables>(trx)
+    .deleteFrom('contact_counts')
+    .where('organization_id', '=', organization_id)
+    .where('tag', '=', tag)
+    .where('count', '<=', 0)
+    .execute();
+}
+
 async function addCounts(trx: Db, sorted: readonly ContactCountRow[]): Promise<void> {
-  for (const row of sorted) await addOne(trx, row);
+  for (const row of sorted) {
+    await addOne(trx, row);
+    if (row.count < 0 && row.tag !== '') await deleteUnused(trx, row);
+  }
 }
 
 /** So many contacts (less, below 0) have the tag; '' stands for being there at all. */

@@ -1,5 +1,6 @@
 // The kinds of events on a contact.
 import { eventKind } from '../events/kinds.ts';
+import { deletedOutput } from '../events/schema.ts';
 import { type Contact, contactOutput, importCounts } from './schema.ts';
 
 const sample: Contact = {
@@ -56,8 +57,8 @@ export const contactUpdated = eventKind({
 export const contactDeleted = eventKind({
   type: 'contact.deleted',
   summary: 'Somebody was forgotten',
-  schema: contactOutput,
-  sample,
+  schema: deletedOutput,
+  sample: { id: sample.id, deleted: true },
 });
 
 export const contactImported = eventKind({

@@ -9,7 +9,7 @@ import { firstIdAt, timeOfId } from '../runtime/ids.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { stepOfType, typeOfStep } from './names.ts';
 import { type LogFilter, type LogOrder, type LogRow, selectLog, selectLogRows } from './queries.ts';
-import type { ListLog, LogItem } from './schema.ts';
+import type { DeletedResource, ListLog, LogItem } from './schema.ts';
 
 /** An event as it was written down; its status is '' where it is not of a message. */
 export interface LogEntry extends MessageLogEntry {
@@ -32,8 +32,8 @@ function toEntry(row: LogRow): LogEntry {
   };
 }
 
-/** What is told of a message that is gone. */
-export function deletedMessage(id: string): object {
+/** The data of events on a resource that is deleted. */
+export function deletedResource(id: string): DeletedResource {
   return { id, deleted: true };
 }
 
@@ -49,7 +49,7 @@ export async function dataOfEntries(
       ? new Map<string, object>()
       : await app.presentMessageEvents(app, organizationId, ofMessages);
   const dataOf = ({ id, data, subject }: LogEntry) =>
-    data ?? shown.get(id) ?? deletedMessage(subject);
+    data ?? shown.get(id) ?? deletedResource(subject);
   return new Map(entries.map((entry) => [entry.id, dataOf(entry)]));
 }
 

@@ -122,6 +122,76 @@ export async function deleteResourceEvents(
   return Number(numDeletedRows);
 }
 
+type ErasableRow = Pick<ResourceEventRow, 'id' | 'event_type' | 'subject' | 'timestamp' | 'data'>;
+
+const erasableColumns = ['id', 'event_type', 'subject', 'timestamp', 'data'] as const;
+
+/** Events of a resource of ids after `after`, in order. */
+export function selectEventsOf(
+  trx: Db,
+  organizationId: string,
+  subject: string,
+  after: string,
+  limit: number,
+): Promise<ErasableRow[]> {
+  return tables<EventTables>(trx)
+    .selectFrom('resource_events')
+    .select(erasableColumns)
+    .where('organization_id', '=', organizationId)
+    .where('subject', '=', subject)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** Events of a resource whose kind begins with `prefix`, of ids from `from` to before `to`. */
+export function selectEventsBetween(
+  trx: Db,
+  organizationId: string,
+  subject: string,
+  { prefix, from, to }: { prefix: string; from: string; to: string },
+): Promise<ErasableRow[]> {
+  return tables<EventTables>(trx)
+    .selectFrom('resource_events')
+    .select(erasableColumns)
+    .where('organization_id', '=', organizationId)
+    .where('subject', '=', subject)
+    .where('id', '>=', from)
+    .where('id', '<', to)
+    .where('event_type', 'like', `${prefix}%`)
+    .execute();
+}
+
+/** The event of a resource with this id. */
+export function selectEvent(
+  trx: Db,
+  organizationId: string,
+  id: string,
+): Promise<ErasableRow | undefined> {
+  return tables<EventTables>(trx)
+    .selectFrom('resource_events')
+    .select(erasableColumns)
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Puts other data (JSON) in the place of an event's, without facts. */
+export async function replaceEventData(
+  trx: Db,
+  organizationId: string,
+  id: string,
+  data: string,
+): Promise<void> {
+  await tables<EventTables>(trx)
+    .updateTable('resource_events')
+    .set({ data, facts: null })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .execute();
+}
+
 /** How many events of each kind a resource has, of ids from `from` to before `to`. */
 export function countResourceEvents(
   db: Db,

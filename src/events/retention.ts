@@ -1,15 +1,15 @@
-// What happened to anything but a message is kept for 90 days, as what is posted of it (specification 2.14). The
-// steps of a message are its timeline: they go when it is deleted.
+// Events on anything but a message are kept for `retention.eventsDays`. The steps of a message are its timeline:
+// they go when it is deleted.
 import type { App } from '../app.ts';
 import { firstIdAt } from '../runtime/ids.ts';
 import { deleteResourceEvents, nextOrganization } from './queries.ts';
 
-const keptMs = 90 * 24 * 3600_000;
+const dayMs = 24 * 3600_000;
 const batch = 500;
 
 /** For the scheduler, each day; in batches, one organization after another. Returns how many rows went. */
-export async function sweepEvents({ store, clock }: App): Promise<number> {
-  const before = firstIdAt('event', clock.now() - keptMs);
+export async function sweepEvents({ config, store, clock }: App): Promise<number> {
+  const before = firstIdAt('event', clock.now() - config.retention.eventsDays * dayMs);
   let gone = 0;
   for (let of = await nextOrganization(store.db, ''); of !== null; ) {
     const organizationId = of;

@@ -46,6 +46,9 @@ export const streamHeaders = z.object({ 'last-event-id': eventId.optional() });
 
 const data = z.record(z.string(), z.unknown());
 
+/** `data` of events on a resource that is deleted. */
+export const deletedOutput = z.object({ id: z.string(), deleted: z.literal(true) });
+
 export const logItem = z
   .object({
     id: z.string().meta({ description: 'The `webhook-id` of its deliveries' }),
@@ -80,3 +83,4 @@ export type TailLog = z.output<typeof tailQuery>;
 export type StreamHeaders = z.output<typeof streamHeaders>;
 export type LogItem = z.output<typeof logItem>;
 export type PresentedKind = z.output<typeof kindOutput>;
+export type DeletedResource = z.output<typeof deletedOutput>;

@@ -148,14 +148,35 @@ export function findMailboxes(db: Db, ids: readonly string[]): Promise<MailboxRo
 }
 
 /** Those that were deleted before this time; they stay for good, and are few. */
-export async function findDeletedMailboxes(db: Db, before: number): Promise<string[]> {
-  const rows = await tables<MailboxTables>(db)
+export function findDeletedMailboxes(
+  db: Db,
+  before: number,
+): Promise<Pick<MailboxRow, 'id' | 'organization_id'>[]> {
+  return tables<MailboxTables>(db)
     .selectFrom('mailboxes')
-    .select('id')
+    .select(['id', 'organization_id'])
     .where('deleted_at', '<', before)
     .orderBy('deleted_at')
     .execute();
-  return rows.map(({ id }) => id);
+}
+
+/** Leaves nothing of a deleted mailbox but its id: rows of keys and actions refer to it. */
+export async function emptyMailbox(trx: Db, id: string, now: number): Promise<void> {
+  await tables<MailboxTables>(trx)
+    .updateTable('mailboxes')
+    .set({
+      display_name: null,
+      description: null,
+      primary_address: '',
+      metadata: '{}',
+      filters: '{"allow":[],"block":[]}',
+      default_from: null,
+      default_from_name: null,
+      deleted_at: null,
+      updated_at: now,
+    })
+    .where('id', '=', id)
+    .execute();
 }
 
 /** The oldest mailbox that takes mail, of an organization or (null) of all. */

@@ -4,9 +4,12 @@ import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { contactDeleted } from '../contacts/events.ts';
-import { presentContact } from '../contacts/present.ts';
 import { contacts, deleteContactRow, lockContacts } from '../contacts/queries.ts';
+import { requestErasure } from '../erasures/request.ts';
+import { deletedResource } from '../events/log.ts';
 import { record, told } from '../events/record.ts';
+import { fromJson } from '../store/db.ts';
+import { overwriting } from '../store/overwriting.ts';
 import { forgetRecipients } from './queries.ts';
 
 /** So many recipients a transaction: sends go on between. */
@@ -28,9 +31,10 @@ export async function deleteContact(app: App, caller: Caller, id: string): Promi
       const row = await contacts.update(trx, organizationId, id, { updated_at: now });
       const forgotten = await forgetRecipients(trx, id, recipientsPerTransaction);
       if (forgotten === recipientsPerTransaction) return false;
-      const contact = await presentContact(trx, row);
-      await deleteContactRow(trx, organizationId, id, contact.tags);
-      const event = told(contactDeleted, contact);
+      const tags = fromJson<string[]>(row.tags) ?? [];
+      await overwriting(trx, () => deleteContactRow(trx, organizationId, id, tags));
+      await requestErasure(app, trx, { organizationId, id, kind: 'resource' });
+      const event = told(contactDeleted, deletedResource(id));
       await record(app, trx, caller, { subject: id, action: 'contact.deleted', event });
       return true;
     });

@@ -9,6 +9,7 @@ import {
   deleteConversationRow,
   holdConversations,
 } from '../conversations/queries.ts';
+import { requestErasure } from '../erasures/request.ts';
 import { record } from '../events/record.ts';
 import { fromJson } from '../store/db.ts';
 import { releaseMessages } from './conversation-queries.ts';
@@ -37,9 +38,8 @@ export async function deleteConversation(app: App, caller: Caller, id: string): 
       const row = await conversations.get(trx, organizationId, id);
       if (row.message_count > 0) return false;
       await deleteConversationRow(trx, row, fromJson<string[]>(row.tags) ?? []);
-      const { title, external_id: externalId } = row;
-      const details = { title, externalId };
-      await record(app, trx, caller, { subject: id, action: 'conversation.deleted', details });
+      await requestErasure(app, trx, { organizationId, id, kind: 'resource' });
+      await record(app, trx, caller, { subject: id, action: 'conversation.deleted' });
       return true;
     });
   }

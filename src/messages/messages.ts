@@ -10,10 +10,12 @@ import {
   findListedDeliveries,
   lockDeliveriesOf,
 } from '../deliveries/queries.ts';
+import { requestErasure } from '../erasures/request.ts';
 import { ResourceNotFoundError } from '../errors.ts';
 import { deleteEventRows, listEventRows } from '../events/queries.ts';
 import { record } from '../events/record.ts';
 import type { Db, Store } from '../store/db.ts';
+import { overwriting } from '../store/overwriting.ts';
 import { insertUnsubscribeAddresses } from '../unsubscribe-groups/queries.ts';
 import { forgetMessage } from '../webhooks/body.ts';
 import { isCountedOneByOne, totalOf } from './counts.ts';
@@ -152,13 +154,17 @@ export async function listMessageDeliveries(
 }
 
 /** Takes a message away with all that hangs on it; false where it is gone already. */
-export async function removeMessage(app: App, trx: Db, id: string): Promise<boolean> {
+export function removeMessage(app: App, trx: Db, id: string): Promise<boolean> {
+  return overwriting(trx, () => removeWhole(app, trx, id));
+}
+
+async function removeWhole(app: App, trx: Db, id: string): Promise<boolean> {
   await lockDeliveriesOf(trx, [id]);
   const row = await findMessageRow(trx, id);
   if (!row) return false;
   const leavable = await findLeavable(trx, [id]);
   await lockMessages(trx, [id]);
-  await app.threads.forget(app, trx, id);
+  const place = await app.threads.forget(app, trx, id);
   if (!(await deleteMessageRow(trx, row))) return false;
   // Their addresses to leave by mail work for ever.
   await insertUnsubscribeAddresses(
@@ -169,7 +175,11 @@ export async function removeMessage(app: App, trx: Db, id: string): Promise<bool
       ...owned,
     })),
   );
-  await forgetMessage(app, trx, id);
+  const posted = await forgetMessage(app, trx, id);
+  if (place || posted > 0) {
+    const { organization_id: organizationId } = row;
+    await requestErasure(app, trx, { organizationId, id, kind: 'message', about: place });
+  }
   await deleteEventRows(trx, id);
   await forgetKeptResponse(trx, row.organization_id, id);
   return true;

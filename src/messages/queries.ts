@@ -377,6 +377,22 @@ export async function deleteMessageRow(db: Db, row: MessageRow): Promise<boolean
   return true;
 }
 
+/** Ids of messages that came into a mailbox or were sent from it, the oldest. */
+export async function findMailboxMessages(
+  db: Db,
+  mailboxId: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await tables<MessageTables>(db)
+    .selectFrom('messages')
+    .select('id')
+    .where('mailbox_id', '=', mailboxId)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** Takes a contact out of so many recipients at most; returns of how many. The addresses stay. */
 export async function forgetRecipients(trx: Db, contactId: string, most: number): Promise<number> {
   const { rows } = await sql<{ message_id: string; position: number }>`

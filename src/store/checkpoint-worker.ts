@@ -12,7 +12,9 @@ export interface CheckpointState {
 const database = new Database((workerData as { file: string }).file, { fileMustExist: true });
 const checkpoint = database.prepare<[], CheckpointState>('pragma wal_checkpoint(PASSIVE)');
 
-parentPort?.on('message', (order: 'checkpoint' | 'close') => {
+const empty = database.prepare<[], CheckpointState>('pragma wal_checkpoint(TRUNCATE)');
+
+parentPort?.on('message', (order: 'checkpoint' | 'empty' | 'close') => {
   if (order === 'close') {
     database.close();
     parentPort?.close();
@@ -21,6 +23,8 @@ parentPort?.on('message', (order: 'checkpoint' | 'close') => {
   let state: CheckpointState | undefined;
   try {
     state = checkpoint.get();
+    // Few pages are left: it holds the writer up for a moment only.
+    if (order === 'empty') state = empty.get();
   } catch {
     // A full disk or a lock: the pages stay in the log, and the next order tries again.
   }

@@ -56,6 +56,13 @@ export class Checkpointer {
     this.#worker.postMessage('checkpoint');
   }
 
+  /** Has the log emptied, so that nothing is left in it of rows that were changed or deleted. */
+  empty(): void {
+    this.#isBusy = true;
+    this.#worker ??= this.#start();
+    this.#worker.postMessage('empty');
+  }
+
   /** Ends the thread, before the connections of the store are closed. */
   async close(): Promise<void> {
     const worker = this.#worker;

@@ -50,6 +50,8 @@ export interface Store {
    * (`pragma writable_schema`), which is refused at all other times.
    */
   editingSchema?<T>(work: () => Promise<T>): Promise<T>;
+  /** SQLite only: empties the log, which keeps earlier versions of rows until it begins anew. */
+  emptyLog?(): void;
   /**
    * Calls `listener` after commits, by this process and by others (and now and then without, on
    * PostgreSQL); returns the unsubscription.

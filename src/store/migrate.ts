@@ -42,6 +42,7 @@ import { blockReasons } from './migrations/0036-block-reasons.ts';
 import { threadSearchWaiting } from './migrations/0037-thread-search-waiting.ts';
 import { frozenProposals } from './migrations/0040-frozen-proposals.ts';
 import { draftFiles } from './migrations/0041-draft-files.ts';
+import { erasures } from './migrations/0045-erasures.ts';
 
 export const migrations: readonly Migration[] = [
   initial,
@@ -81,6 +82,7 @@ export const migrations: readonly Migration[] = [
   threadSearchWaiting,
   frozenProposals,
   draftFiles,
+  erasures,
 ];
 
 export interface MigrationStatus {

@@ -15,6 +15,7 @@ import { Checkpointer, insideCommitPages } from './checkpointer.ts';
 import { type Db, type Durability, isStoreTrouble, type Store } from './db.ts';
 import { kyselyOn, noStreaming } from './dialect.ts';
 import { LogSync, type SyncFile } from './log-sync.ts';
+import { setOverwriting } from './overwriting.ts';
 import { openSqliteAside } from './sqlite-aside.ts';
 
 const preparedStatements = 500;
@@ -75,6 +76,8 @@ function open(file: string, readonly: boolean): Database.Database {
     // Checkpoints and new logs are synced by SQLite, commits by log-sync.ts: together that is FULL.
     database.pragma('synchronous = NORMAL');
     database.pragma('foreign_keys = ON');
+    // Deleted rows are overwritten where their page is written anyway (docs/operations.md, "Deletion").
+    database.pragma('secure_delete = FAST');
     database.pragma(`wal_autocheckpoint = ${insideCommitPages}`);
   }
   database.pragma(`cache_size = -${readonly ? readerCacheKb : writerCacheKb}`);
@@ -280,6 +283,7 @@ export function openSqlite(file: string, sync?: SyncFile): Store {
   };
   const notify = atMostEach(systemClock, tellEachMs, tell);
   const trx = kyselyOn('sqlite', connectionOver(writer));
+  setOverwriting(trx, (mode) => writer.pragma(`secure_delete = ${mode}`));
   const log = new LogSync(`${file}-wal`, sync);
   const checkpoints = new Checkpointer(file, writer);
   const commits = new GroupCommit(writer, trx, log, () => {
@@ -307,6 +311,7 @@ export function openSqlite(file: string, sync?: SyncFile): Store {
         writer.unsafeMode(false);
       }
     },
+    emptyLog: () => checkpoints.empty(),
     onChange(listener) {
       listeners.add(listener);
       others.start();

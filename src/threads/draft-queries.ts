@@ -172,6 +172,27 @@ export async function endDraft(db: Db, draft: DraftRead): Promise<boolean> {
   return (await deleteRead(db, draft)) > 0;
 }
 
+/** Deletes the drafts of a thread that answer a message. */
+export async function deleteAnswering(trx: Db, threadId: string, messageId: string): Promise<void> {
+  const answering = tables<DraftTables>(trx)
+    .selectFrom('drafts')
+    .select('id')
+    .where('thread_id', '=', threadId)
+    .where('in_reply_to_message_id', '=', messageId);
+  const ids = (await answering.execute()).map(({ id }) => id);
+  if (ids.length === 0) return;
+  await lockDrafts(trx, ids);
+  await tables<DraftTables>(trx)
+    .deleteFrom('drafts')
+    .where(isOneOf(trx, 'id', idList(trx, ids)))
+    .execute();
+}
+
+/** Deletes the drafts of a mailbox, which the caller holds. */
+export async function deleteDraftsOf(trx: Db, mailboxId: string): Promise<void> {
+  await tables<DraftTables>(trx).deleteFrom('drafts').where('mailbox_id', '=', mailboxId).execute();
+}
+
 /** As `endDraft`, where it waits for the action. */
 export async function proposeDraft(
   db: Db,

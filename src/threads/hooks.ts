@@ -1,6 +1,7 @@
 // What threads do for rooms below them (`ThreadHooks` in app.ts), which know no threads.
 import type { ThreadHooks } from '../app.ts';
 import { lockMailboxes } from '../mailboxes/queries.ts';
+import { deleteAnswering } from './draft-queries.ts';
 import {
   deleteThread,
   deleteThreadMessage,
@@ -9,7 +10,7 @@ import {
   findThreadMessages,
   hasDrafts,
 } from './queries.ts';
-import { restateThread } from './restate.ts';
+import { firstSubject, restateThread } from './restate.ts';
 import { takeIn } from './take-in.ts';
 
 export const threadHooks: ThreadHooks = {
@@ -19,18 +20,25 @@ export const threadHooks: ThreadHooks = {
   },
   async forget(app, trx, messageId) {
     const [found] = await findThreadMessages(trx, [messageId]);
-    if (!found) return;
+    if (!found) return null;
     const before = await findThread(trx, found.thread_id);
-    if (!before) return;
+    if (!before) return null;
     await lockMailboxes(trx, [before.mailbox_id]);
     // It may have become another's meanwhile.
     const [placed] = await findThreadMessages(trx, [messageId]);
-    if (!placed) return;
+    if (!placed) return null;
     await deleteThreadMessage(trx, messageId);
-    const thread = await findThread(trx, placed.thread_id);
-    if (!thread) return;
-    const isLast = thread.message_count <= 1 && !(await hasDrafts(trx, thread.id));
-    if (isLast) await deleteThread(trx, thread.id);
-    else await restateThread(trx, thread.id, app.clock.now());
+    const { thread_id: threadId, event_id: eventId } = placed;
+    const mailboxId = before.mailbox_id;
+    const thread = await findThread(trx, threadId);
+    if (!thread) return { mailboxId, threadId, isThreadGone: true, eventId };
+    await deleteAnswering(trx, threadId, messageId);
+    const isThreadGone = thread.message_count <= 1 && !(await hasDrafts(trx, threadId));
+    if (isThreadGone) await deleteThread(trx, threadId);
+    else {
+      const subject = await firstSubject(trx, threadId);
+      await restateThread(trx, threadId, app.clock.now(), { subject });
+    }
+    return { mailboxId, threadId, isThreadGone, eventId };
   },
 };

@@ -1,8 +1,12 @@
 // What happens to threads by the clock: a snooze ends, and what is left of a deleted mailbox goes. Each
 // thread is a transaction of its own, so that neither holds up others.
 import type { App } from '../app.ts';
-import { findDeletedMailboxes, lockMailboxes } from '../mailboxes/queries.ts';
+import { requestErasure } from '../erasures/request.ts';
+import { emptyMailbox, findDeletedMailboxes, lockMailboxes } from '../mailboxes/queries.ts';
+import { removeMessage } from '../messages/messages.ts';
+import { findMailboxMessages } from '../messages/queries.ts';
 import type { Db } from '../store/db.ts';
+import { deleteDraftsOf } from './draft-queries.ts';
 import {
   type Folder,
   findThread,
@@ -16,6 +20,8 @@ import { holdMessages, removeMessages } from './remove.ts';
 const atOnce = 200;
 /** What a deleted mailbox had is kept so long. */
 const keptMs = 30 * 86_400_000;
+
+type DeletedMailbox = Awaited<ReturnType<typeof findDeletedMailboxes>>[number];
 
 const putAway: readonly Folder[] = ['spam', 'trash'];
 
@@ -53,11 +59,36 @@ async function removeInParts(app: App, mailboxId: string, id: string): Promise<v
   }
 }
 
-/** Takes away the threads of mailboxes that were deleted long enough ago; returns how many. */
+/** Mail of a deleted mailbox that is in no thread. */
+async function removeStrays(app: App, mailboxId: string): Promise<void> {
+  const { store } = app;
+  for (;;) {
+    const ids = await findMailboxMessages(store.db, mailboxId, atOnce);
+    for (const id of ids) await store.write((trx) => removeMessage(app, trx, id), 'quiet');
+    if (ids.length < atOnce) return;
+  }
+}
+
+/** Leaves nothing of a mailbox whose threads are gone but its id. */
+async function endMailbox(app: App, { id, organization_id }: DeletedMailbox): Promise<void> {
+  await removeStrays(app, id);
+  await app.store.write(async (trx) => {
+    await lockMailboxes(trx, [id]);
+    await deleteDraftsOf(trx, id);
+    await emptyMailbox(trx, id, app.clock.now());
+    await requestErasure(app, trx, { organizationId: organization_id, id, kind: 'mailbox' });
+  }, 'quiet');
+}
+
+/**
+ * Takes away mailboxes that were deleted long enough ago, with their threads; returns how many threads
+ * those were.
+ */
 export async function sweepThreads(app: App): Promise<number> {
   const { clock, store } = app;
   let gone = 0;
-  for (const mailboxId of await findDeletedMailboxes(store.db, clock.now() - keptMs)) {
+  for (const mailbox of await findDeletedMailboxes(store.db, clock.now() - keptMs)) {
+    const mailboxId = mailbox.id;
     for (;;) {
       const rows = await findThreadsOf(store.db, mailboxId, atOnce);
       for (const { id } of rows) {
@@ -66,6 +97,7 @@ export async function sweepThreads(app: App): Promise<number> {
       }
       if (rows.length < atOnce) break;
     }
+    await endMailbox(app, mailbox);
   }
   return gone;
 }

@@ -1,5 +1,6 @@
 // Two threads of a mailbox become one, as a message shows that they are. The one that began first stays;
 // what people said of the other comes with it.
+import { moveActionsOfThread } from '../mailbox-actions/copy-queries.ts';
 import type { Db } from '../store/db.ts';
 import { copyLabels } from './label-queries.ts';
 import { moveNotes } from './note-queries.ts';
@@ -47,6 +48,7 @@ export async function mergeThreads(
   await copyLabels(trx, goneId, id);
   await moveNotes(trx, goneId, id);
   await moveDrafts(trx, goneId, id);
+  await moveActionsOfThread(trx, goneId, id);
   await deleteThread(trx, goneId);
   await restateThread(trx, id, now, together(stays, goes));
 }

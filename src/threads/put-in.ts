@@ -146,13 +146,14 @@ async function sortOut(trx: Db, all: readonly Seeking[]) {
   return sorted;
 }
 
-function rowOf({ message, found }: Arrival, threadId: string): ThreadMessageRow {
+function rowOf({ newId }: App, { message, found }: Arrival, threadId: string): ThreadMessageRow {
   return {
     message_id: message.id,
     thread_id: threadId,
     at: message.created_at,
     kind: kindOf(found),
     has_attachments: Number(hasAttachments(found)),
+    event_id: newId('event'),
   };
 }
 
@@ -169,7 +170,7 @@ async function putTogether(app: App, trx: Db, all: readonly Settled[]): Promise<
   await insertThreads(trx, begun);
   await insertThreadMessages(
     trx,
-    placed.map(({ arrival, thread }) => rowOf(arrival, thread.id)),
+    placed.map(({ arrival, thread }) => rowOf(app, arrival, thread.id)),
   );
   for (const { arrival, thread } of placed) {
     if (known.has(thread.id)) await grow(app, trx, thread, arrival);

@@ -49,6 +49,8 @@ export interface ThreadMessageRow {
   at: number;
   kind: ThreadMessageKind;
   has_attachments: number;
+  /** The event that tells of the message in its mailbox, if any does. */
+  event_id: string | null;
 }
 
 interface ThreadTables {
@@ -181,6 +183,7 @@ export const insertThreadMessages = bulkInsert<ThreadTables>('thread_messages', 
   'at',
   'kind',
   'has_attachments',
+  'event_id',
 ] satisfies (keyof ThreadMessageRow)[]);
 
 const selectMessages = statement(
@@ -263,6 +266,18 @@ export async function tallyThread(db: Db, id: string): Promise<Tally> {
     .where('thread_id', '=', id)
     .executeTakeFirstOrThrow();
   return { messages: Number(messages), attachments: Number(attachments) };
+}
+
+/** The message that a thread begins with. */
+export async function firstOf(db: Db, id: string): Promise<ThreadMessageRow | undefined> {
+  return tables<ThreadTables>(db)
+    .selectFrom('thread_messages')
+    .selectAll()
+    .where('thread_id', '=', id)
+    .orderBy('at')
+    .orderBy('message_id')
+    .limit(1)
+    .executeTakeFirst();
 }
 
 /** The newest message of a thread; `isInbound`: of those that came in. */

@@ -7,7 +7,7 @@ import { findMessageRow, type MessageRow } from '../messages/queries.ts';
 import { previewOf } from '../mime/parse/preview.ts';
 import type { Db } from '../store/db.ts';
 import { moveLabels } from './label-queries.ts';
-import { newestOf, type ThreadChange, tallyThread, updateThread } from './queries.ts';
+import { firstOf, newestOf, type ThreadChange, tallyThread, updateThread } from './queries.ts';
 
 /** The first words of a message that we sent. */
 export function sentPreview(text: string | null): string | null {
@@ -20,6 +20,12 @@ async function previewOfMessage(trx: Db, message: MessageRow): Promise<string | 
   if (message.content_id === null) return null;
   const [content] = await findContents(trx, [message.content_id]);
   return sentPreview(content?.text ?? null);
+}
+
+/** The subject of the message that a thread begins with; null without messages. */
+export async function firstSubject(trx: Db, threadId: string): Promise<string | null> {
+  const first = await firstOf(trx, threadId);
+  return (first && (await findMessageRow(trx, first.message_id)))?.subject ?? null;
 }
 
 /** Its counts, who wrote last, and the first words of that; with what else changes. */

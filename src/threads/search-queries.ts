@@ -69,6 +69,11 @@ export async function takeWaiting(db: Db, ids: readonly string[]): Promise<Waiti
   return removeWaiting(db, { ids: idList(db, ids) });
 }
 
+/** Writes some of the index anew without words of deleted documents; true where none are left. SQLite only. */
+export function mergeWords(trx: Db, isBegun: boolean): Promise<boolean> {
+  return documents.merge(trx, isBegun);
+}
+
 /** The messages of a mailbox that are found, in no order: up to `limit`, where there may be more. */
 export function findDocuments(
   db: Db,

@@ -126,6 +126,8 @@ interface Placed {
   sent: SentMail;
   thread: ThreadRow;
   isNew: boolean;
+  /** Of the event that tells of it. */
+  eventId: string;
 }
 
 async function growAll(app: App, trx: Db, placed: readonly Placed[]): Promise<void> {
@@ -143,9 +145,9 @@ function seekerOf({ sent: { mailboxId, message, recipients }, thread }: Placed):
 async function tell(app: App, trx: Db, placed: readonly Placed[]): Promise<void> {
   const byOrganization = Map.groupBy(placed, ({ thread }) => thread.organization_id);
   for (const [organizationId, own] of byOrganization) {
-    const events = own.map(({ sent: { mailboxId, presented }, thread }) => {
+    const events = own.map(({ sent: { mailboxId, presented }, thread, eventId: id }) => {
       const data = { mailboxId, threadId: thread.id, message: presented };
-      return { subject: mailboxId, event: told(mailboxMessageSent, data) };
+      return { subject: mailboxId, event: { ...told(mailboxMessageSent, data), id } };
     });
     await recordEvents(app, trx, organizationId, events);
   }
@@ -161,7 +163,8 @@ export async function threadSent(app: App, trx: Db, mails: readonly SentMail[]):
   const known = await knownThreads(trx, mails);
   const placed = mails.map((sent): Placed => {
     const thread = known.get(sent.threadId);
-    return { sent, thread: thread ?? newThread(app, sent), isNew: !thread };
+    const eventId = app.newId('event');
+    return { sent, thread: thread ?? newThread(app, sent), isNew: !thread, eventId };
   });
   await insertThreads(
     trx,
@@ -169,12 +172,13 @@ export async function threadSent(app: App, trx: Db, mails: readonly SentMail[]):
   );
   await insertThreadMessages(
     trx,
-    placed.map(({ sent: { message, hasAttachments }, thread }) => ({
+    placed.map(({ sent: { message, hasAttachments }, thread, eventId }) => ({
       message_id: message.id,
       thread_id: thread.id,
       at: message.created_at,
       kind: 'sent',
       has_attachments: Number(hasAttachments),
+      event_id: eventId,
     })),
   );
   await growAll(

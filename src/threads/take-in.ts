@@ -70,16 +70,21 @@ async function makeFindable(trx: Db, arrivals: readonly Arrival[], readings: Wor
 async function tell(app: App, trx: Db, news: readonly Arrival[]): Promise<void> {
   const ids = news.map(({ message }) => message.id);
   const placed = await findThreadMessages(trx, ids);
-  const threadOf = new Map(placed.map(({ message_id, thread_id }) => [message_id, thread_id]));
+  const placeOf = new Map(placed.map((row) => [row.message_id, row]));
   const byOwner = Map.groupBy(news, ({ mailbox }) => mailbox.organization_id);
   for (const [organizationId, ofOne] of byOwner) {
     const events = ofOne.map(({ message, recipients, mailbox }) => {
+      const place = placeOf.get(message.id);
       const data = {
         mailboxId: mailbox.id,
-        threadId: threadOf.get(message.id) ?? '',
+        threadId: place?.thread_id ?? '',
         message: presentMessage(message, recipients, []),
       };
-      return { subject: mailbox.id, event: told(mailboxMessageReceived, data) };
+      const event = told(mailboxMessageReceived, data);
+      return {
+        subject: mailbox.id,
+        event: { ...event, id: place?.event_id ?? app.newId('event') },
+      };
     });
     await recordEvents(app, trx, organizationId, events);
   }

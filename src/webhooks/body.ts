@@ -1,7 +1,7 @@
 // What is posted of an event: made at the first attempt, kept beside its deliveries, the same bytes at each
 // attempt and redelivery. Once its message is deleted, nothing of it is left in a body but its id.
 import type { App } from '../app.ts';
-import { dataOfEntries, deletedMessage, type LogEntry, readEvents } from '../events/log.ts';
+import { dataOfEntries, deletedResource, type LogEntry, readEvents } from '../events/log.ts';
 import { isoTime } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
 import { eventsOfMessage, findBodies, insertBody, replaceBody } from './body-queries.ts';
@@ -82,7 +82,7 @@ function bodyRow(
   data: object | undefined,
 ): BodyRow {
   const { organization_id, event_id, message_id, created_at } = source;
-  const gone = message_id === null ? { deleted: true } : deletedMessage(message_id);
+  const gone = message_id === null ? { deleted: true } : deletedResource(message_id);
   const body = bodyText(source, entry?.timestamp ?? created_at, data ?? gone);
   return { event_id, organization_id, message_id, body, created_at: app.clock.now() };
 }
@@ -140,9 +140,11 @@ function cut(value: unknown, bounds: Bounds, depth: number): unknown {
 /**
  * To be called in the transaction that deletes a message, before its events go: what its events say
  * from now on is that it is gone. An attempt that makes a body at this moment finds this one instead.
+ * Returns how many of its events were to be posted.
  */
-export async function forgetMessage({ clock }: App, trx: Db, messageId: string): Promise<void> {
-  for (const event of await eventsOfMessage(trx, messageId)) {
+export async function forgetMessage({ clock }: App, trx: Db, messageId: string): Promise<number> {
+  const events = await eventsOfMessage(trx, messageId);
+  for (const event of events) {
     const { organization_id, event_id } = event;
     const [logged] = await readEvents(trx, organization_id, [event_id]);
     const source = { ...event, message_id: messageId };
@@ -151,8 +153,9 @@ export async function forgetMessage({ clock }: App, trx: Db, messageId: string):
       event_id,
       organization_id,
       message_id: messageId,
-      body: bodyText(source, at, deletedMessage(messageId)),
+      body: bodyText(source, at, deletedResource(messageId)),
       created_at: clock.now(),
     });
   }
+  return events.length;
 }

@@ -33,6 +33,8 @@ export interface FullTextQuestion {
 }
 
 const scopeCharacters = 5;
+/** Of one step of a merge: a millisecond's work. */
+const mergedPages = 16;
 
 function prefixOf(scope: string): string {
   const digest = hash('sha256', scope, 'buffer');
@@ -187,6 +189,25 @@ class FullText {
           where ${these} and ${matches}`;
     return new Set(await keysOf(db, asked));
   }
+
+  /**
+   * SQLite: writes some pages of the index anew, without the words of deleted documents, which FTS5 only
+   * marks. True where nothing is left to write. Begins with a merge of all segments.
+   */
+  async merge(trx: Db, isBegun: boolean): Promise<boolean> {
+    const before = await totalChanges(trx);
+    const words = sql.table(wordsTable(this.#table));
+    const pages = isBegun ? mergedPages : -mergedPages;
+    const name = sql.ref(wordsTable(this.#table));
+    await sql`insert into ${words} (${name}, rank) values ('merge', ${pages})`.execute(trx);
+    // The statement itself counts as one (https://sqlite.org/fts5.html, 6.8).
+    return (await totalChanges(trx)) - before < 2;
+  }
+}
+
+async function totalChanges(trx: Db): Promise<number> {
+  const { rows } = await sql<{ n: number }>`select total_changes() as n`.execute(trx);
+  return rows[0]?.n ?? 0;
 }
 
 async function keysOf(db: Db, query: RawBuilder<unknown>): Promise<string[]> {

@@ -1,0 +1,34 @@
+// SQL that erases what was posted of events, and the receivers' answers, which may echo it. Rows only.
+import { sql } from 'kysely';
+import { type Db, tables } from '../store/db.ts';
+import type { WebhookTables } from './rows.ts';
+
+/** Puts another body in the place of the one that is kept of an event, if one is. */
+export async function setBody(trx: Db, eventId: string, body: string): Promise<void> {
+  await tables<WebhookTables>(trx)
+    .updateTable('webhook_bodies')
+    .set({ body })
+    .where('event_id', '=', eventId)
+    .execute();
+}
+
+/** Takes up to `limit` answers out of the attempts of an event on no message; of how many. */
+export function clearAnswersOfEvent(trx: Db, eventId: string, limit: number): Promise<number> {
+  return clearAnswers(trx, sql`event_id = ${eventId} and message_id is null`, limit);
+}
+
+/** The same of all events on a message. */
+export function clearAnswersOfMessage(trx: Db, messageId: string, limit: number): Promise<number> {
+  return clearAnswers(trx, sql`message_id = ${messageId}`, limit);
+}
+
+async function clearAnswers(
+  trx: Db,
+  deliveries: ReturnType<typeof sql>,
+  limit: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`update webhook_attempts set response = null where id in (
+    select a.id from webhook_deliveries d join webhook_attempts a on a.delivery_id = d.id
+    where ${deliveries} and a.response is not null limit ${limit})`.execute(trx);
+  return Number(numAffectedRows ?? 0);
+}
