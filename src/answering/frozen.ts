@@ -156,6 +156,8 @@ export function frozenContent(organizationId: string, frozen: Frozen): SendConte
       mail: cutRawMail(mime, () => false),
       messageIdHeader: null,
       hasDate: false,
+      // Its From alone, which the proposal was checked for.
+      origins: [],
       summary: {
         ...{ subject, from, inReplyTo, references },
         replyTo: replyTo.map((email) => ({ email, name: null })),
