@@ -6,7 +6,7 @@
 //   (none)   | its organization has a place left         | runs
 //   (none)   | none left                                 | waits, 100 of an organization at most
 //   waits    | a place is given back                     | runs
-//   waits    | 2 s                                       | refused (503)
+//   waits    | 5 s                                       | refused (503)
 //   runs     | done                                      | answered
 //   runs     | 500 ms                                    | OverdueError; its place is free once it really ends
 import { CapacityError } from '../errors.ts';
@@ -16,7 +16,7 @@ import type { Db } from './db.ts';
 
 const places = 4;
 const mostWaiting = 400;
-const patienceMs = 2_000;
+const patienceMs = 5_000;
 export const asideMs = 500;
 
 /** The read did not end by its deadline. */
