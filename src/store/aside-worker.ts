@@ -1,6 +1,7 @@
 // The thread of sqlite-aside.ts: runs statements on a reading connection of its own, one after the other.
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
+import { yieldToOtherThreads } from '../runtime/background-thread.ts';
 
 export interface AsideQuery {
   id: number;
@@ -14,6 +15,7 @@ export type AsideAnswer =
   | { id: number; rows: unknown[] }
   | { id: number; error: { code: string; message: string } };
 
+yieldToOtherThreads();
 const { file, busyMs } = workerData as { file: string; busyMs: number };
 const database = new Database(file, { readonly: true, fileMustExist: true, timeout: busyMs });
 database.pragma('temp_store = MEMORY');

@@ -1,5 +1,6 @@
 // How an ordinary organization fares while another, an address and a bound key do their worst:
-//   npx node test/bench/siege.ts [--minutes 10] [--seed 1]
+//   npx node test/bench/siege.ts [--minutes 10] [--seed 1] [--each]
+// With --each every attack runs alone for ten seconds: which of them hurts.
 // The attacks run in a process of their own (siege/attackers.ts). Figures are printed beside their goals,
 // never asserted.
 import { fork } from 'node:child_process';
@@ -16,12 +17,14 @@ import { startBenchService } from './svc-contender.ts';
 
 const warmUpSeconds = 20;
 const aloneSeconds = 60;
+const eachSeconds = 10;
 const goals = { p99Ratio: 2, webhookMs: 1000, stallMs: 200, memoryMb: 1000 };
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: '1' },
+    each: { type: 'boolean', default: false },
   },
 });
 const siegeSeconds = Number(values.minutes) * 60;
@@ -133,10 +136,21 @@ const siege = await makeAttackers(service.env, service.daemon);
 const attackers = fork(join(import.meta.dirname, 'siege', 'attackers.ts'), [JSON.stringify(siege)]);
 try {
   say('making what is attacked …');
-  await once(attackers, 'message');
+  const [kinds] = (await once(attackers, 'message')) as [string[]];
   await phase(neighbour, service.daemon, warmUpSeconds);
   say(`alone, ${aloneSeconds} s …`);
   const alone = await phase(neighbour, service.daemon, aloneSeconds);
+  if (values.each) {
+    const rows = [rowOf('alone', alone)];
+    for (const kind of kinds) {
+      say(`${kind} …`);
+      attackers.send(`start ${kind}`);
+      rows.push(rowOf(kind, await phase(neighbour, service.daemon, eachSeconds)));
+      attackers.send('stop');
+    }
+    console.table(rows);
+    process.exit(0);
+  }
   say(`besieged, ${siegeSeconds} s …`);
   attackers.send('start');
   const stop = showProgress('besieged');

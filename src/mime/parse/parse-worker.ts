@@ -1,6 +1,7 @@
 // The far end of parse-thread.ts: one mail after the other, in a thread that may be terminated at any moment.
 // Imports mailparser and its like, so that the main thread never loads them.
 import { parentPort, workerData } from 'node:worker_threads';
+import { yieldToOtherThreads } from '../../runtime/background-thread.ts';
 import { type DocumentWords, wordsOfDocument } from '../../store/full-text/document.ts';
 import { readAttachmentBytes } from './attachment-bytes.ts';
 import { type BounceReport, readBounce } from './bounce/bounce-report.ts';
@@ -99,5 +100,6 @@ async function readOf(
   return report && summarizeReport(report);
 }
 
+yieldToOtherThreads();
 parentPort?.on('message', (batch: ParseBatch) => void runAll(batch));
 post({ kind: 'ready' });

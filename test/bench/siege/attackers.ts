@@ -1,5 +1,5 @@
-// The attacking process of the siege: makes what it attacks with, waits for 'start', then runs all attacks
-// at once until it is ended; 'count' has it send what it was answered.
+// The attacking process of the siege: makes what it attacks with, then runs the attacks that it is told ('start'
+// and a kind, or all), side by side, until 'stop'; 'count' has it send what it was answered.
 import { setTimeout as wait } from 'node:timers/promises';
 import { seededRandom } from '../../../src/runtime/random.ts';
 import { Api } from './api.ts';
@@ -26,26 +26,34 @@ const attacks: Record<string, Attack> = {
 };
 const counts = new Map<string, Map<string, number>>();
 
-async function repeat(name: string, attack: Attack): Promise<never> {
-  // Those that differ by their number alone are counted together.
-  const kind = name.replace(/ \d+$/, '');
+/** Attacks that differ by their number alone are of one kind. */
+const kindOf = (name: string) => name.replace(/ \d+$/, '');
+let isOn = false;
+
+async function repeat(name: string, attack: Attack): Promise<void> {
+  const kind = kindOf(name);
   const answers = counts.get(kind) ?? new Map<string, number>();
   counts.set(kind, answers);
-  for (;;) {
+  while (isOn) {
     const answer = await attack().catch((error: NodeJS.ErrnoException) => error.code ?? 'error');
     answers.set(answer, (answers.get(answer) ?? 0) + 1);
     await wait(random.float() * restMs);
   }
 }
 
-process.on('message', (word) => {
-  if (word === 'start') {
-    for (const [name, attack] of Object.entries(attacks)) void repeat(name, attack);
-    return;
+process.on('message', (word: string) => {
+  if (word === 'stop') isOn = false;
+  if (word.startsWith('start')) {
+    isOn = true;
+    const wanted = word.slice('start '.length);
+    for (const [name, attack] of Object.entries(attacks)) {
+      if (wanted === '' || kindOf(name) === wanted) void repeat(name, attack);
+    }
   }
+  if (word !== 'count') return;
   const text = (answers: Map<string, number>) =>
     [...answers].map(([answer, count]) => `${answer}: ${count}`).join(', ');
   process.send?.(Object.fromEntries([...counts].map(([name, answers]) => [name, text(answers)])));
 });
 process.once('disconnect', () => process.exit(0));
-process.send?.('ready');
+process.send?.([...new Set(Object.keys(attacks).map(kindOf))]);
