@@ -15,8 +15,8 @@ const slowBytesPerSecond = 10_000;
 export interface Occupant {
   /** The organization or the network that it counts for. */
   readonly holder: string;
-  /** Bytes a second that its client moved lately; Infinity where it waits for us. */
-  pace(): number;
+  /** Bytes a second that its client moved lately; Infinity where it waits for us, null to never yield. */
+  pace(): number | null;
   /** Ends the work with a clear answer; its place is given back already. */
   evict(): void;
 }
@@ -39,9 +39,14 @@ export class SharedPool {
     return place;
   }
 
-  /** Whether a holder could take `amount` more, without evicting anybody. */
-  hasRoom(holder: string, amount = 1): boolean {
-    return this.#share.mayHold(holder, amount);
+  /** How much a holder has in all its places. */
+  heldBy(holder: string): number {
+    return this.#share.heldBy(holder);
+  }
+
+  /** Whether a holder could take `amount` more, a newcomer perhaps in place of a slower one. */
+  hasRoom(holder: string, amount: number): boolean {
+    return this.#share.isFirst(holder, amount) || this.#share.mayHold(holder, amount);
   }
 
   /** Takes `amount` more for a place; false beyond its holder's share, or once it was evicted. */
@@ -63,8 +68,8 @@ export class SharedPool {
       if (!this.#share.isFirst(holder, amount)) return false;
       const most = this.#share.heldBy(holder) + amount;
       const place =
-        this.#slowest(holder, (other) => this.#share.heldBy(other.holder) > most) ??
-        this.#slowest(holder, (other) => other.pace() < slowBytesPerSecond);
+        this.#slowest(holder, (_pace, held) => held > most) ??
+        this.#slowest(holder, (pace) => pace < slowBytesPerSecond);
       if (!place) return false;
       place.leave();
       place.occupant.evict();
@@ -72,17 +77,21 @@ export class SharedPool {
     return true;
   }
 
-  /** The slowest place of another holder that may yield; of several as slow the one that came last. */
-  #slowest(newcomer: string, mayYield: (occupant: Occupant) => boolean): Place | null {
+  /** The slowest place of another holder that may yield; of several as slow the last of the largest. */
+  #slowest(newcomer: string, mayYield: (pace: number, held: number) => boolean): Place | null {
     let slowest: Place | null = null;
     let leastPace = Number.POSITIVE_INFINITY;
+    let mostHeld = 0;
     for (const place of this.#places) {
       const { occupant } = place;
-      if (occupant.holder === newcomer || !mayYield(occupant)) continue;
+      if (occupant.holder === newcomer) continue;
       const pace = occupant.pace();
-      if (pace > leastPace) continue;
+      const held = this.#share.heldBy(occupant.holder);
+      if (pace === null || !mayYield(pace, held)) continue;
+      if (pace > leastPace || (pace === leastPace && held < mostHeld)) continue;
       slowest = place;
       leastPace = pace;
+      mostHeld = held;
     }
     return slowest;
   }
