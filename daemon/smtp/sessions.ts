@@ -106,7 +106,8 @@ export class Sessions {
     for (const entry of this.#open) {
       const [, session] = entry;
       const isSilent = now - session.heardAt >= this.#limits.yieldMs;
-      if (session.phase === 'working' || !this.#counts.mayTakeOver(address, session.address)) continue;
+      if (session.phase === 'working' || !this.#counts.mayTakeOver(address, session.address))
+        continue;
       const yields = isSilent || this.#counts.hasMore(session.address, address);
       if (yields && session.heardAt < (silent?.[1].heardAt ?? Infinity)) silent = entry;
     }
