@@ -4,6 +4,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CapacityError, MalformedRequestError } from '../../src/errors.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
+import { Pace } from '../../src/runtime/pace.ts';
+import { type Place, SharedPool } from '../../src/runtime/shared-pool.ts';
 import { readMediaType } from './media-type.ts';
 
 const deepestNesting = 64;
@@ -11,26 +13,25 @@ const deepestNesting = 64;
 const mostValues = 500_000;
 /** Bodies up to this size are never refused for memory; `maxConnections` bounds them. */
 const freeBytes = 65_536;
-/** So many bodies of the largest size are held at once; beyond it the answer is 503. */
+/** Memory for larger ones, in bodies of the largest size; an organization has its share of it. */
 const largestBodiesAtOnce = 4;
-/** A body may take so long, and a second more for each of so many bytes that have come. */
-const bodyGraceMs = 20_000;
-const leastBytesPerSecond = 1_000;
+/** Bytes that each organization may have of the reserve. */
+const firstBytes = 1_048_576;
 
 export interface BodyReader {
   /**
-   * The whole body as bytes; empty when there is none.
+   * The whole body as bytes, in the memory of its holder; empty when there is none.
    * @throws MalformedRequestError 413 beyond the limit, 415 for another media type or a compressed
-   * body, 400 when it does not arrive whole or too slowly; CapacityError when too much is being read already.
+   * body, 400 when it does not arrive whole or too slowly; CapacityError beyond the holder's share.
    */
-  read(request: IncomingMessage, response: ServerResponse): Promise<Buffer>;
+  read(holder: string, request: IncomingMessage, response: ServerResponse): Promise<Buffer>;
 }
 
-/** A reader for bodies of at most `maxBytes`; all its reads share one budget of memory. */
+/** A reader for bodies of at most `maxBytes`; all its reads share one pool of memory. */
 export function createBodyReader(maxBytes: number, clock: Clock): BodyReader {
-  const budget = { left: largestBodiesAtOnce * maxBytes };
+  const memory = new SharedPool(largestBodiesAtOnce * maxBytes, firstBytes);
   return {
-    async read(request, response) {
+    async read(holder, request, response) {
       const { headers } = request;
       if (headers['content-length'] === '0') return Buffer.alloc(0);
       if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
@@ -46,7 +47,7 @@ export function createBodyReader(maxBytes: number, clock: Clock): BodyReader {
       }
       // The body was not asked for until now: a refused request never costs its upload.
       if (headers.expect !== undefined) response.writeContinue();
-      return await collect(request, response, { maxBytes, budget, clock });
+      return await collect(request, response, { holder, maxBytes, memory, clock });
     },
   };
 }
@@ -55,23 +56,30 @@ function tooLarge(maxBytes: number): MalformedRequestError {
   return new MalformedRequestError(`The body is larger than ${maxBytes} bytes`, 413);
 }
 
-function crowded(): CapacityError {
-  const reason = 'capacity-bodies';
-  return new CapacityError('Too many large bodies are being received', 1, { reason });
+function crowded(message: string): CapacityError {
+  return new CapacityError(message, 1, { reason: 'capacity-bodies' });
+}
+
+interface Reading {
+  holder: string;
+  maxBytes: number;
+  memory: SharedPool;
+  clock: Clock;
 }
 
 function collect(
   request: IncomingMessage,
   response: ServerResponse,
-  { maxBytes, budget, clock }: { maxBytes: number; budget: { left: number }; clock: Clock },
+  { holder, maxBytes, memory, clock }: Reading,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let received = 0;
-    let charged = 0;
-    /** The bytes that the time given so far was given for. */
-    let credited = 0;
-    let cancelDeadline = clock.after(bodyGraceMs, onDeadline);
+    let place: Place | null = null;
+    const pace = new Pace(clock, () =>
+      refuse(new MalformedRequestError('The body arrives too slowly', 400, 'slow')),
+    );
+    pace.wait();
     request.on('data', onData);
     request.on('end', onEnd);
     request.on('error', onLost);
@@ -80,25 +88,23 @@ function collect(
     function onData(chunk: Buffer): void {
       received += chunk.length;
       chunks.push(chunk);
-      if (received > maxBytes) {
-        refuse(tooLarge(maxBytes));
-      } else if (received > freeBytes) {
-        charged += chunk.length;
-        budget.left -= chunk.length;
-        if (budget.left < 0) {
-          refuse(crowded());
-        }
+      pace.moved(chunk.length);
+      if (received > maxBytes) refuse(tooLarge(maxBytes));
+      else if (received > freeBytes && !charge(chunk.length)) {
+        refuse(crowded('Too many large bodies of your organization are being received'));
       }
+    }
+    function charge(bytes: number): boolean {
+      if (place) return place.grow(bytes);
+      place = memory.enter({ holder, pace: () => pace.bytesPerSecond, evict }, bytes);
+      return place !== null;
+    }
+    function evict(): void {
+      refuse(crowded('The body came slowest of the large ones, and another organization waited'));
     }
     function onEnd(): void {
       finish();
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, received));
-    }
-    function onDeadline(): void {
-      const earnedMs = ((received - credited) / leastBytesPerSecond) * 1000;
-      credited = received;
-      if (earnedMs > 0) cancelDeadline = clock.after(earnedMs, onDeadline);
-      else refuse(new MalformedRequestError('The body arrives too slowly', 400, 'slow'));
     }
     function onLost(): void {
       refuse(new MalformedRequestError('The body did not arrive whole'));
@@ -112,9 +118,8 @@ function collect(
       request.resume();
     }
     function finish(): void {
-      cancelDeadline();
-      budget.left += charged;
-      charged = 0;
+      pace.stop();
+      place?.leave();
       request.off('data', onData).off('end', onEnd).off('close', onLost);
     }
   });

@@ -145,8 +145,11 @@ async function answer(
   const { route } = plan;
   reply.headers(plan.ownHeaders);
   const caller = await workload.begin(() => letIn(dispatcher, route, request, reply));
-  const bytes = plan.readsBody ? await bodies.read(request.raw, reply.raw) : undefined;
-  const output = await workload.run(async () => {
+  const { organizationId } = caller;
+  const bytes = plan.readsBody
+    ? await bodies.read(organizationId, request.raw, reply.raw)
+    : undefined;
+  const output = await workload.runFor(organizationId, async () => {
     const body = bytes && bodyOf(plan, bytes);
     // Only an escape makes a text of JSON that no text may be.
     const hasPlainBody = !bytes?.includes('\\u');
@@ -179,11 +182,13 @@ async function answerStreaming(
   };
   reply.code(route.status);
   if (route.streams) {
-    const answer = (await workload.run(run)) as StreamedAnswer;
-    return reply.header('content-type', `${answer.type}; charset=utf-8`).send(streams.send(answer));
+    const answer = (await workload.runFor(caller.organizationId, run)) as StreamedAnswer;
+    const stream = streams.send(caller.organizationId, answer);
+    return reply.header('content-type', `${answer.type}; charset=utf-8`).send(stream);
   }
   try {
-    const output = await streams.run(() => run(streams.bodyOf(route, request.raw, reply.raw)));
+    const streamed = { route, request: request.raw, response: reply.raw };
+    const output = await streams.take(caller.organizationId, streamed, run);
     return reply.header('content-type', jsonContentType).send(JSON.stringify(output));
   } finally {
     passOverRest(request.raw, reply.raw);

@@ -6,6 +6,8 @@
 //   open     15 s                                                      a comment; the key is asked again
 //   open     the key is revoked or may not any more, the daemon stops  ended
 //   open     1 MB waits for a reader that does not take it             cut
+//   open     a newcomer where all are open, as one of the largest      ended
+//            holder, or as a reader that takes nothing
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -22,6 +24,7 @@ import {
   streamQuery,
 } from '../../src/events/schema.ts';
 import { sleep } from '../../src/runtime/clock.ts';
+import { SharedPool } from '../../src/runtime/shared-pool.ts';
 import { authorize, type Dispatcher } from './dispatch.ts';
 
 const mostStreams = 100;
@@ -39,6 +42,7 @@ export function mountEventStream(
   { app, authenticate, workload }: Dispatcher,
 ): void {
   const open = new Set<AbortController>();
+  const pool = new SharedPool(mostStreams);
   server.addHook('preClose', async () => {
     for (const ending of open) ending.abort();
   });
@@ -49,16 +53,25 @@ export function mountEventStream(
     handler: async (request, reply) => {
       const letIn = () => authorize({ app, authenticate }, 'webhooks:read', request);
       const ending = new AbortController();
-      const { log, caller } = await workload.begin(async () => {
+      const { log, caller, leave } = await workload.begin(async () => {
         const caller = await letIn();
         const input = readInput(request);
-        if (open.size >= mostStreams) throw crowded();
+        const place = pool.enter({
+          holder: caller.organizationId,
+          pace: () => (reply.raw.writableLength > 0 ? 0 : Number.POSITIVE_INFINITY),
+          evict: () => ending.abort(),
+        });
+        if (!place) throw crowded();
         open.add(ending);
-        const log = await follow(app, caller, input, ending.signal).catch((error: unknown) => {
+        const leave = () => {
           open.delete(ending);
+          place.leave();
+        };
+        const log = await follow(app, caller, input, ending.signal).catch((error: unknown) => {
+          leave();
           throw error;
         });
-        return { log, caller };
+        return { log, caller, leave };
       });
       const { raw } = begin(reply);
       raw.on('close', () => ending.abort());
@@ -70,7 +83,7 @@ export function mountEventStream(
         app.log.error({ err: error, requestId: request.id }, 'the stream of events broke off');
       } finally {
         stopBeating();
-        open.delete(ending);
+        leave();
         raw.end();
       }
     },
@@ -78,9 +91,8 @@ export function mountEventStream(
 }
 
 function crowded(): CapacityError {
-  return new CapacityError(`${mostStreams} streams of events are open`, retryAfterSeconds, {
-    reason: 'capacity-streams',
-  });
+  const text = 'Too many streams of events of your organization are open: close one';
+  return new CapacityError(text, retryAfterSeconds, { reason: 'capacity-streams' });
 }
 
 function readInput({ query, headers }: FastifyRequest) {

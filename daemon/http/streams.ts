@@ -3,82 +3,149 @@
 // bytes and in time. The order of checks is dispatch.ts.
 //
 //   body       by                                              then
-//   coming     20 s without a byte                             400, the rest is passed over
+//   coming     less than 1 KB/s over 10 s of waiting for it    400, the rest is passed over
+//   coming     a newcomer in a spent pool, as the slowest      503, the rest is passed over
 //   coming     more bytes than the route takes                 413, the rest is passed over
 //   coming     the connection ends, or 300 s of the request    what the route has done by then stays
-//   answer     10 minutes are over                             cut, so that no reader takes it for whole
-import { once } from 'node:events';
+//   answer     10 minutes, or a newcomer as above              cut, so that no reader takes it for whole
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Route, StreamedAnswer, StreamedBody } from '../../src/api/route.ts';
 import { CapacityError, MalformedRequestError } from '../../src/errors.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
+import { Pace } from '../../src/runtime/pace.ts';
+import { type Occupant, SharedPool } from '../../src/runtime/shared-pool.ts';
 import { readMediaType } from './media-type.ts';
 
-/** Of bodies and answers together; a route that streams both ways is one. */
+/** Bodies and answers together; a route that streams both ways counts once. */
 const mostStreams = 4;
 const retryAfterSeconds = 5;
-/** Without a byte of a body. Whoever sends one now and then is ended by the time of the whole request. */
-const mostQuietMs = 20_000;
 const longestAnswerMs = 600_000;
 
 export interface Streams {
-  /** Runs what streams. @throws CapacityError where as many run as may. */
-  run<T>(work: () => Promise<T>): Promise<T>;
-  /** @throws MalformedRequestError 415 for another media type or a compressed body, 413 where it says that it is too long. */
-  bodyOf(route: Route, request: IncomingMessage, response: ServerResponse): StreamedBody;
-  /** The answer as it is sent; holds its place among the streams until it has ended. */
-  send(answer: StreamedAnswer): Readable;
+  /**
+   * Runs a route on the body of its request, as long as the holder has a place.
+   * @throws CapacityError beyond the holder's share; MalformedRequestError 415 for another media type or a
+   * compressed body, 413 for a Content-Length beyond the bound.
+   */
+  take<T>(holder: string, request: StreamedRequest, run: Run<T>): Promise<T>;
+  /** The answer as it is sent; holds its place until it has ended. @throws CapacityError */
+  send(holder: string, answer: StreamedAnswer): Readable;
+}
+
+type Run<T> = (body: StreamedBody) => Promise<T>;
+
+interface StreamedRequest {
+  route: Route;
+  request: IncomingMessage;
+  response: ServerResponse;
 }
 
 export function createStreams(clock: Clock): Streams {
-  let open = 0;
-  const enter = () => {
-    if (open < mostStreams) open++;
-    else throw crowded();
-  };
+  const pool = new SharedPool(mostStreams);
   return {
-    async run(work) {
-      enter();
+    async take(holder, streamed, run) {
+      const body = new ComingBody(clock, holder);
+      const place = pool.enter(body);
+      if (!place) throw crowded();
       try {
-        return await work();
+        return await run(streamedBody(streamed, body));
       } finally {
-        open--;
+        body.speed.stop();
+        place.leave();
       }
     },
-    bodyOf: (route, request, response) => streamedBody(route, request, response, clock),
-    send({ texts }) {
-      enter();
-      const leave = () => {
-        open--;
-      };
+    send(holder, { texts }) {
+      const pace = new Pace(clock);
+      const place = pool.enter({
+        holder,
+        pace: () => pace.bytesPerSecond,
+        evict: () => stream.destroy(),
+      });
+      if (!place) throw crowded();
       // One piece ahead: each is a page of rows.
-      const stream = Readable.from(untilOver(texts, clock), { highWaterMark: 1 });
-      void once(stream, 'close').then(leave, leave);
+      const stream = Readable.from(untilOver(texts, clock, pace), { highWaterMark: 1 });
+      stream.once('close', () => {
+        pace.stop();
+        place.leave();
+      });
+      // Cut on purpose: the socket shows it to the reader.
+      stream.on('error', () => {});
       return stream;
     },
   };
 }
 
 function crowded(): CapacityError {
-  return new CapacityError(`${mostStreams} imports and exports are under way`, retryAfterSeconds, {
-    reason: 'capacity-streams',
-  });
+  const text = 'No place is free for your import or export: try again when one has ended';
+  return new CapacityError(text, retryAfterSeconds, { reason: 'capacity-streams' });
 }
 
-async function* untilOver(texts: AsyncIterable<string>, clock: Clock): AsyncGenerator<Buffer> {
+/** A body on its way in. */
+class ComingBody implements Occupant {
+  readonly holder: string;
+  readonly speed: Pace;
+  #failure: Error | null = null;
+  #fail: (error: Error) => void = () => {};
+
+  constructor(clock: Clock, holder: string) {
+    this.holder = holder;
+    this.speed = new Pace(clock, () => this.#end(tooSlow()));
+  }
+
+  pace(): number {
+    return this.speed.bytesPerSecond;
+  }
+
+  evict(): void {
+    this.#end(yielded());
+  }
+
+  /** What the client brings next. @throws MalformedRequestError, CapacityError once it was evicted */
+  next<T>(coming: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#failure) reject(this.#failure);
+      this.#fail = reject;
+      this.speed.wait();
+      const lost = () => reject(new MalformedRequestError('The body did not arrive whole'));
+      void coming.then(resolve, lost).finally(() => this.speed.rest());
+    });
+  }
+
+  #end(error: Error): void {
+    this.#failure = error;
+    this.#fail(error);
+  }
+}
+
+function tooSlow(): MalformedRequestError {
+  return new MalformedRequestError('The body arrives too slowly', 400, 'slow');
+}
+
+function yielded(): CapacityError {
+  const text = 'The body came slowest of those that arrive, and another organization waited';
+  return new CapacityError(text, retryAfterSeconds, { reason: 'capacity-streams' });
+}
+
+async function* untilOver(
+  texts: AsyncIterable<string>,
+  clock: Clock,
+  pace: Pace,
+): AsyncGenerator<Buffer> {
   const end = clock.now() + longestAnswerMs;
   for await (const text of texts) {
     if (clock.now() > end) throw new Error('The answer was not taken within its time');
-    yield Buffer.from(text);
+    const bytes = Buffer.from(text);
+    pace.wait();
+    yield bytes;
+    pace.rest();
+    pace.moved(bytes.length);
   }
 }
 
 function streamedBody(
-  { takes }: Route,
-  request: IncomingMessage,
-  response: ServerResponse,
-  clock: Clock,
+  { route: { takes }, request, response }: StreamedRequest,
+  body: ComingBody,
 ): StreamedBody {
   if (!takes) throw new Error('The route takes no stream');
   const { headers } = request;
@@ -92,42 +159,33 @@ function streamedBody(
   if (type === undefined || media?.charset !== 'utf-8') {
     throw new MalformedRequestError(`The body must be sent as ${types.join(' or ')} in UTF-8`, 415);
   }
-  return { type, chunks: chunksOf(request, response, mostBytes, clock) };
+  return { type, chunks: chunksOf(request, response, mostBytes, body) };
 }
 
 function tooLarge(mostBytes: number): MalformedRequestError {
   return new MalformedRequestError(`The body is larger than ${mostBytes} bytes: split it`, 413);
 }
 
-/** The bytes of the body, each piece when it is asked for. @throws MalformedRequestError */
+/** The bytes of the body, each piece when it is asked for. @throws as `ComingBody.next` */
 async function* chunksOf(
   request: IncomingMessage,
   response: ServerResponse,
   mostBytes: number,
-  clock: Clock,
+  body: ComingBody,
 ): AsyncGenerator<Buffer> {
   // The body was not asked for until now: a refused request never costs its upload.
   if (request.headers.expect !== undefined) response.writeContinue();
   const chunks = request.iterator({ destroyOnReturn: false });
   let received = 0;
   for (;;) {
-    const { value, done } = await inTime(chunks.next(), clock);
+    const { value, done } = await body.next(chunks.next());
     if (done) return;
-    received += (value as Buffer).length;
+    const { length } = value as Buffer;
+    body.speed.moved(length);
+    received += length;
     if (received > mostBytes) throw tooLarge(mostBytes);
     yield value as Buffer;
   }
-}
-
-/** What comes next, if it comes within the time. */
-function inTime<T>(coming: Promise<T>, clock: Clock): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.after(mostQuietMs, () =>
-      reject(new MalformedRequestError('The body arrives too slowly', 400, 'slow')),
-    );
-    const lost = () => reject(new MalformedRequestError('The body did not arrive whole'));
-    void coming.then(resolve, lost).finally(cancel);
-  });
 }
 
 /** After an answer that came before the body's end: nothing can follow on this connection. */

@@ -4,19 +4,21 @@
 
 import { CapacityError, TimeoutError } from '../../src/errors.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
+import { FairShare } from '../../src/runtime/fair-share.ts';
 
 export interface Workload {
   /**
-   * As `run`, for the first piece of a request: refused too while the event loop is overloaded. One
-   * that was let in goes on: its body has travelled already.
+   * Runs the first piece of a request, before its organization is known. Refused too while the event
+   * loop is overloaded; later pieces are not, as the body has travelled already.
+   * @throws as `runFor`
    */
   begin<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Runs `work`. A piece that outruns its time is answered but goes on and counts until it ends: a
-   * store that hangs must not gather work without bound.
+   * Runs `work` within the organization's share of what is in flight. A piece that outruns its time is
+   * answered but goes on and counts until it ends: a store that hangs must not gather work without bound.
    * @throws CapacityError before `work` is called, TimeoutError, or what `work` throws.
    */
-  run<T>(work: () => Promise<T>): Promise<T>;
+  runFor<T>(organizationId: string, work: () => Promise<T>): Promise<T>;
 }
 
 interface WorkloadOptions {
@@ -32,40 +34,52 @@ interface WorkloadOptions {
 
 export function createWorkload(options: WorkloadOptions): Workload {
   const { clock, mostInFlight, timeoutSeconds, onLateFailure } = options;
+  const share = new FairShare(mostInFlight);
   let inFlight = 0;
   const refuse = (message: string, reason: CapacityError['reason']) =>
     Promise.reject(new CapacityError(message, options.backoff(), { reason }));
-  const workload: Workload = {
+  const run = <T>(holder: string | null, work: () => Promise<T>): Promise<T> => {
+    if (inFlight >= mostInFlight) {
+      return refuse(`More than ${mostInFlight} requests are in work`, 'capacity-in-flight');
+    }
+    inFlight++;
+    if (holder !== null) share.hold(holder);
+    const end = () => {
+      inFlight--;
+      if (holder !== null) share.letGo(holder);
+    };
+    return inTime(work, end);
+  };
+  const inTime = <T>(work: () => Promise<T>, end: () => void): Promise<T> => {
+    let isLate = false;
+    return new Promise((resolve, reject) => {
+      const cancelTimer = clock.after(timeoutSeconds * 1000, () => {
+        isLate = true;
+        reject(new TimeoutError(`The request took longer than ${timeoutSeconds} s`));
+      });
+      work().then(
+        (value) => {
+          end();
+          cancelTimer();
+          resolve(value);
+        },
+        (error: unknown) => {
+          end();
+          cancelTimer();
+          if (isLate) onLateFailure(error);
+          else reject(error);
+        },
+      );
+    });
+  };
+  return {
     begin(work) {
-      if (!options.isLoopOverloaded()) return workload.run(work);
+      if (!options.isLoopOverloaded()) return run(null, work);
       return refuse('The service is overloaded: its event loop lags', 'capacity-event-loop');
     },
-    run<T>(work: () => Promise<T>): Promise<T> {
-      if (inFlight >= mostInFlight) {
-        return refuse(`More than ${mostInFlight} requests are in work`, 'capacity-in-flight');
-      }
-      inFlight++;
-      let isLate = false;
-      return new Promise((resolve, reject) => {
-        const cancelTimer = clock.after(timeoutSeconds * 1000, () => {
-          isLate = true;
-          reject(new TimeoutError(`The request took longer than ${timeoutSeconds} s`));
-        });
-        work().then(
-          (value) => {
-            inFlight--;
-            cancelTimer();
-            resolve(value);
-          },
-          (error: unknown) => {
-            inFlight--;
-            cancelTimer();
-            if (isLate) onLateFailure(error);
-            else reject(error);
-          },
-        );
-      });
+    runFor(organizationId, work) {
+      if (share.mayHold(organizationId)) return run(organizationId, work);
+      return refuse('Too many requests of your organization are in work', 'capacity-in-flight');
     },
   };
-  return workload;
 }

@@ -1,17 +1,20 @@
-// How many connections are open, in all and per remote address. The caps are decided here, the
+// How many connections are open, in all, per remote address and per site. The caps are decided here, the
 // connections themselves are sessions.ts.
-import { networkOf } from '../../src/net/network-address.ts';
+import { networkOf, siteOf } from '../../src/net/network-address.ts';
+import { FairShare } from '../../src/runtime/fair-share.ts';
 import { isLoopback } from './connection.ts';
 
 export class ConnectionCounts {
   readonly #mostInAll: number;
   readonly #mostPerAddress: number;
   readonly #perNetwork = new Map<string, number>();
+  readonly #sites: FairShare;
   #inAll = 0;
 
   constructor(mostInAll: number, mostPerAddress: number) {
     this.#mostInAll = mostInAll;
     this.#mostPerAddress = mostPerAddress;
+    this.#sites = new FairShare(mostInAll);
   }
 
   get isFull(): boolean {
@@ -20,19 +23,36 @@ export class ConnectionCounts {
 
   /** Counts a connection, unless it would be one too many. */
   admit(address: string): boolean {
+    if (!this.#mayAdmit(address, null)) return false;
     const network = networkOf(address);
-    const fromThere = this.#perNetwork.get(network) ?? 0;
-    if (this.isFull) return false;
-    if (fromThere >= this.#mostPerAddress && !isLoopback(address)) return false;
     this.#inAll += 1;
-    this.#perNetwork.set(network, fromThere + 1);
+    this.#perNetwork.set(network, (this.#perNetwork.get(network) ?? 0) + 1);
+    this.#sites.hold(siteOf(address));
     return true;
+  }
+
+  /** Whether a connection of `other` could be handed over to this address. */
+  mayTakeOver(address: string, other: string): boolean {
+    return this.#mayAdmit(address, siteOf(other));
+  }
+
+  /** Whether the site of `other` has more connections than that of this address would have. */
+  hasMore(other: string, address: string): boolean {
+    return this.#sites.heldBy(siteOf(other)) > this.#sites.heldBy(siteOf(address)) + 1;
+  }
+
+  #mayAdmit(address: string, handedOver: string | null): boolean {
+    if (this.isFull && handedOver === null) return false;
+    const fromThere = this.#perNetwork.get(networkOf(address)) ?? 0;
+    if (fromThere >= this.#mostPerAddress && !isLoopback(address)) return false;
+    return this.#sites.mayHold(siteOf(address), 1, handedOver);
   }
 
   release(address: string): void {
     const network = networkOf(address);
     const left = (this.#perNetwork.get(network) ?? 1) - 1;
     this.#inAll -= 1;
+    this.#sites.letGo(siteOf(address));
     if (left > 0) this.#perNetwork.set(network, left);
     else this.#perNetwork.delete(network);
   }

@@ -24,6 +24,7 @@ export function collectData(
   answer: Answer,
 ): void {
   session.phase = 'receiving';
+  collector.begin((refusal) => hangUp(session, refusal));
   stream.on('data', (chunk: Buffer) => {
     collector.add(chunk);
     if (collector.refusal && collector.isEndless) hangUp(session, collector.refusal);

@@ -20,6 +20,12 @@ export const replies = {
   idle: refused(421, '4.4.2', 'Nothing came for too long, closing the connection'),
   tooSlow: refused(421, '4.4.2', 'No message was finished in time, closing the connection'),
   yields: refused(421, '4.4.2', 'Nothing came for too long, and others wait for a connection'),
+  slowData: refused(
+    421,
+    '4.4.2',
+    'The message comes slower than 1 KB a second: closing the connection',
+  ),
+  yieldsMemory: refused(421, '4.3.1', 'The message came slowest, and others wait to bring theirs'),
   closing: refused(421, '4.3.2', 'The service is stopping, try again in a moment'),
   tooLarge: refused(552, '5.3.4', 'The message is larger than this server takes'),
   tooManyCopies: refused(452, '4.5.3', 'Too many recipients for a message of this size'),

@@ -4,7 +4,7 @@ import type { SMTPServerOptions } from 'smtp-server';
 import type { App } from '../../src/app.ts';
 import { openCertificate } from './certificate.ts';
 import { type SmtpLimits, standardSmtpLimits } from './limits.ts';
-import { MemoryBudget } from './mail-collector.ts';
+import { createMailMemory } from './mail-collector.ts';
 import { logRefusal } from './mail-log.ts';
 import { createListener, type SmtpListener } from './server.ts';
 import { Sessions } from './sessions.ts';
@@ -48,12 +48,12 @@ export function createSmtpListener(app: App, limits: Partial<SmtpLimits> = {}): 
   const { host, port, maxConnections, maxMessageBytes, tls } = app.config.smtp.inbound;
   const bounds = { ...standardSmtpLimits, ...limits };
   const sessions = new Sessions(app.clock, bounds, maxConnections);
-  const budget = new MemoryBudget(Math.max(bounds.bufferedBytes, maxMessageBytes));
+  const memory = createMailMemory(bounds.bufferedBytes, maxMessageBytes);
   return createListener({
     app,
     sessions,
     certificate: openCertificate(app, tls, 'smtp.inbound.tls'),
     address: { host, port, section: 'smtp.inbound' },
-    options: optionsOf({ app, limits: bounds, sessions, budget }),
+    options: optionsOf({ app, limits: bounds, sessions, memory }),
   });
 }

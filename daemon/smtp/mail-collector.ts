@@ -5,6 +5,9 @@
 //   keeping   | kept                   | the message
 //   refused   | counted, then dropped  | the refusal; what was kept is given back at once
 import type { InboundRefusal } from '../../src/inbound/refusal.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import { Pace } from '../../src/runtime/pace.ts';
+import { type Occupant, type Place, SharedPool } from '../../src/runtime/shared-pool.ts';
 import { replies } from './errors.ts';
 
 const carriageReturn = 0x0d;
@@ -14,48 +17,66 @@ const largestBlockBytes = 1_048_576;
 /** Read to the end of a message that is refused, so that the client hears why; not for ever. */
 const drainedFactor = 2;
 
-/** Memory for messages on their way in, shared by all sessions of a listener. */
-export class MemoryBudget {
-  #free: number;
+/** Bytes that each holder may have of the reserve, in a pool of the usual size. */
+const firstBytes = 4_000_000;
+const leastHolders = 64;
+/** With less the largest message is beyond the share of a holder that is alone. */
+const largestMessages = 2;
 
-  constructor(bytes: number) {
-    this.#free = bytes;
-  }
+/** Memory for messages on their way in, shared by the clients of a listener. */
+export function createMailMemory(bytes: number, largestMessage: number): SharedPool {
+  const size = Math.max(bytes, largestMessages * largestMessage);
+  return new SharedPool(size, Math.min(firstBytes, Math.floor(size / leastHolders)));
+}
 
-  get free(): number {
-    return this.#free;
-  }
-
-  take(bytes: number): boolean {
-    if (bytes > this.#free) return false;
-    this.#free -= bytes;
-    return true;
-  }
-
-  giveBack(bytes: number): void {
-    this.#free += bytes;
-  }
+/** One message's part of it. */
+export interface CollectorOptions {
+  clock: Clock;
+  memory: SharedPool;
+  /** The organization or site that the message counts for. */
+  holder: string;
+  maxBytes: number;
 }
 
 /** Also at the end of what has come so far, where the other half may be about to come. */
 const bareLineEnd = /\r(?!\n)|(?<!\r)\n/;
 
-export class MailCollector {
-  readonly #budget: MemoryBudget;
+export class MailCollector implements Occupant {
+  readonly holder: string;
+  readonly #memory: SharedPool;
   readonly #maxBytes: number;
+  readonly #speed: Pace;
+  #place: Place | null = null;
+  #onCut: (refusal: InboundRefusal) => void = () => {};
   #full: Buffer[] = [];
   #block: Buffer = Buffer.alloc(0);
   #used = 0;
   #keptBytes = 0;
-  #takenBytes = 0;
   #seenBytes = 0;
   #afterCarriageReturn: boolean = false;
   #hasBareLineEnds: boolean = false;
+  #isWhole: boolean = false;
   #refusal: InboundRefusal | null = null;
 
-  constructor(budget: MemoryBudget, maxBytes: number) {
-    this.#budget = budget;
+  constructor({ clock, memory, holder, maxBytes }: CollectorOptions) {
+    this.holder = holder;
+    this.#memory = memory;
     this.#maxBytes = maxBytes;
+    this.#speed = new Pace(clock, () => this.#cut(replies.slowData));
+  }
+
+  /** Begins to wait for bytes; `onCut` ends the session before the message is whole. */
+  begin(onCut: (refusal: InboundRefusal) => void): void {
+    this.#onCut = onCut;
+    this.#speed.wait();
+  }
+
+  pace(): number | null {
+    return this.#isWhole ? null : this.#speed.bytesPerSecond;
+  }
+
+  evict(): void {
+    this.#cut(replies.yieldsMemory);
   }
 
   /** Why the message cannot be taken; null as long as it can. */
@@ -79,6 +100,7 @@ export class MailCollector {
    */
   add(chunk: Buffer): void {
     this.#seenBytes += chunk.length;
+    this.#speed.moved(chunk.length);
     if (this.#refusal || !this.#makeRoom(2 * chunk.length + 1)) return;
     const start = this.#used;
     // Most mail has no such line ends: looked for by an expression, as byte by byte it takes ten times as long.
@@ -115,6 +137,8 @@ export class MailCollector {
 
   /** The whole message; it ends with the CRLF before the last dot. Counts until `release`. */
   finish(): Buffer {
+    this.#isWhole = true;
+    this.#speed.stop();
     const last = this.#block.subarray(0, this.#used);
     return this.#full.length === 0 ? last : Buffer.concat([...this.#full, last]);
   }
@@ -123,8 +147,14 @@ export class MailCollector {
   release(): void {
     this.#full = [];
     this.#block = Buffer.alloc(0);
-    this.#budget.giveBack(this.#takenBytes);
-    this.#takenBytes = 0;
+    this.#speed.stop();
+    this.#place?.leave();
+    this.#place = null;
+  }
+
+  #cut(refusal: InboundRefusal): void {
+    this.#refuse(refusal);
+    this.#onCut(refusal);
   }
 
   #refuse(refusal: InboundRefusal): void {
@@ -136,14 +166,19 @@ export class MailCollector {
     if (this.#block.length - this.#used >= bytes) return true;
     const next = Math.min(Math.max(2 * this.#block.length, firstBlockBytes), largestBlockBytes);
     const size = Math.max(bytes, next);
-    if (!this.#budget.take(size)) {
+    if (!this.#take(size)) {
       this.#refuse(replies.noMemory);
       return false;
     }
-    this.#takenBytes += size;
     if (this.#used > 0) this.#full.push(this.#block.subarray(0, this.#used));
     this.#block = Buffer.allocUnsafe(size);
     this.#used = 0;
     return true;
+  }
+
+  #take(bytes: number): boolean {
+    if (this.#place) return this.#place.grow(bytes);
+    this.#place = this.#memory.enter(this, bytes);
+    return this.#place !== null;
   }
 }

@@ -94,7 +94,10 @@ export class Sessions {
     return connection;
   }
 
-  /** Where all connections are taken: ends the one that has been silent longest, and long enough. */
+  /**
+   * Where all connections are taken: ends the one that has been silent longest, of those that are so for
+   * long enough or belong to a site with more connections.
+   */
   #admitInPlaceOfSilent(address: string): boolean {
     if (!this.#counts.isFull) return false;
     this.#listen();
@@ -102,8 +105,11 @@ export class Sessions {
     let silent: [SMTPServerSession, Session] | null = null;
     for (const entry of this.#open) {
       const [, session] = entry;
-      const isSilent = session.phase !== 'working' && now - session.heardAt >= this.#limits.yieldMs;
-      if (isSilent && session.heardAt < (silent?.[1].heardAt ?? Infinity)) silent = entry;
+      const isSilent = now - session.heardAt >= this.#limits.yieldMs;
+      if (session.phase === 'working' || !this.#counts.mayTakeOver(address, session.address))
+        continue;
+      const yields = isSilent || this.#counts.hasMore(session.address, address);
+      if (yields && session.heardAt < (silent?.[1].heardAt ?? Infinity)) silent = entry;
     }
     if (!silent) return false;
     const [key, session] = silent;

@@ -19,6 +19,7 @@ export interface Login {
   /** SHA-256 of the key. */
   keyHash: string;
   keyId: string | null;
+  organizationId: string;
   /** The user name that was given, for people to recognize. */
   user: string | null;
 }

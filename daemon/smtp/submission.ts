@@ -15,7 +15,7 @@ import { isLoopback } from './connection.ts';
 import { replies, SmtpRefusal } from './errors.ts';
 import { FailedLogins } from './failed-logins.ts';
 import { type SubmissionLimits, standardSubmissionLimits } from './limits.ts';
-import { MemoryBudget } from './mail-collector.ts';
+import { createMailMemory } from './mail-collector.ts';
 import { createListener, type SmtpListener } from './server.ts';
 import { Sessions } from './sessions.ts';
 import { type Login, type LoginDesk, SubmissionConnection } from './submission-connection.ts';
@@ -39,14 +39,15 @@ function needsSmtpUtf8(address: string, { envelope }: SMTPServerSession): boolea
 
 /** MAIL: the return path is ours, so that its address is only read, and may be none. */
 function refuseMail(
-  { budget }: Submission,
+  { memory }: Submission,
   from: SMTPServerAddress,
   about: SMTPServerSession,
 ): InboundRefusal | null {
   if (!about.user) return submissionReplies.loginNeeded;
   if (needsSmtpUtf8(from.address, about)) return replies.needsSmtpUtf8;
   const size = from.args === false ? undefined : from.args.SIZE;
-  return Number(size ?? 0) > budget.free ? replies.noMemory : null;
+  const { organizationId } = about.user as Login;
+  return memory.hasRoom(organizationId, Number(size ?? 0)) ? null : replies.noMemory;
 }
 
 function refuseRecipient(address: string, about: SMTPServerSession): InboundRefusal | null {
@@ -96,10 +97,10 @@ function openDesk(
       try {
         const caller = await authenticator.authenticate(key);
         if (caller) {
-          const { keyId } = caller;
+          const { keyId, organizationId } = caller;
           const refusal = refusedAtDoor(caller, address, 'messages:send');
           if (refusal) return refuse(connection, keyId, refusal);
-          return { keyHash: hashKey(key), keyId, user: user || null };
+          return { keyHash: hashKey(key), keyId, organizationId, user: user || null };
         }
         if (failures.count(address)) {
           refuse(connection, null, new RateLimitedError('logIn', 60));
@@ -142,7 +143,7 @@ export function createSubmissionListener(
     app,
     limits: bounds,
     sessions,
-    budget: new MemoryBudget(Math.max(bounds.bufferedBytes, bounds.messageBytes)),
+    memory: createMailMemory(bounds.bufferedBytes, bounds.messageBytes),
     authenticator,
     admission: admissionOf(app),
   };

@@ -15,12 +15,13 @@ import {
 import type { Authenticator } from '../../src/keys/authenticator.ts';
 import { refusedAtDoor } from '../../src/keys/constraints.ts';
 import { parseAddress } from '../../src/net/address.ts';
+import type { SharedPool } from '../../src/runtime/shared-pool.ts';
 import { handIn } from '../../src/sending/hand-in.ts';
 import { isScheduledRaw } from '../../src/sending/raw-content.ts';
 import { type Answer, collectData, type Taken } from './data.ts';
 import { SmtpRefusal } from './errors.ts';
 import type { SubmissionLimits } from './limits.ts';
-import { MailCollector, type MemoryBudget } from './mail-collector.ts';
+import { MailCollector } from './mail-collector.ts';
 import { logRefusedSubmission, type RefusedProgram } from './mail-log.ts';
 import type { Session, Sessions } from './sessions.ts';
 import type { Login } from './submission-connection.ts';
@@ -31,7 +32,7 @@ export interface Submission {
   app: App;
   limits: SubmissionLimits;
   sessions: Sessions;
-  budget: MemoryBudget;
+  memory: SharedPool;
   authenticator: Authenticator;
   admission: Admission;
 }
@@ -105,9 +106,10 @@ export function receiveMail(
   about: SMTPServerSession,
   answer: Answer,
 ): void {
-  const { app, sessions, budget, limits } = submission;
-  const collector = new MailCollector(budget, limits.messageBytes);
-  const { keyId } = about.user as Login;
+  const { app, sessions, memory, limits } = submission;
+  const { keyId, organizationId: holder } = about.user as Login;
+  const maxBytes = limits.messageBytes;
+  const collector = new MailCollector({ clock: app.clock, memory, holder, maxBytes });
   const told: Answer = (refusal, text) => {
     if (collector.refusal?.code === 552) {
       const error = new MalformedRequestError(collector.refusal.text, 413);

@@ -7,10 +7,12 @@ import { type ReceivedEnvelope, receive } from '../../src/inbound/receive.ts';
 import type { InboundRefusal } from '../../src/inbound/refusal.ts';
 import { type Addressee, resolveAddressee } from '../../src/inbound/resolve.ts';
 import { parseAddress } from '../../src/net/address.ts';
+import { siteOf } from '../../src/net/network-address.ts';
+import type { SharedPool } from '../../src/runtime/shared-pool.ts';
 import { type Answer, collectData, type Taken } from './data.ts';
 import { ourFault, replies, SmtpRefusal } from './errors.ts';
 import type { SmtpLimits } from './limits.ts';
-import { MailCollector, type MemoryBudget } from './mail-collector.ts';
+import { MailCollector } from './mail-collector.ts';
 import { logReceived, logRefusal } from './mail-log.ts';
 import type { Session, Sessions, Transaction } from './sessions.ts';
 
@@ -19,7 +21,7 @@ export interface Reception {
   app: App;
   limits: SmtpLimits;
   sessions: Sessions;
-  budget: MemoryBudget;
+  memory: SharedPool;
 }
 
 const notAscii = /[^\x20-\x7e]/;
@@ -46,7 +48,7 @@ function countMailboxes(addressees: Iterable<Addressee>): number {
 
 /** MAIL: any sender may write to us, the null return path too. */
 export function beginTransaction(
-  { budget }: Reception,
+  { memory }: Reception,
   session: Session,
   from: SMTPServerAddress,
   about: SMTPServerSession,
@@ -54,7 +56,9 @@ export function beginTransaction(
   if (needsSmtpUtf8(from.address, about)) return new SmtpRefusal(replies.needsSmtpUtf8);
   const size = from.args === false ? undefined : from.args.SIZE;
   const declaredBytes = typeof size === 'string' ? Number(size) : 0;
-  if (declaredBytes > budget.free) return new SmtpRefusal(replies.noMemory);
+  if (!memory.hasRoom(siteOf(session.address), declaredBytes)) {
+    return new SmtpRefusal(replies.noMemory);
+  }
   session.transaction = {
     mailFrom: parseAddress(from.address)?.email ?? from.address,
     declaredBytes,
@@ -134,13 +138,15 @@ export function receiveData(
   about: SMTPServerSession,
   answer: Answer,
 ): void {
-  const { sessions, budget } = reception;
+  const { app, sessions, memory } = reception;
   const envelope = envelopeOf(session, about);
   const mailboxes = countMailboxes(envelope.addressees);
-  const collector = new MailCollector(budget, mostBytes(reception, mailboxes));
+  const maxBytes = mostBytes(reception, mailboxes);
+  const holder = siteOf(session.address);
+  const collector = new MailCollector({ clock: app.clock, memory, holder, maxBytes });
   const take = (raw: Buffer) => store(reception, session, envelope, raw);
   collectData(sessions, session, stream, collector, take, (refusal, text) => {
-    if (refusal) logRefusal(reception.app, 'DATA', session, refusal);
+    if (refusal) logRefusal(app, 'DATA', session, refusal);
     answer(refusal, text);
   });
 }

@@ -93,6 +93,13 @@ export function hasRange(outer: AddressRange, inner: AddressRange): boolean {
   return inner.bits >= outer.bits && isWithin(inner.network, outer);
 }
 
+/** The site whose networks share what is held for strangers: a /24 of IPv4, a /48 of IPv6. */
+export function siteOf(address: string): string {
+  const network = networkOf(address);
+  if (network.endsWith('::/64')) return `${network.split(':').slice(0, 3).join(':')}::/48`;
+  return `${address.slice(0, address.lastIndexOf('.'))}.0/24`;
+}
+
 /** The network whose clients count as one: an IPv4 address, a /64 of IPv6 (RFC 6177). */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;

@@ -1,5 +1,5 @@
-// What one of many may hold of a number of places: as long as it is alone, seven tenths; the more of
-// them hold places, the less each. Counts only; who waits, and for how long, is its users' matter.
+// The fair share of one holder in a pool of places or bytes: seven tenths as long as it is alone, less the
+// more holders there are. Counts only; queues are the users' matter, evicting is shared-pool.ts.
 
 /**
  * One may hold so many times what is left free (dynamic thresholds: Choudhury and Hahne, 1998). Nobody
@@ -12,28 +12,39 @@ const timesFree = 3;
  */
 const forNewcomers = 1 / 16;
 
-/** Places and who holds them, by a name. */
+/** Places (or bytes) of one pool, and how many each holder has, by its name. */
 export class FairShare {
   readonly #places: number;
   readonly #spare: number;
+  readonly #first: number;
   readonly #held = new Map<string, number>();
   #heldInAll = 0;
 
-  constructor(places: number) {
+  /** `first` places of a holder may come from the reserve: one, or in a pool of bytes a small mail. */
+  constructor(places: number, first = 1) {
     this.#places = places;
     this.#spare = Math.floor(places * forNewcomers);
+    this.#first = first;
   }
 
-  /** How many this one holds. */
+  /** How many places this holder has. */
   heldBy(name: string): number {
     return this.#held.get(name) ?? 0;
   }
 
-  /** Whether it may take one more place; `handedOver` by whom, where it takes over somebody's. */
-  mayHold(name: string, handedOver: string | null = null): boolean {
+  /** Whether `amount` more would be within what any holder may have while something is free. */
+  isFirst(name: string, amount = 1): boolean {
+    return this.heldBy(name) + amount <= this.#first;
+  }
+
+  /** Whether it may take `amount` more; `handedOver` names the holder whose place it takes over. */
+  mayHold(name: string, amount = 1, handedOver: string | null = null): boolean {
     const held = this.heldBy(name) - (handedOver === name ? 1 : 0);
     const free = this.#free() + (handedOver === null ? 0 : 1);
-    return held < timesFree * (free - this.#spare) || (held === 0 && free > 0);
+    if (held + amount <= this.#first) return free >= amount;
+    // As if it took them one by one: the last one decides.
+    const before = amount - 1;
+    return held + before < timesFree * (free - before - this.#spare);
   }
 
   /** How many more it may take, one after the other. */
@@ -41,21 +52,22 @@ export class FairShare {
     const held = this.heldBy(name);
     const free = this.#free();
     const room = Math.ceil((timesFree * (free - this.#spare) - held) / (timesFree + 1));
-    return Math.max(room, held === 0 && free > 0 ? 1 : 0);
+    return Math.max(room, Math.min(this.#first - held, free), 0);
   }
 
-  /** Takes a place, whether or not there is one: asking is the caller's. */
-  hold(name: string): void {
-    this.#held.set(name, this.heldBy(name) + 1);
-    this.#heldInAll += 1;
+  /** Takes places, whether or not there are any: the caller asks `mayHold` before. */
+  hold(name: string, amount = 1): void {
+    this.#held.set(name, this.heldBy(name) + amount);
+    this.#heldInAll += amount;
   }
 
-  letGo(name: string): void {
+  /** Gives places back; more than it holds counts as all. */
+  letGo(name: string, amount = 1): void {
     const held = this.heldBy(name);
-    if (held === 0) return;
-    this.#heldInAll -= 1;
-    if (held === 1) this.#held.delete(name);
-    else this.#held.set(name, held - 1);
+    const given = Math.min(amount, held);
+    this.#heldInAll -= given;
+    if (held === given) this.#held.delete(name);
+    else this.#held.set(name, held - given);
   }
 
   #free(): number {

@@ -61,7 +61,7 @@ export function firstWaiter(
   inUse: FairShare,
   holder: string | null = null,
 ): Waiter | undefined {
-  return waiters.find(({ organizationId }) => inUse.mayHold(organizationId, holder));
+  return waiters.find(({ organizationId }) => inUse.mayHold(organizationId, 1, holder));
 }
 
 export function removeWaiter({ waiters }: Destination, waiter: Waiter): void {

@@ -173,7 +173,11 @@ describe('the bounds of streams', () => {
     const authenticator = createAuthenticator(test.app);
     http = createHttpServer(test.app, {
       routes,
-      authenticate: (plaintext) => authenticator.authenticate(plaintext),
+      authenticate: async (plaintext) => {
+        const organizationId = /^org_/.test(plaintext) ? plaintext : null;
+        if (organizationId) return { ...test.caller, organizationId };
+        return authenticator.authenticate(plaintext);
+      },
       isQueueRunning: () => true,
     });
     // 64 KB each: a megabyte is soon there.
@@ -181,8 +185,8 @@ describe('the bounds of streams', () => {
       new Map(events.map(({ id, subject }) => [id, { id: subject, text: 'x'.repeat(65_536) }]));
   });
   afterEach(() => http.close(0));
-  const head = () =>
-    `GET /v1/events/stream HTTP/1.1\r\nhost: svc\r\nx-api-key: ${test.apiKey}\r\n\r\n`;
+  const head = (key = test.apiKey) =>
+    `GET /v1/events/stream HTTP/1.1\r\nhost: svc\r\nx-api-key: ${key}\r\n\r\n`;
   const happen = (count: number) =>
     test.app.store.write((trx) =>
       recordTimeline(
@@ -200,9 +204,9 @@ describe('the bounds of streams', () => {
       ),
     );
 
-  it('100 are open at once, and one that ends makes room', async () => {
+  it('71 are open at once of one organization, and one that ends makes room', async () => {
     const { url } = await http.listen();
-    const streams = Array.from({ length: 100 }, () => rawConnection(url, head()));
+    const streams = Array.from({ length: 71 }, () => rawConnection(url, head()));
     for (const stream of streams) await stream.untilReceived('retry: ');
     const refused = await rawConnection(url, head()).untilReceived('}');
     expect(refused).toContain(' 503 ');
@@ -212,6 +216,30 @@ describe('the bounds of streams', () => {
     await expect
       .poll(() => rawConnection(url, head()).untilReceived('\r\n\r\n'))
       .toContain(' 200 ');
+    for (const { socket } of streams) socket.destroy();
+  });
+
+  it('one of the largest holder is ended for a newcomer where all 100 are open', async () => {
+    const { url } = await http.listen();
+    const open = async (key: string) => {
+      const stream = rawConnection(url, head(key));
+      const isOpen = (await stream.untilReceived('\r\n\r\n')).includes(' 200 ');
+      return isOpen ? stream : null;
+    };
+    const of: string[] = [];
+    const streams: RawConnection[] = [];
+    for (let number = 0; of.length < 100; number++) {
+      const stream = await open(`org_${number}`);
+      if (!stream) break;
+      for (let next: typeof stream | null = stream; next; next = await open(`org_${number}`)) {
+        streams.push(next);
+        of.push(`org_${number}`);
+      }
+    }
+    expect([of.length, new Set(of).size]).toEqual([100, 10]);
+    expect(await open('org_late')).not.toBeNull();
+    await expect.poll(() => streams.filter(({ socket }) => socket.closed).length).toBe(1);
+    expect(of[streams.findIndex(({ socket }) => socket.closed)]).toBe('org_0');
     for (const { socket } of streams) socket.destroy();
   });
 

@@ -58,7 +58,7 @@ async function askRaw({ http }: HttpService, ...bytes: string[]): Promise<void> 
 async function manyStreams({ http }: HttpService): Promise<void> {
   const { url } = await http.listen();
   const head = 'GET /v1/events/stream HTTP/1.1\r\nHost: x\r\nX-API-Key: owner\r\n\r\n';
-  const streams = Array.from({ length: 100 }, () => rawConnection(url, head));
+  const streams = Array.from({ length: 71 }, () => rawConnection(url, head));
   for (const stream of streams) await stream.untilReceived('retry: ');
   const refused = rawConnection(url, head);
   await refused.untilReceived(' 503 ');

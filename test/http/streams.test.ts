@@ -13,6 +13,9 @@ import { type HttpService, httpService, ownerKey } from './http-service.ts';
 const mostBytes = 3_000_000;
 /** What the route has read, and in how many pieces. */
 let taken: { bytes: number; pieces: number; type: string };
+/** Lets the route that waits read on. */
+let goOn: () => void;
+let until: Promise<void>;
 /** Pieces of the answer that were made. */
 let made: number;
 
@@ -23,16 +26,20 @@ const take = route({
   summary: 'Take it',
   area: 'messages',
   permission: 'messages:send',
-  query: z.strictObject({ most: z.coerce.number().optional() }),
+  query: z.strictObject({
+    most: z.coerce.number().optional(),
+    waits: z.coerce.boolean().optional(),
+  }),
   takes: { types: ['text/csv', 'application/x-ndjson'], mostBytes },
   status: 200,
   output: z.object({ bytes: z.number() }),
-  async run(_app, { query: { most = Infinity }, stream }) {
+  async run(_app, { query: { most = Infinity, waits = false }, stream }) {
     if (!stream) throw new Error('no stream');
     taken.type = stream.type;
     for await (const chunk of stream.chunks) {
       taken.bytes += chunk.length;
       taken.pieces++;
+      if (waits) await until;
       if (taken.bytes > most) throw new ValidationError('Enough');
     }
     return { bytes: taken.bytes };
@@ -69,6 +76,7 @@ let url: string;
 beforeEach(async () => {
   taken = { bytes: 0, pieces: 0, type: '' };
   made = 0;
+  ({ promise: until, resolve: goOn } = Promise.withResolvers<void>());
   service = await httpService({ routes: [take, give] });
   ({ url } = await service.http.listen());
 });
@@ -152,26 +160,36 @@ describe('a body that is taken as it comes', () => {
     expect(taken.bytes).toBeLessThan(1_000_000);
   });
 
-  it('that stays quiet for 20 s is a 400', async () => {
+  it('that brings less than 1 KB/s over 10 s is a 400', async () => {
     const request = begin({ ...csv, 'transfer-encoding': 'chunked' });
-    request.write('a,b\n');
-    await vi.waitFor(() => expect(taken.pieces).toBe(1));
-    await service.clock.advance(19_999);
-    request.write('c,d\n');
-    await vi.waitFor(() => expect(taken.pieces).toBe(2));
+    request.write('a'.repeat(10_000));
+    await vi.waitFor(() => expect(taken.bytes).toBe(10_000));
+    await service.clock.advance(10_000);
+    request.write('b'.repeat(9_999));
+    await vi.waitFor(() => expect(taken.bytes).toBe(19_999));
+    await service.clock.advance(9_999);
     const answered = answerOf(request);
-    await service.clock.advance(20_000);
+    await service.clock.advance(1);
     const { status, body } = await answered;
     expect([status, body.message]).toEqual([400, 'The body arrives too slowly']);
     request.destroy();
   });
 
-  it('is one of four at once; a fifth is a 503, until one has ended', async () => {
-    const open = Array.from({ length: 4 }, () => begin({ ...csv, 'transfer-encoding': 'chunked' }));
+  it('that waits for us is not cut for its pace', async () => {
+    const request = begin({ ...csv, 'transfer-encoding': 'chunked' }, '/v1/take?waits=1');
+    request.write('a');
+    await vi.waitFor(() => expect(taken.pieces).toBe(1));
+    await service.clock.advance(120_000);
+    goOn();
+    expect((await answerOf(request.end('b'))).body).toEqual({ bytes: 2 });
+  });
+
+  it('is one of three at once; a fourth of its organization is a 503, until one has ended', async () => {
+    const open = Array.from({ length: 3 }, () => begin({ ...csv, 'transfer-encoding': 'chunked' }));
     for (const request of open) request.write('a');
-    await vi.waitFor(() => expect(taken.pieces).toBe(4));
-    const fifth = await post('b');
-    expect([fifth.status, fifth.body._tag, fifth.headers['retry-after']]).toEqual([
+    await vi.waitFor(() => expect(taken.pieces).toBe(3));
+    const fourth = await post('b');
+    expect([fourth.status, fourth.body._tag, fourth.headers['retry-after']]).toEqual([
       503,
       'CapacityError',
       '5',
@@ -181,6 +199,24 @@ describe('a body that is taken as it comes', () => {
     second.destroy();
     await vi.waitFor(async () => expect((await post('c')).status).toBe(200));
     for (const request of others) expect((await answerOf(request.end())).status).toBe(200);
+  });
+
+  it('yields as the slowest of a larger holder to a newcomer', async () => {
+    const [slow, ...quick] = [0, 1, 2].map(() => begin({ ...csv, 'transfer-encoding': 'chunked' }));
+    for (const request of quick) request.write('a'.repeat(50_000));
+    slow?.write('a');
+    await vi.waitFor(() => expect(taken.bytes).toBe(100_001));
+    const other = begin({ ...csv, 'x-api-key': 'second', 'transfer-encoding': 'chunked' });
+    other.write('b');
+    await vi.waitFor(() => expect(taken.bytes).toBe(100_002));
+    await service.clock.advance(2_000);
+    const ended = answerOf(slow as ClientRequest);
+    expect((await post('c', { ...csv, 'x-api-key': 'third' })).status).toBe(200);
+    const { status, body, headers } = await ended;
+    expect([status, body._tag, headers['retry-after']]).toEqual([503, 'CapacityError', '5']);
+    for (const request of [...quick, other]) {
+      expect((await answerOf(request.end())).status).toBe(200);
+    }
   });
 });
 
@@ -208,14 +244,30 @@ describe('an answer that is streamed', () => {
     const { signal } = leaving;
     const headers = { 'x-api-key': ownerKey };
     const slow = await Promise.all(
-      [1, 2, 3, 4].map(() => fetch(`${url}/v1/give?pieces=10000`, { headers, signal })),
+      [1, 2, 3].map(() => fetch(`${url}/v1/give?pieces=10000`, { headers, signal })),
     );
-    expect(slow.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(slow.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect((await get('/v1/give?pieces=1')).status).toBe(503);
     // What the sockets hold, and no more.
     expect(made).toBeLessThan(1_000);
     leaving.abort();
     await vi.waitFor(async () => expect((await get('/v1/give?pieces=1')).status).toBe(200));
+  });
+
+  it('is cut as the one that is taken slowest, for a newcomer', async () => {
+    const [first, ...others] = await Promise.all([1, 2, 3].map(() => get('/v1/give?pieces=200')));
+    const second = await get('/v1/give?pieces=200', 'second');
+    await service.clock.advance(2_000);
+    const third = await get('/v1/give?pieces=1', 'third');
+    expect([second.status, third.status, await third.text()]).toEqual([200, 200, line]);
+    const read = async (response: Response | undefined) =>
+      response?.text().then(
+        () => 'whole',
+        () => 'cut',
+      );
+    const ends = await Promise.all([first, ...others].map(read));
+    expect(ends.toSorted()).toEqual(['cut', 'whole', 'whole']);
+    await second.body?.cancel();
   });
 
   it('is cut after ten minutes, so that nobody takes it for whole', async () => {

@@ -1,7 +1,7 @@
 // Caps on connections that a test on one machine cannot reach with real ones.
 import { expect, it } from 'vitest';
 import { ConnectionCounts } from '../../daemon/smtp/connection-counts.ts';
-import { networkOf } from '../../src/net/network-address.ts';
+import { networkOf, siteOf } from '../../src/net/network-address.ts';
 
 it.each([
   ['192.0.2.1', '192.0.2.1'],
@@ -15,6 +15,25 @@ it.each([
   expect(networkOf(address)).toBe(network);
 });
 
+it.each([
+  ['192.0.2.77', '192.0.2.0/24'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+  ['2001:0db8::9', '2001:db8:0::/48'],
+  ['::1', '0:0:0::/48'],
+])('%s is of the site %s', (address, site) => {
+  expect(siteOf(address)).toBe(site);
+});
+
+it('a site has its share, whatever its addresses, and another finds some', () => {
+  const counts = new ConnectionCounts(200, 20);
+  const address = (site: number, host: number) => `198.51.${site}.${host}`;
+  let admitted = 0;
+  while (counts.admit(address(1, admitted))) admitted += 1;
+  expect(admitted).toBe(141);
+  for (let site = 2; site < 15; site++) expect(counts.admit(address(site, 1))).toBe(true);
+  expect(counts.admit(address(1, 200))).toBe(false);
+});
+
 it('a remote address has its share, other addresses and this machine have theirs', () => {
   const counts = new ConnectionCounts(10, 2);
   const admitted = (address: string) => counts.admit(address);
@@ -23,6 +42,15 @@ it('a remote address has its share, other addresses and this machine have theirs
   expect(['127.0.0.1', '127.0.0.1', '127.0.0.1'].map(admitted)).toEqual([true, true, true]);
   counts.release('192.0.2.1');
   expect(['192.0.2.1', '192.0.2.1'].map(admitted)).toEqual([true, false]);
+});
+
+it('of a larger site may be taken over where all are taken', () => {
+  const counts = new ConnectionCounts(4, 20);
+  const [large, small, late] = ['198.51.1.1', '198.51.2.1', '198.51.3.1'] as const;
+  for (const address of [large, large, large, small]) counts.admit(address);
+  expect([counts.isFull, counts.admit(late)]).toEqual([true, false]);
+  expect([counts.hasMore(large, late), counts.hasMore(small, late)]).toEqual([true, false]);
+  expect(counts.mayTakeOver(late, large)).toBe(true);
 });
 
 it('all together have a cap, this machine included', () => {

@@ -44,35 +44,39 @@ describe('a client that is slow', () => {
     const silent = await service.session();
     const inTransaction = await service.session();
     await envelope(inTransaction, 'inbox@sandbox.test');
-    const inData = await service.session();
-    await envelope(inData, 'inbox@sandbox.test');
-    await inData.say('DATA');
-    inData.write('Subject: half');
     await service.clock.advance(6 * minute);
     const idle = '421 4.4.2 Nothing came for too long, closing the connection';
     expect(await silent.reply()).toBe(idle);
     expect(await inTransaction.reply()).toBe(idle);
-    expect(await inData.reply()).toBe(idle);
-    expect(await inData.closed()).toBe('');
+    expect(await inTransaction.closed()).toBe('');
+  });
+
+  it('is sent away when its message brings less than 1 KB/s over 10 s', async () => {
+    service = await smtpService();
+    const drips = await dripping(service.port);
+    for (let second = 0; second < 9; second++) {
+      drips.write('x\r\n');
+      await service.clock.advance(1_000);
+    }
+    expect(drips.lastLine()).toMatch(/^354 /);
+    await service.clock.advance(1_000);
+    const slow = '421 4.4.2 The message comes slower than 1 KB a second: closing the connection';
+    await expect.poll(() => drips.lastLine()).toBe(slow);
     expect(await inbound(service.app, service.caller)).toEqual([]);
   });
 
-  it('is sent away when it drips: a message is due every fifteen minutes', async () => {
+  it('is sent away when it only chats: a message is due every fifteen minutes', async () => {
     service = await smtpService();
-    const drips = await dripping(service.port);
     const chats = await service.session();
     const works = await service.session();
     for (let i = 0; i < 14; i++) {
-      drips.write('x\r\n');
       await chats.say('NOOP');
       expect(await deliver(works, 'inbox@sandbox.test', message)).toMatch(/^250 /);
       await service.clock.advance(minute);
     }
-    drips.write('x\r\n');
     await chats.say('NOOP');
     await service.clock.advance(2 * minute);
     const tooSlow = '421 4.4.2 No message was finished in time, closing the connection';
-    await expect.poll(() => drips.lastLine()).toBe(tooSlow);
     expect(await chats.reply()).toBe(tooSlow);
     expect(await works.say('NOOP')).toMatch(/^250 /);
   });
@@ -139,18 +143,18 @@ describe('a client that says nothing while all connections are taken', () => {
     expect(await first.reply()).toBe(yields);
   });
 
-  it('yields in the middle of its message too', async () => {
-    service = await smtpService(full);
-    const inData = await service.session();
-    await envelope(inData, 'inbox@sandbox.test');
-    await inData.say('DATA');
-    inData.write('Subject: half');
-    await service.session();
-    await service.session();
-    await service.clock.advance(36_000);
-    expect(await newcomer()).toBe(greeting);
-    expect(await inData.reply()).toBe(yields);
-    expect(await inbound(service.app, service.caller)).toEqual([]);
+  it('of a larger site yields at once', async () => {
+    service = await smtpService({ config: { smtp: { inbound: { maxConnections: 4 } } } });
+    const from = (address: string) => smtpDialogue(service.port, address);
+    const large = [];
+    for (const host of [1, 2, 3]) large.push(await from(`127.0.1.${host}`));
+    const small = await from('127.0.2.1');
+    for (const dialogue of [...large, small]) await dialogue.reply();
+    const late = await from('127.0.3.1');
+    expect(await late.reply()).toBe(greeting);
+    expect(await large[0]?.reply()).toBe(yields);
+    expect(await small.say('NOOP')).toMatch(/^250 /);
+    for (const dialogue of [...large, small, late]) dialogue.end();
   });
 
   it('is left alone where a connection is free', async () => {
@@ -163,28 +167,34 @@ describe('a client that says nothing while all connections are taken', () => {
 });
 
 describe('memory', () => {
-  it('for messages on their way in is bounded over all sessions', async () => {
+  it('for messages on their way in is shared by sites: one that wants all is refused', async () => {
     const config = { smtp: { inbound: { maxMessageBytes: 1_000_000 } } };
-    service = await smtpService({ config }, { bufferedBytes: 1_000_000 });
+    service = await smtpService({ config }, { bufferedBytes: 2_000_000 });
     const noMemory = '452 4.3.1 Too much mail is on its way in, try again in a moment';
-    const large = `${'x'.repeat(498)}\r\n`.repeat(1_000);
+    const line = `${'x'.repeat(498)}\r\n`;
+    const large = line.repeat(1_900);
     const hungry = await service.session();
     await envelope(hungry, 'inbox@sandbox.test');
     await hungry.say('DATA');
-    hungry.write(large);
-    const other = await service.session();
+    hungry.write(line.repeat(1_000));
+    const same = await service.session();
     // The next command is answered once the bytes before it were taken: two sessions, one loop.
     await expect
       .poll(async () => {
-        const reply = await other.say('MAIL FROM:<a@example.com> SIZE=999999');
-        await other.say('RSET');
+        const reply = await same.say('MAIL FROM:<a@example.com> SIZE=999999');
+        await same.say('RSET');
         return reply;
       })
       .toBe(noMemory);
-    expect(await deliver(other, 'inbox@sandbox.test', large)).toBe(noMemory);
+    expect(await deliver(same, 'inbox@sandbox.test', large)).toBe(noMemory);
+    const elsewhere = await smtpDialogue(service.port, '127.0.1.1');
+    await elsewhere.reply();
+    await elsewhere.say('EHLO elsewhere.example');
+    expect(await deliver(elsewhere, 'inbox@sandbox.test', message)).toMatch(/^250 /);
+    elsewhere.end();
     hungry.write('.\r\n');
     expect(await hungry.reply()).toMatch(/^250 /);
-    expect(await deliver(other, 'inbox@sandbox.test', message)).toMatch(/^250 /);
+    expect(await deliver(same, 'inbox@sandbox.test', message)).toMatch(/^250 /);
   });
 
   it('is given back by clients that leave in the middle', async () => {
@@ -300,8 +310,8 @@ describe('the stop', () => {
     await envelope(dialogue, 'inbox@sandbox.test');
     await dialogue.say('DATA');
     dialogue.write('Subject: half');
-    const stopped = service.stop(10_000);
-    await service.clock.advance(10_000);
+    const stopped = service.stop(9_000);
+    await service.clock.advance(9_000);
     await stopped;
     expect(await dialogue.closed()).toMatch(/^$|^reset$/);
     expect(await inbound(service.app, service.caller)).toEqual([]);

@@ -2,18 +2,26 @@
 // what it took.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MailCollector, MemoryBudget } from '../../daemon/smtp/mail-collector.ts';
+import { MailCollector } from '../../daemon/smtp/mail-collector.ts';
+import { SharedPool } from '../../src/runtime/shared-pool.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
 
 const ample = 100_000_000;
 
+function collecting(maxBytes: number) {
+  const memory = new SharedPool(2 * ample);
+  const clock = virtualClock(0);
+  const collector = new MailCollector({ clock, memory, holder: '192.0.2.0/24', maxBytes });
+  return { collector, held: () => memory.heldBy('192.0.2.0/24') };
+}
+
 function collect(pieces: readonly Buffer[], maxBytes = ample) {
-  const budget = new MemoryBudget(ample);
-  const collector = new MailCollector(budget, maxBytes);
+  const { collector, held } = collecting(maxBytes);
   for (const piece of pieces) collector.add(piece);
   const refusal = collector.refusal;
   const message = collector.finish();
   collector.release();
-  return { message, refusal, free: budget.free };
+  return { message, refusal, held: held() };
 }
 
 /** Bytes rich in line ends and dots, cut into pieces; the last line is ended as by the library. */
@@ -26,9 +34,9 @@ describe('a collected message', () => {
     fc.assert(
       fc.property(pieces, (list) => {
         const text = Buffer.concat(list).toString('latin1');
-        const { message, free } = collect(list);
+        const { message, held } = collect(list);
         expect(message.toString('latin1')).toBe(text.replace(/\r\n|\r|\n/g, '\r\n'));
-        expect(free).toBe(ample);
+        expect(held).toBe(0);
       }),
       { seed: 8, numRuns: 500 },
     );
@@ -45,22 +53,20 @@ describe('a collected message', () => {
   it('is refused one byte above the limit, which counts the line ends made', () => {
     const line = Buffer.from('x\n'.repeat(10));
     expect(collect([line], 30).refusal).toBeNull();
-    expect(collect([line], 29)).toMatchObject({ refusal: { code: 552 }, free: ample });
+    expect(collect([line], 29)).toMatchObject({ refusal: { code: 552 }, held: 0 });
   });
 
   it('gives its memory back as it is refused, not when its session ends', () => {
-    const budget = new MemoryBudget(ample);
-    const collector = new MailCollector(budget, 50_000);
+    const { collector, held } = collecting(50_000);
     collector.add(Buffer.alloc(40_000, 'x'));
-    expect(budget.free).toBeLessThan(ample);
+    expect(held()).toBeGreaterThan(0);
     collector.add(Buffer.alloc(40_000, 'x'));
-    expect([collector.refusal?.code, budget.free]).toEqual([552, ample]);
+    expect([collector.refusal?.code, held()]).toEqual([552, 0]);
   });
 
   it('takes little more memory than it has bytes', () => {
-    const budget = new MemoryBudget(ample);
-    const collector = new MailCollector(budget, ample);
+    const { collector, held } = collecting(ample);
     for (let i = 0; i < 200; i++) collector.add(Buffer.alloc(65_536, 'x'));
-    expect(ample - budget.free).toBeLessThan(1.2 * 200 * 65_536);
+    expect(held()).toBeLessThan(1.2 * 200 * 65_536);
   });
 });

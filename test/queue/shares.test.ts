@@ -61,7 +61,7 @@ describe('a fair share', () => {
   it('may be handed over within it', () => {
     const share = new FairShare(100);
     fill(share, ['hog']);
-    expect([share.mayHold('hog'), share.mayHold('hog', 'hog')]).toEqual([false, true]);
+    expect([share.mayHold('hog'), share.mayHold('hog', 1, 'hog')]).toEqual([false, true]);
   });
 
   it.each([
@@ -70,6 +70,32 @@ describe('a fair share', () => {
     [4, 3],
   ])('of %d places for one alone is %d', (places, most) => {
     expect(fill(new FairShare(places), ['org_a'])).toEqual([most]);
+  });
+
+  it('of bytes is as large in a few large pieces as in many small ones', () => {
+    const bytes = new FairShare(256_000_000, 4_000_000);
+    const piece = 1_000_000;
+    while (bytes.mayHold('hog', piece)) bytes.hold('hog', piece);
+    expect(bytes.heldBy('hog')).toBe(180_000_000);
+    expect([bytes.mayHold('hog', 1), bytes.mayHold('other', 40_000_000)]).toEqual([false, true]);
+  });
+
+  it('of bytes leaves each newcomer its first ones', () => {
+    const bytes = new FairShare(256_000_000, 4_000_000);
+    bytes.hold('hog', 250_000_000);
+    expect(bytes.mayHold('newcomer', 4_000_000)).toBe(true);
+    bytes.hold('newcomer', 3_000_000);
+    expect([bytes.mayHold('newcomer', 1_000_000), bytes.mayHold('newcomer', 1_000_001)]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  it('given back beyond what is held counts as all of it', () => {
+    const share = new FairShare(10);
+    share.hold('a', 2);
+    share.letGo('a', 5);
+    expect([share.heldBy('a'), share.roomFor('b')]).toEqual([0, 8]);
   });
 });
 

@@ -1,0 +1,120 @@
+// A pool of places or bytes that organizations, or networks of clients, share fairly (fair-share.ts). Where
+// it is spent, the slowest place yields to a newcomer.
+//
+//   the pool   | a newcomer                                  | one beyond its first places
+//   -----------+---------------------------------------------+-----------------------------
+//   has room   | enters                                      | enters within its share
+//   is spent   | evicts the slowest of a larger holder; else | is refused
+//              | the slowest below 10 KB/s; else is refused  |
+import { FairShare } from './fair-share.ts';
+
+/** Pace below which a place yields even where its holder has no more than the newcomer. */
+const slowBytesPerSecond = 10_000;
+
+/** The work that a place is taken for. */
+export interface Occupant {
+  /** The organization or the network that it counts for. */
+  readonly holder: string;
+  /** Bytes a second that its client moved lately; Infinity where it waits for us, null to never yield. */
+  pace(): number | null;
+  /** Ends the work with a clear answer; its place is given back already. */
+  evict(): void;
+}
+
+export class SharedPool {
+  readonly #share: FairShare;
+  readonly #places = new Set<Place>();
+
+  /** `first` is what each holder may take from the reserve, see FairShare. */
+  constructor(size: number, first = 1) {
+    this.#share = new FairShare(size, first);
+  }
+
+  /** Takes a place of `amount`; null beyond the holder's share. */
+  enter(occupant: Occupant, amount = 1): Place | null {
+    if (!this.#makeRoom(occupant.holder, amount)) return null;
+    this.#share.hold(occupant.holder, amount);
+    const place = new Place(this, occupant, amount);
+    this.#places.add(place);
+    return place;
+  }
+
+  /** How much a holder has in all its places. */
+  heldBy(holder: string): number {
+    return this.#share.heldBy(holder);
+  }
+
+  /** Whether a holder could take `amount` more, a newcomer perhaps in place of a slower one. */
+  hasRoom(holder: string, amount: number): boolean {
+    return this.#share.isFirst(holder, amount) || this.#share.mayHold(holder, amount);
+  }
+
+  /** Takes `amount` more for a place; false beyond its holder's share, or once it was evicted. */
+  grow(place: Place, amount: number): boolean {
+    const { holder } = place.occupant;
+    if (!this.#places.has(place) || !this.#makeRoom(holder, amount)) return false;
+    this.#share.hold(holder, amount);
+    place.amount += amount;
+    return true;
+  }
+
+  /** Gives back all that a place holds; once. */
+  leave(place: Place): void {
+    if (this.#places.delete(place)) this.#share.letGo(place.occupant.holder, place.amount);
+  }
+
+  #makeRoom(holder: string, amount: number): boolean {
+    while (!this.#share.mayHold(holder, amount)) {
+      if (!this.#share.isFirst(holder, amount)) return false;
+      const most = this.#share.heldBy(holder) + amount;
+      const place =
+        this.#slowest(holder, (_pace, held) => held > most) ??
+        this.#slowest(holder, (pace) => pace < slowBytesPerSecond);
+      if (!place) return false;
+      place.leave();
+      place.occupant.evict();
+    }
+    return true;
+  }
+
+  /** The slowest place of another holder that may yield; of several as slow the last of the largest. */
+  #slowest(newcomer: string, mayYield: (pace: number, held: number) => boolean): Place | null {
+    let slowest: Place | null = null;
+    let leastPace = Number.POSITIVE_INFINITY;
+    let mostHeld = 0;
+    for (const place of this.#places) {
+      const { occupant } = place;
+      if (occupant.holder === newcomer) continue;
+      const pace = occupant.pace();
+      const held = this.#share.heldBy(occupant.holder);
+      if (pace === null || !mayYield(pace, held)) continue;
+      if (pace > leastPace || (pace === leastPace && held < mostHeld)) continue;
+      slowest = place;
+      leastPace = pace;
+      mostHeld = held;
+    }
+    return slowest;
+  }
+}
+
+/** What one piece of work holds of a pool. */
+export class Place {
+  readonly occupant: Occupant;
+  /** Written by the pool alone. */
+  amount: number;
+  readonly #pool: SharedPool;
+
+  constructor(pool: SharedPool, occupant: Occupant, amount: number) {
+    this.#pool = pool;
+    this.occupant = occupant;
+    this.amount = amount;
+  }
+
+  grow(amount: number): boolean {
+    return this.#pool.grow(this, amount);
+  }
+
+  leave(): void {
+    this.#pool.leave(this);
+  }
+}
