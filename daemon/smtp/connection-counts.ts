@@ -4,6 +4,9 @@ import { networkOf, siteOf } from '../../src/net/network-address.ts';
 import { FairShare } from '../../src/runtime/fair-share.ts';
 import { isLoopback } from './connection.ts';
 
+/** Sites of this machine: its own programs and relays may take all connections. */
+const ownSites: ReadonlySet<string> = new Set(['127.0.0.0/24', '0:0:0::/48']);
+
 export class ConnectionCounts {
   readonly #mostInAll: number;
   readonly #mostPerAddress: number;
@@ -45,7 +48,8 @@ export class ConnectionCounts {
     if (this.isFull && handedOver === null) return false;
     const fromThere = this.#perNetwork.get(networkOf(address)) ?? 0;
     if (fromThere >= this.#mostPerAddress && !isLoopback(address)) return false;
-    return this.#sites.mayHold(siteOf(address), 1, handedOver);
+    const site = siteOf(address);
+    return ownSites.has(site) || this.#sites.mayHold(site, 1, handedOver);
   }
 
   release(address: string): void {
