@@ -51,7 +51,7 @@ async function receivedFiles(app: App, row: MessageRow): Promise<File[]> {
   if (!raw) return [];
   const files: File[] = [];
   for (const { partNumber, ...file } of described) {
-    const data = await app.mime.readAttachment(raw, partNumber);
+    const data = await app.mime.readAttachment(raw, partNumber, row.organization_id);
     if (!data) throw new ConflictError('message', `${file.filename ?? 'A file'} cannot be read`);
     files.push({ ...file, data });
   }

@@ -38,7 +38,8 @@ async function sentFile({ store }: App, row: MessageRow, index: number) {
 async function receivedFile(app: App, row: MessageRow, index: number) {
   const part = attachmentsOf(await readProjection(app, row))[index];
   const raw = row.raw_blob_id ? await findBlob(app.store.db, row.raw_blob_id) : undefined;
-  const bytes = part && raw && (await app.mime.readAttachment(raw, part.partNumber));
+  const bytes =
+    part && raw && (await app.mime.readAttachment(raw, part.partNumber, row.organization_id));
   return bytes && { contentType: part.contentType, filename: part.filename, bytes };
 }
 

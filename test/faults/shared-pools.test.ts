@@ -1,12 +1,15 @@
 // Every pool that organizations, or networks of clients, share: one of them takes all it can, then another
 // gets its place within a second. A new pool adds a row. The pools are listed in docs/bounds.md.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { SubmissionLimits } from '../../daemon/smtp/limits.ts';
 import { route } from '../../src/api/route.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import { operatorOf } from '../../src/keys/roles.ts';
+import { createMimeParser } from '../../src/mime/parse/parser.ts';
 import { createOrganization } from '../../src/organizations/organizations.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { getRoute, type HttpService, httpService, ownerKey } from '../http/http-service.ts';
 import { type RawConnection, rawConnection } from '../http/raw-socket.ts';
 import { addMailbox, envelope, smtpService } from '../listener/smtp-service.ts';
@@ -245,6 +248,35 @@ async function submissionConnections(): Promise<Pool> {
   return { take: () => ask(hungrySite), takeElsewhere: () => ask(otherSite) };
 }
 
+/** With a file of 500 KB, its second part. */
+const mailWithFile = Buffer.from(
+  [
+    'Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nhi\r\n--b',
+    'Content-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n',
+    Buffer.alloc(500_000).toString('base64').replace(/.{76}/g, '$&\r\n'),
+    '--b--\r\n',
+  ].join('\r\n'),
+);
+
+async function attachments(): Promise<Pool> {
+  const parser = createMimeParser({ clock: systemClock });
+  closing.push(() => parser.close());
+  const read = (holder: string) => parser.readAttachment(mailWithFile, '2', holder);
+  // The worker starts with its first mail.
+  expect((await read('first'))?.length).toBe(500_000);
+  return {
+    async take() {
+      const refused = read('hungry').then(
+        () => false,
+        () => true,
+      );
+      // A refusal comes within the turn of the event loop.
+      return !(await Promise.race([refused, nextTurn(false)]));
+    },
+    takeElsewhere: () => read('other').then(Boolean, () => false),
+  };
+}
+
 describe('a pool that one holder fills', () => {
   it.each<[string, () => Promise<Pool>]>([
     ['imports', imports],
@@ -256,6 +288,7 @@ describe('a pool that one holder fills', () => {
     ['connections for incoming mail', incomingConnections],
     ['submitted mail in memory', submittedData],
     ['connections for submission', submissionConnections],
+    ['attachments to be parsed', attachments],
   ])('has a place for another within a second: %s', async (_name, open) => {
     const pool = await open();
     let held = 0;

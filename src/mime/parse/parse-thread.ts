@@ -25,6 +25,8 @@ const workerHeapMb = 512;
 
 /** A mail that waits for a worker, or is with one. */
 export interface PendingMail extends Omit<ParseJob, 'start' | 'end'> {
+  /** Whose share of the queue it takes. */
+  holder: string;
   raw: Buffer;
   /** The projection without the reply split, once the worker has sent it. */
   body: ParsedMail | null;

@@ -5,6 +5,7 @@
 import { CapacityError } from '../../errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { DocumentWords, FullTextDocument } from '../../store/full-text/document.ts';
+import { ownHolder, ParseQueue } from './parse-queue.ts';
 import { type AnyReading, ParseThread, type PendingMail } from './parse-thread.ts';
 import type { Readings } from './parse-worker.ts';
 import type { ParsedMail, ParseOptions } from './parsed-mail.ts';
@@ -28,10 +29,12 @@ export interface MimeParser {
     options?: ParseOptions,
   ): Promise<Readings[K]>;
   /**
-   * The bytes of the part that `MailAttachment.partNumber` names; null where there is none.
-   * @throws CapacityError as `parse` does; Error where it takes too long.
+   * The bytes of the part that `MailAttachment.partNumber` names, for an organization; null where there
+   * is none.
+   * @throws CapacityError as `parse` does, and beyond the share of the organization; Error where it takes
+   * too long.
    */
-  readAttachment(raw: Buffer, partNumber: string): Promise<Buffer | null>;
+  readAttachment(raw: Buffer, partNumber: string, organizationId: string): Promise<Buffer | null>;
   /**
    * Reads the words of a document that is no raw mail.
    * @throws CapacityError as `parse` does; Error where it takes too long.
@@ -50,62 +53,45 @@ export interface MimeParserOptions {
   maxQueuedBytes?: number;
 }
 
-/** Mails up to this size go to a worker together, so many: none of them takes long. */
-const smallBytes = 32 * 1024;
-const mostTogether = 32;
-
 const parserError = (message: string) =>
   new CapacityError(message, 1, { reason: 'capacity-parser' });
 const closedError = () => parserError('the mail parser is closed');
-
-const isSmall = ({ wants, raw }: PendingMail) => wants === 'mail' && raw.length <= smallBytes;
-
-/** The first that waits, with those behind it that go along. */
-function takeTogether(queue: PendingMail[]): PendingMail[] {
-  const small = queue.findIndex((mail) => !isSmall(mail));
-  const together = small < 0 ? queue.length : small;
-  return queue.splice(0, Math.max(1, Math.min(together, mostTogether)));
-}
 
 /** A parser with `workers` threads (1) and a bounded queue (200 mails, 200 MB). */
 export function createMimeParser(options: MimeParserOptions): MimeParser {
   const { clock, workers = 1, deadlineMs = 2000 } = options;
   const { maxQueuedMails = 200, maxQueuedBytes = 200 * 1024 * 1024 } = options;
-  const queue: PendingMail[] = [];
-  let queuedBytes = 0;
+  const queue = new ParseQueue(maxQueuedMails, maxQueuedBytes);
   let nextId = 1;
   let isClosed = false;
 
   const pump = () => {
     for (const thread of threads) {
-      if (!thread.isFree || queue.length === 0) continue;
-      const mails = takeTogether(queue);
-      for (const { raw } of mails) queuedBytes -= raw.length;
-      thread.take(mails);
+      const mails = thread.isFree ? queue.take() : [];
+      if (mails.length > 0) thread.take(mails);
     }
   };
   const freed = (givenBack: readonly PendingMail[]) => {
-    queue.unshift(...givenBack);
-    for (const { raw } of givenBack) queuedBytes += raw.length;
+    queue.giveBack(givenBack);
     pump();
   };
   const threads = Array.from({ length: workers }, () => new ParseThread(clock, deadlineMs, freed));
 
-  const hasRoom = (raw: Buffer) =>
-    queue.length < maxQueuedMails && queuedBytes + raw.length <= maxQueuedBytes;
   const enqueue = <W extends keyof Readings>(
     wants: W,
     raw: Buffer,
     parseOptions: ParseOptions = {},
+    holder = ownHolder,
   ): Promise<Readings[W]> => {
     if (isClosed) return Promise.reject(closedError());
-    if (!hasRoom(raw)) pump();
-    if (!hasRoom(raw)) return Promise.reject(parserError('too many mails wait to be parsed'));
+    if (!queue.hasRoom(holder, raw.length)) pump();
+    if (!queue.hasRoom(holder, raw.length)) {
+      return Promise.reject(parserError('too many mails wait to be parsed'));
+    }
     return new Promise<AnyReading>((resolve, reject) => {
-      const job = { id: nextId, raw, options: parseOptions, wants };
-      queue.push({ ...job, body: null, resolve, reject });
+      const job = { id: nextId, holder, raw, options: parseOptions, wants };
+      queue.add({ ...job, body: null, resolve, reject });
       nextId += 1;
-      queuedBytes += raw.length;
       // Behind those that are asked for in this turn: they go together.
       queueMicrotask(pump);
       // The worker answers a job with what it wants.
@@ -114,15 +100,17 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
 
   return {
     parse: (raw, parseOptions) => enqueue('mail', raw, parseOptions),
-    readReport: enqueue,
-    async readAttachment(raw, partNumber) {
-      const bytes = await enqueue('attachment', raw, { partNumber });
+    readReport: (kind, raw, parseOptions) => enqueue(kind, raw, parseOptions),
+    async readAttachment(raw, partNumber, organizationId) {
+      const bytes = await enqueue('attachment', raw, { partNumber }, organizationId);
       return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     },
     readWords: (document) => enqueue('words', Buffer.from(JSON.stringify(document))),
     async close() {
       isClosed = true;
-      for (const mail of queue.splice(0)) mail.reject(closedError());
+      for (let mails = queue.take(); mails.length > 0; mails = queue.take()) {
+        for (const mail of mails) mail.reject(closedError());
+      }
       await Promise.all(threads.map((thread) => thread.close(closedError)));
     },
   };
