@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createSmtpListener } from '../../daemon/smtp/listener.ts';
 import type { App } from '../../src/app.ts';
 import { createPoster } from '../../src/webhooks/post.ts';
 import { urlProblem } from '../../src/webhooks/url-rules.ts';
@@ -266,6 +267,17 @@ describe('an endpoint', () => {
         const problem = await urlProblem(local.app, `http://${host}:2525/`);
         expect(problem).toBe('leads to a listener of this service');
       }
+    });
+
+    it('is refused at the port that the system gave a listener', async () => {
+      const on = { config: { webhooks: { allowPrivateAddresses: true } } };
+      const free = await testApp(on);
+      const smtp = createSmtpListener(free.app);
+      const { port } = await smtp.listen();
+      const problem = await urlProblem(free.app, `http://127.0.0.1:${port}/`);
+      expect(problem).toBe('leads to a listener of this service');
+      await smtp.close(0);
+      await free.close();
     });
 
     it('is dialled at other ports of this machine', async () => {
