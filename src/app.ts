@@ -112,6 +112,8 @@ export interface App {
   /** Whoever opened the app adds to it, before anything happens. */
   readonly eventSinks: EventSink[];
   readonly connect: Connector | undefined;
+  /** Ports on which this process listens, as the system bound them. */
+  readonly boundPorts: Set<number>;
   /** Makes the key pairs of sending domains. */
   readonly generateDkimKey: typeof generateDkimKey;
   /** Where the HTTP face listens, once it does: links that we hand out start with it. */
@@ -191,6 +193,7 @@ export async function openApp(
     },
     eventSinks: [],
     connect: overrides.connect,
+    boundPorts: new Set(),
     generateDkimKey: overrides.generateDkimKey ?? generateDkimKey,
     publicUrl: {
       current: config.http.publicUrl ?? `http://${config.http.host}:${config.http.port}`,

@@ -134,7 +134,9 @@ export function createHttpServer(app: App, options: HttpServerOptions): HttpServ
 
   return {
     async listen() {
-      listeningUrl = await listen(server, http.host, http.port);
+      const port = await listen(server, http.host, http.port);
+      app.boundPorts.add(port);
+      listeningUrl = urlAt(http.host, port);
       return { url: listeningUrl };
     },
     async close(graceMs = app.config.shutdownGraceSeconds * 1000) {
@@ -252,7 +254,8 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('cache-control', 'no-store');
 }
 
-async function listen(server: FastifyInstance, host: string, port: number): Promise<string> {
+/** Returns the port as the system bound it. */
+async function listen(server: FastifyInstance, host: string, port: number): Promise<number> {
   try {
     await server.listen({ host, port });
   } catch (error) {
@@ -260,8 +263,11 @@ async function listen(server: FastifyInstance, host: string, port: number): Prom
     throw new UnreachableError(`Cannot listen for HTTP on ${text}`, { cause: error });
   }
   const address = server.server.address();
-  const boundPort = typeof address === 'object' && address ? address.port : port;
+  return typeof address === 'object' && address ? address.port : port;
+}
+
+function urlAt(host: string, port: number): string {
   // A wildcard is no address to connect to.
   const shownHost = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${shownHost.includes(':') ? `[${shownHost}]` : shownHost}:${boundPort}`;
+  return `http://${shownHost.includes(':') ? `[${shownHost}]` : shownHost}:${port}`;
 }

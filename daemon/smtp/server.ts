@@ -109,6 +109,7 @@ export function createListener(face: SmtpFace): SmtpListener {
   return {
     async listen() {
       const bound = await listenOn(server, face.address);
+      app.boundPorts.add(bound.port);
       // A handshake that fails is an error of the client.
       const level = face.options.secure ? 'debug' : 'error';
       server.on('error', (error) => app.log[level]({ err: error }, 'the SMTP listener failed'));

@@ -128,8 +128,10 @@ async function listen(
     });
     server.listen(port, host, resolve);
   });
+  const { port: bound } = server.address() as AddressInfo;
+  app.boundPorts.add(bound);
   return {
-    port: (server.address() as AddressInfo).port,
+    port: bound,
     async close(graceMs) {
       const cancel = app.clock.after(graceMs, () => server.closeAllConnections());
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -36,6 +36,7 @@ export async function startDnsResponder(
   });
   try {
     const port = await listenOnBoth(udp, tcp.server, at);
+    app.boundPorts.add(port);
     udp.on('error', (error) => app.log.warn({ err: error }, 'the name server for challenges'));
     return {
       port,

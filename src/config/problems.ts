@@ -7,6 +7,7 @@ import { isIP } from 'node:net';
 import type { z } from 'zod';
 import { parseRange } from '../net/network-address.ts';
 import { configKeys, findKeyHolding, isSecret } from './keys.ts';
+import { listenersOf } from './listeners.ts';
 import { findNearest } from './nearest.ts';
 import type { Config } from './schema.ts';
 
@@ -157,21 +158,11 @@ function relayContradictions({ delivery }: Config): Contradiction[] {
   return found;
 }
 
-function portContradictions({ http, smtp, tracking }: Config): Contradiction[] {
-  const { inbound, submission } = smtp;
-  const listeners = [
-    { path: 'http.port', listener: http },
-    { path: 'smtp.inbound.port', listener: inbound },
-    ...(submission.enabled ? [{ path: 'smtp.submission.port', listener: submission }] : []),
-    { path: 'tracking.http.port', listener: tracking.http },
-    { path: 'tracking.https.port', listener: tracking.https },
-    { path: 'tracking.acme.dns.port', listener: tracking.acme.dns },
-  ];
-  return listeners.flatMap(({ path, listener }, index) => {
-    const taken = listeners
-      .slice(0, index)
-      .find(({ listener: { host, port } }) => host === listener.host && port === listener.port);
-    if (!taken || listener.port === 0 || listener.port === null) return [];
+function portContradictions(config: Config): Contradiction[] {
+  const listeners = listenersOf(config);
+  return listeners.flatMap(({ path, host, port }, index) => {
+    const taken = listeners.slice(0, index).find((one) => host === one.host && port === one.port);
+    if (!taken || port === 0 || port === null) return [];
     return [
       { path, because: taken.path, text: `expected another port than that of ${taken.path}` },
     ];

@@ -2,6 +2,7 @@
 // DNS can steer (MX hosts, webhooks), and the ranges that keys may be used from. The only doorway to
 // ipaddr.js; opens no connection itself.
 import { isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 
 /** A block of addresses (CIDR). */
@@ -34,6 +35,19 @@ export function isPublicAddress(address: string): boolean {
   const parsed = parse(address);
   if (parsed === null || parsed.range() !== 'unicast') return false;
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalIpv6);
+}
+
+/**
+ * Whether a connection to this address ends on this machine: loopback, unspecified (0.0.0.0 and ::) or
+ * the address of one of its interfaces, IPv4 wrapped into IPv6 included.
+ */
+export function isThisMachine(address: string): boolean {
+  const parsed = parse(address);
+  if (parsed === null) return false;
+  if (parsed.range() === 'loopback' || parsed.range() === 'unspecified') return true;
+  const text = parsed.toString();
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return own.some((one) => parse(one.address)?.toString() === text);
 }
 
 /** The address before the slash; IPv4 wrapped into IPv6 (RFC 4291 2.5.5.2) is what is wrapped. */

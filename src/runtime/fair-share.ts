@@ -70,6 +70,17 @@ export class FairShare {
     else this.#held.set(name, held - given);
   }
 
+  /** Runs `work` in a place of this one. @throws what `full` makes where it may have none. */
+  async within<T>(name: string, full: () => Error, work: () => Promise<T>): Promise<T> {
+    if (!this.mayHold(name)) throw full();
+    this.hold(name);
+    try {
+      return await work();
+    } finally {
+      this.letGo(name);
+    }
+  }
+
   #free(): number {
     return Math.max(0, this.#places - this.#heldInAll);
   }

@@ -1,21 +1,39 @@
 // All SQL on `webhook_bodies`: what is posted of an event. Rows only.
+import { sql } from 'kysely';
 import { change, type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
 import type { BodyRow, DeliveryRow, WebhookTables } from './rows.ts';
 
-const bodies = statement<WebhookTables, { ids: unknown }, Pick<BodyRow, 'event_id' | 'body'>>(
-  (db, parameter) =>
-    db
+interface Within {
+  ids: unknown;
+  budget: number;
+}
+
+const bodies = statement<WebhookTables, Within, { event_id: string; body: string | null }>(
+  (db, parameter) => {
+    const bytes = sql<number>`sum(octet_length(body)) over (order by event_id)`;
+    const sized = db
       .selectFrom('webhook_bodies')
-      .select(['event_id', 'body'])
-      .where(isOneOf(db, 'event_id', parameter('ids'))),
+      .select(['event_id', bytes.as('bytes')])
+      .where(isOneOf(db, 'event_id', parameter('ids')))
+      .as('sized');
+    return db
+      .selectFrom(sized)
+      .leftJoin('webhook_bodies as within', (join) =>
+        join
+          .onRef('within.event_id', '=', 'sized.event_id')
+          .on('sized.bytes', '<=', parameter('budget')),
+      )
+      .select(['sized.event_id', 'within.body']);
+  },
 );
 
-/** The bodies that are kept, by event. */
+/** The bodies that are kept, by event: read up to `budget` bytes in all, null beyond. */
 export async function findBodies(
   db: Db,
   eventIds: readonly string[],
-): Promise<Map<string, string>> {
-  const rows = await bodies(db, { ids: idList(db, eventIds) });
+  budget: number,
+): Promise<Map<string, string | null>> {
+  const rows = await bodies(db, { ids: idList(db, eventIds), budget });
   return new Map(rows.map(({ event_id, body }) => [event_id, body]));
 }
 

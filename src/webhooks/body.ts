@@ -17,35 +17,64 @@ export type BodySource = Pick<
 
 /** The body of one delivery; see `bodiesOf`. */
 export async function bodyOf(app: App, delivery: BodySource): Promise<string> {
-  const body = (await bodiesOf(app, [delivery])).get(delivery.event_id);
+  const body = (await bodiesOf(app, [delivery], mostBodyBytes)).get(delivery.event_id);
   if (body === undefined) throw new Error(`no body of event ${delivery.event_id}`);
   return body;
 }
 
 /** The body as it is or would be, for who listens: nothing is kept. */
 export async function shownBody(app: App, source: BodySource): Promise<string> {
-  const kept = await findBodies(app.store.db, [source.event_id]);
+  const kept = await findBodies(app.store.db, [source.event_id], mostBodyBytes);
   const [made] = kept.size > 0 ? [] : await makeBodies(app, [source]);
   return kept.get(source.event_id) ?? made?.body ?? '';
 }
 
-/** Bodies by event; what is not kept yet is made and kept. */
+/**
+ * Bodies by event, of as many as fit into `budget` bytes; what is not kept yet is made and kept. Large
+ * ones that do not fit are neither read nor made.
+ */
 export async function bodiesOf(
   app: App,
   deliveries: readonly BodySource[],
+  budget: number,
 ): Promise<Map<string, string>> {
   const sources = new Map(deliveries.map((one) => [one.event_id, one]));
-  const kept = await findBodies(app.store.db, [...sources.keys()]);
+  const kept = await findBodies(app.store.db, [...sources.keys()], budget);
+  const bodies = withoutNulls(kept);
   const missing = [...sources.values()].filter(({ event_id }) => !kept.has(event_id));
-  if (missing.length === 0) return kept;
-  const made = await makeBodies(app, missing);
-  for (const [id, body] of await keepBodies(app, made)) kept.set(id, body);
-  return kept;
+  if (missing.length === 0) return bodies;
+  const left = [...bodies.values()].reduce((sum, body) => sum - Buffer.byteLength(body), budget);
+  const made = await makeWithin(app, missing, left);
+  for (const [id, body] of await keepBodies(app, made)) bodies.set(id, body);
+  return bodies;
+}
+
+function withoutNulls(bodies: ReadonlyMap<string, string | null>): Map<string, string> {
+  return new Map([...bodies].flatMap(([id, body]) => (body === null ? [] : [[id, body]])));
+}
+
+/** Makes bodies until they might not fit: only so many at once as would, if each were of full size. */
+async function makeWithin(
+  app: App,
+  sources: readonly BodySource[],
+  budget: number,
+): Promise<BodyRow[]> {
+  const made: BodyRow[] = [];
+  let left = budget;
+  while (made.length < sources.length && left >= mostBodyBytes) {
+    const count = Math.floor(left / mostBodyBytes);
+    const some = await makeBodies(app, sources.slice(made.length, made.length + count));
+    made.push(...some);
+    left = some.reduce((sum, { body }) => sum - Buffer.byteLength(body), left);
+  }
+  return made;
 }
 
 /** Where another was first (another attempt, or the deletion of the message), that body counts. */
 async function keepBodies(app: App, made: BodyRow[]): Promise<Map<string, string>> {
+  if (made.length === 0) return new Map();
   const sorted = made.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1));
+  const budget = sorted.length * mostBodyBytes;
   return app.store.write(async (trx) => {
     const kept = new Map<string, string>();
     for (const row of sorted) {
@@ -53,7 +82,8 @@ async function keepBodies(app: App, made: BodyRow[]): Promise<Map<string, string
     }
     const others = sorted.filter((row) => !kept.has(row.event_id)).map((row) => row.event_id);
     if (others.length === 0) return kept;
-    for (const [id, body] of await findBodies(trx, others)) kept.set(id, body);
+    const theirs = withoutNulls(await findBodies(trx, others, budget));
+    for (const [id, body] of theirs) kept.set(id, body);
     return kept;
   }, 'quiet');
 }

@@ -1,15 +1,17 @@
-// Which deliveries go next: some of each endpoint that has any due, so that one with a million of them, or
-// one that hangs, leaves the others as they were. Replays go after what is live.
+// Which deliveries go next: some of each organization that has any due, and of each of its endpoints in turn,
+// so that one with a million of them, or one that hangs, leaves the others as they were. Replays go after what
+// is live.
 import type { App } from '../app.ts';
 import type { Db } from '../store/db.ts';
 import { cancelClaimed, claimDue, type EndpointWork } from './delivery-queries.ts';
 import { countCancelled } from './disable.ts';
+import type { Holder } from './held-places.ts';
 import { findEndpoints } from './queries.ts';
 import type { DeliveryRow, EndpointRow } from './rows.ts';
 import { isOfBefore } from './settle.ts';
 
-/** How many deliveries of an endpoint may be taken now. */
-export interface Wish {
+/** How many deliveries of an endpoint may be taken now: places are held for them. */
+export interface Wish extends Holder {
   endpointId: string;
   isReplay: boolean;
   limit: number;
@@ -28,32 +30,48 @@ export interface ClaimOptions {
   leaseUntil: number;
 }
 
-/** What of an endpoint there is room for. */
-export type RoomOf = (work: EndpointWork, isReplay: boolean) => number;
+/** Holds as many places as there are for deliveries of an endpoint; null for none. */
+export type Reserve = (
+  work: EndpointWork,
+  isReplay: boolean,
+) => (Holder & Pick<Wish, 'limit'>) | null;
 
 /**
- * Whom to take from, in turn from after `last`: what is live of all endpoints first, then, where
- * `total` has room left, replays.
+ * Chooses the endpoints to take from, in turn from after `last`: what is live of all of them first, then,
+ * where there is room left, replays.
  */
 export function chooseWishes(
   work: readonly EndpointWork[],
-  { now, last, total, roomOf }: { now: number; last: string; total: number; roomOf: RoomOf },
+  { now, last, reserve }: { now: number; last: string; reserve: Reserve },
 ): Wish[] {
-  const turns = [...work.filter(({ id }) => id > last), ...work.filter(({ id }) => id <= last)];
+  const isDue = (dueAt: number | null) => dueAt !== null && dueAt <= now;
+  const due = work.filter(
+    (one) => one.status !== 'disabled' && (isDue(one.live_due) || isDue(one.replay_due)),
+  );
+  const turns = inTurn(due, last);
   const wishes: Wish[] = [];
-  let left = total;
   for (const isReplay of [false, true]) {
     for (const one of turns) {
       const dueAt = isReplay ? one.replay_due : one.live_due;
-      if (left <= 0 || one.status === 'disabled' || dueAt === null || dueAt > now) continue;
-      if (isReplay && one.live_due !== null && one.live_due <= now) continue;
-      const limit = Math.min(left, roomOf(one, isReplay));
-      if (limit <= 0) continue;
-      left -= limit;
-      wishes.push({ endpointId: one.id, isReplay, limit, dueAt });
+      if (dueAt === null || dueAt > now) continue;
+      if (isReplay && isDue(one.live_due)) continue;
+      const reserved = reserve(one, isReplay);
+      if (reserved) wishes.push({ endpointId: one.id, isReplay, dueAt, ...reserved });
     }
   }
   return wishes;
+}
+
+/** One endpoint of each organization, then the next one of each. */
+function inTurn(work: readonly EndpointWork[], last: string): EndpointWork[] {
+  const rotated = [...work.filter(({ id }) => id > last), ...work.filter(({ id }) => id <= last)];
+  const rounds = new Map<string, number>();
+  const placed = rotated.map((one) => {
+    const round = rounds.get(one.organization_id) ?? 0;
+    rounds.set(one.organization_id, round + 1);
+    return { one, round };
+  });
+  return placed.sort((a, b) => a.round - b.round).map(({ one }) => one);
 }
 
 /** Leases what is wished for; what is of before its endpoint was disabled is cancelled instead. */

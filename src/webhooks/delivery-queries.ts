@@ -243,6 +243,23 @@ export async function deleteDeliveries(trx: Db, ids: readonly string[]): Promise
     .execute();
 }
 
+/** Counts the replays that an endpoint waits for, up to `most`. */
+export async function countReplays(db: Db, endpointId: string, most: number): Promise<number> {
+  const pending = tables<WebhookTables>(db)
+    .selectFrom('webhook_deliveries')
+    .select('due_at')
+    .where('endpoint_id', '=', endpointId)
+    .where('is_replay', '=', 1)
+    .where('due_at', 'is not', null)
+    .limit(most)
+    .as('pending');
+  const { count } = await tables<WebhookTables>(db)
+    .selectFrom(pending)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 /** Counted up to `most`. */
 export async function countPending(db: Db, most: number): Promise<number> {
   const pending = tables<WebhookTables>(db)

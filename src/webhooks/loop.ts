@@ -8,7 +8,7 @@
 //   late     | what it took last had waited for 10 s | at once, burst or not
 import type { App } from '../app.ts';
 import { createDueLoop } from '../store/due-loop.ts';
-import { type Claimed, chooseWishes, claim, type Wish } from './claim.ts';
+import { type Claimed, chooseWishes, claim, type Reserve, type Wish } from './claim.ts';
 import {
   countPending,
   type EndpointWork,
@@ -97,22 +97,20 @@ function createStep(app: App, { worker, underWay, isPressing }: StepParts): () =
     const at = Math.max(lookAt, givesWay ? claimedAt + besideBurstMs : lookAt);
     if (startedAt < at) return clock.now() + (at - startedAt);
     // Whatever ends wakes the loop.
-    if (underWay.room <= 0) return Infinity;
+    if (underWay.isFull) return Infinity;
     const work = await lookAtAll(app);
     lookAt = clock.elapsed() + Math.floor(work.length / endpointsPerMs);
     await report(work);
     const isCancelling = await cancelOfDisabled(app, work);
-    const roomOf = (one: EndpointWork, isReplay: boolean) => underWay.roomOf(one, isReplay);
+    const reserve: Reserve = (one, isReplay) => underWay.reserve(one, isReplay);
     const now = clock.now();
-    const wishes = chooseWishes(work, { now, last, total: underWay.room, roomOf });
+    const wishes = chooseWishes(work, { now, last, reserve });
     last = wishes.at(-1)?.endpointId ?? last;
     if (wishes.length > 0) latenessMs = now - Math.min(...wishes.map(({ dueAt }) => dueAt));
-    const claimed = await claimWished(app, wishes, { worker, leaseUntil: now + leaseMs });
-    if (claimed.length > 0) {
-      claimedAt = clock.elapsed();
-      await underWay.launch(claimed);
-    }
-    if (claimed.length > 0 || isCancelling) return 0;
+    const claiming = claimWished(app, wishes, { worker, leaseUntil: now + leaseMs });
+    const claimed = await underWay.launch(wishes, claiming);
+    if (claimed > 0) claimedAt = clock.elapsed();
+    if (claimed > 0 || isCancelling) return 0;
     return nextDue(work, now);
   };
 }

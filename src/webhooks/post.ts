@@ -50,7 +50,7 @@ export interface Poster {
   close(): Promise<void>;
 }
 
-type PosterParts = Pick<App, 'clock' | 'config' | 'connect' | 'dns' | 'publicUrl'>;
+type PosterParts = Pick<App, 'boundPorts' | 'clock' | 'config' | 'connect' | 'dns' | 'publicUrl'>;
 
 /** The poster of one process. */
 export function createPoster(app: PosterParts): Poster {

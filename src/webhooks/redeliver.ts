@@ -3,6 +3,7 @@
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { CapacityError, ResourceNotFoundError } from '../errors.ts';
+import { FairShare } from '../runtime/fair-share.ts';
 import { perApp } from '../runtime/per-app.ts';
 import { attempt, attemptRow, openEndpoint } from './attempt.ts';
 import { insertAttempts } from './delivery-queries.ts';
@@ -12,8 +13,11 @@ import { endpoints, setFailingSince } from './queries.ts';
 
 const mostAtOnce = 50;
 
-/** How many are under way in this process. */
-const running = perApp((_app: App) => ({ count: 0 }));
+/** The places of redeliveries in this process, by organization. */
+const places = perApp((_app: App) => new FairShare(mostAtOnce));
+
+const crowded = () =>
+  new CapacityError('Too many redeliveries of your organization are under way: try again', 1);
 
 export interface Redelivered {
   accepted: true;
@@ -24,7 +28,7 @@ export interface Redelivered {
 
 /**
  * Posts a delivery once more, under its `webhook-id`. Two at once are two attempts.
- * @throws ResourceNotFoundError, CapacityError where 50 are under way.
+ * @throws ResourceNotFoundError, CapacityError where its organization has no place for it.
  */
 export async function redeliverNow(
   app: App,
@@ -37,7 +41,7 @@ export async function redeliverNow(
   const endpoint = await endpoints.get(db, organizationId, endpointId);
   const delivery = await findDelivery(db, organizationId, endpointId, deliveryId);
   if (!delivery) throw new ResourceNotFoundError('webhook-delivery', deliveryId);
-  const ended = await oneMore(app, async () => {
+  const ended = await places(app).within(organizationId, crowded, async () => {
     const poster = createPoster(app);
     try {
       return await attempt(app, poster, openEndpoint(app, endpoint), delivery);
@@ -54,17 +58,4 @@ export async function redeliverNow(
     await insertAttempts(trx, [row]);
   });
   return { accepted: true, deliveryId, attemptId: row.id, outcome: row.outcome };
-}
-
-async function oneMore<T>(app: App, work: () => Promise<T>): Promise<T> {
-  const now = running(app);
-  if (now.count >= mostAtOnce) {
-    throw new CapacityError(`${mostAtOnce} redeliveries are under way: try again in a moment`, 1);
-  }
-  now.count += 1;
-  try {
-    return await work();
-  } finally {
-    now.count -= 1;
-  }
 }

@@ -2,9 +2,13 @@
 // behind what is queued live (`is_replay`).
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
+import { CapacityError, ConflictError } from '../errors.ts';
 import { logBetween } from '../events/log.ts';
+import { FairShare } from '../runtime/fair-share.ts';
+import { perApp } from '../runtime/per-app.ts';
 import { fromJson } from '../store/db.ts';
 import { requireActive } from './deliveries.ts';
+import { countReplays } from './delivery-queries.ts';
 import { enqueueAll, type Wanted } from './enqueue.ts';
 import { selectDeliveries } from './list-queries.ts';
 import { matcherOf, typesOf } from './patterns.ts';
@@ -12,8 +16,16 @@ import { endpoints } from './queries.ts';
 import type { EndpointRow } from './rows.ts';
 import type { ReplayWebhook, WebhookReplay } from './schema.ts';
 
+/** In one replay, and pending of one endpoint. */
 const mostReplayed = 10_000;
+const mostAtOnce = 8;
 const mostPerTransaction = 500;
+
+/** Replays under way in this process. */
+const running = perApp((_app: App) => ({
+  endpoints: new Set<string>(),
+  places: new FairShare(mostAtOnce),
+}));
 
 type Event = Wanted['event'];
 
@@ -40,7 +52,14 @@ function readerOf(app: App, endpoint: EndpointRow, input: ReplayWebhook): Read {
         after === '' ? null : after,
         limit,
       );
-      return { events: entries, next };
+      // Without what they tell: thousands are collected.
+      const events = entries.map(({ id, type, subject }) => ({
+        id,
+        organizationId,
+        type,
+        subject,
+      }));
+      return { events, next };
     };
   }
   return async (after, limit) => {
@@ -53,12 +72,13 @@ function readerOf(app: App, endpoint: EndpointRow, input: ReplayWebhook): Read {
 }
 
 /**
- * The events to replay, each once: 10,000 of them at most, and whether those are all. What was queued
+ * The events to replay, each once: the first `most` of them, and whether those are all. What was queued
  * before by a replay stands there as another delivery of the same event.
  */
 async function collect(
   read: Read,
   isMeant: (type: string) => boolean,
+  most: number,
 ): Promise<{ events: Event[]; isComplete: boolean }> {
   const events = new Map<string, Event>();
   let after = '';
@@ -66,7 +86,7 @@ async function collect(
     const { events: some, next } = await read(after, mostPerTransaction);
     for (const event of some) {
       if (!isMeant(event.type) || events.has(event.id)) continue;
-      if (events.size === mostReplayed) return { events: [...events.values()], isComplete: false };
+      if (events.size === most) return { events: [...events.values()], isComplete: false };
       events.set(event.id, event);
     }
     if (next === null) return { events: [...events.values()], isComplete: true };
@@ -75,8 +95,9 @@ async function collect(
 }
 
 /**
- * Queues logged events again, the oldest first.
- * @throws ResourceNotFoundError; ConflictError for a disabled endpoint.
+ * Queues logged events again, the oldest first; 10,000 replays of an endpoint may be pending.
+ * @throws ResourceNotFoundError; ConflictError for a disabled endpoint, beside another replay of it and
+ * where 10,000 are pending; CapacityError where its organization has no place for a replay.
  */
 export async function replayWebhook(
   app: App,
@@ -84,9 +105,41 @@ export async function replayWebhook(
   id: string,
   input: ReplayWebhook,
 ): Promise<WebhookReplay> {
-  const endpoint = await endpoints.get(app.store.db, caller.organizationId, id);
+  const { organizationId } = caller;
+  const endpoint = await endpoints.get(app.store.db, organizationId, id);
+  const { endpoints: taken, places } = running(app);
+  if (taken.has(id)) {
+    throw new ConflictError(
+      'webhook',
+      `A replay of ${id} is under way: start it when that is done`,
+    );
+  }
+  const crowded = () =>
+    new CapacityError('Too many replays of your organization are under way: try again', 1);
+  return places.within(organizationId, crowded, async () => {
+    taken.add(id);
+    try {
+      return await replay(app, caller, endpoint, input);
+    } finally {
+      taken.delete(id);
+    }
+  });
+}
+
+async function replay(
+  app: App,
+  caller: Caller,
+  endpoint: EndpointRow,
+  input: ReplayWebhook,
+): Promise<WebhookReplay> {
+  const { id } = endpoint;
+  const room = mostReplayed - (await countReplays(app.store.db, id, mostReplayed));
+  if (room <= 0) {
+    const text = `${mostReplayed} replays of ${id} are pending: wait until some of them are posted`;
+    throw new ConflictError('webhook', text);
+  }
   const isMeant = input.events ? matcherOf(input.events) : () => true;
-  const { events, isComplete } = await collect(readerOf(app, endpoint, input), isMeant);
+  const { events, isComplete } = await collect(readerOf(app, endpoint, input), isMeant, room);
   for (let i = 0; i === 0 || i < events.length; i += mostPerTransaction) {
     const some = events.slice(i, i + mostPerTransaction);
     await app.store.write(async (trx) => {

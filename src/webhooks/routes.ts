@@ -137,7 +137,7 @@ export const webhookRoutes = {
     summary: 'Post logged events again',
     description:
       'New deliveries of events that are past, under their old `webhook-id`, behind what is new. ' +
-      'The oldest 10,000 at most.',
+      'The oldest 10,000 at most, less those that are still pending; one replay at a time.',
     params,
     body: replayInput,
     bodyOptional: true,

@@ -217,7 +217,7 @@ export const replayInput = z
 export const replayOutput = z
   .object({
     accepted: z.boolean(),
-    deliveries: z.number().meta({ description: 'How many were made, 10,000 at most' }),
+    deliveries: z.number().meta({ description: 'How many were made; 10,000 may be pending' }),
     isComplete: z.boolean().meta({ description: 'False where there were more: the oldest go' }),
   })
   .meta({ id: 'WebhookReplay', description: 'Logged events that wait to be posted again' });

@@ -1,64 +1,26 @@
-// What this daemon has claimed: posted at most 5 at a time to one endpoint and 200 in all, in turn, then
-// settled together. Claims nothing itself.
-//
-//   of an endpoint                    | places that a claim may fill
-//   ----------------------------------+--------------------------------------------------
-//   nothing known yet, or slow        | 5
-//   quick: its last answer was a 2xx  | 64, once half of them are free: the next are at hand
-//   within half a second              | as soon as a post ends
-//   failing, slowly at the last time  | 1, and of all that fail together 100
-//   failing, each time at once        | 16, posted one by one; of all that fail together 100
-//   its replays                       | 2, while it has nothing else
+// What this daemon has claimed: posted at most 5 at a time to one endpoint and 200 in all, in turns by
+// organization, then settled together. Claims nothing itself. How much an endpoint may hold is pace.ts, how
+// much an organization held-places.ts.
 import type { App } from '../app.ts';
+import { FairShare } from '../runtime/fair-share.ts';
 import { groupWrites } from '../store/group.ts';
-import { attempt, type OpenedEndpoint, openEndpoint } from './attempt.ts';
+import { attempt } from './attempt.ts';
 import { bodiesOf } from './body.ts';
-import type { Claimed } from './claim.ts';
+import type { Claimed, Wish } from './claim.ts';
 import { type EndpointWork, releaseDeliveries } from './delivery-queries.ts';
+import { EndpointQueues, heldBy, type Queue, type Task } from './endpoint-queues.ts';
+import { HeldPlaces, type Holder } from './held-places.ts';
 import { knownEndpoints } from './known-endpoints.ts';
-import { mostPostsEach, OriginShares } from './origin-shares.ts';
+import { OriginShares } from './origin-shares.ts';
+import { mostHeldEach, Pace } from './pace.ts';
 import type { Poster } from './post.ts';
-import type { EndpointRow } from './rows.ts';
-import { type ClaimedAttempt, gone, settle } from './settle.ts';
+import { type ClaimedAttempt, settle } from './settle.ts';
+import { type Step, Turns } from './turns.ts';
 
 const mostPosts = 200;
-/** With those that are being posted. Their bodies are in memory. */
-const mostHeld = 456;
-const mostHeldEach = 64;
-/** So many endpoints that were quick are known to be so when they are posted to again. */
-const mostRemembered = 10_000;
-const mostReplaysEach = 2;
-const mostFailing = 100;
-const mostFailingEach = 16;
-const quickMs = 500;
+/** Bodies of deliveries without a post: those beyond are read again when they are posted. */
+const mostBytesWaiting = 16 * 1024 * 1024;
 const mostSettled = 128;
-
-interface Task {
-  claimed: Claimed;
-  body: string;
-}
-
-/** One endpoint's. */
-interface Queue {
-  /** Of the endpoint. */
-  id: string;
-  waiting: Task[];
-  posting: number;
-  isQuick: boolean;
-  isFailing: boolean;
-  /** It answers at once that it does not take it. */
-  failsAtOnce: boolean;
-  origin: string;
-  opened: OpenedEndpoint;
-}
-
-function heldBy({ waiting, posting }: Queue): number {
-  return waiting.length + posting;
-}
-
-function isIdle(queue: Queue): boolean {
-  return heldBy(queue) === 0;
-}
 
 interface UnderWayParts {
   worker: string;
@@ -71,20 +33,22 @@ interface UnderWayParts {
 export class UnderWay {
   readonly #app: App;
   readonly #parts: UnderWayParts;
-  readonly #queues = new Map<string, Queue>();
   readonly #posts = new Set<Promise<void>>();
-  /** Those in which something waits, in the order of their turns. */
-  readonly #turns = new Set<Queue>();
+  /** The places of posts, by organization. */
+  readonly #postPlaces = new FairShare(mostPosts);
+  readonly #turns = new Turns<Queue>();
   /** Of what waited there for a connection the time would run. */
   readonly #origins = new OriginShares();
+  readonly #queues: EndpointQueues;
   readonly #settle;
   readonly #settling = new Set<Promise<void>>();
-  #held = 0;
+  readonly #held = new HeldPlaces();
   #isStopping = false;
 
   constructor(app: App, parts: UnderWayParts) {
     this.#app = app;
     this.#parts = parts;
+    this.#queues = new EndpointQueues(app, this.#origins);
     this.#settle = groupWrites(
       app.store,
       mostSettled,
@@ -98,139 +62,131 @@ export class UnderWay {
 
   /** How many deliveries are claimed and not settled. */
   get held(): number {
-    return this.#held;
+    return this.#held.count;
   }
 
-  /** How many more may be claimed. */
-  get room(): number {
-    return mostHeld - this.#held;
+  get isFull(): boolean {
+    return this.#held.free <= 0;
   }
 
-  /** How many more of this endpoint. */
-  roomOf({ id, failing_since }: EndpointWork, isReplay: boolean): number {
-    const queue = this.#queues.get(id);
-    const held = queue ? heldBy(queue) : 0;
-    if (failing_since !== null) {
-      const most = queue?.failsAtOnce ? mostFailingEach : 1;
-      if (held > most / 2) return 0;
-      return Math.max(0, Math.min(most - held, mostFailing - this.#heldByFailing()));
-    }
-    if (isReplay) return mostReplaysEach - held;
-    if (!queue?.isQuick) return mostPostsEach - held;
-    return held <= mostHeldEach / 2 ? mostHeldEach - held : 0;
+  /** Holds as many places as there are for deliveries of this endpoint; null for none. */
+  reserve(work: EndpointWork, isReplay: boolean): (Holder & { limit: number }) | null {
+    const queue = this.#queues.find(work.id);
+    const pace = queue?.pace ?? new Pace();
+    const isReluctant = work.failing_since !== null || pace.isSlow;
+    const holder = { organizationId: work.organization_id, isReluctant };
+    const room = pace.roomBeside(queue ? heldBy(queue) : 0, isReluctant, isReplay);
+    const limit = Math.min(room, this.#held.roomFor(holder));
+    if (limit <= 0) return null;
+    this.#held.hold(holder, limit);
+    return { ...holder, limit };
   }
 
-  #heldByFailing(): number {
-    const failing = [...this.#queues.values()].filter(({ isFailing }) => isFailing);
-    return failing.reduce((sum, queue) => sum + heldBy(queue), 0);
-  }
-
-  /** Takes over what was claimed. */
-  async launch(claimed: readonly Claimed[]): Promise<void> {
-    this.#held += claimed.length;
+  /** Takes over what was claimed of these wishes; returns how many deliveries. */
+  async launch(wishes: readonly Wish[], claiming: Promise<readonly Claimed[]>): Promise<number> {
+    let claimed: readonly Claimed[] = [];
     let bodies: Map<string, string>;
     try {
-      bodies = await bodiesOf(
-        this.#app,
-        claimed.map(({ delivery }) => delivery),
-      );
+      claimed = await claiming;
+      const budget = mostBytesWaiting - this.#queues.bytesWaiting;
+      const deliveries = claimed.map(({ delivery }) => delivery);
+      bodies = await bodiesOf(this.#app, deliveries, budget);
     } catch (error) {
-      this.#held -= claimed.length;
+      for (const wish of wishes) this.#held.letGo(wish, wish.limit);
       throw error;
     }
-    for (const [endpoint, own] of Map.groupBy(claimed, (one) => one.endpoint)) {
-      const queue = this.#queueOf(endpoint);
-      for (const one of own) {
-        const body = bodies.get(one.delivery.event_id) ?? '';
-        queue.waiting.push({ claimed: one, body });
-      }
-      this.#turns.add(queue);
-      this.#origins.ask(queue.origin, queue.id);
+    const byEndpoint = Map.groupBy(claimed, ({ endpoint }) => endpoint.id);
+    for (const wish of wishes) {
+      const own = byEndpoint.get(wish.endpointId) ?? [];
+      this.#held.letGo(wish, wish.limit - own.length);
+      if (own[0]) this.#enqueue(this.#queues.of(own[0].endpoint), own, wish, bodies);
     }
     this.#pump();
+    return claimed.length;
   }
 
-  #queueOf(endpoint: EndpointRow): Queue {
-    // As it is now: address, secrets and headers may have changed since.
-    const { id } = endpoint;
-    const known = this.#queues.get(id);
-    const opened = openEndpoint(this.#app, endpoint, known?.opened);
-    const { origin } = new URL(endpoint.url);
-    const now = { opened, origin, isFailing: endpoint.failing_since !== null };
-    if (known) {
-      if (known.origin !== origin) this.#origins.leave(known.origin, id);
-      return Object.assign(known, now);
-    }
-    const queue = { id, waiting: [], posting: 0, isQuick: false, failsAtOnce: false, ...now };
-    this.#queues.set(id, queue);
-    return queue;
+  #enqueue(
+    queue: Queue,
+    claimed: readonly Claimed[],
+    { organizationId, isReluctant }: Holder,
+    bodies: ReadonlyMap<string, string>,
+  ): void {
+    const holder = { organizationId, isReluctant };
+    const tasks = claimed.map((one) => {
+      return { claimed: one, holder, body: bodies.get(one.delivery.event_id) ?? null };
+    });
+    this.#queues.add(queue, tasks);
+    this.#turns.add(queue);
   }
 
-  /** Posts what may be posted, one of each endpoint in turn. */
+  /** Posts what may be posted. */
   #pump(): void {
-    for (const queue of this.#turns) {
-      if (this.#posts.size >= mostPosts) return;
-      const share = this.#origins.shareOf(queue.origin, queue.isQuick);
-      if (queue.posting >= (queue.isFailing ? Math.min(share, 1) : share)) continue;
-      const task = queue.waiting.shift();
-      // Behind all others from now on: this walk comes to it again.
-      this.#turns.delete(queue);
-      if (queue.waiting.length > 0) this.#turns.add(queue);
-      if (task) this.#launchOne(queue, task);
-    }
+    this.#turns.walk((queue) => this.#postNext(queue));
+  }
+
+  #postNext(queue: Queue): Step {
+    if (this.#posts.size >= mostPosts) return 'full';
+    const { organizationId, origin, pace } = queue;
+    if (!this.#postPlaces.mayHold(organizationId)) return 'blocked';
+    const share = this.#origins.shareOf(origin, organizationId, pace.isQuick);
+    if (queue.posting >= pace.mostPosts(share)) return 'blocked';
+    const [task] = this.#queues.takeOut(queue, 1);
+    if (task) this.#launchOne(queue, task);
+    return 'posted';
   }
 
   #launchOne(queue: Queue, task: Task): void {
-    const { origin } = queue;
+    const { origin, organizationId } = queue;
     queue.posting += 1;
-    this.#origins.take(origin);
+    this.#postPlaces.hold(organizationId);
+    this.#origins.take(origin, organizationId);
     const post = this.#postOne(queue, task).finally(() => {
       this.#posts.delete(post);
-      this.#origins.free(origin);
-      this.#leaveIfIdle(queue);
+      this.#postPlaces.letGo(organizationId);
+      this.#origins.free(origin, organizationId);
+      this.#queues.leaveOrigin(queue);
       this.#pump();
     });
     this.#posts.add(post);
-    void post.then(() => this.#forget(queue));
+    void post.then(() => this.#queues.forget(queue));
   }
 
   /** Its place is free when it has been posted; it is held until it is settled. */
-  async #postOne(queue: Queue, { claimed, body }: Task): Promise<void> {
+  async #postOne(queue: Queue, { claimed, holder, body }: Task): Promise<void> {
     const { app, parts } = { app: this.#app, parts: this.#parts };
     const { delivery, leaseUntil } = claimed;
     let ended: ClaimedAttempt;
     try {
-      const attempted = await attempt(app, parts.poster, queue.opened, delivery, body);
+      const attempted = await attempt(app, parts.poster, queue.opened, delivery, body ?? undefined);
       const { worker } = parts;
       ended = { ...attempted, worker, leaseUntil, endedAt: app.clock.now() };
     } catch (error) {
       app.log.error({ err: error, deliveryId: delivery.id }, 'a webhook could not be posted');
       queue.posting -= 1;
-      this.#held -= 1;
+      this.#held.letGo(holder, 1);
       return;
     }
     queue.posting -= 1;
-    const { isSuccess, durationMs, statusCode } = ended.outcome;
-    queue.isQuick = isSuccess && durationMs < quickMs;
-    queue.failsAtOnce =
-      queue.isFailing && !isSuccess && durationMs < quickMs && statusCode !== gone;
+    const { isSuccess } = ended.outcome;
+    queue.pace.record(ended.outcome);
     if (this.#isStopping && !isSuccess) {
-      this.#held -= 1;
+      this.#held.letGo(holder, 1);
       return;
     }
-    if (!isSuccess && !queue.failsAtOnce) this.#handBack(queue);
-    const settling = this.#settleOne(queue, ended);
+    const isHopeless = !isSuccess && !queue.pace.failsAtOnce;
+    if (isHopeless || queue.pace.isSlow) this.#handBack(queue);
+    const settling = this.#settleOne(queue, ended, holder);
     this.#settling.add(settling);
     void settling.then(() => this.#settling.delete(settling));
   }
 
-  async #settleOne(queue: Queue, ended: ClaimedAttempt): Promise<void> {
+  async #settleOne(queue: Queue, ended: ClaimedAttempt, holder: Holder): Promise<void> {
     const { log } = this.#app;
     try {
       const disabled = await this.#settle(ended);
       if (disabled.length > 0) knownEndpoints(this.#app).forget();
       for (const { endpoint, reason } of disabled) {
-        const of = this.#queues.get(endpoint.id);
+        const of = this.#queues.find(endpoint.id);
         if (of) this.#handBack(of);
         const { id: endpointId, organization_id: organizationId, url } = endpoint;
         const { host } = new URL(url);
@@ -241,20 +197,21 @@ export class UnderWay {
       const text = 'the end of a webhook attempt could not be stored: it is made again';
       log.error({ err: error, deliveryId }, text);
     }
-    this.#held -= 1;
+    this.#held.letGo(holder, 1);
     // A look for each of the next at hand would cost as much as a post.
-    const isSupplied = queue.isQuick && heldBy(queue) > mostHeldEach / 2;
-    if (!isSupplied || this.room <= mostHeldEach) this.#parts.onEnd();
+    const isSupplied = queue.pace.isQuick && heldBy(queue) > mostHeldEach / 2;
+    if (!isSupplied || this.#held.free <= mostHeldEach) this.#parts.onEnd();
   }
 
-  /** What waits for an endpoint that has begun to fail may go another time, or from another daemon. */
+  /** What waits for an endpoint that is slow or fails may go another time, or from another daemon. */
   #handBack(queue: Queue): void {
-    const ids = queue.waiting.splice(0).map(({ claimed }) => claimed.delivery.id);
+    const tasks = this.#queues.takeOut(queue, queue.waiting.length);
+    const ids = tasks.map(({ claimed }) => claimed.delivery.id);
     this.#turns.delete(queue);
-    this.#leaveIfIdle(queue);
+    this.#queues.leaveOrigin(queue);
     if (ids.length === 0) return;
     void this.#release(ids).then(() => {
-      this.#held -= ids.length;
+      for (const { holder } of tasks) this.#held.letGo(holder, 1);
       this.#parts.onEnd();
     });
   }
@@ -269,19 +226,13 @@ export class UnderWay {
     }
   }
 
-  #leaveIfIdle(queue: Queue): void {
-    if (isIdle(queue)) this.#origins.leave(queue.origin, queue.id);
-  }
-
-  #forget(queue: Queue): void {
-    if (!isIdle(queue) || (queue.isQuick && this.#queues.size <= mostRemembered)) return;
-    if (this.#queues.get(queue.id) === queue) this.#queues.delete(queue.id);
-  }
-
   /** Lets posts end for `graceMs`, cuts off the rest, and hands back what was not posted. */
   async end(graceMs: number): Promise<void> {
-    for (const queue of this.#turns) this.#held -= queue.waiting.splice(0).length;
-    this.#turns.clear();
+    for (const queue of this.#turns.drain()) {
+      for (const { holder } of this.#queues.takeOut(queue, queue.waiting.length)) {
+        this.#held.letGo(holder, 1);
+      }
+    }
     const ended = Promise.all(this.#posts);
     if (graceMs > 0) {
       const late = Promise.withResolvers<void>();

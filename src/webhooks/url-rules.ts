@@ -1,9 +1,9 @@
 // Where events may be posted: the URL as it is registered, and each address that its host has
 // when a connection is made. Both ask here, so that what is registered cannot lead elsewhere later.
 import { isIP } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import type { App } from '../app.ts';
-import { isPublicAddress } from '../net/network-address.ts';
+import { listenersOf } from '../config/listeners.ts';
+import { isPublicAddress, isThisMachine } from '../net/network-address.ts';
 
 const longestUrl = 2048;
 /** Mail and databases: a POST may be taken there for commands. */
@@ -18,7 +18,7 @@ export interface Target {
   port: number;
 }
 
-type Surroundings = Pick<App, 'config' | 'dns' | 'publicUrl'>;
+type Surroundings = Pick<App, 'boundPorts' | 'config' | 'dns' | 'publicUrl'>;
 
 /** The URL in the form in which it is kept and posted to, or what is wrong with its text. */
 function parseEndpointUrl(text: string): { url: URL } | { problem: string } {
@@ -55,15 +55,18 @@ export async function urlProblem(app: Surroundings, text: string): Promise<strin
   if ('problem' in parsed) return parsed.problem;
   const target = targetOf(parsed.url);
   const problem = hostProblem(app, target);
-  if (problem !== null || app.config.webhooks.allowPrivateAddresses) return problem;
+  if (problem !== null) return problem;
+  const isAnyAllowed = app.config.webhooks.allowPrivateAddresses && !isOwnPort(app, target.port);
+  if (isAnyAllowed) return null;
   const addresses = await addressesOf(app, target.host).catch(() => []);
   return addressProblem(app, target, addresses);
 }
 
 /** Of what can be said without asking for addresses. */
 export function hostProblem(app: Surroundings, target: Target): string | null {
-  if (app.config.webhooks.allowPrivateAddresses) return null;
-  if (isLocalName(target.host)) return `names this machine (${target.host})`;
+  const { allowPrivateAddresses } = app.config.webhooks;
+  if (!allowPrivateAddresses && isLocalName(target.host))
+    return `names this machine (${target.host})`;
   const isOurs = [app.config.http.publicUrl, app.publicUrl.current].some((text) => {
     if (text === null || !URL.canParse(text)) return false;
     const own = targetOf(new URL(text));
@@ -72,20 +75,23 @@ export function hostProblem(app: Surroundings, target: Target): string | null {
   return isOurs ? 'is the address of this service' : null;
 }
 
-/** Whether one of these addresses of the host is one to which nothing is posted. */
+/**
+ * Whether one of these addresses of the host is one to which nothing is posted. Listeners of this
+ * service are refused even where private addresses are allowed.
+ */
 export function addressProblem(
   app: Surroundings,
   { host, port }: Target,
   addresses: readonly string[],
 ): string | null {
-  if (app.config.webhooks.allowPrivateAddresses) return null;
-  const refused = addresses.find((address) => !isPublicAddress(address));
+  const { allowPrivateAddresses } = app.config.webhooks;
+  const refused = addresses.find((address) => !allowPrivateAddresses && !isPublicAddress(address));
   if (refused !== undefined) {
     return refused === host
       ? `has the address ${refused}, which is not a public one`
       : `leads to ${refused} (${host}), which is not a public address`;
   }
-  const isOurs = addresses.some((address) => isOwnListener(app, address, port));
+  const isOurs = isOwnPort(app, port) && addresses.some(isThisMachine);
   return isOurs ? 'leads to a listener of this service' : null;
 }
 
@@ -102,8 +108,7 @@ function isLocalName(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost');
 }
 
-function isOwnListener({ config }: Surroundings, address: string, port: number): boolean {
-  if (port !== config.http.port && port !== config.smtp.inbound.port) return false;
-  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  return own.some((one) => one.address === address);
+/** As configured or, with port 0, as bound. */
+function isOwnPort({ config, boundPorts }: Surroundings, port: number): boolean {
+  return boundPorts.has(port) || listenersOf(config).some((one) => one.port === port);
 }

@@ -239,7 +239,9 @@ async function benchDead(): Promise<void> {
           await endpointsWithWork(app.store.db, '', 1_000);
           await app.store.write(async (trx) => {
             const lease = { worker: 'wrk_bench', leaseUntil: app.clock.now() + sevenDaysMs };
-            const wish = { endpointId: id, isReplay: false, limit: 64, dueAt: app.clock.now() };
+            const holder = { organizationId: owner, isReluctant: false };
+            const due = { isReplay: false, limit: 64, dueAt: app.clock.now() };
+            const wish = { endpointId: id, ...holder, ...due };
             await claim(app, trx, [wish], lease);
           }, 'quiet');
           took.push(performance.now() - started);

@@ -7,7 +7,8 @@ import { recordTimeline } from '../../src/events/record.ts';
 import { sweepEvents } from '../../src/events/retention.ts';
 import { presentMessageEvents } from '../../src/messages/events.ts';
 import { deleteMessage } from '../../src/messages/messages.ts';
-import { bodyOf, eventBody, mostBodyBytes } from '../../src/webhooks/body.ts';
+import { bodiesOf, bodyOf, eventBody, mostBodyBytes } from '../../src/webhooks/body.ts';
+import { createWebhookLoop } from '../../src/webhooks/loop.ts';
 import { sweepWebhooks } from '../../src/webhooks/retention.ts';
 import { send } from '../support/delivery.ts';
 import { stores, type TestApp, testApp } from '../support/test-app.ts';
@@ -18,6 +19,8 @@ import {
   loopbackConfig,
   makeDeliveries,
   makeEndpoint,
+  receiver,
+  until,
 } from './engine.ts';
 
 const dayMs = 24 * 3600_000;
@@ -99,6 +102,35 @@ describe.each(stores)('a body, on %s', (store) => {
     const { rows } = await sql<{ n: number }>`select cast(count(*) as integer) as n
       from webhook_bodies where body like '%private%'`.execute(app.store.db);
     expect(rows[0]?.n).toBe(0);
+  });
+
+  it('is read and made for as many deliveries as fit into a budget', async () => {
+    const endpoint = await makeEndpoint(test, 'http://127.0.0.1:1/');
+    const data = { text: 'x'.repeat(200 * 1024) };
+    const ids = await makeDeliveries(test, endpoint, 8, { data });
+    const deliveries = await Promise.all(ids.map((id) => deliveryRow(app, id)));
+    const budget = 1024 * 1024;
+    expect((await bodiesOf(app, deliveries, budget)).size).toBe(4);
+    expect((await bodiesOf(app, deliveries, 8 * budget)).size).toBe(8);
+    expect((await bodiesOf(app, deliveries, budget)).size).toBe(5);
+  });
+
+  it('is posted where it did not fit into the budget of its claim', async () => {
+    const to = await receiver();
+    const data = { text: 'x'.repeat(250 * 1024) };
+    for (let i = 0; i < 20; i++) {
+      await makeDeliveries(test, await makeEndpoint(test, `${to.url}${i}`), 5, { data });
+    }
+    const loop = createWebhookLoop(app);
+    await loop.start();
+    await until(async () => {
+      await test.clock.advance(1);
+      return to.received.length === 100;
+    });
+    expect(to.received.every(({ body }) => body.length > 250 * 1024)).toBe(true);
+    await loop.idle();
+    await loop.stop(0);
+    await to.close();
   });
 
   it('says only the id where its message is deleted while it is made', async () => {

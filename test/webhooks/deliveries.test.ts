@@ -3,7 +3,9 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
+import { createOrganization } from '../../src/organizations/organizations.ts';
 import { insertDeliveries } from '../../src/webhooks/delivery-queries.ts';
+import { replayWebhook } from '../../src/webhooks/replay.ts';
 import type {
   WebhookDelivery,
   WebhookDeliveryWithAttempts,
@@ -236,6 +238,34 @@ describe.each(stores)('deliveries of a webhook on %s', (store) => {
     expect(rows.map(({ event_id }) => event_id)).toEqual(
       numbers.slice(0, 10_000).map((n) => `evt_${n}`),
     );
+    const again = await replay(id, { status: 'exhausted' });
+    expect([again.status, again.body]).toMatchObject([409, { message: /replays of .* pending/ }]);
+    await run(sql`delete from webhook_deliveries where event_id < ${`evt_${numbers[7]}`}
+      and is_replay = 1`);
+    expect((await replay(id, { status: 'exhausted' })).body.deliveries).toBe(7);
+  });
+
+  it('a replay is refused beside another one of its endpoint', async () => {
+    const { id } = await endpoint(test);
+    const both = await Promise.all([replay(id, {}), replay(id, {})]);
+    expect(both.map((one) => one.status).sort()).toEqual([200, 409]);
+    expect((await replay(id, {})).status).toBe(200);
+  });
+
+  it('a replay has its place while another organization replays all it may', async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => endpoint(test)));
+    const { id: organizationId } = await createOrganization(test.app, {
+      name: 'Other',
+      plan: 'free',
+    });
+    const caller = { ...test.operator, organizationId };
+    const theirs = await endpoint({ app: test.app, operator: caller });
+    const replays = all.map(({ id }) => replayWebhook(test.app, test.operator, id, {}));
+    const settled = Promise.allSettled(replays);
+    expect(await replayWebhook(test.app, caller, theirs.id, {})).toMatchObject({ accepted: true });
+    const refused = (await settled).filter(({ status }) => status === 'rejected');
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]).toMatchObject({ reason: { _tag: 'CapacityError' } });
   });
 
   it.each([

@@ -1,7 +1,9 @@
 // Where nothing is posted: hostile URLs at registration, and hostile answers of the DNS when a
 // connection is made. Resolver and connector are the test's; nothing is dialled.
 import type { Socket } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { networkInterfaces } from 'node:os';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createSmtpListener } from '../../daemon/smtp/listener.ts';
 import type { App } from '../../src/app.ts';
 import { createPoster } from '../../src/webhooks/post.ts';
 import { urlProblem } from '../../src/webhooks/url-rules.ts';
@@ -220,5 +222,70 @@ describe('an endpoint', () => {
     expect(await urlProblem(local.app, 'http://localhost:3000/')).toBe(null);
     expect(await urlProblem(local.app, 'http://127.0.0.1:25/')).toMatch(/port 25/);
     await local.close();
+  });
+
+  describe('at a listener of ours, private addresses allowed', () => {
+    const config = {
+      webhooks: { allowPrivateAddresses: true },
+      http: { port: 4025 },
+      smtp: { inbound: { port: 2525 }, submission: { enabled: true, port: 2587 } },
+      tracking: {
+        http: { port: 8081 },
+        https: { port: 8443 },
+        acme: { dns: { port: 5353 } },
+      },
+    };
+    const local = eachApp({ config });
+    const bound = 40_123;
+    const ports = [4025, 2525, 2587, 8081, 8443, 5353, bound];
+    const hosts = ['127.0.0.1', '127.9.9.9', '0.0.0.0', '[::1]', '[::]', '[::ffff:127.0.0.1]'];
+
+    beforeEach(() => local.app.boundPorts.add(bound));
+
+    it.each(ports)('is refused at registration with port %d', async (port) => {
+      for (const host of [...hosts, 'localhost', 'a.localhost']) {
+        expect(await urlProblem(local.app, `http://${host}:${port}/`)).toMatch(/of this service/);
+      }
+    });
+
+    it.each(ports)('is refused undialled at the connect with port %d', async (port) => {
+      const { app, dialled } = dialling(resolving(local.app, [['127.0.0.1'], ['::1']]));
+      const poster = createPoster(app);
+      for (const host of [...hosts, 'hooks.example', 'other.example']) {
+        const url = `http://${host}:${port}/`;
+        const outcome = await poster.post({ url, headers: {}, body: '{}' });
+        expect(outcome).toMatchObject({ errorClass: 'refused-address' });
+      }
+      expect(dialled).toEqual([]);
+      await poster.close();
+    });
+
+    it('is refused at each address of our interfaces', async () => {
+      const addresses = Object.values(networkInterfaces()).flatMap((some) => some ?? []);
+      for (const { address, family } of addresses) {
+        const host = family === 'IPv6' ? `[${address}]` : address;
+        const problem = await urlProblem(local.app, `http://${host}:2525/`);
+        expect(problem).toBe('leads to a listener of this service');
+      }
+    });
+
+    it('is refused at the port that the system gave a listener', async () => {
+      const on = { config: { webhooks: { allowPrivateAddresses: true } } };
+      const free = await testApp(on);
+      const smtp = createSmtpListener(free.app);
+      const { port } = await smtp.listen();
+      const problem = await urlProblem(free.app, `http://127.0.0.1:${port}/`);
+      expect(problem).toBe('leads to a listener of this service');
+      await smtp.close(0);
+      await free.close();
+    });
+
+    it('is dialled at other ports of this machine', async () => {
+      const { app, dialled } = dialling(local.app);
+      const poster = createPoster(app);
+      await poster.post({ url: 'http://127.0.0.1:3000/', headers: {}, body: '{}' });
+      expect(dialled).toEqual(['127.0.0.1:3000']);
+      await poster.close();
+    });
   });
 });

@@ -1,0 +1,101 @@
+// The claimed deliveries that wait for a post, by endpoint, with how each endpoint is posted to: its pace, its
+// origin, its opened secrets. Idle queues are forgotten, unless their pace is worth keeping.
+import type { App } from '../app.ts';
+import { type OpenedEndpoint, openEndpoint } from './attempt.ts';
+import type { Claimed } from './claim.ts';
+import type { Holder } from './held-places.ts';
+import type { OriginShares } from './origin-shares.ts';
+import { Pace } from './pace.ts';
+import type { EndpointRow } from './rows.ts';
+
+/** So many endpoints whose pace is known keep it until they are posted to again. */
+const mostRemembered = 10_000;
+
+export interface Task {
+  claimed: Claimed;
+  holder: Holder;
+  /** Null where it is read when it is posted. */
+  body: string | null;
+}
+
+/** One endpoint's. */
+export interface Queue {
+  /** Of the endpoint. */
+  id: string;
+  organizationId: string;
+  waiting: Task[];
+  posting: number;
+  pace: Pace;
+  origin: string;
+  opened: OpenedEndpoint;
+}
+
+/** How many of its deliveries are claimed and not posted. */
+export function heldBy({ waiting, posting }: Queue): number {
+  return waiting.length + posting;
+}
+
+function bytesOf(body: string | null): number {
+  return body === null ? 0 : Buffer.byteLength(body);
+}
+
+export class EndpointQueues {
+  readonly #app: App;
+  readonly #origins: OriginShares;
+  readonly #queues = new Map<string, Queue>();
+  #bytesWaiting = 0;
+
+  constructor(app: App, origins: OriginShares) {
+    this.#app = app;
+    this.#origins = origins;
+  }
+
+  /** Of the bodies of all tasks that wait. */
+  get bytesWaiting(): number {
+    return this.#bytesWaiting;
+  }
+
+  find(endpointId: string): Queue | undefined {
+    return this.#queues.get(endpointId);
+  }
+
+  /** Returns the queue of an endpoint as it is now: address, secrets and headers may have changed. */
+  of(endpoint: EndpointRow): Queue {
+    const { id, organization_id: organizationId } = endpoint;
+    const known = this.#queues.get(id);
+    const opened = openEndpoint(this.#app, endpoint, known?.opened);
+    const { origin } = new URL(endpoint.url);
+    const pace = known?.pace ?? new Pace();
+    pace.isFailing = endpoint.failing_since !== null;
+    if (known) {
+      if (known.origin !== origin) this.#origins.leave(known.origin, id);
+      return Object.assign(known, { opened, origin });
+    }
+    const queue = { id, organizationId, waiting: [], posting: 0, pace, opened, origin };
+    this.#queues.set(id, queue);
+    return queue;
+  }
+
+  add(queue: Queue, tasks: readonly Task[]): void {
+    for (const { body } of tasks) this.#bytesWaiting += bytesOf(body);
+    queue.waiting.push(...tasks);
+    this.#origins.ask(queue.origin, queue.id);
+  }
+
+  /** Takes the first tasks out. */
+  takeOut({ waiting }: Queue, count: number): Task[] {
+    const tasks = waiting.splice(0, count);
+    for (const { body } of tasks) this.#bytesWaiting -= bytesOf(body);
+    return tasks;
+  }
+
+  leaveOrigin(queue: Queue): void {
+    if (heldBy(queue) === 0) this.#origins.leave(queue.origin, queue.id);
+  }
+
+  forget(queue: Queue): void {
+    const isKept = queue.pace.isKnown && this.#queues.size <= mostRemembered;
+    if (heldBy(queue) > 0 || isKept) return;
+    if (this.#queues.get(queue.id) === queue) this.#queues.delete(queue.id);
+  }
+}

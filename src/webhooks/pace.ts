@@ -1,0 +1,79 @@
+// How one endpoint answers this daemon, and how many of its deliveries the daemon holds because of it.
+//
+//   an endpoint                           | may hold
+//   --------------------------------------+--------------------------------------------------
+//   without an answer yet                 | 5
+//   quick: the last answer was a 2xx      | 64, claimed again once half of them are free: the
+//   within half a second                  | next post needs no claim
+//   slow: the median of its last five     | 1
+//   answers took over 5 s                 |
+//   failing, slowly at the last time      | 1
+//   failing, at once at the last time     | 16, posted one by one
+//   with replays, and nothing else        | 2
+//
+// Slow and failing endpoints are reluctant: they share places of their own (held-places.ts).
+import { mostPostsEach } from './origin-shares.ts';
+import type { PostOutcome } from './post.ts';
+import { gone } from './settle.ts';
+
+export const mostHeldEach = 64;
+const mostReplaysEach = 2;
+const mostFailingEach = 16;
+const quickMs = 500;
+const slowMs = 5_000;
+const answersKept = 5;
+
+/** The pace of one endpoint. */
+export class Pace {
+  /** The durations of its last answers in ms, oldest first. */
+  readonly #answers: number[] = [];
+  isFailing = false;
+  #isQuick = false;
+  #isSlow = false;
+  /** Whether its last answer was a refusal at once, while it was failing. */
+  #failsAtOnce = false;
+
+  get isQuick(): boolean {
+    return this.#isQuick && !this.isSlow;
+  }
+
+  get failsAtOnce(): boolean {
+    return this.#failsAtOnce;
+  }
+
+  get isSlow(): boolean {
+    return this.#isSlow;
+  }
+
+  /** Whether this daemon knows anything that a new endpoint would not have. */
+  get isKnown(): boolean {
+    return this.#isQuick || this.isSlow;
+  }
+
+  /** Records an answer, or its absence. */
+  record({ isSuccess, durationMs, statusCode }: PostOutcome): void {
+    this.#answers.push(durationMs);
+    if (this.#answers.length > answersKept) this.#answers.shift();
+    const sorted = this.#answers.toSorted((a, b) => a - b);
+    this.#isSlow = (sorted[Math.floor(sorted.length / 2)] ?? 0) > slowMs;
+    const isAtOnce = durationMs < quickMs;
+    this.#isQuick = isSuccess && isAtOnce;
+    this.#failsAtOnce = this.isFailing && !isSuccess && isAtOnce && statusCode !== gone;
+  }
+
+  /** Returns how many posts may be under way at once. */
+  mostPosts(share: number): number {
+    return this.isFailing || this.isSlow ? Math.min(share, 1) : share;
+  }
+
+  /** Returns how many more deliveries the endpoint may hold beside `held`. */
+  roomBeside(held: number, isReluctant: boolean, isReplay: boolean): number {
+    if (isReluctant) {
+      const most = this.#failsAtOnce && !this.isSlow ? mostFailingEach : 1;
+      return held > most / 2 ? 0 : most - held;
+    }
+    if (isReplay) return mostReplaysEach - held;
+    if (!this.isQuick) return mostPostsEach - held;
+    return held <= mostHeldEach / 2 ? mostHeldEach - held : 0;
+  }
+}

@@ -1,0 +1,49 @@
+// The order in which queues of deliveries are posted from: one delivery of an organization, then of the next
+// one; within an organization, one of each endpoint.
+
+interface Queued {
+  organizationId: string;
+  waiting: readonly unknown[];
+}
+
+export type Step = 'posted' | 'blocked' | 'full';
+
+/** Queues with deliveries that wait for a post. */
+export class Turns<T extends Queued> {
+  readonly #organizations = new Map<string, Set<T>>();
+
+  add(queue: T): void {
+    const { organizationId } = queue;
+    const own = this.#organizations.get(organizationId);
+    if (own) own.add(queue);
+    else this.#organizations.set(organizationId, new Set([queue]));
+  }
+
+  delete(queue: T): void {
+    const own = this.#organizations.get(queue.organizationId);
+    if (own?.delete(queue) && own.size === 0) this.#organizations.delete(queue.organizationId);
+  }
+
+  /** Takes all queues out. */
+  *drain(): Iterable<T> {
+    for (const own of this.#organizations.values()) yield* own;
+    this.#organizations.clear();
+  }
+
+  /** Offers each queue its turn, again after each post, until all are blocked or the places full. */
+  walk(post: (queue: T) => Step): void {
+    for (const [organizationId, own] of this.#organizations) {
+      for (const queue of own) {
+        const step = post(queue);
+        if (step === 'full') return;
+        if (step === 'blocked') continue;
+        // Behind all others: this walk meets them again.
+        own.delete(queue);
+        if (queue.waiting.length > 0) own.add(queue);
+        this.#organizations.delete(organizationId);
+        if (own.size > 0) this.#organizations.set(organizationId, own);
+        break;
+      }
+    }
+  }
+}

@@ -1,0 +1,152 @@
+// Places of posts, of held deliveries and of connections are shared by organizations: slow endpoints of one
+// hold back no other (src/webhooks/{under-way,held-places,turns,pace}.ts).
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, it } from 'vitest';
+import { createOrganization } from '../../src/organizations/organizations.ts';
+import { testWebhook } from '../../src/webhooks/deliveries.ts';
+import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
+import { stores, type TestApp, testApp } from '../support/test-app.ts';
+import {
+  countsOf,
+  loopbackConfig,
+  makeDeliveries,
+  makeEndpoint,
+  type Receiver,
+  receiver,
+  until,
+} from './engine.ts';
+
+const slowMs = 14_000;
+
+describe.each(stores)('a second organization, on %s', (store) => {
+  let test: TestApp;
+  let other: TestApp;
+  let to: Receiver;
+  let loop: WebhookLoop;
+  /** Requests without an answer. */
+  let held: number;
+  /** Whether slow endpoints answer at once. */
+  let isQuickNow: boolean;
+
+  beforeEach(async () => {
+    test = await testApp({ store, config: loopbackConfig });
+    const { id: organizationId } = await createOrganization(test.app, {
+      name: 'Other',
+      plan: 'free',
+    });
+    other = { ...test, caller: { ...test.caller, organizationId } };
+    held = 0;
+    isQuickNow = false;
+    to = await receiver();
+    to.answer = answer;
+    loop = createWebhookLoop(test.app);
+  });
+  afterEach(async () => {
+    await loop.stop(0);
+    await to.close();
+    await test.close();
+  });
+
+  function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
+    const end = () => response.writeHead(204).end();
+    if (isQuickNow || !url.startsWith('/slow')) return void end();
+    held += 1;
+    test.clock.after(slowMs, end);
+  }
+
+  /** An endpoint at an origin of its own: each name below localhost is one. */
+  const at = (name: string, path: string) =>
+    to.url.replace('127.0.0.1', `${name}.localhost`).replace('/hook', path);
+
+  /** Slow endpoints of the first organization, each at an origin of its own. */
+  async function slowOnes(count: number, origin = 'slow'): Promise<string[]> {
+    const ids: string[] = [];
+    for (let i = 0; i < count; i++) {
+      const name = origin === 'slow' ? `slow${i}` : origin;
+      ids.push(await makeEndpoint(test, at(name, `/slow${i}`)));
+    }
+    return ids;
+  }
+
+  async function queueEach(ids: readonly string[], count: number): Promise<void> {
+    for (const id of ids) await makeDeliveries(test, id, count);
+  }
+
+  /** Waits until the first organization has taken all it gets. */
+  async function saturated(): Promise<void> {
+    for (let last = 0; last === 0 || last !== held; ) {
+      last = held;
+      await test.clock.advance(1);
+      for (let turn = 0; turn < 300; turn++) await nextTurn();
+    }
+  }
+
+  const isDelivered = async (endpoint: string) => {
+    const { delivered = 0 } = (await countsOf(test.app, endpoint)).byRows;
+    return delivered > 0;
+  };
+
+  /** Waits for real input and output while the clock goes on by less than a second. */
+  async function withinASecond(holds: () => Promise<boolean>): Promise<void> {
+    let passedMs = 0;
+    await until(async () => {
+      if (await holds()) return true;
+      if (passedMs < 900) await test.clock.advance(1);
+      passedMs += 1;
+      return false;
+    });
+  }
+
+  it('has its post while the first has 50 slow endpoints', async () => {
+    await queueEach(await slowOnes(50), 10);
+    await loop.start();
+    await saturated();
+    const quick = await makeEndpoint(other, at('quick', '/ok'));
+    await makeDeliveries(other, quick, 1);
+    await withinASecond(() => isDelivered(quick));
+  });
+
+  it('has its post while endpoints of the first hang that were quick', async () => {
+    const ids = await slowOnes(10);
+    isQuickNow = true;
+    await queueEach(ids, 1);
+    await loop.start();
+    for (const id of ids) await withinASecond(() => isDelivered(id));
+    isQuickNow = false;
+    await queueEach(ids, 100);
+    await saturated();
+    const quick = await makeEndpoint(other, at('quick', '/ok'));
+    await makeDeliveries(other, quick, 1);
+    await withinASecond(() => isDelivered(quick));
+  });
+
+  it('has its post at the origin at which the first has 50 slow endpoints', async () => {
+    await queueEach(await slowOnes(50, 'shared'), 2);
+    await loop.start();
+    await saturated();
+    const quick = await makeEndpoint(other, at('shared', '/ok'));
+    await makeDeliveries(other, quick, 1);
+    await withinASecond(() => isDelivered(quick));
+  });
+
+  it('has its test event while the first has 50 slow endpoints', async () => {
+    await queueEach(await slowOnes(50), 10);
+    await loop.start();
+    await saturated();
+    const quick = await makeEndpoint(other, at('quick', '/ok'));
+    await testWebhook(test.app, other.caller, quick, {});
+    await withinASecond(() => isDelivered(quick));
+  });
+
+  it('has its replay while the first replays to 50 slow endpoints', async () => {
+    const ids = await slowOnes(50);
+    await queueEach(ids, 10);
+    for (const id of ids) await makeDeliveries(test, id, 10, { is_replay: 1 });
+    await loop.start();
+    await saturated();
+    const quick = await makeEndpoint(other, at('quick', '/ok'));
+    await makeDeliveries(other, quick, 1, { is_replay: 1 });
+    await withinASecond(() => isDelivered(quick));
+  });
+});

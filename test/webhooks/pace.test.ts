@@ -1,0 +1,39 @@
+// How many deliveries an endpoint may hold by its last answers (src/webhooks/pace.ts).
+import { describe, expect, it } from 'vitest';
+import { Pace } from '../../src/webhooks/pace.ts';
+
+function paceAfter(...durations: number[]): Pace {
+  const pace = new Pace();
+  const answer = { statusCode: 204, errorClass: null, response: null, retryAt: null };
+  for (const durationMs of durations) pace.record({ isSuccess: true, durationMs, ...answer });
+  return pace;
+}
+
+describe('an endpoint', () => {
+  it('is slow after one answer of over 5 s', () => {
+    expect(paceAfter(5_001)).toMatchObject({ isSlow: true, isQuick: false });
+  });
+
+  it('is not slow by two of its last five answers', () => {
+    expect(paceAfter(14_000, 14_000, 10, 10, 10)).toMatchObject({ isSlow: false, isQuick: true });
+  });
+
+  it('is slow by three of its last five answers', () => {
+    expect(paceAfter(10, 10, 14_000, 14_000, 14_000).isSlow).toBe(true);
+  });
+
+  it('is quick again after three answers at once', () => {
+    const slow = Array.from({ length: 20 }, () => 14_000);
+    expect(paceAfter(...slow, 10, 10).isQuick).toBe(false);
+    expect(paceAfter(...slow, 10, 10, 10).isQuick).toBe(true);
+  });
+
+  it('has one post at a time while it is slow', () => {
+    expect(paceAfter(14_000).mostPosts(5)).toBe(1);
+  });
+
+  it('may hold one delivery while it is slow, as one that fails', () => {
+    expect(paceAfter(14_000).roomBeside(0, true, false)).toBe(1);
+    expect(paceAfter(14_000).roomBeside(1, true, false)).toBe(0);
+  });
+});
