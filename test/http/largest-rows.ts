@@ -16,6 +16,11 @@ const numbered = (column: string) =>
 const numberedOfMany = (column: string) =>
   `substr("${column}", 1, length("${column}") - 8) || substr("${column}", -4) || printf('%04d', n.i)`;
 
+const metadata = `json_object(${Array.from(
+  { length: 16 },
+  (_, key) => `'key ${key}', ${text(1_990)}`,
+).join()})`;
+
 const attempt = `'number', 1, 'at', '2026-01-05T12:00:00.000Z', 'durationMs', 1, 'host', 'mx.example',
   'address', null, 'tls', null, 'outcome', 'deferred', 'code', 451, 'enhancedCode', null,
   'reply', 'later', 'verb', 'DATA'`;
@@ -45,7 +50,7 @@ export const growths: Record<string, (side: Side) => Growth[]> = {
           created_at: 'created_at + 86400000',
           subject: text(2_994),
           tags: list(3_000),
-          metadata: json(32_000),
+          metadata,
         },
         ...{ headers: json(150_000), message_references: list(100_000), reply_to: list(9_600) },
       },
