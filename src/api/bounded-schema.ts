@@ -15,6 +15,17 @@ export function boundedMap<Map extends z.ZodRecord>(
   }, map);
 }
 
+/** Largest size of a stored map as JSON, so that a page of 100 rows stays small. */
+const mostMapBytes = 32_768;
+
+/** A `boundedMap` of at most 32 KB of JSON. */
+export function storedMap<Map extends z.ZodRecord>(map: Map, most: number) {
+  return boundedMap(map, most).refine(
+    (value) => Buffer.byteLength(JSON.stringify(value)) <= mostMapBytes,
+    { message: 'is longer than 32 KB of JSON' },
+  );
+}
+
 /** Counts no further than it has to. */
 function hasMoreKeys(map: object, most: number): boolean {
   let count = 0;

@@ -1,7 +1,7 @@
 // Shapes of contacts, in and out (specification 2.6, 4.5).
 import { z } from 'zod';
 import { emailAddress, headerText } from '../api/address-schema.ts';
-import { boundedMap } from '../api/bounded-schema.ts';
+import { storedMap } from '../api/bounded-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { idPath, queryFlag } from '../api/resource-schema.ts';
 
@@ -54,7 +54,7 @@ const profileInput = z.strictObject({
       timezone: line.nullish(),
     })
     .nullish(),
-  customFields: boundedMap(
+  customFields: storedMap(
     z.record(z.string().min(1).max(100), z.string().max(longestField)),
     mostFields,
   ).nullish(),
@@ -75,7 +75,7 @@ const preferencesInput = z.strictObject({
     .nullish(),
 });
 
-const metadata = boundedMap(
+const metadata = storedMap(
   z.record(
     z.string().min(1).max(100),
     z.union([z.string().max(longestField), z.number(), z.boolean(), z.null()]),

@@ -52,7 +52,7 @@ const contextInput = z
       })
       .nullish(),
   })
-  .refine((context) => JSON.stringify(context).length <= longestContext, {
+  .refine((context) => Buffer.byteLength(JSON.stringify(context)) <= longestContext, {
     message: 'is longer than 32 KB of JSON',
   });
 

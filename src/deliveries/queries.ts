@@ -149,51 +149,61 @@ export function findDeliveries(db: Db, messageIds: readonly string[]): Promise<D
   return selectDeliveries(db, { ids: idList(db, messageIds) });
 }
 
-const columnsButAttempts = deliveryColumns.filter((column) => column !== 'attempts');
+const historyColumns = ['error_message', 'error_details', 'attempts'] as const;
+type History = Pick<DeliveryRow, (typeof historyColumns)[number]>;
 
-/** A delivery before its attempts are read: `bytes` is their size. */
-type Bare = Omit<DeliveryRow, 'attempts'> & { bytes: number | null };
+const isHistory = (column: keyof DeliveryRow) => historyColumns.some((one) => one === column);
+const briefColumns = deliveryColumns.filter((column) => !isHistory(column));
 
-const selectBare = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+/** A delivery without what is told of its attempts: `bytes` is the size of that. */
+type Brief = Omit<DeliveryRow, keyof History> & { bytes: number };
+
+const selectBriefs = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
   db
     .selectFrom('deliveries')
-    .select(columnsButAttempts)
-    .select(sql<number | null>`octet_length(attempts)`.as('bytes'))
+    .select(briefColumns)
+    .select(
+      sql<number>`coalesce(octet_length(error_message), 0)
+        + coalesce(octet_length(error_details), 0) + coalesce(octet_length(attempts), 0)`.as(
+        'bytes',
+      ),
+    )
     .where(isOneOf(db, 'message_id', parameter('ids')))
     .orderBy('id')
-    .$castTo<Bare>(),
+    .$castTo<Brief>(),
 );
 
-const selectAttempts = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
+const selectHistories = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
   db
     .selectFrom('deliveries')
-    .select(['id', 'attempts'])
+    .select(['id', ...historyColumns])
     .where(isOneOf(db, 'id', parameter('ids'))),
 );
 
-/** Histories of the attempts of one list: those of 100 messages may be 550 MB. */
-const mostAttemptBytes = 8_388_608;
+/** Errors and attempts of the deliveries of one list: those of 100 messages may be 550 MB. */
+const mostHistoryBytes = 6_291_456;
+const noHistory: History = { error_message: null, error_details: null, attempts: null };
 
-/** The newest deliveries whose attempts fit a list together. */
-function idsWithAttempts(rows: readonly Bare[]): string[] {
-  let left = mostAttemptBytes;
+/** The newest deliveries whose histories fit a list together. */
+function idsWithHistory(rows: readonly Brief[]): string[] {
+  let left = mostHistoryBytes;
   return rows.toReversed().flatMap(({ id, bytes }) => {
-    if (bytes === null) return [];
+    if (bytes === 0) return [];
     left -= bytes;
     return left < 0 ? [] : [id];
   });
 }
 
-/** Finds the deliveries of the messages of a list; beyond 8 MB of attempts the older ones are without theirs. */
+/** Finds the deliveries of the messages of a list; beyond 6 MB of errors and attempts the older ones are without. */
 export async function findListedDeliveries(
   db: Db,
   messageIds: readonly string[],
 ): Promise<DeliveryRow[]> {
-  const rows = await selectBare(db, { ids: idList(db, messageIds) });
-  const ids = idsWithAttempts(rows);
-  const found = ids.length > 0 ? await selectAttempts(db, { ids: idList(db, ids) }) : [];
-  const attemptsOf = new Map(found.map(({ id, attempts }) => [id, attempts]));
-  return rows.map(({ bytes: _, ...row }) => ({ ...row, attempts: attemptsOf.get(row.id) ?? null }));
+  const rows = await selectBriefs(db, { ids: idList(db, messageIds) });
+  const ids = idsWithHistory(rows);
+  const found = ids.length > 0 ? await selectHistories(db, { ids: idList(db, ids) }) : [];
+  const histories = new Map(found.map(({ id, ...history }) => [id, history]));
+  return rows.map(({ bytes: _, ...row }) => ({ ...row, ...(histories.get(row.id) ?? noHistory) }));
 }
 
 const selectLeavable = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>

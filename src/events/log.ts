@@ -8,7 +8,14 @@ import { isoTime } from '../runtime/clock.ts';
 import { firstIdAt, timeOfId } from '../runtime/ids.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { stepOfType, typeOfStep } from './names.ts';
-import { type LogFilter, type LogOrder, type LogRow, selectLog, selectLogRows } from './queries.ts';
+import {
+  type LogFilter,
+  type LogHead,
+  type LogOrder,
+  type LogRow,
+  selectLog,
+  selectLogRows,
+} from './queries.ts';
 import type { DeletedResource, ListLog, LogItem } from './schema.ts';
 
 /** An event as it was written down; its status is '' where it is not of a message. */
@@ -73,35 +80,28 @@ export async function readEvents(
   return (await selectLogRows(db, organizationId, ids)).map(toEntry);
 }
 
-interface Wanted extends Omit<LogFilter, 'eventTypes'> {
-  types?: readonly string[] | undefined;
-}
-
 interface Part {
-  entries: LogEntry[];
+  heads: LogHead[];
   /** More may come behind this id; null at the end. */
   readTo: string | null;
 }
 
-/** What each of the tables is asked for; a table that has none of it is not asked. */
-function tablesOf({ types, subject }: Wanted) {
-  const isOfMessage = subject === undefined ? null : subject.startsWith('msg_');
-  const steps = types?.flatMap((type) => stepOfType(type) ?? []);
-  const others = types?.filter((type) => stepOfType(type) === null);
+/** The tables that may have events of these kinds and of this subject. */
+function tablesOf({ types, subject }: LogFilter): ('events' | 'resource_events')[] {
+  const isOfMessage = subject?.startsWith('msg_');
+  const steps = types?.filter((type) => stepOfType(type) !== null).length;
+  const others = types?.filter((type) => stepOfType(type) === null).length;
   return [
-    { table: 'events', eventTypes: steps, isAsked: isOfMessage !== false },
-    { table: 'resource_events', eventTypes: others, isAsked: isOfMessage !== true },
-  ].filter(({ isAsked, eventTypes }) => isAsked && eventTypes?.length !== 0) as {
-    table: 'events' | 'resource_events';
-    eventTypes: string[] | undefined;
-  }[];
+    ...(isOfMessage !== false && steps !== 0 ? ['events' as const] : []),
+    ...(isOfMessage !== true && others !== 0 ? ['resource_events' as const] : []),
+  ];
 }
 
 /** At least `limit` events if there are so many, unless so much had to be read for them. */
 async function readPart(
   db: Db,
   organizationId: string,
-  { types, ...wanted }: Wanted,
+  wanted: LogFilter,
   order: LogOrder,
   limit: number,
 ): Promise<Part> {
@@ -109,19 +109,19 @@ async function readPart(
   const after = [wanted.after ?? '', from].sort().at(-1);
   const filter = { ...wanted, after: after === '' ? undefined : after };
   const pages = await Promise.all(
-    tablesOf({ types, ...wanted }).map(({ table, eventTypes }) =>
-      selectLog(db, table, organizationId, { ...filter, eventTypes }, order, limit),
-    ),
+    tablesOf(wanted).map((table) => selectLog(db, table, organizationId, filter, order, limit)),
   );
   const inOrder = (a: string, b: string) => (a < b === (order === 'asc') ? -1 : 1);
   const [readTo = null] = pages.flatMap((page) => page.readTo ?? []).sort(inOrder);
-  const entries = pages
-    .flatMap(({ rows }) => rows)
+  const heads = pages
+    .flatMap((page) => page.heads)
     .filter(({ id }) => readTo === null || id === readTo || inOrder(id, readTo) < 0)
-    .sort((a, b) => inOrder(a.id, b.id))
-    .map(toEntry);
-  return { entries, readTo };
+    .sort((a, b) => inOrder(a.id, b.id));
+  return { heads, readTo };
 }
+
+/** An event of the log without its data. */
+export type LogMention = Omit<LogHead, 'bytes'> & { organizationId: string };
 
 /**
  * Events from `since` on and before `until` (ms since 1970) that come after the id `after`, oldest
@@ -134,14 +134,29 @@ export async function logBetween(
   range: { since?: number; until?: number; types?: readonly string[] | null },
   after: string | null,
   limit: number,
-): Promise<{ entries: LogEntry[]; next: string | null }> {
+): Promise<{ entries: LogMention[]; next: string | null }> {
   const { since, until, types } = range;
   const wanted = { since, until, types: types ?? undefined, after: after ?? undefined };
-  const { entries, readTo } = await readPart(db, organizationId, wanted, 'asc', limit);
-  const shown = entries.slice(0, limit);
-  const isCut = entries.length > limit;
-  return { entries: shown, next: isCut ? (shown.at(-1)?.id ?? null) : readTo };
+  const { heads, readTo } = await readPart(db, organizationId, wanted, 'asc', limit);
+  const entries = heads
+    .slice(0, limit)
+    .map(({ bytes: _, ...head }) => ({ ...head, organizationId }));
+  const isCut = heads.length > limit;
+  return { entries, next: isCut ? (entries.at(-1)?.id ?? null) : readTo };
 }
+
+/** How many of these events, the first at least, are read together by their bytes. */
+export function countWithin(heads: readonly { bytes: number }[], mostBytes: number): number {
+  let sum = 0;
+  const beyond = heads.findIndex(({ bytes }, index) => {
+    sum += bytes;
+    return index > 0 && sum > mostBytes;
+  });
+  return beyond === -1 ? heads.length : beyond;
+}
+
+/** Largest size of the data of one page. */
+const mostPageBytes = 4_194_304;
 
 /**
  * A page of the log, newest first unless told otherwise. It may be short, or empty, and have a next
@@ -157,7 +172,7 @@ export async function listLog(
   const scope = ['events', organizationId, type, subject, since, order];
   const place = cursor === undefined ? undefined : readCursor(scope, cursor).id;
   const isOldestFirst = order === 'oldest';
-  const wanted: Wanted = {
+  const wanted: LogFilter = {
     types: type === undefined ? undefined : [type],
     subject,
     since: since === undefined ? undefined : Date.parse(since),
@@ -166,9 +181,11 @@ export async function listLog(
   };
   const direction = isOldestFirst ? 'asc' : 'desc';
   const { db } = app.store;
-  const { entries, readTo } = await readPart(db, organizationId, wanted, direction, limit + 1);
-  const shown = entries.slice(0, limit);
-  const last = entries.length > limit ? (shown.at(-1)?.id ?? null) : readTo;
+  const { heads, readTo } = await readPart(db, organizationId, wanted, direction, limit + 1);
+  const ids = heads.slice(0, countWithin(heads.slice(0, limit), mostPageBytes)).map(({ id }) => id);
+  const last = heads.length > ids.length ? (ids.at(-1) ?? null) : readTo;
+  const entries = await readEvents(db, organizationId, ids);
+  const shown = isOldestFirst ? entries : entries.reverse();
   const told = await dataOfEntries(app, organizationId, shown);
   return {
     items: shown.map((entry) => itemOf(entry, told)),

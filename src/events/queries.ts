@@ -2,6 +2,7 @@
 // happened to everything else; reading both in order. Rows only, no decisions.
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { bulkInsert, type Db, engineOf, idList, isOneOf, statement, tables } from '../store/db.ts';
+import { typeOfStep } from './names.ts';
 
 export interface EventRow {
   id: string;
@@ -233,8 +234,22 @@ export interface LogRow {
 /** Word for word as in the index `events_in_order`, or it is not used. */
 const isLogged = sql<SqlBool>`event_type not in ('queued', 'processing')`;
 
+/** An event of the log without its data. */
+export interface LogHead {
+  id: string;
+  /** Kind, such as `message.sent`. */
+  type: string;
+  /** Id of the message or of the resource. */
+  subject: string;
+  timestamp: number;
+  /** Size of its data and facts. */
+  bytes: number;
+}
+
+type LogTable = 'events' | 'resource_events';
+
 export interface LogFilter {
-  eventTypes?: readonly string[] | undefined;
+  types?: readonly string[] | undefined;
   subject?: string | undefined;
   /** Ms since 1970; events of that time and later. */
   since?: number | undefined;
@@ -249,34 +264,59 @@ export type LogOrder = 'asc' | 'desc';
 
 /** At most this many rows are looked at for one page: a filter may fit none of millions. */
 const mostLogRowsRead = 5_000;
+const fewestFilteredRows = 1_000;
 
-/** Rows of the log, and the id up to which was read if there may be more behind it. */
+/** Events of the log, and the id up to which was read if there may be more behind it. */
 export interface LogPage {
-  rows: LogRow[];
+  heads: LogHead[];
   readTo: string | null;
 }
 
-function logOf(db: Db, table: 'events' | 'resource_events', organizationId: string) {
-  const isTimeline = table === 'events';
-  const none = sql<null>`null`;
+function logTable(db: Db, table: LogTable, organizationId: string) {
   return tables<Record<'log', EventRow & ResourceEventRow>>(db)
     .selectFrom(sql<EventRow & ResourceEventRow>`${sql.table(table)}`.as(table as 'log'))
     .select(['id', 'organization_id', 'event_type', 'timestamp'])
-    .select(isTimeline ? sql<string>`message_id`.as('subject') : 'subject')
+    .select(table === 'events' ? sql<string>`message_id`.as('subject') : 'subject')
+    .where('organization_id', '=', organizationId)
+    .$if(table === 'events', (query) => query.where(isLogged));
+}
+
+function logOf(db: Db, table: LogTable, organizationId: string) {
+  const isTimeline = table === 'events';
+  const none = sql<null>`null`;
+  return logTable(db, table, organizationId)
     .select(isTimeline ? sql<string>`status`.as('status') : sql<string>`''`.as('status'))
     .select(isTimeline ? 'recipient_id' : none.as('recipient_id'))
     .select(isTimeline ? none.as('data') : 'data')
-    .select(isTimeline ? sql<string | null>`metadata`.as('facts') : 'facts')
-    .where('organization_id', '=', organizationId)
-    .$if(isTimeline, (query) => query.where(isLogged));
+    .select(isTimeline ? sql<string | null>`metadata`.as('facts') : 'facts');
 }
 
-type LogQuery = ReturnType<typeof logOf>;
+/** Neither engine reads a long text for its `octet_length`. */
+function headsOf(db: Db, table: LogTable, organizationId: string) {
+  const bytes =
+    table === 'events'
+      ? sql<number>`coalesce(octet_length(metadata), 0)`
+      : sql<number>`octet_length(data) + coalesce(octet_length(facts), 0)`;
+  return logTable(db, table, organizationId).select(bytes.as('bytes'));
+}
 
-function fitsFilter(row: LogRow, { eventTypes, since, until }: LogFilter): boolean {
-  const { event_type, timestamp } = row;
+type HeadQuery = ReturnType<typeof headsOf>;
+type HeadRow = Awaited<ReturnType<HeadQuery['execute']>>[number];
+
+function headOf(table: LogTable, { id, event_type, subject, timestamp, bytes }: HeadRow): LogHead {
+  const type = table === 'events' ? typeOfStep(event_type) : event_type;
+  return { id, type, subject, timestamp, bytes };
+}
+
+/** Whether an event is of the kinds, the subject and the time of a filter. */
+export function fitsFilter(
+  { type, subject, timestamp }: LogHead,
+  filter: Omit<LogFilter, 'after' | 'before'>,
+): boolean {
+  const { types, since, until } = filter;
   return (
-    (eventTypes === undefined || eventTypes.includes(event_type)) &&
+    (types === undefined || types.includes(type)) &&
+    (filter.subject === undefined || subject === filter.subject) &&
     (since === undefined || timestamp >= since) &&
     (until === undefined || timestamp < until)
   );
@@ -285,7 +325,7 @@ function fitsFilter(row: LogRow, { eventTypes, since, until }: LogFilter): boole
 /** A page of one of the tables, in the order of ids. */
 export async function selectLog(
   db: Db,
-  table: 'events' | 'resource_events',
+  table: LogTable,
   organizationId: string,
   filter: LogFilter,
   order: LogOrder,
@@ -293,35 +333,41 @@ export async function selectLog(
 ): Promise<LogPage> {
   const { after, before, subject } = filter;
   const column = table === 'events' ? 'message_id' : 'subject';
-  const rows: LogRow[] = [];
+  const heads: LogHead[] = [];
   let read = 0;
   let edge = order === 'asc' ? after : before;
   for (;;) {
-    const size = Math.min(mostLogRowsRead - read, filter.eventTypes ? 1_000 : limit - rows.length);
-    const query: LogQuery = logOf(db, table, organizationId)
+    const wanted = filter.types ? fewestFilteredRows : limit - heads.length;
+    const size = Math.min(mostLogRowsRead - read, wanted);
+    const query: HeadQuery = headsOf(db, table, organizationId)
       .$if(subject !== undefined, (q) => q.where(column as 'subject', '=', subject ?? ''))
       .$call((q) => within(q, order === 'asc' ? edge : after, order === 'asc' ? before : edge));
-    const found: LogRow[] = await query.orderBy('id', order).limit(size).execute();
+    const found: HeadRow[] = await query.orderBy('id', order).limit(size).execute();
     read += found.length;
     for (const row of found) {
       edge = row.id;
-      if (!fitsFilter(row, filter)) continue;
-      rows.push(row);
-      if (rows.length === limit) return { rows, readTo: row.id };
+      const head = headOf(table, row);
+      if (!fitsFilter(head, filter)) continue;
+      heads.push(head);
+      if (heads.length === limit) return { heads, readTo: row.id };
     }
-    if (found.length < size) return { rows, readTo: null };
-    if (read >= mostLogRowsRead) return { rows, readTo: edge ?? null };
+    if (found.length < size) return { heads, readTo: null };
+    if (read >= mostLogRowsRead) return { heads, readTo: edge ?? null };
   }
 }
 
-function within(query: LogQuery, after: string | undefined, before: string | undefined): LogQuery {
+function within(
+  query: HeadQuery,
+  after: string | undefined,
+  before: string | undefined,
+): HeadQuery {
   return query
     .$if(after !== undefined, (q) => q.where('id', '>', after ?? ''))
-    .$if(before !== undefined, (q) => q.where('id', '<', before ?? '')) as LogQuery;
+    .$if(before !== undefined, (q) => q.where('id', '<', before ?? '')) as HeadQuery;
 }
 
 /** By their ids. */
-const rowsOfLog = (table: 'events' | 'resource_events') =>
+const rowsOfLog = (table: LogTable) =>
   statement<unknown, { organizationId: string; ids: unknown }, LogRow>((db, parameter) =>
     logOf(db, table, parameter('organizationId')).where(isOneOf(db, 'id', parameter('ids'))),
   );
@@ -344,8 +390,7 @@ export async function selectLogRows(
 }
 
 /** Where an event stands in the order in which transactions ended. */
-export interface LogPlace {
-  id: string;
+export interface LogPlace extends LogHead {
   /** The transaction that wrote it, PostgreSQL's `xmin`; 0 on SQLite, where ids are in that order. */
   xid: number;
 }
@@ -361,16 +406,13 @@ export async function selectLogPlaces(
     engineOf(db) === 'postgres' ? sql<number>`xmin::text::bigint` : sql<number>`0`;
   const found: LogPlace[] = [];
   for (const table of ['events', 'resource_events'] as const) {
-    const query = tables<Record<'log', EventRow>>(db)
-      .selectFrom(sql<EventRow>`${sql.table(table)}`.as(table as 'log'))
-      .select('id')
+    const rows = await headsOf(db, table, organizationId)
       .select(sql<number>`${xid}`.as('xid'))
-      .where('organization_id', '=', organizationId)
       .where('id', '>', after)
-      .$if(table === 'events', (q) => q.where(isLogged))
       .orderBy('id')
-      .limit(limit);
-    found.push(...(await query.execute()));
+      .limit(limit)
+      .execute();
+    found.push(...rows.map((row) => ({ ...headOf(table, row), xid: row.xid })));
   }
   return found.sort((a, b) => (a.id < b.id ? -1 : 1));
 }

@@ -1,7 +1,7 @@
 // Shapes of mailboxes, their addresses and namespaces, in and out (specification 2.5, 4.4).
 import { z } from 'zod';
 import { domainName, emailAddress, headerText } from '../api/address-schema.ts';
-import { boundedMap } from '../api/bounded-schema.ts';
+import { storedMap } from '../api/bounded-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { idPath } from '../api/resource-schema.ts';
 import { listLogQuery } from '../events/schema.ts';
@@ -12,6 +12,8 @@ const longestName = 200;
 const longestDescription = 1_000;
 const mostMetadata = 50;
 const mostFilterEntries = 1_000;
+/** Largest size of the filters of a mailbox as JSON: a page of mailboxes shows them. */
+const mostFilterBytes = 65_536;
 
 export const mailboxPath = idPath('mailbox');
 
@@ -33,7 +35,7 @@ const slugText = z
 const displayName = headerText(longestName).min(1);
 const description = z.string().max(longestDescription);
 
-const metadata = boundedMap(
+const metadata = storedMap(
   z.record(z.string().min(1).max(100), z.string().max(2_000)),
   mostMetadata,
 );
@@ -55,6 +57,9 @@ const filterList = z.array(filterEntry).max(mostFilterEntries);
 
 const filtersInput = z
   .strictObject({ allow: filterList.default([]), block: filterList.default([]) })
+  .refine((filters) => Buffer.byteLength(JSON.stringify(filters)) <= mostFilterBytes, {
+    message: 'is longer than 64 KB of JSON',
+  })
   .meta({
     description:
       'Addresses and domains: whose mail it does not want (`block`), and, where `allow` has an entry, ' +

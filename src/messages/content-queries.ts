@@ -66,6 +66,29 @@ export function findContents(db: Db, ids: readonly string[]): Promise<ContentRow
   return selectContents(db, { ids: idList(db, ids) });
 }
 
+const selectSmallContents = statement(
+  (db: Kysely<ContentTables>, parameter: ParameterOf<{ ids: unknown; mostBytes: number }>) =>
+    db
+      .selectFrom('contents')
+      .selectAll()
+      .where(isOneOf(db, 'id', parameter('ids')))
+      .where(
+        sql<number>`coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)
+          + coalesce(octet_length(attachments), 0)`,
+        '<=',
+        parameter('mostBytes'),
+      ),
+);
+
+/** Finds those of these contents that have `mostBytes` at most; neither engine reads the others. */
+export function findSmallContents(
+  db: Db,
+  ids: readonly string[],
+  mostBytes: number,
+): Promise<ContentRow[]> {
+  return selectSmallContents(db, { ids: idList(db, ids), mostBytes });
+}
+
 interface Starts {
   ids: unknown;
   characters: number;

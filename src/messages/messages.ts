@@ -24,9 +24,10 @@ import { listMessageIds, type MessageFilter } from './list-queries.ts';
 import { presentDelivery, presentEvent, presentMessage } from './present.ts';
 import {
   deleteMessageRow,
+  findListedMessages,
   findMessageRow,
-  findMessageRows,
   findRecipients,
+  type ListedMessageRow,
   lockMessages,
   type MessageRow,
 } from './queries.ts';
@@ -50,7 +51,7 @@ function grouped<T extends { message_id: string }>(rows: readonly T[]): Map<stri
 }
 
 /** Messages with their recipients and deliveries, in the order of the rows. */
-async function withParts(db: Db, rows: readonly MessageRow[]): Promise<Message[]> {
+async function withParts(db: Db, rows: readonly ListedMessageRow[]): Promise<Message[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
   const recipients = grouped(await findRecipients(db, ids));
@@ -100,7 +101,7 @@ export async function listMessages(
     tag: query.tag,
   };
   const { ids, total } = await pageOfMessages(app.store, filter, query);
-  const rows = new Map((await findMessageRows(db, ids)).map((row) => [row.id, row]));
+  const rows = new Map((await findListedMessages(db, ids)).map((row) => [row.id, row]));
   const items = await withParts(
     db,
     ids.flatMap((id) => rows.get(id) ?? []),
@@ -114,7 +115,7 @@ export async function findMessages(
   organizationId: string,
   ids: readonly string[],
 ): Promise<Map<string, Message>> {
-  const rows = await findMessageRows(db, ids);
+  const rows = await findListedMessages(db, ids);
   const own = rows.filter((row) => row.organization_id === organizationId);
   return new Map((await withParts(db, own)).map((message) => [message.id, message]));
 }

@@ -5,7 +5,7 @@ import type { DeliveryRow } from '../deliveries/queries.ts';
 import type { EventRow } from '../events/queries.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { fromJson } from '../store/db.ts';
-import type { MessageRow, RecipientRow } from './queries.ts';
+import type { ListedMessageRow, RecipientRow } from './queries.ts';
 import type { Attempt, Delivery, Message, TimelineEvent } from './schema.ts';
 
 const currency = 'USD';
@@ -55,7 +55,7 @@ export function presentDelivery(row: DeliveryRow): Delivery {
 
 /** The Message object of the API; rows of recipients and deliveries are this message's. */
 export function presentMessage(
-  row: MessageRow,
+  row: ListedMessageRow,
   recipients: readonly RecipientRow[],
   deliveries: readonly DeliveryRow[],
 ): Message {

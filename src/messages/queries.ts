@@ -183,6 +183,43 @@ export function findMessageRows(db: Db, ids: readonly string[]): Promise<Message
   return selectMessages(db, { ids: idList(db, ids) });
 }
 
+const listedColumns = [
+  'id',
+  'organization_id',
+  'direction',
+  'status',
+  'subject',
+  'from_email',
+  'from_name',
+  'reply_to',
+  'content_id',
+  'conversation_id',
+  'campaign_run_id',
+  'template_id',
+  'tags',
+  'metadata',
+  'track_opens',
+  'track_clicks',
+  'scheduled_for',
+  'origin',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof MessageRow)[];
+
+/** A message as lists show it: without its header fields. */
+export type ListedMessageRow = Pick<MessageRow, (typeof listedColumns)[number]>;
+
+const selectListed = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
+  db
+    .selectFrom('messages')
+    .select(listedColumns)
+    .where(isOneOf(db, 'id', parameter('ids'))),
+);
+
+export function findListedMessages(db: Db, ids: readonly string[]): Promise<ListedMessageRow[]> {
+  return selectListed(db, { ids: idList(db, ids) });
+}
+
 export type TrackedMessageRow = Pick<MessageRow, (typeof trackedColumns)[number]>;
 
 const trackedColumns = [

@@ -3,7 +3,7 @@
 // a silent clean-up. What a message looks like is schema.ts.
 import { z } from 'zod';
 import { emailAddress, headerText, notHeaderSafe } from '../api/address-schema.ts';
-import { boundedMap } from '../api/bounded-schema.ts';
+import { boundedMap, storedMap } from '../api/bounded-schema.ts';
 import { isRefusedHeader } from '../mime/header-encoding.ts';
 import { isHeaderSafe } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
@@ -203,7 +203,7 @@ export const sendPayload = z
       .regex(idPattern('conversation'), 'is not a conversation id')
       .optional(),
     tags: z.array(z.string().min(1).max(100)).max(10).optional(),
-    metadata: boundedMap(
+    metadata: storedMap(
       z.record(z.string().min(1).max(100), metadataValue),
       maxMetadata,
     ).optional(),

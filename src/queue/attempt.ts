@@ -4,6 +4,7 @@
 import type { App } from '../app.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { isLocalAddress } from '../mailboxes/mailboxes.ts';
+import { type ContentRow, findContents } from '../messages/content-queries.ts';
 import type { ComposeRequest } from '../mime/input.ts';
 import { loadProviders } from '../smtp/load-providers.ts';
 import type { AttemptTrace, Outcome, RemoteReply } from '../smtp/outcome.ts';
@@ -132,7 +133,8 @@ async function carryGroups(
       ...(route.kind === 'relay' && { dsn: reportsWanted(message.id) }),
     })),
   );
-  const request = await composeRequestOf(app, claimed);
+  const content = await contentOf(app, claimed);
+  const request = await composeRequestOf(app, { ...claimed, content });
   const outcomes = !travelsAlone(claimed)
     ? carrier.carry({ request, envelopes })
     : carryAlone(app, carrier, claimed, { request, envelopes, groups });
@@ -144,6 +146,18 @@ async function carryGroups(
     beginOwnTransaction(app, first.id, recipients, ended);
   }
   return new Map(groups.map((group, index) => [group, outcomes[index]]));
+}
+
+/** The content of a message, where it was too large for the claim to read. */
+async function contentOf(
+  app: App,
+  { message, content }: ClaimedMessage,
+): Promise<ContentRow | null> {
+  const { content_id: id, raw_blob_id: blobId } = message;
+  if (content !== null || id === null || blobId !== null) return content;
+  const [large] = await findContents(app.store.db, [id]);
+  if (!large) throw new Error(`content ${id} of a message is missing`);
+  return large;
 }
 
 /** Bytes of a message that may wait for the carrier once for each recipient. */

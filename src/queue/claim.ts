@@ -14,7 +14,7 @@ import {
 } from '../deliveries/claim-queries.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { recordTimeline } from '../events/record.ts';
-import { type ContentRow, findContents } from '../messages/content-queries.ts';
+import { type ContentRow, findSmallContents } from '../messages/content-queries.ts';
 import {
   findMessageRows,
   findRecipients,
@@ -40,9 +40,13 @@ import { turnsOf } from './turns.ts';
  */
 const fewestReady = 8;
 
+/** Largest content that a claim of 100 messages reads; the attempt reads a larger one. */
+const mostContentBytes = 100_000;
+
 /** A message with the deliveries of it that were claimed together. */
 export interface ClaimedMessage {
   message: MessageRow;
+  /** Null for mail that is sent as it came, and until the attempt reads a large content. */
   content: ContentRow | null;
   /** Of a tracked message. */
   cuts?: Cuts | null;
@@ -291,8 +295,10 @@ async function withContent(db: Db, deliveries: DeliveryRow[]): Promise<ClaimedMe
   const ids = [...byMessage.keys()];
   const messages = await findMessageRows(db, ids);
   const recipients = Map.groupBy(await findRecipients(db, ids), (row) => row.message_id);
-  const contentIds = [...new Set(messages.flatMap((row) => row.content_id ?? []))];
-  const found = contentIds.length > 0 ? await findContents(db, contentIds) : [];
+  const composed = messages.filter((row) => row.raw_blob_id === null);
+  const contentIds = [...new Set(composed.flatMap((row) => row.content_id ?? []))];
+  const found =
+    contentIds.length > 0 ? await findSmallContents(db, contentIds, mostContentBytes) : [];
   const contents = new Map(found.map((row) => [row.id, row]));
   const cuts = await cutsOf(db, messages);
   return messages.map((message) => ({

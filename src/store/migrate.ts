@@ -43,6 +43,7 @@ import { threadSearchWaiting } from './migrations/0037-thread-search-waiting.ts'
 import { frozenProposals } from './migrations/0040-frozen-proposals.ts';
 import { draftFiles } from './migrations/0041-draft-files.ts';
 import { erasures } from './migrations/0045-erasures.ts';
+import { toldEngagements } from './migrations/0046-told-engagements.ts';
 
 export const migrations: readonly Migration[] = [
   initial,
@@ -83,6 +84,7 @@ export const migrations: readonly Migration[] = [
   frozenProposals,
   draftFiles,
   erasures,
+  toldEngagements,
 ];
 
 export interface MigrationStatus {

@@ -8,7 +8,7 @@ import type { StoredAttachment } from '../messages/email-projection.ts';
 import { findMessages } from '../messages/messages.ts';
 import { attachmentsOf } from '../messages/projection.ts';
 import { findBriefs } from '../messages/projection-queries.ts';
-import { findMessageRows, type MessageRow } from '../messages/queries.ts';
+import { findListedMessages, type MessageRow } from '../messages/queries.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { countBefore, listMessageRows } from './list-queries.ts';
 import type { ThreadMessageRow } from './queries.ts';
@@ -112,7 +112,7 @@ async function presentMessages(
   const start = first ? await countBefore(db, first) : 0;
   const ids = rows.map(({ message_id }) => message_id);
   const messages = await findMessages(db, organizationId, ids);
-  const said = await saidBy(db, await findMessageRows(db, ids));
+  const said = await saidBy(db, await findListedMessages(db, ids));
   return rows.flatMap(({ thread_id, message_id, kind }, index): ThreadMessage[] => {
     const message = messages.get(message_id);
     if (!message) return [];

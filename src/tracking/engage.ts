@@ -7,8 +7,9 @@
 //   person       under way, failed, bounced  opens
 //   machine      any                         automated
 //
-// A click counts the same way, and implies an open where there was none. Each is told in the timeline, but
-// for one of the same link within 30 s of one that was told.
+// A click counts the same way, and implies an open where there was none. Each becomes an event of the
+// timeline, except one of the same link within 30 s of the last event, and except beyond 100 events of a
+// delivery: those only count.
 import type { App } from '../app.ts';
 import { type Proof, proveAddresses } from '../contacts/verify.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
@@ -30,6 +31,10 @@ import { type EngagementRow, findEngagements, upsertEngagements } from './querie
 
 /** A repeat within this tells nothing. */
 const tellAgainMs = 30_000;
+/** Largest number of engagement events of one delivery. */
+const mostEvents = 100;
+/** Largest number after which automated engagement makes no more events, so that scanners leave room. */
+const mostBeforeAutomated = 90;
 /** No person has read and clicked so soon after the delivery. */
 const soonestClickMs = 2_000;
 
@@ -155,6 +160,7 @@ function newEngagement(messageId: string, deliveryId: string): EngagementRow {
     clicks: 0,
     automated: 0,
     told: '{}',
+    told_count: 0,
   };
 }
 
@@ -179,11 +185,11 @@ function engage(
   { statuses, message }: Engaged,
   { id }: EngagedDelivery,
 ): EngagementKind[] {
-  const isTold = tell(row, by === null ? `${link}` : `a${link}`, at);
   if (by !== null) {
     row.automated++;
-    return isTold ? [kind] : [];
+    return tell(row, `a${link}`, at, mostBeforeAutomated) ? [kind] : [];
   }
+  const isTold = tell(row, `${link}`, at);
   const status = statuses.get(id);
   const counts = status !== undefined && (status === 'sent' || hasArrived(status));
   if (kind === 'open') {
@@ -202,11 +208,13 @@ function engage(
 }
 
 /** Whether this is told now; `row` remembers it. */
-function tell(row: EngagementRow, what: string, at: number): boolean {
+function tell(row: EngagementRow, what: string, at: number, most = mostEvents): boolean {
+  if (row.told_count >= most) return false;
   const told = fromJson<Record<string, number>>(row.told);
   const last = told[what];
   if (last !== undefined && Math.abs(at - last) < tellAgainMs) return false;
   row.told = JSON.stringify({ ...told, [what]: at });
+  row.told_count++;
   return true;
 }
 
@@ -256,5 +264,7 @@ export async function engageSimulated(
   at: number,
 ): Promise<void> {
   const row = newEngagement(messageId, id);
-  await upsertEngagements(trx, [{ ...row, opens: 1, opened_at: at, told: `{"0":${at}}` }]);
+  await upsertEngagements(trx, [
+    { ...row, opens: 1, opened_at: at, told: `{"0":${at}}`, told_count: 1 },
+  ]);
 }

@@ -28,6 +28,8 @@ export interface EngagementRow {
   automated: number;
   /** JSON: when which link was last told of (src/tracking/engage.ts). */
   told: string;
+  /** Number of events that were recorded. */
+  told_count: number;
 }
 
 interface TrackingTables {
@@ -95,6 +97,7 @@ const upsert = statement((db: Kysely<TrackingTables>, parameter: ParameterOf<Eng
     clicks: parameter('clicks'),
     automated: parameter('automated'),
     told: parameter('told'),
+    told_count: parameter('told_count'),
   };
   return db
     .insertInto('engagements')
@@ -111,6 +114,7 @@ const upsert = statement((db: Kysely<TrackingTables>, parameter: ParameterOf<Eng
         clicks: eb.ref('excluded.clicks'),
         automated: eb.ref('excluded.automated'),
         told: eb.ref('excluded.told'),
+        told_count: eb.ref('excluded.told_count'),
       })),
     );
 });

@@ -10,6 +10,7 @@ import { heldWrite } from '../messages/fixtures.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 import { passingTime } from '../support/virtual-clock.ts';
+import { watchQueries } from '../support/watched-queries.ts';
 
 describe.each(stores)('a follower on %s', (store) => {
   const test = eachApp({ store });
@@ -115,6 +116,44 @@ describe.each(stores)('a follower on %s', (store) => {
     }
     const told = await follow({ since }, (all) => all.length === ids.length);
     expect(subjects(told)).toEqual(ids);
+  });
+
+  it('rests longer and longer while nothing of a long past fits, and ends with its signal', async () => {
+    await test.clock.advance(10_000);
+    const since = test.clock.now();
+    const ids = Array.from({ length: 1_000 }, (_, index) => `msg_${index}`);
+    for (let count = 0; count < 40; count += 1) {
+      await write(test.app, ...ids);
+      await test.clock.advance(2_000);
+    }
+    const watch = watchQueries();
+    const pagesRead = () =>
+      watch
+        .take()
+        .filter(({ text }) => text.includes('"events"') && text.includes('limit'))
+        .reduce((sum, { times }) => sum + times, 0);
+    const ending = new AbortController();
+    const following = { since, type: 'message.bounced' };
+    const log = await followLog(test.app, test.caller.organizationId, following, ending.signal);
+    const next = log.next();
+    try {
+      const pages = [];
+      for (const ms of [0, 100, 200, 400, 400, 400]) {
+        await test.clock.advance(ms);
+        for (let round = 0; round < 30; round++) await test.app.store.isWritable();
+        pages.push(pagesRead());
+      }
+      expect(Math.max(...pages)).toBeLessThanOrEqual(5);
+      expect(pages.slice(3)).toContain(0);
+      ending.abort();
+      expect(await next).toEqual({ done: true, value: undefined });
+      pagesRead();
+      await test.clock.advance(60_000);
+      expect(pagesRead()).toBe(0);
+    } finally {
+      ending.abort();
+      watch.stop();
+    }
   });
 
   it('misses and repeats nothing behind cuts, under four writers in two processes', async () => {

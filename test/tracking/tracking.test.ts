@@ -1,5 +1,6 @@
 // Opens and clicks from the send to the numbers (specification 2.16, 3), as a ledger: each
 // line says what somebody did, and what status, timeline and cohorts are after it.
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deleteMessage, getMessage, listMessageEvents } from '../../src/messages/messages.ts';
 import { storageUrls } from '../../src/messages/storage-urls.ts';
@@ -105,6 +106,28 @@ describe.each(stores)('tracking on %s', (store) => {
       'opened 0/0, clicked 0/0',
       ...[...other, 'opened:bounced'],
     ]);
+  });
+
+  it('a delivery makes 100 events of engagement at most, and counts what comes later', async () => {
+    const { app, caller, clock, ask } = world;
+    const { id } = await send(app, caller, 'ada@example.com', { email: html });
+    const [copy] = await world.copies(1);
+    const { pixel = '', links: [a = ''] = [] } = copy ?? {};
+    await confirmed();
+    for (let n = 0; n < 95; n += 1) {
+      await ask(a, { method: 'HEAD' });
+      await clock.advance(31_000);
+    }
+    expect(await engagement(app, caller, id)).toHaveLength(90);
+    for (let n = 0; n < 15; n += 1) {
+      await ask(pixel);
+      await clock.advance(31_000);
+    }
+    const told = await engagement(app, caller, id);
+    expect(told).toHaveLength(100);
+    expect(told.filter((event) => event.endsWith('*'))).toHaveLength(90);
+    const counts = sql`select opens, automated from engagements`;
+    expect((await counts.execute(app.store.db)).rows).toEqual([{ opens: 15, automated: 95 }]);
   });
 
   it('each recipient has links of its own, and the message is read when all have read it', async () => {
