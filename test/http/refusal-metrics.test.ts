@@ -9,6 +9,7 @@ import {
 } from '../../src/errors.ts';
 import { createMimeParser } from '../../src/mime/parse/parser.ts';
 import { pauseOrganization } from '../../src/organizations/organizations.ts';
+import { AsideReads } from '../../src/store/aside.ts';
 import { limitedApi, onPlan, useToday } from '../admission/fixtures.ts';
 import { readMarkdown, section, tableRows } from '../docs/markdown.ts';
 import { payload } from '../messages/fixtures.ts';
@@ -102,6 +103,7 @@ describe('counted by reason', () => {
     ],
     ['capacity-streams', {}, manyStreams],
     ['capacity-parser', working(parseTooMuch), (it) => ask(it, work, 503)],
+    ['capacity-searches', working(searchTooMuch), (it) => ask(it, work, 503)],
     ['capacity-store', failing(new CapacityError('full disk')), (it) => ask(it, work, 503)],
     ['timeout', working(neverEnding), outrun],
   ])('%s', async (reason, options, provoke) => {
@@ -178,6 +180,12 @@ async function outrun(service: HttpService): Promise<void> {
   await new Promise(setImmediate);
   await service.clock.advance(30_000);
   expect((await answer).statusCode).toBe(504);
+}
+
+/** More searches of one organization than may wait, while no place opens. */
+function searchTooMuch(): Promise<unknown> {
+  const searches = new AsideReads(() => new Promise(() => {}));
+  return Promise.race(Array.from({ length: 400 }, () => searches.run('org_a', async () => 0)));
 }
 
 async function parseTooMuch(): Promise<unknown> {
