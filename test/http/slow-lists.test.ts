@@ -36,6 +36,7 @@ describe.each(stores)('a list that takes too long, on %s', (store) => {
     ['/v1/messages?subject=hello', 'subject'],
     ['/v1/messages?recipient=a@example.com', 'recipient'],
     ['/v1/messages?contactId=contact_06dq2k0qz8h3v5m1r9t4w7xy', 'contactId'],
+    ['/v1/messages?status=delivered&startDate=2026-01-01T00:00:00.000Z', 'status'],
     ['/v1/conversations?tag=vip', 'tag'],
   ])('%s is a 422 on %s', async (path, field) => {
     slowDown('all');
