@@ -5,6 +5,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { activeBlocksFor, activeReasonOf } from '../blocks/queries.ts';
 import type { BlockReason } from '../blocks/schema.ts';
 import { type Db, engineOf, idList } from '../store/db.ts';
+import { inTime } from '../store/in-time.ts';
 import { countOfTag } from './count-queries.ts';
 import type { ContactStatus } from './schema.ts';
 
@@ -164,7 +165,7 @@ function rest(filter: ContactFilter, { id, answers }: Way): Condition[] {
 
 function found(db: Db, filter: ContactFilter): { way: Way; where: Expression } {
   const way = wayFor(db, filter);
-  const conditions = [...way.where, ...rest(filter, way)];
+  const conditions = [...inTime(db), ...way.where, ...rest(filter, way)];
   const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``;
   return { way, where };
 }

@@ -2,6 +2,7 @@
 // is read in the order of one index; what else is asked of a row is looked up by its id.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../store/db.ts';
+import { inTime } from '../store/in-time.ts';
 import { countOfStatus } from './count-queries.ts';
 import { type ConversationRow, findConversations } from './queries.ts';
 import type { ConversationStatus } from './schema.ts';
@@ -37,11 +38,13 @@ function isWith(contactId: string, id: string): RawBuilder<SqlBool> {
 }
 
 function sourceOf(
+  db: Db,
   organizationId: string,
   { status, tag, externalId, contactId }: ConversationFilter,
 ): Source {
   const own = sql<SqlBool>`organization_id = ${organizationId}`;
-  const all = (...conditions: RawBuilder<SqlBool>[]) => sql.join(conditions, sql` and `);
+  const all = (...conditions: RawBuilder<SqlBool>[]) =>
+    sql.join([...inTime(db), ...conditions], sql` and `);
   const maybe = <T>(value: T | undefined, build: (value: T) => RawBuilder<SqlBool>) =>
     value === undefined ? [] : [build(value)];
   if (externalId !== undefined || (contactId === undefined && tag === undefined)) {
@@ -78,7 +81,7 @@ export async function selectConversations(
   filter: ConversationFilter,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<ConversationRow[]> {
-  const { from, id, where } = sourceOf(organizationId, filter);
+  const { from, id, where } = sourceOf(db, organizationId, filter);
   const column = sql.ref(id);
   // By its time too, so that no engine reads the conversations of all organizations by their ids.
   const time = from === 'conversations' ? sql`created_at desc, ` : sql``;
@@ -99,7 +102,7 @@ export async function countConversations(
   if (Object.values(others).every((one) => one === undefined)) {
     return countOfStatus(db, organizationId, status);
   }
-  const { from, where } = sourceOf(organizationId, filter);
+  const { from, where } = sourceOf(db, organizationId, filter);
   const { rows } = await sql<{ total: number }>`select count(*) as total from ${sql.table(from)}
     where ${where}`.execute(db);
   return rows[0]?.total ?? 0;

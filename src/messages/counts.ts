@@ -101,8 +101,15 @@ export function noteMoves(trx: Db, from: readonly DayCountRow[], to: MessageStat
 }
 
 /** Whether no counter knows how many messages match. */
-export function isCountedOneByOne(filter: MessageFilter): boolean {
+function isCountedOneByOne(filter: MessageFilter): boolean {
   return filter.conversationId !== undefined || filter.contactId !== undefined || isSearch(filter);
+}
+
+/** Whether a page or its total grows with the store: of a status and dates, the days that these cut are counted. */
+export function growsWithStore(filter: MessageFilter): boolean {
+  const { status, createdFrom, createdTo } = filter;
+  const isCut = createdFrom !== undefined || createdTo !== undefined;
+  return isCountedOneByOne(filter) || (status !== undefined && isCut);
 }
 
 /**

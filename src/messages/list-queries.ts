@@ -4,6 +4,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type MessageStatus, messageStatuses } from '../deliveries/status.ts';
 import { type Db, engineOf, tables } from '../store/db.ts';
+import { inTime } from '../store/in-time.ts';
 import { mergedRanges } from '../store/merged-ranges.ts';
 import { isSearch, type SearchTerms, searched } from './term-queries.ts';
 
@@ -39,11 +40,12 @@ function within({ createdFrom, createdTo }: MessageFilter): Condition[] {
 }
 
 /** The ranges of the index that the filter names, one for each direction and status. */
-function rangesOf(filter: MessageFilter): Condition[] {
+function rangesOf(db: Db, filter: MessageFilter): Condition[] {
   const { organizationId } = filter;
   return (filter.direction ? [filter.direction] : directions).flatMap((direction) =>
     (filter.status ? [filter.status] : messageStatuses).map((status) =>
       allOf([
+        ...inTime(db),
         sql`organization_id = ${organizationId}`,
         sql`direction = ${direction}`,
         sql`status = ${status}`,
@@ -62,6 +64,7 @@ function belonging(db: Db, filter: MessageFilter): Condition {
   const ofContact = sql`select message_id from recipients where contact_id = ${contactId}`;
   const isPostgres = engineOf(db) === 'postgres';
   return allOf([
+    ...inTime(db),
     contactId === undefined
       ? sql`organization_id = ${organizationId}`
       : sql`organization_id || '' = ${organizationId}`,
@@ -90,11 +93,11 @@ interface Ranges {
 
 function rangesFor(db: Db, filter: MessageFilter): Ranges {
   if (isSearch(filter)) {
-    const condition = allOf([searched(db, filter, filter), ...within(filter)]);
+    const condition = allOf([...inTime(db), searched(db, filter, filter), ...within(filter)]);
     return { table: 'message_search', id: 'message_id', conditions: [condition] };
   }
   const isBelonging = filter.conversationId !== undefined || filter.contactId !== undefined;
-  const conditions = isBelonging ? [belonging(db, filter)] : rangesOf(filter);
+  const conditions = isBelonging ? [belonging(db, filter)] : rangesOf(db, filter);
   return { table: 'messages', id: 'id', conditions };
 }
 

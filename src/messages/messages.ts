@@ -18,7 +18,7 @@ import type { Db, Store } from '../store/db.ts';
 import { overwriting } from '../store/overwriting.ts';
 import { insertUnsubscribeAddresses } from '../unsubscribe-groups/queries.ts';
 import { forgetMessage } from '../webhooks/body.ts';
-import { isCountedOneByOne, totalOf } from './counts.ts';
+import { growsWithStore, totalOf } from './counts.ts';
 import { forgetKeptResponse } from './idempotency-queries.ts';
 import { listMessageIds, type MessageFilter } from './list-queries.ts';
 import { presentDelivery, presentEvent, presentMessage } from './present.ts';
@@ -68,11 +68,11 @@ async function pageOfMessages(
   { page, limit }: PageRequest,
 ): Promise<{ ids: string[]; total: number | null }> {
   const rows = (db: Db) => listMessageIds(db, filter, limit, (page - 1) * limit);
-  if (!isCountedOneByOne(filter)) {
+  if (!growsWithStore(filter)) {
     return { ids: await rows(store.db), total: await totalOf(store.db, filter) };
   }
-  const names = ['recipient', 'sender', 'subject', 'tag', 'contactId'] as const;
-  const field = names.find((name) => filter[name] !== undefined) ?? 'conversationId';
+  const names = ['recipient', 'sender', 'subject', 'tag', 'contactId', 'conversationId'] as const;
+  const field = names.find((name) => filter[name] !== undefined) ?? 'status';
   const total = (db: Db) => totalOf(db, filter);
   const found = await readFilteredPage(store, {
     ...{ organizationId: filter.organizationId, field, rows, total },

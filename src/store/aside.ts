@@ -5,7 +5,8 @@
 //   ---------+-------------------------------------------+-----------------------------------
 //   (none)   | its organization has a place left         | runs
 //   (none)   | none left                                 | waits, 100 of an organization at most
-//   waits    | a place is given back                     | runs
+//   waits    | a place is given back, and its            | runs
+//            | organization holds the fewest             |
 //   waits    | 5 s                                       | refused (503)
 //   runs     | done                                      | answered
 //   runs     | 500 ms                                    | OverdueError; its place is free once it really ends
@@ -121,7 +122,12 @@ export class AsideReads {
 
   #leave(holder: string): void {
     this.#share.letGo(holder);
-    this.#waiting.find((one) => this.#share.mayHold(one.holder))?.start();
+    // The first of the organization that holds the fewest: a backlog of one keeps nobody else waiting.
+    const held = (one: Waiting) => this.#share.heldBy(one.holder);
+    this.#waiting
+      .filter((one) => this.#share.mayHold(one.holder))
+      .toSorted((a, b) => held(a) - held(b))[0]
+      ?.start();
   }
 
   async close(): Promise<void> {

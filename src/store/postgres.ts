@@ -208,7 +208,10 @@ async function openAside(seat: Seat): Promise<AsidePlace> {
     await end();
     throw error;
   }
+  let isOver = false;
   const executeQuery: DatabaseConnection['executeQuery'] = async (query) => {
+    // The connection is another caller's by now.
+    if (isOver) throw new OverdueError();
     try {
       return await connection.executeQuery(query);
     } catch (error) {
@@ -220,6 +223,7 @@ async function openAside(seat: Seat): Promise<AsidePlace> {
   return {
     db: kyselyOn('postgres', { ...connection, executeQuery }),
     async finish() {
+      isOver = true;
       await end();
       return false;
     },

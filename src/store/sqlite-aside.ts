@@ -1,10 +1,11 @@
-// A place of aside.ts on SQLite: a thread with a reading connection. better-sqlite3 cannot interrupt a
-// statement, so an overdue one keeps its thread until it ends, and the thread goes with it.
+// A place of aside.ts on SQLite: a thread with a reading connection. A statement that asks for the time
+// (in-time.ts) ends by the deadline; any other keeps its thread until it ends, and the thread goes with it.
 import { Worker } from 'node:worker_threads';
 import type { CompiledQuery, QueryResult } from 'kysely';
-import type { AsidePlace } from './aside.ts';
-import type { AsideAnswer, AsideQuery } from './aside-worker.ts';
+import { type AsidePlace, asideMs, OverdueError } from './aside.ts';
+import type { AsideAnswer, AsideQuery, AsideWorkerData } from './aside-worker.ts';
 import { kyselyOn, noStreaming } from './dialect.ts';
+import { inTimeFunction, setChecking } from './in-time.ts';
 
 const workerLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
 
@@ -24,7 +25,7 @@ export async function openSqliteAside(
 ): Promise<AsidePlace> {
   const worker = new Worker(new URL('./aside-worker.ts', import.meta.url), {
     execArgv: [],
-    workerData: { file, busyMs },
+    workerData: { file, busyMs, inTimeFunction, mostMs: asideMs } satisfies AsideWorkerData,
     resourceLimits: workerLimits,
   });
   const started = Promise.withResolvers<void>();
@@ -37,6 +38,7 @@ export async function openSqliteAside(
     asked.delete(answer.id);
     if (asked.size === 0) worker.unref();
     if ('rows' in answer) one?.resolve(answer.rows);
+    else if ('isOverdue' in answer) one?.reject(new OverdueError());
     else one?.reject(Object.assign(new Error(answer.error.message), answer.error));
   });
   const fail = (error: Error) => {
@@ -55,6 +57,7 @@ export async function openSqliteAside(
   worker.unref();
 
   async function executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    if (isBroken) throw new OverdueError();
     const { promise, resolve, reject } = Promise.withResolvers<unknown[]>();
     lastId += 1;
     asked.set(lastId, { resolve, reject });
@@ -63,17 +66,23 @@ export async function openSqliteAside(
     try {
       return { rows: (await promise) as R[] };
     } catch (error) {
-      throw errorOf(error);
+      throw error instanceof OverdueError ? error : errorOf(error);
     }
   }
 
   const end = async () => {
     await worker.terminate();
   };
+  const db = kyselyOn('sqlite', { executeQuery, streamQuery: noStreaming });
+  setChecking(db);
   return {
-    db: kyselyOn('sqlite', { executeQuery, streamQuery: noStreaming }),
+    db,
     async finish(isOverdue) {
-      if (isOverdue) await end();
+      if (isOverdue) {
+        // A read of several statements asks for no other one.
+        fail(new OverdueError());
+        await end();
+      }
       return !isOverdue && !isBroken;
     },
     end,

@@ -1,5 +1,4 @@
 // Lists whose rows or whose count take longer than a request may: a search is refused, a count is capped.
-import { sql } from 'kysely';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
 import { OverdueError } from '../../src/store/aside.ts';
@@ -36,6 +35,7 @@ describe.each(stores)('a list that takes too long, on %s', (store) => {
     ['/v1/messages?subject=hello', 'subject'],
     ['/v1/messages?recipient=a@example.com', 'recipient'],
     ['/v1/messages?contactId=contact_06dq2k0qz8h3v5m1r9t4w7xy', 'contactId'],
+    ['/v1/messages?status=delivered&startDate=2026-01-01T00:00:00.000Z', 'status'],
     ['/v1/conversations?tag=vip', 'tag'],
   ])('%s is a 422 on %s', async (path, field) => {
     slowDown('all');
@@ -76,18 +76,5 @@ describe.each(stores)('a list that takes too long, on %s', (store) => {
     });
     const last = await api.get<Page<object>>(`/v1/contacts?${since}&limit=2&page=2`);
     expect(last.body.pagination).toMatchObject({ total: 3, totalPages: 2, totalCapped: true });
-  });
-
-  it('is not held by a search of the whole store', async () => {
-    await test.app.store.write((trx) => sql`select 1`.execute(trx));
-    const searches = Array.from({ length: 3 }, () =>
-      test.app.store.aside(test.operator.organizationId, (db) =>
-        sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 3000000)
-          select count(*) from n`.execute(db),
-      ),
-    );
-    const { status } = await api.get('/v1/contacts');
-    expect(status).toBe(200);
-    await Promise.allSettled(searches);
   });
 });

@@ -1,16 +1,23 @@
 // Reads beside the event loop: they see what is committed, end by their deadline, keep the loop free, and leave
 // every organization its place.
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { CapacityError } from '../../src/errors.ts';
-import { OverdueError } from '../../src/store/aside.ts';
+import { AsideReads, OverdueError } from '../../src/store/aside.ts';
 import type { Db, Store } from '../../src/store/db.ts';
+import { inTime } from '../../src/store/in-time.ts';
+import { openSqliteAside } from '../../src/store/sqlite-aside.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 
 /** Far slower than the deadline, on both engines. */
 const endless = (db: Db) =>
   sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 4000000)
+    select count(*) as n from n`.execute(db);
+/** A tenth of a second or so. */
+const slow = (db: Db) =>
+  sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 300000)
     select count(*) as n from n`.execute(db);
 const quick = async (db: Db) => (await sql<{ n: number }>`select 1 as n`.execute(db)).rows[0]?.n;
 
@@ -60,6 +67,21 @@ describe.each(stores)('a read beside the event loop, on %s', (kind) => {
     expect(await stalled).toBeLessThan(250);
   });
 
+  it('of several statements asks for no other one once it is overdue', async () => {
+    const inner = Promise.withResolvers<unknown>();
+    const read = store().aside('org_a', async (db) => {
+      try {
+        for (let asked = 0; asked < 100; asked += 1) await slow(db);
+        inner.resolve('all asked');
+      } catch (error) {
+        inner.resolve(error);
+      }
+    });
+    await expect(read).rejects.toThrow(OverdueError);
+    expect(await inner.promise).toBeInstanceOf(OverdueError);
+    expect(await store().aside('org_a', quick)).toBe(1);
+  });
+
   it('of one organization leaves a place to another', async () => {
     // All places are open: a thread takes its time to start on a busy machine.
     await Promise.all(['org_a', 'org_b', 'org_c', 'org_d'].map((one) => store().aside(one, quick)));
@@ -89,5 +111,48 @@ describe.each(stores)('a read beside the event loop, on %s', (kind) => {
     const broken = () => store().aside('org_a', (db) => sql`select nothing from x`.execute(db));
     for (let count = 0; count < 8; count += 1) await expect(broken()).rejects.toThrow();
     expect(await store().aside('org_a', quick)).toBe(1);
+  });
+});
+
+describe('a statement in a thread of SQLite', () => {
+  const test = eachApp({ store: 'sqlite' });
+
+  it('ends by the deadline where it asks for the time', async () => {
+    const { dataDir } = test.app.config;
+    const place = await openSqliteAside(join(dataDir, 'svc.db'), 0, (error) => error);
+    const where = sql.join([...inTime(place.db), sql`i < 10000000`], sql` and `);
+    const counted =
+      sql`with recursive n (i) as (select 1 union all select i + 1 from n where ${where})
+      select count(*) from n`.execute(place.db);
+    await expect(counted).rejects.toThrow(OverdueError);
+    expect(await quick(place.db)).toBe(1);
+    await place.end();
+  });
+});
+
+describe('the places of reads beside the event loop', () => {
+  it('go to the organization that holds the fewest', async () => {
+    const begun: string[] = [];
+    const reads = new AsideReads(async () => ({
+      db: {} as Db,
+      finish: async () => true,
+      end: async () => {},
+    }));
+    const start = (holder: string) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const ended = reads.run(holder, async () => {
+        begun.push(holder);
+        await promise;
+      });
+      return { end: resolve, ended };
+    };
+    const all = ['a', 'a', 'a', 'b', 'a', 'a', 'a', 'c'].map(start);
+    await expect.poll(() => begun).toEqual(['a', 'a', 'a', 'b']);
+    all[0]?.end();
+    await expect.poll(() => begun).toHaveLength(5);
+    expect(begun.at(-1)).toBe('c');
+    for (const { end } of all) end();
+    await Promise.all(all.map(({ ended }) => ended));
+    await reads.close();
   });
 });
