@@ -140,7 +140,7 @@ export async function listConversations(
   const { db } = app.store;
   const { page, limit, ...filter } = query;
   const range = { limit, offset: (page - 1) * limit };
-  // Conversations of a status have a counter.
+  // A status has a counter; matches of a tag or a contact are counted one by one.
   const isFiltered = filter.tag !== undefined || filter.contactId !== undefined;
   const reading = {
     ...{ organizationId, field: 'tag' },

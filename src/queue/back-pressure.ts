@@ -16,7 +16,10 @@ import { mostInFlight } from './lanes/shares.ts';
 const claimBatch = 100;
 /** Fraction of places in flight. At or below it, a claim waits for `starvedPauseMs`. */
 const roomWorthAClaim = 1 / 8;
-/** Interval between claims while few places are free. Simulated and captured mail needs no free place. */
+/**
+ * Interval between claims while few places are free. Without any room, pause until the next check: mail that
+ * takes no lane, such as simulated mail, may go then.
+ */
 export const starvedPauseMs = 100;
 /** Interval between claims during a burst of sends. */
 const besideBurstMs = 100;

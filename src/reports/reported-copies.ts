@@ -41,7 +41,7 @@ export function soleTransaction(siblings: readonly DeliveryRow[]): ReportedCopie
 
 /**
  * Returns the recipient that the addresses of a report mean: one of the copies, or the only copy, as its
- * address may be that behind an alias. Returns none if they name a recipient of another copy.
+ * address may be that behind an alias. Returns undefined if they name a recipient of another copy.
  */
 export function meantBy(
   told: readonly string[],

@@ -9,8 +9,8 @@ import { linkToken, mailToken } from './tokens.ts';
 type LeavableDelivery = Pick<DeliveryRow, 'id' | 'email' | 'unsubscribe_group_id'>;
 
 /**
- * Returns the fields, none for mail without a group. `host` is the return-path host; without it there is no
- * address to unsubscribe by mail.
+ * Returns the fields, none for mail without a group. `host` is the return-path host; without it the fields
+ * offer no mail address.
  */
 export function leaveFields(
   app: App,

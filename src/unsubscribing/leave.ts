@@ -38,7 +38,7 @@ export interface Leaving extends Leaver {
 /** The blocks of an address, as the page shows them. */
 export interface Standing {
   group: { id: string } | null;
-  /** Of several, the one that leaving made: coming back lifts no other. */
+  /** The block of all mail. If several exist, the one that leaving made: coming back lifts no other. */
   all: { id: string; reason: BlockReason } | null;
 }
 
@@ -79,7 +79,7 @@ async function block(app: App, trx: Db, leaving: Leaving): Promise<boolean> {
   return (await insertBlocks(trx, [ofScope])).length > 0;
 }
 
-/** Records the event in the timeline. A deleted message has none; its blocks remain. */
+/** Records the event in the timeline. A deleted message has no timeline: there only the block remains. */
 async function tell(app: App, trx: Db, leaving: Leaving): Promise<void> {
   const { messageId, address, groupId, scope } = leaving;
   if (messageId === null) return;

@@ -71,7 +71,8 @@ function evidenceHours({ config }: App): number {
 }
 
 /**
- * Returns the results of a plan's mail: of the last day, and since its open window began if that is longer.
+ * Returns the results of a plan's mail within `evidenceHours`, or since its open window began if that is
+ * longer.
  */
 export async function evidenceOf(
   app: App,
@@ -85,7 +86,7 @@ export async function evidenceOf(
   return domainEvidence(app, db, { organizationId, domain }, { from, since: plan.evidence_since });
 }
 
-/** Returns `healthy`, or the reason for any other verdict. */
+/** Judges the evidence, as the API shows it. */
 export function verdictOf(app: App, { sums, finding }: DomainEvidence) {
   if (finding) return 'unhealthy';
   return sums.attempted < app.config.health.minimumSends ? 'insufficient-evidence' : 'healthy';
