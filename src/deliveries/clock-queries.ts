@@ -23,12 +23,13 @@ function fromFuture(db: Db, { now, latest }: Moment) {
   return tables<DeliveryTables>(db)
     .updateTable('deliveries')
     .set({
-      // Earlier than the last change: set by the new clock already, such as a lease renewed since.
+      // A `due_at` before `touchedAt` was set by the new clock already, such as that of a lease renewed
+      // since.
       due_at: sql<number>`case when due_at < ${touchedAt} then due_at else due_at - ${early} end`,
       expires_at: sql<number>`expires_at - ${early}`,
       last_attempt_at: atMost('last_attempt_at'),
       claimed_at: atMost('claimed_at'),
-      // An entry without an attempt is recognized by this column, so that it is not moved again.
+      // Without an attempt `touchedAt` is this column: set to now, the entry is not moved again.
       queued_at: sql<number>`case when last_attempt_at is null or queued_at > ${now} then ${now} else queued_at end`,
     })
     .where('due_at', 'is not', null)

@@ -24,7 +24,7 @@ export interface ExpectedRecord {
   keyId: string | null;
   /** Judges the values found under the name. */
   judge(values: readonly string[]): RecordCheck;
-  /** Returns the value to publish beside the values found, with advice. */
+  /** Returns the value to publish, given the values found, and advice on its effect. */
   advise(found: readonly string[], status: RecordStatus): Advice;
 }
 

@@ -122,7 +122,7 @@ export function findHostedDomain(
     tables<DomainTables>(db)
       .selectFrom('domains')
       .select(['id', 'organization_id'])
-      // The condition for an index: no index has the name over all organizations.
+      // By return path first: no index has the name over all organizations.
       .where('return_path', '=', returnPath)
       .where('domain', '=', name)
       .where('status', '=', 'verified')
@@ -142,7 +142,7 @@ export async function lockDomain(db: Db, id: string): Promise<void> {
     .execute();
 }
 
-/** Sets the incoming mail that the domain takes. */
+/** Sets whether the domain receives mail, and its catch-all mailbox. */
 export async function setReceiving(
   db: Db,
   id: string,

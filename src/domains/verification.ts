@@ -202,7 +202,7 @@ export async function verifyDomain(
   return toDomain(app, rows);
 }
 
-/** Delay of a check that another process took before it died. */
+/** Time until a check is taken again if the process that took it died. */
 const claimMs = 10 * 60_000;
 const mostChecksAtOnce = 10;
 

@@ -146,7 +146,7 @@ async function carryGroups(
   return new Map(groups.map((group, index) => [group, outcomes[index]]));
 }
 
-/** Largest message of which copies for all recipients may be in memory at once. */
+/** Size up to which copies of a message for all recipients may be in memory at once. */
 const fewBytes = 262_144;
 
 function bytesOf({ input }: ComposeRequest): number {

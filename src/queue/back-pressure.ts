@@ -14,7 +14,7 @@ import type { Intake } from './intake.ts';
 import { mostInFlight } from './lanes/shares.ts';
 
 const claimBatch = 100;
-/** Fraction of places in flight. At or below it, a claim waits for `starvedPauseMs`. */
+/** Fraction of all places. If no more are free, a claim waits for `starvedPauseMs` after the last one. */
 const roomWorthAClaim = 1 / 8;
 /**
  * Interval between claims while few places are free. Without any room, pause until the next check: mail that
@@ -40,8 +40,8 @@ export class BackPressure {
   }
 
   /**
-   * Returns how many deliveries to claim with `load` in flight and room for `quickRoom`. Returns 0 until a
-   * claim is worth its transaction.
+   * Returns how many deliveries to claim with `load` in flight and `quickRoom` in the only lane, if all mail
+   * takes one. Returns 0 until a claim is worth its transaction.
    */
   claimable(load: number, quickRoom: number | undefined): number {
     const free = mostInFlight - load;

@@ -58,7 +58,7 @@ export function followClock(app: App): ClockFollower {
   };
 }
 
-/** Returns a function that returns by how many ms the wall clock was set since its last call. */
+/** Creates a function that returns the ms by which the wall clock was set since its last call. */
 function watchClock(clock: Clock): () => number {
   let ahead = clock.now() - clock.elapsed();
   return () => {

@@ -53,7 +53,8 @@ export class InFlight {
       await settleAll(app, trx, parts.worker, items);
       return items.map(() => undefined);
     };
-    // A settlement lost to a power failure means another attempt: at least once on the wire.
+    // Durability `soon` suffices: a settlement lost to a power failure means another attempt (at least once
+    // on the wire).
     this.#settleOnce = groupWrites(app.store, settleBatch, settleThese, 'soon');
   }
 

@@ -93,7 +93,8 @@ async function acceptBatch(
 ): Promise<BatchAnswer> {
   const valid = requests.filter((request): request is AcceptRequest => 'payload' in request);
   const recent = recentOf(app, trx);
-  // As in every accept, quota and contents are locked before the idempotency keys, so that the order agrees.
+  // As in every accept, quota and contents are locked before the idempotency keys: all transactions agree on
+  // the order.
   await openAllowances(app, trx, [caller.organizationId]);
   await recent.keep(valid.map(({ content }) => content.digest));
   const own = idempotency && batchIdempotencyRow(idempotency, app.clock.now());

@@ -31,7 +31,7 @@ export interface Draft {
   content: ContentRow | null;
   /** Links of `content`, if it is tracked. */
   links: FoundLinks | null;
-  /** Requested tracking that is impossible; null if all is possible. */
+  /** Requested tracking that cannot be done, for the timeline; null if all of it can. */
   untracked: Record<string, unknown> | null;
   blobs: BlobRow[];
   recipients: RecipientRow[];

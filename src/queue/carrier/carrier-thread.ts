@@ -23,7 +23,7 @@ import type {
 } from './carrier-worker.ts';
 import { RunningThread } from './running-thread.ts';
 
-/** An envelope whose outcomes are outstanding. */
+/** An envelope that waits for its outcomes. */
 interface PendingEnvelope {
   envelope: Envelope;
   resolve(outcomes: Outcome[]): void;

@@ -155,7 +155,7 @@ function carry({ message, envelopes }: SentMailing): void {
   }
 }
 
-/** Ends after a report on all mail under way. */
+/** Closes after reporting all mail under way. */
 async function close(): Promise<void> {
   await transport.close();
   await Promise.all(underWay);

@@ -42,7 +42,7 @@ export async function resumeSending(
 ): Promise<Organization> {
   parseWith(resumeOrganizationInput, input, 'body');
   const { id, sendingStatus } = await getOrganization(app, idOrName);
-  // Before the resume: its first outcome must not pause again for results that were reviewed.
+  // Before the resume: the first outcome after it must not pause again for results that were reviewed.
   if (sendingStatus === 'paused') await app.store.write((trx) => forgive(app, trx, id));
   const resumed = await resumeOrganization(app, id, input);
   await empty(app, stopOfPause(id), onProgress);

@@ -22,7 +22,7 @@ const mostBookedOrganizations = 10_000;
 const firstWindow = 8;
 /** Deliveries in work per connection: one on the wire, the others ready behind it. */
 const windowPerConnection = 8;
-/** Time whose worth of mail a fast lane keeps ready, so that claims are few and large. */
+/** A fast lane keeps as much mail ready as it accepts in this time, so that claims are few and large. */
 const readyMs = 50;
 const mostPerConnection = 24;
 /**
@@ -147,7 +147,10 @@ export function refill(lane: Lane, now: number): void {
   lane.tokensAt = now;
 }
 
-/** Interval between reserved places, for mail that no free place wakes before. Long if no attempt ends. */
+/**
+ * Interval between reserved times. A free place wakes waiting mail earlier, so the interval is long while no
+ * attempt ends.
+ */
 function stepMs(lane: Lane, now: number): number {
   const usualMs =
     lane.perMinute === null ? (lane.serviceMs ?? unknownServiceMs) : minuteMs / lane.perMinute;

@@ -18,13 +18,16 @@ import type { Admission } from './lanes.ts';
 /** Limit of deliveries claimed and not settled: enough for every connection, little to redo. */
 export const mostInFlight = 400;
 /**
- * Fraction of its held places that an organization must have free before a claim, so that claims are few and
- * large.
+ * Fraction of its share that an organization must have free before its waiting mail is claimed, so that
+ * claims are few and large.
  */
 const roomWorthAClaim = 1 / 8;
-/** Longest wait for more free places. */
+/** Longest wait for that fraction. Then any free place is enough. */
 const fewMs = 50;
-/** Longest wait before another try, in addition to the pace at which places became free. */
+/**
+ * Delay of reserved times, in addition to the pace at which places became free. Usually a free place wakes
+ * waiting mail long before.
+ */
 const lookAgainMs = 60_000;
 const unknownServiceMs = 50;
 const slowestServiceMs = 10_000;
@@ -105,7 +108,7 @@ export class Shares {
     return false;
   }
 
-  /** Time when an organization may use room too small for an earlier claim (ms since 1970), or null. */
+  /** Time from which room too small for an earlier claim is used all the same (ms since 1970), or null. */
   nextRoomAt(): number | null {
     let next: number | null = null;
     for (const [organizationId, { takenAt }] of this.#awaited) {
