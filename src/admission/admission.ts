@@ -1,10 +1,10 @@
-// The send rate limit (specification 8.1, 7 rule 1): a bucket for each organization and
-// one for each key, drawn on together. In memory, without a write to the store, while this daemon is
-// alone; with several on one PostgreSQL the buckets are shared (shared-buckets.ts).
+// The send rate limit (specification 8.1, 7 rule 1): a bucket for each organization and one for each key,
+// drawn on together. In memory, without a write to the store, while this daemon is alone. Several daemons on
+// one PostgreSQL share the buckets (shared-buckets.ts).
 //
-// How exact: to the request, over all keys and daemons. A start or a crash fills the buckets. For at
-// most a second after another daemon starts, both may let the same burst through. Retry-After is
-// enough for a caller that is alone; others of its organization may be quicker, and are then first.
+// Precision: exact to the request, over all keys and daemons. A start or a crash fills the buckets. For at
+// most a second after another daemon starts, both may let the same burst through. Retry-After is long enough
+// for a single caller; others of its organization may be quicker and go first.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { RateLimitedError } from '../errors.ts';
@@ -26,14 +26,14 @@ import { createSharedDraws, type DrawShared } from './shared-buckets.ts';
 
 const mostKnown = 10_000;
 
-/** What is known of one organization; null rates: its plan has no limit. */
+/** Cached limits of one organization; null rates: its plan has no limit. */
 interface Known {
   rates: SendRates | null;
 }
 
 /**
- * The send rates of organizations, from memory: no store access on the request's path but for one look
- * at a counter every half second, so that a changed plan holds in every daemon within a second.
+ * The send rates of organizations, from memory. A request reads no store, except for one counter every half
+ * second, so that a changed plan takes effect in every daemon within a second.
  */
 class OrganizationRates {
   readonly #app: App;
@@ -45,7 +45,7 @@ class OrganizationRates {
     this.#known = new KnownRows(app.clock, mostKnown, countChanges);
   }
 
-  /** Null for an organization whose sends are not limited. */
+  /** Returns null for an organization without a rate limit. */
   async find(organizationId: string): Promise<SendRates | null> {
     if (this.#known.isStale()) await this.#known.refresh();
     const known =
@@ -54,7 +54,7 @@ class OrganizationRates {
     return known.rates;
   }
 
-  /** As `find`, of those that were found lately; never waits. */
+  /** Returns the rates of recently found organizations, without waiting. */
   peek(organizationId: string): SendRates | null {
     return this.#known.peek(organizationId)?.rates ?? null;
   }
@@ -66,16 +66,18 @@ class OrganizationRates {
   }
 }
 
-/** Who draws; without a key (a campaign, the command line) on the organization's bucket alone. */
+/**
+ * The owner of a draw. Without a key (a campaign, the command line), only the organization's bucket counts.
+ */
 export type Drawer = Pick<Caller, 'organizationId' | 'keyId'>;
 
-/** Where the caller stands: the fields of draft-ietf-httpapi-ratelimit-headers-06. */
+/** Present limit of the caller: the fields of draft-ietf-httpapi-ratelimit-headers-06. */
 interface LimitState {
   /** Requests that the tighter of the two buckets holds when it is full. */
   limit: number;
   /** Requests that would be admitted now. */
   remaining: number;
-  /** Seconds until the bucket is full; where nothing remains, until the next request. */
+  /** Seconds until the bucket is full or, if it is empty, until the next request. */
   resetSeconds: number;
 }
 
@@ -93,7 +95,7 @@ export class Admission {
     this.#drawShared = createSharedDraws(app);
   }
 
-  /** Joins the other daemons of the store; only the daemon does, before it listens. */
+  /** Joins the other daemons of the store. Only the daemon calls it, before it listens. */
   start(): Promise<void> {
     return this.#peers.start();
   }
@@ -103,9 +105,9 @@ export class Admission {
   }
 
   /**
-   * Draws for one request, or throws and draws nothing. Of a batch the size is not known yet: where
-   * it is refused here, it is told to wait until the buckets are full, which is enough for any.
-   * @throws RateLimitedError naming `operation`; CapacityError when the store is needed and away.
+   * Draws for one request, or throws and draws nothing. The size of a batch is not known yet: if refused
+   * here, it is told to wait until the buckets are full, which is enough for any size.
+   * @throws RateLimitedError that names `operation`; CapacityError if the store is needed and unavailable.
    */
   async admit(drawer: Drawer, operation: string, { isBatch } = { isBatch: false }): Promise<void> {
     const wait = await this.#draw(drawer, 0, 1);
@@ -113,19 +115,19 @@ export class Admission {
   }
 
   /**
-   * Draws for a batch of `count` whose request has drawn one: the rest of it, or, where that is
-   * refused, nothing, and the one is given back. @throws as `admit`.
+   * Draws the rest for a batch of `count` whose request has drawn one. If refused, draws nothing and gives
+   * the one back. @throws as `admit`.
    */
   async admitBatch(drawer: Drawer, count: number, operation: string): Promise<void> {
     this.#refuse(await this.#draw(drawer, 1, count), operation);
   }
 
-  /** Draws `count`; 0, or the milliseconds to wait. For what paces itself instead of failing. */
+  /** Draws `count`. Returns 0, or the milliseconds to wait. For callers that wait instead of failing. */
   tryDraw(drawer: Drawer, count: number): Promise<number> {
     return this.#draw(drawer, 0, count);
   }
 
-  /** After `admit`; null where nothing limits the caller. */
+  /** Returns the present limit, after `admit`; null for a caller without a limit. */
   stateOf(drawer: Drawer): LimitState | null {
     const rates = this.#rates.peek(drawer.organizationId);
     if (!rates) return null;
@@ -167,8 +169,8 @@ export class Admission {
   }
 
   /**
-   * Our own view is an upper bound, and exact for a bucket without a single token: nobody can have
-   * drawn on that since we looked. So a flood that is refused costs the store nothing.
+   * Draws from shared buckets. The local view is an upper bound, and exact for a bucket without a whole
+   * token: other daemons can only have drawn from it. So refusing a flood costs the store nothing.
    */
   async #drawInCompany(
     buckets: readonly KnownBucket[],
@@ -186,7 +188,7 @@ export class Admission {
     return [ofOrganization, this.#buckets.get(keyId, rates.key, now)];
   }
 
-  /** Tells the store what was drawn while nobody else did. */
+  /** Stores the draws made while this daemon was alone. */
   async #shareAll(): Promise<void> {
     const buckets = this.#buckets.unshared();
     await Promise.all(
@@ -207,5 +209,5 @@ function drawAlone(
   return wait;
 }
 
-/** The admission of one process: whatever sends draws on the same buckets. */
+/** The admission of one process: all its sends draw on the same buckets. */
 export const admissionOf = perApp((app: App): Admission => new Admission(app));

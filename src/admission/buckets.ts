@@ -1,20 +1,20 @@
-// Token buckets (specification 8.1): one, drawing on several at once, all or none, and those
-// that this process remembers. Whole numbers only: a refill that is a fraction short would break the
-// promise of Retry-After. Knows no organization and no store.
+// Token buckets (specification 8.1): a single one, draws on several at once (all or none), and the buckets
+// that this process remembers. Whole numbers only: a refill that is a fraction short would break the promise
+// of Retry-After. Knows no organization and no store.
 //
-// A draw of N needs N tokens. Where N is more than the bucket holds it needs a full one and leaves it
-// in debt for the rest, so that waiting is always enough and the sustained rate holds.
+// A draw of N needs N tokens. If N exceeds the capacity, the draw needs a full bucket and leaves it in debt
+// for the rest, so that waiting is always enough and the sustained rate holds.
 
 /** Tokens are counted in millionths: rates down to 0.001 a second refill by a whole number each ms. */
 const unitsPerToken = 1_000_000;
 
 /**
- * A level that was seen further ahead than this was seen by a clock that has been set back since.
- * Less than this is the difference between the clocks of two machines, and is waited for.
+ * Largest distance into the future of a level's time. Above it, the clock was set back since. Below it, the
+ * clocks of two machines differ, and the difference is waited for.
  */
 const mostSkewMs = 5_000;
 
-/** How fast a bucket fills, and how much it holds. */
+/** Refill rate and size of a bucket. */
 export interface Rate {
   readonly unitsPerMs: number;
   readonly burst: number;
@@ -23,13 +23,13 @@ export interface Rate {
 export interface Bucket {
   readonly id: string;
   rate: Rate;
-  /** In units; below zero it is in debt. */
+  /** In units; below zero the bucket is in debt. */
   level: number;
-  /** When the level was so, ms since 1970. */
+  /** Time of the level, ms since 1970. */
   atMs: number;
 }
 
-/** `tokensPerSecond` to the nearest thousandth; the bucket holds `burstSeconds` of it. */
+/** Rounds `tokensPerSecond` to the nearest thousandth. The bucket holds `burstSeconds` of it. */
 export function rateOf(tokensPerSecond: number, burstSeconds: number): Rate {
   const unitsPerMs = Math.max(1, Math.round((tokensPerSecond * unitsPerToken) / 1_000));
   return { unitsPerMs, burst: unitsPerMs * 1_000 * burstSeconds };
@@ -39,7 +39,7 @@ export function fullBucket(id: string, rate: Rate, nowMs: number): Bucket {
   return { id, rate, level: rate.burst, atMs: nowMs };
 }
 
-/** What is in it now, in units. */
+/** Returns the present level, in units. */
 export function levelAt({ rate, level, atMs }: Bucket, nowMs: number): number {
   if (nowMs <= atMs) return level;
   return Math.min(rate.burst, level + (nowMs - atMs) * rate.unitsPerMs);
@@ -49,12 +49,12 @@ function isFull(bucket: Bucket, nowMs: number): boolean {
   return levelAt(bucket, nowMs) === bucket.rate.burst;
 }
 
-/** How many single tokens a full bucket gives: at least one, however small it is. */
+/** Returns the number of single tokens in a full bucket: at least one, however small it is. */
 export function capacity({ burst }: Rate): number {
   return Math.max(1, Math.floor(burst / unitsPerToken));
 }
 
-/** How many single tokens it would give now. */
+/** Returns the number of single tokens available now. */
 export function tokensIn(bucket: Bucket, nowMs: number): number {
   if (isFull(bucket, nowMs)) return capacity(bucket.rate);
   return Math.max(0, Math.floor(levelAt(bucket, nowMs) / unitsPerToken));
@@ -67,7 +67,7 @@ function refill(bucket: Bucket, nowMs: number): void {
   bucket.atMs = wasSetBack ? nowMs : Math.max(bucket.atMs, nowMs);
 }
 
-/** Milliseconds until `tokens` can be drawn from all of them if nobody else draws; 0 for now. */
+/** Milliseconds until `tokens` can be drawn from all buckets without other draws; 0 for now. */
 export function waitMs(buckets: readonly Bucket[], tokens: number, nowMs: number): number {
   let longest = 0;
   for (const bucket of buckets) {
@@ -81,7 +81,7 @@ export function waitMs(buckets: readonly Bucket[], tokens: number, nowMs: number
   return longest;
 }
 
-/** Draws from all of them and returns 0, or from none and returns `waitMs`. */
+/** Draws from all buckets and returns 0, or from none and returns `waitMs`. */
 export function draw(buckets: readonly Bucket[], tokens: number, nowMs: number): number {
   for (const bucket of buckets) refill(bucket, nowMs);
   const wait = waitMs(buckets, tokens, nowMs);
@@ -90,7 +90,7 @@ export function draw(buckets: readonly Bucket[], tokens: number, nowMs: number):
   return 0;
 }
 
-/** Gives back what was drawn a moment ago; never more than the bucket holds. */
+/** Returns tokens drawn a moment ago; a bucket never holds more than its size. */
 export function giveBack(buckets: readonly Bucket[], tokens: number, nowMs: number): void {
   for (const bucket of buckets) {
     refill(bucket, nowMs);
@@ -98,26 +98,26 @@ export function giveBack(buckets: readonly Bucket[], tokens: number, nowMs: numb
   }
 }
 
-/** A changed plan: what is in the bucket stays, as far as the new one holds it. */
+/** Applies a changed plan: tokens stay, up to the new size. */
 export function retune(bucket: Bucket, rate: Rate, nowMs: number): void {
   refill(bucket, nowMs);
   bucket.rate = rate;
   bucket.level = Math.min(bucket.level, rate.burst);
 }
 
-/** A request adds two at most, so that looking at more makes the map shrink. */
+/** Buckets checked after each draw: a request adds two at most, so checking more makes the map shrink. */
 const looksPerRequest = 4;
 
 export interface KnownBucket extends Bucket {
-  /** Drawn on while this daemon was alone: the store does not know of it yet. */
+  /** Set if the store lacks its draws, made while this daemon was alone. */
   unshared: boolean;
 }
 
 export class Buckets {
-  /** In the order in which they were last looked at. */
+  /** In the order in which they were last checked. */
   readonly #buckets = new Map<string, KnownBucket>();
 
-  /** The bucket of an organization or a key; full if it was not known. */
+  /** Returns the bucket of an organization or a key; an unknown one is full. */
   get(id: string, rate: Rate, nowMs: number): KnownBucket {
     const known = this.#buckets.get(id);
     if (!known) {
@@ -131,7 +131,7 @@ export class Buckets {
     return known;
   }
 
-  /** Forgets a few that are full; to be called after a draw, never between `get` and the draw. */
+  /** Drops a few full buckets. Call it after a draw, never between `get` and the draw. */
   forgetFull(nowMs: number): void {
     let looks = 0;
     for (const bucket of this.#buckets.values()) {
@@ -141,7 +141,7 @@ export class Buckets {
     }
   }
 
-  /** Those that the store does not know as they are. */
+  /** Returns the buckets whose level the store does not know. */
   unshared(): KnownBucket[] {
     return [...this.#buckets.values()].filter(({ unshared }) => unshared);
   }

@@ -1,24 +1,24 @@
-// Whether other daemons share this store. SQLite has one daemon by its lock; on PostgreSQL each says
-// every second that it is there, off the path of requests. Only a daemon that is surely alone keeps
-// the rate limits in its own memory: in doubt it has company.
+// Detects other daemons on this store. SQLite has one daemon by its lock. On PostgreSQL each writes a
+// heartbeat every second, off the path of requests. Only a daemon that is surely alone keeps the rate limits
+// in its own memory; in doubt it assumes company.
 //
-//   state    by                                                     then
+//   state    event                                                  next
 //   company  at the start, or its own heartbeat is 3 s late         draws go through the store
 //   company  every other daemon has been silent for 10 s            alone
-//   alone    a heartbeat shows another daemon                       company; what it drew is shared
+//   alone    a heartbeat shows another daemon                       company; its own draws are shared
 import type { App } from '../app.ts';
 import { beat, type DaemonRow, deleteDaemons } from './queries.ts';
 
 const beatMs = 1_000;
-/** Without a heartbeat of our own for so long, others may have come unseen. */
+/** Time without a heartbeat of our own after which others may have joined unseen. */
 const trustMs = 3_000;
-/** By our own clock, since the count of another daemon last changed; more than it trusts itself. */
+/** Silence after which another daemon counts as gone, by our clock; longer than `trustMs`. */
 const silentMs = 10_000;
-/** After so long its row is removed; should it come back, it makes a new one. */
+/** Silence after which its row is removed. If it comes back, it makes a new one. */
 const forgottenMs = 60_000;
 
 export interface Peers {
-  /** Makes the first heartbeat. @throws CapacityError when the store cannot be written. */
+  /** Makes the first heartbeat. @throws CapacityError if the store cannot be written. */
   start(): Promise<void>;
   stop(): Promise<void>;
   hasCompany(): boolean;
@@ -30,7 +30,7 @@ class StorePeers implements Peers {
   readonly #app: App;
   readonly #onCompany: () => Promise<void>;
   readonly #id: string;
-  /** The others: their last count and since when it has stood. */
+  /** The other daemons, each with its last count and the time of that. */
   readonly #others = new Map<string, { beats: number; sinceMs: number }>();
   #isAlone = false;
   #beatAtMs = Number.NEGATIVE_INFINITY;
@@ -106,7 +106,7 @@ class StorePeers implements Peers {
   }
 }
 
-/** `onCompany` is called when this daemon is no longer alone. */
+/** Creates the peers of a daemon. Calls `onCompany` once this daemon has ceased to be alone. */
 export function createPeers(app: App, onCompany: () => Promise<void>): Peers {
   return app.store.kind === 'sqlite' ? nobody : new StorePeers(app, onCompany);
 }

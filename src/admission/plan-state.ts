@@ -1,5 +1,5 @@
-// What holds an organization down now, in words (`svc plan show`): its limits, today's usage, the cap
-// that binds and the command that lifts it. Decides nothing.
+// The present limits of an organization in words (`svc plan show`): its rates, today's usage, the cap in
+// force and the command that lifts it. Decides nothing.
 import type { App } from '../app.ts';
 import type { Config } from '../config/config.ts';
 import { getOrganization } from '../organizations/organizations.ts';
@@ -14,7 +14,7 @@ import { pausedText } from './quota.ts';
 export interface CapState {
   reason: DailyCap['reason'];
   emails: number;
-  /** When it ends by itself. */
+  /** Time when it ends by itself. */
   endsAt: string | null;
 }
 
@@ -23,9 +23,9 @@ export interface PlanState {
   name: string;
   plan: string;
   sendingStatus: Organization['sendingStatus'];
-  /** Null: no rate limit. Requests, a batch counts as its entries. */
+  /** Null: no rate limit. In requests; a batch counts as its entries. */
   rate: { perSecond: number; burst: number; burstPerKey: number } | null;
-  /** Null: no quota. `caps` has the one that binds first. */
+  /** Null: no quota. `caps` begins with the cap in force. */
   daily: {
     usedEmails: number;
     limitEmails: number;
@@ -33,15 +33,15 @@ export interface PlanState {
     resetsAt: string;
     caps: CapState[];
   } | null;
-  /** What binds, as a sentence. */
+  /** The limit in force, as a sentence. */
   binds: string;
-  /** The command that lifts what binds; null where none does. */
+  /** The command that lifts it; null without one. */
   liftedBy: string | null;
 }
 
 type Binding = Pick<PlanState, 'binds' | 'liftedBy'>;
 
-/** Where an organization stands with its plan. @throws ResourceNotFoundError. */
+/** Returns the present limits of an organization. @throws ResourceNotFoundError. */
 export async function getPlanState(app: App, idOrName: string): Promise<PlanState> {
   const organization = await getOrganization(app, idOrName);
   const now = app.clock.now();
@@ -122,7 +122,7 @@ function bindingOf(config: Config, organization: Organization, cap: DailyCap | u
   };
 }
 
-/** The least plan that allows more a day; one without a quota only where no other does. */
+/** Returns the smallest plan that allows more a day. One without a quota counts as the largest. */
 function largerPlan({ plans }: Config, emails: number): string | null {
   const larger = Object.entries(plans)
     .map(([name, { dailyEmails }]) => ({ name, daily: dailyEmails ?? Number.POSITIVE_INFINITY }))
@@ -131,7 +131,7 @@ function largerPlan({ plans }: Config, emails: number): string | null {
   return larger[0]?.name ?? null;
 }
 
-/** As a shell takes it. */
+/** Quotes a name for the shell. */
 function quoted(name: string): string {
   return /^[\w.@-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
 }

@@ -1,5 +1,5 @@
-// What a plan allows (specification 8): plans are data of the configuration, this reads
-// them. Rates are per second, caps per UTC day.
+// Limits of a plan (specification 8). Plans are data of the configuration, which this file reads. Rates are
+// per second, caps per UTC day.
 import type { Config } from '../config/config.ts';
 import { builtInPlans } from '../config/schema.ts';
 import { type Rate, rateOf } from './buckets.ts';
@@ -16,12 +16,12 @@ export interface SendRates {
 const organizationBurstSeconds = 2;
 const keyBurstSeconds = 1;
 
-/** The limits of a plan; of one that was taken out of the configuration, those of `free`. */
+/** Returns the limits of a plan. A plan missing from the configuration has those of `free`. */
 export function limitsOf({ plans }: Config, plan: string): PlanLimits {
   return plans[plan] ?? plans.free ?? builtInPlans.free;
 }
 
-/** Null where the plan knows no rate. */
+/** Returns null for a plan without a rate limit. */
 export function sendRatesOf({ ratePerSecond }: PlanLimits): SendRates | null {
   if (ratePerSecond === null) return null;
   return {
@@ -34,21 +34,21 @@ const dayMs = 24 * 3_600_000;
 const withoutPaymentMethod = 100;
 const onFirstDay = 200;
 
-/** What holds the emails of a day down. */
+/** A limit on the emails of a day. */
 export interface DailyCap {
   reason: 'plan' | 'no-payment-method' | 'first-24-hours';
   emails: number;
-  /** When it ends by itself, ms since 1970. */
+  /** Time when it ends by itself, ms since 1970. */
   endsAtMs: number | null;
 }
 
-/** The organization as far as its caps depend on it. */
+/** The columns of an organization that its caps depend on. */
 export interface CappedOrganization {
   payment_method_on_file: number;
   created_at: number;
 }
 
-/** Every cap that applies now, the one that binds first; empty for a plan without any. */
+/** Returns all caps that apply now, the lowest first; empty for a plan without any. */
 export function dailyCaps(
   { dailyEmails, trialCaps }: PlanLimits,
   organization: CappedOrganization,
@@ -66,12 +66,12 @@ export function dailyCaps(
   return caps.sort((a, b) => a.emails - b.emails);
 }
 
-/** The midnight (UTC) that a time's day began with. */
+/** Returns the midnight (UTC) at the start of a day. */
 export function startOfDay(timeMs: number): number {
   return Math.floor(timeMs / dayMs) * dayMs;
 }
 
-/** The midnight at which the quota of a time's day turns. */
+/** Returns the midnight (UTC) when the quota of a day ends. */
 export function endOfDay(timeMs: number): number {
   return startOfDay(timeMs) + dayMs;
 }

@@ -1,4 +1,4 @@
-// All SQL on `daily_usage`, `daemons` and `rate_buckets`. Rows only, no decisions.
+// All SQL on `daily_usage`, `daemons` and `rate_buckets`. Reads and writes rows, decides nothing.
 import { type Kysely, type OnConflictBuilder, sql } from 'kysely';
 import {
   type Db,
@@ -10,7 +10,7 @@ import {
   tables,
 } from '../store/db.ts';
 
-/** What an organization sent on one day; `day` is its first millisecond (UTC). */
+/** Sends of an organization on one day; `day` is its first millisecond (UTC). */
 export interface UsageRow {
   organization_id: string;
   day: number;
@@ -47,7 +47,7 @@ const usageOfDay = statement((db: Kysely<AdmissionTables>, parameter: ParameterO
     .where(isOneOf(db, 'organization_id', parameter('ids'))),
 );
 
-/** The rows of these organizations that exist, in no order. */
+/** Returns the existing rows of these organizations, in no order. */
 export function findUsage(
   db: Db,
   organizationIds: readonly string[],
@@ -56,7 +56,7 @@ export function findUsage(
   return usageOfDay(db, { ids: idList(db, organizationIds), day });
 }
 
-/** What was accepted on the days from `from` to before `to`. */
+/** Adds up accepted mail on the days from `from` to before `to`. */
 export function sumUsage(
   db: Db,
   organizationId: string,
@@ -77,7 +77,7 @@ export function sumUsage(
 
 type Conflict = OnConflictBuilder<AdmissionTables, 'daily_usage'>;
 
-/** A row that is there grows by the one that was to be inserted. */
+/** Adds the new row to an existing one. */
 function growing(conflict: Conflict) {
   return conflict.columns(['organization_id', 'day']).doUpdateSet((eb) => ({
     emails: eb('daily_usage.emails', '+', eb.ref('excluded.emails')),
@@ -99,8 +99,8 @@ const addOne = statement((db: Kysely<AdmissionTables>, parameter: ParameterOf<Us
 );
 
 /**
- * Adds to the rows of these days and returns them as they are then; on PostgreSQL they are locked
- * until the transaction ends. Sorted by the caller, so that two batches cannot deadlock.
+ * Adds to the rows of these days and returns the new values. On PostgreSQL the rows are locked until the
+ * transaction ends. The caller sorts them, so that two batches cannot deadlock.
  */
 export async function addUsage(db: Db, rows: readonly UsageRow[]): Promise<UsageRow[]> {
   const [first] = rows;
@@ -115,7 +115,7 @@ export async function addUsage(db: Db, rows: readonly UsageRow[]): Promise<Usage
     .execute();
 }
 
-/** As `findUsage`, and nobody else adds to these rows until the transaction ends. */
+/** Returns the rows like `findUsage` and locks them until the transaction ends. */
 export function lockUsage(
   db: Db,
   sortedOrganizationIds: readonly string[],
@@ -130,7 +130,7 @@ export function lockUsage(
   );
 }
 
-/** A heartbeat; returns all daemons of the store. */
+/** Writes a heartbeat. Returns all daemons of the store. */
 export async function beat(db: Db, id: string): Promise<DaemonRow[]> {
   const q = tables<AdmissionTables>(db);
   await q
@@ -143,7 +143,7 @@ export async function beat(db: Db, id: string): Promise<DaemonRow[]> {
   return q.selectFrom('daemons').selectAll().execute();
 }
 
-/** Those that beat at this moment stay: they may be deleting ours. */
+/** Deletes daemons, except those that write a heartbeat now: they may be deleting ours. */
 export async function deleteDaemons(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tables<AdmissionTables>(db)
@@ -158,7 +158,7 @@ export async function deleteDaemons(db: Db, ids: readonly string[]): Promise<voi
     .execute();
 }
 
-/** Makes the rows that are not there. Sorted by the caller, so that two cannot deadlock. */
+/** Inserts the missing rows. The caller sorts them, so that two transactions cannot deadlock. */
 export async function insertBuckets(db: Db, rows: readonly BucketRow[]): Promise<void> {
   await tables<AdmissionTables>(db)
     .insertInto('rate_buckets')
@@ -177,15 +177,14 @@ const selectForUpdate = statement(
       .$if(engineOf(db) === 'postgres', (q) => q.forUpdate()),
 );
 
-/** Those rows that exist, locked in one order until the transaction ends. */
+/** Returns the existing rows, locked in one order until the transaction ends. */
 export function lockBuckets(db: Db, ids: readonly string[]): Promise<BucketRow[]> {
   return selectForUpdate(db, { ids: idList(db, ids) });
 }
 
 /**
- * Deletes rows of buckets that have been full for `restMs` and longer, whatever their rate: one that is
- * owed a token fills by a millionth of it each millisecond, at least. Returns how many; those that
- * somebody draws on now stay.
+ * Deletes rows of buckets that have been full for `restMs` and longer, at any rate: a bucket in debt refills
+ * by at least a millionth of a token each millisecond. Returns how many. Rows with a draw under way stay.
  */
 export async function deleteRestingBuckets(
   db: Db,
@@ -207,7 +206,7 @@ export async function deleteRestingBuckets(
   return Number(numDeletedRows);
 }
 
-/** Sets rows that are locked. */
+/** Updates locked rows. */
 export async function updateBuckets(db: Db, rows: readonly BucketRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tables<AdmissionTables>(db)

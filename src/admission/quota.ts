@@ -1,9 +1,9 @@
-// Whether an organization may send, and how much today (specification 7 rules 3, 4
-// and 6, 8.2): asked and counted inside the accept transaction, so that no crowd of sends goes one beyond.
+// Whether an organization may send, and how much today (specification 7 rules 3, 4 and 6, 8.2). Checked and
+// counted inside the accept transaction, so that concurrent sends never exceed it by one.
 //
-// What counts: each recipient of an accepted message, duplicates folded; blocked addresses, test keys
-// and the simulator too, as their messages are accepted like any other. What is refused or replayed
-// does not. What is scheduled counts when it goes, on the day on which it goes.
+// Each recipient of an accepted message counts, duplicates folded. Blocked addresses, test keys and the
+// simulator count too, as their messages are accepted like any other. Refused and replayed sends do not
+// count. Scheduled mail counts on the day on which it goes.
 import type { App } from '../app.ts';
 import { ForbiddenError, PaymentRequiredError } from '../errors.ts';
 import { findOrganizations, type OrganizationRow } from '../organizations/queries.ts';
@@ -27,17 +27,17 @@ export interface OpenOnboarding {
   generation: number;
 }
 
-/** What organizations may still send, as one accept transaction sees it. */
+/** The remaining quota of organizations, as one accept transaction sees it. */
 export interface Allowances {
-  /** The refusal of a paused organization, or null. */
+  /** Returns the refusal of a paused organization, or null. */
   paused(organizationId: string): ForbiddenError | null;
-  /** Null where it is approved: it may send to everybody. */
+  /** Returns null for an approved organization: it may send to any address. */
   onboarding(organizationId: string): OpenOnboarding | null;
-  /** Takes so many emails of today's quota, or none of them and returns why. */
+  /** Takes this many emails of today's quota, or takes none and returns the refusal. */
   take(organizationId: string, emails: number): PaymentRequiredError | null;
-  /** When a quota that is used up has room again by itself, ms since 1970. */
+  /** Time when a used-up quota has room again by itself, ms since 1970. */
   clearsAt(organizationId: string): number;
-  /** Counts what was accepted: the last thing the transaction does, as it locks the counters. */
+  /** Counts accepted mail. Call it last in the transaction, as it locks the counters. */
   count(trx: Db, accepted: readonly AcceptedMessage[]): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ interface Allowance {
   clearsAt: number;
 }
 
-/** What every send of a paused organization is told. */
+/** Returns the text of the refusal for every send of a paused organization. */
 export function pausedText(reason: string | null): string {
   const why = reason ?? 'it has to be reviewed';
   return `Sending is paused: ${why}${/[.!?]$/.test(why) ? '' : '.'}`;
@@ -82,8 +82,8 @@ function takeFrom(allowance: Allowance, emails: number): PaymentRequiredError | 
 }
 
 /**
- * The allowances of these organizations. Where a quota holds, nobody else can draw on it until the
- * transaction ends: to be asked first, before anything else is locked.
+ * Opens the allowances of these organizations. Where a quota is in force, no other transaction can draw on it
+ * until this one ends. Call it first, before any other lock.
  */
 export async function openAllowances(
   app: App,
@@ -124,14 +124,14 @@ export async function openAllowances(
   };
 }
 
-/** The turn of the day, or before it the end of the cap that binds. */
+/** Returns the end of the day, or the end of the cap in force if that is earlier. */
 function clearingTime(tightest: DailyCap | undefined, now: number): number {
   return Math.min(endOfDay(now), tightest?.endsAtMs ?? Number.POSITIVE_INFINITY);
 }
 
 /**
- * Those of these organizations that have nothing left of today's quota, and until when. An outlook
- * without a lock: `openAllowances` decides.
+ * Returns the organizations whose quota of today is used up, and until when. A preview without a lock:
+ * `openAllowances` decides.
  */
 export async function findSpent(
   app: App,
@@ -156,7 +156,7 @@ export async function findSpent(
   return spent;
 }
 
-/** One row for each organization, in the order in which all transactions lock them. */
+/** Returns one row for each organization, in the order in which all transactions lock them. */
 function sums(accepted: readonly AcceptedMessage[], day: number): UsageRow[] {
   const rows = new Map<string, UsageRow>();
   for (const { organizationId: organization_id, emails } of accepted) {

@@ -1,6 +1,5 @@
-// What the standing of an organization may refuse, as its allowances have it (quota.ts): a pause, and a
-// daily quota without room. Scheduled mail waits for both when its time comes, so neither is asked then
-// (src/queue/scheduled.ts).
+// Checks of the organization's allowances (quota.ts): a pause, and a daily quota without room. Scheduled mail
+// waits for both when its time comes, so neither is checked then (src/queue/scheduled.ts).
 import type { SendCheck } from '../api/send-check.ts';
 import { foldAddress } from '../net/address.ts';
 import type { Allowances } from './quota.ts';
@@ -21,18 +20,18 @@ interface Counted extends ByOrganization {
   scheduledFor: number | undefined;
 }
 
-/** Takes what it does not refuse: nothing may be refused after it. */
+/** Takes quota for each send that it passes: no check that refuses may follow it. */
 export const quotaCheck = (allowances: Allowances): SendCheck<'accepting', Counted> => ({
   name: 'quota',
   asked: 'accepting',
   prepare:
     () =>
     ({ organizationId, addresses, scheduledFor }) =>
-      // What is scheduled counts on the day on which it goes.
+      // Scheduled mail counts on the day on which it goes.
       scheduledFor === undefined ? allowances.take(organizationId, countEmails(addresses)) : null,
 });
 
-/** One email for each address, however often it is named. */
+/** Counts one email for each address, even if it is named several times. */
 function countEmails(addresses: readonly string[]): number {
   return new Set(addresses.map(foldAddress)).size;
 }

@@ -1,6 +1,6 @@
-// Draws of daemons that share a PostgreSQL: the buckets are rows, locked for one short transaction
-// that all draws of a moment share. What is drawn is exact over all daemons. The process's own bucket
-// follows as an upper bound: others only take away from it, so a refusal needs no store.
+// Draws of daemons that share a PostgreSQL: the buckets are rows, locked for one short transaction that all
+// draws of a moment share. Draws are exact over all daemons. The process's own bucket follows as an upper
+// bound: other daemons only take from it, so a refusal needs no store.
 import type { App } from '../app.ts';
 import { InternalError } from '../errors.ts';
 import type { Db } from '../store/db.ts';
@@ -18,10 +18,10 @@ export interface SharedDraw {
   tokens: number;
 }
 
-/** Null where a row is missing. */
+/** Null if a row is missing. */
 type Drawn = { waitMs: number; levels: { level: number; atMs: number }[] } | null;
 
-/** Returns 0, or the milliseconds until the draw would succeed if nobody else draws. */
+/** Returns 0, or the milliseconds until the draw would succeed without other draws. */
 export type DrawShared = (wanted: SharedDraw) => Promise<number>;
 
 async function drawTogether(app: App, trx: Db, draws: readonly SharedDraw[]): Promise<Drawn[]> {
@@ -69,7 +69,7 @@ async function shareFirst(app: App, buckets: readonly KnownBucket[]): Promise<vo
 const restMs = 3_600_000;
 const mostPerSweep = 1_000;
 
-/** Forgets the shared buckets that have filled up again: a bucket that is not there is full. */
+/** Deletes shared buckets that are full again: a missing bucket counts as full. */
 export async function sweepBuckets(app: App): Promise<void> {
   const limit = mostPerSweep;
   const sweep = () =>
@@ -80,7 +80,7 @@ export async function sweepBuckets(app: App): Promise<void> {
   while ((await sweep()) === limit);
 }
 
-/** The shared draws of one process. @throws CapacityError when the store cannot be written. */
+/** Creates the shared draws of one process. @throws CapacityError if the store cannot be written. */
 export function createSharedDraws(app: App): DrawShared {
   const drawInGroup = groupWrites(
     app.store,

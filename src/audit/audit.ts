@@ -1,5 +1,5 @@
-// The audit: who changed what and when, written in the transaction of the change. Never a secret, a key
-// or a body. What the service does with mail is not audited: that is the timeline (src/events).
+// The audit: author and time of each change, written in the transaction of the change. Never a secret, a key
+// or a body. Mail processing is not audited; it has the timeline (src/events).
 
 import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Caller } from '../api/route.ts';
@@ -11,13 +11,13 @@ import type { AuditAction, AuditEntry, AuditPage, AuditQuery } from './schema.ts
 
 export type Actor = AuditEntry['actor'];
 
-/** Whoever holds the command line. */
+/** The holder of the command line. */
 export const operatorActor: Actor = { type: 'operator', keyId: null, keyName: null, role: null };
 
-/** What happens by itself. */
+/** The author of automatic changes. */
 export const serviceActor: Actor = { ...operatorActor, type: 'service' };
 
-/** The key that asks, or the operator. */
+/** Returns the calling key, or the operator. */
 export function actorOf({ keyId, keyName, roleName }: Caller): Actor {
   return keyId === null ? operatorActor : { type: 'key', keyId, keyName, role: roleName };
 }
@@ -30,7 +30,7 @@ export interface AuditedChange {
   action: AuditAction;
   /** Null for a change of many at once. */
   resourceId: string | null;
-  /** What is null or undefined in it is left out. */
+  /** Null and undefined values are left out. */
   details?: Details;
 }
 
@@ -41,7 +41,7 @@ function clip(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-/** JSON of the details, each value of a bounded size. */
+/** Returns the details as JSON, each value of a bounded size. */
 function boundedJson(details: Details): string | null {
   const entries = Object.entries(details).flatMap(([name, value]): [string, unknown][] => {
     if (value === null || value === undefined) return [];
@@ -53,7 +53,7 @@ function boundedJson(details: Details): string | null {
   return entries.length === 0 ? null : toJson(Object.fromEntries(entries));
 }
 
-/** What differs, as the audit tells it: `{plan: {before: 'free', after: 'growth'}}`. */
+/** Returns the differences for the audit: `{plan: {before: 'free', after: 'growth'}}`. */
 export function changesOf<T extends object>(before: T, after: T): Details {
   const old = new Map<string, unknown>(Object.entries(before));
   return Object.fromEntries(
@@ -65,7 +65,7 @@ export function changesOf<T extends object>(before: T, after: T): Details {
   );
 }
 
-/** Writes what was changed, inside the transaction of the change; for `record` alone. Returns its id. */
+/** Writes an entry inside the transaction of the change; for `record` alone. Returns its id. */
 export async function writeAudit(app: App, trx: Db, change: AuditedChange): Promise<string> {
   const { actor, organizationId, action, resourceId, details = {} } = change;
   const row: AuditRow = {
@@ -84,7 +84,7 @@ export async function writeAudit(app: App, trx: Db, change: AuditedChange): Prom
   return row.id;
 }
 
-/** Tells the details anew, of a change that takes several transactions. */
+/** Replaces the details of an entry for a change of several transactions. */
 export async function amendAudit(trx: Db, id: string, details: Details): Promise<void> {
   await updateDetails(trx, id, boundedJson(details));
 }
@@ -102,7 +102,7 @@ function toEntry(row: AuditRow): AuditEntry {
   };
 }
 
-/** The changes in an organization, newest first. @throws ValidationError (a foreign cursor). */
+/** Lists the changes in an organization, newest first. @throws ValidationError (a foreign cursor). */
 export async function listAudit(app: App, caller: Caller, query: AuditQuery): Promise<AuditPage> {
   const { action, resource, since, limit, cursor } = query;
   const scope = ['audit', caller.organizationId, action, resource, since];

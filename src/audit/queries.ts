@@ -1,4 +1,4 @@
-// All SQL on `audit_entries`. Rows only, no decisions.
+// All SQL on `audit_entries`. Reads and writes rows, decides nothing.
 import { bulkInsert, type Db, engineOf, tables } from '../store/db.ts';
 
 export interface AuditRow {
@@ -32,7 +32,7 @@ export const insertEntries = bulkInsert<AuditTables>('audit_entries', [
   'created_at',
 ]);
 
-/** Of an entry that tells of several transactions. */
+/** Updates the details of an entry for a change of several transactions. */
 export async function updateDetails(db: Db, id: string, details: string | null): Promise<void> {
   await tables<AuditTables>(db)
     .updateTable('audit_entries')
@@ -41,7 +41,7 @@ export async function updateDetails(db: Db, id: string, details: string | null):
     .execute();
 }
 
-/** Takes the details out of up to `limit` entries of a resource; returns of how many. */
+/** Deletes the details of up to `limit` entries of a resource. Returns how many. */
 export async function clearDetails(
   trx: Db,
   organizationId: string,
@@ -63,7 +63,7 @@ export async function clearDetails(
   return Number(numUpdatedRows);
 }
 
-/** Deletes up to `limit` entries made before `before`, the oldest; how many went. */
+/** Deletes the oldest entries made before `before`, up to `limit`. Returns how many. */
 export async function deleteOldEntries(trx: Db, before: number, limit: number): Promise<number> {
   const old = tables<AuditTables>(trx)
     .selectFrom('audit_entries')
@@ -82,13 +82,13 @@ export async function deleteOldEntries(trx: Db, before: number, limit: number): 
 export interface AuditFilter {
   action?: string | undefined;
   resourceId?: string | undefined;
-  /** Ms since 1970; entries of that time and later. */
+  /** Ms since 1970; selects entries from this time on. */
   since?: number | undefined;
-  /** Only what comes after this entry in the list. */
+  /** Selects entries after this one in the list. */
   after?: { at: number; id: string } | undefined;
 }
 
-/** Newest first. */
+/** Returns entries, newest first. */
 export function selectEntries(
   db: Db,
   organizationId: string,

@@ -1,11 +1,11 @@
-// Audit entries are kept for `retention.auditDays`; without it, for ever.
+// Retention of audit entries: for `retention.auditDays`; without that, for ever.
 import type { App } from '../app.ts';
 import { sweep } from '../store/sweep.ts';
 import { deleteOldEntries } from './queries.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** For the scheduler, each day. Returns how many entries went. */
+/** Deletes old entries; for the scheduler, each day. Returns how many. */
 export async function sweepAudit({ config, store, clock }: App): Promise<number> {
   const { auditDays } = config.retention;
   if (auditDays === null) return 0;

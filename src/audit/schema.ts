@@ -1,4 +1,4 @@
-// Shapes of the audit, in and out, and the vocabulary of what is audited.
+// Input and output shapes of the audit, and the vocabulary of audited actions.
 import { z } from 'zod';
 import { pageQuery } from '../api/pagination.ts';
 import { anyIdPattern } from '../runtime/ids.ts';

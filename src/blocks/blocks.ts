@@ -1,5 +1,5 @@
-// Blocks, the resource (specification 4.9 "remove a block entry"). What a block does to a
-// send is suppression.ts; many at once come and go by import.ts and export.ts.
+// Blocks, the resource (specification 4.9 "remove a block entry"). Their effect on sends is in
+// suppression.ts; large numbers of them come and go by import.ts and export.ts.
 
 import { type Page, toPage } from '../api/pagination.ts';
 import type { Deleted } from '../api/resource-schema.ts';
@@ -14,7 +14,7 @@ import { sumBlocks } from './count-queries.ts';
 import * as queries from './queries.ts';
 import { type Block, blockPath, type CreateBlock, type ListBlocks } from './schema.ts';
 
-/** A row as the API shows it. */
+/** Presents a row as in the API. */
 export function presentBlock(row: queries.BlockRow): Block {
   return {
     id: row.id,
@@ -26,7 +26,7 @@ export function presentBlock(row: queries.BlockRow): Block {
   };
 }
 
-/** The row of a new block of all mail; `address` in the normal form of src/net/address.ts. */
+/** Returns the row of a new block of all mail; `address` in the normal form of src/net/address.ts. */
 export function newBlockRow(
   app: App,
   organizationId: string,
@@ -45,8 +45,8 @@ export function newBlockRow(
 }
 
 /**
- * Blocks an address. @throws ConflictError when it is blocked for all mail already, whatever for: by which
- * block, and why.
+ * Blocks an address. @throws ConflictError if it is blocked for all mail already, for any reason; the error
+ * names that block and its reason.
  */
 export function createBlock(app: App, caller: Caller, input: CreateBlock): Promise<Block> {
   const row = newBlockRow(app, caller.organizationId, { ...input, messageId: null });
@@ -65,7 +65,7 @@ function changeOf({ id, address, reason }: queries.BlockRow) {
   return { subject: id, details: { address, reason } };
 }
 
-/** A page of the organization's blocks, the latest made first. */
+/** Lists a page of the organization's blocks, newest first. */
 export async function listBlocks(
   app: App,
   caller: Caller,
@@ -85,14 +85,14 @@ export async function listBlocks(
   return toPage(rows.map(presentBlock), total, query);
 }
 
-/** @throws ResourceNotFoundError. */
+/** Returns a block. @throws ResourceNotFoundError. */
 export async function getBlock(app: App, caller: Caller, id: string): Promise<Block> {
   return presentBlock(await queries.blocks.get(app.store.db, caller.organizationId, id));
 }
 
 /**
- * The block meant by an id or, as people name it, by its address.
- * @throws ValidationError for what is neither; ResourceNotFoundError.
+ * Finds a block by its id or its address.
+ * @throws ValidationError for a text that is neither; ResourceNotFoundError.
  */
 export async function getBlockNamed(app: App, caller: Caller, idOrAddress: string): Promise<Block> {
   if (!idOrAddress.includes('@')) {

@@ -1,5 +1,5 @@
-// All SQL on `block_counts`: how many blocks an organization has of each reason, counted as they come and
-// go, in the transaction in which they do.
+// All SQL on `block_counts`: blocks of an organization by reason, counted in the transactions that make and
+// lift them.
 import type { Kysely } from 'kysely';
 import { type Db, type ParameterOf, statement, tables } from '../store/db.ts';
 import { CountChanges, lastly } from '../store/last-writes.ts';
@@ -34,7 +34,7 @@ async function addCounts(trx: Db, sorted: readonly BlockCountRow[]): Promise<voi
   for (const row of sorted) await addOne(trx, row);
 }
 
-/** Blocks were made (`by` 1), or lifted (-1). */
+/** Records that blocks were made (`by` 1) or lifted (-1). */
 export function noteBlocks(
   trx: Db,
   blocks: readonly Pick<BlockCountRow, 'organization_id' | 'reason'>[],
@@ -46,7 +46,7 @@ export function noteBlocks(
   }
 }
 
-/** How many blocks there are, of one reason or of all. */
+/** Counts the blocks of one reason, or of all. */
 export async function sumBlocks(
   db: Db,
   organizationId: string,

@@ -1,5 +1,5 @@
-// Blocks leave as CSV or as JSON Lines, page by page, so that millions need no memory. What `svc
-// blocks import` reads back is the same; what a spreadsheet would take for a formula is guarded.
+// Export of blocks as CSV or JSON Lines, page by page, so that millions need no memory. `svc blocks import`
+// reads the same format back. Cells that a spreadsheet would take for a formula are guarded.
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -21,7 +21,7 @@ const columns = [
 
 const csvLine = (block: Block) => csvRow(columns.map((column) => block[column]));
 
-/** The text of the export, in pieces; the oldest first. */
+/** Yields the text of the export in pieces; the oldest first. */
 export async function* exportBlocks(
   app: App,
   caller: Caller,

@@ -1,27 +1,27 @@
-// The exports of other services as data: the columns that tell them apart, and what a row says. The
-// mapping follows one rule: an address is blocked for what it did, not for what a message did.
+// The exports of other services as data: the columns that identify them, and the meaning of a row. One rule
+// guides the mapping: faults of an address block it, faults of a message do not.
 import { ValidationError } from '../errors.ts';
 import { columnKey, columnsInWords } from '../files/read-table.ts';
 import { idPattern } from '../runtime/ids.ts';
 import type { BlockReason } from './schema.ts';
 
 /**
- * What a row says: a block, of all mail unless it names a group, no block (`skip`), or nothing that could be
- * understood (`reject`).
+ * Meaning of a row: a block, of all mail unless it names a group; no block (`skip`); or unreadable
+ * (`reject`).
  */
 export type Verdict =
   | { reason: BlockReason; unsubscribeGroupId?: string }
   | { skip: string }
   | { reject: string };
 
-/** Gives the trimmed text under a column of one row, or '' where there is none. */
+/** Returns the trimmed text under a column of one row, or '' if the column is missing. */
 export type Field = (column: string) => string;
 
 export interface ImportFormat {
-  /** As `--format` takes it. */
+  /** The value of `--format`. */
   name: string;
   title: string;
-  /** The columns that it is recognized by, all of them. */
+  /** The columns that identify the format; all must be present. */
   columns: readonly string[];
   /** May come without a header: address, reason. */
   mayBeBare?: true;
@@ -58,7 +58,7 @@ const always =
   (reason: BlockReason): ImportFormat['judge'] =>
   () => ({ reason });
 
-/** Postmark counts much as a bounce that says nothing of the address. */
+/** Types of bounces that concern the address. Postmark also counts many others as bounces. */
 const postmarkBounceTypes = new Map<string, BlockReason>([
   ['hardbounce', 'bounce'],
   ['bademailaddress', 'bounce'],
@@ -74,7 +74,7 @@ function judgePostmarkBounce(field: Field): Verdict {
   return reason ? { reason } : { skip: `${type.slice(0, 60)} is no reason to block an address` };
 }
 
-/** A recipient's "manual" suppression is a click on Postmark's unsubscribe link. */
+/** Translates a suppression. A "manual" one by the recipient is a click on Postmark's unsubscribe link. */
 function judgePostmarkSuppression(field: Field): Verdict {
   const word = field('SuppressionReason');
   if (columnKey(word) !== 'manualsuppression') return byReason(word);
@@ -82,8 +82,8 @@ function judgePostmarkSuppression(field: Field): Verdict {
 }
 
 /**
- * SendGrid exports its bounces and its blocks with the same columns. It goes on sending to the
- * latter, which were temporary (4.x.x) or about policy (5.7.x), and so does this service.
+ * Translates a bounce. SendGrid exports its bounces and its blocks with the same columns. It goes on sending
+ * to the latter, which were temporary (4.x.x) or about policy (5.7.x), and so does this service.
  */
 function judgeSendgridBounce(field: Field): Verdict {
   const status = field('status');
@@ -101,7 +101,7 @@ function judgeMailgunUnsubscribe(field: Field): Verdict {
 
 const groupIds = idPattern('unsubscribeGroup');
 
-/** A group that was deleted is as good: its blocks outlive it. */
+/** Translates a row of our own export. Accepts deleted groups too: their blocks stay in force. */
 function judgeOwn(field: Field): Verdict {
   const verdict = byReason(field('reason'));
   const unsubscribeGroupId = field('unsubscribeGroupId');
@@ -119,7 +119,7 @@ const plain: ImportFormat = {
   judge: (field, fallback) => byReason(field('reason'), fallback),
 };
 
-/** The first that fits is taken: those with more columns stand before those with fewer. */
+/** The known formats. The first match wins: those with more columns stand before those with fewer. */
 export const importFormats: readonly ImportFormat[] = [
   {
     name: 'svc',
@@ -201,15 +201,16 @@ export const importFormats: readonly ImportFormat[] = [
     name: 'mailgun-complaints',
     title: 'Mailgun complaints',
     columns: ['address', 'created_at'],
-    // A list of somebody's own looks the same; its reason counts.
+    // A user's own list may have the same columns; its reason counts.
     judge: (field) => byReason(field('reason'), 'complaint'),
   },
   plain,
 ];
 
 /**
- * The format of a file by its header (null where it has none), or the one named, if the file fits it.
- * @throws ValidationError saying what the file has and what is missing.
+ * Returns the format of a file by its header (null for a file without one), or the named format if the file
+ * fits it.
+ * @throws ValidationError that names the columns of the file and the missing ones.
  */
 export function formatOf(header: readonly string[] | null, name: string | undefined): ImportFormat {
   const named = importFormats.find((format) => format.name === name);
@@ -231,7 +232,7 @@ export function formatOf(header: readonly string[] | null, name: string | undefi
   return named ?? importFormats.find(fits) ?? plain;
 }
 
-/** What stands in the row's column of addresses. */
+/** Returns the text in the row's column of addresses. */
 export function addressIn(field: Field): string {
   for (const column of addressColumns) {
     const text = field(column);
@@ -240,7 +241,9 @@ export function addressIn(field: Field): string {
   return '';
 }
 
-/** Since when the other service has it (ms since 1970), or `now` where that cannot be told. */
+/**
+ * Returns the time since which the other service has the entry (ms since 1970), or `now` if it is unknown.
+ */
 export function madeAtIn(field: Field, now: number): number {
   for (const column of madeAtColumns) {
     const at = readTime(field(column));
@@ -249,7 +252,10 @@ export function madeAtIn(field: Field, now: number): number {
   return now;
 }
 
-/** Seconds or milliseconds since 1970, or a date; one without a zone is UTC. NaN for anything else. */
+/**
+ * Reads seconds or milliseconds since 1970, or a date; one without a zone is UTC. Returns NaN for anything
+ * else.
+ */
 function readTime(text: string): number {
   if (/^\d{9,10}$/.test(text)) return Number(text) * 1_000;
   if (/^\d{12,13}$/.test(text)) return Number(text);

@@ -1,6 +1,6 @@
-// Blocks from another service's export: a dry run says what would change, the real run
-// does it, 500 addresses to a transaction, so that sends go on beside it. Running it again changes
-// nothing more. Reading is src/files, meaning import-formats.ts.
+// Import of blocks from another service's export. A dry run reports the changes. The real run makes them, 500
+// addresses to a transaction, so that sends go on beside it. A second run changes nothing more. src/files
+// reads the file, import-formats.ts its meaning.
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -36,11 +36,11 @@ const rowsShown = 100;
 const longestAddressShown = 100;
 
 export interface ImportOptions {
-  /** A name of import-formats.ts; left out, the header decides. */
+  /** A name of import-formats.ts. If left out, the header decides. */
   format?: string | undefined;
-  /** For rows of plain lists that give none. */
+  /** Reason for rows of plain lists that give none. */
   reason: BlockReason;
-  /** Tell what would change, change nothing. */
+  /** Reports the changes without making them. */
   dryRun: boolean;
   /** Called after each transaction, with the report so far. */
   onBatch?: (report: ImportReport) => void;
@@ -50,11 +50,11 @@ export interface ImportOptions {
 export interface ReportedRow {
   line: number;
   address: string;
-  /** The block's reason, or why there is none. */
+  /** The reason of the block, or the reason why the row makes none. */
   reason: string;
 }
 
-/** How many rows went one way, and the first of them. */
+/** Number of rows with one result, and the first of them. */
 export interface RowGroup {
   count: number;
   first: ReportedRow[];
@@ -65,14 +65,14 @@ export interface ImportReport {
   title: string;
   dryRun: boolean;
   rows: number;
-  /** In a dry run what would be added. */
+  /** In a dry run, the blocks that would be added. */
   added: RowGroup & { reasons: Record<BlockReason, number> };
   /** Blocked already, or further up in the file. */
   existing: RowGroup;
-  /** Say that the address is not blocked. */
+  /** Rows that say that the address is not blocked. */
   skipped: RowGroup;
   rejected: RowGroup;
-  /** The file is one page of a list, by its own words; left out of what is whole or does not say. */
+  /** Set if the file says that it is one page of a list. */
   isPartial?: true;
 }
 
@@ -108,7 +108,7 @@ function countCandidate(group: RowGroup, { line, row }: Candidate): void {
   count(group, line, row.address, row.reason);
 }
 
-/** The block that a row asks for; null, and counted, where it asks for none. */
+/** Returns the block that a row asks for. For any other row returns null and counts it. */
 function candidateOf(
   app: App,
   caller: Caller,
@@ -121,7 +121,7 @@ function candidateOf(
     return null;
   }
   const text = addressIn(field);
-  // U+FFFD stands where the bytes were no UTF-8.
+  // U+FFFD stands for bytes that are not UTF-8.
   const address = text.includes('\uFFFD') ? null : parseAddress(text);
   const verdict = verdictOf(field);
   if ('skip' in verdict) count(report.skipped, line, text, verdict.skip);
@@ -139,17 +139,22 @@ function candidateOf(
   return null;
 }
 
-/** What a row blocks: an address, for all mail or for a group. */
+/** Returns the key of a block: its address, and its group if it has one. */
 function keyOf({ folded_address, unsubscribe_group_id }: BlockedRow): string {
   return unsubscribe_group_id === null
     ? folded_address
     : `${folded_address} ${unsubscribe_group_id}`;
 }
 
-/** Which of these, no two with one key, are new: adds them, or only finds out. */
+/**
+ * Returns the keys of new candidates, and adds them unless it is a dry run. No two candidates share a key.
+ */
 type Take = (candidates: readonly Candidate[]) => Promise<ReadonlySet<string>>;
 
-/** The whole import is one entry of the audit, which grows with each transaction. */
+/**
+ * Returns a `Take` that adds blocks. The whole import is one entry of the audit, which grows with each
+ * transaction.
+ */
 function adding(app: App, caller: Caller, format: string): Take {
   const byAddress = (a: BlockRow, b: BlockRow) => (a.folded_address < b.folded_address ? -1 : 1);
   let entryId: string | null = null;
@@ -160,7 +165,7 @@ function adding(app: App, caller: Caller, format: string): Take {
       const addresses = rows.map((row) => row.folded_address);
       const known = await findActiveBlocks(trx, caller.organizationId, addresses);
       const blocked = new Set(known.map((row) => row.folded_address));
-      // Whatever it is blocked for.
+      // An existing block of all mail counts for any reason.
       const isNew = (row: BlockRow) =>
         row.unsubscribe_group_id !== null || !blocked.has(keyOf(row));
       const inserted = await insertNew(trx, rows.filter(isNew));
@@ -197,12 +202,12 @@ function comparing(app: App, caller: Caller): Take {
       ...(await findGroupBlocksAmong(db, ofGroups)).map(keyOf),
     ];
     const blocked = new Set(known);
-    // Every one is remembered, so that its next mention is not counted again.
+    // Remembers all of them, so that another mention is not counted again.
     return new Set(rows.map(keyOf).filter((key) => seen.add(key) && !blocked.has(key)));
   };
 }
 
-/** Takes a batch and counts it; what it repeats exists from its first mention on. */
+/** Takes a batch and counts it. A repeated address counts as existing from its second mention on. */
 async function writeBatch(batch: readonly Candidate[], take: Take, report: ImportReport) {
   const first = new Map<string, Candidate>();
   for (const one of batch) {
@@ -219,9 +224,9 @@ async function writeBatch(batch: readonly Candidate[], take: Take, report: Impor
 }
 
 /**
- * Reads `source` (CSV or JSON Lines) and blocks what it lists, or with `dryRun` tells what it would.
- * A row that cannot be understood is reported with its line and stops nothing.
- * @throws ValidationError for a file that cannot be read on; what was added before stays.
+ * Reads `source` (CSV or JSON Lines) and blocks the addresses in it, or with `dryRun` only reports them. A
+ * row that cannot be understood is reported with its line and stops nothing.
+ * @throws ValidationError for a file that cannot be read to its end; blocks added before stay.
  */
 export async function importBlocks(
   app: App,
@@ -258,7 +263,7 @@ function tooManyRows(): ValidationError {
   );
 }
 
-/** What went wrong, and what had been done by then. */
+/** Adds the number of blocks made so far to an error. */
 function withProgress(error: unknown, { dryRun, added }: ImportReport): unknown {
   if (dryRun || added.count === 0 || !(error instanceof ValidationError)) return error;
   return new ValidationError(

@@ -1,4 +1,5 @@
-// All SQL on `blocks`. Rows only, no decisions. What makes or lifts blocks notes it for the counts.
+// All SQL on `blocks`. Reads and writes rows, decides nothing. Statements that make or lift blocks also count
+// them.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import {
   type Db,
@@ -51,7 +52,7 @@ const activeOf = statement(
       .where(isOneOf(db, 'folded_address', parameter('addresses'))),
 );
 
-/** Hot: asked for every send. The blocks of all mail on these addresses: of each reason one. */
+/** Finds the blocks of all mail on these addresses, one for each reason. Hot: every send asks. */
 export function findActiveBlocks(
   db: Db,
   organizationId: string,
@@ -67,7 +68,7 @@ const activeIdsAmong = statement(
       engineOf(db) === 'postgres'
         ? sql<{ value: string }>`json_array_elements(${pairs}::json)`
         : sql<{ value: string }>`json_each(${pairs})`;
-    // Not a join: one look into the index for each pair, whatever the planner thinks of the table.
+    // Not a join: one index look-up for each pair, in any query plan.
     return db
       .selectFrom(listed.as('pair'))
       .select(({ selectFrom }) =>
@@ -82,7 +83,10 @@ const activeIdsAmong = statement(
   },
 );
 
-/** Hot: asked for every claim. For pairs of organization and folded address one such block, if any. */
+/**
+ * Finds one block of all mail for each pair of organization and folded address, if any. Hot: every claim
+ * asks.
+ */
 export async function findActiveBlocksAmong(
   db: Db,
   pairs: readonly (readonly [organizationId: string, foldedAddress: string])[],
@@ -119,7 +123,7 @@ const groupIdsAmong = statement(
   },
 );
 
-/** Asked for mail of groups. The blocks of these groups on these addresses. */
+/** Finds the blocks of these groups on these addresses. Only mail of groups asks. */
 export async function findGroupBlocksAmong(
   db: Db,
   asked: readonly (readonly [organizationId: string, foldedAddress: string, groupId: string])[],
@@ -143,8 +147,8 @@ const toWeight = cases(reasonsByWeight.map((reason, weight) => [reason, weight])
 const toReason = cases(reasonsByWeight.map((reason, weight) => [weight, reason]));
 
 /**
- * Of a query on others: why an address gets no mail at all, the weightiest of its reasons; null where it gets
- * mail. Both are expressions.
+ * For queries on other tables: the weightiest reason why an address gets no mail at all, or null. Both
+ * arguments are expressions.
  */
 export function activeReasonOf(
   organizationId: unknown,
@@ -155,18 +159,18 @@ export function activeReasonOf(
     and folded_address = ${foldedAddress} and unsubscribe_group_id is null)`;
 }
 
-/** Of a query on others: id and address of the blocks of all mail for this reason. */
+/** For queries on other tables: id and address of the blocks of all mail for this reason. */
 export function activeBlocksFor(organizationId: string, reason: BlockReason): RawBuilder<unknown> {
   return sql`select id, folded_address from blocks where organization_id = ${organizationId}
     and reason = ${reason} and unsubscribe_group_id is null`;
 }
 
-/** By an id; a page of them, and what makes or lifts one, is by hand. */
+/** Operations by id. Pages, and changes that count, are written by hand below. */
 export const blocks = rowsOf<BlockRow>('blocks', 'block');
 
 /**
- * The ids that match, as the ranges of indexes that hold them: for an address those of blocks of all
- * mail and of groups, else those of each reason.
+ * Returns the matching ids as ranges of indexes: for an address, its blocks of all mail and of groups; else
+ * those of each reason.
  */
 function rangesOf(
   organizationId: string,
@@ -177,7 +181,7 @@ function rangesOf(
     const reasons = reason === undefined ? blockReasons : [reason];
     return reasons.map((one) => sql`${ofOwner} and reason = ${one}`);
   }
-  // Written so that no index by reason seems better: of one address there are few.
+  // Written so that no index by reason seems better: one address has few blocks.
   const ofReason = reason === undefined ? sql`` : sql`and reason || '' = ${reason}`;
   const ofAddress = sql`${ofOwner} and folded_address = ${foldedAddress} ${ofReason}`;
   return [
@@ -186,7 +190,7 @@ function rangesOf(
   ];
 }
 
-/** The first rows of the ranges, merged in this order. */
+/** Returns the first rows of the ranges, merged in this order. */
 async function selectInOrder(
   db: Db,
   ranges: readonly RawBuilder<unknown>[],
@@ -200,7 +204,7 @@ async function selectInOrder(
   return (await sql<BlockRow>`select * from blocks where ${found} ${order}`.execute(db)).rows;
 }
 
-/** The latest first. What comes before the page is passed over in the index. */
+/** Returns a page, newest first. Rows before the page are skipped in the index. */
 export function selectBlocks(
   db: Db,
   organizationId: string,
@@ -210,7 +214,7 @@ export function selectBlocks(
   return selectInOrder(db, rangesOf(organizationId, filter), sql`order by id desc`, range);
 }
 
-/** The next after `afterId`, the oldest first: for walking over all of them. */
+/** Returns the next rows after `afterId`, oldest first, for a walk over all of them. */
 export function selectBlocksAfter(
   db: Db,
   organizationId: string,
@@ -222,7 +226,7 @@ export function selectBlocksAfter(
   return selectInOrder(db, ranges, sql`order by id`, { limit, offset: 0 });
 }
 
-/** How many blocks there are of an address: one for each reason, and one for each group. */
+/** Counts the blocks of an address: one for each reason, and one for each group. */
 export async function countBlocksOf(
   db: Db,
   organizationId: string,
@@ -234,12 +238,12 @@ export async function countBlocksOf(
   return rows[0]?.count ?? 0;
 }
 
-/** What is blocked. */
+/** Target of a block. */
 export type BlockedRow = Pick<BlockRow, 'folded_address' | 'unsubscribe_group_id'>;
 
 /**
- * Inserts what is not there yet, of all mail by reason; returns what was inserted. Two that run at
- * once wait for each other on PostgreSQL: callers pass rows sorted by folded address.
+ * Inserts the missing blocks and returns them. A block of all mail exists once for each reason. Two
+ * transactions at once wait for each other on PostgreSQL, so callers pass rows sorted by folded address.
  */
 export async function insertBlocks(
   db: Db,
@@ -255,7 +259,7 @@ export async function insertBlocks(
   return inserted;
 }
 
-/** False when there is none. */
+/** Deletes a block. Returns false if it is missing. */
 export async function deleteBlockRow(db: Db, organizationId: string, id: string): Promise<boolean> {
   const deleted = await tables<BlockTables>(db)
     .deleteFrom('blocks')

@@ -1,4 +1,4 @@
-// Shapes of blocks, in and out.
+// Input and output shapes of blocks.
 import { z } from 'zod';
 import { emailAddress } from '../api/address-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
@@ -8,7 +8,7 @@ export const blockReasons = ['bounce', 'complaint', 'unsubscribe', 'manual'] as 
 
 export type BlockReason = (typeof blockReasons)[number];
 
-/** Of several, the first of these is what is told. */
+/** Reasons by weight: of several blocks, the first of these is shown. */
 export const reasonsByWeight = ['complaint', 'bounce', 'unsubscribe', 'manual'] as const;
 
 const exportFormats = ['csv', 'ndjson'] as const;
@@ -30,7 +30,7 @@ export const createBlockInput = z
   })
   .meta({ examples: [{ address: 'someone@example.com', reason: 'unsubscribe' }] });
 
-/** What `svc blocks import` may be told; the formats are data of import-formats.ts. */
+/** Options of `svc blocks import`; the formats are data of import-formats.ts. */
 export const importBlocksInput = z.strictObject({
   format: z.string().max(40).optional(),
   reason: reason.default('manual'),

@@ -1,6 +1,6 @@
-// What blocks do to sends: asked inside the accept transaction for every send, one
-// prepared statement for a batch. Measured on SQLite with 200,000 blocks: 80 µs for 64 addresses, 5 µs
-// for one. Bounces and complaints block addresses here; the resource is blocks.ts.
+// Suppression of sends by blocks, inside the accept transaction for every send: one prepared statement for a
+// batch. Measured on SQLite with 200,000 blocks: 80 µs for 64 addresses, 5 µs for one. Bounces and complaints
+// block addresses here; the resource is blocks.ts.
 
 import type { App } from '../app.ts';
 import { foldAddress } from '../net/address.ts';
@@ -15,18 +15,18 @@ import {
 } from './queries.ts';
 import type { BlockReason } from './schema.ts';
 
-/** A block of all mail, as far as a send needs to know it. */
+/** The columns of a block of all mail that a send needs. */
 export interface ActiveBlock {
   id: string;
   reason: BlockReason;
-  /** Since when, ms since 1970. */
+  /** Time since which it is blocked, ms since 1970. */
   createdAt: number;
 }
 
 /** Blocks by folded address. */
 export type ActiveBlocks = ReadonlyMap<string, ActiveBlock>;
 
-/** Which of these addresses (each by `foldAddress`) the organization must not send to. */
+/** Returns the addresses (each by `foldAddress`) that the organization must not send to. */
 export async function findBlocked(
   db: Db,
   organizationId: string,
@@ -36,27 +36,27 @@ export async function findBlocked(
   const found = new Map<string, ActiveBlock>();
   for (const { id, folded_address, reason, created_at: createdAt } of rows) {
     const known = found.get(folded_address);
-    // Of several the first that was made is named.
+    // Of several blocks, names the oldest.
     if (!known || id < known.id) found.set(folded_address, { id, reason, createdAt });
   }
   return found;
 }
 
-/** Whose mail to which addresses; of a group, or of none. */
+/** Organization, addresses and group of a send. */
 interface AskedSend {
   organizationId: string;
   addresses: readonly string[];
   unsubscribeGroupId?: string | null;
 }
 
-/** Under which the blocks of such mail are found. */
+/** Returns the key under which the blocks of such mail are found. */
 export function sendKey(organizationId: string, groupId: string | null): string {
   return groupId === null ? organizationId : `${organizationId} ${groupId}`;
 }
 
 /**
- * The same for a batch of sends, by `sendKey`: one question for each organization in it, and one for all
- * groups. For mail of a group the blocks of all mail and of that group, for other mail the former.
+ * Finds the blocks of a batch of sends, by `sendKey`: one query for each organization, and one for all
+ * groups. Mail of a group is stopped by blocks of all mail and of that group, other mail by the former alone.
  */
 export async function findBlockedOf(
   db: Db,
@@ -93,7 +93,10 @@ function askedOfGroup({
 
 type GroupQuestion = readonly [organizationId: string, foldedAddress: string, groupId: string];
 
-/** By organization and group, then by folded address. Asks nothing where nothing is of a group. */
+/**
+ * Finds group blocks by organization and group, then by folded address. Queries nothing without mail of a
+ * group.
+ */
 async function findGroupBlocked(
   db: Db,
   asked: readonly GroupQuestion[],
@@ -117,14 +120,14 @@ function blockKey(organizationId: string, foldedAddress: string): string {
   return `${organizationId} ${foldedAddress}`;
 }
 
-/** A delivery as its suppression is asked for. */
+/** The columns of a delivery that suppression needs. */
 interface Addressed {
   organization_id: string;
   email: string;
   unsubscribe_group_id: string | null;
 }
 
-/** The same for a batch of the queue, over all organizations in it. */
+/** Finds the blocks of a batch of the queue, over all organizations in it. */
 export async function findBlockedAmong<Row extends Addressed>(
   db: Db,
   rows: readonly Row[],
@@ -159,7 +162,7 @@ export async function findBlockedAmong<Row extends Addressed>(
 
 /**
  * Blocks an address that bounced or complained; `address` in the normal form of src/net/address.ts.
- * Idempotent: the first block of a reason stays as it is. Returns whether it is new.
+ * Idempotent: the first block of a reason stays unchanged. Returns whether it is new.
  */
 export async function blockAddress(
   app: App,
@@ -170,7 +173,7 @@ export async function blockAddress(
   return inserted.length > 0;
 }
 
-/** An address that is to be blocked, and why. */
+/** An address to block, with the reason. */
 export interface NewBlock {
   organizationId: string;
   address: string;
@@ -178,7 +181,7 @@ export interface NewBlock {
   messageId: string | null;
 }
 
-/** Blocks several, in the order in which all transactions do. */
+/** Blocks several addresses, in the order in which all transactions do. */
 export async function blockAddresses(
   app: App,
   trx: Db,
@@ -190,7 +193,7 @@ export async function blockAddresses(
   for (const block of blocks.toSorted(byKey)) await blockAddress(app, trx, block);
 }
 
-/** The columns of a delivery that ended at `now` because of a block, before any attempt. */
+/** Returns the columns of a delivery that a block ended at `now`, before any attempt. */
 export function suppressedBy(block: ActiveBlock, email: string, now: number) {
   const since = isoTime(block.createdAt);
   return {

@@ -1,5 +1,5 @@
-// What messages do to their conversations: counted, dated, moved (states.ts) and told in the transaction that
-// stores them, which has held the conversations before (`holdConversations`).
+// Effects of messages on their conversations: counters, times, state (states.ts) and events. All in the
+// transaction that stores the messages, which has locked the conversations before (`holdConversations`).
 import type { App } from '../app.ts';
 import { findContactRows, findIdentitiesNamed } from '../contacts/queries.ts';
 import { recordEvents, told } from '../events/record.ts';
@@ -17,26 +17,28 @@ import {
 } from './queries.ts';
 import { stateAfterMessage } from './states.ts';
 
-/** More contacts than this a conversation does not show, so it keeps no more. */
+/** Limit of contacts kept, as a conversation shows no more. */
 const mostContacts = 20;
 
 /** A message that was stored. */
 export interface Arrival {
   conversationId: string;
   organizationId: string;
-  /** Of the message. */
+  /** Id of the message. */
   id: string;
   direction: 'outbound' | 'inbound';
   /** Ms since 1970. */
   at: number;
-  /** A person wrote it, as far as can be known. */
+  /** Set if a person wrote it, as far as can be known. */
   isHuman: boolean;
-  /** Who got it or, of an inbound one, wrote it: contacts, and addresses that may be theirs. */
+  /**
+   * Recipients or, for an inbound message, the sender: contacts, and addresses that may be those of contacts.
+   */
   contactIds: readonly string[];
   addresses: readonly string[];
 }
 
-/** What of a message's row an arrival has. */
+/** Columns of a message that an arrival has. */
 interface StoredMessage {
   id: string;
   organization_id: string;
@@ -45,7 +47,7 @@ interface StoredMessage {
   created_at: number;
 }
 
-/** A message as its conversation learns of it; none where it belongs to no conversation. */
+/** Returns the arrival of a message; none if it belongs to no conversation. */
 export function arrivalsOf(
   message: StoredMessage,
   more: Pick<Arrival, 'isHuman' | 'contactIds' | 'addresses'>,
@@ -57,8 +59,8 @@ export function arrivalsOf(
 }
 
 /**
- * Counts messages in their conversations, which are held, in the order given. A conversation is told of once,
- * where its state moved or something came in: what goes out besides is told as a message alone.
+ * Counts messages in their locked conversations, in the order given. Emits one event for each conversation
+ * that moved or received mail. Other outgoing mail has only its message events.
  */
 export async function countArrivals(
   app: App,
@@ -104,7 +106,7 @@ function afterArrival(row: CountedRow, arrival: Arrival): CountedRow {
   };
 }
 
-/** Those who got or wrote the messages and are contacts, or have one's address, belong to it from now on. */
+/** Links the contacts that got or wrote the messages, by id or by address, to the conversation. */
 async function linkContacts(
   trx: Db,
   organizationId: string,
@@ -120,7 +122,7 @@ async function linkContacts(
   });
   if (wanted.length === 0) return;
   const ids = [...new Set(wanted.map(({ contactId }) => contactId))].sort();
-  // They stay until the transaction ends.
+  // Locked until the transaction ends.
   const there = new Set((await findContactRows(trx, organizationId, ids)).map(({ id }) => id));
   const links = await findContactLinks(trx, [
     ...new Set(wanted.map(({ conversationId }) => conversationId)),

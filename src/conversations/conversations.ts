@@ -1,5 +1,5 @@
-// Conversations, the resource (specification 2.7, 4.5): one function per verb but for deletion, which reaches
-// into messages (src/messages/forget-conversation.ts). What messages do to them is arrivals.ts.
+// Conversations, the resource (specification 2.7, 4.5): one function per verb except deletion, which reaches
+// into messages (src/messages/forget-conversation.ts). Effects of messages are in arrivals.ts.
 import { readFilteredPage } from '../api/filtered-page.ts';
 import { type Page, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';
@@ -26,7 +26,7 @@ import {
 } from './schema.ts';
 import { type MoveName, stateAfterMove } from './states.ts';
 
-/** What an input says of the columns; undefined where it says nothing. */
+/** Returns the columns that an input sets; undefined for all others. */
 function columnsOf(input: UpdateConversation) {
   const { categories, metadata, context, isInternal, isPrivate } = input;
   const json = (value: unknown) => (value === undefined ? undefined : toJson(value));
@@ -85,8 +85,9 @@ function newRow(app: App, caller: Caller, input: CreateConversation): queries.Co
 }
 
 /**
- * @throws ConflictError naming the conversation that has the external id; ResourceNotFoundError for a
- * parent that there is not; ValidationError for one that is its own.
+ * Checks the external id and the parent.
+ * @throws ConflictError that names the conversation with this external id; ResourceNotFoundError for a
+ * missing parent; ValidationError for a conversation that is its own parent.
  */
 async function assertFits(
   db: Db,
@@ -130,7 +131,7 @@ export function createConversation(
   return orAgain(make);
 }
 
-/** A page of the organization's conversations, newest first. */
+/** Lists a page of the organization's conversations, newest first. */
 export async function listConversations(
   app: App,
   { organizationId }: Caller,
@@ -139,7 +140,7 @@ export async function listConversations(
   const { db } = app.store;
   const { page, limit, ...filter } = query;
   const range = { limit, offset: (page - 1) * limit };
-  // Those of a status have a counter.
+  // A status has a counter; matches of a tag or a contact are counted one by one.
   const isFiltered = filter.tag !== undefined || filter.contactId !== undefined;
   const reading = {
     ...{ organizationId, field: 'tag' },
@@ -152,7 +153,7 @@ export async function listConversations(
   return toPage(await presentConversations(db, organizationId, rows), total, query);
 }
 
-/** @throws ResourceNotFoundError. */
+/** Returns a conversation. @throws ResourceNotFoundError. */
 export async function getConversation(
   app: App,
   { organizationId }: Caller,
@@ -162,7 +163,7 @@ export async function getConversation(
   return presentConversation(db, await queries.conversations.get(db, organizationId, id));
 }
 
-/** Moves the index of tags from what the row had to what it has. */
+/** Updates the index of tags from the old tags of the row to the new ones. */
 async function moveTags(
   trx: Db,
   row: queries.ConversationRow,
@@ -173,7 +174,7 @@ async function moveTags(
   await queries.addTags(trx, row, found);
 }
 
-/** What a change is made of; `columns` and `tags` may depend on what the conversation was. */
+/** Parts of a change; `columns` and `tags` may depend on the conversation before it. */
 interface ConversationChange {
   action?: AuditAction;
   input?: UpdateConversation;
@@ -192,7 +193,7 @@ function change(
     app.store.write(async (trx) => {
       const now = app.clock.now();
       await assertFits(trx, organizationId, id, input);
-      // Locks the row: what follows is decided by what it holds.
+      // Locks the row, on which the rest depends.
       const row = await queries.conversations.update(trx, organizationId, id, { updated_at: now });
       const before = await presentConversation(trx, row);
       const newTags = tags && [...new Set(tags(before.tags))];
@@ -213,7 +214,7 @@ function change(
   return orAgain(run);
 }
 
-/** Changes what is given. @throws ResourceNotFoundError; else as `createConversation`. */
+/** Changes the given fields. @throws ResourceNotFoundError; else as `createConversation`. */
 export function updateConversation(
   app: App,
   caller: Caller,
@@ -226,8 +227,8 @@ export function updateConversation(
 }
 
 /**
- * Adds tags, keeping those that there are.
- * @throws ResourceNotFoundError; ValidationError where there would be more than it may have.
+ * Adds tags and keeps the present ones.
+ * @throws ResourceNotFoundError; ValidationError above the limit of tags.
  */
 export function addTags(
   app: App,
@@ -238,7 +239,7 @@ export function addTags(
   return change(app, caller, id, { tags: withTags(tags, mostTags, 'a conversation') });
 }
 
-/** Takes tags off; one that the conversation lacks is ignored. @throws ResourceNotFoundError. */
+/** Removes tags; one that the conversation lacks is ignored. @throws ResourceNotFoundError. */
 export function removeTags(
   app: App,
   caller: Caller,
@@ -254,7 +255,10 @@ const actions = {
   reopen: 'conversation.reopened',
 } as const satisfies Record<MoveName, AuditAction>;
 
-/** Moves it by hand. @throws ResourceNotFoundError; ConflictError where it is in no such state. */
+/**
+ * Moves a conversation by hand. @throws ResourceNotFoundError; ConflictError if its state does not allow the
+ * move.
+ */
 export function moveConversation(
   app: App,
   caller: Caller,

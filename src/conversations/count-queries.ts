@@ -1,5 +1,5 @@
-// All SQL on `conversation_counts`: how many conversations an organization has, by status, counted as they
-// move, in the transaction in which they do.
+// All SQL on `conversation_counts`: conversations of an organization by status, counted in the transactions
+// that move them.
 import type { Kysely } from 'kysely';
 import { type Db, type ParameterOf, statement, tables } from '../store/db.ts';
 import { CountChanges, lastly } from '../store/last-writes.ts';
@@ -34,7 +34,7 @@ async function addCounts(trx: Db, sorted: readonly ConversationCountRow[]): Prom
   for (const row of sorted) await addOne(trx, row);
 }
 
-/** A conversation got this status (`by` 1) or lost it (-1). */
+/** Records that a conversation got this status (`by` 1) or lost it (-1). */
 export function noteConversation(
   trx: Db,
   { organization_id, status }: Omit<ConversationCountRow, 'count'>,
@@ -44,7 +44,7 @@ export function noteConversation(
   changes.add(`${organization_id} ${status}`, { organization_id, status, count: by });
 }
 
-/** How many conversations there are, with the status or at all. */
+/** Counts the conversations with the status, or all of them. */
 export async function countOfStatus(
   db: Db,
   organizationId: string,

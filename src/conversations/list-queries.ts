@@ -1,5 +1,5 @@
-// SQL for lists of conversations: which of them a page has, the newest first, and how many match. Each list
-// is read in the order of one index; what else is asked of a row is looked up by its id.
+// SQL for lists of conversations: the rows of a page, newest first, and the number of matches. Each list is
+// read in the order of one index; other conditions on a row are looked up by its id.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from '../store/db.ts';
 import { inTime } from '../store/in-time.ts';
@@ -14,14 +14,14 @@ export interface ConversationFilter {
   contactId?: string | undefined;
 }
 
-/** Rows in the order of an index, and which column has the id of the conversation. */
+/** Rows in the order of an index, and the column with the id of the conversation. */
 interface Source {
   from: 'conversations' | 'conversation_tags' | 'conversation_contacts';
   id: 'id' | 'conversation_id';
   where: RawBuilder<SqlBool>;
 }
 
-/** What a row says of itself where it is found by another table: a planner cannot turn that around. */
+/** Condition on a conversation found through another table, as a subquery that no planner can turn around. */
 function told(column: string, is: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`(select ${sql.ref(`c.${column}`)} from conversations c
     where c.id = conversation_id) = ${is}`;
@@ -74,7 +74,7 @@ function sourceOf(
   return { from: 'conversation_tags', id: 'conversation_id', where: sql<SqlBool>`${where}` };
 }
 
-/** One page, newest first. */
+/** Returns one page, newest first. */
 export async function selectConversations(
   db: Db,
   organizationId: string,
@@ -83,7 +83,7 @@ export async function selectConversations(
 ): Promise<ConversationRow[]> {
   const { from, id, where } = sourceOf(db, organizationId, filter);
   const column = sql.ref(id);
-  // By its time too, so that no engine reads the conversations of all organizations by their ids.
+  // Ordered by time too, so that no engine reads the conversations of all organizations by their ids.
   const time = from === 'conversations' ? sql`created_at desc, ` : sql``;
   const found = await sql<Record<string, string>>`select ${column} from ${sql.table(from)}
     where ${where} order by ${time}${column} desc limit ${limit} offset ${offset}`.execute(db);
@@ -92,7 +92,7 @@ export async function selectConversations(
   return ids.flatMap((one) => rows.get(one) ?? []);
 }
 
-/** How many match: those of a status by their counts, those of a tag or a contact one by one. */
+/** Counts matches: those of a status by their counters, those of a tag or a contact one by one. */
 export async function countConversations(
   db: Db,
   organizationId: string,

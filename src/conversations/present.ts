@@ -1,4 +1,4 @@
-// Rows of conversations to the objects of the API.
+// Presentation of conversation rows in the API.
 import { findContactRows, findIdentities } from '../contacts/queries.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { type Db, fromJson } from '../store/db.ts';
@@ -7,7 +7,7 @@ import type { ContextInput, Conversation } from './schema.ts';
 
 type Party = Conversation['contacts'][number];
 
-/** Whom conversations of one organization are with, by their ids. */
+/** Returns the contacts of conversations of one organization, by conversation. */
 async function contactsOf(
   db: Db,
   organizationId: string,
@@ -61,7 +61,7 @@ function presentContext(context: ContextInput | null): Conversation['context'] {
   };
 }
 
-/** Conversations of one organization as the API shows them, in the order of the rows. */
+/** Presents conversations of one organization, in the order of the rows. */
 export async function presentConversations(
   db: Db,
   organizationId: string,
@@ -107,7 +107,7 @@ export async function presentConversations(
   }));
 }
 
-/** As `presentConversations`, of one. */
+/** Presents one conversation. */
 export async function presentConversation(db: Db, row: ConversationRow): Promise<Conversation> {
   const [conversation] = await presentConversations(db, row.organization_id, [row]);
   return conversation as Conversation;

@@ -1,5 +1,5 @@
-// All SQL on conversations, their tags and contacts. Rows only, no decisions. Which of them a page has is
-// list-queries.ts, how many there are count-queries.ts.
+// All SQL on conversations, their tags and contacts. Reads and writes rows, decides nothing. Pages are in
+// list-queries.ts, counters in count-queries.ts.
 import type { Kysely } from 'kysely';
 import {
   bulkInsert,
@@ -28,7 +28,7 @@ export interface ConversationRow {
   priority: number;
   urgency: Conversation['urgency'];
   complexity: Conversation['complexity'];
-  /** JSON, each null where there is nothing. */
+  /** JSON, each null if empty. */
   tags: string | null;
   categories: string | null;
   metadata: string | null;
@@ -36,7 +36,7 @@ export interface ConversationRow {
   is_internal: number;
   is_private: number;
   is_test: number;
-  /** Of messages that are kept. */
+  /** Number of stored messages. */
   message_count: number;
   started_at: number | null;
   last_activity_at: number | null;
@@ -60,7 +60,7 @@ interface ConversationTables {
   conversation_contacts: ContactLink;
 }
 
-/** By an id; what moves the status goes by the functions below, which count. */
+/** Operations by id. Changes of the status must use the functions below, which count. */
 export const conversations = rowsOf<ConversationRow>('conversations', 'conversation');
 
 type IdList = { ids: unknown };
@@ -75,8 +75,8 @@ const selectOwners = statement((db: Kysely<ConversationTables>, parameter: Param
 );
 
 /**
- * Hot: asked for sends that name conversations. They are held until the transaction ends, once a
- * transaction, in the order of their ids.
+ * Locks conversations until the transaction ends. Hot: sends that name conversations ask. Call it once a
+ * transaction; locks in the order of ids.
  */
 export function holdConversations(
   db: Db,
@@ -92,12 +92,12 @@ const selectByIds = statement((db: Kysely<ConversationTables>, parameter: Parame
     .where(isOneOf(db, 'id', parameter('ids'))),
 );
 
-/** Hot. Those that there are, in no order. */
+/** Returns the existing conversations, in no order. Hot. */
 export function findConversations(db: Db, ids: readonly string[]): Promise<ConversationRow[]> {
   return selectByIds(db, { ids: idList(db, ids) });
 }
 
-/** What messages change, and what decides it. */
+/** Columns that messages change, and those on which the change depends. */
 const countedColumns = [
   ...(['id', 'organization_id', 'status', 'status_reason', 'message_count', 'started_at'] as const),
   ...(['last_activity_at', 'last_human_activity_at', 'updated_at'] as const),
@@ -112,7 +112,7 @@ const selectCounted = statement((db: Kysely<ConversationTables>, parameter: Para
     .where(isOneOf(db, 'id', parameter('ids'))),
 );
 
-/** Hot: asked for messages of conversations, which are held. */
+/** Returns the columns that messages change, of locked conversations. Hot. */
 export function findCounted(db: Db, ids: readonly string[]): Promise<CountedRow[]> {
   return selectCounted(db, { ids: idList(db, ids) });
 }
@@ -144,10 +144,13 @@ const moveRow = change((db: Kysely<ConversationTables>, parameter: ParameterOf<C
     .where('id', '=', parameter('id')),
 );
 
-/** Hot: what messages change of a conversation that is held. What they move is open from then on. */
+/**
+ * Writes the changes of messages to a locked conversation. If its status moves, the conversation is open from
+ * then on. Hot.
+ */
 export async function countMessages(db: Db, before: CountedRow, after: CountedRow): Promise<void> {
   await countRow(db, after);
-  // Apart, as an index has the status: most messages do not move it.
+  // Apart, because an index contains the status: most messages do not move it.
   if (after.status === before.status) return;
   await moveRow(db, after);
   noteConversation(db, before, -1);
@@ -162,12 +165,14 @@ const loseMessages = change(
       .where('id', '=', parameter('id')),
 );
 
-/** So many of its messages are gone, or are its messages no more. */
+/** Subtracts messages that were deleted or moved elsewhere. */
 export async function countLost(db: Db, id: string, count: number): Promise<void> {
   await loseMessages(db, { id, count });
 }
 
-/** Throws what `isDuplicate` knows where the external id is another conversation's. */
+/**
+ * Inserts a conversation. Throws an error that `isDuplicate` recognizes if another one has the external id.
+ */
 export async function insertConversation(
   db: Db,
   row: ConversationRow,
@@ -178,7 +183,7 @@ export async function insertConversation(
   await addTags(db, row, tags);
 }
 
-/** The row as changed; `before` is held. Throws as `insertConversation`. */
+/** Changes the row, locked as `before`, and returns it. Throws as `insertConversation`. */
 export async function updateConversation(
   db: Db,
   before: ConversationRow,
@@ -190,7 +195,7 @@ export async function updateConversation(
   return after;
 }
 
-/** Takes it away with its tags and contacts. @throws ResourceNotFoundError. */
+/** Deletes a conversation with its tags and contacts. @throws ResourceNotFoundError. */
 export async function deleteConversationRow(
   db: Db,
   row: ConversationRow,
@@ -207,7 +212,7 @@ const insertTagRows = bulkInsert<ConversationTables>('conversation_tags', [
   ...['organization_id', 'tag', 'conversation_id'],
 ]);
 
-/** Tags that the conversation lacks. */
+/** Adds tags that the conversation lacks. */
 export async function addTags(
   db: Db,
   { id, organization_id }: Owned,
@@ -217,7 +222,7 @@ export async function addTags(
   await insertTagRows(db, rows);
 }
 
-/** Tags that the conversation has. */
+/** Removes tags that the conversation has. */
 export async function removeTags(
   db: Db,
   { id, organization_id }: Owned,
@@ -241,7 +246,7 @@ const selectLinks = statement((db: Kysely<ConversationTables>, parameter: Parame
     .orderBy('contact_id'),
 );
 
-/** Whom these conversations are with. */
+/** Returns the contacts of these conversations. */
 export function findContactLinks(db: Db, ids: readonly string[]): Promise<ContactLink[]> {
   return selectLinks(db, { ids: idList(db, ids) });
 }
@@ -251,7 +256,7 @@ const insertLinkRows = bulkInsert<ConversationTables>('conversation_contacts', [
   'contact_id',
 ]);
 
-/** Links that are not there, of conversations that are held. */
+/** Inserts the missing links of locked conversations. */
 export async function insertContactLinks(db: Db, links: readonly ContactLink[]): Promise<void> {
   const keyOf = ({ conversation_id, contact_id }: ContactLink) =>
     `${conversation_id} ${contact_id}`;

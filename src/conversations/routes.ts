@@ -29,7 +29,7 @@ const at = area('conversations', 'Messages that belong together, and how far the
 const path = '/v1/conversations';
 const throws = [ConflictError];
 
-/** A move of the state by hand, which the path names. */
+/** Returns the route of a move by hand, which the path names. */
 function moving<Input extends Move>(
   move: MoveName,
   body: z.ZodType<Input>,

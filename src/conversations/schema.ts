@@ -1,4 +1,4 @@
-// Shapes of conversations, in and out (specification 2.7, 4.5).
+// Input and output shapes of conversations (specification 2.7, 4.5).
 import { z } from 'zod';
 import { headerText } from '../api/address-schema.ts';
 import { boundedMap } from '../api/bounded-schema.ts';
@@ -18,14 +18,14 @@ const mostCategories = 20;
 const mostKeys = 50;
 const mostSteps = 100;
 const longestText = 5_000;
-/** Of the context as JSON: events carry it. */
+/** Limit of the context as JSON, as events carry it. */
 const longestContext = 32 * 1024;
 
 export const conversationPath = idPath('conversation');
 
 const line = headerText(200).min(1);
 const text = z.string().min(1).max(longestText);
-/** Tags and metadata are those of contacts. */
+/** Tags and metadata have the rules of contacts. */
 const { tags, metadata } = createContactInput.shape;
 const { tag } = listContactsQuery.shape;
 

@@ -1,6 +1,6 @@
 // The states of a conversation.
 //
-//   status            | by                    | then
+//   status            | event                 | next
 //   ------------------+-----------------------+-----------------------------------------
 //   (none)            | made                  | active
 //   active            | an outbound message   | waiting
@@ -9,8 +9,9 @@
 //   any but archived  | archive               | archived
 //   resolved, archived| reopen                | active
 //
-// All other messages leave it as it is: what is archived stays archived, what is resolved stays so where we
-// write. All other moves by hand are a 409. Who becomes active is neither resolved nor archived any more.
+// All other messages change nothing: an archived conversation stays archived, and our own mail leaves a
+// resolved one resolved. All other moves by hand are a 409. An active conversation has neither resolution nor
+// archive time.
 import { ConflictError } from '../errors.ts';
 import type { ConversationRow } from './queries.ts';
 import type { ConversationStatus, Move, Resolve } from './schema.ts';
@@ -32,7 +33,10 @@ const open = {
   archived_at: null,
 };
 
-/** What a message changes of the state; nothing in most cases. What it moves is open (queries.ts). */
+/**
+ * Returns the change of state by a message; empty for most. A moved conversation is open from then on
+ * (queries.ts).
+ */
 export function stateAfterMessage(
   { status }: Pick<ConversationRow, 'status'>,
   { id, direction }: { id: string; direction: 'outbound' | 'inbound' },
@@ -53,7 +57,7 @@ const froms = {
 
 export type MoveName = keyof typeof froms;
 
-/** What a move by hand makes of it. @throws ConflictError where it cannot be made from there. */
+/** Returns the change of state by a move. @throws ConflictError if the present state does not allow it. */
 export function stateAfterMove(
   { id, status }: Pick<ConversationRow, 'id' | 'status'>,
   move: MoveName,

@@ -1,5 +1,5 @@
-// SQL on `deliveries` by which a worker takes what may go: what is next, a turn, a place in a lane, the
-// lease. The states are those at the head of queries.ts.
+// SQL on `deliveries` for claims: the next work, turns, places in a lane, leases. The states are at the head
+// of queries.ts.
 import type { Kysely } from 'kysely';
 import {
   type Db,
@@ -29,7 +29,7 @@ const selectFirstTurn = statement((db: Kysely<DeliveryTables>) =>
   db.selectFrom('deliveries').select('turn').where('turn', 'is not', null).orderBy('turn').limit(1),
 );
 
-/** The earliest turn that waits for a claim, or null. A read of one index entry. */
+/** Returns the earliest turn that waits for a claim, or null. Reads one index entry. */
 export async function firstTurn(db: Db): Promise<number | null> {
   return (await selectFirstTurn(db, {}))[0]?.turn ?? null;
 }
@@ -44,7 +44,7 @@ const selectNextDue = statement((db: Kysely<DeliveryTables>) =>
     .limit(1),
 );
 
-/** When the next delivery without a turn wants attention, or null. */
+/** Returns the next time at which a delivery without a turn is due, or null. */
 export async function nextDueAt(db: Db): Promise<number | null> {
   return (await selectNextDue(db, {}))[0]?.due_at ?? null;
 }
@@ -62,7 +62,7 @@ const selectDue = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<
   return engineOf(db) === 'postgres' ? due.forUpdate().skipLocked() : due;
 });
 
-/** Those whose time has come (a lease that ran out among them), earliest first. */
+/** Finds due deliveries, earliest first, including claimed ones with an expired lease. */
 export function findDue(db: Db, now: number, limit: number): Promise<DeliveryRow[]> {
   return selectDue(db, { now, limit });
 }
@@ -81,7 +81,7 @@ const selectInLane = statement(
   },
 );
 
-/** Those that wait for this lane, in the order in which they were put off. */
+/** Finds deliveries that wait for this lane, in the order in which they were put off. */
 export function findInLane(db: Db, lane: string, limit: number): Promise<DeliveryRow[]> {
   return selectInLane(db, { lane, limit });
 }
@@ -98,7 +98,7 @@ const selectReady = statement(
   },
 );
 
-/** Those that may go now, by turn. On PostgreSQL what another daemon looks at is passed over. */
+/** Finds ready deliveries, by turn. On PostgreSQL, skips those that another daemon looks at. */
 export function findReady(db: Db, limit: number): Promise<DeliveryRow[]> {
   return selectReady(db, { limit });
 }
@@ -112,7 +112,7 @@ const setTurn = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<Tu
     .where('id', '=', parameter('id')),
 );
 
-/** The delivery may go now, at its turn. */
+/** Makes the delivery ready, at its turn. */
 export async function makeReady(db: Db, id: string, turn: number): Promise<void> {
   await setTurn(db, { id, turn });
 }
@@ -137,7 +137,7 @@ const setLane = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<Po
     .where('id', '=', parameter('id')),
 );
 
-/** The delivery waits for its lane, at the latest until `dueAt`. No attempt is counted. */
+/** Has the delivery wait for its lane, at the latest until `dueAt`. Counts no attempt. */
 export async function postpone(db: Db, postponement: Postponement): Promise<void> {
   await setLane(db, postponement);
 }
@@ -174,7 +174,7 @@ export async function claimDeliveries(db: Db, request: ClaimRequest): Promise<vo
   await claim(db, { ...request, ids: idList(db, request.ids) });
 }
 
-/** Prolongs the leases of these, as far as they are the worker's. */
+/** Extends those of these leases that still belong to the worker. */
 export async function renewLeases(
   db: Db,
   worker: string,

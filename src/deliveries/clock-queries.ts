@@ -1,17 +1,17 @@
-// SQL on `deliveries` after the clock was set back: what was reckoned by the old clock comes to the
-// present, so that nothing waits for a time that is far off.
+// SQL on `deliveries` after the clock was set back: times set by the old clock move to the present, so that
+// no delivery waits for a distant time.
 import { type SqlBool, sql } from 'kysely';
 import { type Db, idList, isOneOf, tables } from '../store/db.ts';
 import { lockClaims } from './claim-queries.ts';
 import { type DeliveryTables, lockDeliveries } from './queries.ts';
 
-/** The time, and the latest that counts as the present. */
+/** The present, and the latest time that still counts as present. */
 export interface Moment {
   now: number;
   latest: number;
 }
 
-/** When something was last done to an entry: what it waits for is counted from there. */
+/** Time of the last change to an entry, from which its wait counts. */
 const touchedAt = sql<number>`coalesce(last_attempt_at, queued_at, created_at)`;
 
 function fromFuture(db: Db, { now, latest }: Moment) {
@@ -23,12 +23,13 @@ function fromFuture(db: Db, { now, latest }: Moment) {
   return tables<DeliveryTables>(db)
     .updateTable('deliveries')
     .set({
-      // Before it was touched: reckoned by the new clock already, as a lease that was renewed since.
+      // A `due_at` before `touchedAt` was set by the new clock already, such as that of a lease renewed
+      // since.
       due_at: sql<number>`case when due_at < ${touchedAt} then due_at else due_at - ${early} end`,
       expires_at: sql<number>`expires_at - ${early}`,
       last_attempt_at: atMost('last_attempt_at'),
       claimed_at: atMost('claimed_at'),
-      // What was never attempted is known by this one not to be moved again.
+      // Without an attempt `touchedAt` is this column: set to now, the entry is not moved again.
       queued_at: sql<number>`case when last_attempt_at is null or queued_at > ${now} then ${now} else queued_at end`,
     })
     .where('due_at', 'is not', null)
@@ -37,8 +38,8 @@ function fromFuture(db: Db, { now, latest }: Moment) {
 }
 
 /**
- * Shifts those of these entries that were last touched after `latest`, as if that had been now.
- * Returns how many there were.
+ * Shifts those of these entries that were last changed after `latest`, as if they had been changed now.
+ * Returns how many.
  */
 export async function bringToPresent(
   db: Db,
@@ -52,7 +53,7 @@ export async function bringToPresent(
   return Number(numUpdatedRows);
 }
 
-/** The same for all that is claimed: leases end in time. */
+/** Shifts all claimed entries in the same way, so that leases end in time. */
 export async function bringClaimsToPresent(db: Db, moment: Moment): Promise<number> {
   await lockClaims(db, null);
   const { numUpdatedRows } = await fromFuture(db, moment)
@@ -61,7 +62,7 @@ export async function bringClaimsToPresent(db: Db, moment: Moment): Promise<numb
   return Number(numUpdatedRows);
 }
 
-/** The same for what a relay took and has not confirmed, up to `limit`. */
+/** Shifts up to `limit` entries that a relay has accepted and not confirmed, in the same way. */
 export async function bringSentToPresent(
   db: Db,
   { now, latest }: Moment,

@@ -1,4 +1,4 @@
-// A step of one recipient in the timeline of its message. Writing them is src/events.
+// Steps of one recipient in the timeline of its message. Written by src/events.
 
 import type { MessageEvent, MessageEventType } from '../events/record.ts';
 import { fromJson } from '../store/db.ts';
@@ -7,7 +7,7 @@ import type { MessageStatus } from './status.ts';
 
 type Told = Pick<DeliveryRow, 'id' | 'message_id' | 'recipient_id' | 'organization_id' | 'email'>;
 
-/** `status` is the message's after it, `timestamp` in ms since 1970. */
+/** Builds a step. `status` is that of the message after it, `timestamp` in ms since 1970. */
 export function deliveryEvent(
   row: Told,
   eventType: MessageEventType,
@@ -26,7 +26,7 @@ export function deliveryEvent(
   };
 }
 
-/** The end of a delivery that nobody was asked to take, and why. */
+/** Builds the end of a delivery that was never attempted, with its reason. */
 export function unsentEvent(
   row: Told,
   end: Pick<DeliveryRow, 'error_code'> & Partial<Pick<DeliveryRow, 'error_details'>>,

@@ -1,30 +1,30 @@
-// SQL on `deliveries` for measuring the queue: what waits, page by page in the order of an index that
-// holds nothing else. The states are those at the head of queries.ts.
+// SQL on `deliveries` to measure the queue: waiting deliveries, page by page in the order of an index that
+// holds nothing else. The states are at the head of queries.ts.
 import { sql } from 'kysely';
 import { type Db, tables } from '../store/db.ts';
 import type { DeliveryTables } from './queries.ts';
 import type { QueueHalf } from './queue-queries.ts';
 import type { MessageStatus, WaitReason } from './status.ts';
 
-/** What a measure needs to know of an entry. */
+/** The fields of an entry that a measurement needs. */
 export interface WaitingRow {
-  /** Its turn or its time, whichever its half is ordered by. */
+  /** Its turn or its time, by which its half is ordered. */
   at: number;
   status: MessageStatus;
   lane: string | null;
   wait_reason: WaitReason | null;
   due_at: number | null;
-  /** When it came into the queue, ms since 1970. */
+  /** Time when it entered the queue, ms since 1970. */
   since: number;
 }
 
-/** From where a page goes on: after the `skip` first entries of those at `at`. */
+/** Start of a page: after the `skip` first entries at `at`. */
 export interface PageStart {
   at: number;
   skip: number;
 }
 
-/** The next entries of a half that nobody attempts at this moment. */
+/** Returns the next unclaimed entries of a half. */
 export function selectWaitingFrom(
   db: Db,
   half: QueueHalf,
@@ -43,7 +43,7 @@ export function selectWaitingFrom(
       .$if(half === 'due', (q) => q.where('turn', 'is', null))
       .$if(start !== null, (q) => q.where(order, '>=', start?.at ?? 0))
       .orderBy(order)
-      // Written out: PostgreSQL plans a limit that it does not know as if it were a tenth of the table.
+      // Inlined: PostgreSQL plans a limit it does not know as a tenth of the table.
       .limit(sql.lit(limit))
       .offset(sql.lit(start?.skip ?? 0))
       .execute()

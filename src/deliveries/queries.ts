@@ -1,6 +1,6 @@
 // All SQL on `deliveries`. The row is the queue entry:
 //
-// | state   | turn | due_at       | claimed_by | lane | what it waits for                        |
+// | state   | turn | due_at       | claimed_by | lane | waits for                                |
 // |---------|------|--------------|------------|------|------------------------------------------|
 // | ready   | set  | past         | null       | null | a claim, in the order of turns           |
 // | waiting | null | its time     | null       | null | its time (retry, schedule)               |
@@ -27,13 +27,13 @@ export interface DeliveryRow {
   message_id: string;
   recipient_id: string;
   organization_id: string;
-  /** Domain of the From address: who shares the organization's turns. */
+  /** Domain of the From address. Sending domains share the turns of their organization. */
   sender_domain: string;
   email: string;
   domain: string;
   /** The lane it waits for, as long as it does. */
   lane: string | null;
-  /** Its place among those that may go now (src/queue/turns.ts); null for all others. */
+  /** Its place among ready deliveries (src/queue/turns.ts); null for all others. */
   turn: number | null;
   status: MessageStatus;
   attempt_count: number;
@@ -55,11 +55,11 @@ export interface DeliveryRow {
   error_details: string | null;
   attempts: string | null;
   /**
-   * The SMTP transaction of its last attempt, where another delivery began it
-   * (src/queue/return-path.ts); null where it was its own.
+   * The SMTP transaction of its last attempt, if another delivery began it (src/queue/return-path.ts); null
+   * if it began its own.
    */
   transaction_id: string | null;
-  /** Of mail that its recipient may leave (src/unsubscribing): it goes alone to each. */
+  /** Group of mail with an unsubscribe link (src/unsubscribing). Each recipient gets a separate copy. */
   unsubscribe_group_id: string | null;
   created_at: number;
   updated_at: number;
@@ -122,7 +122,7 @@ const engagedColumns = [
   'created_at',
 ] as const satisfies readonly (keyof DeliveryRow)[];
 
-/** What opens and clicks bear on; the other twenty columns cost as much as all the rest of it. */
+/** Columns that opens and clicks need. The other twenty cost as much as the rest of their work. */
 export type EngagedDelivery = Pick<DeliveryRow, (typeof engagedColumns)[number]>;
 
 const selectEngaged = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<IdList>) =>
@@ -132,7 +132,7 @@ const selectEngaged = statement((db: Kysely<DeliveryTables>, parameter: Paramete
     .where(isOneOf(db, 'id', parameter('ids'))),
 );
 
-/** Hot. In no order. */
+/** Finds deliveries in no order. Hot. */
 export function findEngagedDeliveries(db: Db, ids: readonly string[]): Promise<EngagedDelivery[]> {
   return selectEngaged(db, { ids: idList(db, ids) });
 }
@@ -180,11 +180,11 @@ const selectHistories = statement((db: Kysely<DeliveryTables>, parameter: Parame
     .where(isOneOf(db, 'id', parameter('ids'))),
 );
 
-/** Errors and attempts of the deliveries of one list: those of 100 messages may be 550 MB. */
+/** Limit for the errors and attempts of one list: those of 100 messages may be 550 MB. */
 const mostHistoryBytes = 6_291_456;
 const noHistory: History = { error_message: null, error_details: null, attempts: null };
 
-/** The newest deliveries whose histories fit a list together. */
+/** Returns the newest deliveries whose histories fit into one list. */
 function idsWithHistory(rows: readonly Brief[]): string[] {
   let left = mostHistoryBytes;
   return rows.toReversed().flatMap(({ id, bytes }) => {
@@ -194,7 +194,7 @@ function idsWithHistory(rows: readonly Brief[]): string[] {
   });
 }
 
-/** Finds the deliveries of the messages of a list; beyond 6 MB of errors and attempts the older ones are without. */
+/** Finds the deliveries of the messages of a list. Above 6 MB of errors and attempts, older ones come without. */
 export async function findListedDeliveries(
   db: Db,
   messageIds: readonly string[],
@@ -214,7 +214,7 @@ const selectLeavable = statement((db: Kysely<DeliveryTables>, parameter: Paramet
     .where('unsubscribe_group_id', 'is not', null),
 );
 
-/** Those of these messages that name an unsubscribe group. */
+/** Finds deliveries of these messages that name an unsubscribe group. */
 export function findLeavable(
   db: Db,
   messageIds: readonly string[],
@@ -229,13 +229,13 @@ const selectStatuses = statement((db: Kysely<DeliveryTables>, parameter: Paramet
     .where(isOneOf(db, 'message_id', parameter('ids'))),
 );
 
-/** Holds the rows against other transactions, before their messages. */
+/** Locks rows until the transaction ends; must run before their messages are locked. */
 export const lockDeliveries = lockerOf<DeliveryTables>('deliveries');
 
-/** The same for all deliveries of these messages. */
+/** Locks all deliveries of these messages in the same way. */
 export const lockDeliveriesOf = lockerOf<DeliveryTables>('deliveries', { by: 'message_id' });
 
-/** The statuses of all deliveries of these messages. */
+/** Reads the statuses of all deliveries of these messages. */
 export function findDeliveryStatuses(
   db: Db,
   messageIds: readonly string[],
@@ -243,7 +243,7 @@ export function findDeliveryStatuses(
   return selectStatuses(db, { ids: idList(db, messageIds) });
 }
 
-/** What an attempt left behind. */
+/** Columns that the end of an attempt changes. */
 export type DeliveryChange = Pick<
   DeliveryRow,
   | 'status'
@@ -288,7 +288,7 @@ const settle = change((db: Kysely<DeliveryTables>, parameter: ParameterOf<Settle
     .where('claimed_by', '=', parameter('worker')),
 );
 
-/** Writes the end of an attempt; false where the claim is no longer this worker's. */
+/** Writes the end of an attempt. Returns false if the worker has lost the claim. */
 export async function settleDelivery(
   db: Db,
   id: string,
@@ -298,7 +298,7 @@ export async function settleDelivery(
   return (await settle(db, { ...values, id, worker })) > 0;
 }
 
-/** Relay mode: what was sent before `sentBefore` and has not bounced counts as delivered. */
+/** Relay mode: marks mail sent before `sentBefore` without a bounce as delivered. */
 export async function confirmSent(
   db: Db,
   sentBefore: number,
@@ -313,7 +313,7 @@ export async function confirmSent(
     .where('sent_at', '<=', sentBefore)
     .orderBy('sent_at')
     .limit(limit)
-    // What another daemon confirms, or a report changes, is not waited for.
+    // Skips rows that another daemon confirms or a report changes now.
     .$if(engineOf(db) === 'postgres', (rows) => rows.forUpdate().skipLocked())
     .execute();
   if (quiet.length === 0) return [];
@@ -330,18 +330,18 @@ const selectOldestSent = statement((db: Kysely<DeliveryTables>) =>
   db
     .selectFrom('deliveries')
     .select('sent_at')
-    // A value that is bound would have SQLite plan anew at each run, to know whether its index fits.
+    // Inlined: with a bound value SQLite plans anew at each run, to know whether its index fits.
     .where('status', '=', sql.lit<MessageStatus>('sent'))
     .orderBy('sent_at')
     .limit(1),
 );
 
-/** When the oldest unconfirmed `sent` was sent, or null. */
+/** Returns the time of the oldest unconfirmed `sent`, or null. */
 export async function oldestSentAt(db: Db): Promise<number | null> {
   return (await selectOldestSent(db, {}))[0]?.sent_at ?? null;
 }
 
-/** When the latest delivery was accepted, or null. A read of one index entry. */
+/** Returns the time when the latest delivery was accepted, or null. Reads one index entry. */
 export async function newestCreatedAt(db: Db): Promise<number | null> {
   const row = await tables<DeliveryTables>(db)
     .selectFrom('deliveries')
@@ -374,12 +374,12 @@ const setRead = change(
       .where('id', '=', parameter('id')),
 );
 
-/** Hot. A person has it before them: whoever holds the row found it sent or delivered. */
+/** Marks a delivery as read by a person. Hot. The caller holds the row and found it sent or delivered. */
 export async function readDelivery(db: Db, id: string, now: number): Promise<void> {
   await setRead(db, { id, now });
 }
 
-/** What a report that came after the attempt changes. */
+/** Columns that a late report changes. */
 export type LateChange = Partial<
   Pick<
     DeliveryRow,
@@ -387,7 +387,7 @@ export type LateChange = Partial<
   >
 > & { status: MessageStatus; updated_at: number };
 
-/** Moves a delivery on if it still has one of the statuses `from`, and returns it as it is then. */
+/** Changes a delivery if its status is one of `from`. Returns it as it is then. */
 export async function moveDelivery(
   db: Db,
   id: string,

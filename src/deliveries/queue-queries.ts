@@ -1,6 +1,6 @@
-// SQL on `deliveries` for looking at the queue and changing it by hand: pages, counts, walks, and
-// changes that leave alone what a daemon works on. The states are those at the head of
-// queries.ts; a lane named `held <hold id>` is a hold (src/queue/desk/holds.ts).
+// SQL on `deliveries` to view the queue and change it by hand: pages, counts, walks, and changes that leave
+// claimed deliveries alone. The states are at the head of queries.ts; a lane named `held <hold id>` is a hold
+// (src/queue/desk/holds.ts).
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Db, idList, isOneOf, type ParameterOf, statement, tables } from '../store/db.ts';
 import type { Postponement } from './claim-queries.ts';
@@ -10,7 +10,7 @@ import type { WaitReason } from './status.ts';
 export const queueStates = ['ready', 'waiting', 'in-lane', 'held', 'claimed'] as const;
 export type QueueState = (typeof queueStates)[number];
 
-/** Which entries; what is undefined does not matter. */
+/** Selects entries; undefined matches any. */
 export interface QueueFilter {
   organizationId?: string | undefined;
   domain?: string | undefined;
@@ -18,7 +18,7 @@ export interface QueueFilter {
   lane?: string | undefined;
 }
 
-/** The queue is read in two halves, each in the order of its index: by turn, then by time. */
+/** The two halves in which the queue is read, each in the order of its index: by turn, then by time. */
 export type QueueHalf = 'ready' | 'due';
 
 /** Part of a half: a state, or all of it. */
@@ -56,7 +56,7 @@ function partOf(db: Db, { half, state, heldStops }: QueuePart, filter: QueueFilt
     );
 }
 
-/** Some of a part, what goes first first. */
+/** Returns a range of a part, next to go first. */
 export function selectQueue(
   db: Db,
   part: QueuePart,
@@ -79,7 +79,7 @@ export async function countQueue(db: Db, part: QueuePart, filter: QueueFilter): 
   return count;
 }
 
-/** The deliveries with this id, or of the message with this id, ended ones among them. */
+/** Finds the delivery with this id, or those of the message with this id, including ended ones. */
 export function findNamedDeliveries(db: Db, id: string): Promise<DeliveryRow[]> {
   return tables<DeliveryTables>(db)
     .selectFrom('deliveries')
@@ -89,10 +89,10 @@ export function findNamedDeliveries(db: Db, id: string): Promise<DeliveryRow[]> 
     .execute();
 }
 
-/** How many entries are in each state. */
+/** Number of entries by state. */
 export type QueueCounts = Record<QueueState, number>;
 
-/** Counts from the entries of indexes alone, each up to `most`. */
+/** Counts from index entries alone, each state up to `most`. */
 export async function countStates(
   db: Db,
   heldStops: readonly string[],
@@ -110,7 +110,7 @@ export async function countStates(
   return rows[0] ?? { ready: 0, waiting: 0, 'in-lane': 0, held: 0, claimed: 0 };
 }
 
-/** How many wait in each of these lanes; a lane that nobody waits in is absent. */
+/** Counts the deliveries that wait in each of these lanes. Empty lanes are absent. */
 export async function countInLanes(db: Db, lanes: readonly string[]): Promise<Map<string, number>> {
   const rows = await tables<DeliveryTables>(db)
     .selectFrom('deliveries')
@@ -122,7 +122,7 @@ export async function countInLanes(db: Db, lanes: readonly string[]): Promise<Ma
   return new Map(rows.map(({ lane, count }) => [lane ?? '', count]));
 }
 
-/** How many stand before this turn, counted up to `most`. */
+/** Counts the deliveries with an earlier turn, up to `most`. */
 export async function countBefore(db: Db, turn: number, most: number): Promise<number> {
   const before = tables<DeliveryTables>(db)
     .selectFrom('deliveries')
@@ -137,13 +137,13 @@ export async function countBefore(db: Db, turn: number, most: number): Promise<n
   return count;
 }
 
-/** What turns and events need to know of an entry. */
+/** The fields of an entry that turns and events need. */
 export type QueueRow = Pick<
   DeliveryRow,
   'id' | 'message_id' | 'recipient_id' | 'organization_id' | 'sender_domain' | 'email' | 'status'
 >;
 
-/** An entry as a walk sees it; `at` is its turn or its time, whichever its half is ordered by. */
+/** An entry as a walk sees it; `at` is its turn or its time, by which its half is ordered. */
 export interface WalkRow extends QueueRow {
   at: number;
 }
@@ -151,17 +151,17 @@ export interface WalkRow extends QueueRow {
 export interface Walk {
   half: QueueHalf;
   filter: QueueFilter;
-  /** Not these lanes. */
+  /** Lanes to leave out. */
   exceptStops: readonly string[];
-  /** Also those whose scheduled time is still to come. */
+  /** Includes deliveries whose scheduled time is still to come. */
   withScheduled: boolean;
   /** The last entry of the batch before. */
   after: Pick<WalkRow, 'id' | 'at'> | null;
-  /** Entries later than this came after the walk began. */
+  /** Entries later than this were added after the walk began. */
   until: number;
 }
 
-/** The next unclaimed entries of a walk over a half of the queue. */
+/** Returns the next unclaimed entries of a walk over a half of the queue. */
 export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<WalkRow[]> {
   const { half, filter, exceptStops, withScheduled, after, until } = walk;
   const order = half === 'ready' ? 'turn' : 'due_at';
@@ -185,13 +185,13 @@ export async function walkQueue(db: Db, walk: Walk, limit: number): Promise<Walk
     )
     .orderBy(order)
     .orderBy('id')
-    // Written out: PostgreSQL plans a limit that it does not know as if it were a tenth of the table.
+    // Inlined: PostgreSQL plans a limit it does not know as a tenth of the table.
     .limit(sql.lit(limit))
     .execute();
   return rows.map((row) => ({ ...row, at: row.at ?? 0 }));
 }
 
-/** The last turn or time of a half, or null when it is empty. A read of one index entry. */
+/** Returns the last turn or time of a half, or null if it is empty. Reads one index entry. */
 export async function lastOf(db: Db, half: QueueHalf): Promise<number | null> {
   const order = half === 'ready' ? 'turn' : 'due_at';
   const row = await entriesOf(db, half)
@@ -215,7 +215,7 @@ const giveTurn = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<T
     .returning('id'),
 );
 
-/** What waits, in whatever state, may go now. False where it has a turn, is claimed or has ended. */
+/** Makes a waiting entry of any state ready. Returns false if it has a turn, is claimed or has ended. */
 export async function makeReadyNow(db: Db, gift: TurnGift): Promise<boolean> {
   return (await giveTurn(db, gift)).length > 0;
 }
@@ -235,19 +235,19 @@ const putAside = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<P
     .returning('id'),
 );
 
-/** Holds an entry. False where it is claimed or has ended. */
+/** Holds an entry. Returns false if it is claimed or has ended. */
 export async function holdDelivery(db: Db, holding: Postponement): Promise<boolean> {
   return (await putAside(db, holding)).length > 0;
 }
 
-/** How an entry ends without an attempt. */
+/** Columns of an entry that ends without an attempt. */
 export type UnclaimedEnd = Pick<
   DeliveryRow,
   'status' | 'failed_at' | 'terminal_at' | 'error_code' | 'error_message' | 'updated_at'
 > &
   Partial<Pick<DeliveryRow, 'queued_at' | 'error_details'>>;
 
-/** Ends an entry. False where it is claimed or has ended. */
+/** Ends an entry. Returns false if it is claimed or has ended. */
 export async function endUnclaimed(db: Db, id: string, end: UnclaimedEnd): Promise<boolean> {
   const { numUpdatedRows } = await tables<DeliveryTables>(db)
     .updateTable('deliveries')
@@ -259,7 +259,7 @@ export async function endUnclaimed(db: Db, id: string, end: UnclaimedEnd): Promi
   return numUpdatedRows > 0n;
 }
 
-/** The entry ends as failed, cancelled. False where it is claimed or has ended. */
+/** Ends an entry as failed, cancelled. Returns false if it is claimed or has ended. */
 export function cancelDelivery(
   db: Db,
   id: string,

@@ -1,5 +1,5 @@
-// SQL on `deliveries` for what is scheduled. That is a `waiting` delivery whose status says so; in a lane
-// of its own it waits for a pause or a quota. Its rows are locked before their messages, in the order of
+// SQL on `deliveries` for scheduled mail: a `waiting` delivery with the status `scheduled`. During a pause or
+// without quota it waits in a lane of its own. Its rows are locked before their messages, in the order of
 // their ids.
 import type { Kysely } from 'kysely';
 import { type Db, engineOf, idList, isOneOf, type ParameterOf, statement } from '../store/db.ts';
@@ -18,7 +18,7 @@ const selectScheduled = statement((db: Kysely<DeliveryTables>, parameter: Parame
     .$if(engineOf(db) === 'postgres', (q) => q.forUpdate()),
 );
 
-/** Those of these messages that are scheduled still, kept from others until the transaction ends. */
+/** Locks the deliveries of these messages that are still scheduled, until the transaction ends. */
 export function lockScheduled(db: Db, messageIds: readonly string[]): Promise<DeliveryRow[]> {
   return selectScheduled(db, { ids: idList(db, messageIds) });
 }
@@ -35,14 +35,14 @@ const selectWaiting = statement((db: Kysely<DeliveryTables>, parameter: Paramete
 );
 
 /**
- * The deliveries of a message that are in the queue and that nobody attempts, kept from others until
- * the transaction ends: on PostgreSQL a claim that is being made is waited for.
+ * Locks the unclaimed queued deliveries of a message until the transaction ends. On PostgreSQL, waits for a
+ * claim under way.
  */
 export function lockWaiting(db: Db, messageId: string): Promise<DeliveryRow[]> {
   return selectWaiting(db, { ids: idList(db, [messageId]) });
 }
 
-/** How a scheduled delivery goes on waiting; in no lane it is asked again at `dueAt`. */
+/** Next wait of a scheduled delivery. Without a lane it is asked again at `dueAt`. */
 export interface PutOff {
   id: string;
   lane: string | null;
@@ -62,7 +62,7 @@ const setWait = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<Pu
     .where('status', '=', 'scheduled'),
 );
 
-/** The scheduled delivery waits on. */
+/** Has the scheduled delivery wait on. */
 export async function putOffScheduled(db: Db, putOff: PutOff): Promise<void> {
   await setWait(db, putOff);
 }
@@ -86,7 +86,7 @@ const enqueue = statement((db: Kysely<DeliveryTables>, parameter: ParameterOf<De
     .where('status', '=', 'scheduled'),
 );
 
-/** The time of a scheduled delivery came: it may go at its turn. */
+/** Makes a scheduled delivery ready at its turn, as its time has come. */
 export async function enqueueScheduled(db: Db, departure: Departure): Promise<void> {
   await enqueue(db, departure);
 }
@@ -101,7 +101,7 @@ const askNow = statement(
       .where('lane', 'is not', null),
 );
 
-/** What a scheduled delivery waited for in its lane is over: it is asked again at once. */
+/** Has a scheduled delivery asked again at once, as its wait in its lane is over. */
 export async function askScheduledNow(db: Db, id: string, now: number): Promise<void> {
   await askNow(db, { id, now });
 }

@@ -1,6 +1,6 @@
 // The status of deliveries and messages (specification 3).
 //
-// | from        | by                                    | to         |
+// | from        | event                                 | to         |
 // |-------------|---------------------------------------|------------|
 // | (none)      | accepted                              | pending    |
 // | (none)      | accepted for later                    | scheduled  |
@@ -9,9 +9,9 @@
 // | processing  | deferred: waits for the next attempt  | processing |
 // | processing  | 250 after the dot                     | sent       |
 // | sent        | direct, local and capture: with the 250; relay: DSN or time | delivered |
-// | sent, delivered | a person opened it, or clicked    | read       |
+// | sent, delivered | opened or clicked by a person     | read       |
 // | any before sent | gave up, cancelled, suppressed    | failed     |
-// | any before sent; sent, delivered, read (late) | refused for good | bounced |
+// | any before sent; sent, delivered, read (late) | permanently refused | bounced |
 // | sent, delivered, read | reported as spam            | complained |
 
 export const messageStatuses = [
@@ -29,7 +29,7 @@ export const messageStatuses = [
 
 export type MessageStatus = (typeof messageStatuses)[number];
 
-/** Why a delivery that is not under way waits (specification 2.2). */
+/** Reasons for which a delivery waits before its attempt (specification 2.2). */
 export const waitReasons = [
   'rate',
   'daily-quota',
@@ -42,7 +42,7 @@ export const waitReasons = [
 
 export type WaitReason = (typeof waitReasons)[number];
 
-/** From the least to the most advanced live status. */
+/** Live statuses, from the least to the most advanced. */
 const liveOrder: readonly MessageStatus[] = [
   'pending',
   'scheduled',
@@ -50,10 +50,10 @@ const liveOrder: readonly MessageStatus[] = [
   'processing',
   'sent',
 ];
-/** From the best to the worst end. */
+/** Final statuses, from the best to the worst. */
 const endOrder: readonly MessageStatus[] = ['read', 'delivered', 'failed', 'bounced', 'complained'];
 
-/** The least advanced live status; with all ended, the worst end. */
+/** Returns the least advanced live status or, if all have ended, the worst end. */
 export function overallStatus(statuses: readonly MessageStatus[]): MessageStatus {
   const live = liveOrder.find((status) => statuses.includes(status));
   if (live) return live;

@@ -1,5 +1,5 @@
-// Looking a domain's records up: all at once, over the resolver of the configuration.
-// What is expected and how an answer is judged is dns-records.ts.
+// Look-ups of a domain's records: all at once, over the resolver of the configuration. The expected records
+// and their judgement are in dns-records.ts.
 import type { App } from '../app.ts';
 import { createDns, type Dns, DnsError } from '../net/dns.ts';
 import { type ExpectedRecord, type RecordCheck, recordName, recordsOf } from './dns-records.ts';
@@ -11,14 +11,14 @@ const longestValue = 1_000;
 
 export interface CheckResult {
   record: ExpectedRecord;
-  /** recordName of it: under this the check is stored. */
+  /** Its recordName, under which the check is stored. */
   name: string;
   check: RecordCheck;
-  /** DNS did not answer: nothing is known. */
+  /** Set if DNS did not answer: the record is unknown. */
   isTemporary: boolean;
 }
 
-/** The values under a name; none where there are none. @throws DnsError for all other trouble. */
+/** Returns the values under a name, possibly none. @throws DnsError for any other failure. */
 async function lookUp(dns: Dns, type: ExpectedRecord['type'], name: string): Promise<string[]> {
   try {
     const values = type === 'TXT' ? await dns.txt(name) : await mxValues(dns, name);
@@ -58,8 +58,8 @@ async function checkRecord(dns: Dns, record: ExpectedRecord): Promise<CheckResul
 }
 
 /**
- * One result per expected record, in their order. Asks with an empty cache: who has just published a
- * record and checks again must not be told what was true a minute ago.
+ * Checks each expected record, in order. Asks with an empty cache: a caller that has just published a record
+ * and checks again must not get an answer that is a minute old.
  */
 export async function checkRecords(app: App, { domain, keys }: DomainRows): Promise<CheckResult[]> {
   const { config, clock, random } = app;

@@ -1,5 +1,5 @@
-// Whose turn it is to have a domain's records looked up: two look-ups for an organization at a time, the
-// others wait in their order; who asks for a domain that is being looked at gets that answer.
+// Turns for look-ups of domain records: two at a time for an organization, the others wait in their order. A
+// second request for the same domain gets the answer of the first.
 import type { App } from '../app.ts';
 import { perApp } from '../runtime/per-app.ts';
 import type { StoredDomain } from './domains.ts';
@@ -16,7 +16,7 @@ const turnsOf = perApp((_app: App) => ({
   underWay: new Map<string, Promise<StoredDomain>>(),
 }));
 
-/** Has `check` look at the domain when its turn comes, unless that is asked for already. */
+/** Has `check` look at the domain at its turn, unless such a check is requested already. */
 export function checkInTurn(
   app: App,
   organizationId: string,
@@ -42,7 +42,7 @@ export function checkInTurn(
   return checked;
 }
 
-/** Resolves with a place taken; who ends hands its place on. */
+/** Resolves with a place taken. A check that ends hands its place on. */
 async function takeTurn(turns: Turns): Promise<void> {
   if (turns.running < mostAtOnce) turns.running += 1;
   else await new Promise<void>((resolve) => turns.waiting.push(resolve));

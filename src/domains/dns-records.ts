@@ -1,5 +1,5 @@
-// Which DNS records a sending domain needs, and whether what was found serves. Pure: the
-// look-ups are in check-records.ts.
+// The DNS records that a sending domain needs, and the judgement of values found. Pure: the look-ups are in
+// check-records.ts.
 import { type DkimAlgorithm, dkimRecordProblem, dkimRecordValue } from '../mime/dkim-key.ts';
 import { mergedDmarc, mergedSpf, spfRecordsIn } from './merged-records.ts';
 import type { DomainKeyRow, DomainRow } from './queries.ts';
@@ -7,7 +7,7 @@ import type { DomainKeyRow, DomainRow } from './queries.ts';
 export type RecordPurpose = 'dkim' | 'spf' | 'return-path' | 'dmarc' | 'mx';
 export type RecordStatus = 'pending' | 'valid' | 'invalid' | 'missing';
 
-/** What a look-up showed. */
+/** Result of a look-up. */
 export interface RecordCheck {
   status: RecordStatus;
   found: string[];
@@ -20,21 +20,21 @@ export interface ExpectedRecord {
   name: string;
   value: string;
   required: boolean;
-  /** The key that the record publishes, of `dkim`. */
+  /** The key that a `dkim` record publishes. */
   keyId: string | null;
   /** Judges the values found under the name. */
   judge(values: readonly string[]): RecordCheck;
-  /** What to publish beside what a check found, and what that does to it. */
+  /** Returns the value to publish, given the values found, and advice on its effect. */
   advise(found: readonly string[], status: RecordStatus): Advice;
 }
 
 interface Advice {
   value: string;
-  /** Null where there is nothing to say. */
+  /** Null without advice. */
   advice: string | null;
 }
 
-/** The host that bounces come back to. */
+/** Returns the host to which bounces come back. */
 export function returnPathOf(domain: string): string {
   return `bounce.${domain}`;
 }
@@ -44,22 +44,25 @@ export function recordName({ type, name }: { type: string; name: string }): stri
   return `${type} ${name}`;
 }
 
-/** The keys that prove the domain: RSA where there is one, for every receiver checks it. */
+/** Returns the keys that prove the domain: RSA if it has any, as every receiver checks RSA. */
 export function provingKeys(keys: readonly DomainKeyRow[]): DomainKeyRow[] {
   const active = keys.filter((key) => key.is_active === 1);
   const rsa = active.filter((key) => key.algorithm === 'rsa-sha256');
   return rsa.length > 0 ? rsa : active;
 }
 
-/** The key in use: the newest published one that proves, else the newest that will. */
+/**
+ * Returns the key in use: the newest published one that proves the domain, else the newest one to be
+ * published.
+ */
 export function primaryKey(keys: readonly DomainKeyRow[]): DomainKeyRow | undefined {
   const proving = provingKeys(keys);
   return proving.findLast((key) => key.is_published === 1) ?? proving.at(-1);
 }
 
 /**
- * Every record of a domain, in the order in which people publish them. A local domain has none:
- * its mail never leaves the machine. `keys` come by generation.
+ * Returns every record of a domain, in the order in which people publish them. A local domain has none: its
+ * mail never leaves the machine. `keys` come by generation.
  */
 export function recordsOf(
   domain: DomainRow,
@@ -114,7 +117,7 @@ export function recordsOf(
       judge: judgeDmarc,
       advise: (found) => adviseDmarc(found, dmarc, reportsTo),
     },
-    // Of a domain without a mailbox here the mail of all its people goes elsewhere, and stays there.
+    // A domain without a mailbox here keeps its MX: all its mail is received elsewhere.
     ...(domain.receives_mail === 1 ? own : []),
   ];
 }
@@ -184,7 +187,7 @@ function judgeMx(values: readonly string[], mailHost: string): RecordCheck {
   return { status: 'invalid', found, error: `mail goes elsewhere than to ${mailHost}` };
 }
 
-/** Looks for our own mechanism only: which addresses another `include:` covers, we cannot know. */
+/** Looks for our own mechanism only: the addresses that another `include:` covers are unknown. */
 function judgeSpf(values: readonly string[], mailHost: string): RecordCheck {
   const found = spfRecordsIn(values);
   if (found.length === 0) return missing;

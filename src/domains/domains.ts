@@ -1,12 +1,12 @@
-// Sending domains: adding, listing, deleting, new DKIM keys. Whether their records are
-// published is verification.ts; who may send from them is src/senders.
+// Sending domains: adding, listing, deleting, new DKIM keys. Their records are checked in verification.ts;
+// src/senders decides which addresses may send from them.
 //
-//   DKIM key   moved by               to        also
+//   DKIM key   event                 to        also
 //   (none)     add, rotate            waiting   its record is listed; not signed with
 //   waiting    found in DNS           in use    older keys of the algorithm are retired
 //   waiting    rotate                 retired
 //   in use     found gone from DNS    waiting   unless DNS only failed to answer
-//   in use     successor in use       retired   private half forgotten
+//   in use     successor in use       retired   private half deleted
 
 import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
 import type { Deleted } from '../api/resource-schema.ts';
@@ -39,7 +39,7 @@ const algorithmsOf = {
   ed25519: ['ed25519-sha256'],
 } as const;
 
-/** A domain is looked at soon after it was added, for the records may be there already. */
+/** Delay of the first check of a new domain. It is short, as the records may be there already. */
 const firstCheckDelayMs = 60_000;
 
 /** Rows of a domain with its keys, ready to be stored. */
@@ -48,11 +48,11 @@ export interface DomainRows {
   keys: queries.DomainKeyRow[];
 }
 
-/** What is shown of a domain. */
+/** A domain with all that its presentation needs. */
 export interface StoredDomain extends DomainRows {
-  /** Sending from it is held. */
+  /** Set while sending from it is held. */
   hold: DomainHold | null;
-  /** Of its tracking host. */
+  /** Records of its tracking host. */
   trackingRecords: readonly TrackingRecord[];
 }
 
@@ -81,7 +81,7 @@ function keyRows(
 }
 
 /**
- * Makes the keys and rows of a domain. A local one is verified from the start, its keys count as
+ * Makes the keys and rows of a domain. A local one is verified from the start, and its keys count as
  * published: its mail never leaves the machine.
  * @throws ValidationError; CapacityError (key-making.ts).
  */
@@ -117,7 +117,7 @@ export async function newDomain(
   };
 }
 
-/** Stores a new domain. @throws ConflictError when the organization has it already. */
+/** Stores a new domain. @throws ConflictError if the organization has it already. */
 export async function storeDomain(trx: Db, { domain, keys }: DomainRows): Promise<void> {
   if (!(await queries.domains.insert(trx, domain, ['organization_id', 'domain']))) {
     throw new ConflictError('domain', `${domain.domain} is a domain of this organization already`);
@@ -139,7 +139,7 @@ function toDnsRecord(record: ExpectedRecord, checks: Record<string, RecordCheck>
   };
 }
 
-/** Nobody waits for it to verify the domain. */
+/** Presents a tracking record. The domain can be verified without it. */
 function toTrackingRecord({ name, value, status, error }: TrackingRecord): DnsRecord {
   const found = status === 'valid' ? [value] : [];
   const fixed = { purpose: 'tracking', type: 'CNAME', required: false } as const;
@@ -159,7 +159,7 @@ function presentKey({ selector, algorithm, public_key }: queries.DomainKeyRow) {
   return { selector, algorithm, publicKey: public_key };
 }
 
-/** The object of the API. */
+/** Presents a domain as in the API. */
 export function toDomain(app: App, stored: StoredDomain): Domain {
   const { domain, keys, hold } = stored;
   const primary = primaryKey(keys);
@@ -189,7 +189,7 @@ export function toDomain(app: App, stored: StoredDomain): Domain {
   };
 }
 
-/** A domain with its keys. @throws ResourceNotFoundError. */
+/** Returns a domain with its keys. @throws ResourceNotFoundError. */
 export async function getDomainRows(
   app: App,
   db: Db,
@@ -203,7 +203,7 @@ export async function getDomainRows(
   return { domain, keys, hold, trackingRecords };
 }
 
-/** What a caller did to a domain, for `record`. */
+/** Returns the audit entry of a change to a domain, for `record`. */
 export function domainChange(
   action: AuditAction & `domain.${string}`,
   { id, domain }: Pick<queries.DomainRow, 'id' | 'domain'>,
@@ -212,9 +212,9 @@ export function domainChange(
 }
 
 /**
- * Registers a domain and makes its DKIM keys. Other organizations may register the same name: only
- * one of them can publish its keys.
- * @throws ValidationError (no domain name, public suffix), ConflictError (registered already).
+ * Registers a domain and makes its DKIM keys. Other organizations may register the same name: only one of
+ * them can publish its keys.
+ * @throws ValidationError (invalid name, public suffix), ConflictError (registered already).
  */
 export async function addDomain(app: App, caller: Caller, input: AddDomain): Promise<Domain> {
   const rows = await newDomain(app, caller.organizationId, input);
@@ -225,7 +225,7 @@ export async function addDomain(app: App, caller: Caller, input: AddDomain): Pro
   return getDomain(app, caller, rows.domain.id);
 }
 
-/** A page of the organization's domains, newest first. */
+/** Lists a page of the organization's domains, newest first. */
 export async function listDomains(
   app: App,
   caller: Caller,
@@ -248,12 +248,12 @@ export async function listDomains(
   return toPage(items, total, page);
 }
 
-/** @throws ResourceNotFoundError. */
+/** Returns a domain. @throws ResourceNotFoundError. */
 export async function getDomain(app: App, caller: Caller, id: string): Promise<Domain> {
   return toDomain(app, await getDomainRows(app, app.store.db, caller.organizationId, id));
 }
 
-/** The records to publish, as last checked. @throws ResourceNotFoundError. */
+/** Lists the records to publish, as last checked. @throws ResourceNotFoundError. */
 export async function listDnsRecords(
   app: App,
   caller: Caller,
@@ -264,7 +264,7 @@ export async function listDnsRecords(
 }
 
 /**
- * Deletes a domain and its keys: its senders may not send any more; what is queued leaves unsigned.
+ * Deletes a domain and its keys: its senders may not send any more, and queued mail leaves unsigned.
  * @throws ResourceNotFoundError.
  */
 export async function deleteDomain(app: App, caller: Caller, id: string): Promise<Deleted> {
@@ -277,14 +277,14 @@ export async function deleteDomain(app: App, caller: Caller, id: string): Promis
 }
 
 /**
- * Makes new DKIM keys of the same algorithms. The old ones sign until the new are found in DNS;
- * on a local domain the change is at once.
+ * Makes new DKIM keys of the same algorithms. The old ones sign until DNS has the new ones. On a local domain
+ * the change takes effect at once.
  * @throws ResourceNotFoundError.
  */
 export async function rotateDkim(app: App, caller: Caller, id: string): Promise<Domain> {
   const before = await getDomainRows(app, app.store.db, caller.organizationId, id);
   const active = before.keys.filter((key) => key.is_active === 1);
-  // Made before the transaction: an RSA key takes longer than a transaction may.
+  // Before the transaction: an RSA key takes longer than a transaction may.
   const algorithms = [...new Set(active.map((key) => key.algorithm))];
   const pairs = await makeKeys(app, caller.organizationId, algorithms);
   const rotated = await app.store.write(async (trx) => {

@@ -1,5 +1,5 @@
-// Tells that sending from a domain is held. What holds one is
-// src/usage/domain-holds.ts, which knows names and no domains.
+// Events of domains from which sending is held. src/usage/domain-holds.ts holds them; it knows names and no
+// domains.
 import type { App } from '../app.ts';
 import { byService, record, told } from '../events/record.ts';
 import type { Db } from '../store/db.ts';
@@ -8,7 +8,7 @@ import { getDomainRows, toDomain } from './domains.ts';
 import { domainHeld } from './events.ts';
 import { findSendingDomain } from './queries.ts';
 
-/** In the transaction that holds them. A name that is no domain any more is told of by nobody. */
+/** Records the events in the transaction that holds the domains. Skips names whose domain was deleted. */
 export async function tellHolds(app: App, trx: Db, holds: readonly NewHold[]): Promise<void> {
   for (const { organizationId, domain, finding } of holds) {
     const found = await findSendingDomain(trx, organizationId, domain);

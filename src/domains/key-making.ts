@@ -1,5 +1,5 @@
-// Makes the DKIM keys of domains, those of one domain after those of another: an RSA pair takes a core
-// for a tenth of a second, and whoever adds domains by the hundred keeps nobody else from a core.
+// Makes the DKIM keys of domains, one domain after the other. An RSA pair takes a core for a tenth of a
+// second: a caller that adds domains by the hundred must not take every core.
 import type { App } from '../app.ts';
 import { CapacityError } from '../errors.ts';
 import type { DkimAlgorithm, DkimKeyPair } from '../mime/dkim-key.ts';
@@ -7,7 +7,7 @@ import { perApp } from '../runtime/per-app.ts';
 
 export type KeyPairs = readonly (readonly [DkimAlgorithm, DkimKeyPair])[];
 
-/** Domains of one organization whose keys are being made or waited for. */
+/** Limit of domains of one organization whose keys are being made or waited for. */
 const mostWaiting = 20;
 
 const makingOf = perApp((_app: App) => ({
@@ -22,8 +22,8 @@ async function makeEach(app: App, algorithms: readonly DkimAlgorithm[]): Promise
 }
 
 /**
- * A pair for each algorithm, once those asked for before are made.
- * @throws CapacityError where 20 domains of the organization wait for theirs.
+ * Makes a pair for each algorithm, after the pairs of earlier requests.
+ * @throws CapacityError if 20 domains of the organization wait for theirs.
  */
 export async function makeKeys(
   app: App,

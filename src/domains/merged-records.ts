@@ -1,17 +1,17 @@
-// What to publish where a domain has such a record already: the owner's own with what we need added,
-// never a second one beside it (two SPF or DMARC records count as none), nor ours in its place. Pure.
+// Records to publish where a domain has such a record already: the owner's own with our part added. Never a
+// second one beside it (two SPF or DMARC records count as none), nor ours in its place. Pure.
 
 const spfVersion = /^v=spf1( |$)/i;
-/** What ends the list of an SPF record: mechanisms behind it are never looked at (RFC 7208 5.1, 6.1). */
+/** The end of an SPF record: mechanisms behind it are never evaluated (RFC 7208 5.1, 6.1). */
 const spfEnd = /^([+?~-]?all$|redirect=)/i;
 const softFail = '~all';
 
-/** The records of SPF among these texts. */
+/** Returns the SPF records among these texts. */
 export function spfRecordsIn(texts: readonly string[]): string[] {
   return texts.filter((text) => spfVersion.test(text));
 }
 
-/** One SPF record that says what all of these say, and that `host` may send. */
+/** Merges these SPF records into one that also allows `host` to send. */
 export function mergedSpf(records: readonly string[], host: string): string {
   const terms = records.flatMap((text) => text.trim().split(/\s+/).slice(1));
   const isOurs = (term: string) =>
@@ -24,14 +24,19 @@ export function mergedSpf(records: readonly string[], host: string): string {
 
 const tagName = /^[a-z]+$/i;
 
-/** The name, in small letters, and the value of a tag. One expression for both took 2.5 s for 2,000 blanks. */
+/**
+ * Splits a tag into its name, in lower case, and its value. One expression for both took 2.5 s for 2,000
+ * blanks.
+ */
 function readTag(part: string): [name: string, value: string] {
   const at = part.indexOf('=');
   const name = part.slice(0, Math.max(0, at)).trim().toLowerCase();
   return tagName.test(name) ? [name, part.slice(at + 1).trim()] : ['', ''];
 }
 
-/** The same DMARC record, its reports also to `address`; with the weakest policy where it has none. */
+/**
+ * Adds `address` to the report addresses of a DMARC record. A record without a policy gets the weakest one.
+ */
 export function mergedDmarc(record: string, address: string): string {
   const parts = record.split(';').filter((part) => part.trim() !== '');
   const tags = parts.map(readTag);
@@ -48,7 +53,7 @@ export function mergedDmarc(record: string, address: string): string {
   return (rua ? merged : [...merged, `rua=${uri}`]).join('; ');
 }
 
-/** The list of URIs with this one in it. */
+/** Adds a URI to a list, unless it is there. */
 function withUri(list: string, uri: string): string {
   if (list === '') return uri;
   const isIn = list

@@ -1,4 +1,4 @@
-// All SQL on `domains` and `domain_keys`. Rows only, no decisions.
+// All SQL on `domains` and `domain_keys`. Reads and writes rows, decides nothing.
 import type { Kysely } from 'kysely';
 import type { DkimAlgorithm } from '../mime/dkim-key.ts';
 import { type Db, type ParameterOf, statement, tables } from '../store/db.ts';
@@ -13,9 +13,9 @@ export interface DomainRow {
   status: DomainStatus;
   return_path: string;
   is_local: number;
-  /** Whether a mailbox here has an address of it, or takes all of its mail. */
+  /** 1 if a mailbox here has an address of the domain or takes all of its mail. */
   receives_mail: number;
-  /** Which mailbox takes what comes for no address of it; null: none. */
+  /** The mailbox for mail to any other address of the domain; null without one. */
   catch_all_mailbox_id: string | null;
   /** JSON: RecordCheck by recordName. */
   record_checks: string | null;
@@ -61,7 +61,7 @@ const sendingDomain = statement<
     .where('domain', '=', parameter('domain')),
 );
 
-/** Hot: asked for every send. `domain` in A-labels, lower case. */
+/** Finds the sending domain with this name (A-labels, lower case). Hot: every send asks. */
 export async function findSendingDomain(
   db: Db,
   organizationId: string,
@@ -75,7 +75,7 @@ const returnPathHost = statement(
     db.selectFrom('domains').select('return_path').where('id', '=', parameter('id')),
 );
 
-/** The host of return paths of a domain; undefined where the domain is gone. */
+/** Returns the return-path host of a domain, or undefined if the domain was deleted. */
 export async function findReturnPath(db: Db, id: string): Promise<string | undefined> {
   return (await returnPathHost(db, { id }))[0]?.return_path;
 }
@@ -91,12 +91,15 @@ const returnPathOwners = statement(
       .limit(100),
 );
 
-/** The organizations that have `host` for return paths, who has proven it first; none where it is not ours. */
+/**
+ * Lists the organizations with this return-path host, verified owners first. Empty for a host that is not
+ * ours.
+ */
 export async function findReturnPathOwners(db: Db, host: string): Promise<string[]> {
   return (await returnPathOwners(db, { host })).map((row) => row.organization_id);
 }
 
-/** Who has proven the domain whose return paths are at `host`; undefined where nobody has. */
+/** Returns the organization that has verified the domain of this return-path host, or undefined. */
 export async function findProvenOwner(db: Db, host: string): Promise<string | undefined> {
   const row = await tables<DomainTables>(db)
     .selectFrom('domains')
@@ -109,7 +112,7 @@ export async function findProvenOwner(db: Db, host: string): Promise<string | un
   return row?.organization_id;
 }
 
-/** The verified domain of that name, whose organization is who runs the service; its own local one first. */
+/** Finds the verified domain of this name, whose organization runs the service. Its local one comes first. */
 export function findHostedDomain(
   db: Db,
   name: string,
@@ -119,7 +122,7 @@ export function findHostedDomain(
     tables<DomainTables>(db)
       .selectFrom('domains')
       .select(['id', 'organization_id'])
-      // Led by an index: there is none by name over all organizations.
+      // By return path first: no index has the name over all organizations.
       .where('return_path', '=', returnPath)
       .where('domain', '=', name)
       .where('status', '=', 'verified')
@@ -130,7 +133,7 @@ export function findHostedDomain(
   );
 }
 
-/** Holds the row until the end of the transaction. */
+/** Locks the row until the end of the transaction. */
 export async function lockDomain(db: Db, id: string): Promise<void> {
   await tables<DomainTables>(db)
     .updateTable('domains')
@@ -139,7 +142,7 @@ export async function lockDomain(db: Db, id: string): Promise<void> {
     .execute();
 }
 
-/** What mail comes in for the domain. */
+/** Sets whether the domain receives mail, and its catch-all mailbox. */
 export async function setReceiving(
   db: Db,
   id: string,
@@ -152,7 +155,7 @@ export async function setReceiving(
     .execute();
 }
 
-/** The domain names that are verified, as a subquery for areas that join on them. */
+/** Returns the names of verified domains as a subquery, for areas that join on them. */
 export function verifiedDomainNames(db: Db, organizationId: string) {
   return tables<DomainTables>(db)
     .selectFrom('domains')
@@ -161,7 +164,7 @@ export function verifiedDomainNames(db: Db, organizationId: string) {
     .where('status', '=', 'verified');
 }
 
-/** Those of the names that are registered. */
+/** Returns the domains among these names. */
 export function selectDomainsNamed(
   db: Db,
   organizationId: string,
@@ -176,10 +179,10 @@ export function selectDomainsNamed(
     .execute();
 }
 
-/** By an id or a page of them, and what changes one; its keys go with it. */
+/** Operations by id, and pages. Keys are deleted with their domain. */
 export const domains = rowsOf<DomainRow>('domains', 'domain');
 
-/** The keys of these domains by generation, RSA first, the retired included. */
+/** Returns the keys of these domains by generation, RSA first, including retired ones. */
 export function selectDomainKeys(db: Db, domainIds: readonly string[]): Promise<DomainKeyRow[]> {
   if (domainIds.length === 0) return Promise.resolve([]);
   return tables<DomainTables>(db)
@@ -204,7 +207,7 @@ export async function setKeyPublished(db: Db, id: string, isPublished: boolean):
     .execute();
 }
 
-/** Ends the use of keys for good, and forgets their private halves. */
+/** Retires keys for good and deletes their private halves. */
 export async function retireKeys(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tables<DomainTables>(db)
@@ -214,7 +217,7 @@ export async function retireKeys(db: Db, ids: readonly string[]): Promise<void> 
     .execute();
 }
 
-/** What signing needs of a key. */
+/** The columns that signing needs. */
 export type SigningKeyRow = Pick<DomainKeyRow, 'id' | 'selector' | 'algorithm' | 'private_key'> &
   Pick<DomainRow, 'domain'>;
 
@@ -236,12 +239,12 @@ const signingKeys = statement<DomainTables, { domainId: string }, SigningKeyRow>
     .orderBy('domain_keys.algorithm', 'desc'),
 );
 
-/** Hot: the published keys of a domain, newest first. */
+/** Returns the published keys of a domain, newest first. Hot. */
 export function selectSigningKeys(db: Db, domainId: string): Promise<SigningKeyRow[]> {
   return signingKeys(db, { domainId });
 }
 
-/** The public half of a key of an organization's domain, the retired included. */
+/** Returns the public half of a key of an organization's domain, including retired ones. */
 export function findPublicKey(
   db: Db,
   organizationId: string,
@@ -258,7 +261,7 @@ export function findPublicKey(
     .executeTakeFirst();
 }
 
-/** Any stored key, to see whether it can be decrypted; undefined where there is none. */
+/** Returns any stored key, to test whether it can be decrypted, or undefined. */
 export function findAnyKey(db: Db): Promise<Pick<DomainKeyRow, 'id' | 'private_key'> | undefined> {
   return tables<DomainTables>(db)
     .selectFrom('domain_keys')
@@ -267,7 +270,7 @@ export function findAnyKey(db: Db): Promise<Pick<DomainKeyRow, 'id' | 'private_k
     .executeTakeFirst();
 }
 
-/** The domains whose check is due: of each organization the one due longest, then the next of each. */
+/** Returns domains due for a check: of each organization the one due longest, then the next of each. */
 export function selectDueDomains(db: Db, now: number, limit: number): Promise<DomainRow[]> {
   const due = tables<DomainTables>(db)
     .selectFrom('domains')
@@ -291,7 +294,7 @@ export function selectDueDomains(db: Db, now: number, limit: number): Promise<Do
     .execute();
 }
 
-/** Puts a due check off; false when another process was first. */
+/** Postpones a due check. Returns false if another process was first. */
 export async function deferCheck(
   db: Db,
   { id, next_check_at }: DomainRow,

@@ -1,5 +1,5 @@
-// What may be registered as a sending domain (a name in A-labels that somebody can own),
-// and the shapes of sending domains, in and out. The doorway to the public suffix list.
+// Input and output shapes of sending domains. A sending domain is a name in A-labels that can be owned. The
+// only user of the public suffix list.
 import { getDomain } from 'tldts';
 import { z } from 'zod';
 import { pageQuery } from '../api/pagination.ts';
@@ -9,10 +9,10 @@ import { parseAddress } from '../net/address.ts';
 /** Room for `svc99rsa._domainkey.` within the 253 octets of a name. */
 const longestDomain = 220;
 
-/** Why a text is no sending domain, or the domain in its one form (lower case, A-labels). */
+/** A domain in its one form (lower case, A-labels), or the reason why the text is invalid. */
 type DomainName = { domain: string } | { problem: string };
 
-/** Reads a domain as people type it; IDNA and a trailing dot are taken. */
+/** Reads a domain as people type it. Accepts IDNA and a trailing dot. */
 export function readDomainName(text: string): DomainName {
   const domain = parseAddress(`postmaster@${text.replace(/\.$/, '')}`)?.domain;
   if (!domain) return { problem: 'is not a domain name such as example.com' };
@@ -25,7 +25,7 @@ export function readDomainName(text: string): DomainName {
   return { domain };
 }
 
-/** The registrable part (`example.co.uk` of `mail.example.co.uk`); null for a public suffix. */
+/** Returns the registrable part (`example.co.uk` of `mail.example.co.uk`); null for a public suffix. */
 export function organizationalDomain(domain: string): string | null {
   return getDomain(domain, { allowPrivateDomains: true, validateHostname: false });
 }

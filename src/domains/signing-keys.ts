@@ -1,6 +1,6 @@
-// The DKIM keys that mail of a domain is signed with, asked for every message: decrypted and parsed
-// once each (a PEM costs more than an Ed25519 signature), read again from the store each second and
-// after every change by this process.
+// The DKIM keys that sign the mail of a domain, needed for every message. Each is decrypted and parsed once
+// (a PEM costs more than an Ed25519 signature). They are read again from the store each second, and after
+// every change by this process.
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { App } from '../app.ts';
 import { ConfigError } from '../errors.ts';
@@ -55,7 +55,7 @@ class SigningKeys {
   }
 }
 
-/** Rows come newest first. */
+/** Keeps the first key of each algorithm: rows come newest first. */
 function newestOfEach(rows: readonly SigningKeyRow[]): SigningKeyRow[] {
   const newest = new Map<DkimAlgorithm, SigningKeyRow>();
   for (const row of rows) if (!newest.has(row.algorithm)) newest.set(row.algorithm, row);
@@ -65,21 +65,21 @@ function newestOfEach(rows: readonly SigningKeyRow[]): SigningKeyRow[] {
 const signingKeysFor = perApp((app: App) => new SigningKeys(app));
 
 /**
- * The newest published key of each algorithm; none where the domain is gone or nothing is published.
- * @throws InternalError when a key cannot be decrypted with this installation's secret.
+ * Returns the newest published key of each algorithm. Empty for a deleted domain, or without a published key.
+ * @throws InternalError if a key cannot be decrypted with this installation's secret.
  */
 export function signingKeysOf(app: App, domainId: string): Promise<SigningKey[]> {
   return signingKeysFor(app).of(domainId);
 }
 
-/** To be called after the commit of a change to a domain's keys. */
+/** Drops the cached keys of a domain. Call it after the commit of a change to them. */
 export function forgetSigningKeys(app: App, domainId: string): void {
   signingKeysFor(app).forget(domainId);
 }
 
 /**
- * Whether this installation's secret opens the keys of the store: a second machine on one database
- * needs the first one's `secret.key`. @throws ConfigError that says so.
+ * Checks that this installation's secret opens the keys of the store: a second machine on one database needs
+ * the first one's `secret.key`. @throws ConfigError that explains this.
  */
 export async function checkSecret(app: App): Promise<void> {
   const key = await findAnyKey(app.store.db);

@@ -1,10 +1,9 @@
-// Whether a domain's records are published: the look-ups are check-records.ts, this is
-// what follows from them, and the schedule: whose time has come is looked at, a few at once. DNS is
-// never awaited inside a transaction.
+// Verification of domains: the consequences of look-ups (check-records.ts), and their schedule, which checks
+// a few due domains at once. No transaction awaits DNS.
 //
 //   status              found               to                 also
 //   any                 proven              verified           unpublished keys that were found are used
-//   pending             not proven          pending            checked after as long again as it exists
+//   pending             not proven          pending            next check after as long as it has existed
 //   pending             DNS did not answer  temporary-failure
 //   temporary-failure   not proven          pending
 //   verified            not proven          verified           until it lasts 3 days, then failed
@@ -56,7 +55,7 @@ function findingOf({ keys }: DomainRows, results: readonly CheckResult[]): Findi
 
 type Transition = Pick<queries.DomainRow, 'status' | 'verified_at' | 'failing_since'>;
 
-/** The state table above. */
+/** Applies the state table above. */
 function transition(domain: queries.DomainRow, finding: Finding, now: number): Transition {
   const { status, verified_at, failing_since } = domain;
   if (finding === 'proven') {
@@ -74,7 +73,7 @@ function transition(domain: queries.DomainRow, finding: Finding, now: number): T
   return { status: next, verified_at, failing_since };
 }
 
-/** What this makes known of the domain, if anything. */
+/** Returns the kind of event for this transition, or null. */
 function kindOf(before: queries.DomainRow, after: Transition) {
   if (after.status !== before.status) {
     if (after.status === 'verified') return domainVerified;
@@ -93,7 +92,7 @@ function nextCheckAt(app: App, domain: queries.DomainRow, next: Transition, now:
   return Math.round(now + delayMs * (1 + jitter * (2 * app.random.float() - 1)));
 }
 
-/** Which keys DNS shows and which it does not; one that it did not answer for is not in it. */
+/** Returns for each key whether DNS has it. Keys without an answer are absent. */
 function publishedKeys(results: readonly CheckResult[]): Map<string, boolean> {
   return new Map(
     results.flatMap(({ record, check, isTemporary }) =>
@@ -104,7 +103,7 @@ function publishedKeys(results: readonly CheckResult[]): Map<string, boolean> {
   );
 }
 
-/** Marks which keys are in use; one that is retires the older ones of its algorithm. */
+/** Marks the keys in use. A key in use retires the older ones of its algorithm. */
 async function confirmKeys(
   trx: Db,
   keys: readonly queries.DomainKeyRow[],
@@ -122,12 +121,12 @@ async function confirmKeys(
   await queries.retireKeys(trx, retired);
 }
 
-/** Has the records looked up in turn. @throws ResourceNotFoundError if it is gone. */
+/** Has the records checked in turn. @throws ResourceNotFoundError if the domain was deleted. */
 function checkDomain(app: App, organizationId: string, id: string): Promise<StoredDomain> {
   return checkInTurn(app, organizationId, id, () => checkNow(app, organizationId, id));
 }
 
-/** Looks the records up and stores what follows. */
+/** Looks up the records and stores the result. */
 async function checkNow(app: App, organizationId: string, id: string): Promise<StoredDomain> {
   const before = await getDomainRows(app, app.store.db, organizationId, id);
   if (before.domain.is_local === 1) return before;
@@ -160,7 +159,7 @@ async function checkNow(app: App, organizationId: string, id: string): Promise<S
   return after;
 }
 
-/** Publishes without asking DNS; the schedule leaves the domain alone from then on. */
+/** Marks all keys as published without asking DNS. The schedule leaves the domain alone from then on. */
 async function force(app: App, caller: Caller, id: string): Promise<StoredDomain> {
   const { organizationId } = caller;
   const forced = await app.store.write(async (trx) => {
@@ -185,7 +184,7 @@ async function force(app: App, caller: Caller, id: string): Promise<StoredDomain
 }
 
 /**
- * Checks a domain's records now. `force` verifies it without DNS: the operator's, not a key's.
+ * Checks a domain's records now. `force` verifies it without DNS: for the operator, not for a key.
  * @throws ResourceNotFoundError, ForbiddenError.
  */
 export async function verifyDomain(
@@ -203,13 +202,14 @@ export async function verifyDomain(
   return toDomain(app, rows);
 }
 
-/** A process that took a check and died costs the domain this long. */
+/** Time until a check is taken again if the process that took it died. */
 const claimMs = 10 * 60_000;
 const mostChecksAtOnce = 10;
 
 /**
- * Checks the domains that are due, the organizations in turns; for the scheduler, each minute. Several daemons share the work.
- * @returns how many were checked.
+ * Checks due domains, the organizations in turns; for the scheduler, each minute. Several daemons share the
+ * work.
+ * @returns the number of checks.
  */
 export async function checkDueDomains(app: App): Promise<number> {
   const now = app.clock.now();
@@ -235,7 +235,7 @@ async function checkQuietly(
   try {
     await checkDomain(app, organization_id, id);
   } catch (error) {
-    // Deleted while it was checked: nothing is left to say.
+    // The domain was deleted during its check.
     if (error instanceof ResourceNotFoundError) return;
     app.log.error({ err: error, domain }, 'domain check');
   }

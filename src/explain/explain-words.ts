@@ -1,10 +1,10 @@
-// The sentences of `svc messages explain`, as data: what each status, `waitReason` and `errorCode`
-// means, what follows, and which command helps. `{name}` stands for a fact of the delivery. Who puts
-// them together is explain.ts.
+// The sentences of `svc messages explain`, as data: the meaning of each status, `waitReason` and `errorCode`,
+// the next step, and the command that helps. `{name}` stands for a fact of the delivery. explain.ts puts them
+// together.
 import type { MessageStatus, WaitReason } from '../deliveries/status.ts';
 import type { ErrorCode } from '../smtp/outcome.ts';
 
-/** What sentences may say of a delivery. */
+/** Facts of the delivery that sentences may use. */
 export const facts = [
   'host',
   'verb',
@@ -28,13 +28,13 @@ export const facts = [
 ] as const;
 export type Facts = Readonly<Record<(typeof facts)[number], string>>;
 
-/** A command, and what it is for. */
+/** A command and its purpose. */
 export interface Help {
   purpose: string;
   command: string;
 }
 
-/** What happened, for deliveries of which no more is known than their status. */
+/** Past events of deliveries of which only the status is known. */
 export const statusWords: Readonly<Record<MessageStatus, string>> = {
   pending: 'It was accepted and has not been attempted yet.',
   scheduled: 'It was accepted to be sent later.',
@@ -48,7 +48,7 @@ export const statusWords: Readonly<Record<MessageStatus, string>> = {
   complained: '{host} took it, and the recipient reported it as spam.',
 };
 
-/** What happened, where more is known. */
+/** Past events of deliveries with more details. */
 export const outcomeWords = {
   captured: 'It counts as delivered, but nothing left this machine: delivery.mode is capture.',
   notAllowed:
@@ -66,7 +66,7 @@ export const outcomeWords = {
 } as const;
 
 export interface WaitWords {
-  /** Why it waits now. */
+  /** Reason why it waits now. */
   because: string;
   next: string;
   help: Help;
@@ -113,7 +113,7 @@ export const waitWords: Readonly<Record<WaitReason, WaitWords>> = {
   },
 };
 
-/** The states of the queue that have no reason of their own. */
+/** States of the queue without a reason of their own. */
 export const stateWords = {
   claimed: {
     next: 'An attempt is under way since {due}.',
@@ -156,7 +156,7 @@ export const stateWords = {
 export interface ErrorWords {
   /** Follows a colon: "mx.example.com refused it for good: …". */
   means: string;
-  /** For what has ended by it. */
+  /** Advice for a delivery that ended with this error. */
   advice: string;
   help: Help;
 }

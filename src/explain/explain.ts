@@ -1,6 +1,5 @@
-// What became of a message, in sentences: for each recipient what happened, what
-// happens next and when, which command helps, and the server's own words. The sentences themselves
-// are explain-words.ts.
+// Explains the state of a message in sentences: for each recipient the last event, the next one and its time,
+// the command that helps, and the server's own words. The sentences themselves are in explain-words.ts.
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -49,15 +48,17 @@ export interface RecipientExplanation {
   state: QueueEntry['state'];
   happened: string;
   happenedAt: string;
-  /** As the delivery has it; null where it does not wait, or was not looked at since it does. */
+  /**
+   * The `waitReason` of the delivery; null if it does not wait, or was not checked since it began to wait.
+   */
   waitReason: WaitReason | null;
-  /** Why it waits; null where nothing is waited for. */
+  /** Reason why it waits; null if it does not. */
   because: string | null;
-  /** What follows, or what to do where nothing does; null where all is done. */
+  /** The next step, by the service or by the reader; null if nothing is left to do. */
   next: string | null;
   nextAt: string | null;
   help: Help | null;
-  /** What was said last; null where nobody was asked. */
+  /** The last words of a server; null if none was asked. */
   said: ServerWords | null;
   errorCode: string | null;
   attemptCount: number;
@@ -148,7 +149,7 @@ function saidOf(row: DeliveryRow, last: Attempt | undefined): ServerWords | null
   return { code, enhancedCode, reply, verb, host, address };
 }
 
-/** When what comes next comes at the latest; null where that is nobody's to say. */
+/** Returns the latest time of the next step; null if it is unknown. */
 function nextTimeOf(app: App, row: DeliveryRow, hold: HoldRow | null): number | null {
   if (isUnconfirmed(row)) {
     const { assumeDeliveredAfterMinutes } = app.config.delivery.relay;
@@ -166,7 +167,7 @@ function errorWordsOf(code: string | null): ErrorWords | null {
   return (errorWords as Readonly<Record<string, ErrorWords>>)[code] ?? errorWords.unknown;
 }
 
-/** The template of the sentence that says what happened last. */
+/** Returns the template of the sentence about the last event. */
 function happenedWords(row: DeliveryRow, last: Attempt | undefined): string {
   const { status, error_code } = row;
   if (status === 'failed' && error_code !== null) {
@@ -182,7 +183,10 @@ function happenedWords(row: DeliveryRow, last: Attempt | undefined): string {
   return isCaptured && status === 'delivered' ? capturedWords(last) : statusWords[status];
 }
 
-/** What was captured by an earlier version does not say by what: then it was the mode, as a rule. */
+/**
+ * Returns the words for a captured mail. Captures by an earlier version have no `capturedBy`: nearly all came
+ * from the mode.
+ */
 function capturedWords({ capturedBy = 'delivery.mode' }: Attempt): string {
   if (capturedBy === 'delivery.mode') return outcomeWords.captured;
   if (capturedBy === 'delivery.allow') return outcomeWords.notAllowed;
@@ -200,7 +204,7 @@ interface Plan {
   help: Help | null;
 }
 
-/** The templates of what follows. */
+/** Returns the templates of the next step. */
 function planOf(row: DeliveryRow, hold: HoldRow | null): Plan {
   const done: Plan = { because: null, next: null, help: null };
   if (row.due_at === null) {
@@ -265,7 +269,7 @@ function fill(words: string, known: Facts): string {
   return words.replace(/\{(\w+)\}/g, (_, name: keyof Facts) => known[name]);
 }
 
-/** Addresses are strangers': what a shell would read in them is quoted. */
+/** Fills a command. Quotes addresses for the shell, as they come from strangers. */
 function fillCommand({ command }: Help, known: Facts): string {
   return command.replace(/\{(\w+)\}/g, (_, name: keyof Facts) => {
     const word = known[name];

@@ -1,4 +1,4 @@
-// Times as sentences tell them: the instant in UTC, and how far it is from now.
+// Times in sentences: the instant in UTC, and its distance from now.
 
 const steps = [
   { unit: 'd', ms: 86_400_000 },
@@ -7,7 +7,7 @@ const steps = [
   { unit: 's', ms: 1_000 },
 ] as const;
 
-/** A span as its two largest units, the second only where it is not zero: `2 h 5 min`, `40 s`. */
+/** Formats a span as its two largest units, the second only if it is not zero: `2 h 5 min`, `40 s`. */
 export function spanInWords(ms: number): string {
   const first = steps.findIndex((step) => ms >= step.ms);
   const large = steps[first];
@@ -18,13 +18,13 @@ export function spanInWords(ms: number): string {
   return `${count} ${large.unit}${small && rest > 0 ? ` ${rest} ${small.unit}` : ''}`;
 }
 
-/** `in 4 min`, `3 h ago`, `now`. */
+/** Formats the distance from now: `in 4 min`, `3 h ago`, `now`. */
 export function fromNow(at: number, now: number): string {
   if (Math.abs(at - now) < 1_000) return 'now';
   return at > now ? `in ${spanInWords(at - now)}` : `${spanInWords(now - at)} ago`;
 }
 
-/** `2026-01-05 12:04:00 UTC (in 4 min)`. */
+/** Formats a time: `2026-01-05 12:04:00 UTC (in 4 min)`. */
 export function timeInWords(at: number, now: number): string {
   const [day, time] = new Date(at).toISOString().split(/[T.]/);
   return `${day} ${time} UTC (${fromNow(at, now)})`;

@@ -1,9 +1,9 @@
-// The onboarding review (specification 4.8, 5.6): the operator lets an organization send to everybody,
-// or not. Until it is approved it sends only to its own mailboxes and the simulator
-// (src/mailboxes/reach.ts); it receives, and does all else, as any other. What was queued
-// before a rejection still goes, a pause stops that too; what is scheduled is cancelled at its time.
+// The onboarding review (specification 4.8, 5.6): the operator lets an organization send to any address, or
+// refuses it. Until it is approved it sends only to its own mailboxes and the simulator
+// (src/mailboxes/reach.ts); it receives, and does all else, like any other. Mail queued before a rejection
+// still goes, unless a pause stops it too; scheduled mail is cancelled at its time.
 //
-//   status    moved by  to        also
+//   status    event     to        also
 //   pending   approve   approved
 //   pending   reject    rejected
 //   approved  reject    rejected
@@ -37,8 +37,8 @@ function requireGeneration(before: OrganizationRow, expected: number | undefined
 }
 
 /**
- * The operator's verdict.
- * @throws ConflictError when it stands already or the generation is another; ResourceNotFoundError.
+ * Stores the operator's verdict.
+ * @throws ConflictError if it stands already or the generation is another; ResourceNotFoundError.
  */
 export async function reviewOnboarding(
   app: App,
@@ -62,9 +62,9 @@ export async function reviewOnboarding(
 }
 
 /**
- * A rejected organization applies again: pending, one generation on.
- * @throws ForbiddenError unless the caller is an owner or admin; ConflictError when it is not
- * rejected or the generation is another.
+ * Applies again for a rejected organization: it becomes pending, one generation on.
+ * @throws ForbiddenError unless the caller is an owner or admin; ConflictError if it is not rejected or the
+ * generation is another.
  */
 export async function reapplyOnboarding(
   app: App,

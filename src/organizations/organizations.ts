@@ -1,8 +1,8 @@
-// Organizations: making, finding, listing and changing them, and whether they may send.
-// The operator's, and audited as such. Onboarding is onboarding.ts; limits and usage are other areas'.
+// Organizations: making, finding, listing, changing, pausing and resuming them. All by the operator, and
+// audited as such. Onboarding is in onboarding.ts; limits and usage belong to other areas.
 //
-//   sendingStatus  moved by  to       also
-//   enabled        pause     paused   pausedAt, pauseReason; every send is a 403 that says why
+//   sendingStatus  event     to       also
+//   enabled        pause     paused   pausedAt, pauseReason; every send is a 403 with the reason
 //   paused         resume    enabled  both are null again
 
 import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
@@ -28,12 +28,12 @@ import {
   updateOrganizationInput,
 } from './schema.ts';
 
-/** The organization that every store has. */
+/** Name of the organization that every store has. */
 export const defaultOrganization = 'default';
 
 const pausedByHand = 'the operator stopped it';
 
-/** The object of the API and of `--json`. */
+/** Presents an organization as in the API and `--json`. */
 export function toOrganization(row: queries.OrganizationRow): Organization {
   return {
     id: row.id,
@@ -56,7 +56,7 @@ function checkPlan(app: App, plan: string): void {
   throw ValidationError.of('plan', `is not one of ${plans.join(', ')}`);
 }
 
-/** The row of a new organization, checked; `insertOrganization` stores it. */
+/** Returns the row of a new organization, checked; `insertOrganization` stores it. */
 export function newOrganizationRow(app: App, input: CreateOrganization): queries.OrganizationRow {
   const wanted = parseWith(createOrganizationInput, input, 'body');
   const { name, plan, paymentMethodOnFile, timezone, createdAt, onboarding } = wanted;
@@ -83,7 +83,7 @@ export function newOrganizationRow(app: App, input: CreateOrganization): queries
 }
 
 /**
- * Makes an organization; `createdAt` in the past is for moving one here with its age.
+ * Makes an organization. A past `createdAt` is for moving one here with its age.
  * @throws ValidationError (unknown plan or time zone), ConflictError (name taken).
  */
 export async function createOrganization(
@@ -98,7 +98,7 @@ export async function createOrganization(
   return toOrganization(row);
 }
 
-/** Stores a new row, audited; false, and nothing is done, where the name is taken. */
+/** Stores a new row, audited. Returns false and stores nothing if the name is taken. */
 export async function storeOrganization(
   app: App,
   trx: Db,
@@ -114,7 +114,7 @@ export async function storeOrganization(
   return true;
 }
 
-/** A page of all organizations, oldest first. */
+/** Lists a page of all organizations, oldest first. */
 export async function listOrganizations(app: App, page: PageRequest): Promise<Page<Organization>> {
   const range = { limit: page.limit, offset: (page.page - 1) * page.limit };
   const [rows, total] = await Promise.all([
@@ -133,14 +133,14 @@ async function getRow(app: App, idOrName: string): Promise<queries.OrganizationR
   return row;
 }
 
-/** By id (`org_…`) or name. @throws ResourceNotFoundError. */
+/** Finds an organization by id (`org_…`) or name. @throws ResourceNotFoundError. */
 export async function getOrganization(app: App, idOrName: string): Promise<Organization> {
   return toOrganization(await getRow(app, idOrName));
 }
 
 /**
- * Whoever holds the command line, in the organization that a change is about. One that is about all
- * organizations is told in `default`, which is the operator's own.
+ * Returns the operator as the author of a change to an organization. A change to all organizations is
+ * recorded in `default`, the operator's own.
  */
 export async function operatorIn(db: Db, organizationId: string | null): Promise<Doer> {
   const own = organizationId ?? (await queries.findOrganizationByName(db, defaultOrganization))?.id;
@@ -148,7 +148,7 @@ export async function operatorIn(db: Db, organizationId: string | null): Promise
   return byOperator(own);
 }
 
-/** What is to become of a row, and how it is told. */
+/** A change to a row, with its audit entry and event. */
 interface Changing {
   set: queries.OrganizationChanges;
   action: AuditAction;
@@ -157,8 +157,8 @@ interface Changing {
 }
 
 /**
- * Changes a row by what `decide` makes of it, audited; null for nothing to change.
- * @throws ResourceNotFoundError, ConflictError (name taken), and what `decide` throws.
+ * Changes a row by the result of `decide`, audited. Null changes nothing.
+ * @throws ResourceNotFoundError, ConflictError (name taken), and errors of `decide`.
  */
 export async function changeOrganization(
   app: App,
@@ -195,17 +195,16 @@ function nameTaken(name: string): ConflictError {
   return new ConflictError('organization', `An organization named "${name}" exists`);
 }
 
-/** What of an organization is changed by hand, as the API names it. */
+/** Returns the settings that can be changed by hand, by their names in the API. */
 function settingsOf({ name, plan, paymentMethodOnFile, timezone, tracking }: Organization) {
   const { opens: trackOpens, clicks: trackClicks } = tracking;
   return { name, plan, paymentMethodOnFile, timezone, trackOpens, trackClicks };
 }
 
 /**
- * Changes what is named. The quota sees it with the next send, rate limit and tracking of every daemon
- * within a second.
- * @throws ValidationError (unknown plan or time zone), ConflictError (name taken),
- * ResourceNotFoundError.
+ * Changes the given settings. The quota takes effect with the next send, rate limit and tracking in every
+ * daemon within a second.
+ * @throws ValidationError (unknown plan or time zone), ConflictError (name taken), ResourceNotFoundError.
  */
 export async function updateOrganization(
   app: App,
@@ -237,8 +236,8 @@ export async function updateOrganization(
 }
 
 /**
- * Stops all sending; `note` says why, to whoever tries.
- * @throws ConflictError when it is paused already, ResourceNotFoundError.
+ * Stops all sending. `note` is the reason that callers get.
+ * @throws ConflictError if it is paused already, ResourceNotFoundError.
  */
 export async function pauseOrganization(
   app: App,
@@ -264,8 +263,8 @@ export async function pauseOrganization(
 }
 
 /**
- * Lets it send again; `note` is what the review found.
- * @throws ConflictError when it is not paused, ResourceNotFoundError.
+ * Lets the organization send again. `note` is the finding of the review.
+ * @throws ConflictError if it is not paused, ResourceNotFoundError.
  */
 export async function resumeOrganization(
   app: App,

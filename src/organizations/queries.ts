@@ -1,4 +1,4 @@
-// All SQL on `organizations` and `organization_changes`. Rows only, no decisions.
+// All SQL on `organizations` and `organization_changes`. Reads and writes rows, decides nothing.
 import { changeCounter } from '../store/change-counter.ts';
 import { type Db, engineOf, idList, isOneOf, statement, tables } from '../store/db.ts';
 
@@ -13,7 +13,7 @@ export interface OrganizationRow {
   pause_reason: string | null;
   onboarding_status: 'approved' | 'pending' | 'rejected';
   onboarding_generation: number;
-  /** 1: a send that says nothing is tracked. */
+  /** 1: tracks sends without a setting of their own. */
   track_opens: number;
   track_clicks: number;
   created_at: number;
@@ -32,7 +32,7 @@ const byIds = statement<OrganizationTables, { ids: unknown }, OrganizationRow>((
     .where(isOneOf(db, 'id', parameter('ids'))),
 );
 
-/** Hot: every send looks at its organization. In no order. */
+/** Finds organizations, in no order. Hot: every send reads its organization. */
 export function findOrganizations(db: Db, ids: readonly string[]): Promise<OrganizationRow[]> {
   return byIds(db, { ids: idList(db, ids) });
 }
@@ -55,7 +55,10 @@ export function findOrganizationByName(db: Db, name: string): Promise<Organizati
     .executeTakeFirst();
 }
 
-/** False when the name is taken; on PostgreSQL waits for a process that inserts the same name. */
+/**
+ * Inserts an organization. Returns false if the name is taken. On PostgreSQL, waits for a process that
+ * inserts the same name.
+ */
 export async function insertOrganization(db: Db, row: OrganizationRow): Promise<boolean> {
   const inserted = await tables<OrganizationTables>(db)
     .insertInto('organizations')
@@ -71,12 +74,15 @@ const paused = statement<OrganizationTables, object, { id: string }>((db) => {
   return engineOf(db) === 'postgres' ? rows.forShare() : rows;
 });
 
-/** Hot: asked by every claim. On PostgreSQL they stay paused until the transaction ends. */
+/**
+ * Returns the paused organizations. Hot: every claim reads them. On PostgreSQL they stay paused until the
+ * transaction ends.
+ */
 export async function lockPausedOrganizations(trx: Db): Promise<string[]> {
   return (await paused(trx, {})).map(({ id }) => id);
 }
 
-/** Those that track something where a send says nothing: few. */
+/** Returns the few organizations that track sends without a setting of their own. */
 export function findTrackingOrganizations(
   db: Db,
 ): Promise<Pick<OrganizationRow, 'id' | 'track_opens' | 'track_clicks'>[]> {
@@ -87,7 +93,7 @@ export function findTrackingOrganizations(
     .execute();
 }
 
-/** In order of creation. */
+/** Returns a range of organizations, in order of creation. */
 export function selectOrganizations(
   db: Db,
   range: { limit: number; offset: number },
@@ -125,7 +131,7 @@ const byIdForUpdate = statement<OrganizationTables, { id: string }, Organization
   },
 );
 
-/** The row, for a change that depends on it: nobody else changes it until the transaction ends. */
+/** Returns the row, locked until the transaction ends, for a change that depends on it. */
 export async function lockOrganizationRow(
   trx: Db,
   id: string,
@@ -152,8 +158,8 @@ export type OrganizationChanges = Partial<
 >;
 
 /**
- * Changes a row; undefined, and nothing is done, where there is none or its sending status is not
- * `whileStatus`. Several in the order of their ids; then `addOrganizationChange`.
+ * Changes a row. Returns undefined and changes nothing if the row is missing or its sending status is not
+ * `whileStatus`. Change several in the order of their ids, then call `addOrganizationChange`.
  */
 export function updateOrganization(
   db: Db,

@@ -1,5 +1,5 @@
-// The HTTP operations on the caller's own organization (specification 4.8, 5.6). Whatever else is done
-// to organizations is the operator's.
+// The HTTP operations on the caller's own organization (specification 4.8, 5.6). All others belong to the
+// operator.
 import { area } from '../api/area.ts';
 import { ConflictError } from '../errors.ts';
 import { reapplyOnboarding } from './onboarding.ts';

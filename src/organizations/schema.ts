@@ -1,5 +1,5 @@
-// Shapes of organizations, in and out. They are made, changed and listed at the
-// command line only; which plans exist is the configuration's.
+// Input and output shapes of organizations. They are made, changed and listed at the command line only; plans
+// are defined by the configuration.
 import { z } from 'zod';
 import { pageQuery } from '../api/pagination.ts';
 
@@ -7,7 +7,7 @@ const longestName = 100;
 const longestNote = 500;
 
 function isTimezone(name: string): boolean {
-  // Node also takes offsets such as +02:00, which know no daylight saving.
+  // Node also accepts offsets such as +02:00, which know no daylight saving.
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });

@@ -1,5 +1,5 @@
-// What organizations track where a send says nothing (`svc orgs update --track-opens`): in memory, so that
-// sends pay nothing for it. A change is seen by every process within a second.
+// Tracking defaults of organizations, for sends without a setting of their own (`svc orgs update
+// --track-opens`). In memory, so that sends read nothing. Every process sees a change within a second.
 import type { App } from '../app.ts';
 import { perApp } from '../runtime/per-app.ts';
 import { findTrackingOrganizations, organizationChanges } from './queries.ts';
@@ -53,7 +53,7 @@ class KnownDefaults {
 
 const defaultsOf = perApp((app: App) => new KnownDefaults(app));
 
-/** What the organization tracks; a promise where that must be read. */
+/** Returns the tracking defaults of an organization; a promise if they must be read. */
 export function trackingDefaults(app: App, organizationId: string): Defaults | Promise<Defaults> {
   return defaultsOf(app).of(organizationId);
 }

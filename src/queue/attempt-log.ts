@@ -1,13 +1,13 @@
-// The line of the mail log that an attempt leaves when it has ended: who, where, what was said, and how
-// long it took. What the timeline keeps of it is settle.ts.
+// The line that an ended attempt writes to the mail log: recipient, host, reply and duration. The timeline is
+// written by settle.ts.
 import type { App } from '../app.ts';
 import { mailLogOf } from '../runtime/mail-log.ts';
 import type { Settlement } from './settle.ts';
 
-/** A reply can be long; the delivery keeps all of it. */
+/** Limit for a reply in the log; the delivery keeps all of it. */
 const mostReplyCharacters = 200;
 
-/** One line for each recipient. `queueMs`: since it was accepted, or its scheduled time came. */
+/** Writes one line for each recipient. `queueMs` counts from acceptance or from the scheduled time. */
 export function logAttempts(app: App, settlements: readonly Settlement[]): void {
   const log = mailLogOf(app);
   if (!log) return;

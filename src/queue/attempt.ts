@@ -1,6 +1,6 @@
-// One attempt for the claimed deliveries of a message: choose the route of each recipient, hand those
-// that leave over the network to the carrier together, and say what became of each. Never rejects: an
-// unexpected fault of ours defers, so that nothing is lost by it.
+// One attempt for the claimed deliveries of a message: chooses the route of each recipient, hands the
+// deliveries that leave over the network to the carrier together, and reports each outcome. Never rejects: an
+// unexpected fault of ours defers the delivery, so that no mail is lost by it.
 import type { App } from '../app.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { isLocalAddress } from '../mailboxes/mailboxes.ts';
@@ -35,7 +35,7 @@ import { refusalTeller } from './relay-refusals.ts';
 import { marksOf, returnPathHost, transactionOf } from './return-path.ts';
 import type { Settlement } from './settle.ts';
 
-/** Attempts all claimed deliveries of a message; those of one destination are settled as they end. */
+/** Attempts all claimed deliveries of a message. Settles the deliveries of each destination as they end. */
 export type AttemptMessage = (
   claimed: ClaimedMessage,
   settle: (settlements: Settlement[]) => Promise<void>,
@@ -44,15 +44,15 @@ export type AttemptMessage = (
 /** Attempts claimed messages; holds the SMTP connections. */
 export interface Attempter {
   attempt: AttemptMessage;
-  /** The lanes that its attempts are counted in. */
+  /** The lanes that count its attempts. */
   choice: LaneChoice;
   close(): Promise<void>;
 }
 
-/** What happens to a delivery, before it is written down. */
+/** Outcome of an attempt before it is stored. */
 type Ending = Pick<Settlement, 'outcome' | 'sentIsDelivered' | 'aftermath' | 'routeKind'>;
 
-/** What an attempt goes by and through. */
+/** Parts that every attempt of one daemon shares. */
 interface Equipment {
   app: App;
   chooseRoute: ChooseRoute;
@@ -62,7 +62,7 @@ interface Equipment {
   tellRefusals: ReturnType<typeof refusalTeller>;
 }
 
-/** The attempter of one daemon; `listener` is where mail for local mailboxes goes. */
+/** Creates the attempter of one daemon. Mail for local mailboxes goes to `listener`. */
 export function createAttempter(
   app: App,
   listener: { host: string; port: number },
@@ -116,7 +116,7 @@ async function attemptMessage(
   await Promise.all(groups.map(attemptGroup));
 }
 
-/** Gives all groups that leave over the network to the carrier: what becomes of each, by group. */
+/** Gives all groups that leave over the network to the carrier. Returns the outcomes of each group. */
 async function carryGroups(
   { app, carrier }: Equipment,
   claimed: ClaimedMessage,
@@ -148,7 +148,7 @@ async function carryGroups(
   return new Map(groups.map((group, index) => [group, outcomes[index]]));
 }
 
-/** The content of a message, where it was too large for the claim to read. */
+/** Returns the content of a message. Reads it if it was too large for the claim. */
 async function contentOf(
   app: App,
   { message, content }: ClaimedMessage,
@@ -160,7 +160,7 @@ async function contentOf(
   return large;
 }
 
-/** Bytes of a message that may wait for the carrier once for each recipient. */
+/** Size up to which copies of a message for all recipients may be in memory at once. */
 const fewBytes = 262_144;
 
 function bytesOf({ input }: ComposeRequest): number {
@@ -169,12 +169,12 @@ function bytesOf({ input }: ComposeRequest): number {
   return attachments.reduce((sum, { content }) => sum + content.length, html?.length ?? 0);
 }
 
-/** A tracked message, and one that can be left, is another for each recipient. */
+/** Tells whether each recipient gets different bytes: a tracked message, or one with an unsubscribe link. */
 function travelsAlone({ cuts, deliveries }: ClaimedMessage): boolean {
   return cuts != null || (deliveries[0]?.unsubscribe_group_id ?? null) !== null;
 }
 
-/** The message as one recipient gets it. */
+/** Builds the message as one recipient gets it. */
 async function ownRequestOf(
   app: App,
   claimed: ClaimedMessage,
@@ -191,8 +191,8 @@ async function ownRequestOf(
 }
 
 /**
- * A message that travels alone is another for each recipient. A large one is made and carried for one after the
- * other: fifty copies at once would fill the memory.
+ * Carries a copy of the message for each recipient. Copies of a large message are composed and carried one
+ * after the other: fifty at once would fill the memory.
  */
 function carryAlone(
   app: App,
@@ -233,7 +233,7 @@ async function endingsOf(
   }));
 }
 
-/** Recipients of one dialogue tell the lane of one fault, however many they are. */
+/** Reports outcomes to the lanes. One dialogue is one fault to its lane, for any number of recipients. */
 function tellLane({ lanes, laneOf }: Equipment, settlements: readonly Settlement[]): void {
   const told = new Set<LaneSignal>();
   for (const { delivery, outcome } of settlements) {
@@ -246,12 +246,14 @@ function tellLane({ lanes, laneOf }: Equipment, settlements: readonly Settlement
   }
 }
 
-/** The transaction that these deliveries share: the first of them began it. */
+/** Names the transaction that these deliveries share. The first of them began it. */
 function begunBy([first]: readonly DeliveryRow[]): string | null {
   return first ? transactionOf(first) : null;
 }
 
-/** In relay mode without exceptions everything but simulated mail takes the relay's lane. */
+/**
+ * Returns the lane of all mail that is not simulated, if there is only one: in relay mode without exceptions.
+ */
 function soleLaneOf(
   { mode, routes, allow }: RouteConfig,
   lanes: Lanes,
@@ -262,12 +264,12 @@ function soleLaneOf(
   return lane === null ? null : { quickRoom: () => lanes.quickRoom(lane) };
 }
 
-/** A relay that knows DSN tells what became of the mail after it took it (RFC 3461). */
+/** Requests DSNs: a relay that supports them reports the result after it has taken the mail (RFC 3461). */
 function reportsWanted(messageId: string): DsnRequest {
   return { envelopeId: messageId, returnContent: 'headers', notify: ['success', 'failure'] };
 }
 
-/** What an outcome tells of the lane: rate words and silence slow it, everything else is an answer. */
+/** Translates an outcome for the lane: rate limits and silence slow it, every other reply is an answer. */
 function signalOf(outcome: Outcome): LaneSignal {
   if (outcome.kind === 'sent') return 'taken';
   if (outcome.kind !== 'deferred') return 'refused';
@@ -291,8 +293,8 @@ function isOverNetwork(group: Group): group is NetworkGroup {
 }
 
 /**
- * Recipients of one domain and route share a transaction. A blind copy has one of its own: no
- * server may see it beside the others. So has each recipient of what travels alone.
+ * Groups recipients of one domain and route into one transaction. A blind copy has its own, as no server may
+ * see its address beside the others. So has each recipient of a message with individual copies.
  */
 async function groupByDestination(
   app: App,
@@ -305,7 +307,7 @@ async function groupByDestination(
   const groups = new Map<string, Group>();
   for (const delivery of deliveries) {
     let route = chooseRoute(delivery.email, false);
-    // Only what would be captured can be for a mailbox of ours: a look-up that others need not pay.
+    // Only captured mail can be for one of our mailboxes, so other routes skip this look-up.
     if (route.kind === 'capture') {
       route = chooseRoute(delivery.email, await isLocalAddress(app.store.db, delivery.email));
     }
@@ -338,14 +340,14 @@ function reply(
   return { code, enhancedCode, text, verb };
 }
 
-/** Why a captured mail is; follows "captured:". */
+/** Explains why a mail was captured; follows "captured:". */
 function captureWords(by: CapturedBy): string {
   if (by === 'delivery.mode') return 'delivery.mode keeps this mail on the machine';
   if (by === 'delivery.allow') return 'delivery.allow does not name this recipient';
   return `${by} keeps mail to this domain on the machine`;
 }
 
-/** Stored, marked delivered, never on the wire. */
+/** Ends the delivery as delivered: the mail is stored and never leaves this machine. */
 function captured(app: App, { by }: CaptureRoute): Ending {
   const outcome: Outcome = {
     kind: 'sent',
@@ -356,7 +358,7 @@ function captured(app: App, { by }: CaptureRoute): Ending {
   return { outcome, sentIsDelivered: true, aftermath: null, routeKind: 'capture' };
 }
 
-/** An unexpected fault of ours: tried again later, told apart from what a server said. */
+/** Defers after an unexpected fault of ours, with an error that differs from any reply of a server. */
 function ourFault(app: App, routeKind: string): Ending {
   const outcome: Outcome = {
     kind: 'deferred',
@@ -372,7 +374,7 @@ function ourFault(app: App, routeKind: string): Ending {
   return { outcome, sentIsDelivered: false, aftermath: null, routeKind };
 }
 
-/** Plays the outcome a simulator address asks for. */
+/** Plays the outcome that a simulator address asks for. */
 function simulate(app: App, delivery: DeliveryRow): Ending {
   const wanted: SimulatedOutcome = simulatedOutcome(delivery.email) ?? 'delivered';
   const base = { sentIsDelivered: true, aftermath: null, routeKind: 'simulator' } as const;

@@ -1,34 +1,37 @@
-// How much is claimed, and when: no more than has a place in flight, in batches that are worth a
-// transaction, and seldom while a burst of sends comes in (intake.ts).
+// Size and time of claims: at most as many deliveries as have a place in flight, in batches worth a
+// transaction, and seldom during a burst of sends (intake.ts).
 //
-//   pressure | is on while                                      | the next claim
-//   ---------+--------------------------------------------------+--------------------------------------
-//   none     | places are free, no burst comes in               | at once, 100 deliveries at most
-//   full     | an eighth of the places or less is free          | as places get free, or 100 ms after
-//            |                                                  | the last one
-//   burst    | sends press in                                   | 100 ms after the last one
-//   late     | what was claimed had waited for 10 s             | as with none, burst or not
+//   pressure | in force while                             | next claim
+//   ---------+--------------------------------------------+---------------------------------------------
+//   none     | places are free, no burst                  | at once, 100 deliveries at most
+//   full     | an eighth of the places or less is free    | when places get free, or 100 ms after the
+//            |                                            | last claim
+//   burst    | many sends arrive                          | 100 ms after the last claim
+//   late     | the last claim had waited over 10 s        | as with none, even in a burst
 import type { Clock } from '../runtime/clock.ts';
 import type { ClaimedMessage } from './claim.ts';
 import type { Intake } from './intake.ts';
 import { mostInFlight } from './lanes/shares.ts';
 
 const claimBatch = 100;
-/** With fewer places free than this part of them, it is not claimed before `starvedPauseMs`. */
+/** Fraction of all places. If no more are free, a claim waits for `starvedPauseMs` after the last one. */
 const roomWorthAClaim = 1 / 8;
-/** While there is no room, it is looked again after this, for what needs none. */
+/**
+ * Interval between claims while few places are free. Without any room, pause until the next check: mail that
+ * takes no lane, such as simulated mail, may go then.
+ */
 export const starvedPauseMs = 100;
-/** While a burst of sends comes in, a batch is claimed this often, */
+/** Interval between claims during a burst of sends. */
 const besideBurstMs = 100;
-/** until what is claimed has waited so long: then deliveries have their full share again. */
+/** Wait of claimed deliveries above which a burst no longer slows claims. */
 const patienceMs = 10_000;
 
-/** Times in here are those of `clock.elapsed()`, but for how long what was claimed had waited. */
+/** Decides how much to claim, and when. Uses `clock.elapsed()`, except for how long deliveries waited. */
 export class BackPressure {
   readonly #clock: Clock;
   readonly #intake: Intake;
   #claimedAt = Number.NEGATIVE_INFINITY;
-  /** How long the first of the last claim had waited. */
+  /** Longest wait of a first attempt in the last claim. */
   #latenessMs = 0;
 
   constructor(clock: Clock, intake: Intake) {
@@ -36,7 +39,10 @@ export class BackPressure {
     this.#intake = intake;
   }
 
-  /** How many a claim may take with `load` in flight and room for `quickRoom`; 0 until it is worth one. */
+  /**
+   * Returns how many deliveries to claim with `load` in flight and `quickRoom` in the only lane, if all mail
+   * takes one. Returns 0 until a claim is worth its transaction.
+   */
   claimable(load: number, quickRoom: number | undefined): number {
     const free = mostInFlight - load;
     const isLittle = free <= mostInFlight * roomWorthAClaim;
@@ -44,20 +50,20 @@ export class BackPressure {
     return Math.min(claimBatch, free, quickRoom ?? free);
   }
 
-  /** Milliseconds that sends which press in keep the next claim waiting. */
+  /** Milliseconds until the next claim during a burst of sends; 0 without one. */
   givesWayMs(): number {
     if (this.#latenessMs > patienceMs || !this.#intake.isPressing()) return 0;
     return Math.max(0, this.#claimedAt + besideBurstMs - this.#clock.elapsed());
   }
 
-  /** These were claimed just now. */
+  /** Records the messages of a claim that has just been made. */
   claimed(messages: readonly ClaimedMessage[]): void {
     this.#claimedAt = this.#clock.elapsed();
     this.#latenessMs = longestWait(messages, this.#clock.now());
   }
 }
 
-/** Of those that are attempted for the first time: how long the first to come has waited. */
+/** Returns the longest wait among deliveries in their first attempt. */
 function longestWait(messages: readonly ClaimedMessage[], now: number): number {
   const waits = messages.flatMap(({ deliveries }) =>
     deliveries.flatMap(({ attempt_count, queued_at }) =>

@@ -1,6 +1,6 @@
-// Taking back what has not been sent: a message by its owner, deliveries by the operator
-// (desk/queue.ts, drop). The vocabulary of statuses has no `cancelled`: what is taken back ends as
-// `failed`, `errorCode` `cancelled`, and the timeline says `cancelled`.
+// Cancels unsent mail: a message for its owner, deliveries for the operator (`drop` in desk/queue.ts). The
+// vocabulary of statuses has no `cancelled`: such deliveries end as `failed` with `errorCode` `cancelled`,
+// and their timeline has the event `cancelled`.
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -18,30 +18,30 @@ import type { Db } from '../store/db.ts';
 import { type ByHand, tellByHand } from './desk/queue-walk.ts';
 import { countDropped } from './outcome-counts.ts';
 
-/** Taken back by its owner, as `errorMessage` tells it. */
+/** The `errorMessage` of deliveries that their owner cancelled. */
 const cancelledWords = 'Cancelled before it was sent';
 
-/** How deliveries are taken back. */
+/** Reason and author of a cancellation. */
 export interface TakingBack {
-  /** As `errorMessage` tells it. */
+  /** Stored as `errorMessage`. */
   words: string;
   byHand: ByHand;
 }
 
 /**
- * The deliveries of a message as they are until the transaction ends: nobody claims or settles them
- * meanwhile. In the order in which all transactions lock: deliveries, then their message.
+ * Locks the deliveries of a message and returns them: until the transaction ends, no other one claims or
+ * settles them. Locks deliveries before their message, as all transactions do.
  */
 export async function lockWhole(trx: Db, messageId: string): Promise<DeliveryRow[]> {
   await lockWaiting(trx, messageId);
-  // What settles another recipient at this moment must see what becomes of these.
+  // A transaction that settles another recipient now must see the changes to these rows.
   await lockMessages(trx, [messageId]);
   return findDeliveries(trx, [messageId]);
 }
 
 /**
  * Ends these deliveries of one message, all of them or none: status, timeline and counters.
- * @throws ConflictError where an attempt of one is under way.
+ * @throws ConflictError while an attempt of one is under way.
  */
 export async function takeBack(
   app: App,
@@ -66,9 +66,9 @@ export function underWay(id: string, resource: 'message' | 'delivery'): Conflict
 }
 
 /**
- * Takes a message back that nobody has got: what is scheduled, queued, or waits for another attempt.
- * One that was cancelled before is returned as it is.
- * @throws ConflictError where some of it was sent, is being attempted, or nothing is left to cancel;
+ * Cancels a message that no recipient has got: scheduled, queued, or waiting for another attempt. Returns a
+ * message that was cancelled before unchanged.
+ * @throws ConflictError if part of it was sent or is being attempted, or if nothing is left to cancel;
  * ResourceNotFoundError.
  */
 export async function cancelMessage(app: App, caller: Caller, id: string): Promise<Message> {
@@ -84,7 +84,7 @@ export async function cancelMessage(app: App, caller: Caller, id: string): Promi
   return getMessage(app, caller, id);
 }
 
-/** What is left to cancel of a message with these deliveries. */
+/** Returns the deliveries of a message that can still be cancelled. */
 function cancellable(id: string, rows: readonly DeliveryRow[]): DeliveryRow[] {
   const refuse = (why: string) => new ConflictError('message', `${id} ${why}`);
   if (rows.length === 0) throw refuse('came in: there is nothing to cancel');

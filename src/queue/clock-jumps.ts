@@ -1,6 +1,6 @@
-// What the queue does when the wall clock is set. Forwards, more is due at once, and that is all. Backwards,
-// what was put off by the old time would wait for it to come again: such entries are moved to the
-// present, so that each waits at most as long as it was meant to from now on, and is given up no later.
+// Reaction of the queue to a wall clock that was set. After a jump forward more deliveries are due at once;
+// nothing else changes. After a jump back, entries put off by the old time would wait for it to come again.
+// They are moved to the present: from now on each waits, and is retried, at most as long as was intended.
 import type { App } from '../app.ts';
 import {
   bringClaimsToPresent,
@@ -11,28 +11,28 @@ import { newestCreatedAt } from '../deliveries/queries.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { changeQueue } from './desk/queue-walk.ts';
 
-/** NTP corrects less than this by itself; waits are not as exact. */
+/** Smallest jump that counts: NTP corrects less by itself, and waits are not more exact. */
 const toleranceMs = 5_000;
 const sentPerWrite = 200;
 
-/** What the queue does about the clock, for as long as a daemon runs. */
+/** Keeps the queue right when the clock is set, for as long as a daemon runs. */
 export interface ClockFollower {
-  /** At the start of a daemon: the clock may have been set back while none ran. */
+  /** Checks once as a daemon starts: the clock may have been set back while none ran. */
   start(): Promise<void>;
-  /** Notices that the clock was set; what that asks for goes on beside the queue. */
+  /** Checks whether the clock was set. Adjusts entries in the background. */
   look(): void;
-  /** What is under way ends after its present write. */
+  /** Stops adjusting after the present write. */
   abort(): void;
   ended(): Promise<void>;
 }
 
-/** The follower of one daemon. */
+/** Creates the follower of one daemon. */
 export function followClock(app: App): ClockFollower {
   const wasSet = watchClock(app.clock);
   const stopping = new AbortController();
   let adjusting: Promise<void> = Promise.resolve();
 
-  /** Beside the queue, which goes on: a million entries take half a minute. */
+  /** Runs while the queue goes on: a million entries take half a minute. */
   const adjust = async (): Promise<void> => {
     try {
       const moved = await comeToPresent(app, stopping.signal);
@@ -58,7 +58,7 @@ export function followClock(app: App): ClockFollower {
   };
 }
 
-/** A function that tells by how much the wall clock was set since it was last asked, in ms. */
+/** Creates a function that returns the ms by which the wall clock was set since its last call. */
 function watchClock(clock: Clock): () => number {
   let ahead = clock.now() - clock.elapsed();
   return () => {
@@ -69,17 +69,17 @@ function watchClock(clock: Clock): () => number {
 }
 
 /**
- * Whether the latest acceptance has not happened yet by the clock, which was set back while no daemon
- * ran. A read of one index entry; a step back that it does not show is not noticed.
+ * Tells whether the latest acceptance is in the future: the clock was set back while no daemon ran. Reads one
+ * index entry; misses a step back that this entry does not show.
  */
 async function isAheadOfClock(app: App): Promise<boolean> {
   return ((await newestCreatedAt(app.store.db)) ?? 0) > app.clock.now() + toleranceMs;
 }
 
 /**
- * Moves to the present what comes from the future: whose last attempt, or its acceptance, has not
- * happened yet by the clock. Safe to repeat, and beside other daemons that do the same.
- * @returns how many entries of the queue were moved.
+ * Moves entries from the future to the present: those whose acceptance or last attempt is later than now.
+ * Safe to repeat, and to run while other daemons do the same.
+ * @returns the number of queue entries that were moved.
  */
 async function comeToPresent(app: App, signal: AbortSignal): Promise<number> {
   const { store, clock } = app;

@@ -1,4 +1,4 @@
-// Relay mode: a smarthost's 250 is not a delivery. What has not bounced within
+// Relay mode: a smarthost's 250 is not a delivery. Mail that has not bounced within
 // `delivery.relay.assumeDeliveredAfterMinutes` counts as delivered.
 import type { App } from '../app.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
@@ -18,7 +18,7 @@ import { countConfirmed } from './outcome-counts.ts';
 
 const batch = 500;
 
-/** Confirms what waited long enough; cheap when there is nothing. */
+/** Marks sent mail as delivered once it has waited long enough. Reads one row when nothing is due. */
 export async function confirmDelivered(app: App): Promise<void> {
   const sentAt = await oldestSentAt(app.store.db);
   const waitMs = app.config.delivery.relay.assumeDeliveredAfterMinutes * 60_000;

@@ -1,5 +1,5 @@
-// How scheduled messages leave the schedule: into the queue, or, where a check refuses them as their time
-// comes, cancelled with the reason.
+// Ways out of the schedule: scheduled messages are queued or, where a check refuses them at their time,
+// cancelled with the reason.
 import type { App } from '../app.ts';
 import { type ActiveBlocks, suppressedBy } from '../blocks/suppression.ts';
 import { deliveryEvent, unsentEvent } from '../deliveries/delivery-event.ts';
@@ -16,14 +16,14 @@ import { expiryOf } from './retry.ts';
 import type { Refusal } from './send-checks.ts';
 import { turnsOf } from './turns.ts';
 
-/** The messages of a batch that leave the schedule, in the transaction that locked them. */
+/** Takes a batch of messages out of the schedule, in the transaction that locked them. */
 export class Departures {
   readonly #app: App;
   readonly #trx: Db;
   readonly #now: number;
   readonly #firstTurn: number | null;
   readonly #events: MessageEvent[] = [];
-  /** Failed without an attempt. */
+  /** Deliveries that failed without an attempt. */
   readonly ended: DeliveryRow[] = [];
 
   constructor(app: App, trx: Db, now: number, first: number | null) {
@@ -33,7 +33,7 @@ export class Departures {
     this.#firstTurn = first;
   }
 
-  /** It is in the queue from now on; who was blocked since it was accepted gets none of it. */
+  /** Queues the message. Recipients blocked since its acceptance end as suppressed. */
   async send(
     message: MessageRow,
     rows: readonly DeliveryRow[],
@@ -58,7 +58,7 @@ export class Departures {
     for (const [row, end] of ends) this.#events.push(unsentEvent(row, end, status, this.#now));
   }
 
-  /** It may not be sent any more: as when its owner takes it back (cancel.ts), for this reason. */
+  /** Cancels the message for this reason: a check refuses it. Its deliveries end as in cancel.ts. */
   async cancel(
     message: MessageRow,
     rows: readonly DeliveryRow[],

@@ -1,19 +1,19 @@
-// All SQL on `queue_holds`. Rows only, no decisions.
+// All SQL on `queue_holds`. Reads and writes rows, decides nothing.
 import type { Kysely } from 'kysely';
 import { type Db, engineOf, statement, tables } from '../store/db.ts';
 
 export interface HoldRow {
   id: string;
-  /** The columns from `organization_id` to `delivery_id` in one text: no two holds are the same. */
+  /** The columns from `organization_id` to `delivery_id` in one text; unique. */
   scope: string;
   organization_id: string | null;
-  /** Of the recipient. */
+  /** Domain of the recipient. */
   domain: string | null;
   message_id: string | null;
   delivery_id: string | null;
   note: string | null;
   created_at: number;
-  /** Set while what it held is given turns again: it holds nothing more. */
+  /** Set once a release has begun: the hold has ended, and its deliveries get turns again. */
   released_at: number | null;
 }
 
@@ -27,14 +27,14 @@ const selectActive = statement((db: Kysely<HoldTables>) => {
 });
 
 /**
- * Hot: asked by every claim. The holds that hold. On PostgreSQL they stay as they are until the
- * transaction ends, so that a release waits for it and misses nothing that it puts aside.
+ * Returns the holds in force. Hot: every claim reads them. On PostgreSQL, locks them until the transaction
+ * ends: a release waits for it and so finds every delivery that it has set aside.
  */
 export function lockActiveHolds(trx: Db): Promise<HoldRow[]> {
   return selectActive(trx, {});
 }
 
-/** All holds, the oldest first. */
+/** Returns all holds, the oldest first. */
 export function selectHolds(db: Db): Promise<HoldRow[]> {
   return tables<HoldTables>(db).selectFrom('queue_holds').selectAll().orderBy('id').execute();
 }
@@ -47,7 +47,7 @@ export function findHold(db: Db, by: 'id' | 'scope', value: string): Promise<Hol
     .executeTakeFirst();
 }
 
-/** A hold of the same scope that is being released holds again. */
+/** Inserts a hold. One of the same scope that is being released comes into force again. */
 export async function insertHold(db: Db, row: HoldRow): Promise<void> {
   await tables<HoldTables>(db)
     .insertInto('queue_holds')
@@ -56,7 +56,7 @@ export async function insertHold(db: Db, row: HoldRow): Promise<void> {
     .execute();
 }
 
-/** The hold holds nothing more. */
+/** Marks the hold as released, so that it ends. */
 export async function markReleased(db: Db, id: string, now: number): Promise<void> {
   await tables<HoldTables>(db)
     .updateTable('queue_holds')
@@ -65,7 +65,7 @@ export async function markReleased(db: Db, id: string, now: number): Promise<voi
     .execute();
 }
 
-/** Unless it holds again meanwhile. */
+/** Deletes a released hold, unless it came into force again meanwhile. */
 export async function deleteReleased(db: Db, id: string): Promise<void> {
   await tables<HoldTables>(db)
     .deleteFrom('queue_holds')

@@ -1,13 +1,13 @@
-// The deliveries in work: launched with a claim, settled as their attempts end, put down at the end.
-// Their leases are renewed as long as they are here; a lease of what got lost runs out.
+// The deliveries in work: launched with a claim, settled as their attempts end, then put down. Their leases
+// are renewed as long as they are here; the lease of a lost delivery runs out.
 //
-//   state    | by                                   | then
+//   state    | event                                | next
 //   ---------+--------------------------------------+------------------------------------------------
 //   claimed  | `launch`                             | attempted: holds its place, lane and share
-//   attempted| its destination has ended            | settled, together with what ended with it
+//   attempted| its destination has ended            | settled, together with others that ended then
 //   settled  | the store has the outcome            | put down: its places are free
-//   settled  | the store cannot write now           | unsettled: the same again, a second later
-//   any      | the attempt or the write failed      | put down; its lease runs out, then again
+//   settled  | the store cannot write now           | unsettled: settled again a second later
+//   any      | the attempt or the write failed      | put down; claimed again after its lease
 import type { App } from '../app.ts';
 import { renewLeases } from '../deliveries/claim-queries.ts';
 import { CapacityError } from '../errors.ts';
@@ -20,22 +20,22 @@ import type { ClaimedMessage } from './claim.ts';
 import { type Settlement, settleAll } from './settle.ts';
 
 const settleBatch = 128;
-/** A lease is renewed three times before it runs out; after a crash it delays by at most this. */
+/** A lease is renewed three times before it runs out. A crash delays its delivery by at most this. */
 export const leaseMs = 60_000;
 const renewMs = 20_000;
 const troublePauseMs = 1_000;
 
 export interface InFlightParts {
-  /** Whose claims these are. */
+  /** Name of the daemon in its claims. */
   worker: string;
   attempt: AttemptMessage;
-  /** The place of this delivery is free. */
+  /** Called when the place of a delivery becomes free. */
   onDown(deliveryId: string): void;
-  /** Called after some were put down. */
+  /** Called after deliveries were put down. */
   onRoom(): void;
 }
 
-/** What one daemon has in work. */
+/** The deliveries that one daemon has claimed and not yet settled. */
 export class InFlight {
   readonly #app: App;
   readonly #parts: InFlightParts;
@@ -53,21 +53,20 @@ export class InFlight {
       await settleAll(app, trx, parts.worker, items);
       return items.map(() => undefined);
     };
-    // A settlement that a power failure takes is an attempt made again: at least once on the wire.
+    // Durability `soon` suffices: a settlement lost to a power failure means another attempt (at least once
+    // on the wire).
     this.#settleOnce = groupWrites(app.store, settleBatch, settleThese, 'soon');
   }
 
-  /** How many deliveries are in work. */
   get load(): number {
     return this.#ids.size;
   }
 
-  /** Their ids. */
   get ids(): ReadonlySet<string> {
     return this.#ids;
   }
 
-  /** Outcomes wait for the store: their leases may run out, so that nothing may be claimed. */
+  /** Tells whether outcomes wait for the store. Their leases may run out, so nothing may be claimed. */
   get isStuck(): boolean {
     return this.#unsettled > 0;
   }
@@ -76,7 +75,7 @@ export class InFlight {
     this.#cancelRenewal = this.#app.clock.after(renewMs, () => this.#renew());
   }
 
-  /** Attempts what was claimed; never throws. */
+  /** Attempts claimed deliveries; never throws. */
   launch(claimed: ClaimedMessage): void {
     const ids = claimed.deliveries.map(({ id }) => id);
     for (const id of ids) this.#ids.add(id);
@@ -84,7 +83,7 @@ export class InFlight {
     const done = this.#parts
       .attempt(claimed, (settlements) => this.#settleEnded(settlements))
       .catch((error: unknown) => {
-        // The lease stays and runs out: nothing is lost, the attempt is made again.
+        // The lease stays and runs out. The mail is kept, and the attempt is made again.
         const messageId = claimed.message.id;
         this.#app.log.error({ err: error, messageId }, 'an attempt was not settled');
       })
@@ -95,14 +94,14 @@ export class InFlight {
     this.#running.add(done);
   }
 
-  /** Waits for what is in work, `graceMs` at most; outcomes that the store cannot take then are lost. */
+  /** Waits at most `graceMs` for deliveries in work. Outcomes that the store cannot take by then are lost. */
   async end(graceMs: number): Promise<void> {
     await waitAtMost(this.#app, Promise.all(this.#running), graceMs);
     this.#givingUp.abort();
     this.#cancelRenewal();
   }
 
-  /** What ends together is settled together, and holds its places no longer than that takes. */
+  /** Settles deliveries that ended together, then frees their places. */
   async #settleEnded(settlements: Settlement[]): Promise<void> {
     try {
       await Promise.all(settlements.map((settlement) => this.#settle(settlement)));
@@ -115,7 +114,7 @@ export class InFlight {
     }
   }
 
-  /** While the store cannot write, the outcome is kept here: nobody else knows it. */
+  /** Settles one delivery. Retries while the store cannot write, as the outcome exists only here. */
   async #settle(settlement: Settlement): Promise<void> {
     const { clock, log } = this.#app;
     const { signal } = this.#givingUp;
@@ -132,7 +131,7 @@ export class InFlight {
     }
   }
 
-  /** Their places are free again, and whoever waits for one is looked at. */
+  /** Frees the places of these deliveries and has the queue look for others that wait for one. */
   #putDown(ids: readonly string[]): void {
     for (const id of ids) if (this.#ids.delete(id)) this.#parts.onDown(id);
     this.#app.metrics.inFlight.set(this.load);

@@ -1,18 +1,20 @@
-// How hard sends press in. A burst is answered first and delivered right after: while many sends wait
-// for one commit, the pipeline claims seldom (loop.ts), so that who sends waits less and the
-// burst as a whole is over no later.
+// Pressure of incoming sends. A burst is answered first and delivered right after: while many sends wait for
+// one commit, the pipeline claims seldom (loop.ts). Callers then wait less, and the burst as a whole ends no
+// later.
 import type { App } from '../app.ts';
 import { perApp } from '../runtime/per-app.ts';
 
-/** So many in one commit are a burst; fewer leave the event loop enough for both. */
+/**
+ * Smallest number of sends in one commit that is a burst. Fewer leave the event loop enough time for both.
+ */
 const pressingRequests = 16;
-/** A burst has a commit at least this often. */
+/** Time after a large commit for which the burst counts as going on. */
 const pressingMs = 50;
 
 export interface Intake {
-  /** So many sends were in one transaction. */
+  /** Reports how many sends one transaction accepted. */
   took(requests: number): void;
-  /** A burst comes in at this moment. */
+  /** Tells whether a burst is going on now. */
   isPressing(): boolean;
 }
 

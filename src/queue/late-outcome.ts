@@ -1,6 +1,6 @@
-// What is learnt of a delivery after its attempt: a bounce that came by mail, a success notification,
-// a complaint. It goes the same way as an attempt's outcome: status, timeline, blocks, in one
-// transaction. The state table is in src/deliveries/status.ts.
+// Late outcomes of a delivery: a bounce by mail, a success notification, a complaint. They take the same way
+// as the outcome of an attempt: status, timeline and blocks in one transaction. The state table is in
+// src/deliveries/status.ts.
 import type { App } from '../app.ts';
 import { blockAddresses, type NewBlock } from '../blocks/suppression.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
@@ -13,14 +13,14 @@ import type { Db } from '../store/db.ts';
 import { countCohorts } from '../tracking/cohorts.ts';
 import { countLate } from './outcome-counts.ts';
 
-/** What a report says of one delivery. */
+/** Result that a report gives for one delivery. */
 export type LateOutcome =
   | { kind: 'delivered' }
   | { kind: 'complained'; feedbackType: string }
   | {
       kind: 'bounced';
       errorCode: ErrorCode;
-      /** The address is dead: it is blocked. */
+      /** The address is dead and gets blocked. */
       isHard: boolean;
       code: number | null;
       enhancedCode: string | null;
@@ -28,7 +28,7 @@ export type LateOutcome =
       remoteMta: string | null;
     };
 
-/** From which statuses each may follow: a message moves only forward. */
+/** Statuses from which each outcome may follow: a message moves only forward. */
 const follows: Record<LateOutcome['kind'], readonly MessageStatus[]> = {
   delivered: ['sent'],
   bounced: ['sent', 'delivered', 'read'],
@@ -41,13 +41,13 @@ const eventTypes: Record<LateOutcome['kind'], MessageEventType> = {
   complained: 'complained',
 };
 
-/** A delivery and what was said of it later. */
+/** A delivery with its late outcome. */
 export interface LateReport {
   delivery: DeliveryRow;
   outcome: LateOutcome;
 }
 
-/** Applies it inside the caller's transaction; false where it changes nothing any more. */
+/** Applies a late outcome inside the caller's transaction. Returns false if it changes nothing any more. */
 export async function applyLateOutcome(
   app: App,
   trx: Db,
@@ -57,7 +57,9 @@ export async function applyLateOutcome(
   return (await applyLateOutcomes(app, trx, [{ delivery, outcome }])) > 0;
 }
 
-/** The same for several: they lock together, and are counted together at last. Returns how many. */
+/**
+ * Applies several late outcomes: locks together and counts together at the end. Returns how many took effect.
+ */
 export async function applyLateOutcomes(
   app: App,
   trx: Db,
@@ -82,7 +84,7 @@ export async function applyLateOutcomes(
   return moved.length;
 }
 
-/** Status and timeline; the row as it is then, undefined where nothing is changed by it. */
+/** Changes status and timeline. Returns the row after the change, or undefined without one. */
 async function move(
   app: App,
   trx: Db,
@@ -100,7 +102,7 @@ async function move(
   return moved;
 }
 
-/** Whether it had arrived before what was said of it. */
+/** Tells whether the delivery had arrived before the report. */
 function hadArrived(row: DeliveryRow, { kind }: LateOutcome): boolean {
   return kind !== 'delivered' && row.delivered_at !== null;
 }

@@ -1,13 +1,13 @@
-// The engine of delivery: claims what is due, attempts it, settles it, and sleeps until the next due row
-// or a change in the store. Knows no SQL and no SMTP: claim, attempt and settle do. What is in work:
-// in-flight.ts; how much is claimed, and when: back-pressure.ts.
+// The engine of delivery: claims due deliveries, attempts and settles them, and sleeps until the next due row
+// or a change in the store. Knows no SQL and no SMTP: claim, attempt and settle do. Deliveries in work are in
+// in-flight.ts, size and time of claims in back-pressure.ts.
 //
-//   a step finds                          | then
-//   --------------------------------------+----------------------------------------------------------
-//   no room, or outcomes without a store  | looks again a little later, or as places get free
-//   a burst of sends that presses in      | gives way to it
-//   nothing ready, due, or with room      | sleeps until the next of these, a minute at most
-//   any of them                           | claims, launches, and steps again while that moved some
+//   a step finds                           | next
+//   ---------------------------------------+---------------------------------------------------------
+//   no room, or outcomes without a store   | looks again a little later, or as places get free
+//   a burst of sends                       | gives way to it
+//   nothing ready, due, or with room       | sleeps until the next of these, a minute at most
+//   any of them                            | claims, launches; repeats until a claim moves nothing
 import type { App } from '../app.ts';
 import { firstTurn, nextDueAt, releaseClaims } from '../deliveries/claim-queries.ts';
 import { oldestSentAt } from '../deliveries/queries.ts';
@@ -23,27 +23,27 @@ import { sendScheduled } from './scheduled.ts';
 
 const troublePauseMs = 1_000;
 
-/** What a pipeline drives. */
+/** Parts that a pipeline drives. */
 export interface PipelineParts {
-  /** Names its claims. */
+  /** Name of the daemon in its claims. */
   worker: string;
   choice: LaneChoice;
   attempt: AttemptMessage;
 }
 
 export interface Pipeline {
-  /** Hands back what a dead daemon had claimed (SQLite: there is only one daemon) and starts. */
+  /** Takes back the claims of a dead daemon (SQLite: there is only one daemon) and starts. */
   start(): Promise<void>;
-  /** Claims nothing more, waits up to `graceMs` for what is in flight, hands the rest back. */
+  /** Stops claiming, waits up to `graceMs` for deliveries in flight, and hands the rest back. */
   stop(graceMs: number): Promise<void>;
   isRunning(): boolean;
-  /** How many deliveries are under way. */
+  /** Returns the number of deliveries in flight. */
   load(): number;
-  /** Resolves when nothing is due and nothing in flight at this moment; for tests and `--once`. */
+  /** Resolves once nothing is due and nothing in flight; for tests and `--once`. */
   idle(): Promise<void>;
 }
 
-/** The pipeline of one daemon. */
+/** Creates the pipeline of one daemon. */
 export function createPipeline(app: App, { worker, choice, attempt }: PipelineParts): Pipeline {
   const clock = followClock(app);
   let isRunning = false;
@@ -91,9 +91,9 @@ export function createPipeline(app: App, { worker, choice, attempt }: PipelinePa
 }
 
 interface Step {
-  /** Claims once; returns when to step again, as the due-loop has it. */
+  /** Claims once. Returns the time of the next step, as the due-loop expects it. */
   claimOnce(): Promise<number>;
-  /** More waited than could be claimed, and now it could. */
+  /** Tells whether the last step lacked room and there is room now. */
   hasRoomAgain(): boolean;
 }
 
@@ -103,7 +103,7 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
   const { clock } = app;
   const pressure = new BackPressure(clock, intakeOf(app));
   let isStarved = false;
-  /** When something that a relay has may count as delivered, as far as known. */
+  /** Earliest time at which mail taken by a relay may count as delivered, as far as known. */
   let confirmAt = 0;
   const claimable = () => pressure.claimable(inFlight.load, choice.soleLane?.quickRoom());
 
@@ -112,7 +112,7 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
       const limit = claimable();
       isStarved = limit === 0;
       if (isStarved) return clock.now() + starvedPauseMs;
-      // Their leases may have run out meanwhile: what has been sent must not be claimed again.
+      // Leases of these outcomes may have run out: a sent delivery must not be claimed again.
       if (inFlight.isStuck) return clock.now() + troublePauseMs;
       const delayMs = pressure.givesWayMs();
       if (delayMs > 0) return clock.now() + delayMs;
@@ -132,14 +132,14 @@ function createStep(app: App, { worker, choice, inFlight }: StepParts): Step {
   };
 }
 
-/** What a daemon that died had claimed. On PostgreSQL it may be alive: leases run out there. */
+/** Takes back the claims of a daemon that died. On PostgreSQL it may be alive: there its leases run out. */
 async function takeUpLeft({ store, clock, log }: App): Promise<void> {
   if (store.kind !== 'sqlite') return;
   const released = await store.write((trx) => releaseClaims(trx, null, clock.now()));
   if (released > 0) log.info({ released }, 'took up what an earlier daemon left');
 }
 
-/** What the store has for the loop: reads of index entries, no transaction. */
+/** Reads the next work of the loop: index entries only, no transaction. */
 async function lookAhead(
   app: App,
 ): Promise<{ isReady: boolean; dueAt: number; confirmAt: number }> {

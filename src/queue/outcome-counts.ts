@@ -1,5 +1,5 @@
-// What accepts and outcomes count as: translates rows of the queue into
-// observations of src/usage. Simulator mail counts as mail, never as health.
+// Counting of accepted mail and outcomes: translates rows of the queue into observations of src/usage.
+// Simulator mail counts as mail, never as health.
 
 import type { App } from '../app.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
@@ -14,7 +14,7 @@ import { countHealth, type HealthObservation } from '../usage/health.ts';
 import type { HealthTally } from '../usage/health-queries.ts';
 import type { Tally } from '../usage/metrics.ts';
 
-/** A delivery whose attempts have ended, as far as the counters care. */
+/** A delivery whose attempts have ended, with the facts that counters need. */
 export interface EndedDelivery {
   delivery: DeliveryRow;
   fromEmail: string;
@@ -23,14 +23,14 @@ export interface EndedDelivery {
   isComplaint: boolean;
   /** The address is dead. */
   isHardBounce: boolean;
-  /** Given up by a rule of our own, not for what a remote side said. */
+  /** Given up by a rule of our own, not for the reply of a remote server. */
   isOwnFault: boolean;
 }
 
-/** What a report said, as far as it counts (late-outcome.ts). */
+/** The part of a late outcome that counts (late-outcome.ts). */
 interface Report {
   kind: 'delivered' | 'bounced' | 'complained';
-  /** Of a bounce: the address is dead. */
+  /** The bounce proves that the address is dead. */
   isHard?: boolean;
 }
 
@@ -39,7 +39,7 @@ function observe(delivery: DeliveryRow, counts: Partial<Tally>): Observation {
   return { organizationId, acceptedAt, domain, counts };
 }
 
-/** Counts what was accepted; what is blocked has failed at once, without an attempt. */
+/** Counts accepted mail. Blocked deliveries have failed at once, without an attempt. */
 export async function countAccepted(
   app: App,
   trx: Db,
@@ -59,7 +59,7 @@ export async function countAccepted(
   await countMail(app, trx, observations);
 }
 
-/** Counts the ends of a batch of attempts, and judges the health of who sent them. */
+/** Counts the ends of a batch of attempts, and judges the health of their senders. */
 export async function countEnded(
   app: App,
   trx: Db,
@@ -94,7 +94,7 @@ export async function countEnded(
   await tellHolds(app, trx, await countHealth(app, trx, observations));
 }
 
-/** Only identities are counted by address: From addresses without one have no end. */
+/** Counts by address only for sender identities: the number of other From addresses has no bound. */
 async function tellHealth(
   trx: Db,
   identities: Map<string, string | null>,
@@ -113,7 +113,7 @@ async function tellHealth(
   return { organizationId, sender, fromDomain, counts };
 }
 
-/** Counts those that a relay's silence made delivered. */
+/** Counts deliveries that count as delivered because a relay reported no bounce. */
 export async function countConfirmed(
   app: App,
   trx: Db,
@@ -126,7 +126,7 @@ export async function countConfirmed(
   );
 }
 
-/** Counts what was taken out of the queue before an attempt: no outcome of the channel. */
+/** Counts deliveries taken out of the queue before an attempt. They count as no outcome of the channel. */
 export async function countDropped(app: App, trx: Db, rows: readonly DeliveryRow[]): Promise<void> {
   await countMail(
     app,
@@ -160,7 +160,7 @@ export async function countLate(
   await tellHolds(app, trx, await countHealth(app, trx, health));
 }
 
-/** A bounce takes the delivery back; a complaint proves one. */
+/** Returns the counts of a report: a bounce revokes the delivery, a complaint proves one. */
 function lateCounts({ kind }: Report, wasDelivered: boolean): Partial<Tally> {
   if (kind === 'delivered') return { delivered: 1 };
   if (kind === 'complained') return { complained: 1, delivered: wasDelivered ? 0 : 1 };

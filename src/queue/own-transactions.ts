@@ -1,14 +1,14 @@
-// The SMTP transactions in which this daemon hands mail of ours to its own listener. A return path is
-// known to everybody who ever got mail with it, so that its token alone says nothing of who sends: it
-// counts while the delivery that it names is under way, and to those recipients alone.
+// The SMTP transactions in which this daemon hands its own mail to its own listener. Every recipient of a
+// mail knows its return path, so its token alone does not prove the sender. It counts only while the delivery
+// that it names is under way, and only for the recipients of that transaction.
 import type { App } from '../app.ts';
 import { perApp } from '../runtime/per-app.ts';
 import { readReturnPath } from './return-path.ts';
 
-/** Recipients by the delivery that the return path names; several daemons each have their own. */
+/** Recipients by the delivery that the return path names. Each daemon has its own. */
 const underWay = perApp((_app: App) => new Map<string, ReadonlySet<string>>());
 
-/** Begins one, whose return path names `deliveryId`; it lasts until `ended` settles. */
+/** Begins a transaction with a return path that names `deliveryId`. It lasts until `ended` settles. */
 export function beginOwnTransaction(
   app: App,
   deliveryId: string,
@@ -18,12 +18,12 @@ export function beginOwnTransaction(
   const all = underWay(app);
   const own = new Set(recipients);
   all.set(deliveryId, own);
-  // A later attempt for the same delivery has its own.
+  // A later attempt for the same delivery has its own entry.
   const end = () => all.get(deliveryId) === own && all.delete(deliveryId);
   ended.then(end, end);
 }
 
-/** Whether a transaction that the listener serves is one of these. */
+/** Tells whether a transaction that the listener serves is one of our own. */
 export function isOwnTransaction(
   app: App,
   returnPath: string,

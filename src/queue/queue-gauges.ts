@@ -1,6 +1,6 @@
-// The queue in figures that a person is woken by (`GET /metrics`): how many deliveries wait and for how
-// long the oldest has, by reason and by kind of lane. Measured by the daemon at its own times, never for a
-// request; several daemons of one store show the same figures.
+// Queue figures for alerts (`GET /metrics`): number of waiting deliveries and age of the oldest, by reason
+// and by kind of lane. The daemon measures them at its own times, never for a request. Several daemons of one
+// store show the same figures.
 import type { App } from '../app.ts';
 import { type PageStart, selectWaitingFrom, type WaitingRow } from '../deliveries/depth-queries.ts';
 import type { QueueHalf } from '../deliveries/queue-queries.ts';
@@ -8,22 +8,24 @@ import { waitReasons } from '../deliveries/status.ts';
 import type { Clock } from '../runtime/clock.ts';
 
 const measureEachMs = 10_000;
-/** Of the time at most a hundredth is spent in the store: where it takes long, it comes less often. */
+/**
+ * Rest after a measurement, as a multiple of its time in the store: at most 1 % of the time is spent there.
+ */
 const restPerSpent = 100;
-/** Entries counted in each half of the queue. */
+/** Limit of entries counted in each half of the queue. */
 const mostCounted = 100_000;
-/** A page takes SQLite's one connection 2 ms; 15 ms where its rows lie scattered. */
+/** Entries read at once. A page takes SQLite's one connection 2 ms; 15 ms where its rows lie scattered. */
 const page = 1_000;
 const breathMs = 1;
-/** Kinds of lanes with a figure of their own, those with the most entries; the rest is `other`. */
+/** Number of kinds of lanes with their own figure: the largest ones. The rest is `other`. */
 const mostKinds = 20;
 const otherKinds = 'other';
 
-/** Beside the wait reasons: what may go at once, and what is to go later. */
+/** The wait reasons, and the deliveries without one: ready now, or due later. */
 const reasons = ['ready', 'scheduled', 'time', ...waitReasons] as const;
 type Reason = (typeof reasons)[number];
 
-/** How many, and since when the oldest of them waits (ms since 1970). */
+/** Number of deliveries and the time since which the oldest waits (ms since 1970). */
 interface Depth {
   count: number;
   since: number;
@@ -31,7 +33,7 @@ interface Depth {
 
 type Depths<Label extends string = string> = Map<Label, Depth>;
 
-/** Starts measuring; returns the stop, which lets a measure that runs end. */
+/** Starts to measure. Returns a function that stops it and waits for a measurement under way. */
 export function startQueueGauges(app: App, most = mostCounted): () => Promise<void> {
   let isStopped = false;
   let cancel = () => {};
@@ -61,7 +63,7 @@ export function startQueueGauges(app: App, most = mostCounted): () => Promise<vo
 interface QueueDepths {
   byReason: Depths<Reason>;
   byKind: Depths;
-  /** For which the store was asked. */
+  /** Time spent in the store. */
   spentMs: number;
 }
 
@@ -93,7 +95,10 @@ async function measureQueue(
   return { byReason, byKind, spentMs };
 }
 
-/** Many may have one time: they are passed over by their number. */
+/**
+ * Returns the start of the next page. Many rows may share one time, so those already read are skipped by
+ * number.
+ */
 function after(rows: readonly WaitingRow[], before: PageStart | null): PageStart {
   const at = rows.at(-1)?.at ?? 0;
   const same = rows.length - rows.findIndex((row) => row.at === at);
@@ -111,12 +116,12 @@ function reasonOf({ wait_reason, status }: WaitingRow, half: QueueHalf): Reason 
   return status === 'scheduled' ? 'scheduled' : 'time';
 }
 
-/** What is scheduled waits from its time on. */
+/** A scheduled delivery waits from its scheduled time. */
 function waitsSince({ status, wait_reason, due_at, since }: WaitingRow): number {
   return status === 'scheduled' && wait_reason === null ? (due_at ?? since) : since;
 }
 
-/** The first word of a lane: the provider, `mx`, `relay`, or the kind of a stop (stops.ts). */
+/** Returns the first word of a lane: the provider, `mx`, `relay`, or the kind of a stop (stops.ts). */
 function kindOf(lane: string): string {
   return lane.split(' ', 1)[0] ?? '';
 }
@@ -147,7 +152,7 @@ function show({ metrics, clock }: App, { byReason, byKind }: QueueDepths): void 
   }
 }
 
-/** Whatever the store holds, there are so many labels at most. */
+/** Bounds the number of labels: keeps the largest kinds and adds up the rest. */
 function largest(depths: Depths): Depths {
   const sorted = [...depths].sort(([, a], [, b]) => b.count - a.count);
   const shown: Depths = new Map(sorted.slice(0, mostKinds));

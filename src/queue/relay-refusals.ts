@@ -1,5 +1,5 @@
-// Tells the log that a relay refuses our credentials: mail waits until somebody corrects them, and nothing
-// else would say so. One line for each relay in a quarter of an hour, without the password.
+// Logs that a relay refuses our credentials: mail waits until they are corrected, and no other sign of it
+// exists. Writes one line for each relay in a quarter of an hour, without the password.
 import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
 import type { Outcome } from '../smtp/outcome.ts';
@@ -9,12 +9,12 @@ const everyMs = 15 * 60_000;
 const mostRelays = 100;
 const longestReply = 200;
 
-/** Looks at the outcomes of each attempt by way of a relay. */
+/** Checks the outcomes of each attempt through a relay. */
 export type TellRefusals = (route: RelayRoute, outcomes: readonly Outcome[]) => void;
 
-/** The memory of one attempter. */
+/** Creates the check with the memory of one attempter. */
 export function refusalTeller({ clock, log }: Pick<App, 'clock' | 'log'>): TellRefusals {
-  /** When the last line about a relay was, by `clock.elapsed()`. */
+  /** Time of the last line about a relay, by `clock.elapsed()`. */
   const told = new LRUCache<string, number>({ max: mostRelays });
   return (route, outcomes) => {
     const refused = outcomes.find(isRefusal);
@@ -39,7 +39,7 @@ function isRefusal(outcome: Outcome): boolean {
   return outcome.kind === 'deferred' && outcome.errorCode === 'auth-failed';
 }
 
-/** Some servers repeat what they were given. */
+/** Removes our credentials: some servers repeat them in their reply. */
 function withoutSecrets(text: string, { username, password }: RelayRoute): string {
   if (password === null) return text;
   const forms = [`\0${username ?? ''}\0${password}`, password].map((secret) =>

@@ -1,5 +1,5 @@
-// The retry schedule: fixed delays after each attempt, the last one repeated, ±10 %
-// jitter, until the age limit.
+// The retry schedule: fixed delays after each attempt, the last one repeated, with ±10 % jitter, until the
+// age limit.
 import type { Random } from '../runtime/random.ts';
 
 const minuteMs = 60_000;
@@ -18,7 +18,7 @@ function baseDelayMs({ scheduleMinutes }: RetrySchedule, attemptCount: number): 
   return (scheduleMinutes[Math.max(index, 0)] ?? 1) * minuteMs;
 }
 
-/** How long to wait after attempt number `attemptCount` (from 1), in milliseconds. */
+/** Returns the wait after attempt number `attemptCount` (from 1), in milliseconds. */
 export function retryDelayMs(
   schedule: RetrySchedule,
   attemptCount: number,
@@ -28,12 +28,12 @@ export function retryDelayMs(
   return Math.round(baseDelayMs(schedule, attemptCount) * spread);
 }
 
-/** When a message accepted at `acceptedAt` is given up, in milliseconds since 1970. */
+/** Returns the age limit of a message accepted at `acceptedAt`, in milliseconds since 1970. */
 export function expiryOf(schedule: RetrySchedule, acceptedAt: number): number {
   return acceptedAt + schedule.maxAgeHours * hourMs;
 }
 
-/** How many attempts the schedule makes, the one at the age limit included, without jitter. */
+/** Counts the attempts of the schedule, including the one at the age limit, without jitter. */
 export function maxAttempts(schedule: RetrySchedule): number {
   let attempts = 1;
   let ageMs = 0;

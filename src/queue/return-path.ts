@@ -1,6 +1,7 @@
-// What goes out with each transaction of a message, so that reports can prove to be about it: the return
-// path `bounce+<token>@<return-path host>` (VERP), and the field `X-Service-Token`. Their tokens name the
-// transaction and are signed, so that nobody can make a report of what was not sent to them. Whom a report then means is src/reports/reported-copies.ts.
+// Marks that go out with each transaction of a message, so that a report can prove which mail it is about:
+// the return path `bounce+<token>@<return-path host>` (VERP), and the field `X-Service-Token`. The tokens
+// name the transaction and are signed: only a recipient of the mail can send a report on it. Reports are
+// matched with recipients in src/reports/reported-copies.ts.
 import type { App } from '../app.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { findReturnPath } from '../domains/queries.ts';
@@ -12,15 +13,15 @@ import { recentlyUsed } from '../runtime/recently-used.ts';
 const purpose = 'bounce';
 const mostHosts = 10_000;
 const prefix = 'bounce+';
-/** Remote queues hold mail for five days; complaints come within days. */
+/** Grace for reports: remote queues hold mail for five days, and complaints come within days. */
 const tokenGraceMs = 14 * 86_400_000;
 const deliveryIdCharacters = 28;
 const transactionForm = /^dlv_[0-9a-hjkmnp-tv-z]{24}[0-9a-v]?$/;
 
-/** The return path of a domain never changes, so that it is looked up once. */
+/** Return-path hosts by domain. A host never changes, so it is looked up once. */
 const hostsOf = perApp((_app: App) => recentlyUsed<string>(mostHosts));
 
-/** Undefined for a domain that is gone. */
+/** Returns the return-path host of a domain, or undefined if the domain was deleted. */
 export async function returnPathHost(app: App, domainId: string): Promise<string | undefined> {
   const known = hostsOf(app);
   const kept = known.get(domainId);
@@ -33,25 +34,24 @@ export async function returnPathHost(app: App, domainId: string): Promise<string
 type FirstDelivery = Pick<DeliveryRow, 'id' | 'attempt_count'>;
 
 /**
- * Names the transaction that `first` begins at its present attempt: its id, and from the second attempt
- * on a character more, as other recipients may share that one. A return path has no room for two.
+ * Names the transaction that `first` begins at its present attempt: its id, and from the second attempt on
+ * one character more, as other recipients may share a later transaction. A return path has no room for two.
  */
 export function transactionOf({ id, attempt_count: attempt }: FirstDelivery): string {
   return attempt <= 1 ? id : `${id}${((attempt - 1) % 32).toString(32)}`;
 }
 
-/** What a transaction is sent under. */
+/** Marks of one transaction. */
 export interface TransactionMarks {
   /** MAIL FROM. */
   from: string;
-  /** Goes in front of the header; null for mail from a domain that is not ours. */
+  /** Header line put in front of the message; null for mail from a domain that is not ours. */
   copyField: string | null;
 }
 
 /**
- * The marks of deliveries that share a transaction: reports name the first of them, and tell by their
- * own fields which recipient they mean. Mail from an address whose domain is not ours has that address
- * for its return path.
+ * Returns the marks of deliveries that share a transaction. They name the first of them; reports name their
+ * recipient in their own fields. Mail from a domain that is not ours has its From address as return path.
  */
 export async function marksOf(
   app: App,
@@ -70,7 +70,7 @@ export async function marksOf(
 
 /** The transaction that a token stood for when it was made. */
 export interface NamedTransaction {
-  /** As `transactionOf` names it. */
+  /** The name that `transactionOf` gives. */
   transaction: string;
   /** The first of its deliveries. */
   deliveryId: string;
@@ -81,21 +81,21 @@ function toNamed(transaction: string | null): NamedTransaction | null {
   return { transaction, deliveryId: transaction.slice(0, deliveryIdCharacters) };
 }
 
-/** What a return path names, or null for any other or a forged address. */
+/** Returns the transaction that a return path names, or null for a forged or any other address. */
 export function readReturnPath(app: App, address: string): NamedTransaction | null {
   const localPart = address.slice(0, address.lastIndexOf('@')).toLowerCase();
   if (!localPart.startsWith(prefix)) return null;
   return toNamed(app.secrets.verifyToken(purpose, localPart.slice(prefix.length)));
 }
 
-/** What the value of the field `X-Service-Token` names, or null for a forged one. */
+/** Returns the transaction named by the value of `X-Service-Token`, or null for a forged one. */
 export function readCopyToken(app: App, token: string): NamedTransaction | null {
   return toNamed(app.secrets.verifyToken(purpose, token, 'second'));
 }
 
 /**
- * Whether reports on a delivery still count: until two weeks after the end of its retries, or after its
- * last attempt, which comes later where it was held back.
+ * Tells whether reports on a delivery still count: until two weeks after the end of its retries, or after its
+ * last attempt if that came later because the delivery was held back.
  */
 export function isReportable(
   { expires_at: expiresAt, last_attempt_at: attemptedAt }: DeliveryRow,

@@ -1,16 +1,16 @@
-// Scheduled messages when their time comes (specification 8.1, 8.2): each draws one on the bucket of
-// its organization and its emails on the quota of that day, as one message; what is refused waits.
+// Scheduled messages when their time comes (specification 8.1, 8.2): each draws one token from the bucket of
+// its organization, and its emails from the quota of that day, as one message. Refused ones wait.
 //
-// | state     | by                                           | then                                   |
-// |-----------|----------------------------------------------|----------------------------------------|
-// | scheduled | its time, found by a claim                   | booked for `askingMs`, and asked        |
-// | asked     | a pause, or a held domain                    | waits in the lane of that (stops.ts)   |
-// | asked     | no token                                     | waits for the next that is not booked   |
-// | asked     | a check that is asked again (send-checks.ts) | ends: cancelled, with the reason        |
-// | asked     | no room in the daily quota                   | waits in a lane of its own until it has |
-// | asked     | a token and room: one transaction with both  | queued, as any other                    |
+// | state     | event                                        | next                                     |
+// |-----------|----------------------------------------------|------------------------------------------|
+// | scheduled | a claim finds that its time has come         | reserved for `askingMs`, then asked      |
+// | asked     | a pause, or a held domain                    | waits in the lane of that stop (stops.ts) |
+// | asked     | no token                                     | waits for the next unreserved token      |
+// | asked     | a check that is asked again (send-checks.ts) | ends: cancelled, with the reason         |
+// | asked     | no room in the daily quota                   | waits in a lane of its own for room      |
+// | asked     | a token and room: one transaction with both  | queued like any other                    |
 //
-// The draw is outside of any transaction, as daemons share their buckets through the store: a crash
+// Tokens are drawn outside of any transaction, as daemons share their buckets through the store. A crash
 // between the two costs a token, never a message.
 
 import { admissionOf } from '../admission/admission.ts';
@@ -37,12 +37,12 @@ import { countDropped } from './outcome-counts.ts';
 import { type DueSend, openDueChecks } from './send-checks.ts';
 import { readPauses, stopOfQuota } from './stops.ts';
 
-/** So long another daemon leaves alone what this one asks for; after a crash it delays by as much. */
+/** Time for which other daemons leave a reserved message alone. A crash delays it by as much. */
 const askingMs = 10_000;
 
 /**
- * Inside the claim that found them due: puts off those that certainly cannot go, and books the
- * others for this daemon. Returns the others; `sendScheduled` asks for them.
+ * Runs inside the claim that found these deliveries due. Puts off those that certainly cannot go, and
+ * reserves the others for this daemon. Returns the others, for `sendScheduled`.
  */
 export async function takeScheduled(
   app: App,
@@ -77,15 +77,18 @@ function waitForQuota(
   return { id, lane: stopOfQuota(organization_id), dueAt: clearsAt, waitReason: 'daily-quota' };
 }
 
-/** What one message that was asked for may do. */
+/** Result of the draw for one message. */
 interface Asked {
   messageId: string;
   organizationId: string;
-  /** Milliseconds until there may be a token; 0: it was drawn. */
+  /** Milliseconds until a token may be there; 0 if it was drawn. */
   waitMs: number;
 }
 
-/** Draws for what was taken, and lets it go or wait on. @throws CapacityError: it is asked again. */
+/**
+ * Draws tokens for reserved deliveries, then queues, cancels or puts off each message.
+ * @throws CapacityError; the deliveries are then asked again.
+ */
 export async function sendScheduled(app: App, taken: readonly DeliveryRow[]): Promise<void> {
   const owners = new Map(taken.map((row) => [row.message_id, row.organization_id]));
   const byOrganization = Map.groupBy([...owners], ([, organizationId]) => organizationId);
@@ -103,7 +106,7 @@ export async function sendScheduled(app: App, taken: readonly DeliveryRow[]): Pr
   bookings.keep();
 }
 
-/** In few draws, as each may be a transaction; who comes first of the messages goes first. */
+/** Draws in few steps, as each may be a transaction. Earlier messages get their tokens first. */
 async function ask(
   app: App,
   organizationId: string,
@@ -114,7 +117,7 @@ async function ask(
   let drawn = 0;
   let waitMs = 0;
   while (waitMs === 0 && drawn < messageIds.length) {
-    // What the bucket seems to hold; after the first draw that is known, and never beyond its size.
+    // The tokens that the bucket seems to hold: known after the first draw, and never above its size.
     const seen = drawn === 0 ? 1 : (admission.stateOf(drawer)?.remaining ?? 1);
     const wanted = Math.max(1, Math.min(seen, messageIds.length - drawn));
     const isDrawn = wanted > 1 && (await admission.tryDraw(drawer, wanted)) === 0;
@@ -128,14 +131,14 @@ async function ask(
   }));
 }
 
-/** A message whose time has come, with what is scheduled of it. */
+/** A message whose time has come, with its scheduled deliveries. */
 interface DueMessage {
   message: MessageRow;
   rows: readonly DeliveryRow[];
   send: DueSend;
 }
 
-/** Kept from others until the transaction ends; without what has left the schedule meanwhile. */
+/** Locks the due messages until the transaction ends. Leaves out those that left the schedule meanwhile. */
 async function lockDue(trx: Db, messageIds: readonly string[]): Promise<Map<string, DueMessage>> {
   const found = await lockScheduled(trx, messageIds);
   const rowsOf = Map.groupBy(found, (row) => row.message_id);
@@ -150,7 +153,7 @@ async function lockDue(trx: Db, messageIds: readonly string[]): Promise<Map<stri
   );
 }
 
-/** All deliveries of a message are of one group, or of none. */
+/** Returns the group of a message: all its deliveries have the same one, or none. */
 function groupOf([first]: readonly DeliveryRow[]): string | null {
   return first?.unsubscribe_group_id ?? null;
 }
@@ -170,7 +173,7 @@ function toCheck(message: MessageRow, rows: readonly DeliveryRow[]): DueSend {
 
 async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): Promise<Bookings> {
   const organizationIds = new Set(asked.map(({ organizationId }) => organizationId));
-  // First of all: where a quota holds, this is what other transactions wait for.
+  // First, because other transactions wait for this lock where a quota is in force.
   const allowances = await openAllowances(app, trx, organizationIds);
   const pauses = await readPauses(trx);
   const due = await lockDue(
@@ -209,7 +212,7 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
     }
   }
   await departures.tell();
-  // Last: the counters are what other transactions wait for.
+  // Last, because other transactions wait for the counters.
   await allowances.count(
     trx,
     counted.map(({ organization_id, delivery_count }) => ({
@@ -222,7 +225,7 @@ async function decide(app: App, trx: Db, asked: readonly Asked[], now: number): 
   return bookings;
 }
 
-/** Puts off all that is scheduled of a message. */
+/** Puts off all scheduled deliveries of a message. */
 async function putOff(
   trx: Db,
   rows: readonly DeliveryRow[],
@@ -234,14 +237,17 @@ async function putOff(
   }
 }
 
-/** The times at which those that found no token ask again: each the time of a token of its own. */
+/** Reserves the times at which messages without a token ask again, one time for each token. */
 interface Bookings {
   next(organizationId: string, waitMs: number): number;
-  /** What was booked is committed: the next transaction books behind it. */
+  /** Keeps the reservations after their commit: the next transaction reserves later times. */
   keep(): void;
 }
 
-/** The last time booked, by organization; what a restart forgets is booked twice, and asks twice. */
+/**
+ * The last reserved time by organization. A restart forgets it: two messages then share a time, and one of
+ * them asks again.
+ */
 const bookedOf = perApp((_app: App) => ({ last: new Map<string, number>() }));
 
 async function openBookings(
@@ -273,7 +279,7 @@ async function openBookings(
   };
 }
 
-/** The plan was changed: what waits for the quota of the old one is asked again at once. */
+/** Asks at once for messages that wait for the quota of a plan that has changed. */
 export async function askForQuota(app: App, organizationId: string): Promise<void> {
   const filter = { lane: stopOfQuota(organizationId) };
   await changeQueue(app, { half: 'due', filter }, async (trx, rows) => {

@@ -1,19 +1,18 @@
-// The checks that a send passes before it enters the queue, in the order of their refusals
-// (key, fields, existence, state), asked for a batch at once: as it is accepted (src/sending/accept.ts),
-// and those of them that say so again as the time of scheduled mail comes (scheduled.ts). A new one is a
-// file of its area and a line here.
+// The checks that a send passes before it enters the queue, in the order of their refusals (key, fields,
+// existence, state). Each handles a batch at once, on acceptance (src/sending/accept.ts) or when the time of
+// scheduled mail comes (scheduled.ts), or at both times. A new check is a file of its area and a line here.
 //
 //   check           | asked     | refuses
 //   ----------------+-----------+---------------------------------------------------------------
-//   key             | due       | what a key made that was revoked since (before: 401 at the door)
-//   time            | accepting | a time for later that is past, or beyond a year: 422
+//   key             | due       | mail of a key revoked since acceptance (before: 401 for requests)
+//   time            | accepting | a scheduled time in the past, or beyond a year: 422
 //   named           | accepting | a resource of the payload that does not exist: 404
 //   paused          | accepting | all mail of a paused organization: 403 (due: waits)
 //   sender          | both      | a From that may not send: 403; one whose mailbox is paused: 409
-//   key-constraints | both      | a From beyond what the key may use, or another origin (accepting): 403
-//   test-key        | both      | what leaves the machine by a test key: 403
-//   onboarding      | both      | what leaves an organization that is not approved: 403
-//   quota           | accepting | what the day has no room for: 402 (due: waits); last, as it takes
+//   key-constraints | both      | a From beyond the limits of the key, or another origin (accepting): 403
+//   test-key        | both      | mail by a test key that leaves the machine: 403
+//   onboarding      | both      | mail of an unapproved organization that leaves the machine: 403
+//   quota           | accepting | mail above the daily quota: 402 (due: waits); last, as it takes room
 import type { Allowances } from '../admission/quota.ts';
 import { pausedCheck, quotaCheck } from '../admission/send-checks.ts';
 import type { KeyConstraints } from '../api/route.ts';
@@ -37,13 +36,13 @@ interface CheckedSend {
   organizationId: string;
   isTest: boolean;
   from: FromAddress | undefined;
-  /** All of them, in the order of to, cc and bcc, duplicates among them. */
+  /** All addresses, in the order of to, cc and bcc, with duplicates. */
   addresses: readonly string[];
-  /** Null for mail of none. */
+  /** Null for mail without a group. */
   unsubscribeGroupId: string | null;
-  /** Of its key. */
+  /** Constraints of the key that sends. */
   constraints: KeyConstraints | null;
-  /** Null until `sender` has passed it. */
+  /** Null until it has passed the check `sender`. */
   sender: ResolvedSender | null;
 }
 
@@ -51,14 +50,14 @@ export interface AcceptingSend extends CheckedSend {
   payload: SendPayload;
   /** Sender and Resent fields of a mail that came as MIME. */
   origins: readonly ClaimedOrigin[];
-  /** Ms since 1970; undefined for what goes now. */
+  /** Ms since 1970; undefined for mail to be sent now. */
   scheduledFor: number | undefined;
-  /** Null until `named` has found what it replies to. */
+  /** The message that it replies to; null until the check `named` has found it. */
   parent: MessageRow | null;
 }
 
 export interface DueSend extends CheckedSend {
-  /** Null for what the operator scheduled. */
+  /** Null for mail that the operator scheduled. */
   keyId: string | null;
 }
 
@@ -87,10 +86,13 @@ export interface Refusal {
   error: ServiceError;
 }
 
-/** The first refusal of a send of the batch, or null. Asked once for each: the quota takes. */
+/**
+ * Returns the first refusal of a send of the batch, or null. Call it once for each send: the quota counts
+ * every call.
+ */
 type FirstRefusal<Send> = (send: Send) => Refusal | null;
 
-/** Asks what the checks of an acceptance must know of these sends. */
+/** Prepares the checks of an acceptance: reads the facts that they need about these sends. */
 export function openAcceptChecks(
   app: App,
   trx: Db,
@@ -101,7 +103,7 @@ export function openAcceptChecks(
   return open(app, trx, checks, sends);
 }
 
-/** The same for scheduled sends whose time has come. */
+/** Prepares the checks of scheduled sends whose time has come. */
 export function openDueChecks(
   app: App,
   trx: Db,

@@ -1,5 +1,5 @@
-// The end of an attempt: outcome → status, next retry or end, timeline, message status; one
-// transaction for all attempts that ended together. The state table is in src/deliveries/status.ts.
+// The end of an attempt: outcome → status, next retry or end, timeline, message status. One transaction
+// serves all attempts that ended together. The state table is in src/deliveries/status.ts.
 import type { App } from '../app.ts';
 import { blockAddresses, type NewBlock } from '../blocks/suppression.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
@@ -24,23 +24,23 @@ import { retryDelayMs } from './retry.ts';
 
 const attemptsKept = 20;
 
-/** What became of one claimed delivery. */
+/** Result of one claimed delivery. */
 export interface Settlement {
   delivery: DeliveryRow;
-  /** Of the message. */
+  /** From address of the message. */
   fromEmail: string;
   outcome: Outcome;
   /** Kind of route it took, for the metrics. */
   routeKind: string;
-  /** The 250 is also the delivery (direct, local, capture); in relay mode it is not. */
+  /** Tells whether the 250 is also the delivery (direct, local, capture). In relay mode it is not. */
   sentIsDelivered: boolean;
-  /** What a simulated recipient does with the message after it was delivered. */
+  /** Reaction of a simulated recipient after the delivery. */
   aftermath: 'opened' | 'complained' | null;
-  /** The SMTP transaction it went in, where another delivery began that one. */
+  /** SMTP transaction of the attempt, if another delivery began it. */
   transaction?: string | null;
-  /** Its message tracks opens or clicks. */
+  /** Tells whether the message tracks opens or clicks. */
   isTracked?: boolean;
-  /** The message has no other delivery, so that its status is this one's. */
+  /** Tells whether the message has only this delivery. Its status is then that of the message. */
   isSole: boolean;
 }
 
@@ -90,12 +90,12 @@ export async function settleAll(
   await moveMessages(trx, moved, now);
   await blockAddresses(app, trx, dead);
   if (events.length > 0) await recordTimeline(app, trx, events);
-  // Last: the counters are what other transactions wait for.
+  // Last, because other transactions wait for the counters.
   await countEnded(app, trx, ended);
   await countCohorts(app, trx, tracked);
 }
 
-/** Only what proves that the address is dead blocks it; simulated ones live on. */
+/** Returns the block of an address that is proven dead. Simulated addresses are never blocked. */
 function deadAddress({ delivery, outcome, routeKind }: Settlement): NewBlock[] {
   if (routeKind === 'simulator' || !isHardBounce(outcome)) return [];
   const { organization_id: organizationId, email: address, message_id: messageId } = delivery;
@@ -107,7 +107,7 @@ function isHardBounce(outcome: Outcome): boolean {
   return classifyReply(outcome.reply).isHard || isDeadDomain(outcome);
 }
 
-/** What there is to count, once there is no further attempt. */
+/** Returns the counts of a delivery without a further attempt. */
 function endOf(
   { delivery, fromEmail, outcome, aftermath }: Settlement,
   change: DeliveryChange,
@@ -127,12 +127,14 @@ function endOf(
   ];
 }
 
-/** Our own finding: the domain does not exist (5.1.2), or takes no mail at all (RFC 7505: 5.1.10). */
+/**
+ * Recognizes our own finding: the domain does not exist (5.1.2), or takes no mail at all (RFC 7505: 5.1.10).
+ */
 function isDeadDomain({ reply }: Outcome): boolean {
   return reply.verb === 'dns' && ['5.1.2', '5.1.10'].includes(reply.enhancedCode ?? '');
 }
 
-/** The present statuses of all deliveries of these messages, by message and delivery. */
+/** Reads the present statuses of all deliveries of these messages, by message and delivery. */
 async function statusesOf(
   trx: Db,
   messageIds: readonly string[],
@@ -165,7 +167,7 @@ function eventOf(
   });
 }
 
-/** The change to the row and the steps to tell. Pure but for the jitter of the retry. */
+/** Plans the change of the row and the timeline steps. Pure except for the jitter of the retry. */
 function planOf(
   app: App,
   settlement: Settlement,
@@ -229,7 +231,7 @@ function planDeferred(
   return { change, steps: [{ eventType: 'deferred', status: 'processing' }] };
 }
 
-/** The row of a delivery that is over with this status; callers override what differs. */
+/** Returns the row of a delivery that ends with this status. Callers override the differences. */
 function ended(settlement: Settlement, status: MessageStatus, now: number): DeliveryChange {
   const { delivery } = settlement;
   return {
@@ -268,7 +270,7 @@ function errorOf(outcome: Exclude<Outcome, { kind: 'sent' }>) {
   };
 }
 
-/** The latest attempts; the dialogue is kept only of those that did not succeed. */
+/** Returns the latest attempts. Only unsuccessful ones keep their dialogue. */
 function historyWith({ delivery, outcome }: Settlement): string {
   const { reply, trace, kind } = outcome;
   const attempt: Attempt = {

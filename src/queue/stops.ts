@@ -1,5 +1,6 @@
-// Stops: what keeps mail back whatever its provider's lane says. What a stop keeps waits in a lane of the
-// stop's name, put there when its turn comes; no lane of a provider has such a name.
+// Stops: reasons to keep mail back that do not depend on its provider's lane. A stopped delivery waits in a
+// lane with the name of the stop, into which it moves when its turn comes. No provider's lane has such a
+// name.
 //
 //   stop        | lane                | waits for                           | wait reason
 //   ------------+---------------------+-------------------------------------+--------------------------
@@ -10,9 +11,9 @@
 //   quota       | quota ORG           | the next day, or a larger plan      | daily-quota
 //   share       | share ORG           | places of its own to get free       | rate
 //
-// Several may be on one delivery; they are asked in this order, and again at its next turn. Holds and
-// resumes: desk/; quotas: scheduled.ts; shares: lanes/shares.ts. When an organization is paused or a
-// domain held: src/usage/health.ts, src/usage/domain-holds.ts.
+// Several stops may apply to one delivery. They are checked in this order, and again at its next turn. Holds
+// and resumes: desk/; quotas: scheduled.ts; shares: lanes/shares.ts. Reasons to pause an organization or hold
+// a domain: src/usage/health.ts, src/usage/domain-holds.ts.
 
 import type { Postponement } from '../deliveries/claim-queries.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
@@ -22,7 +23,10 @@ import type { Db } from '../store/db.ts';
 import { lockHeldDomains } from '../usage/domain-holds.ts';
 import { type HoldRow, lockActiveHolds, selectHolds } from './hold-queries.ts';
 
-/** A stop has no end; should its release be interrupted, the queue goes on within the day. */
+/**
+ * Longest wait in a stop, which has no end of its own: after an interrupted release the queue goes on within
+ * the day.
+ */
 const lookAgainMs = 24 * 60 * 60_000;
 
 export function stopOfHold(holdId: string): string {
@@ -41,17 +45,17 @@ export function stopOfShare(organizationId: string): string {
   return `share ${organizationId}`;
 }
 
-/** The hold that keeps what waits in this lane, or null. */
+/** Returns the hold whose lane this is, or null. */
 export function holdOfStop(lane: string | null): string | null {
   return lane?.startsWith(stopOfHold('')) ? lane.slice(stopOfHold('').length) : null;
 }
 
-/** The organization for whose share waits what is in this lane, or null. */
+/** Returns the organization whose share this lane waits for, or null. */
 export function organizationOfShare(lane: string | null): string | null {
   return lane?.startsWith(stopOfShare('')) ? lane.slice(stopOfShare('').length) : null;
 }
 
-/** What a hold names; what is null in it is anything. */
+/** The target of a hold; null matches anything. */
 export type HoldScope = Pick<HoldRow, 'organization_id' | 'domain' | 'message_id' | 'delivery_id'>;
 
 const anything: HoldScope = {
@@ -61,7 +65,7 @@ const anything: HoldScope = {
   delivery_id: null,
 };
 
-/** As the column `scope` has it. */
+/** Formats the scope as in the column `scope`. */
 export function scopeOf(scope: HoldScope): string {
   const { organization_id, domain, message_id, delivery_id } = scope;
   return [organization_id, domain, message_id, delivery_id].map((part) => part ?? '').join(' ');
@@ -70,18 +74,18 @@ export function scopeOf(scope: HoldScope): string {
 type Holdable = Pick<DeliveryRow, 'id' | 'message_id' | 'organization_id' | 'domain'>;
 type Pausable = Pick<DeliveryRow, 'id' | 'organization_id' | 'sender_domain'>;
 
-/** The holds of one moment. */
+/** The holds in force at one moment. */
 export interface Holds {
-  /** The narrowest hold on a delivery, or null. */
+  /** Returns the narrowest hold on a delivery, or null. */
   of(row: Holdable): HoldRow | null;
 }
 
-/** The holds that hold, as long as the transaction lasts. */
+/** Reads the holds in force. They stay so until the transaction ends. */
 export async function readHolds(trx: Db): Promise<Holds> {
   return holdsOver(await lockActiveHolds(trx));
 }
 
-/** The hold on a delivery at this moment, for those who only look. */
+/** Finds the hold on a delivery at this moment, without a lock. */
 export async function findHoldOn(db: Db, row: Holdable): Promise<HoldRow | null> {
   const active = (await selectHolds(db)).filter(({ released_at }) => released_at === null);
   return holdsOver(active).of(row);
@@ -105,9 +109,9 @@ function holdsOver(rows: readonly HoldRow[]): Holds {
   };
 }
 
-/** How a delivery waits that a hold keeps aside. */
+/** Returns the postponement of a held delivery. */
 export function heldBy(hold: HoldRow, id: string, now: number): Postponement {
-  // In the words of the specification: an organization's trouble, or that of where mail goes.
+  // The words of the specification: trouble of an organization, or of the receiving domain.
   const waitReason: WaitReason =
     hold.organization_id === null ? 'provider-unavailable' : 'tenant-health';
   return { id, lane: stopOfHold(hold.id), dueAt: now + lookAgainMs, waitReason };
@@ -115,11 +119,11 @@ export function heldBy(hold: HoldRow, id: string, now: number): Postponement {
 
 /** The pauses and the held domains of one moment. */
 export interface Pauses {
-  /** How a delivery waits that must not go now; null for one that may. */
+  /** Returns the postponement of a paused delivery, or null if it may go. */
   on(row: Pausable, now: number): Postponement | null;
 }
 
-/** Who is paused and what is held, as long as the transaction lasts: a resume waits for it. */
+/** Reads pauses and held domains. They stay so until the transaction ends: a resume waits for it. */
 export async function readPauses(trx: Db): Promise<Pauses> {
   const paused = new Set(await lockPausedOrganizations(trx));
   const held = new Set(
@@ -140,13 +144,13 @@ export async function readPauses(trx: Db): Promise<Pauses> {
   };
 }
 
-/** The holds and pauses of one moment: what a claim asks before lane and share. */
+/** The holds and pauses of one moment. Claims check them before lane and share. */
 export interface Stops {
-  /** How a delivery waits that one of them keeps; null for one that may go. */
+  /** Returns the postponement of a stopped delivery, or null if it may go. */
   on(row: Holdable & Pausable, now: number): Postponement | null;
 }
 
-/** As long as the transaction lasts. */
+/** Reads holds and pauses. They stay so until the transaction ends. */
 export async function readStops(trx: Db): Promise<Stops> {
   const holds = await readHolds(trx);
   const pauses = await readPauses(trx);

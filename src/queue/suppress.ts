@@ -1,5 +1,5 @@
-// Blocks made while a delivery was queued: asked once for each batch that is about to be claimed, by one
-// statement (about 1 µs for each delivery, with 200,000 blocks). Ends what is blocked as the accept does.
+// Blocks made while a delivery was queued. One statement checks each batch before it is claimed (about 1 µs
+// for each delivery, with 200,000 blocks). Blocked deliveries end as they do on acceptance.
 
 import type { App } from '../app.ts';
 import { type ActiveBlock, findBlockedAmong, suppressedBy } from '../blocks/suppression.ts';
@@ -11,8 +11,8 @@ import { restateMessage } from '../messages/restate.ts';
 import type { Db } from '../store/db.ts';
 
 /**
- * Ends the deliveries to blocked addresses as `failed`, `suppressed`, and returns them. Their rows and
- * their messages are locked already; the caller counts what ended, last of all.
+ * Ends deliveries to blocked addresses as `failed`, `suppressed`, and returns them. Their rows and messages
+ * are locked already. The caller counts the ended ones at the end of its transaction.
  */
 export async function suppressBlocked(
   app: App,

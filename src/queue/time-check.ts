@@ -1,16 +1,16 @@
-// When a send may be scheduled for. Asked after the idempotency key: a repeat that comes when the time
-// is over still gets its answer.
+// Check of the scheduled time of a send. Runs after the idempotency key: a repeat that comes after its time
+// still gets its answer.
 import type { SendCheck } from '../api/send-check.ts';
 import { ValidationError } from '../errors.ts';
 import { isoTime } from '../runtime/clock.ts';
 
-/** The same date of the next year. */
+/** Returns the same date of the next year. */
 function aYearAfter(now: number): number {
   const date = new Date(now);
   return date.setUTCFullYear(date.getUTCFullYear() + 1);
 }
 
-/** The refusal of a time that is past, or beyond a year; null for one that may be waited for. */
+/** Refuses a time in the past or beyond a year; returns null for a valid one. */
 function untimely(scheduledFor: number, now: number): ValidationError | null {
   const refuse = (problem: string) => ValidationError.of('scheduledFor', problem);
   if (!(scheduledFor >= now)) return refuse(`is past: it is ${isoTime(now)} now`);

@@ -1,14 +1,14 @@
-// Fair turns (start-time fair queuing): every delivery that may go now holds a turn, and claims go by
-// turn. An organization's next message stands one round after its last one, so one tenant's million
-// never stands before another's single message. Within an organization the sending domains share.
+// Fair turns (start-time fair queuing): every ready delivery holds a turn, and claims go by turn. An
+// organization's next message stands one round after its last one, so a million messages of one tenant never
+// stand before a single message of another. Within an organization the sending domains share.
 import type { App } from '../app.ts';
 import { perApp } from '../runtime/per-app.ts';
 import { recentlyUsed } from '../runtime/recently-used.ts';
 
 const mostFlows = 100_000;
-/** A domain that has queued nothing for so many rounds no longer counts as sharing. */
+/** Rounds after which a domain that has queued nothing no longer counts as sharing. */
 const forgottenAfterRounds = 1_000;
-/** Turns are whole numbers: fractions of a round. */
+/** Parts of a round, because turns are whole numbers. */
 const round = 1_000_000;
 
 interface Flow {
@@ -16,16 +16,16 @@ interface Flow {
 }
 
 /**
- * Gives turns to what one process accepts. Only the order matters, so that several processes need no
- * agreement: `firstTurn` is the earliest turn still waiting in the store, null for none. A transaction
- * that is run again takes turns again: those of its first run stay empty, which costs a few rounds.
+ * Gives turns to deliveries that one process accepts. Only the order matters, so several processes need no
+ * agreement: `firstTurn` is the earliest turn still waiting in the store, or null. A transaction that runs
+ * again takes new turns: those of its first run stay empty, at the cost of a few rounds.
  */
 class Turns {
   readonly #flows = recentlyUsed<Flow>(mostFlows);
   readonly #domains = recentlyUsed<Map<string, number>>(mostFlows);
   #served = 0;
 
-  /** The turn of the next delivery of this organization and sending domain. */
+  /** Returns the turn of the next delivery of this organization and sending domain. */
   next(organizationId: string, senderDomain: string, firstTurn: number | null): number {
     const present = Math.max(firstTurn ?? 0, firstTurn === null ? this.#served : 0);
     const key = `${organizationId} ${senderDomain}`;
@@ -36,12 +36,12 @@ class Turns {
     return flow.last;
   }
 
-  /** A claim reached this turn: what comes while the queue is empty stands behind it. */
+  /** Records the turn that a claim reached. Mail that arrives at an empty queue gets a later turn. */
   served(turn: number): void {
     this.#served = Math.max(this.#served, turn);
   }
 
-  /** How many sending domains of the organization have something queued, this one included. */
+  /** Counts the sending domains of the organization with queued mail, including this one. */
   #sharing(organizationId: string, senderDomain: string, present: number): number {
     const domains = this.#domains.get(organizationId) ?? new Map<string, number>();
     domains.set(
@@ -60,5 +60,5 @@ class Turns {
   }
 }
 
-/** The turns of one process: what it accepts and what it makes ready again share them. */
+/** The turns of one process, shared by accepted deliveries and by those made ready again. */
 export const turnsOf = perApp<App, Turns>(() => new Turns());

@@ -1,4 +1,4 @@
-// What a bounce says of the deliveries that its return path speaks for.
+// Outcomes of a bounce for the deliveries that its return path names.
 import type { App } from '../app.ts';
 import { type DeliveryRow, findDeliveries, findDelivery } from '../deliveries/queries.ts';
 import type { BouncedRecipient } from '../mime/parse/bounce/bounced-recipient.ts';
@@ -7,10 +7,10 @@ import type { Db } from '../store/db.ts';
 import type { ReportMail } from './queries.ts';
 import { copiesOf, meantBy, type ReportedCopies } from './reported-copies.ts';
 
-/** What a report changes, once it has been read. */
+/** Applies a report that has been read. */
 export type Apply = (trx: Db) => Promise<void>;
 
-/** @throws CapacityError when there is no room to read it now. */
+/** Reads a bounce. @throws CapacityError without room to read it now. */
 export async function readBounceOutcomes(app: App, report: ReportMail): Promise<Apply> {
   const options = { envelopeFrom: report.envelope_from };
   const bounce = await app.mime.readReport('bounce', report.raw, options);

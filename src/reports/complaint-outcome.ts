@@ -1,5 +1,5 @@
-// What a complaint changes: the delivery whose copy it proves, as any late outcome. One that proves
-// nothing is shown in the timeline of its message and changes nothing else.
+// Outcome of a complaint: a late outcome for the delivery whose copy it proves. An unproven complaint is
+// shown in the timeline of its message and changes nothing else.
 import type { App } from '../app.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
 import { countEventRows } from '../events/queries.ts';
@@ -16,7 +16,9 @@ import {
 } from './complaint-proof.ts';
 import type { ReportMail } from './queries.ts';
 
-/** Anybody may send such: more of them tell nothing more. */
+/**
+ * Limit of unproven complaints in a timeline: anybody can send one, and more of them carry no information.
+ */
 const mostShown = 10;
 
 const doubts: Readonly<Record<Doubt, string>> = {
@@ -26,7 +28,7 @@ const doubts: Readonly<Record<Doubt, string>> = {
   ended: 'The report came more than two weeks after the last attempt could be made',
 };
 
-/** @throws CapacityError when there is no room to read it now. */
+/** Reads a complaint. @throws CapacityError without room to read it now. */
 export async function readComplaintOutcome(app: App, report: ReportMail): Promise<Apply> {
   const options = { envelopeFrom: report.envelope_from };
   const read = await app.mime.readReport('complaint', report.raw, options);
@@ -44,7 +46,7 @@ export async function readComplaintOutcome(app: App, report: ReportMail): Promis
   };
 }
 
-/** One event, of the kind `complained`, without a change of status. */
+/** Records one event, of the kind `complained`, without a change of status. */
 async function showUnproven(
   app: App,
   trx: Db,

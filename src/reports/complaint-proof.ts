@@ -1,7 +1,7 @@
-// Whose complaint it is, and whether it proves that. Anybody may write to `fbl@`, so a complaint counts
-// only where it shows what nobody has who got no copy: a token of the transaction, or our signature over
-// the header of the copy. Who has the one knows which transaction the copy is of; the other tells the
-// message alone, so that it speaks for those of a message that all shared one.
+// Finds the complaining recipient, and judges the proof. Anybody can write to `fbl@`, so a complaint counts
+// only with evidence that nobody has without a copy: a token of the transaction, or our signature over the
+// header of the copy. A token tells the transaction of the copy. A signature tells only the message, so it
+// counts only if all its recipients shared one transaction.
 import type { App } from '../app.ts';
 import { type DeliveryRow, findDeliveries, findDelivery } from '../deliveries/queries.ts';
 import { findPublicKey } from '../domains/queries.ts';
@@ -20,15 +20,15 @@ import type { Db } from '../store/db.ts';
 import type { ReportMail } from './queries.ts';
 import { copiesOf, meantBy, type ReportedCopies, soleTransaction } from './reported-copies.ts';
 
-/** Why a complaint counts for nothing. */
+/** Reason why a complaint does not count. */
 export type Doubt = 'no-proof' | 'not-their-copy' | 'ended';
 
-/** Who complains, and whether that is proven; `delivery` is null where only the message is known. */
+/** The judgement of a complaint; `delivery` is null if only the message is known. */
 export type JudgedComplaint =
   | { isProven: true; delivery: DeliveryRow }
   | { isProven: false; doubt: Doubt; messageId: string; delivery: DeliveryRow | null };
 
-/** The messages whose header the organization's domains signed, as far as the copy shows. */
+/** Returns the messages whose header the organization's domains signed, as far as the copy shows. */
 export async function provenMessages(
   app: App,
   organizationId: string,
@@ -56,18 +56,18 @@ async function isOwnSignature(
   return isSignatureOf(algorithm, text, publicKey, Buffer.from(signature, 'base64'));
 }
 
-/** What may be reported on, with the reason why it may not. */
+/** Scope of a complaint, and whether reports on it still count. */
 interface Claim {
   messageId: string;
   siblings: readonly DeliveryRow[];
-  /** Null where the proof does not say which copy it is of. */
+  /** Null if the proof does not identify the copy. */
   reported: ReportedCopies | null;
   isEnded: boolean;
 }
 
 /**
- * Judges a complaint to an organization; null where it is about no message of theirs. `signed` are the
- * messages that its copy proves.
+ * Judges a complaint to an organization. Returns null if none of its messages is meant. `signed` are the
+ * messages that the copy proves.
  */
 export async function judgeComplaint(
   app: App,
@@ -107,7 +107,7 @@ export async function judgeComplaint(
   return siblings.length === 0 ? null : doubted('no-proof', told, siblings);
 }
 
-/** What the tokens of a complaint name, those of the copy first. */
+/** Returns the transactions that the tokens of a complaint name, those of the copy first. */
 function namedTransactions(app: App, { complaint, copy }: ComplaintReport): NamedTransaction[] {
   const { tokenAddresses, originalMailFrom } = complaint;
   const found = [

@@ -9,7 +9,7 @@ export interface ReportRow {
   id: string;
   organization_id: string;
   kind: ReportKind;
-  /** What the return path names: the first delivery of a transaction, and the transaction. */
+  /** The first delivery of the transaction that the return path names, and the transaction. */
   delivery_id: string | null;
   transaction_id: string | null;
   envelope_from: string;
@@ -20,13 +20,13 @@ export interface ReportRow {
   created_at: number;
 }
 
-/** Of a mail that brings a report this much is stored and read; what is cut of a report is not missed. */
+/** Limit of stored and read bytes of a report mail. A report needs no more. */
 export const mostReportBytes = 1024 * 1024;
 
 /** A report that is being read. */
 export type ReportMail = Omit<ReportRow, 'tries' | 'due_at'>;
 
-/** A report that was taken to be read. */
+/** A report reserved for reading. */
 export type TakenReport = Pick<ReportRow, 'id' | 'tries'>;
 
 interface InboundTables {
@@ -45,14 +45,14 @@ const selectNextDue = statement((db: Kysely<InboundTables>) =>
   db.selectFrom('inbound_reports').select('due_at').orderBy('due_at').limit(1),
 );
 
-/** When the next report may be read, or null. Hot: asked after every change of the store. */
+/** Returns the time when the next report may be read, or null. Hot: asked after every change of the store. */
 export async function nextReportAt(db: Db): Promise<number | null> {
   return (await selectNextDue(db, {}))[0]?.due_at ?? null;
 }
 
 /**
- * Takes due reports until `leaseUntil`: who dies over one leaves it to the next try. Their mails are
- * read one by one (`findReportMail`), as memory is bounded.
+ * Reserves due reports until `leaseUntil`: if the process dies over one, the next try reads it. Their mails
+ * are read one by one (`findReportMail`), as memory is bounded.
  */
 export async function takeReports(
   db: Db,
@@ -74,7 +74,9 @@ export async function takeReports(
     .execute();
 }
 
-/** The first megabyte of the raw mail, and whom it is for. Undefined where another has read it. */
+/**
+ * Returns the first megabyte of the raw mail with its target, or undefined if another process has read it.
+ */
 export async function findReportMail(db: Db, id: string): Promise<ReportMail | undefined> {
   const raw: RawBuilder<Buffer> = sql`substr(raw, 1, ${sql.lit(mostReportBytes)})`;
   return tables<InboundTables>(db)
@@ -85,7 +87,7 @@ export async function findReportMail(db: Db, id: string): Promise<ReportMail | u
     .executeTakeFirst();
 }
 
-/** False when it is gone already. */
+/** Deletes a report. Returns false if it is gone already. */
 export async function deleteReport(db: Db, id: string): Promise<boolean> {
   const { numDeletedRows } = await tables<InboundTables>(db)
     .deleteFrom('inbound_reports')

@@ -1,6 +1,6 @@
-// Whom a report may speak for. A token proves that who reports has a copy of one SMTP transaction, so it
-// speaks for the recipients of that transaction alone: others of the message, at other domains or under a
-// blind copy, whoever is named. Pure.
+// Recipients that a report may speak for. A token proves that the reporter has a copy of one SMTP
+// transaction, so it speaks for the recipients of that transaction alone. It never speaks for other
+// recipients of the message, at other domains or under a blind copy, even if the report names them. Pure.
 
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import { foldAddress } from '../net/address.ts';
@@ -14,8 +14,8 @@ export interface ReportedCopies {
 }
 
 /**
- * The delivery that began the transaction, and those that went in it at their last attempt: a blind copy
- * begins its own. Null where the message does not have the delivery.
+ * Returns the delivery that began the transaction, and those that went in it at their last attempt. A blind
+ * copy begins its own transaction. Returns null if the delivery is not of this message.
  */
 export function copiesOf(
   { transaction, deliveryId }: NamedTransaction,
@@ -29,7 +29,7 @@ export function copiesOf(
   return { copies: [first, ...others], siblings };
 }
 
-/** The copies of a message that went to all its recipients in one transaction; else null. */
+/** Returns the copies of a message that went to all its recipients in one transaction; else null. */
 export function soleTransaction(siblings: readonly DeliveryRow[]): ReportedCopies | null {
   for (const row of siblings) {
     const named = { transaction: transactionOf(row), deliveryId: row.id };
@@ -40,8 +40,8 @@ export function soleTransaction(siblings: readonly DeliveryRow[]): ReportedCopie
 }
 
 /**
- * Whom the addresses of a report mean, be they those that an alias led to: one that a copy went to, or
- * the only one, unless they name a recipient whose copy it is not.
+ * Returns the recipient that the addresses of a report mean: one of the copies, or the only copy, as its
+ * address may be that behind an alias. Returns undefined if they name a recipient of another copy.
  */
 export function meantBy(
   told: readonly string[],

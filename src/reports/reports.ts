@@ -1,7 +1,7 @@
-// Reads the bounces, complaints and DMARC reports that came back for our own sends, at our own pace
-// after their 250: one at a time, in the parse worker. What they say goes to
-// src/queue/late-outcome.ts, of DMARC reports to dmarc/dmarc-reports.ts. Anybody may write one: it
-// changes only what it proves to be about, and nothing where it cannot be read.
+// Reads the bounces, complaints and DMARC reports that come back for our own sends. After their 250 they are
+// read one at a time, in the parse worker. Results go to src/queue/late-outcome.ts, those of DMARC reports to
+// dmarc/dmarc-reports.ts. Anybody can write a report: it changes only deliveries that it proves to be about,
+// and nothing if it cannot be read.
 import type { App } from '../app.ts';
 import { CapacityError } from '../errors.ts';
 import { createDueLoop } from '../store/due-loop.ts';
@@ -19,21 +19,21 @@ import {
 } from './queries.ts';
 
 const batch = 20;
-/** Reading takes 2 s at the most; after this another try begins. */
+/** Lease of a report. Reading takes 2 s at most; after the lease another try begins. */
 const leaseMs = 60_000;
 const mostTries = 5;
-/** What is due and was not taken another daemon has: it is looked at again after this. */
+/** Pause before another look at due reports that another daemon has reserved. */
 const othersPauseMs = 1_000;
 const noDmarcReport = 'a mail to dmarc@ held no report that can be read: it was dropped';
 
 export interface ReportReader {
   start(): void;
   stop(): Promise<void>;
-  /** Reads what is due now; for tests and the loop. Returns how many were read. */
+  /** Reads all due reports; for tests and the loop. Returns how many. */
   readDue(): Promise<number>;
 }
 
-/** The reader of one daemon. */
+/** Creates the reader of one daemon. */
 export function createReportReader(app: App): ReportReader {
   const readDue = async (): Promise<number> => {
     const now = app.clock.now();
@@ -63,13 +63,13 @@ async function readReport(app: App, taken: TakenReport): Promise<void> {
     if (!report) return;
     const apply = await readers[report.kind](app, report);
     await app.store.write(async (trx) => {
-      // Another daemon may have read it, where this one took longer than its lease.
+      // Another daemon may have read it, if this one took longer than its lease.
       if (await deleteReport(trx, report.id)) await apply(trx);
     });
   } catch (error) {
     const { id, tries } = taken;
     app.log.error({ err: error, reportId: id, tries }, 'a report could not be read');
-    // Want of room is no fault of the report.
+    // A lack of room does not count against the report.
     if (tries < mostTries || error instanceof CapacityError) return;
     await app.store.write((trx) => deleteReport(trx, id));
   }

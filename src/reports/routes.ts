@@ -1,4 +1,4 @@
-// The HTTP operations on what came back for our sends.
+// The HTTP operations on reports about our sends.
 
 import { area } from '../api/area.ts';
 import { domainPath } from '../domains/schema.ts';

@@ -1,5 +1,5 @@
-// All SQL on `senders`. Rows only, no decisions. Whether a sender's domain is verified is asked of
-// the domains area, by name: a domain may come after its senders, and go before them.
+// All SQL on `senders`. Reads and writes rows, decides nothing. The status of a sender's domain comes from
+// the domains area, by name: a domain may be added after its senders, and deleted before them.
 import { type SqlBool, sql } from 'kysely';
 import { verifiedDomainNames } from '../domains/queries.ts';
 import { type Db, statement, tables } from '../store/db.ts';
@@ -14,7 +14,7 @@ export interface SenderRow {
   /** The domain of `email`. */
   domain: string;
   name: string | null;
-  /** When the address itself was verified; one on a verified domain needs no such thing. */
+  /** Time when the address itself was verified. An address on a verified domain does not need it. */
   verified_at: number | null;
   verification_token_hash: string | null;
   is_default: number;
@@ -46,7 +46,7 @@ const byDefault = statement<SenderTables, { organizationId: string }, SenderRow>
     .where('is_default', '=', 1),
 );
 
-/** Hot: asked for every send that names an address. */
+/** Finds a sender by address. Hot: every send with a From address asks. */
 export async function findSenderByEmail(
   db: Db,
   organizationId: string,
@@ -55,7 +55,7 @@ export async function findSenderByEmail(
   return (await byEmail(db, { organizationId, foldedEmail }))[0];
 }
 
-/** Hot: asked for every send that names none. */
+/** Finds the default sender. Hot: every send without a From address asks. */
 export async function findDefaultSender(
   db: Db,
   organizationId: string,
@@ -63,10 +63,10 @@ export async function findDefaultSender(
   return (await byDefault(db, { organizationId }))[0];
 }
 
-/** By an id or a page of them, and what any change does. */
+/** Operations by id, pages, and changes. */
 export const senders = rowsOf<SenderRow>('senders', 'sender');
 
-/** The filters of the list; a sender is verified by itself or by its domain. */
+/** Returns the filters of the list. A sender is verified by itself or by its domain. */
 export function filterOf(
   db: Db,
   organizationId: string,
@@ -81,7 +81,7 @@ export function filterOf(
   };
 }
 
-/** False when the organization has the address already. */
+/** Inserts a sender. Returns false if the organization has the address already. */
 export function insertSender(db: Db, row: SenderRow): Promise<boolean> {
   return senders.insert(db, row, ['organization_id', 'folded_email']);
 }

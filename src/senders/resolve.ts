@@ -1,5 +1,5 @@
-// Who mail may come from: asked inside the accept transaction for every send,
-// so two prepared statements each and nothing else. The resource itself is senders.ts.
+// Allowed From addresses of mail, resolved inside the accept transaction for every send: two prepared
+// statements each and nothing else. The resource itself is senders.ts.
 
 import { findSendingDomain } from '../domains/queries.ts';
 import { ConflictError, ForbiddenError } from '../errors.ts';
@@ -16,19 +16,19 @@ export interface FromAddress {
 export interface ResolvedSender {
   email: string;
   name: string | null;
-  /** Whose keys sign; null where the address is verified and its domain is not ours. */
+  /** Domain whose keys sign; null for a verified address on a domain that is not ours. */
   domainId: string | null;
-  /** For mail that names no Reply-To itself. */
+  /** For mail without its own Reply-To. */
   replyToEmails: string[] | null;
 }
 
-/** An address on the domain that the service hosts for all, of a mailbox of the organization. */
+/** A mailbox address of the organization on the domain that the service hosts for all. */
 export interface HostedSender {
   domainId: string | null;
   isPaused: boolean;
 }
 
-/** Asked only where nothing else lets the address (folded) send; mailboxes stand above senders. */
+/** Called only if nothing else lets the folded address send. Injected, as mailboxes stand above senders. */
 export type FindHostedSender = (
   db: Db,
   organizationId: string,
@@ -38,10 +38,11 @@ export type FindHostedSender = (
 const noneHosted: FindHostedSender = async () => undefined;
 
 /**
- * The sender of one message: `from`, or the organization's default sender. Allowed are verified
- * senders and every address of a verified domain, inactive senders excepted, and what `findHosted` finds.
- * @throws ForbiddenError naming the address, its domain and what to do; ConflictError where the mailbox
- * that has the address is paused.
+ * Returns the sender of one message: `from`, or the organization's default sender. Verified senders and every
+ * address of a verified domain are allowed, except inactive senders. So are addresses that `findHosted`
+ * finds.
+ * @throws ForbiddenError that names the address, its domain and the remedy; ConflictError if the mailbox of
+ * the address is paused.
  */
 export async function resolveSender(
   db: Db,
@@ -70,10 +71,10 @@ export async function resolveSender(
   };
 }
 
-/** Why a sender may not send now. */
+/** Reason why a sender may not send now. */
 type Refused = ForbiddenError | ConflictError;
 
-/** The same for a batch, in order; equal questions are asked once, a refusal is a value. */
+/** Resolves the senders of a batch, in order. Equal requests are resolved once; a refusal is a value. */
 export async function resolveSenders(
   db: Db,
   requests: readonly { organizationId: string; from: FromAddress | undefined }[],

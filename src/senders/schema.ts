@@ -1,4 +1,4 @@
-// Shapes of sender identities, in and out (specification 2.10, 4.7).
+// Input and output shapes of sender identities (specification 2.10, 4.7).
 import { z } from 'zod';
 import { emailAddress, headerText } from '../api/address-schema.ts';
 import { pageQuery } from '../api/pagination.ts';

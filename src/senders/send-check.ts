@@ -1,4 +1,5 @@
-// Whether its sender may send it (resolve.ts): also tells the checks after it, and the draft, who that is.
+// Checks whether the sender of a send may send it (resolve.ts). Passes the resolved sender on to the checks
+// after it and to the draft.
 import type { SendCheck } from '../api/send-check.ts';
 import { ServiceError } from '../errors.ts';
 import {
@@ -11,7 +12,7 @@ import {
 interface Sent {
   organizationId: string;
   from: FromAddress | undefined;
-  /** Null until it is resolved, and where it is refused. */
+  /** Null until it is resolved, and after a refusal. */
   sender: ResolvedSender | null;
 }
 

@@ -1,6 +1,6 @@
-// Sender identities (specification 2.10, 4.7): the resource. Who may send is resolve.ts.
-// An identity is verified while its domain is, or by itself (`verified_at`); nothing of the domain
-// is copied here, so what happens to the domain holds at once.
+// Sender identities (specification 2.10, 4.7): the resource. Permission to send is in resolve.ts. An identity
+// is verified while its domain is, or by itself (`verified_at`). No state of the domain is copied here, so a
+// change to the domain takes effect at once.
 
 import { type Page, toPage } from '../api/pagination.ts';
 import type { Deleted } from '../api/resource-schema.ts';
@@ -35,7 +35,7 @@ function toSender(
   { series, ...deliverability }: SenderHealth,
 ): Sender {
   const domainVerifiedAt = domain?.status === 'verified' ? domain.verified_at : null;
-  // Verified with its domain: since both were there.
+  // Verified with its domain, since both have existed.
   const byDomain = domainVerifiedAt === null ? null : Math.max(domainVerifiedAt, row.created_at);
   const verifiedAt = row.verified_at ?? byDomain;
   const isVerified = verifiedAt !== null;
@@ -86,7 +86,7 @@ async function presentOne(app: App, db: Db, row: queries.SenderRow): Promise<Sen
   return sender as Sender;
 }
 
-/** The row of a new sender, not yet the default. @throws ValidationError. */
+/** Returns the row of a new sender, not yet the default. @throws ValidationError. */
 export function newSenderRow(
   app: App,
   organizationId: string,
@@ -112,15 +112,15 @@ export function newSenderRow(
 }
 
 /**
- * Makes a sender identity, verified at once on a verified domain. The first of an organization is
- * its default unless `isDefault` says otherwise.
- * @throws ValidationError; ConflictError when the address is a sender already.
+ * Makes a sender identity, verified at once on a verified domain. The first of an organization is its default
+ * unless `isDefault` is given.
+ * @throws ValidationError; ConflictError if the address is a sender already.
  */
 export async function createSender(app: App, caller: Caller, input: CreateSender): Promise<Sender> {
   const { organizationId } = caller;
   const wanted = newSenderRow(app, organizationId, input);
   return app.store.write(async (trx) => {
-    // One default per organization, also when two are made at once.
+    // One default per organization, even when two are made at once.
     await lockOrganization(trx, organizationId, wanted.created_at);
     const isDefault = input.isDefault ?? (await queries.senders.count(trx, organizationId)) === 0;
     if (isDefault) await queries.clearDefaultSender(trx, organizationId, wanted.created_at);
@@ -134,7 +134,7 @@ export async function createSender(app: App, caller: Caller, input: CreateSender
   });
 }
 
-/** What of a sender is changed by hand, as the audit tells it. */
+/** Returns the settings that can be changed by hand, for the audit. */
 function settingsOf(row: queries.SenderRow) {
   return {
     name: row.name,
@@ -144,7 +144,7 @@ function settingsOf(row: queries.SenderRow) {
   };
 }
 
-/** A page of the organization's senders, newest first. */
+/** Lists a page of the organization's senders, newest first. */
 export async function listSenders(
   app: App,
   caller: Caller,
@@ -157,13 +157,13 @@ export async function listSenders(
   return toPage(await present(app, db, organizationId, rows), total, query);
 }
 
-/** @throws ResourceNotFoundError. */
+/** Returns a sender. @throws ResourceNotFoundError. */
 export async function getSender(app: App, caller: Caller, id: string): Promise<Sender> {
   const { db } = app.store;
   return presentOne(app, db, await queries.senders.get(db, caller.organizationId, id));
 }
 
-/** Changes what is given; a new default takes the place of the old. @throws ResourceNotFoundError. */
+/** Changes the given settings. A new default replaces the old. @throws ResourceNotFoundError. */
 export async function updateSender(
   app: App,
   caller: Caller,
@@ -194,8 +194,8 @@ export async function updateSender(
 }
 
 /**
- * Deletes a sender identity. On a verified domain its address may go on sending; a deleted default
- * has no successor.
+ * Deletes a sender identity. On a verified domain its address may go on sending. A deleted default has no
+ * successor.
  * @throws ResourceNotFoundError.
  */
 export async function deleteSender(app: App, caller: Caller, id: string): Promise<Deleted> {

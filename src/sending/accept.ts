@@ -1,6 +1,6 @@
-// Accepting sends: everything that makes a 201 true happens here, in one transaction for all
-// requests that arrived together. Refusals are found by checks before any insert
-// (src/queue/send-checks.ts), so that a bad request never spoils its neighbours.
+// Accepting sends: one transaction for all requests that arrived together stores all that a 201 promises.
+// Checks find refusals before any insert (src/queue/send-checks.ts), so that a bad request never spoils
+// others.
 
 import { type Allowances, openAllowances } from '../admission/quota.ts';
 import type { Caller } from '../api/route.ts';
@@ -44,16 +44,16 @@ export interface AcceptRequest {
   payload: SendPayload;
   content: SendContent;
   idempotency: IdempotencyKey | null;
-  /** When it is to be sent, ms since 1970; now, where it is left out. */
+  /** Time to send it, ms since 1970; now if left out. */
   scheduledFor?: number;
 }
 
-/** `stored`: the rows of a new message, for who does more with it in the same transaction. */
+/** `stored`: the rows of a new message, for callers that do more with it in the same transaction. */
 export type AcceptResult =
   | { message: Message; replayed: boolean; stored?: Pick<Draft, 'message' | 'recipients'> }
   | { error: ServiceError };
 
-/** Accepts a batch inside the caller's write transaction; one result per request, in order. */
+/** Accepts a batch inside the caller's write transaction. Returns one result per request, in order. */
 export async function acceptAll(
   app: App,
   trx: Db,
@@ -95,7 +95,7 @@ export async function acceptAll(
   );
   await allowances.count(
     trx,
-    // What is scheduled counts on the day on which it goes.
+    // Scheduled mail counts on the day on which it goes.
     [...drafts.values()].flatMap(({ message }) =>
       message.scheduled_for === null
         ? { organizationId: message.organization_id, emails: message.delivery_count }
@@ -111,7 +111,7 @@ export async function acceptAll(
   for (const [index, stored] of drafts) {
     results[index] = { message: stored.presented, replayed: false, stored };
   }
-  // What is left repeats a key of this very batch, which may have gone to another daemon.
+  // The rest repeats a key of this very batch, which another daemon may have accepted.
   const own = new Map(
     rows.map((row) => [idempotencyName(row.organization_id, row.claim_key), row]),
   );
@@ -126,8 +126,8 @@ function unanswered(): AcceptResult {
 }
 
 /**
- * The rows of every request that may go on. Of several with one key the first that passes the
- * checks is drafted; the others wait for what becomes of it.
+ * Drafts the rows of every request that passes. Of several with one key, drafts the first that passes the
+ * checks; the others wait for its result.
  */
 async function draftAll(
   app: App,
@@ -200,7 +200,7 @@ async function insertDrafts(app: App, trx: Db, drafts: readonly Draft[]): Promis
   await recordTimeline(app, trx, drafts.flatMap(firstEvents));
 }
 
-/** What its conversation learns of a message that has one. */
+/** Returns the update for the conversation of a message, if it has one. */
 function arrivalOf({ message, recipients }: Draft, caller: Caller | undefined): Arrival[] {
   if (message.conversation_id === null) return [];
   return arrivalsOf(message, {
@@ -210,7 +210,9 @@ function arrivalOf({ message, recipients }: Draft, caller: Caller | undefined): 
   });
 }
 
-/** New contents with the number of messages that share them, and more shares of stored ones. */
+/**
+ * Inserts new contents with the number of messages that share them, and counts more shares of stored ones.
+ */
 async function insertUsedContents(trx: Db, drafts: readonly Draft[]): Promise<void> {
   const uses = new Map<string, number>();
   for (const { message } of drafts) {
@@ -227,7 +229,7 @@ async function insertUsedContents(trx: Db, drafts: readonly Draft[]): Promise<vo
   for (const [id, count] of uses) await shareContent(trx, id, count);
 }
 
-/** Where the links of new contents lead, and where they are cut. */
+/** Inserts the link targets of new contents, and where their links are cut. */
 async function insertLinks(trx: Db, drafts: readonly Draft[]): Promise<void> {
   const tracked = drafts.flatMap(({ content, links }) =>
     content && links ? { contentId: content.id, ...links } : [],
@@ -245,7 +247,7 @@ async function insertLinks(trx: Db, drafts: readonly Draft[]): Promise<void> {
   );
 }
 
-/** The deliveries of the drafts; those that may go at once get their turns. */
+/** Returns the deliveries of the drafts, with turns for those that may go at once. */
 async function withTurns(app: App, trx: Db, drafts: readonly Draft[]): Promise<DeliveryRow[]> {
   const turns = turnsOf(app);
   const first = await firstTurn(trx);
@@ -258,7 +260,7 @@ async function withTurns(app: App, trx: Db, drafts: readonly Draft[]): Promise<D
   );
 }
 
-/** The message was accepted; then what was suppressed at once, in the order of the recipients. */
+/** Returns the event of the accepted message, then those of suppressed recipients, in their order. */
 function firstEvents({ message, deliveries, untracked }: Draft): MessageEvent[] {
   const event = {
     organizationId: message.organization_id,

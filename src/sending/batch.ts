@@ -1,9 +1,9 @@
-// The batch operation: up to 100 sends in one transaction, an answer for each. Each entry
-// is checked by itself, as a send of its own would be; what is refused does not stop the others.
+// The batch operation: up to 100 sends in one transaction, a result for each. Each entry is checked by
+// itself, like a single send. A refused entry does not stop the others.
 //
-// Idempotency: the key is kept first, in the transaction that stores the messages, so that a
-// crash leaves all of it or nothing. It keeps the refusals; each message has a key row of its own
-// beside it, which a deletion empties as that of any send. Where nothing was accepted the key is free.
+// Idempotency: the key is kept first, in the transaction that stores the messages, so that a crash leaves all
+// of it or nothing. It keeps the refusals. Each message has a key row of its own beside it, which a deletion
+// empties like that of any send. If nothing was accepted, the key is free.
 
 import { openAllowances } from '../admission/quota.ts';
 import type { Caller } from '../api/route.ts';
@@ -33,21 +33,21 @@ import {
 } from './idempotency.ts';
 import { countTaken, recentOf } from './send.ts';
 
-/** What the row of a batch keeps of an entry: its refusal, or that it made a message. */
+/** Result of an entry as the row of a batch keeps it: its refusal, or the message it made. */
 type KeptEntry = { messageId: string } | { error: Record<string, unknown> };
 
 type BatchAnswer = { results: BatchResult[]; accepted: number } | { error: ConflictError };
 
-/** Keys have 255 characters at most, so that no key of a client is that of an entry. */
+/** Returns a key for an entry. Client keys have 255 characters at most, so none can equal it. */
 function entryKey(key: string, index: number): string {
   return `entry ${index} of the batch`.padEnd(256) + key;
 }
 
 /**
- * Accepts what can be accepted of a batch; resolves after the durable commit with one result for each
- * entry, in order. A repeat of the same batch with its key gets the same results and sends nothing.
- * @throws ConflictError for a key that was used with other content; CapacityError when the store
- * cannot write: nothing was accepted then.
+ * Accepts the valid entries of a batch. Resolves after the durable commit with one result for each entry, in
+ * order. A repeat of the same batch with its key gets the same results and sends nothing.
+ * @throws ConflictError for a key that was used with other content; CapacityError if the store cannot write:
+ * nothing was accepted then.
  */
 export async function sendBatch(
   app: App,
@@ -93,7 +93,8 @@ async function acceptBatch(
 ): Promise<BatchAnswer> {
   const valid = requests.filter((request): request is AcceptRequest => 'payload' in request);
   const recent = recentOf(app, trx);
-  // As in every accept: quota and contents are locked before the idempotency keys, so that all agree.
+  // As in every accept, quota and contents are locked before the idempotency keys: all transactions agree on
+  // the order.
   await openAllowances(app, trx, [caller.organizationId]);
   await recent.keep(valid.map(({ content }) => content.digest));
   const own = idempotency && batchIdempotencyRow(idempotency, app.clock.now());
@@ -131,7 +132,7 @@ function batchIdempotencyRow(
   };
 }
 
-/** What a repeat needs; where there is no message, the key is free again (specification 4.2 rule 8). */
+/** Keeps the results for repeats. Without any message the key is free again (specification 4.2 rule 8). */
 async function keep(
   trx: Db,
   idempotency: IdempotencyKey,

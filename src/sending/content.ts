@@ -1,5 +1,5 @@
-// The content of a send, made ready outside the accept transaction: attachments decoded, the whole
-// digested, the links of what is tracked found, so that 40 MB of files hold up nobody's commit.
+// The content of a send, prepared before the accept transaction: attachments decoded, the whole digested,
+// links of tracked mail found. So 40 MB of files delay no other commit.
 import { hash } from 'node:crypto';
 import type { App } from '../app.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
@@ -27,16 +27,16 @@ export interface SendContent {
     data: Buffer;
   }[];
   /**
-   * A mail that goes as MIME which is there already. Handed in, it is all of the content; frozen, the rest
-   * says how it is shown and found.
+   * A mail that goes as existing MIME. If it was handed in, it is all of the content. If it was frozen, the
+   * other fields are for display and search.
    */
   raw: RawContent | null;
   tracking: Tracking;
-  /** Of the HTML, where something is tracked. */
+  /** Links of the HTML, if opens or clicks are tracked. */
   links: FoundLinks | null;
 }
 
-/** Raw mails differ in their ids at least, so that none shares what is stored. */
+/** Wraps a raw mail. Raw mails differ at least in their ids, so they never share stored content. */
 export function rawSendContent(raw: RawContent): SendContent {
   const nothing = {
     html: null,
@@ -48,7 +48,7 @@ export function rawSendContent(raw: RawContent): SendContent {
   return { digest: '', ...nothing, raw };
 }
 
-/** Decodes and digests what the payload carries; a promise where opens or clicks may be tracked. */
+/** Decodes and digests the payload. Returns a promise if opens or clicks may be tracked. */
 export function prepareContent(
   app: App,
   organizationId: string,
@@ -63,7 +63,7 @@ export function prepareContent(
   return withLinks(app, payload, content, wanted);
 }
 
-/** Tracked and other contents are stored apart: only the former have links. */
+/** Adds the links of tracked content. It is stored apart from untracked content, which has no links. */
 function withLinks(
   app: App,
   payload: SendPayload,
@@ -80,8 +80,8 @@ function withLinks(
 }
 
 /**
- * Decodes and digests what the payload carries, as what is not tracked. HTML that comes without a text
- * gets one; `text: ''` is one that says nothing, and no part of the mail.
+ * Decodes and digests the payload as untracked content. HTML without a text gets one; `text: ''` stays empty
+ * and adds no part to the mail.
  */
 export function readSendContent(organizationId: string, { email }: SendPayload): SendContent {
   const { html = null, text = null } = email;
@@ -89,7 +89,7 @@ export function readSendContent(organizationId: string, { email }: SendPayload):
   return digestedContent(organizationId, { html, text, attachments });
 }
 
-/** The attachments of a payload, with their types and bytes. */
+/** Decodes the attachments of a payload, with their types and bytes. */
 export function decodedAttachments(
   attachments: NonNullable<SendPayload['email']['attachments']>,
 ): SendContent['attachments'] {
@@ -101,7 +101,7 @@ export function decodedAttachments(
   }));
 }
 
-/** As `readSendContent`, of attachments that are decoded already. */
+/** Digests content whose attachments are decoded already. */
 export function digestedContent(
   organizationId: string,
   written: Pick<SendContent, 'html' | 'text' | 'attachments'>,
@@ -109,7 +109,7 @@ export function digestedContent(
   const { html, attachments } = written;
   const text = written.text ?? (html === null ? null : textOfHtml(html) || null);
   const files = attachments.map(({ data, ...described }) => [described, sha256(data)]);
-  // The lengths tell where the one ends and the other begins.
+  // The lengths mark where HTML ends and text begins.
   const head = JSON.stringify([organizationId, html?.length, text?.length, files]);
   return {
     digest: sha256(head + (html ?? '') + (text ?? '')),

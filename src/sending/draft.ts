@@ -1,5 +1,5 @@
-// The rows of one accepted message: message, content, recipients (duplicates folded) and a delivery
-// for each. Decides nothing and writes nothing.
+// The rows of one accepted message: message, content, recipients (duplicates folded) and a delivery for each.
+// Decides nothing and writes nothing.
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -29,9 +29,9 @@ const mostReferences = 50;
 export interface Draft {
   message: MessageRow;
   content: ContentRow | null;
-  /** Of `content`, where it is tracked. */
+  /** Links of `content`, if it is tracked. */
   links: FoundLinks | null;
-  /** What of the tracking that was wanted cannot be; null: nothing. */
+  /** Requested tracking that cannot be done, for the timeline; null if all of it can. */
   untracked: Record<string, unknown> | null;
   blobs: BlobRow[];
   recipients: RecipientRow[];
@@ -40,9 +40,9 @@ export interface Draft {
 }
 
 /**
- * Drafts a message; `parent` is the one it replies to. A delivery to a blocked address ends here, and
- * where all do, so does the message: its 201 says `failed`, not `pending`, as nothing is left to
- * send. Shares contents that `recent` keeps.
+ * Drafts a message; `parent` is the one it replies to. A delivery to a blocked address ends here. If all do,
+ * so does the message: its 201 says `failed`, not `pending`, as nothing is left to send. Shares contents that
+ * `recent` keeps.
  */
 export function draftMessage(
   app: App,
@@ -113,7 +113,9 @@ export function draftMessage(
   };
 }
 
-/** For the timeline: nobody should wait for clicks that are not counted. */
+/**
+ * Reports links that cannot be tracked in the timeline, so that nobody waits for clicks that do not count.
+ */
 function untrackedOf({ links, tracking }: SendContent): Draft['untracked'] {
   if (!links || (links.found === links.urls.length && !links.isCut)) return null;
   return {
@@ -127,7 +129,7 @@ function originOf({ keyId, keyName }: Caller, raw: RawContent | null): MessageOr
   return { via, keyId, keyName, user: raw?.user ?? null };
 }
 
-/** What the row keeps of the header. */
+/** Header fields that the row keeps. */
 type Heading = Pick<
   MessageRow,
   | 'subject'
@@ -143,7 +145,7 @@ const listOrNull = (texts: readonly string[]) => (texts.length > 0 ? toJson(text
 
 const ownMessageId = (id: string, { email }: ResolvedSender) => `<${id}@${domainOf(email)}>`;
 
-/** Of a mail that is composed of its parts. */
+/** Returns the header fields of a mail composed of its parts. */
 function headingOf(
   { from, email }: SendPayload,
   sender: ResolvedSender,
@@ -162,7 +164,7 @@ function headingOf(
   };
 }
 
-/** Of a mail that was handed in as MIME: what it says. */
+/** Returns the header fields of a mail that was handed in as MIME. */
 function rawHeading(
   { messageIdHeader, summary }: RawContent,
   id: string,
@@ -180,9 +182,9 @@ function rawHeading(
 }
 
 /**
- * RFC 5322 3.6.4: the parent's references, then the parent; of too many the first, which is the root of
- * the thread, and the newest. Empty where the parent came in with a
- * Message-ID that cannot be written into a header.
+ * Returns the References (RFC 5322 3.6.4): those of the parent, then the parent. Above the limit, keeps the
+ * root of the thread and the newest. Returns none for a parent whose Message-ID cannot be written into a
+ * header.
  */
 export function referencesTo(parent: MessageRow): string[] {
   if (!isMessageId(parent.message_id_header)) return [];
@@ -192,7 +194,7 @@ export function referencesTo(parent: MessageRow): string[] {
   return excess > 0 ? [...ids.slice(0, 1), ...ids.slice(excess + 1)] : ids;
 }
 
-/** The rows that keep what a message says. */
+/** The rows that keep the content of a message. */
 interface StoredContent {
   contentId: string | null;
   rawBlobId: string | null;
@@ -207,7 +209,7 @@ const nothingStored: StoredContent = {
   blobs: [],
 };
 
-/** The mail as it will go, but for signatures; beside it what it says, where that is known. */
+/** Drafts the mail as it will go, without signatures, and the content for display if it is known. */
 function draftRaw(
   app: App,
   recent: RecentContents,
@@ -229,7 +231,7 @@ function draftRaw(
   return { ...said, rawBlobId: id, blobs: [...said.blobs, blob] };
 }
 
-/** The content row, or the id of an equal one that is stored already. */
+/** Returns the content row, or the id of an equal one that is stored already. */
 function draftContent(
   app: App,
   recent: RecentContents,
@@ -258,7 +260,7 @@ function draftContent(
   return { contentId, rawBlobId: null, content, blobs };
 }
 
-/** One recipient per address: the first mention wins, to before cc before bcc. */
+/** Returns one recipient per address. The first mention wins, to before cc before bcc. */
 function draftRecipients(app: App, messageId: string, payload: SendPayload): RecipientRow[] {
   const rows = new Map<string, RecipientRow>();
   for (const kind of ['to', 'cc', 'bcc'] as const) {

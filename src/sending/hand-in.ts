@@ -1,5 +1,5 @@
-// Handing a mail in as MIME, over SMTP or with sendmail: an ordinary send, by the same checks, in the same
-// transactions, with the same idempotency keys as over HTTP. What the mail says is raw-content.ts.
+// Hand-in of a mail as MIME, over SMTP or with sendmail: an ordinary send with the same checks, transactions
+// and idempotency keys as over HTTP. The mail is read by raw-content.ts.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import type { Message } from '../messages/schema.ts';
@@ -12,10 +12,10 @@ import { type HandedIn, type RawSend, readRawSend } from './raw-content.ts';
 import { acceptOne } from './send.ts';
 
 /**
- * Accepts one mail; resolves after the durable commit. A repeat with its idempotency key gets the first
+ * Accepts one mail. Resolves after the durable commit. A repeat with its idempotency key gets the first
  * message.
- * @throws ValidationError naming the header field that is wrong; else as `sendMessage` and
- * `scheduleMessage` do.
+ * @throws ValidationError that names the invalid header field; other errors as `sendMessage` and
+ * `scheduleMessage`.
  */
 export function handIn(app: App, caller: Caller, given: HandedIn): Promise<Message> {
   const send = readRawSend(given);
@@ -29,7 +29,7 @@ export function handIn(app: App, caller: Caller, given: HandedIn): Promise<Messa
   });
 }
 
-/** A mail is the same whatever its Date, Message-ID and boundaries are, and whichever way it came. */
+/** Returns the idempotency key of a mail. Date, Message-ID, boundaries and the way in make no difference. */
 function idempotencyOf(
   { organizationId }: Caller,
   { raw, recipients }: HandedIn,

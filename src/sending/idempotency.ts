@@ -1,5 +1,5 @@
-// Idempotency (specification 4.2 rules 5 to 8): a key is kept in the transaction that
-// stores the message, so a failed attempt leaves none behind and two requests cannot both succeed.
+// Idempotency (specification 4.2 rules 5 to 8). A key is kept in the transaction that stores the message: a
+// failed attempt leaves none behind, and two requests cannot both succeed.
 import type { ServiceError } from '../errors.ts';
 import { ConflictError } from '../errors.ts';
 import {
@@ -11,7 +11,7 @@ import {
 import type { Message } from '../messages/schema.ts';
 import { type Db, fromJson } from '../store/db.ts';
 
-/** What a request says of its idempotency. */
+/** The idempotency of a request. */
 export interface IdempotencyKey {
   organizationId: string;
   key: string;
@@ -24,7 +24,7 @@ export function nameOf(idempotency: IdempotencyKey): string {
   return idempotencyName(idempotency.organizationId, idempotency.key);
 }
 
-/** The keys that exist already, by name. */
+/** Returns the keys that exist already, by name. */
 export async function findKept(
   trx: Db,
   keys: readonly IdempotencyKey[],
@@ -34,7 +34,7 @@ export async function findKept(
   return new Map(rows.map((row) => [idempotencyName(row.organization_id, row.claim_key), row]));
 }
 
-/** Rules 5 and 6: a repeat gets the original answer, other content a conflict. */
+/** Answers a repeat (rules 5 and 6): with the original answer, or with a conflict for other content. */
 export function answerAgain(idempotency: IdempotencyKey, made: IdempotencyRow): RepeatedAnswer {
   if (idempotency.fingerprint !== made.fingerprint) return { error: differentContent() };
   if (made.response === '') return { error: madeAndDeleted(made.message_id) };
@@ -55,7 +55,7 @@ export function madeAndDeleted(messageId: string): ConflictError {
   );
 }
 
-/** The row that a first request leaves for its repeats. */
+/** Returns the row that a first request leaves for its repeats. */
 export function idempotencyRow(
   idempotency: IdempotencyKey,
   message: Message,
@@ -72,8 +72,8 @@ export function idempotencyRow(
 }
 
 /**
- * Keeps the keys of a batch and returns those that another daemon made first. Sorted by name, so
- * that two batches wait for each other in one order and cannot deadlock.
+ * Keeps the keys of a batch and returns those that another daemon made first. Sorts them by name, so that two
+ * batches wait for each other in one order and cannot deadlock.
  */
 export async function keepKeys(
   trx: Db,

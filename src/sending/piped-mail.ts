@@ -1,5 +1,5 @@
-// A mail as programs pipe it to sendmail: lines that end in LF, perhaps no header at all, a user of the
-// machine in the place of an address. Makes of it what SMTP would have brought.
+// A mail as programs pipe it to sendmail: lines that end in LF, perhaps without a header, with a local user
+// in place of an address. Converts it to the form that SMTP submission delivers.
 import { ForbiddenError, ValidationError } from '../errors.ts';
 import { type HeaderBlock, readHeaderBlock } from '../mime/parse/header-fields.ts';
 import { parseAddressList } from '../mime/parse/header-values.ts';
@@ -7,9 +7,9 @@ import { cutRawMail, fromField, joinRawMail } from '../mime/raw-mail.ts';
 import { normalizeNewlines } from '../mime/text.ts';
 import { domainOf, parseAddress } from '../net/address.ts';
 
-/** How sendmail was called. */
+/** Options of the sendmail call. */
 export interface PipeOptions {
-  /** A line with a dot alone ends the mail; not with `-i`. */
+  /** A line with only a dot ends the mail; false with `-i`. */
   endsAtDot: boolean;
   /** `-t`: To, Cc and Bcc name recipients too. */
   readsRecipients: boolean;
@@ -34,7 +34,7 @@ interface PipedMail {
 
 const longestHeader = 262_144;
 
-/** Until where the lines are fields; what stands there is the empty line, or already text. */
+/** Returns the end of the header. The empty line follows there, or already text. */
 function headerEnd(text: string): number {
   const line = /(?:[!-9;-~]+[ \t]*:|[ \t]).*\r\n/y;
   let end = 0;
@@ -42,19 +42,21 @@ function headerEnd(text: string): number {
   return end;
 }
 
-/** CRLF line ends, a header (which may be empty), an empty line, text that ends with its line. */
+/**
+ * Normalizes to CRLF line ends, a header (possibly empty), an empty line, and text that ends with its line.
+ */
 function asMail(input: Buffer, endsAtDot: boolean): Buffer {
   let text = normalizeNewlines(input.toString('latin1'));
   const dot = endsAtDot ? text.search(/^\.\r\n/m) : -1;
   if (dot !== -1) text = text.slice(0, dot);
-  // The separator of mailbox files is no field.
+  // The separator of mailbox files does not count as a field.
   if (text.startsWith('From ')) text = text.slice(text.indexOf('\n') + 1);
   const end = headerEnd(text);
   if (!text.startsWith('\r\n', end)) text = `${text.slice(0, end)}\r\n${text.slice(end)}`;
   return Buffer.from(text, 'latin1');
 }
 
-/** The addresses of a list; what has no domain is of the default sender's. */
+/** Returns the addresses of a list. Those without a domain get that of the default sender. */
 function addressesIn(list: string, domain: string | null): string[] {
   const { addresses, invalid } = parseAddressList(list, domain);
   const emails = addresses.map(({ email }) => parseAddress(email)?.email);
@@ -73,7 +75,7 @@ function recipientsOf(
   return [...new Set(lists.flatMap((list) => addressesIn(list, domain)))];
 }
 
-/** Who a mail is from whose From is missing or names a user of the machine; null where it is neither. */
+/** Returns the sender of a mail whose From is missing or names a local user; null for any other. */
 function fromOf(
   header: HeaderBlock,
   { from, name }: PipeOptions,
@@ -105,9 +107,9 @@ function needed(sender: DefaultSender | null): DefaultSender {
 }
 
 /**
- * The mail that was piped, with its recipients.
- * @throws ValidationError for a recipient (`recipient`) or a From that is no address; ForbiddenError
- * where a default sender is needed and there is none.
+ * Returns the piped mail with its recipients.
+ * @throws ValidationError for an invalid recipient (`recipient`) or From; ForbiddenError if the mail needs a
+ * default sender and the organization has none.
  */
 export function readPipedMail(
   input: Buffer,

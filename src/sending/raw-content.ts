@@ -1,6 +1,7 @@
-// A mail that is handed in as MIME (SMTP submission, sendmail), read as far as a send needs it: whom it is
-// from, what it asks for in fields of ours, what its row keeps of it. The mail itself goes as it is, but
-// for Bcc, Return-Path and the fields of ours. Whether it may be sent is asked as of every send (accept.ts).
+// Reads a mail that is handed in as MIME (SMTP submission, sendmail) as far as a send needs it: its sender,
+// its options in header fields of ours, and the values that its row keeps. The mail itself goes unchanged,
+// except for Bcc, Return-Path and the fields of ours. The usual checks decide whether it may be sent
+// (accept.ts).
 import { isAscii, isUtf8 } from 'node:buffer';
 import { parseWith } from '../api/validate.ts';
 import { MalformedRequestError, ValidationError } from '../errors.ts';
@@ -22,21 +23,21 @@ const mostRecipients = 50;
 export interface HandedIn {
   /** CRLF line ends only. */
   raw: Buffer;
-  /** Those of the envelope, in the normal form of src/net/address.ts. */
+  /** Recipients of the envelope, in the normal form of src/net/address.ts. */
   recipients: readonly string[];
   /** Its header may hold UTF-8 (RFC 6532). */
   allowsUtf8: boolean;
-  /** Of those whom its header names without a domain. */
+  /** Domain of addresses in its header that have none. */
   bareDomain: string | null;
   via: MessageOrigin['via'];
-  /** The name that was logged in with. */
+  /** User name of the login. */
   user: string | null;
 }
 
-/** What of it is kept, besides its recipients. */
+/** The stored part of a mail, besides its recipients. */
 export interface RawContent extends Pick<HandedIn, 'via' | 'user'> {
   mail: RawMail;
-  /** Null where it has none that can be used: it gets one. */
+  /** Null without a usable one; the mail then gets a new one. */
   messageIdHeader: string | null;
   origins: readonly ClaimedOrigin[];
   hasDate: boolean;
@@ -46,7 +47,7 @@ export interface RawContent extends Pick<HandedIn, 'via' | 'user'> {
   >;
 }
 
-/** A mail with what it asks for. */
+/** A mail with its options. */
 export interface RawSend {
   payload: SendPayload;
   raw: RawContent;
@@ -55,8 +56,9 @@ export interface RawSend {
 }
 
 /**
- * @throws ValidationError naming the header field that is wrong; MalformedRequestError (413) for a mail that
- * is larger than what is parsed.
+ * Reads a mail and its options.
+ * @throws ValidationError that names the invalid header field; MalformedRequestError (413) for a mail above
+ * the size limit of the parser.
  */
 export function readRawSend(given: HandedIn): RawSend {
   const { raw, recipients, via, user } = given;
@@ -100,7 +102,7 @@ function isTakenOut(name: string): boolean {
   );
 }
 
-/** Of what is read of a header, faults that leave open what it says. */
+/** Faults of a header that leave its meaning open. */
 const grave: Partial<Record<ParsingErrorCode, string>> = {
   'header-too-large': 'is larger than 256 KB or 2,000 lines: move long values into the text',
   'too-many-header-fields': 'has more than 1000 fields',
@@ -138,7 +140,7 @@ function readFrom(block: HeaderBlock): { email: string; name: string | null } {
 /** Fields beside From that name an author or a sender (RFC 5322 3.6.2 and 3.6.6). */
 const originFields = ['Sender', 'Resent-From', 'Resent-Sender'];
 
-/** Returns every address of these fields; a field that cannot be read whole gives one without an address. */
+/** Returns every address of these fields. A field that cannot be read whole adds one without an address. */
 function originsIn(block: HeaderBlock): ClaimedOrigin[] {
   return originFields.flatMap((field) =>
     block.all(field.toLowerCase()).flatMap((value) => {
@@ -157,7 +159,7 @@ function checkRecipients(recipients: readonly string[]): void {
   }
 }
 
-/** What fields of ours ask for. A field that is empty asks for nothing. */
+/** Reads the options in fields of ours. An empty field sets nothing. */
 function readOptions(block: HeaderBlock): RawSendOptions {
   const textOf = (name: string) => {
     const [value = '', second] = block.all(name.toLowerCase());
@@ -187,7 +189,7 @@ function readMetadata(text: string | undefined): unknown {
   }
 }
 
-/** A recipient that To names is one of `to`, one that Cc names of `cc`, any other a blind copy. */
+/** Sorts recipients: those in To are `to`, those in Cc are `cc`, all others are blind copies. */
 function payloadOf(
   from: { email: string; name: string | null },
   { recipients, bareDomain }: HandedIn,
@@ -216,7 +218,7 @@ function payloadOf(
   };
 }
 
-/** Whom a field names, and how. */
+/** Returns the names in a field, by address. */
 function namesIn(
   block: HeaderBlock,
   field: string,
@@ -226,7 +228,7 @@ function namesIn(
   return new Map(addresses.map(({ email, name }) => [foldAddress(email), name]));
 }
 
-/** Whether a raw mail asks to be sent later; of all else that it says nothing is read. */
+/** Tells whether a raw mail asks to be sent later. Reads nothing else of it. */
 export function isScheduledRaw(raw: Buffer): boolean {
   return readHeaderBlock(raw).first('x-service-scheduled-for') !== null;
 }

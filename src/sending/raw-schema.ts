@@ -1,9 +1,9 @@
-// What a mail that is handed in as MIME may ask for in header fields of ours, under their names. The rules
-// are those of the same fields of the API.
+// Options of a mail handed in as MIME, by the names of their header fields. The rules are those of the same
+// fields of the API.
 import { z } from 'zod';
 import { scheduledPayload, sendPayload } from '../messages/send-schema.ts';
 
-/** The fields that are read, and taken out with all others that begin so. */
+/** Prefix of our fields. All that begin with it are taken out of the mail; those below are read. */
 export const ownFieldPrefix = 'x-service-';
 
 export const rawSendOptions = z.strictObject({

@@ -1,25 +1,29 @@
-// Which bodies were stored lately, so that a body is stored once however many messages share it. In
-// memory rather than by a unique index on a digest: random index keys halve the accept rate
-// (docs/decisions.md, "Store"). What a restart forgets is stored once more, nothing else.
+// Bodies stored lately, so that a body is stored once for any number of messages. In memory instead of a
+// unique index on a digest: random index keys halve the accept rate (docs/decisions.md, "Store"). Contents
+// that a restart forgets are stored once more; it has no other effect.
 import { keepContents } from '../messages/content-queries.ts';
 import { recentlyUsed } from '../runtime/recently-used.ts';
 import type { Db } from '../store/db.ts';
 
-/** Bodies recur within a mailing; ten times as many would crowd the caches of the processor. */
+/** Limit: bodies recur within a mailing, and ten times as many would crowd the caches of the processor. */
 const mostRemembered = 2_000;
 
-/** Content ids by digest, as one transaction may use them. */
+/** Content ids by digest, for the use of one transaction. */
 export interface RecentContents {
-  /** Looks for the contents with these digests, all at once: those that are stored stay. */
+  /**
+   * Looks up the contents with these digests, all at once. Those found stay stored until the transaction
+   * ends.
+   */
   keep(digests: readonly string[]): Promise<void>;
-  /** The id of the content with this digest that is kept or the transaction stores, or null. */
+  /** Returns the id of the content with this digest that is kept or the transaction stores, or null. */
   find(digest: string): string | null;
-  /** The transaction itself stores this content. */
+  /** Records that the transaction itself stores this content. */
   remember(digest: string, contentId: string): void;
 }
 
 /**
- * Returns the view of one run of a transaction; what it remembers after a rollback is found missing.
+ * Returns a function that gives each run of a transaction its view. Ids remembered before a rollback are
+ * found missing.
  */
 export function recentContents(): (trx: Db) => RecentContents {
   const ids = recentlyUsed<string>(mostRemembered);

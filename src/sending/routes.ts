@@ -1,4 +1,4 @@
-// The operations that send, and the one that takes back (specification 4.1, 4.8).
+// The operations that send, and the one that cancels (specification 4.1, 4.8).
 import { z } from 'zod';
 import { admissionOf } from '../admission/admission.ts';
 import { type Route, route } from '../api/route.ts';

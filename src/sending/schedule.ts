@@ -1,5 +1,5 @@
-// The operation that sends later (specification 4.8, 8.1): stored like any send, in the
-// same transactions, without drawing on rate or quota. What happens at its time: src/queue/scheduled.ts.
+// The operation that sends later (specification 4.8, 8.1): stored like any send, in the same transactions,
+// without drawing on rate or quota. Its time is handled by src/queue/scheduled.ts.
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -10,10 +10,10 @@ import { fingerprint } from './fingerprint.ts';
 import { acceptOne } from './send.ts';
 
 /**
- * Accepts a message for `scheduledFor`; resolves after the durable commit. With an idempotency key a
- * repeat of the same request gets the original answer, also when the time has come meanwhile.
+ * Accepts a message for `scheduledFor`. Resolves after the durable commit. With an idempotency key, a repeat
+ * of the same request gets the original answer, even after its scheduled time.
  * @throws ValidationError for a time in the past or beyond a year; ForbiddenError, ConflictError,
- * ResourceNotFoundError and CapacityError as `sendMessage` does.
+ * ResourceNotFoundError and CapacityError as `sendMessage`.
  */
 export async function scheduleMessage(
   app: App,

@@ -1,7 +1,6 @@
-// The send operation, in the order in which a send goes through it: `sendMessage` (what POST
-// /v1/messages calls) → `acceptOne` (one answer) → `gathered` (sends that arrive together) →
-// `acceptTogether` (one transaction) → `acceptAll` (accept.ts). Also keeps the idempotency keys from
-// growing for ever.
+// The send operation, in the order of its steps: `sendMessage` (called by POST /v1/messages) → `acceptOne`
+// (one answer) → `gathered` (sends that arrive together) → `acceptTogether` (one transaction) → `acceptAll`
+// (accept.ts). Also deletes old idempotency keys.
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -22,11 +21,12 @@ const keysKeptMs = 48 * 3_600_000;
 const keysPerSweep = 1_000;
 
 /**
- * Accepts one message; resolves after the durable commit. With an idempotency key, a repeat of the
- * same request gets the original answer.
- * @throws ForbiddenError for an unverified sender or a paused organization; PaymentRequiredError
- * where the daily quota has no room for all its recipients; ConflictError for a key used with other content;
- * ResourceNotFoundError for what the payload names; CapacityError when the store cannot write.
+ * Accepts one message. Resolves after the durable commit. With an idempotency key, a repeat of the same
+ * request gets the original answer.
+ * @throws ForbiddenError for an unverified sender or a paused organization; PaymentRequiredError if the daily
+ * quota has no room for all its recipients; ConflictError for a key used with other content;
+ * ResourceNotFoundError for missing resources that the payload names; CapacityError if the store cannot
+ * write.
  */
 export async function sendMessage(
   app: App,
@@ -46,7 +46,7 @@ export async function sendMessage(
   return acceptOne(app, { caller, payload, content, idempotency });
 }
 
-/** Accepts one request; resolves after the durable commit. @throws what the request is refused with. */
+/** Accepts one request. Resolves after the durable commit. @throws the error that refuses the request. */
 export async function acceptOne(app: App, request: AcceptRequest): Promise<Message> {
   const result = await gathered(app)(request);
   if ('error' in result) throw result.error;
@@ -55,7 +55,10 @@ export async function acceptOne(app: App, request: AcceptRequest): Promise<Messa
   return result.message;
 }
 
-/** A command's own metrics are read by nobody: a daemon counts what it finds of them in the store. */
+/**
+ * Counts accepted mail of keys only: nobody reads the metrics of a command, and a daemon counts its mail when
+ * it finds it in the store.
+ */
 export function countTaken(
   app: App,
   { keyId }: Caller,
@@ -65,7 +68,7 @@ export function countTaken(
   if (keyId !== null) app.metrics.accepted.inc({ direction: 'outbound', via }, count);
 }
 
-/** Adds a request to those that share the next transaction, and resolves with its result. */
+/** Adds a request to those that share the next transaction. Resolves with its result. */
 const gathered = perApp((app: App) =>
   groupWrites(app.store, mostPerTransaction, (trx, requests: AcceptRequest[]) =>
     acceptTogether(app, trx, requests),
@@ -77,7 +80,7 @@ function acceptTogether(app: App, trx: Db, requests: AcceptRequest[]): Promise<A
   return acceptAll(app, trx, recentOf(app, trx), requests);
 }
 
-/** The contents that sends of this process share, as one transaction may use them. */
+/** Returns the contents that sends of this process share, for the use of one transaction. */
 export function recentOf(app: App, trx: Db): RecentContents {
   return sharedContents(app)(trx);
 }
@@ -85,8 +88,8 @@ export function recentOf(app: App, trx: Db): RecentContents {
 const sharedContents = perApp<App, (trx: Db) => RecentContents>(recentContents);
 
 /**
- * Forgets idempotency keys after two days (one was promised). A clock that is set forward
- * makes none of them older: a repeat that comes then would be sent again.
+ * Deletes idempotency keys after two days (one is promised). A clock that is set forward makes no key older:
+ * otherwise a repeat would be sent again.
  */
 export async function sweepIdempotencyKeys(app: App): Promise<void> {
   const { clock, opened } = app;

@@ -1,5 +1,5 @@
-// What a signed storage URL gives: the raw MIME of a message (as received, or composed and signed as
-// it was sent), its HTML or its text.
+// The files behind a signed storage URL: the raw MIME of a message (as received, or composed and signed as it
+// was sent), its HTML or its text.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ResourceNotFoundError } from '../errors.ts';
@@ -19,7 +19,10 @@ export interface StoredPart {
   body: Buffer;
 }
 
-/** @throws ResourceNotFoundError for a forged or expired token and for a message that is gone. */
+/**
+ * Reads the part that a token names.
+ * @throws ResourceNotFoundError for a forged or expired token, or a deleted message.
+ */
 export async function readStoredPart(app: App, token: string): Promise<StoredPart> {
   const { messageId, part } = readStorageToken(app, token);
   const row = await findMessageRow(app.store.db, messageId);
@@ -37,15 +40,15 @@ export async function readStoredPart(app: App, token: string): Promise<StoredPar
   };
 }
 
-/** The raw mail of a message. @throws ResourceNotFoundError */
+/** Returns the raw mail of a message. @throws ResourceNotFoundError */
 export async function readRawMail(app: App, caller: Caller, id: string): Promise<Buffer> {
   return rawMime(app, await getMessageRow(app.store.db, caller.organizationId, id));
 }
 
 /**
- * The bytes of an attachment of a message, counted from 1 in the order of its email projection. Of a mail
- * that came in it is parsed once more, in this thread: for commands.
- * @throws ResourceNotFoundError where there is no such message, or no such attachment.
+ * Returns the bytes of an attachment, counted from 1 in the order of the email projection. Received mail is
+ * parsed once more in this thread, so this is for commands.
+ * @throws ResourceNotFoundError for a missing message or attachment.
  */
 export async function readAttachment(
   app: App,

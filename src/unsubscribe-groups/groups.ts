@@ -1,4 +1,4 @@
-// Unsubscribe groups, the resource. Who left one is a block of that group (src/blocks), which outlives it.
+// Unsubscribe groups, the resource. Leaving one makes a block of that group (src/blocks), which outlives it.
 import { type Page, toPage } from '../api/pagination.ts';
 import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
@@ -46,7 +46,7 @@ export async function createGroup(
   return present(row);
 }
 
-/** A page of the organization's groups, newest first. */
+/** Lists a page of the organization's groups, newest first. */
 export async function listGroups(
   app: App,
   { organizationId }: Caller,
@@ -56,7 +56,7 @@ export async function listGroups(
   return toPage(rows.map(present), total, query);
 }
 
-/** @throws ResourceNotFoundError. */
+/** Returns a group. @throws ResourceNotFoundError. */
 export async function getGroup(
   app: App,
   { organizationId }: Caller,
@@ -65,7 +65,7 @@ export async function getGroup(
   return present(await unsubscribeGroups.get(app.store.db, organizationId, id));
 }
 
-/** Changes what is given. @throws ResourceNotFoundError. */
+/** Changes the given fields. @throws ResourceNotFoundError. */
 export async function updateGroup(
   app: App,
   caller: Caller,
@@ -86,7 +86,7 @@ export async function updateGroup(
   });
 }
 
-/** Deletes a group; the blocks of those who left it stay. @throws ResourceNotFoundError. */
+/** Deletes a group; the blocks of recipients that left it stay. @throws ResourceNotFoundError. */
 export async function deleteGroup(app: App, caller: Caller, id: string): Promise<Deleted> {
   await app.store.write(async (trx) => {
     const { name } = await unsubscribeGroups.remove(trx, caller.organizationId, id);

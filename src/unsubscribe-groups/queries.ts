@@ -1,4 +1,4 @@
-// All SQL on `unsubscribe_groups` and `unsubscribe_addresses`. Rows only, no decisions.
+// All SQL on `unsubscribe_groups` and `unsubscribe_addresses`. Reads and writes rows, decides nothing.
 import type { Kysely } from 'kysely';
 import {
   bulkInsert,
@@ -20,7 +20,7 @@ export interface UnsubscribeGroupRow {
   updated_at: number;
 }
 
-/** Whom a delivery was for that is deleted. */
+/** The recipient of a deleted delivery. */
 export interface UnsubscribeAddressRow {
   delivery_id: string;
   organization_id: string;
@@ -46,7 +46,7 @@ const selectOwners = statement(
       .where(isOneOf(db, 'id', parameter('ids'))),
 );
 
-/** Hot: asked for the sends that name one. */
+/** Finds the organizations of groups. Hot: sends that name a group ask. */
 export function findGroupOwners(
   db: Db,
   ids: readonly string[],
@@ -54,7 +54,7 @@ export function findGroupOwners(
   return selectOwners(db, { ids: idList(db, ids) });
 }
 
-/** Of deliveries that are about to be deleted. */
+/** Keeps the recipients of deliveries that are about to be deleted. */
 export const insertUnsubscribeAddresses = bulkInsert<GroupTables>('unsubscribe_addresses', [
   'delivery_id',
   'organization_id',

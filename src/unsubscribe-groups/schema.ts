@@ -1,4 +1,4 @@
-// Shapes of unsubscribe groups, in and out.
+// Input and output shapes of unsubscribe groups.
 import { z } from 'zod';
 import { headerText } from '../api/address-schema.ts';
 import { pageQuery } from '../api/pagination.ts';

@@ -1,4 +1,5 @@
-// Whom the address `unsub+…@` names: the recipient of its delivery, or what its deletion kept.
+// Finds the recipient behind an address `unsub+…@`: from its delivery or, once that is deleted, from the row
+// kept for it.
 import type { App } from '../app.ts';
 import { findDelivery } from '../deliveries/queries.ts';
 import { findUnsubscribeAddress } from '../unsubscribe-groups/queries.ts';

@@ -1,4 +1,5 @@
-// The fields by which programs offer to leave (RFC 2369, RFC 8058), of one copy of a message.
+// The header fields by which mail programs offer to unsubscribe (RFC 2369, RFC 8058), of one copy of a
+// message.
 import type { App } from '../app.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import type { MessageRow } from '../messages/queries.ts';
@@ -7,7 +8,10 @@ import { linkToken, mailToken } from './tokens.ts';
 
 type LeavableDelivery = Pick<DeliveryRow, 'id' | 'email' | 'unsubscribe_group_id'>;
 
-/** None for mail of no group. `host`: where reports come back to; without, there is no way by mail. */
+/**
+ * Returns the fields, none for mail without a group. `host` is the return-path host; without it the fields
+ * offer no mail address.
+ */
 export function leaveFields(
   app: App,
   message: Pick<MessageRow, 'id' | 'organization_id' | 'sender_domain_id'>,

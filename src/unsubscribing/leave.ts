@@ -1,13 +1,13 @@
-// Leaving and coming back, by whoever holds a token.
+// Unsubscribing and returning, by the holder of a token.
 //
-//   state       | by                        | then
+//   state       | event                     | next
 //   ------------+---------------------------+-----------------------------------------------
-//   on the list | leaves the group          | a block of the group; told in the timeline
-//   on the list | leaves all mail           | a block of all mail; told in the timeline
+//   on the list | leaves the group          | a block of the group; event in the timeline
+//   on the list | leaves all mail           | a block of all mail; event in the timeline
 //   left        | leaves the same again     | left: nothing is written
 //   left        | comes back to it          | on the list: exactly that block is lifted
 //
-// A block of all mail that a bounce, a complaint or a person made is not lifted by coming back.
+// Returning does not lift a block of all mail by a bounce, a complaint or a person.
 import type { App } from '../app.ts';
 import { newBlockRow } from '../blocks/blocks.ts';
 import {
@@ -28,7 +28,7 @@ import { foldAddress } from '../net/address.ts';
 import type { Db } from '../store/db.ts';
 import type { Leaver } from './tokens.ts';
 
-/** What is left: the group of the mail, or all mail of the organization. */
+/** Scope of leaving: the group of the mail, or all mail of the organization. */
 export type Scope = 'group' | 'all';
 
 export interface Leaving extends Leaver {
@@ -38,7 +38,7 @@ export interface Leaving extends Leaver {
 /** The blocks of an address, as the page shows them. */
 export interface Standing {
   group: { id: string } | null;
-  /** Of several the one that leaving made: coming back lifts no other. */
+  /** The block of all mail. If several exist, the one that leaving made: coming back lifts no other. */
   all: { id: string; reason: BlockReason } | null;
 }
 
@@ -54,10 +54,10 @@ export async function standingOf(db: Db, leaver: Leaver): Promise<Standing> {
   };
 }
 
-/** Blocks what is left, in the caller's transaction: whole, and once however often it is asked. */
+/** Blocks the scopes of these requests, all of them, in the caller's transaction. Repeats change nothing. */
 export async function leaveAll(app: App, trx: Db, leavings: readonly Leaving[]): Promise<void> {
   if (leavings.length === 0) return;
-  // A message that is being deleted takes its timeline along, or this adds nothing to it.
+  // A message under deletion takes its timeline along, or this adds nothing to it.
   await lockMessages(
     trx,
     leavings.flatMap(({ messageId }) => messageId ?? []),
@@ -71,7 +71,7 @@ export async function leaveAll(app: App, trx: Db, leavings: readonly Leaving[]):
   }
 }
 
-/** False where it is blocked already. */
+/** Makes a block. Returns false if the address is blocked already. */
 async function block(app: App, trx: Db, leaving: Leaving): Promise<boolean> {
   const { organizationId, address, messageId, groupId, scope } = leaving;
   const row = newBlockRow(app, organizationId, { address, reason: 'unsubscribe', messageId });
@@ -79,7 +79,7 @@ async function block(app: App, trx: Db, leaving: Leaving): Promise<boolean> {
   return (await insertBlocks(trx, [ofScope])).length > 0;
 }
 
-/** Of a message that is gone, its blocks alone tell. */
+/** Records the event in the timeline. A deleted message has no timeline: there only the block remains. */
 async function tell(app: App, trx: Db, leaving: Leaving): Promise<void> {
   const { messageId, address, groupId, scope } = leaving;
   if (messageId === null) return;
@@ -96,7 +96,7 @@ async function tell(app: App, trx: Db, leaving: Leaving): Promise<void> {
   ]);
 }
 
-/** Of an address that is nobody's, nothing. */
+/** Emits the event of the contact. Does nothing for an address without a contact. */
 async function tellOfContact(app: App, trx: Db, leaving: Leaving): Promise<void> {
   const { organizationId, address } = leaving;
   const [identity] = await findIdentitiesNamed(trx, organizationId, [foldAddress(address)]);
@@ -106,7 +106,7 @@ async function tellOfContact(app: App, trx: Db, leaving: Leaving): Promise<void>
   await record(app, trx, byService(organizationId), { subject: row.id, event });
 }
 
-/** Lifts the block that leaving made; of all mail only one that leaving made. */
+/** Lifts the block that leaving made. Of blocks of all mail, lifts only one that leaving made. */
 export async function comeBack(app: App, trx: Db, { scope, ...leaver }: Leaving): Promise<void> {
   const { organizationId, address, groupId } = leaver;
   const { group, all } = await standingOf(trx, leaver);

@@ -1,4 +1,4 @@
-// The page of a link to leave: plain HTML, no script, nothing loaded from elsewhere.
+// The page behind an unsubscribe link: plain HTML, no script, nothing loaded from elsewhere.
 import type { Standing } from './leave.ts';
 
 function escaped(text: string): string {
@@ -10,7 +10,7 @@ function button(action: string, words: string): string {
   return `<form method="post">${field}<button>${escaped(words)}</button></form>\n`;
 }
 
-/** `group`: its name; `sender`: that of the organization. */
+/** Renders the page. `group` is the name of the group, `sender` that of the organization. */
 export function leavePage(
   { group: left, all }: Standing,
   { group, sender, address }: { group: string; sender: string; address: string },

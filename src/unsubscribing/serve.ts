@@ -1,6 +1,6 @@
-// What answers at `/u/{token}`, on the main HTTP face and on tracking hosts. GET shows where one stands and
-// changes nothing, as scanners follow links; POST leaves or comes back (RFC 8058 3.2 wants neither cookie
-// nor redirect).
+// Serves `/u/{token}` on the main HTTP face and on tracking hosts. GET shows the present state and changes
+// nothing, as scanners follow links. POST leaves or comes back (RFC 8058 3.2 wants neither cookie nor
+// redirect).
 import type { App } from '../app.ts';
 import { ResourceNotFoundError } from '../errors.ts';
 import { findOrganizations } from '../organizations/queries.ts';
@@ -38,7 +38,7 @@ const actions: ReadonlyMap<string, Wish> = new Map([
   ['return-all', { leaves: false, scope: 'all' }],
 ]);
 
-/** Answers paths below `/u/`, null for any other. @throws CapacityError where nothing can be written. */
+/** Answers paths below `/u/`; returns null for any other. @throws CapacityError if nothing can be written. */
 export async function serveLeaving(app: App, request: LeaveRequest): Promise<TrackedAnswer | null> {
   const { method, path, organizationId = null } = request;
   if (!path.startsWith('/u/')) return null;
@@ -55,7 +55,7 @@ export async function serveLeaving(app: App, request: LeaveRequest): Promise<Tra
   return shown(app, leaver, 200, method);
 }
 
-/** Those who leave at once share a commit. */
+/** Groups simultaneous requests into one commit. */
 const leavesOf = perApp((app: App) =>
   groupWrites(app.store, mostPerTransaction, async (trx, leavings: Leaving[]) => {
     await leaveAll(app, trx, leavings);
@@ -63,7 +63,7 @@ const leavesOf = perApp((app: App) =>
   }),
 );
 
-/** Both ways in which browsers encode a form are allowed (RFC 8058 3.2). */
+/** Reads the form. Both encodings that browsers use are allowed (RFC 8058 3.2). */
 async function wishOf({ headers, body }: LeaveRequest): Promise<Wish | undefined> {
   const type = headers['content-type'] ?? 'application/x-www-form-urlencoded';
   const answer = new Response(body ? new Uint8Array(body) : '', {

@@ -1,18 +1,19 @@
-// What the two ways to leave name. A link holds all that leaving takes, sealed, so that it works when its
-// message is gone; a mail address has 64 octets before its `@` (RFC 5321 4.5.3.1.1) and names the delivery.
+// Tokens of the two ways to unsubscribe. A link holds all data that leaving needs, sealed, so that it works
+// after its message was deleted. A mail address has 64 octets before its `@` (RFC 5321 4.5.3.1.1) and names
+// the delivery.
 import type { App } from '../app.ts';
 
 const purpose = 'unsubscribe';
 const prefix = 'unsub+';
 const deliveryForm = /^dlv_[0-9a-hjkmnp-tv-z]{24}$/;
 
-/** Who may leave what, and by which message. */
+/** The recipient, group and message of a token. */
 export interface Leaver {
   organizationId: string;
   groupId: string;
   /** In the normal form of src/net/address.ts. */
   address: string;
-  /** Null where its delivery is deleted. */
+  /** Null if its delivery was deleted. */
   messageId: string | null;
 }
 
@@ -21,7 +22,7 @@ export function linkToken(app: App, leaver: Leaver & { messageId: string }): str
   return app.secrets.seal(purpose, [organizationId, groupId, messageId, address].join(' '));
 }
 
-/** What a link names; null for one that is not ours, or was cut. */
+/** Reads the token of a link. Returns null for one that is foreign or was cut. */
 export function readLinkToken(app: App, token: string): Leaver | null {
   const parts = app.secrets.unseal(purpose, token)?.split(' ') ?? [];
   const [organizationId, groupId, messageId, ...address] = parts;
@@ -29,12 +30,12 @@ export function readLinkToken(app: App, token: string): Leaver | null {
   return { organizationId, groupId, messageId, address: address.join(' ') };
 }
 
-/** The part of the address before its `@`. */
+/** Returns the part of the address before its `@`. */
 export function mailToken(app: App, deliveryId: string): string {
   return prefix + app.secrets.token(purpose, deliveryId);
 }
 
-/** The delivery that it names; null for any other local part. */
+/** Returns the delivery that a local part names, or null for any other. */
 export function readMailToken(app: App, localPart: string): string | null {
   const folded = localPart.toLowerCase();
   if (!folded.startsWith(prefix)) return null;

@@ -1,5 +1,5 @@
-// Counting mail as things happen, in the transaction in which they do: one upsert for
-// each distinct counter of a batch, never a scan. What an outcome counts as is src/queue/outcome-counts.ts.
+// Counting of mail in the transaction of each change: one upsert for each distinct counter of a batch, never
+// a scan. Outcomes are translated to counts by src/queue/outcome-counts.ts.
 import type { App } from '../app.ts';
 import { perApp } from '../runtime/per-app.ts';
 import type { Db } from '../store/db.ts';
@@ -13,29 +13,29 @@ import {
 } from './queries.ts';
 
 /**
- * Recipient domains with a counter of their own, by organization and day; the first to come have
- * them. With several daemons at most so many each.
+ * Limit of recipient domains with a counter of their own, by organization and day: the first ones have them.
+ * With several daemons, each may add as many.
  */
 const mostDomains = 200;
-/** All other domains of the day. */
+/** Stands for all other domains of the day. */
 const otherDomains = '*';
-/** Organizations and days whose domains are remembered. */
+/** Limit of organizations and days whose domains are in memory. */
 const mostRemembered = 256;
 
-/** Something that happened to mail. */
+/** A change to count. */
 export interface Observation {
   organizationId: string;
-  /** When the message was accepted or came in, ms since 1970: an outcome belongs to that hour. */
+  /** Time when the message was accepted or received, ms since 1970: its outcomes count in that hour. */
   acceptedAt: number;
-  /** Of the recipient; null for what is counted of a message. */
+  /** Domain of the recipient; null for counts of a message. */
   domain: string | null;
   counts: Readonly<Partial<Tally>>;
 }
 
-/** Domains counted by themselves, by organization and day. */
+/** Domains with their own counter, by organization and day. */
 const rememberedOf = perApp<App, Map<string, Set<string>>>(() => new Map());
 
-/** Counts a batch inside the caller's transaction. To be called late: it locks the counters. */
+/** Counts a batch inside the caller's transaction. Call it late, as it locks the counters. */
 export async function countMail(
   app: App,
   trx: Db,
@@ -53,7 +53,7 @@ export async function countMail(
     if (domain === null) continue;
     const day = dayOf(acceptedAt);
     const known = rememberedOf(app).get(`${organizationId} ${day}`);
-    // No await where nothing is to be waited for: it costs more than the counting.
+    // Without await for known domains: awaiting costs more than the counting.
     const counted = countedDomain(
       known ?? (await readDomains(app, trx, organizationId, day)),
       domain,
@@ -78,12 +78,12 @@ function rowOf<Row>(rows: Map<string, Row>, key: string, create: () => Row): Row
   return row;
 }
 
-/** In the order in which all transactions lock them. */
+/** Returns the rows in the order in which all transactions lock them. */
 function sorted<Row>(rows: ReadonlyMap<string, Row>): Row[] {
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }
 
-/** The domain, or `*` where the day has enough of them. */
+/** Returns the domain, or `*` once the day has enough of them. */
 function countedDomain(known: Set<string>, domain: string): string {
   if (known.has(domain)) return domain;
   if (known.size >= mostDomains) return otherDomains;

@@ -1,5 +1,5 @@
-// How the mail of one sending domain fared, by the hour: what the warming of the domain is judged by
-// (specification 2.11). Counts what src/usage/health.ts counted; decides nothing.
+// Results of the mail of one sending domain, by the hour: the evidence for its warming (specification 2.11).
+// Adds up the counts of src/usage/health.ts; decides nothing.
 import type { App } from '../app.ts';
 import type { Db } from '../store/db.ts';
 import { scopeOfDomain } from './domain-holds.ts';
@@ -8,19 +8,19 @@ import { type Finding, warmingFindingOf } from './health-finding.ts';
 import { findReviews, type HealthTally, selectHealth } from './health-queries.ts';
 import { hourMs, hourOf } from './metrics.ts';
 
-/** No window is so long; a daemon that was away for longer has nothing more to tell. */
+/** Limit of hours: no window is as long, and a daemon that was away longer has nothing more to add. */
 const mostHours = 14 * 24;
 
 export interface DomainEvidence {
   sums: HealthTally;
-  /** One for each hour, zeros too, the oldest first and the running one last. */
+  /** One entry for each hour, including zeros, the oldest first and the running hour last. */
   hourly: HealthTally[];
-  /** Why the domain is not safe; null where it is, or where too little was sent to tell. */
+  /** Reason why the domain is unsafe; null if it is safe, or if too little was sent to decide. */
   finding: Finding | null;
 }
 
 /**
- * What became of mail from `domain` since the hour of `from`, but nothing of an hour that began before
+ * Returns the results of mail from `domain` since the hour of `from`. Leaves out hours that began before
  * `since`, or before the last review of the domain or its organization. All in ms since 1970.
  */
 export async function domainEvidence(
@@ -38,7 +38,7 @@ export async function domainEvidence(
   const hourly = Array.from({ length: (lastHour - firstHour) / hourMs + 1 }, nothing);
   const sums = nothing();
   for (const row of await selectHealth(db, { organizationId, scope, from: begin })) {
-    // What was counted before the clock was set back lies ahead.
+    // Counts from before the clock was set back lie ahead.
     const hour = (Math.min(hourOf(row.bucket_start), lastHour) - firstHour) / hourMs;
     const ofHour = hourly[hour];
     if (ofHour) grow(ofHour, row);

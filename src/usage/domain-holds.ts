@@ -1,10 +1,10 @@
-// Held sending domains : one whose own mail reaches the limits that pause a
-// workspace, while the workspace as a whole does not. What is sent from it is accepted and waits.
+// Held sending domains: their own mail reaches the limits that pause a workspace, while the workspace as a
+// whole does not. Mail from them is accepted and waits.
 //
-//   state   by                                                      then
+//   state   event                                                   next
 //   free    its window reaches a limit, the workspace's does not    held; event workspace.warning,
-//                                                                   and domain.held of who knows it
-//   held    a review (the operator's)                               free: its window begins anew
+//                                                                   and domain.held of a registered domain
+//   held    a review by the operator                                free: its window begins anew
 //
 // A hold is on the name: a domain that is deleted and added again is still held.
 import type { App } from '../app.ts';
@@ -28,7 +28,7 @@ import {
 
 const prefix = 'from:';
 
-/** The scope of the counters of a domain. */
+/** Returns the scope of the counters of a domain. */
 export function scopeOfDomain(domain: string): string {
   return `${prefix}${domain}`;
 }
@@ -37,7 +37,7 @@ function domainOf(scope: string): string {
   return scope.slice(prefix.length);
 }
 
-/** A domain that is held from now on, and why. */
+/** A domain that is held from now on, with the reason. */
 export interface NewHold {
   organizationId: string;
   domain: string;
@@ -45,8 +45,8 @@ export interface NewHold {
 }
 
 /**
- * Judges the domains of a batch that was counted; `reviewOf` gives what is known of a scope. Returns
- * those that are held from now on: whoever has their resource tells of it, in the same transaction.
+ * Judges the domains of a counted batch; `reviewOf` returns the review of a scope. Returns the newly held
+ * domains: the caller records their events in the same transaction.
  */
 export async function judgeDomains(
   app: App,
@@ -78,13 +78,13 @@ export async function judgeDomains(
   return held;
 }
 
-/** Since when a domain is held, and why. */
+/** Start and reason of a hold. */
 export interface DomainHold {
   heldAt: number;
   reason: string;
 }
 
-/** The held domains of an organization, by name. */
+/** Returns the held domains of an organization, by name. */
 export async function findDomainHolds(
   db: Db,
   organizationId: string,
@@ -98,7 +98,7 @@ export async function findDomainHolds(
   );
 }
 
-/** All held domains, as long as the transaction lasts. */
+/** Returns all held domains, locked until the transaction ends. */
 export async function lockHeldDomains(
   trx: Db,
 ): Promise<{ organizationId: string; domain: string }[]> {
@@ -108,7 +108,7 @@ export async function lockHeldDomains(
   }));
 }
 
-/** After a review: the domain is free, and what it did until now counts no more. False where it is not held. */
+/** Frees a domain after a review: its past results no longer count. Returns false if it is not held. */
 export function liftDomainHold(
   app: App,
   trx: Db,

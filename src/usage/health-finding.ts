@@ -1,6 +1,5 @@
-// What the sums of a window come to: healthy, a warning, or a pause; for the warming of a
-// domain, a hold. In which words, too. Rate and count both have to be reached. Also tells of them,
-// in the transaction that acts.
+// Judges the sums of a window: healthy, a warning, or a pause; for the warming of a domain, a hold. Rate and
+// count both have to be reached. Also words the finding, and records its event in the transaction that acts.
 
 import type { App } from '../app.ts';
 import type { Config } from '../config/config.ts';
@@ -19,7 +18,7 @@ export const warmingLimits = { bounces: 0.03, complaints: 0.001 };
 const pauseBounceCount = 10;
 const pauseComplaintCount = 5;
 
-/** Why the rates of a window need attention. */
+/** Reason why the rates of a window need attention. */
 export interface Finding {
   level: 'warning' | 'hold' | 'pause';
   of: 'bounces' | 'complaints';
@@ -30,18 +29,18 @@ export interface Finding {
 
 type Limits = Config['health'];
 
-/** Where the window begins: whole hours and the one that runs, and nothing before `since`. */
+/** Returns the start of the window: whole hours and the running one, but not before `since`. */
 export function windowStart({ windowHours }: Limits, now: number, since: number): number {
   return Math.max(hourOf(now) - windowHours * hourMs, since);
 }
 
-/** Whether so many of the attempted reach a limit, by rate and count. */
+/** Returns a function that tells whether a count of the attempted reaches a limit, by rate and count. */
 function reachedBy(attempted: number) {
   return (count: number, limit: { rate: number; count: number }) =>
     count >= limit.count && count / attempted >= limit.rate;
 }
 
-/** What these sums come to, the worst first; null where they are healthy or prove nothing. */
+/** Judges these sums, the worst finding first. Returns null if they are healthy or prove nothing. */
 export function findingOf(limits: Limits, sums: HealthTally): Finding | null {
   const { attempted, hard_bounced: bounces, complained: complaints } = sums;
   if (attempted < limits.minimumSends) return null;
@@ -62,7 +61,10 @@ export function findingOf(limits: Limits, sums: HealthTally): Finding | null {
   return reaches(complaints, warnComplaints) ? finding('warning', 'complaints') : null;
 }
 
-/** Why a window of warming is not safe, its bounces first; null where it is, or where too little was sent. */
+/**
+ * Returns the reason why a warming window is unsafe, bounces first; null if it is safe, or if too little was
+ * sent.
+ */
 export function warmingFindingOf({ minimumSends }: Limits, sums: HealthTally): Finding | null {
   const { attempted, hard_bounced: bounces, complained: complaints } = sums;
   if (attempted < minimumSends) return null;
@@ -83,19 +85,19 @@ export function warmingFindingOf({ minimumSends }: Limits, sums: HealthTally): F
   return null;
 }
 
-/** False where not even a part of what was counted can come to a pause, whatever its rate. */
+/** Returns false if no part of these counts can reach a pause, at any rate. */
 export function canHoldPause({ hard_bounced, complained }: HealthTally): boolean {
   return hard_bounced >= pauseBounceCount || complained >= pauseComplaintCount;
 }
 
-/** "12.4% of the last 1,250 messages bounced (limit 5%)." */
+/** Formats a finding: "12.4% of the last 1,250 messages bounced (limit 5%)." */
 export function findingInWords({ of, count, attempted, limit }: Finding): string {
   const did = of === 'bounces' ? 'bounced' : 'were reported as spam';
   const total = attempted.toLocaleString('en');
   return `${percent(count / attempted)} of the last ${total} messages ${did} (limit ${percent(limit)}).`;
 }
 
-/** One decimal, or two where one would hide most of it. */
+/** Formats a rate with one decimal, or two for small rates, where one would hide most of it. */
 function percent(rate: number): string {
   const decimals = rate < 0.01 ? 2 : 1;
   return `${Number((rate * 100).toFixed(decimals))}%`;
@@ -103,7 +105,7 @@ function percent(rate: number): string {
 
 type Besides = Pick<Change, 'action' | 'details'> & { facts?: Record<string, unknown> };
 
-/** Writes an event with the numbers of a finding; `facts`: what else is to be known. */
+/** Records an event with the numbers of a finding; `facts` adds more. */
 export async function tellFinding(
   app: App,
   trx: Db,

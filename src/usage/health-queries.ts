@@ -1,4 +1,4 @@
-// All SQL on `health_counters` and `health_reviews`. Rows only, no decisions.
+// All SQL on `health_counters` and `health_reviews`. Reads and writes rows, decides nothing.
 import { type Kysely, sql } from 'kysely';
 import {
   type Db,
@@ -11,7 +11,7 @@ import {
 } from '../store/db.ts';
 import { dayMs } from './metrics.ts';
 
-/** What the health of a scope is judged by. */
+/** Counts that judge the health of a scope. */
 export interface HealthTally {
   attempted: number;
   hard_bounced: number;
@@ -29,7 +29,7 @@ export interface ReviewRow {
   organization_id: string;
   /** '' for all, `from:DOMAIN`. */
   scope: string;
-  /** Nothing before it counts. */
+  /** Earlier results do not count. */
   since: number;
   /** Set as long as a warning stands. */
   warned_at: number | null;
@@ -63,7 +63,7 @@ const add = statement((db: Kysely<HealthTables>, parameter: ParameterOf<HealthRo
     ),
 );
 
-/** Hot. Sorted by the caller, so that two transactions cannot deadlock. */
+/** Adds to health counters. Hot. The caller sorts them, so that two transactions cannot deadlock. */
 export async function addHealth(db: Db, rows: readonly HealthRow[]): Promise<void> {
   for (const row of rows) await add(db, row);
 }
@@ -83,13 +83,13 @@ const sumWindow = statement((db: Kysely<HealthTables>, parameter: ParameterOf<Wi
     .where('bucket_start', '>=', parameter('from')),
 );
 
-/** Hot: what was counted from `from` on. */
+/** Adds up the counts from `from` on. Hot. */
 export async function sumHealth(db: Db, window: Window): Promise<HealthTally> {
   const [sums] = await sumWindow(db, window);
   return sums ?? { attempted: 0, hard_bounced: 0, complained: 0 };
 }
 
-/** What was counted from `from` on, as it is stored: a review in the middle of an hour cuts it in two. */
+/** Returns the counts from `from` on, as stored: a review in the middle of an hour cuts it in two. */
 export function selectHealth(
   db: Db,
   { organizationId, scope, from }: Window,
@@ -103,7 +103,7 @@ export function selectHealth(
     .execute();
 }
 
-/** The sums of many scopes; one that has nothing is absent. */
+/** Returns the sums of many scopes. Scopes without counts are absent. */
 export function sumHealthOf(
   db: Db,
   organizationId: string,
@@ -120,7 +120,7 @@ export function sumHealthOf(
     .execute();
 }
 
-/** Attempted mail by scope and day (UTC) since 1970. */
+/** Returns attempted mail by scope and day (UTC) since 1970. */
 export function sumAttemptedByDay(
   db: Db,
   organizationId: string,
@@ -145,12 +145,12 @@ const byIds = statement((db: Kysely<HealthTables>, parameter: ParameterOf<{ ids:
     .where(isOneOf(db, 'organization_id', parameter('ids'))),
 );
 
-/** Hot. In no order; a scope that nothing ever happened to has none. */
+/** Finds reviews, in no order. Hot. A scope without a review, warning or hold has none. */
 export function findReviews(db: Db, organizationIds: readonly string[]): Promise<ReviewRow[]> {
   return byIds(db, { ids: idList(db, organizationIds) });
 }
 
-/** False where a warning stands already. */
+/** Records a warning. Returns false if one stands already. */
 export async function markWarned(db: Db, organizationId: string, now: number): Promise<boolean> {
   const marked = await tables<HealthTables>(db)
     .insertInto('health_reviews')
@@ -175,7 +175,7 @@ export async function clearWarning(db: Db, organizationId: string): Promise<void
     .execute();
 }
 
-/** False where the scope is held already, or was reviewed after `since`. */
+/** Records a hold. Returns false if the scope is held already, or was reviewed after `since`. */
 export async function markHeld(db: Db, row: Omit<ReviewRow, 'warned_at'>): Promise<boolean> {
   const { held_at, hold_reason } = row;
   const held = await tables<HealthTables>(db)
@@ -194,8 +194,8 @@ export async function markHeld(db: Db, row: Omit<ReviewRow, 'warned_at'>): Promi
 }
 
 /**
- * Begins the window of a scope anew, in a bucket of its own, also within the millisecond. Ends its
- * warning and its hold. False, and nothing is done, where it is not held but was to be.
+ * Begins the window of a scope anew, in a new bucket, even within the same millisecond. Ends its warning and
+ * its hold. With `onlyWhen`, returns false and does nothing for a scope that is not held.
  */
 export async function forgiveScope(
   db: Db,
@@ -234,7 +234,10 @@ const heldScopes = statement<HealthTables, object, HeldScope>((db) => {
   return engineOf(db) === 'postgres' ? rows.forShare() : rows;
 });
 
-/** Hot: asked by every claim. On PostgreSQL they stay held until the transaction ends. */
+/**
+ * Returns the held scopes. Hot: every claim reads them. On PostgreSQL they stay held until the transaction
+ * ends.
+ */
 export function lockHeldScopes(trx: Db): Promise<HeldScope[]> {
   return heldScopes(trx, {});
 }
@@ -248,10 +251,7 @@ export function selectHeldScopes(db: Db, organizationId: string): Promise<Review
     .execute();
 }
 
-/**
- * Forgets counters, and reviews that no window reaches any more; what another daemon holds at this
- * moment stays.
- */
+/** Deletes counters and reviews outside every window. Rows that another daemon holds now stay. */
 export async function deleteHealthBefore(db: Db, before: number): Promise<void> {
   const isShared = engineOf(db) === 'postgres';
   const q = tables<HealthTables>(db);

@@ -1,14 +1,14 @@
-// The health of an organization's mail (specification 3 and 7 rule 4), judged whenever
-// outcomes are settled. Only hard bounces that the recipient's address caused and complaints count;
-// what is one is src/queue/outcome-counts.ts.
+// The health of an organization's mail (specification 3 and 7 rule 4), judged whenever outcomes are settled.
+// Only complaints and hard bounces caused by the recipient's address count; src/queue/outcome-counts.ts
+// decides which outcomes those are.
 //
-//   state     by                                            then
+//   state     event                                         next
 //   healthy   bounces or complaints reach the warning       warned; event workspace.warning, once
 //   warned    both are below it again, or a resume          healthy
 //   any       bounces or complaints reach the limit         paused; event workspace.paused
-//   paused    a resume (the operator's)                     healthy: the window begins anew
+//   paused    a resume by the operator                      healthy: the window begins anew
 //
-// The window is made of whole hours and the one that runs: 24 to 25 hours with `windowHours` 24.
+// The window is made of whole hours and the running one: 24 to 25 hours with `windowHours` 24.
 import type { App } from '../app.ts';
 import { workspacePaused, workspaceWarning } from '../organizations/events.ts';
 import { organizationChanges, updateOrganization } from '../organizations/queries.ts';
@@ -38,14 +38,14 @@ import {
 } from './health-queries.ts';
 import { dayMs, dayOf, hourMs, hourOf } from './metrics.ts';
 
-/** Of a sender: its rates are those of a day, its series is of two weeks (specification 2.10). */
+/** Window of a sender's rates: a day. Its series covers two weeks (specification 2.10). */
 const senderWindowMs = dayMs;
 const seriesDays = 14;
 
-/** An outcome as far as it tells of health. */
+/** The part of an outcome that counts for health. */
 export interface HealthObservation {
   organizationId: string;
-  /** Address of a sender identity, folded; null where it is of none. */
+  /** Address of a sender identity, folded; null for any other. */
   sender: string | null;
   /** Domain of the From address. */
   fromDomain: string;
@@ -53,8 +53,8 @@ export interface HealthObservation {
 }
 
 /**
- * Counts a batch inside the caller's transaction and judges; to be called last. Returns the domains that
- * are held from now on: the caller has them told (`tellHolds` of src/domains).
+ * Counts a batch inside the caller's transaction and judges it. Call it last. Returns the newly held domains,
+ * of which the caller records the events (`tellHolds` of src/domains).
  */
 export async function countHealth(
   app: App,
@@ -107,7 +107,7 @@ function nameOf(organizationId: string, scope: string): string {
 
 type Summed = Omit<HealthObservation, 'counts'> & HealthTally;
 
-/** One for each sender: most batches are of one. */
+/** Adds up observations by sender: most batches have one sender. */
 function summedUp(observations: readonly HealthObservation[]): Iterable<Summed> {
   const sums = new Map<string, Summed>();
   for (const { organizationId, sender, fromDomain, counts } of observations) {
@@ -123,7 +123,7 @@ function summedUp(observations: readonly HealthObservation[]): Iterable<Summed> 
   return sums.values();
 }
 
-/** Adds what is named to `sum`. */
+/** Adds the named counts to `sum`. */
 export function grow(sum: HealthTally, counts: Readonly<Partial<HealthTally>>): void {
   sum.attempted += counts.attempted ?? 0;
   sum.hard_bounced += counts.hard_bounced ?? 0;
@@ -135,7 +135,7 @@ function newRow(organizationId: string, scope: string, bucketStart: number): Hea
   return { organization_id: organizationId, scope, bucket_start: bucketStart, ...counts };
 }
 
-/** Returns what was held, or that the organization was paused. */
+/** Judges an organization. Returns the newly held domains; none if the organization was paused. */
 async function judge(
   app: App,
   trx: Db,
@@ -158,11 +158,11 @@ async function judge(
   if (finding?.level === 'pause') {
     return (await pause(app, trx, organizationId, finding)) ? 'paused' : [];
   }
-  // Most have too little to hold a domain for: their domains are not even looked at.
+  // Most counts are too small to hold a domain, so its domains are skipped.
   return canHoldPause(sums) ? judgeDomains(app, trx, organizationId, domains, reviewOf) : [];
 }
 
-/** False where it is paused already. */
+/** Pauses an organization. Returns false if it is paused already. */
 async function pause(
   app: App,
   trx: Db,
@@ -185,12 +185,12 @@ async function pause(
   return true;
 }
 
-/** After a review by the operator: what happened until now counts no more. */
+/** Begins anew after a review by the operator: past results no longer count. */
 export async function forgive(app: App, trx: Db, organizationId: string): Promise<void> {
   await forgiveScope(trx, organizationId, '', app.clock.now());
 }
 
-/** What a sender's resource says of its mail (specification 2.10). */
+/** The health that a sender's resource shows (specification 2.10). */
 export interface SenderHealth {
   bounceRate: number;
   complaintRate: number;
@@ -199,7 +199,7 @@ export interface SenderHealth {
   series: number[];
 }
 
-/** The health of these senders, by folded address. */
+/** Returns the health of these senders, by folded address. */
 export async function senderHealth(
   db: Db,
   organizationId: string,
@@ -233,7 +233,7 @@ export async function senderHealth(
   };
 }
 
-/** Forgets what no window reaches any more. */
+/** Deletes counters outside every window. */
 export async function sweepHealth(app: App): Promise<void> {
   const keptMs = Math.max((seriesDays + 1) * dayMs, (app.config.health.windowHours + 1) * hourMs);
   await app.store.write((trx) => deleteHealthBefore(trx, hourOf(app.clock.now()) - keptMs));

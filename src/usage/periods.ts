@@ -1,6 +1,6 @@
-// Spans of time as people ask for them: months (UTC, like the quota), and days of an organization's
-// time zone. Counters are kept by the hour of UTC: where a zone is off by half an hour, an hour
-// belongs to the day that it begins in.
+// Spans of time in queries: months (UTC, like the quota), and days of an organization's time zone. Counters
+// are kept by the hour of UTC: in a zone with a half-hour offset, an hour belongs to the day in which it
+// begins.
 import { ValidationError } from '../errors.ts';
 import { dayAfter, dayIn, startOfDayIn } from '../runtime/calendar.ts';
 import { dayMs, hourMs, hourOf } from './metrics.ts';
@@ -9,7 +9,7 @@ import type { Range } from './queries.ts';
 const defaultDays = 30;
 const mostDays = 366;
 
-/** The month (UTC): `current`, or `YYYY-MM`. */
+/** Returns a month (UTC): `current`, or `YYYY-MM`. */
 export function monthOf(period: string, now: number): Range {
   const date = period === 'current' ? new Date(now) : new Date(`${period}-01T00:00:00Z`);
   const year = date.getUTCFullYear();
@@ -17,12 +17,12 @@ export function monthOf(period: string, now: number): Range {
   return { from: Date.UTC(year, month, 1), to: Date.UTC(year, month + 1, 1) };
 }
 
-/** The first hour that begins at or after a time. */
+/** Returns the first hour that begins at or after a time. */
 function nextHour(timeMs: number): number {
   return hourOf(timeMs + hourMs - 1);
 }
 
-/** Where somebody asks from and to: a day, an instant, or nothing. */
+/** Bounds of a query: each a day, an instant, or absent. */
 export interface Dates {
   startDate?: string | null | undefined;
   endDate?: string | null | undefined;
@@ -33,9 +33,9 @@ function isDay(text: string): boolean {
 }
 
 /**
- * The hours asked for. A day is one of the time zone, the last one counts whole; an instant is taken
- * to its hour. Without an end until now, without a start the 30 days before the end.
- * @throws ValidationError where the end is not after the start, or more than 366 days are asked for.
+ * Returns the range of hours. A day is one of the time zone, and the last one counts whole. An instant is
+ * taken to its hour. The default end is now, the default start 30 days before the end.
+ * @throws ValidationError if the end is not after the start, or for more than 366 days.
  */
 export function rangeOf({ startDate, endDate }: Dates, timezone: string, now: number): Range {
   const lastDay = endDate && isDay(endDate) ? endDate : null;
@@ -58,7 +58,7 @@ export function rangeOf({ startDate, endDate }: Dates, timezone: string, now: nu
   return { from, to };
 }
 
-/** When the buckets of a range begin: its hours, or its days in the zone (the first may be cut). */
+/** Returns the starts of a range's buckets: its hours, or its days in the zone (the first may be cut). */
 export function bucketStarts(range: Range, interval: 'day' | 'hour', timezone: string): number[] {
   const starts: number[] = [];
   if (interval === 'hour') {

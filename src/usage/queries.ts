@@ -1,4 +1,4 @@
-// All SQL on `counters` and `domain_counters`. Rows only, no decisions.
+// All SQL on `counters` and `domain_counters`. Reads and writes rows, decides nothing.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Db, type ParameterOf, statement, tables } from '../store/db.ts';
 import { type Metric, metrics, type Tally } from './metrics.ts';
@@ -58,7 +58,7 @@ const addDomain = statement((db: Kysely<CounterTables>, parameter: ParameterOf<D
     ),
 );
 
-/** A row that is there grows by the one that was to be inserted. */
+/** Adds the new row to an existing one. */
 function grown(table: keyof CounterTables) {
   const sums = metrics.map((metric) => [
     metric,
@@ -67,17 +67,17 @@ function grown(table: keyof CounterTables) {
   return Object.fromEntries(sums) as Record<Metric, RawBuilder<number>>;
 }
 
-/** Hot. Sorted by the caller, so that two transactions cannot deadlock. */
+/** Adds to counters. Hot. The caller sorts them, so that two transactions cannot deadlock. */
 export async function addCounters(db: Db, rows: readonly CounterRow[]): Promise<void> {
   for (const row of rows) await addTotal(db, row);
 }
 
-/** Hot. As `addCounters`. */
+/** Adds to domain counters, sorted like those of `addCounters`. Hot. */
 export async function addDomainCounters(db: Db, rows: readonly DomainCounterRow[]): Promise<void> {
   for (const row of rows) await addDomain(db, row);
 }
 
-/** The domains with a row of their own on this day, at most `limit`. */
+/** Lists the domains with their own row on this day, at most `limit`. */
 export async function selectCountedDomains(
   db: Db,
   organizationId: string,
@@ -98,7 +98,7 @@ const summed = metrics.map((metric) =>
   sql<number>`cast(coalesce(sum(${sql.ref(metric)}), 0) as bigint)`.as(metric),
 );
 
-/** Everything that was counted in the range, as one. */
+/** Adds up all counts of the range. */
 export function sumCounters(db: Db, organizationId: string, range: Range): Promise<Tally> {
   return tables<CounterTables>(db)
     .selectFrom('counters')
@@ -109,7 +109,7 @@ export function sumCounters(db: Db, organizationId: string, range: Range): Promi
     .executeTakeFirstOrThrow();
 }
 
-/** The hours of the range in which something was counted, the oldest first. */
+/** Returns the hours of the range that have counts, the oldest first. */
 export function selectCounters(
   db: Db,
   organizationId: string,
@@ -125,7 +125,7 @@ export function selectCounters(
     .execute();
 }
 
-/** By recipient domain, those with the most emails first. */
+/** Adds up counts by recipient domain, the most emails first. */
 export function sumByDomain(
   db: Db,
   organizationId: string,

@@ -1,4 +1,4 @@
-// Shapes of usage and analytics, in and out (specification 2.16).
+// Input and output shapes of usage and analytics (specification 2.16).
 import { z } from 'zod';
 import { wholeNumber } from '../api/pagination.ts';
 

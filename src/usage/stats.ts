@@ -1,8 +1,8 @@
-// Channel stats, time series, recipient domains, and usage and its price by month (specification 2.16):
-// reads counters only, so that it costs the same however many messages there are.
+// Channel stats, time series, recipient domains, and usage and its price by month (specification 2.16). Reads
+// counters only, so that the cost does not depend on the number of messages.
 //
-// A message belongs to the hour in which it was accepted, and so do its outcomes: a rate never
-// compares those of one day with those of another. Each recipient's copy is one in the rates.
+// A message and its outcomes belong to the hour of its acceptance: a rate never compares the outcomes of one
+// day with the mail of another. In rates each recipient's copy counts as one.
 import { limitsOf, type PlanLimits } from '../admission/plans.ts';
 import { sumUsage } from '../admission/queries.ts';
 import type { Caller } from '../api/route.ts';
@@ -24,13 +24,16 @@ import type {
   UsageQuery,
 } from './schema.ts';
 
-/** Without a number in the configuration, what the daily quota allows in the month; null: no end. */
+/**
+ * Returns the included emails: from the configuration, or the daily quota of the whole month; null for no
+ * limit.
+ */
 function includedEmails({ includedEmails, dailyEmails }: PlanLimits, month: Range): number | null {
   if (includedEmails !== undefined) return includedEmails;
   return dailyEmails === null ? null : dailyEmails * ((month.to - month.from) / dayMs);
 }
 
-/** What a month came to, until now where it is the current one. Reads at most 31 rows and 744. */
+/** Returns the usage of a month, until now for the current one. Reads at most 31 rows and 744. */
 export async function getUsage(app: App, caller: Caller, query: UsageQuery): Promise<Usage> {
   const { db } = app.store;
   const { organizationId } = caller;
@@ -71,12 +74,12 @@ async function rangeFor(
   return { ...rangeOf(dates, timezone, app.clock.now()), timezone };
 }
 
-/** 0 where there is nothing to be a part of. */
+/** Returns the fraction of the whole; 0 for an empty whole. */
 function share(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole;
 }
 
-/** What became of the messages accepted in the range. @throws ValidationError for a bad range. */
+/** Returns the results of messages accepted in the range. @throws ValidationError for a bad range. */
 export async function channelStats(
   app: App,
   caller: Caller,
@@ -105,7 +108,7 @@ function countsOf(tally: Tally) {
 }
 
 /**
- * Mail by day or hour, the oldest first; a bucket without any is there too.
+ * Returns mail by day or hour, the oldest first, including empty buckets.
  * @throws ValidationError for a bad range, or one too long for hours.
  */
 export async function timeseries(
@@ -132,7 +135,7 @@ export async function timeseries(
   return { timezone: range.timezone, interval, items };
 }
 
-/** Mail by recipient domain, over whole days (UTC). @throws ValidationError for a bad range. */
+/** Returns mail by recipient domain, over whole days (UTC). @throws ValidationError for a bad range. */
 export async function domainStats(
   app: App,
   caller: Caller,

@@ -1,5 +1,5 @@
-// What is sent from a warming domain counts in its open window, in the transaction that accepts it
-// (specification 3). Nothing is refused and nothing waits for it: allowances are for campaigns.
+// Counting mail of warming domains: it counts in the open window, in the transaction that accepts it
+// (specification 3). It is never refused or delayed: allowances are for campaigns.
 import type { App } from '../app.ts';
 import type { Db } from '../store/db.ts';
 import { CountChanges, lastly } from '../store/last-writes.ts';
@@ -9,13 +9,13 @@ import { warmedDomains } from './warmed-domains.ts';
 /** A message that was accepted, or whose time has come. */
 interface AcceptedMessage {
   organization_id: string;
-  /** Null where no domain of the organization stands for it. */
+  /** Null for a domain that the organization has not registered. */
   sender_domain_id: string | null;
-  /** Its recipients. */
+  /** Number of its recipients. */
   delivery_count: number;
 }
 
-/** Hot: counts the recipients of messages at the end of the transaction. */
+/** Counts the recipients of messages at the end of the transaction. Hot. */
 export async function countInWindows(
   app: App,
   trx: Db,
@@ -24,7 +24,7 @@ export async function countInWindows(
   const known = warmedDomains(app);
   for (const { organization_id, sender_domain_id: domainId, delivery_count: count } of messages) {
     if (domainId === null) continue;
-    // No await where nothing is to be waited for.
+    // Without await for known domains, which need no wait.
     const domains = known.get(organization_id) ?? (await known.find(trx, organization_id));
     if (!domains.has(domainId)) continue;
     const windows = lastly(trx, 'warming_windows', () => new CountChanges(addAccepted));

@@ -1,5 +1,5 @@
-// A plan as the API shows it: with its domain, windows, decisions, evidence and what else holds the mail of
-// the domain (specification 2.11).
+// Presentation of a plan in the API: with its domain, windows, decisions, evidence, and other reasons that
+// hold the mail of the domain (specification 2.11).
 import type { App } from '../app.ts';
 import { findOrganization } from '../organizations/queries.ts';
 import { isoTime } from '../runtime/clock.ts';
@@ -38,7 +38,7 @@ function toPlan(row: PlanRow): WarmingPlan {
   };
 }
 
-/** As its events tell it. */
+/** Presents a plan as in its events. */
 export function toTold(row: PlanRow): WarmingTold {
   return { ...toPlan(row), domain: { id: row.domain_id, domain: row.domain } };
 }
@@ -65,12 +65,15 @@ function toDecision(row: DecisionRow): Warming['decisions'][number] {
   return { id, kind, batchId, actor, note, createdAt: isoTime(created_at) };
 }
 
-/** How far back evidence reaches: the window of health, and no less than a window of the plan. */
+/** Returns the reach of evidence: the window of health, but at least a window of the plan. */
 function evidenceHours({ config }: App): number {
   return Math.max(config.health.windowHours, windowMs / hourMs);
 }
 
-/** How the mail of a plan fares: that of the last day, and all since its open window began. */
+/**
+ * Returns the results of a plan's mail within `evidenceHours`, or since its open window began if that is
+ * longer.
+ */
 export async function evidenceOf(
   app: App,
   db: Db,
@@ -83,7 +86,7 @@ export async function evidenceOf(
   return domainEvidence(app, db, { organizationId, domain }, { from, since: plan.evidence_since });
 }
 
-/** `healthy`, or why it is not. */
+/** Judges the evidence, as the API shows it. */
 export function verdictOf(app: App, { sums, finding }: DomainEvidence) {
   if (finding) return 'unhealthy';
   return sums.attempted < app.config.health.minimumSends ? 'insufficient-evidence' : 'healthy';
@@ -121,7 +124,7 @@ async function holdsOf(db: Db, plan: PlanRow): Promise<Warming['holds']> {
   };
 }
 
-/** The object of the API. */
+/** Presents a plan as in the API. */
 export async function presentWarming(app: App, db: Db, plan: PlanRow): Promise<Warming> {
   const batches = await selectBatches(db, plan.id, mostBatches);
   const open = batches.find(({ state }) => state === 'open');

@@ -1,5 +1,5 @@
-// All SQL on `warming_plans`, `warming_batches`, `warming_decisions` and `warming_changes`. Rows only, no
-// decisions.
+// All SQL on `warming_plans`, `warming_batches`, `warming_decisions` and `warming_changes`. Reads and writes
+// rows, decides nothing.
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import { changeCounter } from '../store/change-counter.ts';
 import { change, type Db, type ParameterOf, statement, tables } from '../store/db.ts';
@@ -10,14 +10,14 @@ export interface PlanRow {
   id: string;
   organization_id: string;
   domain_id: string;
-  /** Its name. */
+  /** Name of the domain. */
   domain: string;
   status: PlanStatus;
   identity: StartWarming['identity'];
   initial_daily_recipients: number;
   daily_growth_percent: number;
   target_daily_recipients: number;
-  /** No hour that began before it counts as evidence. */
+  /** Hours that began earlier do not count as evidence. */
   evidence_since: number;
   hold_reason: string | null;
   held_at: number | null;
@@ -27,7 +27,7 @@ export interface PlanRow {
   updated_at: number;
 }
 
-/** A window. */
+/** A window of a plan. */
 export interface BatchRow {
   id: string;
   plan_id: string;
@@ -62,10 +62,10 @@ interface WarmingTables {
 
 const on = tables<WarmingTables>;
 
-/** Word for word as in the index `warming_plans_live`, or it is not used. */
+/** Condition in the exact words of the index `warming_plans_live`; otherwise that index is not used. */
 const isLive = sql<SqlBool>`status in ('active', 'paused', 'held')`;
 
-/** False where the domain has a plan that is active, paused or held. */
+/** Inserts a plan. Returns false if the domain has one that is active, paused or held. */
 export async function insertPlan(db: Db, row: PlanRow): Promise<boolean> {
   const inserted = await on(db)
     .insertInto('warming_plans')
@@ -78,7 +78,7 @@ export async function insertPlan(db: Db, row: PlanRow): Promise<boolean> {
   return inserted.length > 0;
 }
 
-/** The plan of a domain that has not ended, or the newest one that has. */
+/** Finds the live plan of a domain, or the newest of its ended ones. */
 export function findPlanOf(db: Db, domainId: string): Promise<PlanRow | undefined> {
   return on(db)
     .selectFrom('warming_plans')
@@ -92,7 +92,7 @@ export function findPlanOf(db: Db, domainId: string): Promise<PlanRow | undefine
 
 const lockPlans = lockerOf<WarmingTables>('warming_plans');
 
-/** The plan, nobody else's to change until the transaction ends. */
+/** Locks the plan until the transaction ends, and returns it. */
 export async function lockPlan(trx: Db, id: string): Promise<PlanRow | undefined> {
   await lockPlans(trx, [id]);
   return on(trx).selectFrom('warming_plans').selectAll().where('id', '=', id).executeTakeFirst();
@@ -118,7 +118,7 @@ const warmed = statement<WarmingTables, { organizationId: string }, Pick<PlanRow
       .where(isLive),
 );
 
-/** The domains of an organization that have a plan which is active, paused or held. */
+/** Lists the domains of an organization with a plan that is active, paused or held. */
 export async function selectWarmedDomains(db: Db, organizationId: string): Promise<string[]> {
   return (await warmed(db, { organizationId })).map(({ domain_id }) => domain_id);
 }
@@ -133,7 +133,7 @@ export async function updateBatch(trx: Db, id: string, changes: BatchChanges): P
   await on(trx).updateTable('warming_batches').set(changes).where('id', '=', id).execute();
 }
 
-/** The last windows of a plan, the newest last. */
+/** Returns the last windows of a plan, the newest last. */
 export async function selectBatches(db: Db, planId: string, limit: number): Promise<BatchRow[]> {
   const newest = await on(db)
     .selectFrom('warming_batches')
@@ -146,8 +146,8 @@ export async function selectBatches(db: Db, planId: string, limit: number): Prom
 }
 
 /**
- * Plans whose open window has ended by `endedBy`, or ends after `endsAfter`, which none does unless the
- * clock was set back. In the order of their ids, those behind `after`.
+ * Finds plans whose open window has ended by `endedBy`, or ends after `endsAfter`, which happens only when
+ * the clock was set back. In the order of their ids, starting behind `after`.
  */
 export async function selectDuePlans(
   db: Db,
@@ -176,9 +176,9 @@ const addToOpen = change(
 );
 
 /**
- * Hot: counts recipients in the open windows of domains. Sorted by the caller, so that two transactions
- * cannot deadlock. Asked twice where no window was open: on PostgreSQL the statement may have waited for
- * the transaction that closed one and opened the next, which it does not see.
+ * Counts recipients in the open windows of domains. Hot. The caller sorts them, so that two transactions
+ * cannot deadlock. Runs twice if no window was open: on PostgreSQL the statement may have waited for the
+ * transaction that closed one and opened the next, which it does not see.
  */
 export async function addAccepted(
   trx: Db,
@@ -193,7 +193,7 @@ export async function insertDecisions(trx: Db, rows: readonly DecisionRow[]): Pr
   await on(trx).insertInto('warming_decisions').values(rows).execute();
 }
 
-/** The last decisions on a plan, the newest last. */
+/** Returns the last decisions on a plan, the newest last. */
 export async function selectDecisions(
   db: Db,
   planId: string,
@@ -209,5 +209,5 @@ export async function selectDecisions(
   return newest.reverse();
 }
 
-/** A plan began or is over. */
+/** Counter of plans that begin or end. */
 export const warmingChanges = changeCounter<WarmingTables>('warming_changes');

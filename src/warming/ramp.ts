@@ -1,31 +1,31 @@
-// How fast a plan lets a domain grow (specification 3): the allowance of each window, and the
-// whole ramp drawn ahead. Pure.
+// The growth of a plan (specification 3): the allowance of each window, and a preview of the whole ramp.
+// Pure.
 import { isoTime } from '../runtime/clock.ts';
 import { dayMs } from '../usage/metrics.ts';
 
-/** A window is open for so long. */
+/** Length of a window. */
 export const windowMs = dayMs;
 
-/** What a ramp goes by. Recipients are of a window. */
+/** Parameters of a ramp. Recipients are those of one window. */
 export interface Growth {
   initialDailyRecipients: number;
   dailyGrowthPercent: number;
   targetDailyRecipients: number;
 }
 
-/** The steepest ramp that still ends takes 984 windows: from 1 to 1,000,000 by one percent. */
+/** Limit of simulated windows: the steepest finite ramp takes 984, from 1 to 1,000,000 by one percent. */
 const mostWindows = 1_200;
-/** Of a ramp that does not end. */
+/** Number of windows shown of an endless ramp. */
 const endlessWindows = 30;
 
-/** The allowance of the first window: never beyond the target. */
+/** Returns the allowance of the first window, at most the target. */
 export function firstAllowance(growth: Growth): number {
   return Math.min(growth.initialDailyRecipients, growth.targetDailyRecipients);
 }
 
 /**
- * The allowance of the window after a safe one. Reckoned in whole hundredths, as 100 × 1.1 is a little
- * more than 110.
+ * Returns the allowance of the window after a safe one. Calculates in whole hundredths, as 100 × 1.1 is a
+ * little more than 110.
  */
 export function nextAllowance(previous: number, growth: Omit<Growth, 'initialDailyRecipients'>) {
   const { dailyGrowthPercent, targetDailyRecipients } = growth;
@@ -33,7 +33,7 @@ export function nextAllowance(previous: number, growth: Omit<Growth, 'initialDai
   return Math.min(targetDailyRecipients, grown);
 }
 
-/** A window that a plan would have. */
+/** A future window of a plan. */
 export interface SimulatedWindow {
   sequence: number;
   startsAt: string;
@@ -43,11 +43,11 @@ export interface SimulatedWindow {
 
 export interface Simulation {
   windows: SimulatedWindow[];
-  /** Null where the ramp stands below its target for ever. */
+  /** Null if the ramp stays below its target for ever. */
   completesAt: string | null;
 }
 
-/** The windows of a plan that began at `start` (ms since 1970), if each of them is safe. */
+/** Returns the windows of a plan that began at `start` (ms since 1970), if each of them is safe. */
 export function simulateRamp(growth: Growth, start: number): Simulation {
   const windows: SimulatedWindow[] = [];
   const isEndless =

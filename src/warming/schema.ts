@@ -1,4 +1,4 @@
-// Shapes of the warming of a domain, in and out (specification 2.11, 4.7, 8.3).
+// Input and output shapes of the warming of a domain (specification 2.11, 4.7, 8.3).
 import { z } from 'zod';
 
 const mostRecipients = 1_000_000;

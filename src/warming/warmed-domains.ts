@@ -1,13 +1,13 @@
-// Which domains of an organization have a plan that is not over, as this process knows it: each send asks,
-// and is answered from memory. A change by any process is seen within a second (src/store/changes.ts),
-// one by this process at once.
+// Domains with a live plan, by organization, as this process knows them: every send asks, and is answered
+// from memory. A change by any process is seen within a second (src/store/changes.ts), one by this process at
+// once.
 import type { App } from '../app.ts';
 import { perApp } from '../runtime/per-app.ts';
 import { committedIn, KnownRows } from '../store/changes.ts';
 import type { Db } from '../store/db.ts';
 import { selectWarmedDomains, warmingChanges } from './queries.ts';
 
-/** Organizations. */
+/** Limit of organizations in memory. */
 const mostKnown = 10_000;
 
 class WarmedDomains {
@@ -19,12 +19,12 @@ class WarmedDomains {
     this.#known = new KnownRows(app.clock, mostKnown, () => warmingChanges.count(app.store.db));
   }
 
-  /** From memory; undefined where the store has to be asked. */
+  /** Returns the domains from memory, or undefined if the store must be asked. */
   get(organizationId: string): ReadonlySet<string> | undefined {
     return this.#known.isStale() ? undefined : this.#known.get(organizationId);
   }
 
-  /** The same, asked within a transaction. */
+  /** Returns the domains from memory or, inside a transaction, from the store. */
   async find(trx: Db, organizationId: string): Promise<ReadonlySet<string>> {
     const reader = committedIn(this.#app.store, trx);
     if (this.#known.isStale()) await this.#known.refresh(() => warmingChanges.count(reader));
@@ -37,11 +37,11 @@ class WarmedDomains {
     );
   }
 
-  /** To be called after the commit of a change. */
+  /** Drops the known domains. Call it after the commit of a change. */
   forget(): void {
     this.#known.forget();
   }
 }
 
-/** The domains that one process knows. */
+/** The warming domains that one process knows. */
 export const warmedDomains = perApp((app: App) => new WarmedDomains(app));

@@ -1,16 +1,16 @@
-// Warming a sending domain (specification 2.11, 3, 4.7): starting a plan, showing it, and what a
-// person decides of it. What happens as windows close is windows.ts.
+// Warming a sending domain (specification 2.11, 3, 4.7): starting a plan, showing it, and decisions by a
+// person. Windows open and close in windows.ts.
 //
-//   status              by       to         also
+//   status              event    to         also
 //   (none)              start    active     the first window opens; the domain has to be verified
 //   active              pause    paused     the open window goes on; no other opens
 //   paused              resume   active     the next window opens, unless one is open
-//   held                resume   active     with a note: the window that was not safe is tried again, and
-//                                           what was sent before counts no more
+//   held                resume   active     with a note: the unsafe window is repeated, and mail sent
+//                                           before does not count any more
 //   active, paused,     cancel   cancelled  its windows too
 //   held
 //
-// Anything else is a 409. A plan goes with its domain.
+// Any other event is a 409. A plan is deleted with its domain.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import type { AuditAction } from '../audit/schema.ts';
@@ -33,15 +33,14 @@ import type { DecideWarming, DecisionKind, StartWarming, Warming } from './schem
 import { warmedDomains } from './warmed-domains.ts';
 import { decide, growthOf, openWindow, windowsOf } from './windows.ts';
 
-/** As decisions name who made them. */
+/** Returns the author of a decision. */
 function actorOf({ keyId }: Caller): string {
   return keyId ?? 'svc';
 }
 
 /**
  * Makes a plan and opens its first window.
- * @throws ResourceNotFoundError; ConflictError for a domain that is not verified, or that has a plan which
- * is not over.
+ * @throws ResourceNotFoundError; ConflictError for a domain that is not verified, or that has a live plan.
  */
 export async function startWarming(
   app: App,
@@ -100,7 +99,9 @@ function newPlan(
   };
 }
 
-/** @throws ResourceNotFoundError for a domain that is unknown, or never had a plan. */
+/**
+ * Returns the plan of a domain. @throws ResourceNotFoundError for an unknown domain, or one without a plan.
+ */
 async function getPlan(db: Db, organizationId: string, domainId: string): Promise<PlanRow> {
   await domains.get(db, organizationId, domainId);
   const plan = await findPlanOf(db, domainId);
@@ -108,23 +109,23 @@ async function getPlan(db: Db, organizationId: string, domainId: string): Promis
   return plan;
 }
 
-/** The plan of a domain that is not over, or the newest one. @throws ResourceNotFoundError. */
+/** Returns the live plan of a domain, or the newest one. @throws ResourceNotFoundError. */
 export async function getWarming(app: App, caller: Caller, domainId: string): Promise<Warming> {
   const { db } = app.store;
   return presentWarming(app, db, await getPlan(db, caller.organizationId, domainId));
 }
 
-/** What a person decides. */
+/** A decision by a person. */
 interface Verb {
-  /** To which plans it may be done, and what is said of all others. */
+  /** Statuses in which it is allowed; in all others it is a conflict. */
   from: readonly PlanRow['status'][];
   action: AuditAction;
   kind: DecisionKind;
-  /** Changes the plan, which is locked, and its windows. */
+  /** Changes the locked plan and its windows. */
   run(trx: Db, plan: PlanRow, now: number): Promise<PlanRow>;
 }
 
-/** @throws ResourceNotFoundError; ConflictError; what the verb throws. */
+/** Applies a decision. @throws ResourceNotFoundError; ConflictError; errors of the verb. */
 async function decideOf(
   app: App,
   caller: Caller,
@@ -151,7 +152,7 @@ async function decideOf(
   return decided;
 }
 
-/** No other window opens until it is resumed. @throws ResourceNotFoundError, ConflictError. */
+/** Pauses a plan: no other window opens until it is resumed. @throws ResourceNotFoundError, ConflictError. */
 export function pauseWarming(
   app: App,
   caller: Caller,
@@ -168,7 +169,7 @@ export function pauseWarming(
 }
 
 /**
- * Lets a paused plan go on, or a held one after a review.
+ * Resumes a paused plan, or a held one after a review.
  * @throws ValidationError for a held one without `note`; ResourceNotFoundError, ConflictError.
  */
 export function resumeWarming(
@@ -210,7 +211,7 @@ async function goOn(
   });
   const windows = await windowsOf(trx, changed);
   if (windows.open) return changed;
-  // After a hold none is scheduled: no allowance grows by a window that was not safe.
+  // After a hold no window is scheduled: an allowance never grows by an unsafe window.
   const allowance = windows.closed?.allowance_recipients ?? firstAllowance(growthOf(changed));
   await openWindow(app, trx, changed, windows, { startsAt: now, allowance, actor });
   return changed;

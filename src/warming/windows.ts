@@ -1,8 +1,8 @@
-// The windows of a plan as time goes by (specification 3). One opens with the plan; from then on a
-// job looks each minute. A window closes and the next opens in one transaction, so that a crash leaves
-// neither a plan without a window nor one with two.
+// The windows of a plan over time (specification 3). One opens with the plan; from then on a job checks each
+// minute. A window closes and the next opens in one transaction, so that a crash leaves neither a plan
+// without a window nor one with two.
 //
-//   window     by                                               then
+//   window     event                                            next
 //   (none)     the one before opened, below the target          scheduled
 //   (none)     the plan begins, or goes on after a hold         open; the same allowance as before a hold
 //   scheduled  the one before closed safe, the plan active      open
@@ -12,14 +12,14 @@
 //   open, scheduled   the plan is cancelled                     cancelled
 //   scheduled  the plan is held                                 cancelled
 //
-//   plan             a window closed                            then
+//   plan             a window closed                            next
 //   active, paused   unsafe                                     held; event warming.held
 //   active, paused   safe, with the target as its allowance     completed; event warming.completed
 //   active           safe, below the target                     the next window opens
 //   paused           safe, below the target                     the next window waits for the resume
 //
-// A window that nobody looked at in time is judged by all that was sent since it began. The next one begins
-// where it ended, or now if that was more than an hour ago: no allowance grows while no daemon ran.
+// A window that was checked late is judged by all mail sent since it began. The next one begins at its end,
+// or now if that was more than an hour ago: no allowance grows while no daemon runs.
 import type { App } from '../app.ts';
 import { byService, record, told } from '../events/record.ts';
 import type { Db } from '../store/db.ts';
@@ -44,18 +44,18 @@ import {
 import { type Growth, nextAllowance, windowMs } from './ramp.ts';
 import { warmedDomains } from './warmed-domains.ts';
 
-/** A window whose predecessor ended longer ago begins now. */
+/** Lateness above which the next window begins now, not at the end of its predecessor. */
 const latenessMs = hourMs;
-/** NTP corrects less than this by itself, and clocks of daemons differ by less. */
+/** Smallest clock jump that counts: NTP corrects less by itself, and clocks of daemons differ by less. */
 const toleranceMs = 5_000;
 const plansPerLook = 100;
 
-/** Who decides by itself. */
+/** Author of automatic decisions. */
 const systemActor = 'system';
 
 type Decided = Pick<DecisionRow, 'kind'> & Partial<Pick<DecisionRow, 'batch_id' | 'note'>>;
 
-/** Writes down what was decided of a plan, in this order. */
+/** Stores decisions on a plan, in this order. */
 export async function decide(
   app: App,
   trx: Db,
@@ -78,7 +78,7 @@ export function growthOf(plan: PlanRow): Growth {
   };
 }
 
-/** What is open, what comes next, what closed last, and the last number given. */
+/** The open window, the scheduled one, the last closed one, and the one with the highest number. */
 interface Windows {
   open: BatchRow | undefined;
   scheduled: BatchRow | undefined;
@@ -86,7 +86,9 @@ interface Windows {
   last: BatchRow | undefined;
 }
 
-/** Of the two newest: one open and one scheduled, or one closed and what came of the next. */
+/**
+ * Reads the windows of a plan from its two newest: one open and one scheduled, or one closed and the next.
+ */
 export async function windowsOf(trx: Db, plan: PlanRow): Promise<Windows> {
   const newest = await selectBatches(trx, plan.id, 2);
   const inState = (state: BatchRow['state']) => newest.findLast((row) => row.state === state);
@@ -113,8 +115,8 @@ function newBatch(
 }
 
 /**
- * Opens a window at `startsAt`: the scheduled one, or else a new one of `allowance`. Schedules the one
- * after it where the target is not reached. No other may be open.
+ * Opens a window at `startsAt`: the scheduled one, or else a new one of `allowance`. Schedules the one after
+ * it below the target. No other window may be open.
  */
 export async function openWindow(
   app: App,
@@ -148,12 +150,12 @@ export async function openWindow(
   await insertBatch(trx, next);
 }
 
-/** What became of a plan that was looked at; null where another process was first. */
+/** A plan that has moved; null if another process was first. */
 type Moved = { plan: PlanRow; change: 'closed' | 'held' | 'completed' | 'clock' } | null;
 
 /**
- * Closes the windows that are over and opens the next; to be called each minute. Returns of how many
- * plans. Where several daemons share a store, each calls it, and each window is moved once.
+ * Closes ended windows and opens the next. Call it each minute. Returns the number of plans. Where several
+ * daemons share a store, each calls it, and each window moves once.
  */
 export async function moveWindows(app: App): Promise<number> {
   const now = app.clock.now();
@@ -168,7 +170,7 @@ export async function moveWindows(app: App): Promise<number> {
   }
 }
 
-/** A plan that cannot be moved keeps no other from it. */
+/** Moves one plan. A fault in one plan does not stop others. */
 async function moveOne(app: App, planId: string): Promise<boolean> {
   try {
     const moved = await app.store.write((trx) => moveWindow(app, trx, planId));
@@ -180,7 +182,7 @@ async function moveOne(app: App, planId: string): Promise<boolean> {
   }
 }
 
-/** After the commit: what this process knows, and what the log says. */
+/** Updates the memory of this process and the log, after the commit. */
 function tell(app: App, { plan, change }: NonNullable<Moved>): void {
   const { organization_id: organizationId, domain, hold_reason: reason } = plan;
   if (change === 'completed') warmedDomains(app).forget();
@@ -219,7 +221,7 @@ async function moveWindow(app: App, trx: Db, planId: string): Promise<Moved> {
   return { plan, change: 'closed' };
 }
 
-/** A window lies ahead once the clock was set back: it would last for longer than a day. */
+/** Restarts a window that lies ahead because the clock was set back: it would last longer than a day. */
 async function comeToPresent(
   trx: Db,
   plan: PlanRow,
@@ -235,7 +237,7 @@ async function comeToPresent(
   return { plan, change: 'clock' };
 }
 
-/** `healthy: 1,000 sent, 2 bounced, 0 complained`. */
+/** Formats evidence: `healthy: 1,000 sent, 2 bounced, 0 complained`. */
 function inWords(app: App, evidence: DomainEvidence): string {
   const { attempted, hard_bounced, complained } = evidence.sums;
   const [sent, bounced, reported] = [attempted, hard_bounced, complained].map((count) =>

@@ -1,11 +1,11 @@
-// The carrier of a daemon, on a thread of its own: composing, signing and the SMTP dialogue take a
-// quarter of a message's work off the event loop, which goes on accepting meanwhile. Here is what stays
-// on the main thread: mail out, reports in, many at a time. The thread itself is running-thread.ts.
+// The carrier of a daemon, on its own thread. Composing, signing and the SMTP dialogue are a quarter of a
+// message's work; the event loop stays free to accept mail meanwhile. This file is the part on the main
+// thread: mail out, reports in, many at a time. The thread itself is running-thread.ts.
 //
 //   thread | mail given        | exits by itself                | close
 //   -------+-------------------+--------------------------------+------------------------------
 //   none   | started, sent     |                                | none, and none is started
-//   runs   | sent              | none; what it had is rejected  | told to end, cut after a while
+//   runs   | sent              | none; its mail is rejected     | told to end, cut after a while
 //   closed | refused           |                                | closed
 import type { App } from '../../app.ts';
 import type { Config } from '../../config/config.ts';
@@ -23,20 +23,20 @@ import type {
 } from './carrier-worker.ts';
 import { RunningThread } from './running-thread.ts';
 
-/** An envelope whose outcomes are waited for. */
+/** An envelope that waits for its outcomes. */
 interface PendingEnvelope {
   envelope: Envelope;
   resolve(outcomes: Outcome[]): void;
   reject(error: unknown): void;
 }
 
-/** A message that the thread composes, or one that was made here by workers. */
+/** A message for the thread to compose, or one that workers have composed here. */
 interface PendingMailing {
   message: ComposeRequest | SignedMessage;
   envelopes: readonly PendingEnvelope[];
 }
 
-/** Starts no thread until there is something to carry. */
+/** Creates a carrier that starts its thread with the first mail. */
 export function createCarrierThread(
   app: Pick<App, 'config' | 'clock' | 'log'>,
   parts: CarrierParts,
@@ -106,7 +106,7 @@ function settingsOf({ delivery, dns }: Config, providers: ProviderRules): Carrie
   };
 }
 
-/** Brings what the thread tells to whom it concerns: who waits, the lanes, the store, the log. */
+/** Forwards a report of the thread: to the caller, the lanes, the store or the log. */
 function takeReport(
   report: CarrierReport,
   thread: RunningThread,
@@ -134,7 +134,7 @@ function takeReport(
   }
 }
 
-/** The envelopes that the thread has, by the number under which it will answer. */
+/** Envelopes given to the thread, by the number that its answer will carry. */
 class UnderWay {
   readonly #pending = new Map<number, PendingEnvelope>();
   #count = 0;
@@ -152,7 +152,7 @@ class UnderWay {
     else pending?.resolve(result.outcomes);
   }
 
-  /** Whether a server took them nobody knows: they are tried again, as after a crash. */
+  /** Rejects all envelopes. Whether a server accepted them is unknown: they are retried, as after a crash. */
   giveBack(): void {
     rejectAll(this.#pending.values(), new Error('the thread that carried the mail ended'));
     this.#pending.clear();
@@ -167,7 +167,7 @@ function rejectAll(pending: Iterable<PendingEnvelope>, error: unknown): void {
   for (const { reject } of pending) reject(error);
 }
 
-/** Returns a function whose calls of one turn of the event loop come to `take` together. */
+/** Returns a function that collects its calls of one turn of the event loop and passes them to `take`. */
 function eachTurn<Item>(take: (items: readonly Item[]) => void): (item: Item) => void {
   let waiting: Item[] = [];
   const takeAll = () => {

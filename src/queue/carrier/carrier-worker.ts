@@ -1,6 +1,5 @@
-// The thread of carrier-thread.ts: composing and the SMTP dialogue, with the system's clock, randomness
-// and network. What it learns, wants to keep or to log goes to the main thread, which has the lanes,
-// the store and the log.
+// The thread of carrier-thread.ts: composing and the SMTP dialogue, with the system's clock, randomness and
+// network. Sends lanes, policies and log lines to the main thread, which has the store and the log.
 import { parentPort, workerData } from 'node:worker_threads';
 import { composeHere } from '../../mime/composer.ts';
 import {
@@ -21,19 +20,19 @@ import { createProviders, laneOfHosts, type ProviderRules } from '../../smtp/pro
 import { createTransport, type TransportConfig } from '../../smtp/transport.ts';
 import { deliverAll, type Envelope } from './carrier.ts';
 
-/** What the thread is started with. */
+/** Data that the thread starts with. */
 export interface CarrierSettings {
   delivery: TransportConfig;
   dnsServers: readonly string[];
   providerRules: ProviderRules;
 }
 
-/** An envelope whose outcomes are reported under its number. */
+/** An envelope with the number under which its outcomes are reported. */
 export interface NumberedEnvelope extends Envelope {
   number: number;
 }
 
-/** A mailing on its way to the thread: to be composed there, or made already. */
+/** A mailing sent to the thread, composed already or to be composed there. */
 export interface SentMailing {
   message: NumberedRequest | SignedMessage;
   envelopes: readonly NumberedEnvelope[];
@@ -45,7 +44,7 @@ export type CarrierOrder =
   | { kind: 'found-policy'; search: number; policy: KeptPolicy | null }
   | { kind: 'close' };
 
-/** `problem`: why nothing of it was sent. */
+/** `problem`: why no part of it was sent. */
 export type Carried = { number: number; outcomes: Outcome[] } | { number: number; problem: string };
 
 /** The mail hosts of a recipient domain. */
@@ -105,7 +104,7 @@ const transport = createTransport({
   },
 });
 
-/** What comes together in one turn of the event loop shares a report. */
+/** Reports all results of one turn of the event loop together. */
 function reportSoon(): void {
   if (isReporting) return;
   isReporting = true;
@@ -135,7 +134,7 @@ async function resultOf(number: number, carried: Promise<Outcome[]>): Promise<Ca
   }
 }
 
-/** The dialogue of what succeeded is not kept (settle.ts): it stays here. */
+/** Drops the transcript of a success: settle.ts does not store it. */
 function asReported(outcome: Outcome): Outcome {
   if (outcome.kind !== 'sent') return outcome;
   return { ...outcome, trace: { ...outcome.trace, transcript: '' } };
@@ -156,7 +155,7 @@ function carry({ message, envelopes }: SentMailing): void {
   }
 }
 
-/** Reports what was under way first. */
+/** Closes after reporting all mail under way. */
 async function close(): Promise<void> {
   await transport.close();
   await Promise.all(underWay);

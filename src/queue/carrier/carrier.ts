@@ -1,6 +1,6 @@
-// The way of a message over the network: composed and signed once, then handed to the server of each of
-// its envelopes. Knows no store and no queue, so that it may run on a thread of its own
-// (carrier-thread.ts); tests run it here, where they replace clock and network.
+// Carries a message over the network: composes and signs it once, then hands it to the server of each of its
+// envelopes. Knows no store and no queue, so that it can run on its own thread (carrier-thread.ts). Tests run
+// it on theirs, where they replace clock and network.
 import type { App } from '../../app.ts';
 import { Composer } from '../../mime/composer.ts';
 import type { ComposeRequest } from '../../mime/input.ts';
@@ -13,21 +13,21 @@ import type { DsnRequest } from '../../smtp/transaction.ts';
 import { createTransport, type Transport } from '../../smtp/transport.ts';
 import type { Lanes } from '../lanes/lanes.ts';
 
-/** Recipients who share a route; in direct mode, those of one domain. */
+/** Recipients that share a route; in direct mode, those of one domain. */
 export interface Envelope {
   route: NetworkRoute;
-  /** Whose mail it is. */
+  /** The organization that sends the mail. */
   organizationId: string;
   /** Return path without angle brackets; empty for the null path. */
   from: string;
   recipients: readonly string[];
-  /** A line of the header that is this envelope's alone, with its CRLF. */
+  /** Header line of this envelope alone, with its CRLF. */
   copyField?: string | null;
-  /** Asked for where the server offers DSN. */
+  /** Requested from servers that offer DSN. */
   dsn?: DsnRequest;
 }
 
-/** One message and everybody that it goes to over the network. */
+/** One message and all its recipients over the network. */
 export interface Mailing {
   request: ComposeRequest;
   envelopes: readonly Envelope[];
@@ -35,16 +35,16 @@ export interface Mailing {
 
 export interface Carrier {
   /**
-   * For each envelope, one outcome per recipient in their order. None rejects for the network. All
-   * reject with ComposeError, or where a key does not fit: nothing was sent then. Those under way
-   * reject when the thread of the carrier ends: whether they were sent is not known then.
+   * Returns, for each envelope, one outcome per recipient in their order. None rejects for a network fault.
+   * All reject with ComposeError, or if a key does not fit: nothing was sent then. Envelopes under way reject
+   * when the thread of the carrier ends: whether they were sent is then unknown.
    */
   carry(mailing: Mailing): Promise<Outcome[]>[];
-  /** Cuts what is under way: its outcomes are told. */
+  /** Cuts mail under way; its outcomes are reported. */
   close(): Promise<void>;
 }
 
-/** Delivers to each of the envelopes as soon as the message is made. */
+/** Delivers to each envelope once the message is composed. */
 export function deliverAll(
   transport: Transport,
   making: Promise<SignedMessage>,
@@ -57,8 +57,8 @@ export function deliverAll(
 }
 
 /**
- * The message with its envelope's own field, which the signatures leave out: others for each domain
- * would cost 30 to 300 µs, and the token in the field proves itself.
+ * Inserts the envelope's own field. The signatures leave it out: signing for each domain would cost 30 to 300
+ * µs, and the token in the field proves itself.
  */
 function copyFor({ copyField }: Envelope, { data, headerAt }: SignedMessage): Buffer[] {
   if (!copyField) return data;
@@ -69,7 +69,7 @@ function copyFor({ copyField }: Envelope, { data, headerAt }: SignedMessage): Bu
   return [first.subarray(0, headerAt), field, first.subarray(headerAt), ...rest];
 }
 
-/** What a carrier goes by, and what it reports to. */
+/** Rules and receivers of reports that a carrier needs. */
 export interface CarrierParts {
   providers: ProviderRules;
   lanes: Pick<Lanes, 'ruleFor' | 'learn'>;
@@ -78,7 +78,7 @@ export interface CarrierParts {
 
 export type OpenCarrier = (app: App, parts: CarrierParts) => Carrier;
 
-/** A carrier on this thread, with the clock, the randomness and the network of the app. */
+/** Creates a carrier on this thread, with the clock, the randomness and the network of the app. */
 export const openCarrierHere: OpenCarrier = (app, { lanes, policies }) => {
   const composer = new Composer();
   const transport = createTransport({ ...app, lanes, policies });

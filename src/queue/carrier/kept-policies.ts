@@ -1,15 +1,15 @@
-// Where MTA-STS policies are kept over a restart: the store, bounded by number and by age. A store that
-// is in trouble costs a line of the log, never a delivery. What a policy says is src/smtp/mta-sts.ts.
+// Keeps MTA-STS policies over a restart, in the store, bounded by number and by age. A fault of the store
+// costs a line of the log, never a delivery. The content of a policy is read by src/smtp/mta-sts.ts.
 import type { App } from '../../app.ts';
 import type { KeptPolicies } from '../../smtp/mta-sts-fetch.ts';
 import { deleteOldStsPolicies, findStsPolicy, upsertStsPolicy } from './mta-sts-queries.ts';
 
-/** Domains of which a policy is kept; of those beyond, what was fetched first is forgotten. */
+/** Limit of domains with a kept policy; above it, those fetched first are removed. */
 const mostKept = 10_000;
-/** A sweep looks at all of them. */
+/** Writes between two sweeps, as a sweep reads all policies. */
 const writesPerSweep = 100;
 
-/** The policies in the store of the app. */
+/** Keeps policies in the store of the app. */
 export function keptPolicies({
   store,
   clock,

@@ -1,11 +1,11 @@
-// All SQL on `mta_sts_policies`: one row for each recipient domain with a policy in force. Rows only.
+// All SQL on `mta_sts_policies`: one row for each recipient domain with a policy in force. Decides nothing.
 import type { Kysely } from 'kysely';
 import { type Db, engineOf, type ParameterOf, statement, tables } from '../../store/db.ts';
 
 export interface StsPolicyRow {
   domain: string;
   policy_id: string;
-  /** The policy file as it was fetched. */
+  /** The policy file as fetched. */
   policy: string;
   fetched_at: number;
   expires_at: number;
@@ -24,7 +24,7 @@ export async function findStsPolicy(db: Db, domain: string): Promise<StsPolicyRo
   return (await selectPolicy(db, { domain }))[0];
 }
 
-/** Writes the policy of a domain in the place of its last one. */
+/** Writes the policy of a domain, replacing its last one. */
 export async function upsertStsPolicy(db: Db, row: StsPolicyRow): Promise<void> {
   const { domain, ...values } = row;
   await tables<StsTables>(db)
@@ -34,7 +34,7 @@ export async function upsertStsPolicy(db: Db, row: StsPolicyRow): Promise<void> 
     .execute();
 }
 
-/** Deletes those of a time, but for what another daemon is writing at this moment. */
+/** Deletes policies up to a time, except those that another daemon is writing now. */
 async function deleteUntil(db: Db, column: 'expires_at' | 'fetched_at', at: number): Promise<void> {
   await tables<StsTables>(db)
     .deleteFrom('mta_sts_policies')
@@ -48,7 +48,7 @@ async function deleteUntil(db: Db, column: 'expires_at' | 'fetched_at', at: numb
     .execute();
 }
 
-/** Forgets what ran out before `now`, and of the rest all but the `most` fetched last. */
+/** Deletes policies that expired before `now`. Of the rest, keeps the `most` fetched last. */
 export async function deleteOldStsPolicies(db: Db, now: number, most: number): Promise<void> {
   const q = tables<StsTables>(db);
   await deleteUntil(db, 'expires_at', now);

@@ -1,6 +1,6 @@
-// From rows to what is composed and signed: reads attachments and keys from the store. The same message
-// gives the same composed bytes at every attempt; only the DKIM timestamp differs. A tracked one has the
-// links of its recipient; a download has them as they were written, so that looking at it opens nothing.
+// Builds compose requests from rows: reads attachments and keys from the store. A message composes to the
+// same bytes at every attempt, except for the DKIM timestamp. Tracked mail has the links of its recipient. A
+// download has the original links, so that viewing it records no open.
 import type { App } from '../../app.ts';
 import { signingKeysOf } from '../../domains/signing-keys.ts';
 import { type ContentRow, findBlob } from '../../messages/content-queries.ts';
@@ -17,14 +17,14 @@ import { trackingBase } from '../../tracking/base-url.ts';
 import { type Cuts, fillLinks } from '../../tracking/links.ts';
 import { pixel, tokensOf } from '../../tracking/tokens.ts';
 
-/** What composing needs of the rows. */
+/** Rows that composing needs. */
 export interface MessageParts {
   message: MessageRow;
   content: ContentRow | null;
   recipients: readonly RecipientRow[];
 }
 
-/** What is to be composed of a message, and signed by its domain's keys now. */
+/** Returns the request to compose a message and to sign it with the present keys of its domain. */
 export async function composeRequestOf(app: App, parts: MessageParts): Promise<ComposeRequest> {
   const { message } = parts;
   const blobId = message.raw_blob_id;
@@ -33,14 +33,14 @@ export async function composeRequestOf(app: App, parts: MessageParts): Promise<C
   return { input, keys, timestampSeconds: Math.floor(app.clock.now() / 1000) };
 }
 
-/** Mail that was handed in as MIME. */
+/** Reads mail that was handed in as MIME. */
 async function rawInput(app: App, blobId: string): Promise<RawInput> {
   const raw = await findBlob(app.store.db, blobId);
   if (!raw) throw new Error(`blob ${blobId} of a message is missing`);
   return { raw };
 }
 
-/** The same for one recipient: opens and clicks of this copy name its delivery. */
+/** Returns the request for one recipient: opens and clicks of this copy name its delivery. */
 export function trackedRequestOf(
   app: App,
   { message }: MessageParts,
@@ -52,7 +52,7 @@ export function trackedRequestOf(
   const { html } = request.input;
   const base = trackingBase(app, message.sender_domain_id);
   const token = tokensOf(app, deliveryId);
-  // The pixel first: tokens are cheapest in their order.
+  // The pixel comes first: tokens are cheapest in their order.
   const pixelUrl = message.track_opens === 1 ? `${base}/t/o/${token(pixel)}` : null;
   const linkUrl =
     message.track_clicks === 1 ? (link: number) => `${base}/t/c/${token(link)}` : null;
@@ -62,7 +62,7 @@ export function trackedRequestOf(
   };
 }
 
-/** The same with the fields of one recipient: how this copy is left. */
+/** Returns the request with the fields of one recipient: the unsubscribe link of this copy. */
 export function withFields(
   request: ComposeRequest,
   fields: readonly (readonly [string, string])[],

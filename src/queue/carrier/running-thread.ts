@@ -1,15 +1,15 @@
-// One thread of the carrier (carrier-worker.ts) from its start to its end, as the main thread sees it:
-// orders in, reports out, what keeps the process, and how it is ended.
+// One thread of the carrier (carrier-worker.ts) from start to end, as the main thread sees it: orders in,
+// reports out, whether it keeps the process alive, and how it is ended.
 //
-//   state   | by                                        | then
+//   state   | event                                     | next
 //   --------+-------------------------------------------+--------------------------------------------
-//   runs    | orders, from its start on                 | runs; they wait until it can take them
+//   runs    | orders, from its start on                 | runs; orders wait until it can take them
 //   runs    | a fault of its own                        | gone; the fault is logged
 //   runs    | `close`                                   | closing: it cuts its dialogues, and reports
-//   closing | it says that it has closed, or 5 s passed | cut, then gone
+//   closing | it reports `closed`, or 5 s passed        | cut, then gone
 //   any     | it exits                                  | gone: `onExit`
 //
-// It keeps the process from `carry` until `rest`, and while it is closing.
+// It keeps the process alive from `carry` until `rest`, and while it is closing.
 import { Worker } from 'node:worker_threads';
 import type { App } from '../../app.ts';
 import { handedOver, KeyNumbers } from '../../mime/handover.ts';
@@ -24,13 +24,16 @@ import type {
   SentMailing,
 } from './carrier-worker.ts';
 
-/** Told to end, it is cut after this. */
+/** Time after which a closing thread is cut. */
 const closeMs = 5_000;
-/** Its objects live shorter than those of the main thread: half the room is enough (run.js lets it hold). */
+/**
+ * Young-generation limit: its objects live shorter than those of the main thread, so half the room is enough
+ * (run.js sets that of the main thread).
+ */
 const workerLimits = { maxYoungGenerationSizeMb: 48 };
 const failed = 'the thread that carries mail failed: the next mail starts another';
 
-/** A message that the thread composes, or one that is made already. */
+/** A message for the thread to compose, or one composed already. */
 interface NumberedMailing {
   message: ComposeRequest | SignedMessage;
   envelopes: readonly NumberedEnvelope[];
@@ -67,7 +70,7 @@ export class RunningThread {
     this.#worker.postMessage(order, handed);
   }
 
-  /** Gives it what came together, in one order. */
+  /** Sends the thread mailings that arrived together, in one order. */
   carry(given: readonly NumberedMailing[]): void {
     this.#worker.ref();
     this.#keys.startOrder();
@@ -80,14 +83,14 @@ export class RunningThread {
     this.tell({ kind: 'carry', mailings }, handed);
   }
 
-  /** It has nothing to do: it keeps the process no longer. */
+  /** Marks the thread as idle, so that it no longer keeps the process alive. */
   rest(): void {
     this.#worker.unref();
   }
 
-  /** Has it report what was under way, and ends it. */
+  /** Has the thread report all mail under way, then ends it. */
   async close(clock: Clock): Promise<void> {
-    // It may be all that keeps the process until the end of its closing.
+    // Until it has closed, it may be all that keeps the process alive.
     this.#worker.ref();
     const cancel = clock.after(closeMs, this.#hasEnded.resolve);
     this.tell({ kind: 'close' });

@@ -1,12 +1,12 @@
-// Holds (the operator's): what matches one waits in the queue and is not attempted until the release.
-// How claims ask for it: stops.ts.
+// Holds by the operator: matching mail waits in the queue and is not attempted until the release. Claims
+// check holds through stops.ts.
 //
-// | state     | by                       | then                                            |
-// |-----------|--------------------------|-------------------------------------------------|
-// | (none)    | `hold`                   | active; what it matches in the queue is put aside |
-// | active    | a matching one's turn    | is put aside, in a lane of the hold's name      |
-// | active    | `release`                | releasing                                       |
-// | releasing | all in its lane are ready | (none)                                         |
+// | state     | event                     | next                                            |
+// |-----------|---------------------------|-------------------------------------------------|
+// | (none)    | `hold`                    | active; matching queued mail is set aside       |
+// | active    | a matching delivery's turn | it is set aside, in a lane of the hold's name  |
+// | active    | `release`                 | releasing                                       |
+// | releasing | all in its lane are ready | (none)                                          |
 import type { App } from '../../app.ts';
 import type { DeliveryRow } from '../../deliveries/queries.ts';
 import {
@@ -33,10 +33,10 @@ import { type HoldScope, heldBy, scopeOf, stopOfHold } from '../stops.ts';
 import type { Hold, HoldTarget } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, tellByHand } from './queue-walk.ts';
 
-/** Every claim reads them all. */
+/** Limit, because every claim reads all holds. */
 const mostHolds = 1_000;
 
-/** The names of the lanes that are holds. */
+/** Lists the lanes that are holds. */
 export async function heldStops(db: Db): Promise<string[]> {
   return (await selectHolds(db)).map(({ id }) => stopOfHold(id));
 }
@@ -63,7 +63,7 @@ async function presentHolds(db: Db, rows: readonly HoldRow[]): Promise<Hold[]> {
   return rows.map((row) => toHold(row, counts.get(stopOfHold(row.id)) ?? 0));
 }
 
-/** All holds, or those on one organization alone; the oldest first. */
+/** Lists all holds, or those on one organization alone; the oldest first. */
 export async function listHolds(app: App, organizationId?: string): Promise<Hold[]> {
   const { db } = app.store;
   const rows = await selectHolds(db);
@@ -81,9 +81,10 @@ function targetOf({ organizationId, domain, id }: HoldTarget): HoldScope {
 }
 
 /**
- * Holds what matches: what waits is put aside now, the rest when its turn comes; an attempt that is
- * under way ends. A hold that is there already is returned as it is.
- * @throws ResourceNotFoundError for an unknown id; ConflictError where nothing of it is left to hold.
+ * Holds matching mail. Waiting deliveries are set aside now, others at their turn; an attempt under way ends
+ * as usual. Returns an existing hold of the same target unchanged.
+ * @throws ResourceNotFoundError for an unknown id; ConflictError if all its deliveries have ended, or if
+ * there are too many holds.
  */
 export async function holdQueue(
   app: App,
@@ -111,14 +112,14 @@ export async function holdQueue(
     if (isNew) await tell(app, trx, stored, 'queue.held');
     return stored;
   });
-  // Transactions of their own: claims lock deliveries first and holds after.
+  // In their own transactions: claims lock deliveries first and holds after.
   if (named) await app.store.write((trx) => holdThese(app, trx, hold, named));
   else await putAside(app, hold, target, onProgress);
   const [presented] = await presentHolds(db, [hold]);
   return presented ?? toHold(hold, 0);
 }
 
-/** In the audit of the organization whose mail it holds. */
+/** Records the action in the audit of the organization whose mail it holds. */
 async function tell(
   app: App,
   trx: Db,
@@ -137,11 +138,14 @@ async function getHoldable(db: Db, id: string): Promise<DeliveryRow[]> {
   if (rows.length === 0) throw new ResourceNotFoundError('delivery', id);
   const live = rows.filter(({ due_at }) => due_at !== null);
   if (live.length === 0) throw new ConflictError('delivery', `${id} is not in the queue any more`);
-  // What is scheduled keeps its time: it is put aside when that comes.
+  // Scheduled deliveries keep their time and are set aside when it comes.
   return live.filter(({ status }) => status !== 'scheduled');
 }
 
-/** Spares the daemon the work, and shows at once what is held. What comes now is the daemon's. */
+/**
+ * Sets waiting mail aside at once: it saves the daemon the work, and the count is right immediately. Mail
+ * that arrives later is set aside by the daemon.
+ */
 async function putAside(
   app: App,
   hold: HoldRow,
@@ -151,7 +155,7 @@ async function putAside(
   const filter = { organizationId, domain };
   const exceptStops = await heldStops(app.store.db);
   let before = 0;
-  // Ready ones last: put aside, they would be met again in the other half.
+  // Ready ones last: set aside, they would be met again in the other half.
   for (const half of ['due', 'ready'] as const) {
     const options = { half, filter, exceptStops, withScheduled: false };
     const tell = (changed: number) => onProgress(before + changed);
@@ -159,7 +163,7 @@ async function putAside(
   }
 }
 
-/** Puts these aside, unless the hold was released meanwhile; returns how many. */
+/** Sets these deliveries aside, unless the hold was released meanwhile. Returns how many. */
 async function holdThese(
   app: App,
   trx: Db,
@@ -176,8 +180,8 @@ async function holdThese(
 }
 
 /**
- * Releases a hold, named by its id or by what it holds: that is ready at once. What another hold
- * holds too goes there when its turn comes. An interrupted release is finished by the next.
+ * Releases a hold, named by its id or its target: its deliveries are ready at once. Those that another hold
+ * matches move there at their turn. A repeat finishes an interrupted release.
  * @throws ResourceNotFoundError
  */
 export async function releaseHold(

@@ -1,4 +1,4 @@
-// Shapes of the queue, in and out: entries, holds, what an operator may ask for.
+// Input and output shapes of the queue: entries, holds, and the requests of an operator.
 import { z } from 'zod';
 import { domainName, headerText } from '../../api/address-schema.ts';
 import { pageQuery } from '../../api/pagination.ts';
@@ -11,7 +11,7 @@ const mostIds = 100;
 
 const waitReason = delivery.shape.scheduling.unwrap().shape.waitReason.unwrap();
 
-/** A recipient domain in the form in which deliveries keep it; the dot of the root may stand behind. */
+/** A recipient domain in the form that deliveries keep. Accepts the dot of the root at its end. */
 const recipientDomain = z
   .string()
   .max(255)
@@ -38,14 +38,14 @@ export const listQueueQuery = z.strictObject({
 });
 export type ListQueueQuery = z.output<typeof listQueueQuery>;
 
-/** Which part of the queue is meant; nothing given is all of it. */
+/** Selects a part of the queue; without a field, all of it. */
 export const queueScope = z.strictObject({
   organizationId: z.string().optional(),
   domain: recipientDomain.optional(),
 });
 export type QueueScope = z.output<typeof queueScope>;
 
-/** What is held: an organization, a domain, a domain for one organization, a message, a delivery. */
+/** Target of a hold: an organization, a domain, a domain for one organization, a message, a delivery. */
 export const holdTarget = z
   .strictObject({ ...queueScope.shape, id: queueId.optional() })
   .refine(
@@ -58,7 +58,7 @@ export const holdNote = headerText(500).min(1).optional();
 
 export const holdId = z.string().regex(idPattern('hold'), 'is not a hold id (hold_…)');
 
-/** An entry of the queue, or what one was: its delivery, seen from the queue. */
+/** An entry of the queue, present or past: its delivery, seen from the queue. */
 export interface QueueEntry {
   id: string;
   messageId: string;
@@ -90,9 +90,9 @@ export interface Hold {
   messageId: string | null;
   deliveryId: string | null;
   note: string | null;
-  /** `releasing`: what it held is given turns again just now, or that was interrupted. */
+  /** `releasing`: its deliveries are getting turns again, or a release was interrupted. */
   state: 'active' | 'releasing';
-  /** How many deliveries it keeps aside; what is not due yet need not be among them. */
+  /** Number of deliveries set aside. Deliveries that are not due yet may be missing. */
   held: number;
   createdAt: string;
 }

@@ -1,5 +1,5 @@
-// Walks over the queue that change many entries: a few in each transaction, so that a daemon on the
-// same store never waits long, and each only if no daemon works on it at that moment.
+// Walks that change many queue entries: a few in each transaction, so that a daemon on the same store never
+// waits long. An entry that a daemon works on at that moment is left alone.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../../app.ts';
 import { firstTurn } from '../../deliveries/claim-queries.ts';
@@ -19,11 +19,11 @@ import { findMessageRows } from '../../messages/queries.ts';
 import type { Db } from '../../store/db.ts';
 import { turnsOf } from '../turns.ts';
 
-/** About 2 ms of the write lock on SQLite. */
+/** Entries of one transaction: about 2 ms of the write lock on SQLite. */
 const batch = 200;
 /**
- * In real time, as the daemon is another process. Without it, while 500,000 entries were flushed, a
- * write of the daemon waited up to 106 ms; with it, 13 ms.
+ * Pause between batches, in real time, as the daemon is another process. Without it, while 500,000 entries
+ * were flushed, a write of the daemon waited up to 106 ms; with it, 13 ms.
  */
 const breathMs = 5;
 
@@ -32,13 +32,13 @@ export interface WalkOptions extends Pick<Walk, 'half' | 'filter'> {
   withScheduled?: boolean;
 }
 
-/** Told after every batch how many entries were changed so far. */
+/** Receives the number of changed entries so far, after every batch. */
 export type OnProgress = (changed: number) => void;
 
-/** Changes a batch inside the caller's transaction; returns how many really changed. */
+/** Changes a batch inside the caller's transaction. Returns how many entries it changed. */
 type Change = (trx: Db, rows: readonly WalkRow[]) => Promise<number>;
 
-/** Passes over what is there now, once; what comes while it runs is left alone. */
+/** Walks once over the entries that exist now. Later ones are left alone. */
 export async function changeQueue(
   app: App,
   options: WalkOptions,
@@ -67,9 +67,9 @@ export async function changeQueue(
 }
 
 /**
- * Makes waiting entries ready, at fair turns, and returns those that now are: what is claimed or has
- * ended since it was read is not among them, nor what is scheduled, which is asked for again first
- * (src/queue/scheduled.ts). For `changeQueue`, or for a few in one transaction.
+ * Makes waiting entries ready, at fair turns, and returns those that are ready now. Leaves out entries
+ * claimed or ended since they were read, and scheduled ones: their checks run again first
+ * (src/queue/scheduled.ts). For `changeQueue`, or for a few entries in one transaction.
  */
 export async function giveTurnsNow<Row extends QueueRow>(
   app: App,
@@ -91,13 +91,13 @@ export async function giveTurnsNow<Row extends QueueRow>(
   return given;
 }
 
-/** Who changed the queue, and how. */
+/** Author and kind of a change to the queue. */
 export interface ByHand {
   by: 'operator' | 'key';
   action: 'retry' | 'release' | 'drop' | 'cancel';
 }
 
-/** Tells the timelines of what a person did to these entries. Statuses are those after it. */
+/** Records an action of a person in the timelines of these entries, with their statuses after it. */
 export async function tellByHand(
   app: App,
   trx: Db,

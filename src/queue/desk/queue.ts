@@ -1,5 +1,5 @@
-// The queue as an operator sees it and changes it: list, show, retry, flush, drop. Works on the store,
-// with or without a daemon, and never on what a daemon attempts at that moment. Holds: holds.ts.
+// The queue for an operator: list, show, retry, flush, drop. Works on the store, with or without a daemon,
+// and never on a delivery that a daemon attempts at that moment. Holds are in holds.ts.
 
 import { type Page, toPage } from '../../api/pagination.ts';
 import type { App } from '../../app.ts';
@@ -26,10 +26,10 @@ import { heldStops } from './holds.ts';
 import type { ListQueueQuery, QueueEntry, QueueScope } from './queue-schema.ts';
 import { changeQueue, giveTurnsNow, type OnProgress, tellByHand } from './queue-walk.ts';
 
-/** Counts end here: on PostgreSQL a million takes a second. */
+/** Limit of counts: on PostgreSQL a million takes a second. */
 const mostCounted = 1_000_000;
 
-/** Dropped by hand, as `errorMessage` tells it. */
+/** The `errorMessage` of dropped deliveries. */
 const droppedWords = 'Dropped from the queue by the operator before it was sent';
 
 export function stateOf(row: DeliveryRow): QueueEntry['state'] {
@@ -68,15 +68,14 @@ function toEntry(row: DeliveryRow): QueueEntry {
 }
 
 /**
- * How many entries of all organizations are in each state, each counted up to `most`. A million in
- * all take 0.2 s on SQLite.
+ * Counts the entries of all organizations by state, each up to `most`. A million in all take 0.2 s on SQLite.
  */
 export async function countQueueStates(app: App, most = mostCounted): Promise<QueueCounts> {
   const { db } = app.store;
   return countStates(db, await heldStops(db), most);
 }
 
-/** A page of the queue, what goes first first; `counts` are those of the whole queue. */
+/** Lists a page of the queue, next to go first. `counts` cover the whole queue. */
 export async function listQueue(
   app: App,
   query: ListQueueQuery,
@@ -106,7 +105,7 @@ function halvesOf(state: QueueState | null): QueueHalf[] {
   return state === 'ready' ? ['ready'] : ['due'];
 }
 
-/** The deliveries that an id of one or of a message names, as long as they are in this scope. */
+/** Finds the delivery with this id, or those of the message with this id, within the organization. */
 async function getNamed(db: Db, id: string, organizationId?: string): Promise<DeliveryRow[]> {
   const rows = await findNamedDeliveries(db, id);
   const [first] = rows;
@@ -119,8 +118,8 @@ async function getNamed(db: Db, id: string, organizationId?: string): Promise<De
 export type QueueEntryWithAttempts = QueueEntry & { attempts: Attempt[] };
 
 /**
- * What an id of a delivery or of a message names, ended deliveries among it.
- * @throws ResourceNotFoundError also for a message that is not for delivery.
+ * Returns the entries of a delivery or message id, including ended deliveries.
+ * @throws ResourceNotFoundError, also for a message without deliveries.
  */
 export async function showQueueEntries(
   app: App,
@@ -135,8 +134,9 @@ export async function showQueueEntries(
 }
 
 /**
- * Makes what waits ready now, all of it or nothing. What is ready or under way already stays so.
- * @throws ResourceNotFoundError; ConflictError for what has ended, is held, or has its time to come.
+ * Makes the waiting deliveries of these ids ready now, all of them or none. Ready and claimed ones stay so.
+ * @throws ResourceNotFoundError; ConflictError for deliveries that have ended, are held, or are scheduled for
+ * later.
  */
 export async function retryDeliveries(
   app: App,
@@ -160,7 +160,7 @@ export async function retryDeliveries(
   });
 }
 
-/** Those of one id that are in the queue. */
+/** Returns the deliveries of one id that are in the queue. */
 function retryable(
   id: string,
   rows: readonly DeliveryRow[],
@@ -188,7 +188,7 @@ function retryable(
   return live;
 }
 
-/** One entry for each delivery, in the audit of its organization. */
+/** Records one audit entry for each delivery, in its organization. */
 async function tellOperator(
   app: App,
   trx: Db,
@@ -202,8 +202,8 @@ async function tellOperator(
 }
 
 /**
- * Makes all that waits ready now, at fair turns; not what is held, nor what is scheduled for later.
- * @returns how many are ready by it.
+ * Makes all waiting deliveries ready now, at fair turns. Leaves out held ones and those scheduled for later.
+ * @returns how many became ready.
  */
 export async function flushQueue(
   app: App,
@@ -212,7 +212,7 @@ export async function flushQueue(
 ): Promise<{ flushed: number }> {
   const filter: QueueFilter = scope;
   const exceptStops = await heldStops(app.store.db);
-  // First: it takes several transactions, and an interruption must not hide who began it.
+  // Before the change: it takes several transactions, and an interruption must not hide its author.
   await app.store.write(async (trx) => {
     const by = await operatorIn(trx, scope.organizationId ?? null);
     const details = { domain: scope.domain };
@@ -228,9 +228,9 @@ export async function flushQueue(
 }
 
 /**
- * Takes deliveries out of the queue for good: they end as `failed`, `errorCode` `cancelled`. Of each
- * id all or nothing; what was dropped before stays so.
- * @throws ResourceNotFoundError; ConflictError for what is under way or has ended otherwise.
+ * Drops deliveries from the queue for good: they end as `failed`, `errorCode` `cancelled`. For each id, drops
+ * all its deliveries or none; those dropped before stay so.
+ * @throws ResourceNotFoundError; ConflictError for deliveries that are under way or have ended otherwise.
  */
 export async function dropDeliveries(
   app: App,
@@ -259,7 +259,7 @@ async function drop(app: App, trx: Db, id: string, organizationId?: string): Pro
   return (await findNamedDeliveries(trx, id)).filter((row) => dropIds.has(row.id)).map(toEntry);
 }
 
-/** Those of one id that are in the queue or were dropped before. */
+/** Returns the deliveries of one id that are in the queue or were dropped before. */
 function droppable(id: string, rows: readonly DeliveryRow[]): DeliveryRow[] {
   const claimed = rows.find((row) => row.claimed_by !== null);
   if (claimed) throw underWay(claimed.id, 'delivery');

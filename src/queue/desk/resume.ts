@@ -1,5 +1,5 @@
-// What lets the mail of a paused organization, or of a held sending domain, go again (specification 3):
-// the pause ends, and what waited in its lane is ready. What the pause does: ../stops.ts.
+// Resumes sending for a paused organization or a held sending domain (specification 3): the pause ends, and
+// deliveries in its lane become ready. The effect of a pause is in ../stops.ts.
 import type { Caller } from '../../api/route.ts';
 import { parseWith } from '../../api/validate.ts';
 import type { App } from '../../app.ts';
@@ -21,7 +21,7 @@ import { forgive } from '../../usage/health.ts';
 import { stopOfPause } from '../stops.ts';
 import { changeQueue, giveTurnsNow, type OnProgress } from './queue-walk.ts';
 
-/** What waits in this lane may go now. */
+/** Makes all deliveries of this lane ready. */
 async function empty(app: App, lane: string, onProgress?: OnProgress): Promise<void> {
   const options = { half: 'due', filter: { lane } } as const;
   const giveTurns = async (trx: Db, rows: Parameters<typeof giveTurnsNow>[2]) =>
@@ -30,9 +30,9 @@ async function empty(app: App, lane: string, onProgress?: OnProgress): Promise<v
 }
 
 /**
- * Lets a paused organization send again: what waits is ready at once, and what its mail did so far
- * counts no more against it. The note is what the review found.
- * @throws ValidationError, ConflictError when it is not paused, ResourceNotFoundError.
+ * Lets a paused organization send again: waiting mail is ready at once, and its past results no longer count
+ * against it. The note holds the finding of the review.
+ * @throws ValidationError; ConflictError if it is not paused; ResourceNotFoundError.
  */
 export async function resumeSending(
   app: App,
@@ -42,7 +42,7 @@ export async function resumeSending(
 ): Promise<Organization> {
   parseWith(resumeOrganizationInput, input, 'body');
   const { id, sendingStatus } = await getOrganization(app, idOrName);
-  // Before the resume: the first outcome after it must not pause again for what was reviewed.
+  // Before the resume: the first outcome after it must not pause again for results that were reviewed.
   if (sendingStatus === 'paused') await app.store.write((trx) => forgive(app, trx, id));
   const resumed = await resumeOrganization(app, id, input);
   await empty(app, stopOfPause(id), onProgress);
@@ -50,9 +50,9 @@ export async function resumeSending(
 }
 
 /**
- * Ends the hold of a sending domain after a review: what waits is ready at once, and what its mail
- * did so far counts no more against it.
- * @throws ValidationError, ConflictError when it is not held, ResourceNotFoundError.
+ * Ends the hold of a sending domain after a review: waiting mail is ready at once, and its past results no
+ * longer count against it.
+ * @throws ValidationError; ConflictError if it is not held; ResourceNotFoundError.
  */
 export async function resumeDomain(
   app: App,

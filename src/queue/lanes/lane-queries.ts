@@ -1,10 +1,10 @@
-// All SQL on `lane_states`: one row per daemon, replaced once a second while it works. Rows only.
+// All SQL on `lane_states`: one row per daemon, replaced once a second while it works. Decides nothing.
 import { type Db, engineOf, tables } from '../../store/db.ts';
 
 export interface LaneStatesRow {
   worker: string;
   reported_at: number;
-  /** JSON of what src/queue/lanes/lane-report.ts wrote. */
+  /** JSON written by src/queue/lanes/lane-report.ts. */
   lanes: string;
 }
 
@@ -21,7 +21,7 @@ export async function upsertLaneStates(db: Db, row: LaneStatesRow): Promise<void
     .execute();
 }
 
-/** What was reported since `since`, by worker. */
+/** Returns the reports since `since`, by worker. */
 export function selectLaneStates(db: Db, since: number): Promise<LaneStatesRow[]> {
   return tables<LaneTables>(db)
     .selectFrom('lane_states')
@@ -31,7 +31,7 @@ export function selectLaneStates(db: Db, since: number): Promise<LaneStatesRow[]
     .execute();
 }
 
-/** Forgets what was reported before `before`: by daemons that ended without a word. */
+/** Deletes reports from before `before`, left by daemons that ended without notice. */
 export async function deleteLaneStatesBefore(db: Db, before: number): Promise<void> {
   await tables<LaneTables>(db)
     .deleteFrom('lane_states')
@@ -40,7 +40,7 @@ export async function deleteLaneStatesBefore(db: Db, before: number): Promise<vo
         .selectFrom('lane_states')
         .select('worker')
         .where('reported_at', '<', before)
-        // One that reports again at this moment may be deleting ours.
+        // A daemon that reports again at this moment may be deleting our row.
         .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked()),
     )
     .execute();

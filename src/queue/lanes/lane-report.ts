@@ -1,5 +1,5 @@
-// What `svc queue top` shows. A daemon writes its lanes to the store once a second while something
-// goes on in them; whoever looks, in another process, adds up what the daemons wrote.
+// The report behind `svc queue top`. A daemon writes its lanes to the store once a second while they are in
+// use; a command in another process adds up the reports of all daemons.
 import type { App } from '../../app.ts';
 import { countInLanes, type QueueCounts } from '../../deliveries/queue-queries.ts';
 import { isoTime } from '../../runtime/clock.ts';
@@ -14,16 +14,16 @@ import {
 import type { LaneState, Lanes } from './lanes.ts';
 
 const reportEveryMs = 1_000;
-/** Older reports are those of daemons that are idle or gone. */
+/** Age above which a report is that of an idle or ended daemon. */
 const staleMs = 10_000;
 const mostReported = 100;
-/** More than are shown, so that a lane that comes and goes keeps its pace. */
+/** Limit of lanes measured. Above that of lanes shown, so that a lane that comes and goes keeps its pace. */
 const mostLooked = 500;
 const seconds = 20;
-/** Asked every second: more would cost a daemon beside it too much. */
+/** Limit of counts: read every second, more would cost a daemon beside it too much. */
 const mostCounted = 100_000;
 
-/** A lane of one daemon, with its pace: messages taken per second, the oldest second first. */
+/** A lane of one daemon. Its pace is the number of accepted messages per second, oldest second first. */
 type ReportedLane = Omit<LaneState, 'taken' | 'waiting'> & { pace: number[] };
 
 /** A lane over all daemons. */
@@ -33,10 +33,10 @@ export interface LaneView {
   window: number;
   /** Recipients a minute; null without a limit. */
   perMinute: number | null;
-  /** Deliveries in the queue that wait for room in it. */
+  /** Queued deliveries that wait for room in this lane. */
   waiting: number;
   takenPerSecond: number;
-  /** Of the last 20 seconds, the oldest first. */
+  /** The last 20 seconds, oldest first. */
   pace: number[];
   closedUntil: string | null;
 }
@@ -48,16 +48,16 @@ export interface QueueSnapshot {
   countedUpTo: number;
   /** Daemons that reported within the last seconds. */
   workers: number;
-  /** All lanes together; as in `LaneView`. */
+  /** Sum over all lanes; as in `LaneView`. */
   takenPerSecond: number;
   pace: number[];
   lanes: LaneView[];
 }
 
-/** Starts reporting the lanes of a daemon; returns the stop, which takes its report away. */
+/** Starts to report the lanes of a daemon. Returns a function that stops it and removes its report. */
 export function startLaneReport(app: App, worker: string, lanes: Lanes): () => Promise<void> {
   const measure = paceOf();
-  /** The store shows something as under way: an empty report has to follow. */
+  /** Set while the store shows lanes in use: an empty report has to follow. */
   let isShown = false;
   let writing: Promise<void> | null = null;
   const write = async (reported: readonly ReportedLane[]) => {
@@ -72,7 +72,8 @@ export function startLaneReport(app: App, worker: string, lanes: Lanes): () => P
   const tick = () => {
     cancel = app.clock.after(reportEveryMs, tick);
     const reported = measure(lanes.states(mostLooked), app.clock.elapsed());
-    // Of two writes at once the older could come last; what a slow store misses, the next one says.
+    // Never two writes at once: the older could come last. A report that a slow store misses is in the next
+    // one.
     if (writing || (reported.length === 0 && !isShown)) return;
     writing = write(reported)
       .catch((error: unknown) => app.log.debug({ err: error }, 'the lanes were not reported'))
@@ -84,12 +85,12 @@ export function startLaneReport(app: App, worker: string, lanes: Lanes): () => P
   return async () => {
     cancel();
     await writing;
-    // Where the store takes no more writes, the report is stale soon anyway.
+    // If the store accepts no more writes, the report is stale soon anyway.
     await app.store.write((trx) => deleteLaneStatesOf(trx, worker), 'quiet').catch(() => {});
   };
 }
 
-/** Turns the states of successive moments into what is reported: lanes in use, the busiest first. */
+/** Returns a function that turns successive states into reports: lanes in use, the busiest first. */
 function paceOf(): (states: readonly LaneState[], now: number) => ReportedLane[] {
   let takenBefore = new Map<string, number>();
   let paces = new Map<string, number[]>();
@@ -99,7 +100,7 @@ function paceOf(): (states: readonly LaneState[], now: number) => ReportedLane[]
     const reported: ReportedLane[] = [];
     const inUse = new Map<string, number[]>();
     for (const { taken, waiting, ...state } of states) {
-      // Where lanes were left out, one that is new here may have been among them.
+      // A lane that is new here may have been among lanes left out before.
       const unknown = takenBefore.size < mostLooked ? 0 : taken;
       const since = Math.max(0, taken - (takenBefore.get(state.lane) ?? unknown));
       const rate = elapsedSeconds > 0 ? Math.round((since / elapsedSeconds) * 10) / 10 : 0;
@@ -121,7 +122,7 @@ function byBusiness(a: ReportedLane, b: ReportedLane): number {
   return b.inFlight - a.inFlight || (b.pace.at(-1) ?? 0) - (a.pace.at(-1) ?? 0);
 }
 
-/** The queue and its lanes at this moment, over all organizations and daemons. */
+/** Returns the queue and its lanes at this moment, over all organizations and daemons. */
 export async function queueSnapshot(app: App): Promise<QueueSnapshot> {
   const { db } = app.store;
   const now = app.clock.now();
@@ -168,7 +169,7 @@ function viewOf(
   };
 }
 
-/** Adds up paces second by second; they end together and may begin at different times. */
+/** Adds up paces second by second. They end together and may begin at different times. */
 function sumOf(paces: readonly (readonly number[])[]): number[] {
   const length = Math.max(0, ...paces.map((pace) => pace.length));
   return Array.from({ length }, (_, index) => {

@@ -1,46 +1,49 @@
-// One lane: what it holds, and how its window, its rate and its pauses change. Plain functions: which lanes
-// there are, and who waits for them, is lanes.ts. Times are those of `clock.elapsed()`.
+// One lane: its state, and how its window, its rate and its pauses change. Plain functions; the set of lanes
+// and their waiting mail are in lanes.ts. Times are of `clock.elapsed()`.
 //
-// | lane    | by                                             | then                               |
+// | lane    | event                                          | next                               |
 // |---------|------------------------------------------------|------------------------------------|
-// | open    | a message taken                                | its window grows by one            |
-// | open    | a rate word (421/451)                          | its window and its rate halve      |
+// | open    | a message accepted                             | its window grows by one            |
+// | open    | a rate limit (421/451)                         | its window and its rate halve      |
 // | open    | an attempt of 30 s and more, while nothing     | its window is two at most          |
-// |         | else was taken                                 |                                    |
-// | open    | a connection fault or a rate word, the last of | closed: 1 s, then twice as long    |
-// |         | as many as its window (three at least) without | each time, up to 15 min            |
-// |         | a message taken between                        |                                    |
+// |         | else was accepted                              |                                    |
+// | open    | a connection fault or a rate limit, the last   | closed: 1 s, then twice as long    |
+// |         | of as many as its window (three at least)      | each time, up to 15 min            |
+// |         | without a message accepted between             |                                    |
 // | closed  | its pause is over                              | open, one message to try; the next |
 // |         |                                                | fault closes it again              |
-// | any     | more wanted than its window or its rate allows | the rest waits for room            |
+// | any     | demand above its window or its rate            | the rest waits for room            |
 
 import type { Random } from '../../runtime/random.ts';
 import type { Provider } from '../../smtp/providers-schema.ts';
 
 const mostBookedOrganizations = 10_000;
-/** A new lane starts with so many at once, and grows with each message that is taken. */
+/** Window of a new lane. It grows with each accepted message. */
 const firstWindow = 8;
 /** Deliveries in work per connection: one on the wire, the others ready behind it. */
 const windowPerConnection = 8;
-/** A fast lane has more ready, what it takes within this time: claims are few and large then. */
+/** A fast lane keeps as much mail ready as it accepts in this time, so that claims are few and large. */
 const readyMs = 50;
 const mostPerConnection = 24;
-/** So many faults in a row close a lane, or as many as its window: one dropped connection is no news. */
+/**
+ * Fewest faults in a row that close a lane, as one dropped connection proves nothing. A larger window needs
+ * as many faults as it has places.
+ */
 const fewestFaults = 3;
 const shortestPauseMs = 1_000;
 const longestPauseMs = 15 * 60_000;
-/** An attempt that took as long found a slow destination, unless that took other mail meanwhile; */
+/** Duration of an attempt that marks a destination as slow, unless it accepted other mail meanwhile. */
 const slowMs = 30_000;
-/** which gets so many at once until it is quicker: it holds places that others could use. */
+/** Window of a slow destination, as it holds places that others could use. */
 const slowWindow = 2;
-/** A lane without a rate whose service is not known yet is asked again after this. */
+/** Assumed time between messages of a lane without a rate until it has been measured. */
 const unknownServiceMs = 50;
 export const minuteMs = 60_000;
 
-/** How an attempt ended, as far as its lane is concerned. */
+/** The end of an attempt, as its lane sees it. */
 export type LaneSignal = 'taken' | 'refused' | 'slowed' | 'unreachable';
 
-/** Whether it tells of the destination and not of a recipient. */
+/** Tells whether the signal is about the destination and not about one recipient. */
 export function isFault(signal: LaneSignal): boolean {
   return signal === 'slowed' || signal === 'unreachable';
 }
@@ -50,25 +53,25 @@ export interface Lane {
   rules: Provider;
   inFlight: number;
   window: number;
-  /** Recipients a minute, now; null without a limit. */
+  /** Present limit of recipients a minute; null without a limit. */
   perMinute: number | null;
   tokens: number;
   tokensAt: number;
   closedUntil: number;
   closedAt: number;
   strikes: number;
-  /** Since a message was taken. */
+  /** Faults since the last accepted message. */
   faults: number;
-  /** Its last attempt kept us waiting. */
+  /** Set if its last attempt was slow. */
   isSlow: boolean;
-  /** When an attempt in it ended, or the first one began. */
+  /** Time when an attempt in it last ended, or when the first one began. */
   movedAt: number;
-  /** Until when each organization's waiting deliveries are booked. */
+  /** Last reserved time of each organization's waiting deliveries. */
   booked: Map<string, number>;
-  /** Since it was last quiet. */
+  /** Accepted messages since it was last quiet. */
   taken: number;
   usedAt: number;
-  /** Milliseconds between messages taken, smoothed: what it really serves. */
+  /** Milliseconds between accepted messages, smoothed: its real service time. */
   serviceMs: number | null;
   lastTakenAt: number | null;
 }
@@ -96,15 +99,15 @@ export function newLane(name: string, rules: Provider, now: number): Lane {
   };
 }
 
-/** An attempt that is over. */
+/** The end of an attempt. */
 export interface Ended {
   signal: LaneSignal;
   begunAt: number;
-  /** From its first host on. */
+  /** Duration from its first host on. */
   tookMs: number;
 }
 
-/** Changes the lane as the end of an attempt asks for; its place is given back already. */
+/** Changes the lane after an attempt. The place of the delivery is already free. */
 export function noteEnd(
   lane: Lane,
   { signal, begunAt, tookMs }: Ended,
@@ -119,7 +122,7 @@ export function noteEnd(
     countFault(lane, { signal, begunAt }, now, random);
     return;
   }
-  // Any answer to a recipient shows that the server is there and listening to us.
+  // Any reply to a recipient proves that the server is there and accepts our connections.
   if (!isSlow) lane.window = Math.min(lane.window + 1, widest(lane));
   if (signal !== 'taken') return;
   lane.faults = 0;
@@ -135,7 +138,7 @@ function widest({ rules: { connections }, serviceMs }: Lane): number {
   return Math.max(connections * windowPerConnection, Math.min(ready, most));
 }
 
-/** Tokens for one second at most: a pause must not become a burst. */
+/** Adds earned tokens, at most those of one second: a pause must not become a burst. */
 export function refill(lane: Lane, now: number): void {
   if (lane.perMinute === null) return;
   const most = Math.max(1, lane.perMinute / 60);
@@ -145,8 +148,8 @@ export function refill(lane: Lane, now: number): void {
 }
 
 /**
- * After how long the next who waits is looked at, if no room calls for it before: seldom where nothing
- * moves.
+ * Interval between reserved times. A free place wakes waiting mail earlier, so the interval is long while no
+ * attempt ends.
  */
 function stepMs(lane: Lane, now: number): number {
   const usualMs =
@@ -156,8 +159,8 @@ function stepMs(lane: Lane, now: number): number {
 }
 
 /**
- * Writes into the calendar until when what an organization has in it waits; beyond its bound the
- * organization that was put off first is forgotten.
+ * Reserves the next place in the lane for an organization, and returns its time. Above the limit, the
+ * organization postponed longest ago loses its reservation.
  */
 export function book(lane: Lane, organizationId: string, now: number): number {
   const { booked, closedUntil } = lane;
@@ -172,8 +175,8 @@ export function book(lane: Lane, organizationId: string, now: number): number {
 }
 
 /**
- * The provider asked for less, or did not answer. What its other connections take goes on: it is
- * closed only where nothing was taken between as many faults as it has deliveries at once.
+ * Counts a rate limit or a failed connection. Mail on other connections goes on: the lane closes only after
+ * as many faults as its window, with no message accepted between.
  */
 function countFault(
   lane: Lane,
@@ -187,12 +190,12 @@ function countFault(
     if (lane.perMinute !== null) lane.perMinute = Math.max(1, lane.perMinute / 2);
   }
   if (lane.faults < Math.max(fewestFaults, lane.window)) return;
-  // What was under way together tells of one event, not of many.
+  // Faults of attempts that were under way together are one event.
   const isKnown = begunAt <= lane.closedAt || lane.closedUntil > now;
   if (!isKnown) close(lane, now, random);
 }
 
-/** For a pause that doubles; then one is tried. */
+/** Closes the lane for a pause that doubles each time; then one message is tried. */
 function close(lane: Lane, now: number, random: Random): void {
   lane.strikes = Math.min(lane.strikes + 1, 16);
   const pauseMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (lane.strikes - 1));

@@ -1,7 +1,7 @@
-// Lanes: how much goes to one destination at once, and how fast. A lane is a provider, a set of MX
-// hosts, or a relay; domains that share it share its limits. In memory: a restart begins gently. Times
-// in here are those of `clock.elapsed()`, which nobody sets; what goes out is told by the wall clock.
-// How one lane changes, with its states, is lane.ts.
+// Lanes: how many deliveries go to one destination at once, and how fast. A lane is a provider, a set of MX
+// hosts, or a relay. Domains that share it share its limits. Kept in memory: a restart begins slowly. Times
+// in this file are of `clock.elapsed()`, which cannot be set; returned times are of the wall clock. The
+// states of one lane are in lane.ts.
 import type { WaitReason } from '../../deliveries/status.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
@@ -11,12 +11,12 @@ import { book, type Lane, type LaneSignal, minuteMs, newLane, noteEnd, refill } 
 
 const mostLanes = 50_000;
 const mostLearntDomains = 200_000;
-/** A lane that took a message within this time is busy, not stuck. */
+/** Time since its last accepted message within which a lane is busy, not stuck. */
 const busyMs = 100;
-/** So long after its last use a lane is still looked at: its pace is shown for 20 s. */
+/** Time after its last use for which a lane is still reported: its pace is shown for 20 s. */
 const quietAfterMs = 25_000;
 
-/** Whether a delivery may go now, or until when it waits and why. */
+/** Whether a delivery may go now; if not, until when it waits and why. */
 export type Admission = { goes: true } | { goes: false; until: number; waitReason: WaitReason };
 
 /** A lane as `svc queue top` shows it. */
@@ -36,11 +36,11 @@ export class Lanes {
   readonly #providers: Providers;
   readonly #lanes = recentlyUsed<Lane>(mostLanes);
   readonly #domains = recentlyUsed<string>(mostLearntDomains);
-  /** By delivery id: the lane that counts it. */
+  /** The lane that counts a delivery, by delivery id. */
   readonly #inWork = new Map<string, { name: string; begunAt: number }>();
-  /** Lanes in which something goes on, or did lately: what is shown costs by them, not by all. */
+  /** Lanes in use now or lately. Reports cost time by their number, not by that of all lanes. */
   readonly #busy = new Map<string, Lane>();
-  /** Lanes that deliveries wait for. */
+  /** Lanes with waiting deliveries. */
   readonly #waiting = new Set<string>();
 
   constructor(clock: Clock, random: Random, providers: Providers) {
@@ -49,26 +49,26 @@ export class Lanes {
     this.#providers = providers;
   }
 
-  /** The lane and its limits for a set of MX hosts; for the transport. */
+  /** Returns the lane and its limits for a set of MX hosts; for the transport. */
   ruleFor(hosts: readonly { name: string }[]): LaneRule {
     const { rule, provider } = laneOfHosts(this.#providers, hosts);
     this.#lane(rule.lane, provider);
     return rule;
   }
 
-  /** Which lane the mail of a domain takes: known after its first look-up. */
+  /** Records the lane of a domain, known after its first look-up. */
   learn(domain: string, lane: string): void {
     this.#domains.set(domain, lane);
   }
 
-  /** The lane of a domain; until it is learnt, a lane of its own. */
+  /** Returns the lane of a domain. Until it is learnt, the domain has its own. */
   ofDomain(domain: string): string {
     return this.#domains.get(domain) ?? `domain ${domain}`;
   }
 
   /**
-   * Asks for one delivery. `begun` must follow where it goes. Who is put off is booked in a calendar
-   * per organization, so that those that wait for one lane take turns in it.
+   * Asks whether one delivery may go. If so, the caller must call `begun`. If not, reserves its place in the
+   * lane's calendar. Each organization has its own calendar, so that they take turns in the lane.
    */
   admit(name: string, organizationId: string): Admission {
     const lane = this.#lane(name);
@@ -88,7 +88,7 @@ export class Lanes {
     this.#inWork.set(deliveryId, { name, begunAt: this.#clock.elapsed() });
   }
 
-  /** The delivery was not claimed after all, or is handed back. */
+  /** Frees the place of a delivery that was not claimed after all, or is handed back. */
   released(deliveryId: string): void {
     const work = this.#inWork.get(deliveryId);
     if (work === undefined) return;
@@ -98,7 +98,7 @@ export class Lanes {
   }
 
   /**
-   * An attempt ended, after `tookMs` from its first host on; `name` is the lane as it is known now,
+   * Records the end of an attempt that took `tookMs` from its first host on. `name` is the lane as known
    * after the look-up of its hosts.
    */
   ended(name: string, deliveryId: string, signal: LaneSignal, tookMs = 0): void {
@@ -108,7 +108,7 @@ export class Lanes {
     noteEnd(this.#use(name), { signal, begunAt, tookMs }, now, this.#random);
   }
 
-  /** The lanes that have room for deliveries that wait for them, and how much. */
+  /** Returns the lanes that have room for their waiting deliveries, with the room of each. */
   withRoom(): { lane: string; room: number }[] {
     const now = this.#clock.elapsed();
     const found: { lane: string; room: number }[] = [];
@@ -122,14 +122,14 @@ export class Lanes {
     return found;
   }
 
-  /** Deliveries wait for some lane. */
+  /** Tells whether deliveries wait for any lane. */
   isAwaited(): boolean {
     return this.#waiting.size > 0;
   }
 
   /**
-   * How many more go to a lane that takes them as fast as it gets them: 0 until a quarter of its
-   * window is free, so that claims are few and large. Infinity for a lane that makes mail wait.
+   * Returns the room of a lane that accepts mail as fast as it comes: 0 until a quarter of its window is
+   * free, so that claims are few and large. Returns Infinity for a lane that makes mail wait.
    */
   quickRoom(name: string): number {
     const lane = this.#lane(name);
@@ -140,19 +140,19 @@ export class Lanes {
     return room * 4 < lane.window ? 0 : room;
   }
 
-  /** Nobody waits for the lane any more: its calendar starts anew. */
+  /** Clears the reservations once no delivery waits for the lane. */
   drained(name: string): void {
     const lane = this.#lane(name);
     this.#waiting.delete(name);
     lane.booked.clear();
   }
 
-  /** When a lane with waiting deliveries opens or gets its next token (ms since 1970), or null. */
+  /** Time when a lane with waiting deliveries opens or gets its next token (ms since 1970), or null. */
   nextRoomAt(): number | null {
     let next: number | null = null;
     const now = this.#clock.elapsed();
     for (const lane of this.#waitingLanes()) {
-      // A full window opens by itself when an attempt ends, which wakes the queue.
+      // A full window opens when an attempt ends, which wakes the queue.
       if (lane.closedUntil <= now && lane.inFlight >= lane.window) continue;
       const tokenMs =
         lane.perMinute === null ? 0 : Math.max(0, 1 - lane.tokens) * (minuteMs / lane.perMinute);
@@ -162,7 +162,7 @@ export class Lanes {
     return next === null ? null : this.#onWall(next);
   }
 
-  /** What goes on, or did in the last seconds: the busiest `most` lanes, busiest first. */
+  /** Returns the busiest `most` lanes used now or in the last seconds, busiest first. */
   states(most = mostLanes): LaneState[] {
     const now = this.#clock.elapsed();
     const busiest: Lane[] = [];
@@ -187,12 +187,12 @@ export class Lanes {
     }));
   }
 
-  /** A time in here as ms since 1970. */
+  /** Converts a time of this file to ms since 1970. */
   #onWall(elapsed: number): number {
     return Math.ceil(this.#clock.now() + elapsed - this.#clock.elapsed());
   }
 
-  /** The lane, in which something goes on. */
+  /** Returns the lane and marks it as in use. */
   #use(name: string): Lane {
     const lane = this.#lane(name);
     lane.usedAt = this.#clock.elapsed();
@@ -222,7 +222,7 @@ export class Lanes {
   }
 }
 
-/** Puts a lane at its place among the busiest `most`, if it is one of them. */
+/** Inserts a lane at its place among the busiest `most`, if it belongs there. */
 function insertByBusiness(busiest: Lane[], lane: Lane, most: number): void {
   const last = busiest.at(-1);
   if (busiest.length >= most && last && !isBusier(lane, last)) return;

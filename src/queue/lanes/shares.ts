@@ -1,38 +1,44 @@
-// Shares: how many deliveries of one organization may be in flight at once, whatever their lanes, so
-// that mail to servers which answer slowly never holds the places of all. In memory, by daemon. Times
-// in here are those of `clock.elapsed()`; what goes out is told by the wall clock.
+// Shares: how many deliveries of one organization may be in flight at once, in all lanes together, so that
+// slow servers of one organization never hold all places. Kept in memory by each daemon. Times in this file
+// are of `clock.elapsed()`; returned times are of the wall clock.
 //
-// | organization  | by                                      | then                                  |
-// |---------------|-----------------------------------------|---------------------------------------|
-// | below its     | a delivery of it is claimed             | it holds one place more               |
-// | share         |                                         |                                       |
-// | at its share  | another delivery of it is looked at     | that waits in a lane of its own       |
-// | is waited for | an eighth of its places is free, or     | claims take what waits, oldest first  |
-// |               | some, 50 ms after the last were taken   |                                       |
-// | is waited for | nothing waits there any more            | below its share                       |
+// | organization  | event                                    | next                                  |
+// |---------------|------------------------------------------|---------------------------------------|
+// | below its     | one of its deliveries is claimed         | holds one place more                  |
+// | share         |                                          |                                       |
+// | at its share  | a claim finds another of its deliveries  | that one waits in a lane of its own   |
+// | awaited       | an eighth of its places is free, or      | claims take waiting ones, oldest      |
+// |               | some, 50 ms after the last were taken    | first                                 |
+// | awaited       | no delivery waits there any more         | below its share                       |
 import type { Clock } from '../../runtime/clock.ts';
 import { FairShare } from '../../runtime/fair-share.ts';
 import { organizationOfShare, stopOfShare } from '../stops.ts';
 import type { Admission } from './lanes.ts';
 
-/** Deliveries claimed and not settled at once: enough for every connection, little to redo. */
+/** Limit of deliveries claimed and not settled: enough for every connection, little to redo. */
 export const mostInFlight = 400;
-/** Claims are few and large: what has less room than this part of what it holds waits for more, */
+/**
+ * Fraction of its share that an organization must have free before its waiting mail is claimed, so that
+ * claims are few and large.
+ */
 const roomWorthAClaim = 1 / 8;
-/** but not for longer. */
+/** Longest wait for that fraction. Then any free place is enough. */
 const fewMs = 50;
-/** Looked at again after this at the latest, beside the pace in which its places became free. */
+/**
+ * Delay of reserved times, in addition to the pace at which places became free. Usually a free place wakes
+ * waiting mail long before.
+ */
 const lookAgainMs = 60_000;
 const unknownServiceMs = 50;
 const slowestServiceMs = 10_000;
 const mostBookedDomains = 1_000;
 
-/** An organization whose mail waits for its share. */
+/** An organization with deliveries that wait for its share. */
 interface Awaited {
-  /** Until when its waiting deliveries are booked, by sending domain: those take turns. */
+  /** Last reserved time by sending domain; the domains take turns. */
   booked: Map<string, number>;
   takenAt: number;
-  /** Milliseconds between places that it gave back, smoothed. */
+  /** Milliseconds between the places that it gave back, smoothed. */
   serviceMs: number | null;
   releasedAt: number | null;
 }
@@ -40,9 +46,9 @@ interface Awaited {
 export class Shares {
   readonly #clock: Clock;
   readonly #places: FairShare;
-  /** Delivery id → the organization that holds a place by it. */
+  /** The organization that holds a place, by delivery id. */
   readonly #inWork = new Map<string, string>();
-  /** Few: to be here, one must have held several places at once. */
+  /** Organizations with waiting mail. Few: each must have held several places at once. */
   readonly #awaited = new Map<string, Awaited>();
 
   constructor(clock: Clock, places = mostInFlight) {
@@ -50,7 +56,9 @@ export class Shares {
     this.#places = new FairShare(places);
   }
 
-  /** Asks for one delivery. `begun` must follow where it goes; else it waits in `stopOfShare`. */
+  /**
+   * Asks whether one delivery may go. If so, the caller must call `begun`; if not, it waits in `stopOfShare`.
+   */
   admit(organizationId: string, senderDomain: string): Admission {
     if (this.#places.mayHold(organizationId)) return { goes: true };
     const until = this.#onWall(this.#book(organizationId, senderDomain));
@@ -62,7 +70,7 @@ export class Shares {
     this.#inWork.set(deliveryId, organizationId);
   }
 
-  /** The delivery is settled, or was not claimed after all. */
+  /** Frees the place of a delivery that is settled, or was not claimed after all. */
   released(deliveryId: string): void {
     const organizationId = this.#inWork.get(deliveryId);
     if (organizationId === undefined) return;
@@ -72,7 +80,7 @@ export class Shares {
     if (awaited) measure(awaited, this.#clock.elapsed());
   }
 
-  /** The lanes of organizations that may have more in flight, and how much. */
+  /** Returns the lanes of organizations that may have more in flight, with the room of each. */
   withRoom(): { lane: string; room: number }[] {
     const now = this.#clock.elapsed();
     const found: { lane: string; room: number }[] = [];
@@ -86,7 +94,7 @@ export class Shares {
     return found;
   }
 
-  /** A claim takes what waits in this lane; `isDrained`: all of it. */
+  /** Records a claim from this lane. `isDrained`: no delivery waits in it any more. */
   taken(lane: string, isDrained: boolean): void {
     const organizationId = organizationOfShare(lane) ?? '';
     const awaited = this.#awaited.get(organizationId);
@@ -94,13 +102,13 @@ export class Shares {
     else if (awaited) awaited.takenAt = this.#clock.elapsed();
   }
 
-  /** Some organization's mail waits and has room: now, or by `nextRoomAt`. */
+  /** Tells whether waiting mail of any organization has room now, or by `nextRoomAt`. */
   isAwaited(): boolean {
     for (const id of this.#awaited.keys()) if (this.#places.roomFor(id) > 0) return true;
     return false;
   }
 
-  /** When room that is too little to be taken at once is taken all the same (ms since 1970), or null. */
+  /** Time from which room too small for an earlier claim is used all the same (ms since 1970), or null. */
   nextRoomAt(): number | null {
     let next: number | null = null;
     for (const [organizationId, { takenAt }] of this.#awaited) {
@@ -111,7 +119,7 @@ export class Shares {
     return next === null ? null : this.#onWall(next);
   }
 
-  /** Books the next in the calendar of its sending domain; by the steady clock. */
+  /** Reserves the next place in the calendar of the sending domain, by the steady clock. */
   #book(organizationId: string, senderDomain: string): number {
     const now = this.#clock.elapsed();
     let awaited = this.#awaited.get(organizationId);
@@ -130,7 +138,7 @@ export class Shares {
     return until;
   }
 
-  /** A time in here as ms since 1970. */
+  /** Converts a time of this file to ms since 1970. */
   #onWall(elapsed: number): number {
     return Math.ceil(this.#clock.now() + elapsed - this.#clock.elapsed());
   }

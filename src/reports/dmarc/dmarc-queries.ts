@@ -1,4 +1,4 @@
-// All SQL on `dmarc_reports`. Rows only, no decisions.
+// All SQL on `dmarc_reports`. Reads and writes rows, decides nothing.
 import { sql } from 'kysely';
 import { type Db, engineOf, tables } from '../../store/db.ts';
 
@@ -22,14 +22,14 @@ interface DmarcTables {
   dmarc_reports: DmarcReportRow;
 }
 
-/** The reports of a domain whose time begins at `since` or later. */
+/** Selects the reports of a domain that begin at `since` or later. */
 export interface DmarcScope {
   organizationId: string;
   domain: string;
   since: number;
 }
 
-/** A report that is there already stays as it is. */
+/** Inserts a report. One that exists already stays unchanged. */
 export async function insertDmarcReport(db: Db, row: DmarcReportRow): Promise<void> {
   await tables<DmarcTables>(db)
     .insertInto('dmarc_reports')
@@ -67,7 +67,7 @@ export async function deleteDmarcReportsBefore(
         .select('id')
         .where('organization_id', '=', organizationId)
         .where('created_at', '<', before)
-        // What another daemon deletes is not waited for.
+        // Skips rows that another daemon is deleting.
         .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked()),
     )
     .execute();
@@ -81,7 +81,7 @@ function inScope(db: Db, { organizationId, domain, since }: DmarcScope) {
     .where('begins_at', '>=', since);
 }
 
-/** Newest day first. */
+/** Returns reports, newest day first. */
 export function selectDmarcReports(
   db: Db,
   scope: DmarcScope,
@@ -103,7 +103,7 @@ export async function countDmarcReports(db: Db, scope: DmarcScope): Promise<numb
   return count;
 }
 
-/** Sums by day since 1970 (UTC), oldest first; days without a report are not there. */
+/** Adds up reports by day since 1970 (UTC), oldest first. Days without a report are absent. */
 export function sumDmarcDays(
   db: Db,
   scope: DmarcScope,

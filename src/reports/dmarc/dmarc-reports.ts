@@ -1,6 +1,6 @@
-// DMARC aggregate reports on our domains: storing what came to `dmarc@` at a return-path host, listing
-// it. Anybody may write there, so a report counts for a domain of the addressed organization only,
-// for a time that can be, and up to a number a day. Reading the mail is src/mime/parse/dmarc/dmarc-mail.ts.
+// DMARC aggregate reports on our domains: storing those sent to `dmarc@` at a return-path host, and listing
+// them. Anybody can write there, so a report counts only for a domain of the addressed organization, for a
+// plausible time, and up to a number a day. src/mime/parse/dmarc/dmarc-mail.ts reads the mail.
 
 import { toPage } from '../../api/pagination.ts';
 import type { Caller } from '../../api/route.ts';
@@ -19,20 +19,26 @@ import {
 } from './dmarc-schema.ts';
 
 const dayMs = 86_400_000;
-/** Clocks of others go wrong; what lies further ahead is an invention. */
+/** Tolerance for clocks of reporters. A report further ahead is invented. */
 const mostAheadMs = 2 * dayMs;
-/** One receiver sends one a day for a domain; with 200 sources a report has 40 KB. */
+/**
+ * Limit of reports of an organization in a day. One receiver sends one a day for a domain; with 200 sources a
+ * report has 40 KB.
+ */
 const mostPerDay = 500;
 
-/** RFC 7489 7.2.1: a report is of some hours to a day; it is let off up to a week. */
+/**
+ * Tells whether a report covers a plausible time. RFC 7489 7.2.1 expects some hours to a day; up to a week is
+ * accepted.
+ */
 function isTimeOfReport({ beginsAt, endsAt }: DmarcSummary, now: number): boolean {
   const isRange = beginsAt <= endsAt && endsAt - beginsAt <= 7 * dayMs;
   return isRange && endsAt <= now + mostAheadMs && beginsAt >= now - mostDmarcDays * dayMs;
 }
 
 /**
- * Stores what a report to an organization says, once however often it comes; nothing where it is not
- * about a domain of theirs or there are too many. Takes away those older than 90 days.
+ * Stores a report to an organization, once even if it arrives several times. Ignores a report on another's
+ * domain, and any above the daily limit. Deletes reports older than 90 days.
  */
 export async function storeDmarcReport(
   app: App,
@@ -81,7 +87,7 @@ function toReport(row: queries.DmarcReportRow): DmarcReportOutput {
 }
 
 /**
- * The reports on a domain whose time began in the last `days`, newest first.
+ * Lists the reports on a domain that began in the last `days`, newest first.
  * @throws ResourceNotFoundError.
  */
 export async function listDmarcReports(

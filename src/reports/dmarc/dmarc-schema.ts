@@ -1,8 +1,8 @@
-// Shapes of DMARC reports, out.
+// Output shapes of DMARC reports.
 import { z } from 'zod';
 import { pageOf, pageQuery, wholeNumber } from '../../api/pagination.ts';
 
-/** How long reports are kept, and so the most that can be asked for. */
+/** Days for which reports are kept, and so the most that a query may ask for. */
 export const mostDmarcDays = 90;
 
 export const listDmarcReportsQuery = z.strictObject({
