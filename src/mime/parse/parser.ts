@@ -1,7 +1,6 @@
-// Parses inbound mail in worker threads, each mail under a deadline: hostile MIME can hold a thread
-// for minutes, and here it holds neither the event loop nor the next mail. What
-// parsing means is parse-mime.ts, what becomes of a worker parse-thread.ts. Light to import: a worker
-// starts with the first mail.
+// Parses received mail in worker threads, each mail under a deadline: hostile MIME can block a thread for
+// minutes, and must block neither the event loop nor the next mail. parse-mime.ts does the parsing;
+// parse-thread.ts manages a worker. Light to import: a worker starts with the first mail.
 import { CapacityError } from '../../errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { DocumentWords, FullTextDocument } from '../../store/full-text/document.ts';
@@ -14,13 +13,13 @@ export type ReportReading = Exclude<keyof Readings, 'mail' | 'attachment' | 'wor
 export interface MimeParser {
   /**
    * Parses a raw mail. Never rejects because of the mail: see `parsingErrors`.
-   * @throws CapacityError when the queue is full or the parser is closed.
+   * @throws CapacityError if the queue is full or the parser is closed
    */
   parse(raw: Buffer, options?: ParseOptions): Promise<ParsedMail>;
   /**
-   * Reads the report of this kind that a raw mail carries; null where there is none. A DMARC report of
-   * 10 MB unpacked takes up to 1 s.
-   * @throws CapacityError as `parse` does; Error where it takes too long, to be tried again.
+   * Reads the report of this kind in a raw mail; returns null without one. A DMARC report of 10 MB unpacked
+   * takes up to 1 s.
+   * @throws CapacityError as `parse` does; Error if it takes too long, for another try
    */
   readReport<K extends ReportReading>(
     kind: K,
@@ -28,29 +27,29 @@ export interface MimeParser {
     options?: ParseOptions,
   ): Promise<Readings[K]>;
   /**
-   * The bytes of the part that `MailAttachment.partNumber` names; null where there is none.
-   * @throws CapacityError as `parse` does; Error where it takes too long.
+   * Returns the bytes of the part named by `MailAttachment.partNumber`, or null.
+   * @throws CapacityError as `parse` does; Error if it takes too long
    */
   readAttachment(raw: Buffer, partNumber: string): Promise<Buffer | null>;
   /**
-   * Reads the words of a document that is no raw mail.
-   * @throws CapacityError as `parse` does; Error where it takes too long.
+   * Reads the words of a document other than a raw mail.
+   * @throws CapacityError as `parse` does; Error if it takes too long
    */
   readWords(document: FullTextDocument): Promise<DocumentWords>;
-  /** Ends the workers; mails still in work are refused with CapacityError. */
+  /** Ends the workers; refuses unfinished mails with CapacityError. */
   close(): Promise<void>;
 }
 
 export interface MimeParserOptions {
   clock: Clock;
   workers?: number;
-  /** How long one mail may take once a worker has it. */
+  /** Time limit for one mail once a worker has it. */
   deadlineMs?: number;
   maxQueuedMails?: number;
   maxQueuedBytes?: number;
 }
 
-/** Mails up to this size go to a worker together, so many: none of them takes long. */
+/** Largest mail that joins a group, and most mails in a group: none of them takes long. */
 const smallBytes = 32 * 1024;
 const mostTogether = 32;
 
@@ -60,14 +59,14 @@ const closedError = () => parserError('the mail parser is closed');
 
 const isSmall = ({ wants, raw }: PendingMail) => wants === 'mail' && raw.length <= smallBytes;
 
-/** The first that waits, with those behind it that go along. */
+/** Takes the first queued mail, and further small ones that join it. */
 function takeTogether(queue: PendingMail[]): PendingMail[] {
   const small = queue.findIndex((mail) => !isSmall(mail));
   const together = small < 0 ? queue.length : small;
   return queue.splice(0, Math.max(1, Math.min(together, mostTogether)));
 }
 
-/** A parser with `workers` threads (1) and a bounded queue (200 mails, 200 MB). */
+/** Creates a parser with `workers` threads (1) and a bounded queue (200 mails, 200 MB). */
 export function createMimeParser(options: MimeParserOptions): MimeParser {
   const { clock, workers = 1, deadlineMs = 2000 } = options;
   const { maxQueuedMails = 200, maxQueuedBytes = 200 * 1024 * 1024 } = options;
@@ -106,9 +105,9 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
       queue.push({ ...job, body: null, resolve, reject });
       nextId += 1;
       queuedBytes += raw.length;
-      // Behind those that are asked for in this turn: they go together.
+      // Runs after all requests of this turn, so that they form a group.
       queueMicrotask(pump);
-      // The worker answers a job with what it wants.
+      // The worker answers a job with the type that it requests.
     }) as Promise<Readings[W]>;
   };
 
