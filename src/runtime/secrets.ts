@@ -295,9 +295,9 @@ export class Secrets {
   }
 
   /**
-   * Returns six tags of one payload for the cost of one: HMAC-SHA512 cut to 80 bits each, the minimum of RFC
-   * 2104 (5). Knowing some does not help to make the others. An HMAC costs 3 µs, which a mail with many links
-   * would otherwise pay for each link.
+   * Returns six tags of one payload for the cost of one: HMAC-SHA512 cut to 80 bits each, the minimum of
+   * RFC 2104 (5). Knowing some does not help to make the others. An HMAC costs 3 µs, which a mail with many
+   * links would otherwise pay for each link.
    */
   sixTags(purpose: string, payload: string): string[] {
     const key = this.#keyFor(`tags ${purpose}`);

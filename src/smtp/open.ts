@@ -1,5 +1,5 @@
-// Opens an SMTP session: TCP, banner, EHLO, STARTTLS (RFC 5321 3.1, 3207), AUTH (RFC 4954) with PLAIN (RFC
-// 4616) or LOGIN. session.ts takes over the open session. The caller decides whether an address may be
+// Opens an SMTP session: TCP, banner, EHLO, STARTTLS (RFC 5321 3.1, 3207), AUTH (RFC 4954) with PLAIN
+// (RFC 4616) or LOGIN. session.ts takes over the open session. The caller decides whether an address may be
 // dialled.
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';

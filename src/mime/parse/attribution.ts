@@ -1,6 +1,6 @@
-// Attribution lines, in which a mail program names the author of a quotation: `On 4 Mar 2025, Alice <a@b>
-// wrote:` in its languages, wrapped over lines, between asterisks, with `<mailto:…>` inside, undated. Pure
-// and linear: looks at no more than four lines of 400 characters together.
+// Attribution lines, in which a mail program names the author of a quotation:
+// `On 4 Mar 2025, Alice <a@b> wrote:` in its languages, wrapped over lines, between asterisks, with
+// `<mailto:…>` inside, undated. Pure and linear: looks at no more than four lines of 400 characters together.
 
 const maxLines = 4;
 const maxCharacters = 400;
@@ -104,8 +104,8 @@ function findStart(
 }
 
 /**
- * Includes the line above if the attribution is only the wrapped address or name: `Sender Alice on 4 March
- * <`.
+ * Includes the line above if the attribution is only the wrapped address or name:
+ * `Sender Alice on 4 March <`.
  */
 function withWrappedName(lines: readonly string[], start: number, end: number): number {
   const above = lines[start - 1] ?? '';

@@ -1,6 +1,6 @@
-// Decides by the header alone whether a machine sent a mail in answer to another, and which kind it is (RFC
-// 3834, RFC 6522, headers of the large systems). Our own automatic answers never go to such a mail, so a weak
-// sign counts only with a second one.
+// Decides by the header alone whether a machine sent a mail in answer to another, and which kind it is
+// (RFC 3834, RFC 6522, headers of the large systems). Our own automatic answers never go to such a mail, so a
+// weak sign counts only with a second one.
 import { noticeSubject } from './bounce/notice-words.ts';
 import type { HeaderBlock } from './header-fields.ts';
 import type { AutoReplyReason } from './parsed-mail.ts';

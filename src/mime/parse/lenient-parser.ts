@@ -47,8 +47,8 @@ function endOfWords(line: Buffer): number {
 }
 
 /**
- * Returns 1 for a delimiter, 2 for a closing one: `--boundary`, optional `--`, then only white space (RFC
- * 2046 5.1.1, transport padding). Ignores white space at the end of the boundary itself.
+ * Returns 1 for a delimiter, 2 for a closing one: `--boundary`, optional `--`, then only white space
+ * (RFC 2046 5.1.1, transport padding). Ignores white space at the end of the boundary itself.
  */
 function compareBoundary(line: Buffer, start: number, boundary: Buffer): 1 | 2 | false {
   const length = endOfWords(boundary);

@@ -127,8 +127,8 @@ function readForward(mail: ParsedMail): Complaint | null {
 }
 
 /**
- * Reads a complaint; returns null for other mail: `not-spam` reports, authentication failure reports (RFC
- * 6591), anything else. Never throws.
+ * Reads a complaint; returns null for other mail: `not-spam` reports, authentication failure reports
+ * (RFC 6591), anything else. Never throws.
  */
 export function readComplaint(mail: ParsedMail): Complaint | null {
   const part = mail.reports.find(({ contentType }) => contentType === 'message/feedback-report');
