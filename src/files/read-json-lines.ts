@@ -1,4 +1,4 @@
-// Reads outside JSON Lines (one object on each line) in constant memory. Callers refuse lines that are not
+// Reads imported JSON Lines (one object on each line) in constant memory. Callers refuse lines that are not
 // objects; a line that is too long ends the read.
 import { ValidationError } from '../errors.ts';
 

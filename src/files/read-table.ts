@@ -58,7 +58,7 @@ async function peek(
 ): Promise<{ head: string; all: AsyncIterable<Buffer> }> {
   let read = Buffer.alloc(0);
   let head = '';
-  // A line with one bracket alone does not show the kind of document.
+  // A first line with one bracket alone does not show the kind of document.
   while (!head.replace(/^[{\s]+/, '').includes('\n') && read.length <= longestRow) {
     const { value, done } = await chunks.next();
     if (done) break;
@@ -147,8 +147,8 @@ async function jsonTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
 /** Output of `aws sesv2 list-suppressed-destinations`: one document over many lines. */
 const sesDocument = /^\{\s*"SuppressedDestinationSummaries"\s*:/;
 /**
- * Most bytes of such a document. One answer has at most 1,000 entries in 150 KB; a file of many joined
- * answers has more.
+ * Most bytes of a document of Amazon SES. One answer has at most 1,000 entries in 150 KB; a file of many
+ * joined answers has more.
  */
 const longestDocument = 64_000_000;
 
@@ -165,7 +165,7 @@ async function readWhole(all: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** Reads such a document. Numbers its rows from 1, since they have no lines. */
+/** Reads a document of Amazon SES. Numbers its rows from 1, since the document has no line numbers. */
 async function sesTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
   const text = await readWhole(all);
   let document: Record<string, unknown>;

@@ -133,7 +133,7 @@ export class Composer {
   compose(request: ComposeRequest): Promise<SignedMessage> {
     if (!isForWorkers(request)) return composeHere(request);
     return new Promise((resolve) => {
-      // A message that failed in the worker is tried again here, so that the error gets its name.
+      // A message that failed in the worker is tried again here, so that the error names its cause.
       const made = (message: SignedMessage | null) => resolve(message ?? composeHere(request));
       this.#waiting.push({ ...request, made });
       if (this.#waiting.length === 1) setImmediate(() => this.#flush());

@@ -1,4 +1,4 @@
-// Caches with a high limit that usually hold few entries; the only importer of lru-cache.
+// Caches over lru-cache with a high limit, which usually hold few entries.
 import { LRUCache } from 'lru-cache';
 
 /**

@@ -75,7 +75,7 @@ export class AttemptRecord {
   }
 
   /**
-   * Starts the clock at the first host: the wait for a free connection before it does not count as time of
+   * Starts the clock at the first host. The wait for a free connection before it does not count as time of
    * the attempt.
    */
   begin(): void {
@@ -92,7 +92,7 @@ export class AttemptRecord {
     for (const note of notes) this.#transcripts.push(`* ${note}\n`);
   }
 
-  /** Records that the DNS answer rules out a host. */
+  /** Records a verdict that rules out a host, such as a DNS answer or a demand on its TLS. */
   addVerdict(host: string | null, verdict: Verdict): void {
     this.#peer = { host, address: null };
     this.#verdicts.push(verdict);
@@ -127,8 +127,8 @@ export class AttemptRecord {
   }
 
   /**
-   * Returns the outcomes in the order of the recipients. Pending recipients are deferred, or given up if a
-   * verdict says so.
+   * Returns the outcomes in the order of the recipients. Defers pending recipients, unless a verdict ends
+   * their delivery.
    */
   finish(): Outcome[] {
     const trace = this.#trace(null);

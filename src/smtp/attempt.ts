@@ -33,7 +33,7 @@ export interface AttemptMeans {
  * limits. Allows four hosts that do not accept a connection, or two that accept it and stay silent.
  */
 const tryHostsMs = 120_000;
-/** Limits for a slow address. A delivery that waits longer than `longestSlowWaitMs` for one is deferred. */
+/** Limits for a slow address. A delivery is deferred if it waits longer than `longestSlowWaitMs` for one. */
 const slowAddressLimits = { connections: 2, messagesPerConnection: 100 };
 const longestSlowWaitMs = 30_000;
 const maxAddresses = 20;

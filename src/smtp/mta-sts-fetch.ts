@@ -48,7 +48,7 @@ export async function fetchPolicyText(domain: string, options: PolicyFetch): Pro
   const host = `mta-sts.${domain}`;
   const found = await findAddresses(dns, random, host, allowPrivateAddresses);
   if (found.verdict) throw new Error(found.verdict.reply.text);
-  // The time limit covers all steps; this signal ends the running one.
+  // One time limit covers all steps; its signal aborts the current one.
   const time = new AbortController();
   const cancel = clock.after(totalMs, () => time.abort());
   const signal = AbortSignal.any([options.signal, time.signal]);

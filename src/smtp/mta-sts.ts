@@ -64,8 +64,8 @@ const shortestAgeMs = 5 * 60_000;
 /** Upper bound for `max_age` (RFC 8461 3.2): a year. */
 const longestAgeMs = 31_557_600_000;
 /**
- * Age at which a policy in use is fetched again (or at half its `max_age`, if earlier). An attacker must
- * block fetches for all the remaining time.
+ * Age at which a policy in use is fetched again (or at half its `max_age`, if earlier). To let a policy
+ * expire, an attacker must block fetches for all the remaining time.
  */
 const refreshMs = 24 * 3_600_000;
 /** Time before a failed look-up or fetch is tried again (RFC 8461 3.3). */

@@ -1,5 +1,5 @@
 // Pool of open SMTP sessions, reused for further messages. Counts connections per destination, per
-// organization and in all. Sharing happens here; opening and dialogue do not. pool-destination.ts holds the
+// organization and in all. Callers open the sessions and deliver over them. pool-destination.ts holds the
 // state of one destination.
 import type { Clock } from '../runtime/clock.ts';
 import { FairShare } from '../runtime/fair-share.ts';
@@ -80,8 +80,8 @@ export class SmtpPool {
 
   /**
    * Returns a session: an idle one, else a new one. At a limit it waits for the first free one, in order of
-   * arrival. Returns the result of `open` if that has no session, `isLate` if the wait took too long, and
-   * null once the pool closes.
+   * arrival. Returns the result of `open` unchanged if it has no session, `isLate` if the wait takes too
+   * long, and null once the pool closes.
    */
   async acquire<Failure extends object>(
     request: SessionRequest<Failure>,
@@ -167,8 +167,8 @@ export class SmtpPool {
   }
 
   /**
-   * Returns the first destination with an idle session. Destinations are ordered by the time when a session
-   * last became idle, so its session is among the oldest.
+   * Returns the first destination with an idle session. They are ordered by the time when a session last
+   * became idle, so the oldest such time comes first.
    */
   #destinationWithOldestIdle(): Destination | null {
     for (const destination of this.#destinations.values())

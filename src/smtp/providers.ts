@@ -6,7 +6,7 @@ export interface LaneRule {
   lane: string;
   connections: number;
   messagesPerConnection: number;
-  /** Requires TLS with any certificate, so an attacker who forges the MX answer is not detected. */
+  /** Requires TLS with any certificate. Does not protect against a forged MX answer. */
   requireTls: boolean;
 }
 

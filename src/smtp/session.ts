@@ -22,7 +22,7 @@ function isRefusal(reply: SmtpReply): boolean {
   return reply.code >= 400;
 }
 
-/** Called once the message is sent but for its answer: another one may begin behind it. */
+/** Called once only the answer to a message is outstanding: the next one may begin behind it. */
 type OnTail = () => void;
 
 /*
@@ -87,8 +87,8 @@ export class SmtpSession {
   /**
    * Delivers one message and returns the answers in the order of `mail.recipients`. Never rejects.
    *
-   * The next call must wait until this one resolves or calls `onTail`. It calls that for small messages on a
-   * session that has proven itself: the next envelope then leaves together with the end of this message.
+   * The next call must wait until this one resolves or calls `onTail`. Small messages call it, except the
+   * first of a session: the next envelope then leaves together with the end of this message.
    */
   async deliver(mail: SmtpMail, onTail?: OnTail): Promise<RecipientAnswer[]> {
     const channel = this.#channel;
@@ -149,7 +149,7 @@ export class SmtpSession {
     this.#needsReset = false;
     this.#channel.limitTotal(this.#timeouts.deliveryMs);
     const block = toDataBlock(transaction.mail.data);
-    // Never sends behind the first message: it reveals a server that answers a dot twice.
+    // Nothing is sent behind the first message: its replies reveal a server that answers a dot twice.
     const tail = pipelining && ordinal > 1 ? onTail : undefined;
     const dot = await this.#channel.sendBlock(block, transaction.bytes, tail);
     if (dot.code !== 250 && !isRefusal(dot)) throw this.#outOfStep(dot, 'dot');
@@ -172,7 +172,7 @@ export class SmtpSession {
     try {
       await this.#channel.exchange(commands, replies);
     } catch (error) {
-      // Earlier refusals hold although the session broke, unless replies are out of step.
+      // A refusal before the session broke stays valid, unless replies are out of step.
       if (error instanceof SmtpFault && error.kind !== 'protocol') {
         this.#readEnvelope(transaction, commands, replies);
       }
@@ -187,8 +187,8 @@ export class SmtpSession {
   }
 
   /**
-   * Checks a MAIL that was sent before the previous message had its answer. Its refusal counts only if this
-   * message must be the cause; otherwise the message is retried.
+   * Checks the reply to a MAIL that was sent before the previous message had its answer. A refusal counts
+   * only if this message must be the cause; otherwise the message is retried.
    */
   #checkAhead([mail]: readonly SmtpReply[]): void {
     if (!mail || !isRefusal(mail)) return;

@@ -29,7 +29,9 @@ export class SlowAddresses {
     }
   }
 
-  /** Returns the first slow address, sorted so that all callers get the same, or null unless all are slow. */
+  /**
+   * Returns the alphabetically first address if all are slow, else null. All callers thus get the same one.
+   */
   slowest(addresses: readonly string[]): string | null {
     if (this.#slowSince.size === 0) return null;
     if (!addresses.every((address) => this.#slowSince.has(address))) return null;

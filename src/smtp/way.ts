@@ -139,7 +139,10 @@ interface WaySources {
   limits: DestinationLimits;
 }
 
-/** Demands on a server named in the configuration: none here, since they depend on its address alone. */
+/**
+ * Demands on a server named in the configuration: none by its name, because `protectionAt` decides by its
+ * address.
+ */
 const noDemands: SecurityAnswer = {
   security: { tls: 'opportunistic', verifyCertificate: false, dane: null, label: '', notes: [] },
   verdict: null,

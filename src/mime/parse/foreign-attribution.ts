@@ -25,8 +25,8 @@ export function mayHoldAttribution(text: string): boolean {
 }
 
 /**
- * Returns the first line of such an attribution before line `end`, or null. Lines before `end` must not begin
- * with `>`.
+ * Returns the first line of an attribution without a following `>` before line `end`, or null. Lines before
+ * `end` must not begin with `>`.
  */
 export function findForeignAttribution(lines: readonly string[], end: number): number | null {
   const shown: string[] = [];

@@ -30,7 +30,7 @@ function plainCharset(block: HeaderBlock): Pick<TextNode, 'charset'> | null {
   return utf8s.has(charset.toLowerCase()) ? { charset } : null;
 }
 
-/** Returns the tree of such a mail, a single leaf, or null if its body needs mailparser. */
+/** Returns the tree of a plain mail, a single leaf, or null if the body needs mailparser. */
 export function readPlainBody(block: HeaderBlock, body: Buffer): TextNode | null {
   if (body.length > mostBytes || body.length === 0) return null;
   const plain = plainCharset(block);

@@ -39,7 +39,7 @@ interface RecipientFacts {
   reply: RemoteReply;
   /** Status of the report, which may be more or less specific than the reply behind it. */
   status?: string | null;
-  /** False if a part may be cut or a word may be guessed: such a bounce is never hard. */
+  /** False if a part may be cut or the words may be misread: such a bounce is never hard. */
   isCertain: boolean;
   remoteMta?: string | null;
   lastAttemptAt?: number | null;
