@@ -127,7 +127,7 @@ export function createMetrics(): Metrics {
       registers,
     }),
   };
-  // Starts all counters at 0, so that an alert can be written before the first event.
+  // Starts counters with known labels at 0, so that an alert can be written before the first event.
   for (const reason of refusalReasons) {
     metrics.refused.inc({ reason }, 0);
     metrics.submissionsRefused.inc({ reason }, 0);

@@ -1,5 +1,5 @@
-// An open SMTP session: one message after another over one connection, with an answer per recipient (RFC 5321
-// 3.3, pipelined by RFC 2920). open.ts opens it; attempt-record.ts turns answers into outcomes.
+// An open SMTP session: one message after another over one connection, with an answer per recipient
+// (RFC 5321 3.3, pipelined by RFC 2920). open.ts opens it; attempt-record.ts turns answers into outcomes.
 
 import type { Command, SmtpChannel } from './channel.ts';
 import { toDataBlock } from './data.ts';

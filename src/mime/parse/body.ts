@@ -69,8 +69,8 @@ function contentFields(block: HeaderBlock, body: Buffer, faults: ParsingError[])
 }
 
 /**
- * Yields small pieces, which keep mailparser's buffers small: as one piece, 50 MB of base64 would take 400
- * MB.
+ * Yields small pieces, which keep mailparser's buffers small: as one piece, 50 MB of base64 would take
+ * 400 MB.
  */
 function* piecesOf(head: string, body: Buffer): Generator<Buffer> {
   if (head !== '') yield Buffer.from(head);

@@ -199,9 +199,9 @@ class Entry {
 
 /**
  * Reads an unfolded address-list value; never throws. Accepts `Name <a@b>`, `a@b (Name)`, `Group: a@b, c@d;`
- * and `undisclosed-recipients:;`; an unclosed quote or bracket extends to the end. An encoded word (RFC 2047
- * 5) can become a name, never an address. `bareDomain` completes an address without a domain, which is
- * otherwise invalid.
+ * and `undisclosed-recipients:;`; an unclosed quote or bracket extends to the end. An encoded word
+ * (RFC 2047 5) can become a name, never an address. `bareDomain` completes an address without a domain, which
+ * is otherwise invalid.
  */
 export function parseAddressList(value: string, bareDomain: string | null = null): AddressList {
   const list: AddressList = { addresses: [], invalid: 0, truncated: false };

@@ -242,8 +242,8 @@ function unpack(bytes: Buffer): Buffer | null {
 
 /**
  * Reads an aggregate report from its attachment: XML, gzip or a zip with one file, recognized by the first
- * bytes. Returns null for other content, a malformed report, a DTD, or more than 10 MB packed or unpacked. 10
- * MB take up to 1 s: read large ones off the main thread.
+ * bytes. Returns null for other content, a malformed report, a DTD, or more than 10 MB packed or unpacked.
+ * 10 MB take up to 1 s: read large ones off the main thread.
  */
 export function readDmarcReport(bytes: Buffer): DmarcReport | null {
   if (bytes.length > dmarcLimits.bytes) return null;
