@@ -112,7 +112,7 @@ function pairContradictions(
   return [{ path: `${at}.${path}`, because: `${at}.${because}`, text }];
 }
 
-/** Returns true for a contradiction about the login at a relay, whose password is secret. */
+/** Returns true for a contradiction about the login at a relay, which has a secret password. */
 export function isLogin(path: string): boolean {
   return /\.(username|password)$/.test(path);
 }

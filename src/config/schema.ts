@@ -1,6 +1,5 @@
 // Every key of the configuration with its bounds, default and one-line reason. The reasons become
-// config.example.yaml, so they address the person who edits that file. problems.ts has the rules between
-// keys.
+// config.example.yaml, so they address readers of that file. problems.ts has the rules between keys.
 import { z } from 'zod';
 import { delivery, http, smtpInbound, smtpSubmission } from './sections.ts';
 import { tracking } from './tracking.ts';
@@ -234,7 +233,7 @@ export const configSchema = z.strictObject(
 /** Areas that this version validates but does not use: a value set there causes a warning. */
 export const reservedKeys: readonly string[] = ['storage', 'console'];
 
-/** Keys whose value is never shown; of `database.url` only the password is hidden. */
+/** Keys with values that are never shown; of `database.url` only the password is hidden. */
 export const secretKeys: readonly string[] = [
   'database.url',
   'delivery.relay.password',

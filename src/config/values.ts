@@ -126,7 +126,7 @@ export const domainPattern = z
 
 const recipientExpected = 'an address (a@example.com), a domain (example.com) or *.example.com';
 
-/** Recipients whose mail may leave the machine, in lower case. */
+/** Recipients to which mail may leave the machine, in lower case. */
 export const recipientPattern = z
   .string(recipientExpected)
   .refine((text) => {

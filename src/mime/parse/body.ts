@@ -1,6 +1,6 @@
 // Runs mailparser over one body within bounds, in the parse worker. Collects texts, report parts and
-// attachments, whose bytes are counted and discarded. header-fields.ts reads the header of the mail itself;
-// mailparser gets only its Content-* fields.
+// attachments; counts and discards the bytes of attachments. header-fields.ts reads the header of the mail
+// itself, so mailparser gets only its Content-* fields.
 import { Readable } from 'node:stream';
 import { AttachmentCollector, type AttachmentEvent } from './attachment-collector.ts';
 import type { HeaderBlock } from './header-fields.ts';
@@ -41,7 +41,7 @@ const parserOptions = {
 };
 
 /**
- * Returns the Content-* fields for mailparser. A multipart without a declared boundary, or whose boundary
+ * Returns the Content-* fields for mailparser. A multipart without a declared boundary, or with one that
  * never occurs, is read as plain text: its words matter more than its structure.
  */
 function contentFields(block: HeaderBlock, body: Buffer, faults: ParsingError[]): string {
