@@ -1,6 +1,6 @@
-// Loading the configuration: defaults, then the file, then the SVC_ variables of the
-// environment, then what a command or test overrides; all of it validated at once, with the origin of
-// every value. The keys are in schema.ts, the file in file.ts.
+// Loads the configuration: defaults, then the file, then SVC_ variables of the environment, then overrides of
+// a command or test. Validates all of it at once and keeps the origin of every value. schema.ts has the keys,
+// file.ts reads the file.
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError } from '../errors.ts';
@@ -32,25 +32,27 @@ import { builtInPlans, type Config, type ConfigInput, configSchema, secretKeys }
 export type { Config, ConfigInput } from './schema.ts';
 
 interface LoadRequest {
-  /** The value of `--config`; relative to `cwd`. */
+  /** The value of `--config`, relative to `cwd`. */
   file?: string | undefined;
   env: Environment;
   cwd: string;
-  /** Wins over everything; for flags of a command and for tests. */
+  /** Overrides all other sources; for flags of a command and for tests. */
   overrides?: ConfigInput;
-  /** Secrets may be missing, or alone: for commands, which only use the store. */
+  /**
+   * Accepts missing secrets, and a user name without its password: for commands, which use only the store.
+   */
   withoutSecrets?: boolean;
 }
 
 export interface LoadedConfig {
   config: Config;
-  /** By key: `default`, `config.yaml:3`, `env SVC_HTTP_PORT` or `override`. */
+  /** Origin of each key: `default`, `config.yaml:3`, `env SVC_HTTP_PORT` or `override`. */
   origin: ReadonlyMap<string, string>;
-  /** The absolute path of the file that was read. */
+  /** Absolute path of the file that was read; null without one. */
   file: string | null;
-  /** Where a file would have been found; absolute paths, the first one first. */
+  /** Places where a file is looked for, as absolute paths in their order. */
   usualPlaces: readonly string[];
-  /** One readable line each. */
+  /** Warnings, one readable line each. */
   warnings: string[];
 }
 
@@ -60,14 +62,14 @@ function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value at a dotted path, undefined if there is none. */
+/** Returns the value at a dotted path; undefined if absent. */
 export function valueAt(tree: unknown, path: string): unknown {
   let value = tree;
   for (const name of path.split('.')) value = isTree(value) ? value[name] : undefined;
   return value;
 }
 
-/** Sets a value; a section that is not a map is left for validation to complain about. */
+/** Sets a value. Leaves a section that is not a map for validation to report. */
 function setAt(tree: Tree, path: string, value: unknown): void {
   const [name = '', ...rest] = path.split('.');
   if (rest.length === 0) {
@@ -79,7 +81,7 @@ function setAt(tree: Tree, path: string, value: unknown): void {
   if (isTree(inner)) setAt(inner, rest.join('.'), value);
 }
 
-/** `http:` with nothing below it is null in YAML and means an empty section. */
+/** Replaces null by an empty section: YAML reads `http:` with nothing below it as null. */
 function fillEmptySections(tree: Tree, section: ConfigSection): void {
   for (const entry of section.entries) {
     if (!('entries' in entry)) continue;
@@ -88,7 +90,7 @@ function fillEmptySections(tree: Tree, section: ConfigSection): void {
   }
 }
 
-/** Lays given plans over the built-in ones, so that one limit can be changed alone. */
+/** Merges given plans into the built-in ones, so that a single limit can be changed. */
 function mergePlans(given: unknown): unknown {
   if (!isTree(given)) return given;
   const builtIn: Tree = builtInPlans;
@@ -104,7 +106,7 @@ function originOf(file: ConfigFile | null, path: string): string {
   return position?.complete ? `${file?.shownAs}:${position.line}` : 'default';
 }
 
-/** Puts the layers on one another; `origin` gets the last one that set each key. */
+/** Merges the layers; `origin` gets the last layer that set each key. */
 function mergeLayers(
   file: ConfigFile | null,
   settings: ReturnType<typeof readEnvironment>['settings'],
@@ -181,8 +183,9 @@ function withAbsolutePaths(config: Config, cwd: string): Config {
 }
 
 /**
- * The configuration of this process. Reads one file and the given environment, nothing else.
- * @throws ConfigError with one line per mistake: where it is, the key, what was found and expected.
+ * Loads the configuration of this process. Reads one file, the given environment and the files named by
+ * `SVC_…_FILE`.
+ * @throws ConfigError with one line per mistake: place, key, found and expected value
  */
 export function loadConfig(request: LoadRequest): LoadedConfig {
   const { file, env, cwd, overrides = {}, withoutSecrets = false } = request;
@@ -205,12 +208,14 @@ export function loadConfig(request: LoadRequest): LoadedConfig {
   };
 }
 
-/** Variables that the launcher and the commands read themselves. */
+/** Variables read by the launcher and the commands. */
 const otherVariables: readonly string[] = ['SVC_CONFIG', 'SVC_ORG', 'SVC_API_KEY'];
 
 const numberPattern = /^-?\d+(\.\d+)?$/;
 
-/** Text that cannot be what the key holds stays text: validation then says what was expected. */
+/**
+ * Parses a value. Keeps text that does not fit the key's type, so that validation states the expected one.
+ */
 function readValue(key: ConfigKey, text: string): unknown {
   if (key.nullable && text === 'null') return null;
   if (key.form === 'text') return text;
@@ -226,7 +231,7 @@ function readValue(key: ConfigKey, text: string): unknown {
 interface Setting {
   key: ConfigKey;
   value: unknown;
-  /** Which one gave it: `SVC_HTTP_PORT`, or of a secret also `SVC_…_FILE`. */
+  /** Name of the variable: `SVC_HTTP_PORT`; for a secret possibly `SVC_…_FILE`. */
   variable: string;
 }
 
@@ -236,7 +241,7 @@ interface EnvironmentRequest {
   withoutSecrets: boolean;
 }
 
-/** The variable that names a file with the value: of secrets only. */
+/** Returns the variable that names a file with the value, which only secrets have. */
 function fileVariableOf({ path, variable }: ConfigKey): string | undefined {
   return secretKeys.includes(path) ? `${variable}_FILE` : undefined;
 }
@@ -247,9 +252,9 @@ function unknownVariable(name: string): string {
 }
 
 /**
- * The keys that the environment sets, and one line for each SVC_ variable that means nothing.
- * An empty variable counts as not set; `null` is the null of a key that may be null. A secret may
- * come from the file that `SVC_…_FILE` names.
+ * Returns the keys set by the environment, and one line for each unknown SVC_ variable. An empty variable
+ * counts as unset; `null` is the null of a nullable key. A secret may come from the file named by
+ * `SVC_…_FILE`.
  */
 function readEnvironment({ env, cwd, withoutSecrets }: EnvironmentRequest): {
   settings: Setting[];

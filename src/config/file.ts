@@ -1,6 +1,5 @@
-// Finding and reading the configuration file: the look-up order, YAML to
-// plain values, and the line of every key. What the values may be is schema.ts. An error here
-// never quotes the text of the file: the line may hold a password.
+// Finds and reads the configuration file: look-up order, YAML to plain values, and the line of every key.
+// schema.ts validates the values. An error here never quotes the file, since the line may contain a password.
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, relative, resolve } from 'node:path';
@@ -14,12 +13,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ConfigFile {
   path: string;
-  /** The path as errors and origins name it: short where it lies under the working directory. */
+  /** Path as shown in errors and origins: relative if the file is below the working directory. */
   shownAs: string;
   values: Record<string, unknown>;
   /**
-   * Where the deepest part of `path` that the file holds is written: its value, or with `ofKey` its
-   * key. Lines and columns count from 1; `complete` says whether all of the path is there.
+   * Returns the position of the deepest part of `path` in the file: its value, or with `ofKey` its key. Lines
+   * and columns count from 1; `complete` is true if the whole path exists.
    */
   locate(path: readonly PropertyKey[], ofKey?: boolean): FilePosition;
 }
@@ -30,7 +29,7 @@ interface FilePosition {
   complete: boolean;
 }
 
-/** The text of the file, or undefined if there is none. */
+/** Returns the text of the file, or undefined if it does not exist. */
 function readIfThere(path: string, shownAs: string): string | undefined {
   let descriptor: number;
   try {
@@ -53,7 +52,7 @@ function readIfThere(path: string, shownAs: string): string | undefined {
 
 const largestSecretBytes = 65_536;
 
-/** The text of a file with one secret, without the end of its line, or why it cannot be read. */
+/** Reads a file with one secret, without its line end; returns the problem if it cannot be read. */
 export function readSecretFile(path: string): { text: string } | { problem: string } {
   let descriptor: number | undefined;
   try {
@@ -78,7 +77,7 @@ function shortPath(path: string, cwd: string): string {
   return fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
 }
 
-/** Where a configuration file is looked for when none is named, the first one first. */
+/** Returns the places for a configuration file if none is named, in their order. */
 export function usualPlaces(env: Environment, cwd: string): string[] {
   const xdg = env.XDG_CONFIG_HOME;
   const userConfig = xdg && isAbsolute(xdg) ? xdg : join(env.HOME || homedir(), '.config');
@@ -86,9 +85,9 @@ export function usualPlaces(env: Environment, cwd: string): string[] {
 }
 
 /**
- * The first configuration file in this order: `file` (--config), $SVC_CONFIG, then
- * the usual places; null if there is none.
- * @throws ConfigError if a file that was named is missing, or one cannot be read or is not YAML.
+ * Returns the first configuration file in this order: `file` (--config), $SVC_CONFIG, then the usual places;
+ * null if all are missing.
+ * @throws ConfigError if a named file is missing, or a file cannot be read or is not YAML
  */
 export function findConfigFile(
   file: string | undefined,

@@ -1,14 +1,14 @@
-// The files that a configuration names, read as the daemon would read them, so that `svc config check`
-// finds what would stop a start. Opens nothing else; the values themselves are config.ts.
+// Checks the files named by a configuration, reading them as the daemon would, so that `svc config check`
+// finds obstacles to a start. config.ts checks the values.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { loadProviders } from '../smtp/load-providers.ts';
 import type { LoadedConfig } from './config.ts';
 
-/** What was found, one readable line each: where, the key, what is wrong. */
+/** Findings, one readable line each: place, key and fault. */
 export interface FileFindings {
-  /** The daemon would not start. */
+  /** Faults that prevent the daemon from starting. */
   problems: string[];
   warnings: string[];
 }
@@ -26,7 +26,7 @@ function wordsOf(error: unknown): string {
   return words[code] ?? message;
 }
 
-/** Looks at `delivery.providersFile` and the certificates of the SMTP listeners; `now` in ms since 1970. */
+/** Checks `delivery.providersFile` and the certificates of the SMTP listeners; `now` in ms since 1970. */
 export function checkFiles({ config, origin }: LoadedConfig, now: number): FileFindings {
   const problems: string[] = [];
   const warnings: string[] = [];

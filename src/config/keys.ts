@@ -1,23 +1,23 @@
-// The keys of the configuration as a list, read off the schema: path, environment variable, default,
-// reason. Loading, the example file and `config show` all walk this list, so none can miss a key.
+// The keys of the configuration as a list derived from the schema: path, environment variable, default,
+// reason. Loading, the example file and `config show` all use it, so none can miss a key.
 import { z } from 'zod';
 import { configSchema, reservedKeys, secretKeys } from './schema.ts';
 
-/** One key that holds a value (never a section). */
+/** One key with a value (never a section). */
 export interface ConfigKey {
-  /** Dotted: `http.port`. */
+  /** Dotted path: `http.port`. */
   path: string;
-  /** `SVC_HTTP_PORT`. */
+  /** Environment variable: `SVC_HTTP_PORT`. */
   variable: string;
   defaultValue: unknown;
-  /** One line for the example file. */
+  /** Reason in one line, for the example file. */
   reason: string;
-  /** How an environment variable is read. */
+  /** Form in which an environment variable is parsed. */
   form: 'text' | 'number' | 'boolean' | 'json';
   nullable: boolean;
-  /** For a list or map of maps: the names in its entries. */
+  /** Names of the fields in each entry of a list or map; empty for other keys. */
   entryNames: string[];
-  /** Validated, but of no effect in this version. */
+  /** True if the key is validated but has no effect in this version. */
   reserved: boolean;
 }
 
@@ -27,17 +27,17 @@ export interface ConfigSection {
   entries: (ConfigKey | ConfigSection)[];
 }
 
-/** True if `path` is `prefix` or lies below it. */
+/** Returns true if `path` is `prefix` or below it. */
 function liesUnder(path: string, prefix: string): boolean {
   return path === prefix || path.startsWith(`${prefix}.`);
 }
 
-/** True if showing the value at `path`, or anything that holds or is held by it, tells a secret. */
+/** Returns true if the value at `path`, or any value above or below it, is secret. */
 export function isSecret(path: string): boolean {
   return secretKeys.some((secret) => liesUnder(path, secret) || liesUnder(secret, path));
 }
 
-/** `smtp.inbound.tls.certFile` → `SVC_SMTP_INBOUND_TLS_CERT_FILE`. */
+/** Converts `smtp.inbound.tls.certFile` to `SVC_SMTP_INBOUND_TLS_CERT_FILE`. */
 function variableOf(path: string): string {
   return `SVC_${path
     .replace(/([A-Z])/g, '_$1')
@@ -95,13 +95,13 @@ function flatten(section: ConfigSection): ConfigKey[] {
   return section.entries.flatMap((entry) => ('entries' in entry ? flatten(entry) : [entry]));
 }
 
-/** The keys in their order, nested in their sections. */
+/** All keys in their order, nested in their sections. */
 export const configTree: ConfigSection = readSection('', '', configSchema);
 
-/** The keys in their order. */
+/** All keys in their order, as a flat list. */
 export const configKeys: readonly ConfigKey[] = flatten(configTree);
 
-/** The key that holds `path`: itself, or the list or map that it lies in. */
+/** Returns the key that holds `path`: the key itself, or the list or map around it. */
 export function findKeyHolding(path: string): ConfigKey | undefined {
   return configKeys.find((key) => liesUnder(path, key.path));
 }

@@ -1,6 +1,6 @@
-// "Did you mean …?" for names of the configuration. Pure; knows no key by itself.
+// Suggestions ("did you mean …?") for names of the configuration. Pure; the caller passes the candidates.
 
-/** Number of single-character edits between two words (Levenshtein). */
+/** Returns the number of single-character edits between two words (Levenshtein). */
 function editDistance(one: string, other: string): number {
   let above = Array.from({ length: other.length + 1 }, (_, column) => column);
   for (let row = 1; row <= one.length; row++) {
@@ -20,8 +20,8 @@ const longestName = 100;
 const fold = (name: string) => name.toLowerCase().replace(/[_-]/g, '');
 
 /**
- * The candidate that `name` was probably meant to be: case, `_` and `-` do not count, and a third
- * of its letters (at least two) may differ. Undefined if none is near.
+ * Returns the candidate probably meant by `name`, or undefined. Ignores case, `_` and `-`; a third of the
+ * letters (at least two) may differ.
  */
 export function findNearest(name: string, candidates: readonly string[]): string | undefined {
   const wanted = fold(name.slice(0, longestName));

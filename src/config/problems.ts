@@ -1,7 +1,7 @@
-// What is wrong with a configuration: the mistakes that the schema found, as lines for the person who
-// wrote it (where, which key, what was found, what is expected; a secret is never quoted), and the
-// rules between keys, checked once each value is possible by itself: what contradicts (stops the start)
-// and what is unwise (a warning). The bounds of single values are in schema.ts.
+// Mistakes in a configuration. Formats those found by the schema for the author of the file: place, key,
+// found and expected value; never quotes a secret. Then checks the rules between keys, once each value is
+// valid by itself: contradictions prevent the start, doubts cause a warning. schema.ts has the bounds of
+// single values.
 
 import { isIP } from 'node:net';
 import type { z } from 'zod';
@@ -13,7 +13,7 @@ import type { Config } from './schema.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** Where the value at a path comes from: `config.yaml:3:9`, `SVC_HTTP_PORT`. */
+/** Returns the origin of the value at a path: `config.yaml:3:9`, `SVC_HTTP_PORT`. */
 export type Locate = (path: readonly PropertyKey[], ofKey?: boolean) => string;
 
 const longestQuote = 60;
@@ -30,7 +30,7 @@ function describeFound(value: unknown, secret: boolean): string {
   return JSON.stringify(quoted);
 }
 
-/** The names that may stand next to an unknown one. */
+/** Returns the known names in the section of an unknown one. */
 function siblingsOf(section: string): string[] {
   const prefix = section === '' ? '' : `${section}.`;
   const names = configKeys
@@ -61,7 +61,7 @@ function unknownKeys(path: readonly PropertyKey[], keys: string[], locate: Locat
   });
 }
 
-/** One line per mistake that the schema found. */
+/** Formats one line per mistake found by the schema. */
 export function describeIssue(issue: Issue, locate: Locate): string[] {
   if (issue.code === 'unrecognized_keys') return unknownKeys(issue.path, issue.keys, locate);
   const path = issue.path.join('.');
@@ -78,7 +78,7 @@ export function describeIssue(issue: Issue, locate: Locate): string[] {
   ];
 }
 
-/** A contradiction at `path`, which the value at `because` brought about. */
+/** A contradiction at `path`, caused by the value at `because`. */
 export interface Contradiction {
   path: string;
   because: string;
@@ -102,7 +102,7 @@ function tlsContradictions({ smtp }: Config): Contradiction[] {
   ];
 }
 
-/** A certificate without its key, or the other way round. */
+/** Finds a certificate without its key, or a key without its certificate. */
 function pairContradictions(
   at: string,
   { certFile, keyFile }: Config['smtp']['inbound']['tls'],
@@ -113,7 +113,7 @@ function pairContradictions(
   return [{ path: `${at}.${path}`, because: `${at}.${because}`, text }];
 }
 
-/** Whether a contradiction is of the login at a relay, which has a secret. */
+/** Returns true for a contradiction about the login at a relay, which has a secret password. */
 export function isLogin(path: string): boolean {
   return /\.(username|password)$/.test(path);
 }
@@ -169,7 +169,7 @@ function portContradictions(config: Config): Contradiction[] {
   });
 }
 
-/** What fetching certificates cannot do without. */
+/** Finds missing or unfit settings for fetching certificates. */
 function acmeContradictions({ tracking: { acme, http, https } }: Config): Contradiction[] {
   if (!acme.enabled) return [];
   const found: Contradiction[] = [];
@@ -191,7 +191,7 @@ function acmeContradictions({ tracking: { acme, http, https } }: Config): Contra
   return found;
 }
 
-/** What makes this configuration impossible although each value is possible. */
+/** Returns the contradictions between values that are valid by themselves. */
 export function findContradictions(config: Config): Contradiction[] {
   return [
     ...tlsContradictions(config),
@@ -206,8 +206,8 @@ function isLoopback(host: string): boolean {
 }
 
 /**
- * Says that bounces cannot come back: mail leaves the machine, and nobody outside reaches the
- * listener. Null where they can, or a gateway on this machine that passes them on is trusted.
+ * Returns a warning that bounces cannot come back: mail leaves the machine, but the listener is reachable
+ * only from it. Returns null if they can, or if a gateway on this machine that forwards them is trusted.
  */
 export function returnPathDoubt({ delivery, smtp }: Config): string | null {
   const { host, port, trustedNetworks } = smtp.inbound;
@@ -222,7 +222,7 @@ export function returnPathDoubt({ delivery, smtp }: Config): string | null {
   );
 }
 
-/** What works but is probably not meant, one line each. */
+/** Returns the doubts about settings that work but are probably unintended, one line each. */
 export function findDoubts(config: Config): string[] {
   const { delivery, smtp } = config;
   const { mode, hostname, relay, routes } = delivery;

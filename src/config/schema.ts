@@ -1,6 +1,5 @@
-// Every key of the configuration, its bounds, its default and its one-line reason. Rules
-// between keys: problems.ts.
-// The reasons become config.example.yaml, so they are written for the person who edits that file.
+// Every key of the configuration with its bounds, default and one-line reason. The reasons become
+// config.example.yaml, so they address readers of that file. problems.ts has the rules between keys.
 import { z } from 'zod';
 import { delivery, http, smtpInbound, smtpSubmission } from './sections.ts';
 import { tracking } from './tracking.ts';
@@ -136,7 +135,7 @@ const plan = z.strictObject(
   'a map with ratePerSecond, dailyEmails and trialCaps',
 );
 
-/** The four plans of specification 8 and that of the default organization. */
+/** The four plans of specification 8, and the plan of the default organization. */
 export const builtInPlans = {
   free: { ratePerSecond: 5, dailyEmails: 1_000, trialCaps: true },
   starter: { ratePerSecond: 10, dailyEmails: 5_000, trialCaps: true },
@@ -231,10 +230,10 @@ export const configSchema = z.strictObject(
   mapOfKeys,
 );
 
-/** Areas that this version validates but does not act on: a value set there earns a warning. */
+/** Areas that this version validates but does not use: a value set there causes a warning. */
 export const reservedKeys: readonly string[] = ['storage', 'console'];
 
-/** Keys whose value is never shown; of `database.url` only the password is hidden. */
+/** Keys with values that are never shown; of `database.url` only the password is hidden. */
 export const secretKeys: readonly string[] = [
   'database.url',
   'delivery.relay.password',
@@ -248,8 +247,8 @@ type DeepReadonly<T> = T extends readonly (infer Entry)[]
     ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
     : T;
 
-/** The whole configuration, every key present. `dataDir` and file paths are absolute. */
+/** The whole configuration with every key. `dataDir` and file paths are absolute. */
 export type Config = DeepReadonly<z.output<typeof configSchema>>;
 
-/** Any part of the configuration, as files and overrides give it. */
+/** Any part of the configuration, as in files and overrides. */
 export type ConfigInput = z.input<typeof configSchema>;

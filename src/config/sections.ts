@@ -1,6 +1,5 @@
-// The two large parts of schema.ts: what listens (HTTP, incoming mail, submission) and
-// outgoing mail (mode, routes, relay, retries). Leaves alone what
-// the listeners do with it, and how a route is chosen and used (src/smtp/route.ts).
+// The two large parts of schema.ts: the listeners (HTTP, incoming mail, submission) and outgoing mail (mode,
+// routes, relay, retries). Defines keys only; src/smtp/route.ts chooses and uses the routes.
 import { z } from 'zod';
 import {
   choice,
@@ -132,7 +131,7 @@ const route = z.discriminatedUnion(
     z.strictObject({
       match: domainPattern,
       via: z.literal('relay'),
-      /** Null: the smarthost of `delivery.relay`, with all of its settings. */
+      /** Host of the smarthost; null for the smarthost of `delivery.relay` with all of its settings. */
       host: host.nullable().default(null),
       ...relayAccess,
     }),

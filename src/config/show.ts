@@ -1,5 +1,5 @@
-// The configuration as people read it: `svc config show` and config.example.yaml
-// (`svc config example`). Both walk the list of keys; neither shows a secret.
+// The configuration in readable form: `svc config show` and config.example.yaml (`svc config example`). Both
+// use the list of keys; neither shows a secret.
 import { stringify } from 'yaml';
 import { type LoadedConfig, valueAt } from './config.ts';
 import { type ConfigKey, type ConfigSection, configKeys, configTree } from './keys.ts';
@@ -7,7 +7,7 @@ import { secretKeys } from './schema.ts';
 
 const hidden = '***';
 
-/** One key of `svc config show --origin`. */
+/** One key in the output of `svc config show --origin`. */
 export interface ConfigRow {
   key: string;
   value: unknown;
@@ -34,7 +34,7 @@ function withoutSecret(path: string, value: unknown): unknown {
   );
 }
 
-/** Every key with its value and where that came from; secrets are replaced by `***`. */
+/** Returns every key with its value and origin; `***` replaces secrets. */
 export function describeConfig({ config, origin }: LoadedConfig): ConfigRow[] {
   return configKeys.map(({ path }) => {
     const value = valueAt(config, path);
@@ -78,7 +78,7 @@ function sectionLines(section: ConfigSection): string[] {
   });
 }
 
-/** The text of config.example.yaml: every key with its default and a one-line reason. */
+/** Returns the text of config.example.yaml: every key with its default and a one-line reason. */
 export function configExample(): string {
   return `${[head, ...sectionLines(configTree)].join('\n')}\n`;
 }

@@ -1,5 +1,5 @@
-// The part of schema.ts about open and click links: where their own listeners
-// are, and how certificates of tracking hosts are fetched. What is done with it: src/tracking.
+// The part of schema.ts about open and click links: their own listeners, and certificates for tracking hosts.
+// src/tracking uses it.
 import { z } from 'zod';
 import {
   choice,

@@ -1,6 +1,5 @@
-// The kinds of value that configuration keys hold: each validator carries one text that
-// says what is expected, so that every mistake reads "found X, expected Y". Which keys exist and what
-// they mean is schema.ts.
+// The kinds of configuration values. Each validator carries one text about the expected value, so that every
+// mistake reads "found X, expected Y". schema.ts defines the keys.
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseRange } from '../net/network-address.ts';
@@ -17,28 +16,28 @@ function isDomainPattern(text: string): boolean {
   return isHostName(text.startsWith('*.') ? text.slice(2) : text);
 }
 
-/** What a section of the configuration is expected to be. */
+/** Expected form of a section, for error texts. */
 export const mapOfKeys = 'a map of keys';
 
-/** A whole number within both bounds. */
+/** Accepts a whole number within both bounds. */
 export function wholeNumber(min: number, max: number) {
   const expected = `a whole number from ${min} to ${max}`;
   return z.int(expected).min(min, expected).max(max, expected);
 }
 
-/** A number above 0, fractions allowed; `unit` is named in the error. */
+/** Accepts a number above 0, fractions included; the error names `unit`. */
 export function positiveNumber(max: number, unit: string) {
   const expected = `a number of ${unit} above 0 and at most ${max}`;
   return z.number(expected).gt(0, expected).max(max, expected);
 }
 
-/** A number from 0, fractions allowed; `unit` is named in the error. */
+/** Accepts a number from 0, fractions included; the error names `unit`. */
 export function numberFromZero(max: number, unit: string) {
   const expected = `a number of ${unit} from 0 to ${max}`;
   return z.number(expected).min(0, expected).max(max, expected);
 }
 
-/** A share of a whole, 0.05 for 5 %. */
+/** Accepts a share of a whole: 0.05 for 5 %. */
 export function rate() {
   const expected = 'a rate above 0 and at most 1 (0.05 is 5 %)';
   return z.number(expected).gt(0, expected).max(1, expected);
@@ -52,12 +51,12 @@ export const remotePort = wholeNumber(1, 65_535);
 
 export const onOff = z.boolean('true or false');
 
-/** One of the given words. */
+/** Accepts one of the given words. */
 export function choice<const Words extends readonly [string, ...string[]]>(words: Words) {
   return z.enum(words, `one of ${words.join(', ')}`);
 }
 
-/** One line of text that may not be empty; `expected` completes "expected …". */
+/** Accepts one non-empty line of text; `expected` completes "expected …". */
 export function lineOfText(expected = 'text') {
   return z
     .string(expected)
@@ -77,7 +76,7 @@ export const hostName = z.string('a host name').refine(isHostName, 'a host name'
 const urlExpected =
   'a URL that starts with http:// or https://, without user name, query or fragment';
 
-/** The outside address of a web face; stored without a trailing slash. */
+/** The outside address of an HTTP listener; stored without a trailing slash. */
 export const publicUrl = z
   .string(urlExpected)
   .refine((text) => {
@@ -99,7 +98,7 @@ export const databaseUrl = z
 
 const serverExpected = 'an IP address, with a port if it is not 53: 127.0.0.1:5353, [::1]:5353';
 
-/** An address as node:dns takes it: `IP`, `IPv4:port` or `[IPv6]:port`. */
+/** An address in the form of node:dns: `IP`, `IPv4:port` or `[IPv6]:port`. */
 export const dnsServer = z.string(serverExpected).refine((text) => {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
   if (isIP(text) !== 0) return true;
@@ -109,7 +108,7 @@ export const dnsServer = z.string(serverExpected).refine((text) => {
 
 const networkExpected = 'an IP address or a network: 10.1.0.0/16, fd00::/8';
 
-/** One address, or a block of them (CIDR) by its first address. */
+/** One address, or a block of addresses (CIDR) given by its first address. */
 export const network = z.string(networkExpected).superRefine((text, context) => {
   const range = parseRange(text);
   if (range?.isAligned) return;
@@ -119,7 +118,7 @@ export const network = z.string(networkExpected).superRefine((text, context) => 
 
 const domainExpected = 'a domain (example.com), its subdomains (*.example.com) or *';
 
-/** Which recipient domains a route takes, in lower case. */
+/** Recipient domains of a route, in lower case. */
 export const domainPattern = z
   .string(domainExpected)
   .refine((text) => text === '*' || isDomainPattern(text), domainExpected)
@@ -127,7 +126,7 @@ export const domainPattern = z
 
 const recipientExpected = 'an address (a@example.com), a domain (example.com) or *.example.com';
 
-/** Which recipients may leave the machine, in lower case. */
+/** Recipients to which mail may leave the machine, in lower case. */
 export const recipientPattern = z
   .string(recipientExpected)
   .refine((text) => {
@@ -137,7 +136,7 @@ export const recipientPattern = z
   }, recipientExpected)
   .overwrite((text) => text.toLowerCase());
 
-/** A list of at most 100 entries; `entries` names them in the error. */
+/** Accepts a list of at most 100 entries; the error names them `entries`. */
 export function listOf<Entry extends z.ZodType>(entry: Entry, entries: string, shortest = 0) {
   const expected = `a list of ${shortest} to ${longestList} ${entries}`;
   return z.array(entry, expected).min(shortest, expected).max(longestList, expected);

@@ -1,17 +1,17 @@
-// CSV from outside (RFC 4180 and what is called CSV elsewhere), row by row in constant memory: a row
-// that is too long or a quotation mark that is never closed ends the reading with its line. What the
-// rows mean is for the reader. Doorway to csv-parse.
+// Reads imported CSV (RFC 4180 and its common variants) row by row in constant memory. A row that is too
+// long, or an unclosed quotation mark, ends the read with its line. Callers interpret the rows. The only
+// importer of csv-parse.
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { ValidationError } from '../errors.ts';
 
-/** One record; `line` is where it begins, from 1. */
+/** One record; `line` is its first line, from 1. */
 export interface CsvRow {
   line: number;
   values: string[];
 }
 
-/** Texts by csv-parse's codes; `%` is the longest row. */
+/** Error texts by csv-parse's codes; `%` stands for the longest row. */
 const faults: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'a quotation mark is not closed',
   CSV_MAX_RECORD_SIZE: 'the row is longer than % characters, or a quotation mark is not closed',
@@ -24,9 +24,9 @@ function occurrences(values: readonly string[], text: string): number {
 }
 
 /**
- * The rows of UTF-8 text, without the empty ones; a byte order mark is left out. Quotation marks
- * inside a value are taken as they are, since many exports do not double them.
- * @throws ValidationError naming the line where it cannot go on.
+ * Yields the rows of UTF-8 text, without empty ones and without a byte order mark. Keeps quotation marks
+ * inside a value, since many exports do not double them.
+ * @throws ValidationError naming the line at which it cannot continue
  */
 export async function* csvRows(
   chunks: AsyncIterable<Buffer>,
@@ -39,13 +39,13 @@ export async function* csvRows(
   const parser = parse({
     bom: true,
     delimiter,
-    // Not found out from the first line: what was edited by hand mixes them.
+    // Accepts both line ends instead of detecting one in the first line: files edited by hand mix them.
     record_delimiter: ['\r\n', '\n'],
     relax_quotes: true,
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: longestRow,
-    // Whatever this returns comes out; its type knows records only.
+    // The parser emits this result; its type permits only records.
     on_record: (values: string[], { lines }) => {
       countedTwice += occurrences(values, '\r\n');
       lastLine = lines - countedTwice;
@@ -54,7 +54,7 @@ export async function* csvRows(
     },
   });
   try {
-    // Its callback is told what the iteration throws too.
+    // The iteration throws the same error that the callback receives.
     yield* pipeline(Readable.from(chunks), parser, () => {}) as AsyncIterable<CsvRow>;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;

@@ -1,8 +1,8 @@
-// JSON Lines from outside (one object on each line), in constant memory. A line that is no object is
-// the reader's to refuse; one that is too long ends the reading.
+// Reads imported JSON Lines (one object on each line) in constant memory. Callers refuse lines that are not
+// objects; a line that is too long ends the read.
 import { ValidationError } from '../errors.ts';
 
-/** The object on one line, or null where there is none; `line` from 1. */
+/** The object on one line, or null if the line holds another value; `line` counts from 1. */
 export interface JsonRow {
   line: number;
   object: Readonly<Record<string, unknown>> | null;
@@ -20,7 +20,10 @@ function readObject(text: string): JsonRow['object'] {
   }
 }
 
-/** Lines without their ends. @throws ValidationError for one of more than `longestRow` bytes. */
+/**
+ * Yields lines without their ends.
+ * @throws ValidationError for a line of more than `longestRow` bytes
+ */
 async function* linesOf(
   chunks: AsyncIterable<Buffer>,
   longestRow: number,
@@ -47,13 +50,13 @@ async function* linesOf(
   if (rest.length > 0) yield { line, text: rest.toString('utf8') };
 }
 
-/** The objects of JSON Lines; empty lines are left out. */
+/** Yields the objects of JSON Lines, without empty lines. */
 export async function* jsonRows(
   chunks: AsyncIterable<Buffer>,
   longestRow: number,
 ): AsyncGenerator<JsonRow> {
   for await (const { line, text } of linesOf(chunks, longestRow)) {
-    // trim() takes a byte order mark away too.
+    // trim() also removes a byte order mark.
     const json = text.trim();
     if (json !== '') yield { line, object: readObject(json) };
   }

@@ -1,44 +1,44 @@
-// From the bytes of a file to rows with named fields: CSV with or without a header, or JSON Lines.
-// Hostile until proven otherwise: rows are bounded, what is no UTF-8 text is refused. What the
-// fields mean is for each area: `import-formats.ts` of blocks and of contacts.
+// Turns the bytes of a file into rows with named fields: CSV with or without a header, or JSON Lines. Treats
+// files as hostile: bounds rows and refuses text that is not UTF-8. The areas interpret the fields:
+// `import-formats.ts` of blocks and of contacts.
 
 import { ValidationError } from '../errors.ts';
 import { parseAddress } from '../net/address.ts';
 import { type CsvRow, csvRows } from './read-csv.ts';
 import { jsonRows } from './read-json-lines.ts';
 
-/** More than any export's longest diagnostic text; characters, or bytes of JSON. */
+/** Longest row, more than the longest diagnostic text of any export; in characters, or bytes of JSON. */
 const longestRow = 65_536;
 const mostNamesShown = 10;
 
-/** One row; `field` gives the trimmed text under a column, or '' where there is none. */
+/** One row. `field` returns the trimmed text of a column, or '' if the column is missing. */
 export interface ImportRow {
   line: number;
-  /** Null where the line could not be read as a row. */
+  /** Reads a field; null if the line could not be read as a row. */
   field: ((column: string) => string) | null;
-  /** The cells of CSV under the columns of the header, as they stand there; `cellText` reads them. */
+  /** Unchanged CSV cells in the order of the header; `cellText` reads them. */
   cells?: readonly string[];
-  /** The object of a line of JSON. */
+  /** Object of a line of JSON. */
   object?: Readonly<Record<string, unknown>>;
 }
 
 export interface ImportTable {
-  /** The columns as the file names them; null where it has no header. */
+  /** Column names in the file; null without a header. */
   header: readonly string[] | null;
   rows: AsyncIterable<ImportRow>;
-  /** The file says that it is one page of a list. */
+  /** Set if the file states that it is one page of a list. */
   isPartial?: true;
 }
 
-/** `CreatedAt`, `created_at` and `Created at` are one column. */
+/** Returns the key of a column: `CreatedAt`, `created_at` and `Created at` are equal. */
 export function columnKey(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
-/** The columns of a list without a header. */
+/** Columns of a list without a header. */
 const bareColumns = ['email', 'reason'] as const;
 
-/** Spreadsheets take these for formulas; write-csv.ts and others put an apostrophe before them. */
+/** Cells that spreadsheets would read as formulas; write-csv.ts and others put an apostrophe before them. */
 const guarded = /^'(?=[=+\-@\t\r'])/;
 
 async function* asText(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -52,13 +52,13 @@ async function* asText(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-/** The beginning, at least the first line that is not empty, and everything from there on. */
+/** Returns the start of the file, at least its first non-empty line, and a stream of the whole file. */
 async function peek(
   chunks: AsyncGenerator<Buffer>,
 ): Promise<{ head: string; all: AsyncIterable<Buffer> }> {
   let read = Buffer.alloc(0);
   let head = '';
-  // A line of one bracket tells nothing of the document that it opens.
+  // A first line with one bracket alone does not show the kind of document.
   while (!head.replace(/^[{\s]+/, '').includes('\n') && read.length <= longestRow) {
     const { value, done } = await chunks.next();
     if (done) break;
@@ -72,14 +72,14 @@ async function peek(
   return { head, all };
 }
 
-/** The separator that the first line has most of. */
+/** Returns the most frequent separator of the first line. */
 function delimiterOf(head: string): string {
   const [line = ''] = head.split(/[\r\n]/, 1);
   const count = (delimiter: string) => line.split(delimiter).length;
   return [',', ';', '\t'].reduce((best, one) => (count(one) > count(best) ? one : best));
 }
 
-/** The text of a cell: trimmed, without the guard against formulas. */
+/** Returns the text of a cell: trimmed, without the guard against formulas. */
 export function cellText(cell: string): string {
   return (guarded.test(cell) ? cell.slice(1) : cell).trim();
 }
@@ -144,9 +144,12 @@ async function jsonTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
   return { header: Object.keys(object), rows };
 }
 
-/** The answer of `aws sesv2 list-suppressed-destinations`: one document over many lines. */
+/** Output of `aws sesv2 list-suppressed-destinations`: one document over many lines. */
 const sesDocument = /^\{\s*"SuppressedDestinationSummaries"\s*:/;
-/** 1,000 of its entries take 150 KB; one answer has no more, a file of many answers joined has. */
+/**
+ * Most bytes of a document of Amazon SES. One answer has at most 1,000 entries in 150 KB; a file of many
+ * joined answers has more.
+ */
 const longestDocument = 64_000_000;
 
 async function readWhole(all: AsyncIterable<Buffer>): Promise<string> {
@@ -162,7 +165,7 @@ async function readWhole(all: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** Its rows are counted from 1, as the document says no lines. */
+/** Reads a document of Amazon SES. Numbers its rows from 1, since the document has no line numbers. */
 async function sesTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
   const text = await readWhole(all);
   let document: Record<string, unknown>;
@@ -187,8 +190,9 @@ async function sesTable(all: AsyncIterable<Buffer>): Promise<ImportTable> {
 }
 
 /**
- * Reads the header, and the rows as they are asked for. `as`: what it is; else its beginning decides.
- * @throws ValidationError for what is neither CSV nor JSON Lines; the rows throw it too, with a line.
+ * Reads the header now and the rows on demand. `as` names the format; by default the start of the file
+ * decides.
+ * @throws ValidationError for a file that is neither CSV nor JSON Lines; the rows throw it too, with a line
  */
 export async function readTable(
   source: AsyncIterable<Buffer>,
@@ -200,7 +204,7 @@ export async function readTable(
   return isJson ? jsonTable(all) : csvTable(all, delimiterOf(head));
 }
 
-/** The columns for a message, cut where somebody sends thousands of them. */
+/** Lists the columns for a message, cut because a file may have thousands. */
 export function columnsInWords(header: readonly string[]): string {
   const names = header.slice(0, mostNamesShown).map((name) => name.slice(0, 40));
   return header.length > mostNamesShown ? `${names.join(', ')}, …` : names.join(', ');

@@ -1,11 +1,11 @@
-// Which texts have been seen, for millions of them: 53 bits of a hash each in one typed array, 13
-// bytes a text at the worst, where a Set of strings takes 90. Two that share a hash (5 million: one
-// chance in 700) would be counted as one, so it serves counting, never deciding.
+// A set that detects repeated texts among millions: a 53-bit hash of each in one typed array, 13 bytes a text
+// at worst; a Set of strings takes 90. Two texts with one hash (5 million texts: one chance in 700) count as
+// one, so use it to count, never to decide.
 
 const firstSlots = 1_024;
 const fullest = 0.6;
 
-/** cyrb53 (public domain): 53 bits, never 0. */
+/** Returns the cyrb53 hash (public domain): 53 bits, never 0. */
 function hash53(text: string): number {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;
@@ -21,7 +21,7 @@ function hash53(text: string): number {
   return 4_294_967_296 * (2_097_151 & low) + (high >>> 0) || 1;
 }
 
-/** Adds `hash` by linear probing; false where it is there. */
+/** Adds `hash` by linear probing; returns false if it is present. */
 function place(slots: Float64Array, hash: number): boolean {
   for (let at = hash % slots.length; ; at = (at + 1) % slots.length) {
     if (slots[at] === hash) return false;
@@ -31,7 +31,7 @@ function place(slots: Float64Array, hash: number): boolean {
   }
 }
 
-/** A set of texts that only grows; `add` is false for one that was added before. */
+/** Creates a set of texts that only grows; `add` returns false for a known text. */
 export function textSet(): { add(text: string): boolean } {
   let slots = new Float64Array(firstSlots);
   let size = 0;

@@ -1,7 +1,10 @@
-// CSV for others to read (RFC 4180), in which a spreadsheet finds no formula; read-table.ts takes the
-// guard away again.
+// Writes CSV for other programs (RFC 4180), guarded so that spreadsheets find no formula in it; read-table.ts
+// removes the guard.
 
-/** Read as the start of a formula by spreadsheets; an apostrophe too, so that it can be undone. */
+/**
+ * Characters that spreadsheets read as the start of a formula, and the apostrophe, so that the guard can be
+ * undone.
+ */
 const formulaStart = /^[=+\-@\t\r']/;
 
 function csvValue(value: string | null): string {
@@ -10,7 +13,7 @@ function csvValue(value: string | null): string {
   return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
 }
 
-/** One row, with its line end. */
+/** Formats one row, with its line end. */
 export function csvRow(values: readonly (string | null)[]): string {
   return `${values.map(csvValue).join(',')}\n`;
 }

@@ -1,5 +1,5 @@
-// The thread of composer.ts: composes and signs a batch of messages without attachments at a time. Each
-// key is sent once, under a number. The bytes of each go back in a buffer of their own, which is handed over.
+// The worker thread of composer.ts: composes and signs batches of messages without attachments. Each key
+// arrives once, under a number. Each message goes back in a buffer of its own, which is transferred.
 import { parentPort } from 'node:worker_threads';
 import {
   handedOver,
@@ -16,7 +16,7 @@ export type ComposeOrder =
   | KeyOrder
   | { kind: 'compose'; batch: number; requests: readonly NumberedRequest[] };
 
-/** One message per request, in one piece; null where it cannot be composed or signed. */
+/** The reply to a batch: one message per request, in one piece; null if it cannot be composed or signed. */
 export interface ComposeReply {
   batch: number;
   messages: (SignedMessage | null)[];
@@ -24,14 +24,14 @@ export interface ComposeReply {
 
 const known = new NumberedKeys();
 
-/** Waits for no event: orders that follow find no batch half made. */
+/** Composes and signs one message. Awaits no event, so further orders never see a batch half done. */
 async function make(request: NumberedRequest): Promise<SignedMessage | null> {
   try {
     const { input, keys, timestampSeconds } = known.requestOf(request);
     const composed = 'raw' in input ? composeRaw(input) : composeLean(input);
     return inOnePiece(await signMessage(composed, keys, timestampSeconds, signNow));
   } catch {
-    // composer.ts tries again, and tells.
+    // composer.ts tries again and reports the error.
     return null;
   }
 }

@@ -1,6 +1,6 @@
-// From a message's parts to signed bytes. Whoever sends a message composes it, and signs with Ed25519 there
-// and then. RSA takes ten times as long: few at once are signed on libuv's threads, many by workers,
-// in batches, which keeps libuv's few threads free for the sync of the store's log, which stood behind
+// Composes the parts of a message and signs the result. Ed25519 signatures are made on the calling thread.
+// RSA takes ten times as long: a few messages are signed on libuv's threads, many by workers, in batches.
+// This keeps the few libuv threads free for the sync of the store's log, which otherwise queued behind
 // hundreds of signatures of 0.3 ms each (test/bench/signing.ts).
 
 import { availableParallelism } from 'node:os';
@@ -13,17 +13,16 @@ import { composeRaw } from './raw-mail.ts';
 import { type SignedMessage, signHere, signMessage } from './sign.ts';
 
 /**
- * Composes a message (RFC 5322): no store, no clock, no randomness, so that the same input gives the same
- * bytes to a retry and to a raw download. Without attachments the result is
- * there at once, with attachments it is a promise. Throws ComposeError (or rejects with it) where
- * a value that is bound for the header holds CR, LF, NUL or is otherwise unfit for one.
+ * Composes a message (RFC 5322) without store, clock or randomness, so that a retry and a raw download get
+ * the same bytes. Returns the result directly without attachments, else a promise. Throws ComposeError (or
+ * rejects with it) if a value for the header holds CR, LF, NUL or is otherwise unfit.
  */
 export function compose(input: ComposeInput | RawInput): Composed | Promise<Composed> {
   if ('raw' in input) return composeRaw(input);
   return input.attachments.length === 0 ? composeLean(input) : composeWithAttachments(input);
 }
 
-/** Few threads ever need nodemailer, which takes 40 ms to load. */
+/** Loads nodemailer on first use: it takes 40 ms, and few threads need it. */
 async function composeWithAttachments(input: ComposeInput): Promise<Composed> {
   const { composeWithMailComposer } = await import('./mail-composer.ts');
   return composeWithMailComposer(input);
@@ -31,19 +30,19 @@ async function composeWithAttachments(input: ComposeInput): Promise<Composed> {
 
 const workerLimits = { maxOldGenerationSizeMb: 64 };
 
-/** What is to be made; null is what it gets where the worker could not, or is gone. */
+/** A message in work. `made` gets null if the worker failed to compose it, or has ended. */
 interface PendingMessage extends ComposeRequest {
   made(message: SignedMessage | null): void;
 }
 
-/** One worker: gets batches, each key once under a number, and gives back the bytes. */
+/** One worker: takes batches, with each key once under a number, and returns the bytes. */
 class ComposeThread {
   readonly #worker: Worker;
   readonly #keys = new KeyNumbers((order) => this.#order(order));
   readonly #underWay = new Map<number, readonly PendingMessage[]>();
   #batches = 0;
 
-  /** `onExit` is called when it can take no more, before what was under way is given back. */
+  /** Calls `onExit` once the worker takes no more, before its unfinished messages are returned. */
   constructor(onExit: (thread: ComposeThread) => void) {
     this.#worker = new Worker(new URL('./compose-worker.ts', import.meta.url), {
       execArgv: [],
@@ -60,7 +59,7 @@ class ComposeThread {
     });
   }
 
-  /** Batches that it has not given back. */
+  /** Number of batches in work. */
   get load(): number {
     return this.#underWay.size;
   }
@@ -74,7 +73,7 @@ class ComposeThread {
     this.#order({ kind: 'compose', batch, requests });
   }
 
-  /** Ends it; what is under way is given back. */
+  /** Ends the worker; unfinished messages are returned. */
   async close(): Promise<void> {
     await this.#worker.terminate();
   }
@@ -94,23 +93,26 @@ class ComposeThread {
   }
 }
 
-/** From so many that wait together a batch is worth the way to a worker. */
+/** Fewest waiting messages for which a batch is worth the transfer to a worker. */
 const worthBatch = 4;
 const largestBatch = 32;
-/** Characters of text and HTML, or bytes of raw mail, above which no worker is asked: the copy costs as much. */
+/**
+ * Most characters of text and HTML, or bytes of raw mail, for a worker: beyond, the copy costs as much as the
+ * work.
+ */
 const largestText = 65_536;
-/** One worker has more to do than the event loop; more than two would take its core. */
+/** Most workers: one is slower than the event loop that feeds it; more than two would take its core. */
 const mostThreads = Math.min(2, availableParallelism());
-/** A worker with so many batches under way is behind. */
+/** Number of batches in work from which a worker counts as late. */
 const worthThread = 5;
 
-/** Without workers. Rejects with ComposeError, or where a key does not fit its algorithm. */
+/** Composes and signs without workers. Rejects with ComposeError, or if a key does not fit its algorithm. */
 export async function composeHere(request: ComposeRequest): Promise<SignedMessage> {
   const { input, keys, timestampSeconds } = request;
   return signMessage(await compose(input), keys, timestampSeconds, signHere);
 }
 
-/** Whether many of its kind are better composed by workers. */
+/** Returns true if many messages of this kind are cheaper to compose in workers. */
 export function isForWorkers({ input, keys }: ComposeRequest): boolean {
   return isSmall(input) && keys.some(({ algorithm }) => algorithm === 'rsa-sha256');
 }
@@ -127,18 +129,18 @@ export class Composer {
   #threads: ComposeThread[] = [];
   #isClosed = false;
 
-  /** As `composeHere`, wherever that is cheapest. */
+  /** Composes and signs a message like `composeHere`, on the cheapest thread. */
   compose(request: ComposeRequest): Promise<SignedMessage> {
     if (!isForWorkers(request)) return composeHere(request);
     return new Promise((resolve) => {
-      // What a worker could not is tried here, where the fault has a name.
+      // A message that failed in the worker is tried again here, so that the error names its cause.
       const made = (message: SignedMessage | null) => resolve(message ?? composeHere(request));
       this.#waiting.push({ ...request, made });
       if (this.#waiting.length === 1) setImmediate(() => this.#flush());
     });
   }
 
-  /** Ends the workers; what they had not done is done here. */
+  /** Ends the workers; their unfinished messages are composed here. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#threads.map((thread) => thread.close()));
@@ -156,7 +158,7 @@ export class Composer {
     }
   }
 
-  /** The first that is not behind, or another. */
+  /** Returns the first worker that is not late, or starts another. */
   #thread(): ComposeThread {
     const inTime = this.#threads.find(({ load }) => load < worthThread);
     if (inTime) return inTime;

@@ -1,5 +1,5 @@
-// Making DKIM keys and the text that publishes them (RFC 6376 3.6.1, RFC 8463). Signing is
-// src/mime/sign.ts.
+// Generates DKIM keys and the record values that publish them (RFC 6376 3.6.1, RFC 8463). Signing is in
+// sign.ts.
 import { createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ import type { MadePair } from './key-worker.ts';
 
 export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256';
 
-/** What sign.ts signs with. */
+/** A private key with the names under which sign.ts signs. */
 export interface SigningKey {
   domain: string;
   selector: string;
@@ -28,7 +28,7 @@ const ed25519Octets = 32;
 
 const generate = promisify(generateKeyPair);
 
-/** A new key pair; RSA-2048 takes some 100 ms, on a thread of its own (key-worker.ts). */
+/** Generates a key pair; RSA-2048 takes about 100 ms, on a thread of its own (key-worker.ts). */
 export function generateDkimKey(algorithm: DkimAlgorithm): Promise<DkimKeyPair> {
   return algorithm === 'rsa-sha256' ? generateRsa() : generateEd25519();
 }
@@ -43,7 +43,7 @@ async function generateRsa(): Promise<DkimKeyPair> {
   return { privateKeyPem, publicKey: spki.toString('base64') };
 }
 
-/** Takes some 50 µs. */
+/** Generates an Ed25519 key pair; takes about 50 µs. */
 async function generateEd25519(): Promise<DkimKeyPair> {
   const { privateKey, publicKey } = await generate('ed25519', {});
   const spki = publicKey.export({ type: 'spki', format: 'der' });
@@ -54,10 +54,10 @@ async function generateEd25519(): Promise<DkimKeyPair> {
   };
 }
 
-/** What precedes the bare octets of an Ed25519 key in its SPKI structure (RFC 8410 4). */
+/** Prefix of the bare octets of an Ed25519 key in its SPKI structure (RFC 8410 4). */
 const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** The key of a value of `p=` that `generateDkimKey` made. */
+/** Parses a value of `p=` made by `generateDkimKey`. */
 export function parsePublicKey(algorithm: DkimAlgorithm, publicKey: string): KeyObject {
   const bytes = Buffer.from(publicKey, 'base64');
   const key = algorithm === 'rsa-sha256' ? bytes : Buffer.concat([ed25519Prefix, bytes]);
@@ -69,17 +69,20 @@ const publishedType: Record<DkimAlgorithm, string> = {
   'ed25519-sha256': 'ed25519',
 };
 
-/** The TXT value for `<selector>._domainkey.<domain>`. */
+/** Returns the TXT value for `<selector>._domainkey.<domain>`. */
 export function dkimRecordValue(algorithm: DkimAlgorithm, publicKey: string): string {
   return `v=DKIM1; k=${publishedType[algorithm]}; p=${publicKey}`;
 }
 
-/** The selector of the nth generation of a domain's keys: `svc2rsa`, `svc2ed`. */
+/** Returns the selector for the nth generation of a domain's keys: `svc2rsa`, `svc2ed`. */
 export function selectorOf(generation: number, algorithm: DkimAlgorithm): string {
   return `svc${generation}${algorithm === 'rsa-sha256' ? 'rsa' : 'ed'}`;
 }
 
-/** Why a published TXT value does not carry the key; null when it does. White space is free. */
+/**
+ * Returns the reason why a published TXT value does not carry the key, or null if it does. Ignores white
+ * space.
+ */
 export function dkimRecordProblem(
   text: string,
   algorithm: DkimAlgorithm,

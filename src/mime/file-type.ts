@@ -1,9 +1,13 @@
-// What a file is, by its name, for attachments that come without a type. Doorway to nodemailer's table.
+// Media types of files by name, for attachments that come without a type. The only importer of nodemailer's
+// table.
 import { detectMimeType } from 'nodemailer/lib/mime-funcs';
 
 const anyType = 'application/octet-stream';
 
-/** The media type for this file name. A mail within a mail is bytes: it must not become a part of ours. */
+/**
+ * Returns the media type for a file name. Types `message/*` and `multipart/*` become plain bytes, so that an
+ * attached mail does not become a part of ours.
+ */
 export function fileTypeOf(filename: string): string {
   const type = detectMimeType(filename);
   return /^(?:multipart|message)\//.test(type) ? anyType : type;

@@ -1,6 +1,6 @@
-// Messages and signing keys on their way to another thread. Bytes that lie alone in their memory are
-// handed over, others copied. Each key is sent once, under a number, and named by it from then on: one
-// side of a channel numbers them, the other remembers.
+// Passes messages and signing keys to another thread. Bytes that fill their whole memory are transferred,
+// others copied. Each key is sent once, under a number, and then named by it: one side of the channel numbers
+// the keys, the other keeps them.
 
 import type { KeyObject } from 'node:crypto';
 import { countBytes } from '../smtp/transaction.ts';
@@ -8,7 +8,7 @@ import type { SigningKey } from './dkim-key.ts';
 import type { ComposeRequest } from './input.ts';
 import type { SignedMessage } from './sign.ts';
 
-/** The same bytes in memory where nothing else lies. */
+/** Copies the message into memory that holds nothing else. */
 export function inOnePiece({ data, ...needs }: SignedMessage): SignedMessage {
   const piece = Buffer.from(new ArrayBuffer(countBytes(data)));
   let at = 0;
@@ -16,7 +16,7 @@ export function inOnePiece({ data, ...needs }: SignedMessage): SignedMessage {
   return { data: [piece], ...needs };
 }
 
-/** What `postMessage` may hand over of it: the sender has it no more. */
+/** Returns the buffers that `postMessage` may transfer; the sender then loses them. */
 export function handedOver({ data }: SignedMessage): ArrayBuffer[] {
   const owned: ArrayBuffer[] = [];
   for (const { buffer, byteLength } of data) {
@@ -26,17 +26,17 @@ export function handedOver({ data }: SignedMessage): ArrayBuffer[] {
   return owned;
 }
 
-/** A Buffer arrives as the plain array that it is made of. */
+/** Converts a received array: a Buffer arrives as the plain Uint8Array beneath it. */
 export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** The message with what arrived for its bytes. */
+/** Returns the message with its received bytes as Buffers. */
 export function arrived({ data, ...needs }: SignedMessage): SignedMessage {
   return { data: data.map(asBuffer), ...needs };
 }
 
-/** The other side forgets all keys when it has so many; those in use are sent again. */
+/** Most keys that the other side keeps; beyond, it forgets all, and keys in use are sent again. */
 const mostKeys = 2_000;
 
 type NumberedKey = Omit<SigningKey, 'privateKey'> & { number: number };
@@ -48,17 +48,20 @@ export interface NumberedRequest extends Omit<ComposeRequest, 'keys'> {
 
 export type KeyOrder = { kind: 'key'; number: number; key: KeyObject } | { kind: 'forget-keys' };
 
-/** The side that has the keys. */
+/** The sending side: numbers keys and sends each once. */
 export class KeyNumbers {
   readonly #tell: (order: KeyOrder) => void;
   readonly #numbers = new Map<KeyObject, number>();
 
-  /** `tell` brings an order to the other side, before whatever is sent after it. */
+  /** `tell` sends an order to the other side, before all later messages. */
   constructor(tell: (order: KeyOrder) => void) {
     this.#tell = tell;
   }
 
-  /** To be called before each order with requests: only between orders may the other side forget. */
+  /**
+   * Prepares an order with requests. Must be called before each: the other side may forget keys only between
+   * orders.
+   */
   startOrder(): void {
     if (this.#numbers.size <= mostKeys) return;
     this.#numbers.clear();
@@ -82,7 +85,7 @@ export class KeyNumbers {
   }
 }
 
-/** The side that was told. */
+/** The receiving side: keeps keys by number. */
 export class NumberedKeys {
   readonly #keys = new Map<number, KeyObject>();
 
@@ -91,7 +94,7 @@ export class NumberedKeys {
     else this.#keys.set(order.number, order.key);
   }
 
-  /** The request with its keys. Throws where one was never sent. */
+  /** Returns the request with its keys. Throws if a key was never sent. */
   requestOf({ input, keys, timestampSeconds }: NumberedRequest): ComposeRequest {
     const signingKeys = keys.map(({ number, ...key }) => {
       const privateKey = this.#keys.get(number);

@@ -1,10 +1,9 @@
-// Which header fields a sender may set (those of the protocol itself are refused), and how values become
-// header text: folding (RFC 5322 2.2.3), encoded words (RFC 2047), display names and the grammars that
-// guard what comes from outside. Knows no message; every result is ASCII unless an address is
-// internationalized (RFC 6532).
+// The header fields that a sender may set (fields of the protocol itself are refused), and the encoding of
+// values: folding (RFC 5322 2.2.3), encoded words (RFC 2047), display names, and grammars that check outside
+// input. Every result is ASCII unless an address is internationalized (RFC 6532).
 import { isHeaderSafe } from '../net/address.ts';
 
-/** The field that shows reports on our mail for what they are (src/queue/return-path.ts). */
+/** Field by which we recognize our own mail in reports (src/queue/return-path.ts). */
 export const copyTokenField = 'X-Service-Token';
 
 const owned = new Set([
@@ -43,10 +42,10 @@ const owned = new Set([
   'x-priority',
 ]);
 
-/** Field names are visible ASCII without colon (RFC 5322 3.6.8); 76 keeps the line foldable. */
+/** Visible ASCII without colon (RFC 5322 3.6.8); at most 76 characters keep the line foldable. */
 const fieldName = /^[!-9;-~]{1,76}$/;
 
-/** Why the name cannot be used, or null. */
+/** Returns the reason why the name cannot be used, or null. */
 export function isRefusedHeader(name: string): string | null {
   if (!fieldName.test(name)) return 'is not a valid header name';
   const lower = name.toLowerCase();
@@ -54,17 +53,17 @@ export function isRefusedHeader(name: string): string | null {
   return null;
 }
 
-/** One header field; `value` may hold folds (CRLF and a space), never a trailing CRLF. */
+/** One header field; `value` may contain folds (CRLF and a space), never a trailing CRLF. */
 export interface HeaderField {
   name: string;
   value: string;
 }
 
 const lineLength = 76;
-/** So that `Reply-To: ` and one encoded word fit a line of 76 (RFC 2047 2 allows 75 by itself). */
+/** Limit that lets `Reply-To: ` and one encoded word fit a line of 76 (RFC 2047 2 would allow 75). */
 const encodedWordLength = 64;
 const payloadLength = encodedWordLength - '=?utf-8?Q??='.length;
-/** The longest text that no fold may break: with its field name it stays below 998 octets. */
+/** Longest text without a place to fold: with its field name it stays below 998 octets. */
 const longestWord = 900;
 
 const printable = /^[\x20-\x7e]*$/;
@@ -73,7 +72,7 @@ const upperHex = Array.from(
   { length: 256 },
   (_, byte) => `=${byte.toString(16).toUpperCase().padStart(2, '0')}`,
 );
-/** Q encoding as a phrase allows it (RFC 2047 5, rule 3): letters, digits and `!*+-/`. */
+/** Q encoding as permitted in a phrase (RFC 2047 5, rule 3): letters, digits and `!*+-/` stay. */
 const qText = upperHex.map((code, byte) => {
   const character = String.fromCharCode(byte);
   if (character === ' ') return '_';
@@ -116,7 +115,7 @@ function bWords(bytes: Buffer): string[] {
   return words;
 }
 
-/** A text as encoded words of at most 64 characters, none of which splits a character. */
+/** Encodes a text as encoded words of at most 64 characters, without splitting a character. */
 function encodedWords(text: string): string[] {
   const bytes = Buffer.from(text, 'utf8');
   let qLength = 0;
@@ -125,8 +124,8 @@ function encodedWords(text: string): string[] {
 }
 
 /**
- * Joins tokens with single spaces and folds before the ones that would pass column 76. A first
- * token stays on the line of the name, unless it is an encoded word: those have a hard limit.
+ * Joins tokens with single spaces and folds before any that would pass column 76. The first token stays on
+ * the line of the name, unless it is an encoded word: their lines have a hard limit.
  */
 export function foldTokens(name: string, tokens: readonly string[]): string {
   let text = '';
@@ -144,14 +143,14 @@ export function foldTokens(name: string, tokens: readonly string[]): string {
   return text;
 }
 
-/** Folds printable ASCII at its own spaces, all of which unfolding gives back. */
+/** Folds printable ASCII at its own spaces; unfolding restores all of them. */
 function foldText(name: string, text: string): string {
   if (name.length + 2 + text.length <= lineLength) return text;
   const [first = '', ...words] = text.split(' ');
   let folded = first;
   let column = name.length + 2 + first.length;
   for (const word of words) {
-    // A fold before an empty word would leave a line of white space alone (RFC 5322 3.2.2).
+    // A fold before an empty word would leave a line of white space only (RFC 5322 3.2.2).
     const fold = word.trim() !== '' && column + 1 + word.length > lineLength;
     folded += fold ? `\r\n ${word}` : ` ${word}`;
     column = (fold ? 0 : column) + 1 + word.length;
@@ -159,27 +158,33 @@ function foldText(name: string, text: string): string {
   return folded;
 }
 
-/** Not by a pattern: one that counts begins anew at each character, 45,000 steps for a link of 300. */
+/**
+ * Splits instead of matching a pattern: a counting pattern restarts at each character, 45,000 steps for a
+ * link of 300.
+ */
 function hasLongWord(text: string): boolean {
   if (text.length <= longestWord) return false;
   return text.split(' ').some((word) => word.length > longestWord);
 }
 
-/** The value of `Subject`: encoded where it is not plain, or would read as an encoded word. */
+/** Encodes the value of `Subject`, unless it is plain text that cannot be mistaken for an encoded word. */
 export function encodeSubject(subject: string): string {
   const text = subject.trim();
   const isPlain = printable.test(text) && !text.includes('=?') && !hasLongWord(text);
   return isPlain ? foldText('Subject', text) : foldTokens('Subject', encodedWords(text));
 }
 
-/** The value of a header that a caller named: as it is where it can be, it may be structured. */
+/**
+ * Encodes the value of a header named by the caller. Keeps it unchanged if possible, since it may be
+ * structured.
+ */
 export function encodeExtraHeader(name: string, value: string): string {
   const text = value.trim();
   const isPlain = /^[\t\x20-\x7e]*$/.test(text) && !hasLongWord(text);
   return isPlain ? foldText(name, text) : foldTokens(name, encodedWords(text));
 }
 
-/** A display name (RFC 5322 phrase) as tokens: atoms, one quoted string, or encoded words. */
+/** Encodes a display name (RFC 5322 phrase) as tokens: atoms, one quoted string, or encoded words. */
 export function encodeDisplayName(name: string): string[] {
   const text = name.trim();
   if (text.length > 60 || !printable.test(text) || text.includes('=?')) return encodedWords(text);
@@ -187,7 +192,7 @@ export function encodeDisplayName(name: string): string[] {
   return text === '' ? [] : [`"${text.replace(/["\\]/g, '\\$&')}"`];
 }
 
-/** Whether this is a message identifier in angle brackets; some in the wild lack the `@`. */
+/** Returns true for a message identifier in angle brackets; some in circulation lack the `@`. */
 export function isMessageId(text: string): boolean {
   return text.length <= longestWord && /^<[!-;=?-~]+>$/.test(text);
 }
@@ -197,17 +202,17 @@ const mediaType = new RegExp(
   `^${token}/${token}(?: ?; ?${token}=(?:${token}|"[\\x20!#-\\[\\]-~]*"))*$`,
 );
 
-/** Whether this is a media type with optional parameters (RFC 2045 5.1), at most 255 characters. */
+/** Returns true for a media type with optional parameters (RFC 2045 5.1), at most 255 characters. */
 export function isMediaType(text: string): boolean {
   return text.length <= 255 && mediaType.test(text);
 }
 
-/** Whether this may be a Content-ID, given without angle brackets. */
+/** Returns true for a valid Content-ID, given without angle brackets. */
 export function isContentId(text: string): boolean {
   return text.length <= 255 && /^[!-;=?-~]+$/.test(text);
 }
 
-/** Whether an attachment may have this name: 1 to 255 UTF-16 units, header-safe. */
+/** Returns true for a valid attachment name: 1 to 255 UTF-16 units, header-safe. */
 export function isFilename(text: string): boolean {
   return text.length > 0 && text.length <= 255 && isHeaderSafe(text);
 }

@@ -1,5 +1,5 @@
-// The header of a message: which fields, in which order, how they become bytes. Both ways of
-// composing write their header here; the body and its Content-* fields are theirs.
+// The header of a message: its fields, their order and their bytes. Both ways of composing use it and add
+// their own Content-* fields and body.
 
 import type { HeaderField } from './header-encoding.ts';
 import {
@@ -11,7 +11,7 @@ import {
 import type { ComposeInput, Mailbox } from './input.ts';
 import { headerAddress } from './input.ts';
 
-/** A header that can still take the Content-* fields; `isUtf8` as soon as one address is. */
+/** A header that still lacks its Content-* fields; `isUtf8` turns true with the first such address. */
 interface HeaderDraft {
   fields: HeaderField[];
   isUtf8: boolean;
@@ -30,7 +30,7 @@ const priorityFields: Record<'high' | 'low', readonly HeaderField[]> = {
   ],
 };
 
-/** `Fri, 21 Nov 2025 02:27:00 +0000` (RFC 5322 3.3). */
+/** Formats a time as `Fri, 21 Nov 2025 02:27:00 +0000` (RFC 5322 3.3). */
 export function dateText(ms: number): string {
   return new Date(ms).toUTCString().replace('GMT', '+0000');
 }
@@ -49,7 +49,10 @@ function addMailboxes(draft: HeaderDraft, name: string, mailboxes: readonly Mail
   draft.fields.push({ name, value: foldTokens(name, tokens) });
 }
 
-/** One mailbox as a field of this name. @throws ComposeError for a bad address. */
+/**
+ * Builds one mailbox as a field of this name.
+ * @throws ComposeError for a bad address
+ */
 export function mailboxField(name: string, mailbox: Mailbox): HeaderField {
   const draft: HeaderDraft = { fields: [], isUtf8: false };
   addMailboxes(draft, name, [mailbox]);
@@ -63,7 +66,10 @@ function addThreading({ fields }: HeaderDraft, input: ComposeInput): void {
   }
 }
 
-/** All fields but Content-*; there is never a Bcc. Throws ComposeError on a bad address. */
+/**
+ * Builds all fields but Content-*; never a Bcc.
+ * @throws ComposeError for a bad address
+ */
 export function draftHeader(input: ComposeInput): HeaderDraft {
   const draft: HeaderDraft = { fields: [], isUtf8: false };
   const { fields } = draft;
@@ -89,7 +95,7 @@ export function draftHeader(input: ComposeInput): HeaderDraft {
   return draft;
 }
 
-/** The bytes of a finished header, empty line included. */
+/** Returns the bytes of a finished header, with its empty line. */
 export function headerBytes(draft: HeaderDraft): Buffer {
   let text = '';
   for (const { name, value } of draft.fields) text += `${name}: ${value}\r\n`;

@@ -1,14 +1,13 @@
-// The text of an HTML mail that comes without one: what a reader without HTML is shown. Runs on the accept
-// path, so it reads the HTML once, in a time that grows with its length alone (html-to-text takes 14 s for
-// a megabyte of nested <div>).
+// Makes the text of an HTML mail that comes without one, for readers without HTML. Runs on the accept path,
+// so it reads the HTML once, in linear time (html-to-text takes 14 s for a megabyte of nested <div>).
 
-/** Of longer HTML only this much becomes text. */
+/** Longest part of the HTML that is converted. */
 const mostCharacters = 256 * 1024;
 
-/** A text that may be the address of its link. */
+/** Longest link text compared with the address of its link. */
 const longestLink = 2_000;
 
-/** Their content is no text. */
+/** Elements without readable text. */
 const skipped = new Set(['script', 'style', 'title', 'template']);
 const paragraphs = new Set([
   ...['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'pre', 'ul', 'ol', 'table', 'hr'],
@@ -28,7 +27,7 @@ const entities: Readonly<Record<string, string>> = {
   ...{ zwnj: '', zwj: '' },
 };
 
-/** Characters that pad the previews of mail and show nothing. */
+/** Characters that pad the previews of mail and are invisible. */
 const invisible = /\u034f|[\u00ad\u200b-\u200d\u2007\u2060\ufeff]/g;
 
 function decodeEntity(whole: string, name: string): string {
@@ -50,12 +49,12 @@ function attributeOf(tag: string, name: 'href' | 'alt'): string {
   return decode(found?.[1] ?? found?.[2] ?? found?.[3] ?? '').trim();
 }
 
-/** Puts words, spaces and line ends together: never two spaces, never two empty lines. */
+/** Joins words, spaces and line ends: never two spaces, never two empty lines. */
 class TextBuilder {
   #text = '';
-  /** The words since `mark`: to look into the whole text would cost its length. */
+  /** Words since `mark`, kept apart because a search of the whole text would cost time by its length. */
   #marked = '';
-  /** Line ends, or else a space, that come before the next word. */
+  /** Number of line ends before the next word. */
   #breaks = 0;
   #hasSpace = false;
 
@@ -91,7 +90,7 @@ class TextBuilder {
   }
 }
 
-/** What a tag means for the text; returns the address of the link that is open after it. */
+/** Applies a tag to the text; returns the address of the link that is open after it. */
 function takeTag(out: TextBuilder, name: string, tag: string, link: string | null): string | null {
   const isEnd = tag.startsWith('</');
   if (name === 'a') {
@@ -109,14 +108,14 @@ function takeTag(out: TextBuilder, name: string, tag: string, link: string | nul
   return link;
 }
 
-/** Where the tag, comment or declaration at `at` ends; -1 where it does not. */
+/** Returns the end of the tag, comment or declaration at `at`, or -1 if it is unclosed. */
 function endOfTag(html: string, at: number): number {
   if (!html.startsWith('<!--', at)) return html.indexOf('>', at);
   const end = html.indexOf('-->', at + 4);
   return end < 0 ? -1 : end + 2;
 }
 
-/** The text of HTML, with line ends of a line feed; empty where it has no words. */
+/** Converts HTML to text with line feeds; returns an empty text if it has no words. */
 export function textOfHtml(whole: string): string {
   const html = whole.slice(0, mostCharacters);
   const out = new TextBuilder();

@@ -1,5 +1,5 @@
-// What goes into composing and what comes out, and the last guard in front of it: whatever would
-// break a header is refused here with an Error, though the API has refused it before.
+// Input and result of composing, and the last check before it: refuses each value that would break a header,
+// although the API has refused it before.
 import { isHeaderSafe, parseAddress } from '../net/address.ts';
 import type { SigningKey } from './dkim-key.ts';
 import type { HeaderField } from './header-encoding.ts';
@@ -18,15 +18,15 @@ export interface Mailbox {
 
 export interface ComposeAttachment {
   filename: string;
-  /** Media type, parameters allowed. */
+  /** Media type, with optional parameters. */
   contentType: string;
-  /** Without angle brackets. With an HTML body the part goes beside it, for `cid:` links. */
+  /** Content-ID without angle brackets. With an HTML body the part goes beside it, for `cid:` links. */
   contentId: string | null;
   content: Buffer;
 }
 
 export interface ComposeInput {
-  /** `<left@right>`, the same for every attempt. */
+  /** Identifier `<left@right>`, the same for every attempt. */
   messageIdHeader: string;
   /** Milliseconds since 1970. */
   date: number;
@@ -38,42 +38,42 @@ export interface ComposeInput {
   html: string | null;
   text: string | null;
   attachments: readonly ComposeAttachment[];
-  /** The caller's own headers, `[name, value]`. */
+  /** Headers of the caller, `[name, value]`. */
   headers: readonly (readonly [string, string])[];
   inReplyTo: string | null;
   references: readonly string[] | null;
   priority: 'high' | 'normal' | 'low' | null;
-  /** Makes the MIME boundaries: the message id. Same seed and input, same bytes. */
+  /** The message id, from which boundaries are made: equal seed and input give equal bytes. */
   boundarySeed: string;
 }
 
-/** A message that was handed in as MIME: it goes as it is. */
+/** A message submitted as MIME, which is sent unchanged. */
 export interface RawInput {
   raw: Uint8Array;
 }
 
-/** What is to be composed, and signed with these keys at this time. */
+/** Input to compose, with the keys and the time of its signatures. */
 export interface ComposeRequest {
   input: ComposeInput | RawInput;
   keys: readonly SigningKey[];
   timestampSeconds: number;
 }
 
-/** A message, ready to be signed. On the wire: signatures, `header`, `body`, in this order. */
+/** A message ready for signing. Its order on the wire: signatures, `header`, `body`. */
 export interface Composed {
-  /** The fields of `header` in order, for the signer. */
+  /** Fields of `header` in order, for the signer. */
   fields: readonly HeaderField[];
-  /** All fields, each ended by CRLF, and the empty line. */
+  /** All fields, each with its CRLF, and the empty line. */
   header: Buffer;
-  /** CRLF line ends only, lines of at most 998 octets; empty, or ended by CRLF. */
+  /** Body with CRLF line ends only and lines of at most 998 octets; empty, or ended by CRLF. */
   body: Buffer;
-  /** An address in the header needs SMTPUTF8; those of the envelope are the caller's to check. */
+  /** True if an address in the header needs SMTPUTF8; the caller checks the envelope. */
   smtpUtf8: boolean;
-  /** Octets above 127 occur: the next hop must offer 8BITMIME. */
+  /** True if octets above 127 occur: the next hop must offer 8BITMIME. */
   eightBit: boolean;
 }
 
-/** The input cannot be composed; a fault of the caller, since the API refuses such values. */
+/** The error for input that cannot be composed: a fault of the caller, since the API refuses such values. */
 export class ComposeError extends Error {}
 
 function refuse(field: string): never {
@@ -92,7 +92,10 @@ function checkName(field: string, name: string | null): void {
   if (name !== null && !isHeaderSafe(name)) refuse(`${field} name`);
 }
 
-/** Throws ComposeError where a value that is bound for a header is not fit for one. */
+/**
+ * Checks all values for the header.
+ * @throws ComposeError for an unfit value
+ */
 export function checkInput(input: ComposeInput): void {
   if (!isMessageId(input.messageIdHeader)) refuse('messageIdHeader');
   if (!(Math.abs(input.date) < 8.64e15)) refuse('date');
@@ -109,7 +112,10 @@ export function checkInput(input: ComposeInput): void {
   }
 }
 
-/** The address as it goes into a header; throws ComposeError where it is none. */
+/**
+ * Returns the address as written into a header.
+ * @throws ComposeError for an invalid address
+ */
 export function headerAddress(field: string, email: string): { email: string; isUtf8: boolean } {
   const address = parseAddress(email);
   if (address === null) return refuse(`${field} address`);

@@ -1,9 +1,9 @@
-// The thread of dkim-key.ts: makes one RSA key pair and ends. On a thread of its own, not of libuv's: its
-// four are what every sync of the store waits for.
+// The thread of dkim-key.ts: generates one RSA key pair and ends. It does not use libuv's threads: every sync
+// of the store needs one of those four.
 import { generateKeyPairSync } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** Both halves as PEM. */
+/** Both halves of a key pair, as PEM. */
 export interface MadePair {
   privateKeyPem: string;
   publicKeyPem: string;

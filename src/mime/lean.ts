@@ -1,6 +1,5 @@
-// The common shape, text and/or HTML without attachments, composed in a few microseconds where
-// MailComposer needs some two hundred. test/mime/compose.property.test.ts holds it equal in
-// meaning to MailComposer by parsing both.
+// Composes the common form, text and/or HTML without attachments, in a few microseconds; MailComposer needs
+// about two hundred. test/mime/compose.property.test.ts parses both results to hold them equal in meaning.
 import { draftHeader, headerBytes } from './header.ts';
 import type { HeaderField } from './header-encoding.ts';
 import { type Composed, type ComposeInput, checkInput } from './input.ts';
@@ -38,7 +37,10 @@ function alternativeBody(text: string, html: string, seed: string): Body {
   };
 }
 
-/** An empty text beside HTML is left out: a reader that prefers text would show an empty message. */
+/**
+ * Chooses the parts of the body. Omits an empty text beside HTML: a reader that prefers text would show an
+ * empty message.
+ */
 function bodyOf({ html, text }: ComposeInput, seed: string): Body {
   if (html === null || (html === '' && text !== null))
     return singleBody(plainType, text ?? '', seed);
@@ -46,7 +48,10 @@ function bodyOf({ html, text }: ComposeInput, seed: string): Body {
   return alternativeBody(text, html, seed);
 }
 
-/** Composes an input that has no attachments. Throws ComposeError. */
+/**
+ * Composes an input without attachments.
+ * @throws ComposeError
+ */
 export function composeLean(input: ComposeInput): Composed {
   checkInput(input);
   const seed = boundarySafe(input.boundarySeed);

@@ -1,5 +1,5 @@
-// The body hash of DKIM: relaxed canonicalization (RFC 6376 3.4.4) and SHA-256. Native searches
-// find out whether a stretch needs canonicalizing at all; most bodies are hashed where they lie.
+// The body hash of DKIM: relaxed canonicalization (RFC 6376 3.4.4) and SHA-256. Native searches decide
+// whether a segment needs canonicalization; most bodies are hashed in place.
 import { createHash, hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 
@@ -9,12 +9,12 @@ const carriageReturn = 0x0d;
 const space = 0x20;
 
 const segmentBytes = 65_536;
-/** The event loop gets a turn after so many segments: 1 MiB is about a millisecond. */
+/** Segments between yields to the event loop: 1 MiB takes about a millisecond. */
 const segmentsPerTurn = 16;
 
 const crlf = Buffer.from('\r\n');
 
-/** Where the content ends: behind it are only line ends and lines of white space. */
+/** Returns the end of the content; only line ends and lines of white space follow it. */
 function contentEnd(body: Buffer): number {
   let end = body.length;
   for (; end > 0; end--) {
@@ -28,7 +28,7 @@ function isRelaxed(segment: Buffer): boolean {
   return !segment.includes('  ') && !segment.includes('\t') && !segment.includes(' \r');
 }
 
-/** Runs of white space become one space, none is left before a line end. */
+/** Collapses runs of white space to one space and removes them before a line end. */
 function relax(segment: Buffer): Buffer {
   const out = Buffer.allocUnsafe(segment.length);
   let at = 0;
@@ -46,7 +46,7 @@ function relax(segment: Buffer): Buffer {
   return out.subarray(0, at);
 }
 
-/** Segments are cut behind line ends, so that no run of white space spans two. */
+/** Hashes in segments. They end behind line ends, so a run of white space never spans two. */
 async function hashSegments(content: Buffer): Promise<string> {
   const digest = createHash('sha256');
   let count = 0;
@@ -62,8 +62,8 @@ async function hashSegments(content: Buffer): Promise<string> {
 }
 
 /**
- * The value of `bh=` for relaxed canonicalization and SHA-256. Expects CRLF line ends only, as
- * composing makes them; a body without content hashes as the empty one (RFC 6376 3.4.4).
+ * Returns the value of `bh=` for relaxed canonicalization and SHA-256. Expects CRLF line ends only, as
+ * composing makes them. A body without content hashes as the empty one (RFC 6376 3.4.4).
  */
 export async function bodyHash(body: Buffer): Promise<string> {
   const end = contentEnd(body);

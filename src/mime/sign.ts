@@ -1,7 +1,7 @@
-// DKIM signatures (RFC 6376, RFC 8463) over a composed message: relaxed/relaxed, one body hash for
-// all keys. Ours for speed: nodemailer's signer parses the whole message again for every key.
-// RSA takes 0.3 ms of a core; Ed25519 a tenth of that, less than the way to another thread.
-// Which keys a domain has and where they are published is the domains area's.
+// DKIM signatures (RFC 6376, RFC 8463) over a composed message: relaxed/relaxed, one body hash for all keys.
+// Written here for speed: nodemailer's signer parses the whole message again for every key. RSA takes 0.3 ms
+// of a core; Ed25519 a tenth of that, less than the transfer to another thread. The domains area owns the
+// keys of a domain and their publication.
 import { hash, type KeyObject, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { DkimAlgorithm, SigningKey } from './dkim-key.ts';
@@ -9,14 +9,14 @@ import type { HeaderField } from './header-encoding.ts';
 import type { Composed } from './input.ts';
 import { bodyHash } from './sign-body.ts';
 
-/** Makes the signature of a text in base64; throws or rejects where the key cannot. */
+/** Signs a text and returns base64; throws or rejects if the key cannot sign. */
 type SignText = (
   algorithm: DkimAlgorithm,
   text: string,
   key: KeyObject,
 ) => string | Promise<string>;
 
-/** RFC 8463 3: the message that Ed25519 signs is the SHA-256 of the header. */
+/** Returns the bytes to sign. RFC 8463 3: Ed25519 signs the SHA-256 of the header. */
 function toBeSigned(
   algorithm: DkimAlgorithm,
   text: string,
@@ -28,19 +28,19 @@ function toBeSigned(
 
 const signInBackground = promisify<string | null, Uint8Array, KeyObject, Buffer>(sign);
 
-/** On libuv's threads: the event loop goes on meanwhile. */
+/** Signs on libuv's threads, so that the event loop continues. */
 const signOnThread: SignText = async (algorithm, text, key) => {
   const { digest, bytes } = toBeSigned(algorithm, text);
   return (await signInBackground(digest, bytes, key)).toString('base64');
 };
 
-/** On this thread. */
+/** Signs on this thread. */
 export const signNow: SignText = (algorithm, text, key) => {
   const { digest, bytes } = toBeSigned(algorithm, text);
   return sign(digest, bytes, key).toString('base64');
 };
 
-/** Ed25519 on this thread, RSA on libuv's. */
+/** Signs Ed25519 on this thread and RSA on libuv's. */
 export const signHere: SignText = (algorithm, text, key) =>
   (algorithm === 'ed25519-sha256' ? signNow : signOnThread)(algorithm, text, key);
 
@@ -48,7 +48,7 @@ const verifyInBackground = promisify<string | null, Uint8Array, KeyObject, Uint8
   verify,
 );
 
-/** Whether this is the signature of the text; on libuv's threads. */
+/** Verifies a signature of the text, on libuv's threads. */
 export async function isSignatureOf(
   algorithm: DkimAlgorithm,
   text: string,
@@ -60,8 +60,8 @@ export async function isSignatureOf(
 }
 
 /**
- * The value of a field in relaxed form (RFC 6376 3.4.2), in which those who make signatures and those
- * who check them must write it alike; folds are CRLF.
+ * Returns the value of a field in relaxed form (RFC 6376 3.4.2). Signing and verification share it, because
+ * both must write the same bytes; folds are CRLF.
  */
 export function relaxedValue(value: string): string {
   if (!/[\r\t]| {2}|^ | $/.test(value)) return value;
@@ -94,13 +94,16 @@ const signedNames = new Set([
 ]);
 
 interface SignedHeader {
-  /** The value of `h=`; `From` once more than it occurs, so that none can be added (8.15). */
+  /** Value of `h=`; `From` is listed once more than it occurs, so that another cannot be added (8.15). */
   names: string;
-  /** The fields in relaxed form (3.4.2), each ended by CRLF. */
+  /** Fields in relaxed form (3.4.2), each ended by CRLF. */
   canonical: string;
 }
 
-/** Verifiers take repeated fields from the bottom up (5.4.2), hence the reverse order. */
+/**
+ * Selects the signed fields in reverse order, since verifiers take repeated fields from the bottom up
+ * (5.4.2).
+ */
 function signedHeader(fields: readonly HeaderField[]): SignedHeader {
   let names = '';
   let canonical = '';
@@ -119,7 +122,7 @@ function checkKey({ algorithm, privateKey, selector, domain }: SigningKey): void
   }
 }
 
-/** Folds behind colons; no signed name is anywhere near as long as a line. */
+/** Folds behind colons; every signed name is far shorter than a line. */
 function foldNames(names: string): string {
   let folded = '';
   let rest = names;
@@ -149,8 +152,8 @@ async function signatureField(
 }
 
 /**
- * One DKIM-Signature field per key, in the order of the keys, each ended by CRLF: they go in front of
- * `composed.header`. No keys, no bytes. Rejects where a key does not fit its algorithm.
+ * Builds one DKIM-Signature field per key, in the order of the keys, each ended by CRLF; they go in front of
+ * `composed.header`. Without keys the result is empty. Rejects if a key does not fit its algorithm.
  */
 export async function signatureFields(
   { fields, body }: Pick<Composed, 'fields' | 'body'>,
@@ -167,15 +170,15 @@ export async function signatureFields(
   return Buffer.from(signatures.join(''), 'latin1');
 }
 
-/** A message as it goes on the wire, in pieces, and what the next hop must offer for it. */
+/** A message as sent on the wire, in pieces, and its demands on the next hop. */
 export interface SignedMessage extends Pick<Composed, 'smtpUtf8' | 'eightBit'> {
-  /** Signatures, header, body: CRLF line ends, not yet dot-stuffed. */
+  /** Signatures, header and body: CRLF line ends, not yet dot-stuffed. */
   data: Buffer[];
-  /** Where the header begins, behind the signatures. */
+  /** Offset of the header, behind the signatures. */
   headerAt: number;
 }
 
-/** The composed message behind its signatures; rejects as `signatureFields`. */
+/** Puts signatures in front of the composed message; rejects like `signatureFields`. */
 export async function signMessage(
   composed: Composed,
   keys: readonly SigningKey[],

@@ -1,19 +1,19 @@
-// The subject of a conversation: what is left of a subject line without the words by which mail programs
-// of any language mark an answer or a forwarded mail (RFC 5256 2.1 has the English ones).
+// The subject of a conversation: a subject line without the words by which mail programs of any language mark
+// a reply or a forward (RFC 5256 2.1 lists the English ones).
 
-/** Of an answer; the programs of each language have their own. */
+/** Marks of a reply; programs in each language have their own. */
 const answerWords = [
   ...['re', 'aw', 'antw', 'sv', 'vs', 'vl', 'rif', 'r', 'odp', 'ynt', 'res', 'atb', 'bls', 'yan'],
   ...['vá', 'απ', 'σχετ', 'отв', 'ответ', 'на', '回复', '回覆', '答复', '返信', '답장'],
   ...['تم الرد', 'رد', 'השב'],
 ];
-/** Of what is forwarded. */
+/** Marks of a forward. */
 const forwardWords = [
   ...['fw', 'fwd', 'wg', 'tr', 'rv', 'enc', 'i', 'fs', 'doorst', 'pd', 'továbbítás', 'ilt', 'vb'],
   ...['πρθ', 'пересл', '转发', '轉寄', '転送', '전달', 'إعادة توجيه', 'הועבר'],
 ];
 
-/** `Re:`, `RE[2]:`, `Aw (3):`, `回复：`. */
+/** Builds the expression for a mark: `Re:`, `RE[2]:`, `Aw (3):`, `回复：`. */
 const markOf = (words: readonly string[]) =>
   new RegExp(
     `^(?:${words.join('|')})\\s*(?:\\[\\d{1,3}\\]|\\(\\d{1,3}\\)|\\^\\d{1,3})?\\s*[:：]\\s*`,
@@ -22,15 +22,15 @@ const markOf = (words: readonly string[]) =>
 const prefix = markOf([...answerWords, ...forwardWords]);
 const answerMark = markOf(answerWords);
 const forwardMark = markOf(forwardWords);
-/** The name of a mailing list, as `[svc-users]`, before or behind the mark of an answer. */
+/** The name of a mailing list, such as `[svc-users]`, before or after the mark of a reply. */
 const listName = /^\[[^\][]{1,60}\]\s*/u;
 const trailer = /\s*\((?:fwd|wtr)\)$/i;
 const mostCharacters = 998;
 const mostPrefixes = 50;
 
 /**
- * What is compared: without marks and names of lists, white space made one, in one case of letters. Empty
- * where nothing else is left.
+ * Returns the subject for comparison: without marks and list names, white space collapsed, case folded. Empty
+ * if only those were present.
  */
 export function baseSubject(subject: string | null): string {
   let text = (subject ?? '')
@@ -58,12 +58,12 @@ function marked(mark: string, words: RegExp, subject: string | null): string {
   return `${mark} ${text}`.trim().slice(0, mostCharacters);
 }
 
-/** Of an answer to a mail with this subject: one `Re:`, whatever stood there in any language. */
+/** Returns the subject of a reply to this one: a single `Re:` replaces all reply marks of any language. */
 export function answerSubject(subject: string | null): string {
   return marked('Re:', answerMark, subject);
 }
 
-/** Of such a mail as it is forwarded: one `Fwd:`. */
+/** Returns the subject of a forward of this one: a single `Fwd:` replaces all forward marks. */
 export function forwardSubject(subject: string | null): string {
   return marked('Fwd:', forwardMark, subject);
 }

@@ -1,20 +1,23 @@
-// One text body as ASCII lines (RFC 2045): 7bit where it fits, else whichever of quoted-printable
-// and base64 is shorter. Written by hand for speed: nodemailer's encoders are streams.
+// Encodes one text body as ASCII lines (RFC 2045): 7bit if possible, else the shorter of quoted-printable and
+// base64. Written here for speed: nodemailer's encoders are streams.
 
 import { hash } from 'node:crypto';
 
 interface EncodedText {
   transferEncoding: '7bit' | 'quoted-printable' | 'base64';
-  /** ASCII with CRLF line ends, no line above 998 (7bit) or 76; empty, or ended by CRLF. */
+  /** ASCII with CRLF line ends, lines of at most 998 (7bit) or 76 characters; empty, or ended by CRLF. */
   data: string;
 }
 
-/** What names a boundary: seeds that are no plain token, or too long for 70 characters, are hashed. */
+/**
+ * Returns the seed for boundaries. Hashes a seed that is not a plain token, or too long for the 70 characters
+ * of a boundary.
+ */
 export function boundarySafe(seed: string): string {
   return /^[0-9A-Za-z_]{8,40}$/.test(seed) ? seed : hash('sha256', seed, 'hex').slice(0, 32);
 }
 
-/** Starts every boundary; quoted-printable and base64 can never hold it (RFC 2045 6.7). */
+/** Start of every boundary; quoted-printable and base64 never contain it (RFC 2045 6.7). */
 export const boundaryStart = '=_';
 
 const longestLine = 998;
@@ -28,7 +31,9 @@ const space = 0x20;
 const equals = 0x3d;
 
 const hexDigits = Buffer.from('0123456789ABCDEF', 'latin1');
-/** 1 where a byte stands for itself in quoted-printable; space and tab do but at a line's end. */
+/**
+ * Table with 1 for bytes that stay literal in quoted-printable; space and tab do except at the end of a line.
+ */
 const isLiteral = Uint8Array.from({ length: 256 }, (_, byte) =>
   [tab, carriageReturn, lineFeed].includes(byte) ||
   (byte >= space && byte <= 0x7e && byte !== equals)
@@ -40,7 +45,7 @@ function isBlank(byte: number | undefined): boolean {
   return byte === space || byte === tab;
 }
 
-/** CR, LF and CRLF become CRLF; a last line gets its end. */
+/** Turns CR, LF and CRLF into CRLF and ends the last line. */
 export function normalizeNewlines(text: string): string {
   const normalized = text.includes('\r')
     ? text.replace(/\r\n?|\n/g, '\r\n')
@@ -59,8 +64,8 @@ function hasLongLine(text: string): boolean {
 }
 
 /**
- * The text with CRLF line ends where it can travel as it is (RFC 2045 2.7), else null: not where
- * it holds the boundary's seed, and so might close the part that it is in.
+ * Returns the text with CRLF line ends if it can be sent as 7bit (RFC 2045 2.7), else null. A text with the
+ * boundary's seed gets null too: it might close its own part.
  */
 export function asSevenBit(text: string, seed: string): string | null {
   if (!/^[\t\n\r\x20-\x7e]*$/.test(text) || text.includes(seed)) return null;
@@ -68,7 +73,7 @@ export function asSevenBit(text: string, seed: string): string | null {
   return hasLongLine(normalized) ? null : normalized;
 }
 
-/** Bytes that quoted-printable writes as `=XX`; space and tab are among them at a line's end. */
+/** Counts bytes that quoted-printable writes as `=XX`, including space and tab at the end of a line. */
 function countEscapes(bytes: Buffer): number {
   let escapes = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -79,10 +84,10 @@ function countEscapes(bytes: Buffer): number {
   return escapes;
 }
 
-/** Every CR and LF in `bytes` belongs to a CRLF; the caller has normalized them. */
+/** Encodes `bytes`, in which every CR and LF must belong to a CRLF. */
 function quotedPrintable(bytes: Buffer, escapes: number): string {
   const length = bytes.length;
-  // A soft break adds 3 bytes to every 73 at least: 4.2 %.
+  // A soft break adds 3 bytes to at least every 73: 4.2 %.
   const out = Buffer.allocUnsafe(Math.ceil((length + 2 * escapes) * 1.05) + 16);
   let at = 0;
   let column = 0;
@@ -95,7 +100,7 @@ function quotedPrintable(bytes: Buffer, escapes: number): string {
     }
     const literal = isLiteral[byte] === 1 && !(isBlank(byte) && bytes[i + 1] === carriageReturn);
     column += literal ? 1 : 3;
-    // The last column is kept for the soft break, unless the line ends here anyway.
+    // The last column is reserved for the soft break, unless the line ends here anyway.
     if (column >= qpLineLength && (column > qpLineLength || bytes[i + 1] !== carriageReturn)) {
       out[at++] = equals;
       out[at++] = carriageReturn;
@@ -123,22 +128,22 @@ function base64Lines(bytes: Buffer): string {
 }
 
 /**
- * Encodes one body part. CR, LF and CRLF all become CRLF, a last line gets its end, and lone
- * surrogates become U+FFFD; nothing else changes.
+ * Encodes one body part. Turns CR, LF and CRLF into CRLF, ends the last line, and replaces lone surrogates by
+ * U+FFFD; changes nothing else.
  */
 export function encodeText(text: string, seed: string): EncodedText {
   const data = asSevenBit(text, seed);
   if (data !== null) return { transferEncoding: '7bit', data };
   const bytes = Buffer.from(normalizeNewlines(text), 'utf8');
   const escapes = countEscapes(bytes);
-  // Quoted-printable grows by two bytes an escape, base64 by a third and its line ends (0.37).
+  // Quoted-printable grows by two bytes per escape, base64 by a third and its line ends (0.37).
   if (2 * escapes > 0.37 * bytes.length) {
     return { transferEncoding: 'base64', data: base64Lines(bytes) };
   }
   return { transferEncoding: 'quoted-printable', data: quotedPrintable(bytes, escapes) };
 }
 
-/** A whole MIME part: its header, the empty line, its data. */
+/** Returns a whole MIME part: header, empty line and data. */
 export function textPart(contentType: string, text: string, seed: string): string {
   const { transferEncoding, data } = encodeText(text, seed);
   return `Content-Type: ${contentType}\r\nContent-Transfer-Encoding: ${transferEncoding}\r\n\r\n${data}`;

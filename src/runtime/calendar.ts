@@ -1,5 +1,5 @@
-// Calendar days of time zones: which day a time lies in, and when a day begins, where clocks are
-// changed, where there is no midnight, and where a zone is off by 30 or 45 minutes.
+// Calendar days in time zones: the day of a time, and the start of a day. Handles clock changes, days without
+// a midnight, and zones with an offset of 30 or 45 minutes.
 
 const dayMs = 86_400_000;
 
@@ -27,7 +27,7 @@ function formatOf(timezone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** What clocks in the zone show then, as if it were UTC. */
+/** Returns the local time in the zone, expressed as if it were UTC. */
 function wallTime(timeMs: number, timezone: string): number {
   const parts = formatOf(timezone).formatToParts(timeMs);
   const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = [
@@ -41,22 +41,22 @@ function wallTime(timeMs: number, timezone: string): number {
   return Date.UTC(year, month - 1, day, hour, minute, second);
 }
 
-/** The day in the zone that a time lies in. */
+/** Returns the day of a time in the zone. */
 export function dayIn(timezone: string, timeMs: number): Day {
   return new Date(wallTime(timeMs, timezone)).toISOString().slice(0, 10);
 }
 
-/** When a day begins in the zone: its midnight, or the first moment after where there is none. */
+/** Returns the start of a day in the zone: its midnight, or the first moment after a skipped midnight. */
 export function startOfDayIn(timezone: string, day: Day): number {
   const midnight = Date.parse(`${day}T00:00:00Z`);
   const offsetAt = (timeMs: number) => wallTime(timeMs, timezone) - timeMs;
-  // The offset of the day before, and where the clocks were changed since, that of the day itself.
+  // `earlier` uses the offset of the day before; `later` uses that of the day itself, if the clocks changed.
   const earlier = midnight - offsetAt(midnight - dayMs);
   const later = midnight - offsetAt(earlier);
   return wallTime(later, timezone) === midnight ? later : Math.max(earlier, later);
 }
 
-/** The day so many days later. */
+/** Returns the day `days` later. */
 export function dayAfter(day: Day, days = 1): Day {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
 }

@@ -1,11 +1,11 @@
-// Time, as everything in the service sees it: `systemClock` in production, a virtual clock in tests
-// (test/support/virtual-clock.ts). Nothing else calls Date.now or setTimeout.
+// The source of time for the whole service: `systemClock` in production, a virtual clock in tests
+// (test/support/virtual-clock.ts). In src/ and daemon/ only this file calls Date.now and setTimeout.
 
 /** The source of time. All values are milliseconds; `now` is since 1970, UTC. */
 export interface Clock {
-  /** The wall clock: for what is stored or shown. People and NTP set it, forwards and backwards. */
+  /** Wall clock, for stored or shown times. People and NTP can set it forwards and backwards. */
   now(): number;
-  /** Since some moment: for what is measured within the process. Nobody sets it. */
+  /** Monotonic clock from an arbitrary start, for measurements within the process. */
   elapsed(): number;
   /** Calls `run` once after `delayMs`; the returned function cancels it. Never keeps the process alive. */
   after(delayMs: number, run: () => void): () => void;
@@ -23,7 +23,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after `delayMs`, or at once when `signal` aborts; never rejects. */
+/** Resolves after `delayMs`, or at once if `signal` aborts; never rejects. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -40,11 +40,11 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-/** Times as written out: an answer, a batch and its neighbours name the same few many times. */
+/** Cache of formatted times: an answer or a batch repeats the same few. */
 const written = new Map<number, string>();
 const mostWritten = 64;
 
-/** ISO 8601 in UTC with milliseconds, or null for null. */
+/** Formats as ISO 8601 in UTC with milliseconds; returns null for null. */
 export function isoTime(ms: number): string;
 export function isoTime(ms: number | null): string | null;
 export function isoTime(ms: number | null): string | null {

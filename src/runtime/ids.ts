@@ -1,6 +1,6 @@
 // Identifiers (specification 2.1): a prefix, an underscore and 24 characters of the alphabet
-// 0-9a-hjkmnp-tv-z. Ten characters of milliseconds come first, then a counter of three, then 11
-// random ones: keys that arrive in order cost half of what random ones do (docs/decisions.md, "Store").
+// 0-9a-hjkmnp-tv-z. These are ten characters of milliseconds, a counter of three, and 11 random ones. Keys in
+// ascending order cost half of random ones (docs/decisions.md, "Store").
 import type { Clock } from './clock.ts';
 import type { Random } from './random.ts';
 
@@ -52,7 +52,7 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes;
 
-/** A function that makes ids from the given clock and randomness. */
+/** Makes an id of the given kind. */
 export type NewId = (kind: IdKind) => string;
 
 function encode(value: number, characters: number): string {
@@ -66,9 +66,8 @@ function encode(value: number, characters: number): string {
 }
 
 /**
- * The id source of one process. Its ids only grow: within a millisecond a counter comes before the
- * random part, and a clock that is set back does not take them back, so that the order of ids is
- * the order in which they were made.
+ * Creates the id source of one process. Its ids always grow: the counter orders them within a millisecond,
+ * and a clock set back does not affect them. The order of ids is therefore the order of their creation.
  */
 export function idSource(clock: Clock, random: Random): NewId {
   let lastMs = -1;
@@ -87,21 +86,21 @@ export function idSource(clock: Clock, random: Random): NewId {
   };
 }
 
-/** No id that was made at that time or later comes before it; `ms` since 1970. */
+/** Returns a lower bound for all ids made at `ms` since 1970 or later. */
 export function firstIdAt(kind: IdKind, ms: number): string {
   return `${idPrefixes[kind]}_${encode(Math.max(0, ms), timeCharacters)}`;
 }
 
-/** When an id was made, in ms since 1970; as far as the clock of its process was right. */
+/** Returns the time of an id in ms since 1970, as accurate as the clock of its process. */
 export function timeOfId(id: string): number {
   const text = id.slice(id.indexOf('_') + 1).slice(0, timeCharacters);
   return [...text].reduce((time, character) => time * 32 + alphabet.indexOf(character), 0);
 }
 
-/** The pattern an id of this kind must match (specification 2.1). */
+/** Returns the pattern for ids of this kind (specification 2.1). */
 export function idPattern(kind: IdKind): RegExp {
   return new RegExp(`^${idPrefixes[kind]}_[0-9a-hjkmnp-tv-z]{16,24}$`);
 }
 
-/** What an id of any kind looks like, for what is only looked up by it. */
+/** Pattern for ids of any kind, for look-ups by id. */
 export const anyIdPattern = /^[a-z]{1,20}_[0-9a-z]{1,40}$/;

@@ -1,5 +1,5 @@
-// The log: JSON lines on standard error, readable ones on a terminal; never a
-// key, a secret or a password. What is logged, and when, is up to each part. Doorway to pino.
+// The log: JSON lines on standard error, readable ones on a terminal; never a key, a secret or a password.
+// Callers choose the content. The only importer of pino.
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { ConfigError } from '../errors.ts';
 
@@ -8,30 +8,33 @@ export type LogLevel = 'silent' | 'fatal' | 'error' | 'warn' | 'info' | 'debug' 
 
 interface LogOptions {
   level: LogLevel;
-  /** Readable lines instead of JSON: when standard error is a terminal. */
+  /** Writes readable lines instead of JSON, for a terminal. */
   pretty: boolean;
-  /** Where the lines go; standard error when left out. */
+  /** Stream for the lines; default standard error. */
   destination?: DestinationStream;
 }
 
 const hidden = '[hidden]';
 const standardError = 2;
-/** A reader that stalls costs lines beyond this, never the service its memory or its pace. */
+/**
+ * Most bytes kept for a stalled reader. Further lines are dropped, so that the service keeps its memory and
+ * pace.
+ */
 const longestBacklogBytes = 16_000_000;
 
 const secretFields =
   'authorization|cookie|set-cookie|x-api-key|api-?key|key|private-?key|password|secret';
 
 /**
- * The value of such a field at any depth of a JSON line: text, a number or a Buffer. Done on the
- * line, which costs 1 µs; pino's `redact` reaches fixed depths only and costs 12 µs for three.
+ * Value of a secret field at any depth of a JSON line: text, a number or a Buffer. Matched on the line, which
+ * costs 1 µs; pino's `redact` reaches fixed depths only and costs 12 µs for three.
  */
 const secretFieldPattern = new RegExp(
   `"(${secretFields})":(?:"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"|[\\d.e+-]+|\\{"type":"Buffer","data":[^}]*\\})`,
   'gi',
 );
 
-/** API keys and webhook secrets wherever they stand in a line. */
+/** API keys and webhook secrets anywhere in a line. */
 const secretPattern = /\b(svc_(?:live|test)_|whsec_)[0-9A-Za-z+/=]{16,}/g;
 
 function hideSecrets(line: string): string {
@@ -49,7 +52,7 @@ async function openDestination({ pretty, destination }: LogOptions): Promise<Des
   return { write: (line) => plain.write(format(line)) };
 }
 
-/** A logger; lines are written in the background and flushed when the process exits. */
+/** Creates a logger; lines are written in the background and flushed at exit. */
 export async function createLogger(options: LogOptions): Promise<Logger> {
   return pino(
     {
@@ -63,7 +66,7 @@ export async function createLogger(options: LogOptions): Promise<Logger> {
   );
 }
 
-/** A failure as one text with its causes; several at once are joined by a semicolon. */
+/** Formats a failure as one text with its causes; joins several failures by semicolons. */
 export function describeFailure(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure);
   const parts = failure instanceof AggregateError ? failure.errors.map(describeFailure) : [];
@@ -71,7 +74,7 @@ export function describeFailure(failure: unknown): string {
   return failure.cause === undefined ? own : `${own}: ${describeFailure(failure.cause)}`;
 }
 
-/** Logs what ends the process. A mistake in the configuration needs no stack trace. */
+/** Logs the failure that ends the process. Omits the stack trace of a configuration mistake. */
 export function logFatal(log: Logger, failure: unknown): void {
   const text = describeFailure(failure);
   if (failure instanceof ConfigError) log.fatal(text);

@@ -1,22 +1,22 @@
-// The log of mail (`log.mail`): a line at info for the end of each attempt, each mail that comes in and
-// each refusal. What a line says is up to whoever writes it; here is whether, and how many.
+// The log of mail (`log.mail`): a line at info for the end of each attempt, each received mail and each
+// refusal. Decides whether lines are written, and how many; callers write their content.
 import type { Clock } from './clock.ts';
 import type { Logger } from './log.ts';
 
-/** The part of the App that it goes by. */
+/** The part of the App that decides on the log. */
 export interface MailLogSurroundings {
   config: { log: { mail: boolean } };
   log: Logger;
 }
 
-/** Where mail is logged; null where it is not, so that no line is made for nothing. */
+/** Returns the logger for mail; null if off, so that callers need not build lines. */
 export function mailLogOf({ config, log }: MailLogSurroundings): Logger | null {
   return config.log.mail && log.isLevelEnabled('info') ? log : null;
 }
 
 const windowMs = 1_000;
 
-/** Bounds lines that a stranger causes: so many a second, and how many were left out before. */
+/** Bounds lines that outsiders can cause: at most `perSecond`, with a count of those left out. */
 export class LineLimit {
   readonly #clock: Pick<Clock, 'elapsed'>;
   readonly #perSecond: number;
@@ -29,7 +29,7 @@ export class LineLimit {
     this.#perSecond = perSecond;
   }
 
-  /** Null where the line is left out; else what it says of those that were, nothing for none. */
+  /** Returns null if the line must be left out; else the number of lines left out before, if any. */
   admit(): { leftOut?: number } | null {
     const now = this.#clock.elapsed();
     if (now - this.#windowAt >= windowMs) {

@@ -1,5 +1,5 @@
-// Prometheus metrics of one process (`GET /metrics`): what was accepted, refused, attempted, and how
-// the process fares. Labels are bounded sets, never addresses or organizations.
+// Prometheus metrics of one process (`GET /metrics`): accepted and refused requests, attempts, and the state
+// of the process. Labels are bounded sets, never addresses or organizations.
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { refusalReasons } from '../errors.ts';
 import { loadPrometheus } from './on-demand.ts';
@@ -7,38 +7,38 @@ import { loadPrometheus } from './on-demand.ts';
 export interface Metrics {
   registry: Registry;
   /**
-   * Messages accepted, by `direction`; those that go out also by `via` (MessageOrigin.via). What commands
-   * accepted is counted when it is found in the store (src/messages/search.ts).
+   * Accepted messages, by `direction`; outgoing ones also by `via` (MessageOrigin.via). Messages accepted by
+   * commands are counted once found in the store (src/messages/search.ts).
    */
   accepted: Counter<'direction' | 'via'>;
-  /** Requests refused, by `reason` (RefusalReason). */
+  /** Refused requests, by `reason` (RefusalReason). */
   refused: Counter<'reason'>;
-  /** Logins and mails that the submission listener refused, by `reason` (RefusalReason). */
+  /** Logins and mails refused by the submission listener, by `reason` (RefusalReason). */
   submissionsRefused: Counter<'reason'>;
   /** Delivery attempts, by `outcome` (Outcome.kind) and `route` (Route.kind). */
   attempts: Counter<'outcome' | 'route'>;
-  /** HTTP requests in seconds, by `method`, `route` and `status`. */
+  /** Durations of HTTP requests in seconds, by `method`, `route` and `status`. */
   requestSeconds: Histogram<'method' | 'route' | 'status'>;
-  /** HTTP connections open now. */
+  /** Number of open HTTP connections. */
   connections: Gauge;
-  /** Deliveries in work now. */
+  /** Number of deliveries in work. */
   inFlight: Gauge;
-  /** Deliveries that wait, by `reason`, each half of the queue counted up to 100,000. */
+  /** Queued deliveries, by `reason`; ready and not ready ones are each counted up to 100,000. */
   queueWaiting: Gauge<'reason'>;
-  /** For how long the oldest of them has waited, in seconds. */
+  /** Age of the oldest queued delivery in seconds, by `reason`. */
   queueOldest: Gauge<'reason'>;
-  /** Those of them that wait in a lane, by the kind of `lane`. */
+  /** Deliveries that wait in lanes, by kind of `lane`. */
   laneWaiting: Gauge<'lane'>;
   laneOldest: Gauge<'lane'>;
   /** Posts to webhook endpoints, by `outcome`. */
   webhookAttempts: Counter<'outcome'>;
-  /** Webhook deliveries that have not ended, counted up to 100,000. */
+  /** Unfinished webhook deliveries, counted up to 100,000. */
   webhooksPending: Gauge;
-  /** For how long the webhook delivery that waits longest has been due, in seconds. */
+  /** Time in seconds since the longest waiting webhook delivery became due. */
   webhookLag: Gauge;
 }
 
-/** Metrics with a registry of their own, so that two apps in one test do not share counters. */
+/** Creates metrics with their own registry, so that two apps in one test do not share counters. */
 export function createMetrics(): Metrics {
   const { Counter, Gauge, Histogram, Registry } = loadPrometheus();
   const registry = new Registry();
@@ -127,7 +127,7 @@ export function createMetrics(): Metrics {
       registers,
     }),
   };
-  // What has not happened yet is shown as 0: an alert can be written before it does.
+  // Starts counters with known labels at 0, so that an alert can be written before the first event.
   for (const reason of refusalReasons) {
     metrics.refused.inc({ reason }, 0);
     metrics.submissionsRefused.inc({ reason }, 0);

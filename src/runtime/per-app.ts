@@ -1,7 +1,7 @@
-// What one process keeps in memory beside its App: made at the first use, gone with the App. Two Apps
-// in one process (as tests open them) share nothing.
+// Process memory that belongs to one App: created at first use, dropped with the App. Two Apps in one process
+// (as in tests) share nothing.
 
-/** Returns a function that gives each app a value of its own, made by `make` when it is first asked. */
+/** Returns a function that gives each app its own value, built by `make` at the first call. */
 export function perApp<A extends object, T extends {}>(make: (app: A) => T): (app: A) => T {
   const made = new WeakMap<A, T>();
   return (app) => {

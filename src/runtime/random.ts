@@ -1,18 +1,17 @@
-// Randomness, as everything in the service sees it: the operating system's in production, a seeded
-// generator in tests, so that a failing run can be repeated from its printed seed.
+// The source of randomness for the whole service: the operating system in production, a seeded generator in
+// tests, so that a failing run can be repeated from its printed seed.
 import { randomFillSync } from 'node:crypto';
 
-/** The source of randomness. */
 export interface Random {
-  /** `count` random bytes. */
+  /** Returns `count` random bytes. */
   bytes(count: number): Uint8Array;
-  /** A float in [0, 1), for jitter and choice; not for secrets. */
+  /** Returns a float in [0, 1), for jitter and choice; not for secrets. */
   float(): number;
 }
 
 const poolBytes = 8192;
 
-/** Randomness of the operating system, drawn in blocks: one system call serves about 500 ids. */
+/** Creates a source that draws from the operating system in blocks: one system call serves about 500 ids. */
 export function systemRandom(): Random {
   const pool = new Uint8Array(poolBytes);
   let used = poolBytes;
@@ -32,7 +31,7 @@ export function systemRandom(): Random {
   };
 }
 
-/** A repeatable source (mulberry32). For tests and simulations only: never for keys. */
+/** Creates a repeatable source (mulberry32). For tests and simulations only: never for keys. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {

@@ -1,8 +1,8 @@
-// Caches that may grow large and mostly stay small.
+// Caches over lru-cache with a high limit, which usually hold few entries.
 import { LRUCache } from 'lru-cache';
 
 /**
- * A cache of the `most` entries used last, which takes memory as it fills. With its own `max`,
+ * Creates a cache of the `most` entries used last, whose memory grows as it fills. With its own `max`,
  * lru-cache allots 18 bytes for each possible entry at once.
  */
 export function recentlyUsed<Value extends {}>(most: number): LRUCache<string, Value> {
@@ -10,8 +10,8 @@ export function recentlyUsed<Value extends {}>(most: number): LRUCache<string, V
 }
 
 /**
- * As `recentlyUsed`, of at most `mostBytes` too. `bytesOf` is asked once for each entry; a small one counts
- * as the `most`th part of the bytes.
+ * Creates a cache like `recentlyUsed`, also bounded by `mostBytes`. Calls `bytesOf` once per entry; a small
+ * entry counts as the `most`th part of the bytes.
  */
 export function recentlyUsedBytes<Value extends {}>(
   most: number,

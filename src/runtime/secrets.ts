@@ -1,6 +1,6 @@
-// The installation's secret: one key file under dataDir, from which the keys for what is stored
-// encrypted (DKIM keys, webhook secrets) and for signed tokens (return paths, links) are derived.
-// Who encrypts what is up to the areas; a lost file makes what was encrypted unreadable for good.
+// The installation's secret: one key file under dataDir, from which keys are derived for encrypted values
+// (DKIM keys, webhook secrets) and signed tokens (return paths, links). The areas choose which values to
+// encrypt. Without the file, encrypted values are lost for ever.
 import {
   createCipheriv,
   createDecipheriv,
@@ -32,16 +32,16 @@ const tagBytes = 16;
 const textVersion = 'v1.';
 
 const macBytes = 16;
-/** Where each of two twins lies in the digest: who knows the one half can tell nothing of the other. */
+/** Offset of each twin in the digest. The halves are independent: one reveals nothing about the other. */
 const halves = { first: 0, second: macBytes } as const;
 const macCharacters = 26;
-/** Of `sixTags`: 60 of the 64 bytes of a digest. */
+/** Number of tags of `sixTags`, which use 60 of the 64 bytes of a digest. */
 export const tagsPerDigest = 6;
 const shortTagBytes = 10;
 export const shortTagCharacters = 16;
 const longestPayload = 512;
 const longestToken = 1024;
-/** The alphabet of ids (specification 2.1): safe in URLs, and in mail addresses in either case. */
+/** The alphabet of ids (specification 2.1): safe in URLs, and in mail addresses in upper and lower case. */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 export type Twin = keyof typeof halves;
@@ -59,7 +59,7 @@ function syncDirectory(path: string): void {
   }
 }
 
-/** The key in the file, or undefined if there is no file. */
+/** Returns the key in the file, or undefined if the file does not exist. */
 function findKey(path: string): Buffer | undefined {
   let descriptor: number;
   try {
@@ -86,8 +86,8 @@ function findKey(path: string): Buffer | undefined {
 }
 
 /**
- * Writes the key aside and links it to its place, so that the file appears whole or not at all and
- * of two processes that start together one wins.
+ * Writes the key to a temporary file and links that to its place. The file then appears complete or not at
+ * all, and of two processes that start together one wins.
  */
 function createKey(dataDir: string, path: string, key: Uint8Array, random: Random): void {
   const aside = `${path}.${process.pid}.${Buffer.from(random.bytes(8)).toString('hex')}`;
@@ -105,7 +105,7 @@ function createKey(dataDir: string, path: string, key: Uint8Array, random: Rando
   }
 }
 
-/** Where the secret of an installation lies. */
+/** Returns the path of an installation's secret. */
 export function secretFile(dataDir: string): string {
   return join(dataDir, 'secret.key');
 }
@@ -141,7 +141,7 @@ function encodeBase32(bytes: Uint8Array): string {
   return bits > 0 ? text + alphabet.charAt((held << (5 - bits)) & 31) : text;
 }
 
-/** Undefined for text that `encodeBase32` would not have written. */
+/** Decodes text; returns undefined if `encodeBase32` would not have written it. */
 function decodeBase32(text: string): Buffer | undefined {
   const bytes: number[] = [];
   let bits = 0;
@@ -188,11 +188,11 @@ export class Secrets {
     this.#random = random;
   }
 
-  /** One key per purpose (HKDF-SHA256, RFC 5869); purposes are constants of the program. */
+  /** Derives one key per purpose (HKDF-SHA256, RFC 5869); purposes are constants of the program. */
   #keyFor(purpose: string): KeyObject {
     let key = this.#derived.get(purpose);
     if (!key) {
-      // A key object: from bytes, Node would make one at each use, four times the cost of the MAC.
+      // Keeps a key object: from bytes, Node would build one at each use, at four times the cost of the MAC.
       key = createSecretKey(
         new Uint8Array(hkdfSync('sha256', this.#master, '', `svc v1 ${purpose}`, keyBytes)),
       );
@@ -202,8 +202,8 @@ export class Secrets {
   }
 
   /**
-   * AES-256-GCM. `context` says what the value belongs to (`domainKey:dkim_…`): the text can be
-   * decrypted only with the same context, so it cannot be moved to another row.
+   * Encrypts with AES-256-GCM. `context` names the owner of the value (`domainKey:dkim_…`): decryption needs
+   * the same context, so a text cannot be moved to another row.
    */
   encrypt(plain: string | Uint8Array, context: string): string {
     const iv = this.#random.bytes(ivBytes);
@@ -213,7 +213,10 @@ export class Secrets {
     return textVersion + Buffer.concat([iv, body, cipher.getAuthTag()]).toString('base64url');
   }
 
-  /** @throws InternalError if the text was changed, has another context or is of another key file. */
+  /**
+   * Decrypts a text of `encrypt`.
+   * @throws InternalError if the text was changed, or belongs to another context or key file
+   */
   decrypt(text: string, context: string): Buffer {
     const sealed = Buffer.from(text.slice(textVersion.length), 'base64url');
     try {
@@ -235,8 +238,8 @@ export class Secrets {
   }
 
   /**
-   * A text that only this installation can read or make: AES-256-GCM, its nonce a MAC of the payload, so
-   * that the same payload gives the same text (as RFC 5297 does) and mail is the same at each attempt.
+   * Encrypts a text that only this installation can read or make: AES-256-GCM with a MAC of the payload as
+   * nonce. Equal payloads give equal texts (as with RFC 5297), so mail is the same at each attempt.
    */
   seal(purpose: string, payload: string): string {
     const iv = createHmac('sha256', this.#keyFor(`nonce ${purpose}`))
@@ -248,7 +251,7 @@ export class Secrets {
     return Buffer.concat([iv, body, cipher.getAuthTag()]).toString('base64url');
   }
 
-  /** The payload of such a text, null for any other. */
+  /** Decrypts a text of `seal`; returns null for any other. */
   unseal(purpose: string, text: string): string | null {
     if (text.length > longestToken || !/^[\w-]+$/.test(text)) return null;
     const sealed = Buffer.from(text, 'base64url');
@@ -274,15 +277,17 @@ export class Secrets {
   }
 
   /**
-   * `payload` (1 to 512 bytes) with a signature that only this installation can make, HMAC-SHA256
-   * cut to 128 bits (RFC 2104, 5). Lower-case letters, digits, `_` and `-` only; 27 characters
-   * longer than a payload of lower-case letters, digits and `_`, so that an id fits a local part.
+   * Returns `payload` (1 to 512 bytes) with a signature that only this installation can make: HMAC-SHA256 cut
+   * to 128 bits (RFC 2104, 5). The token has lower-case letters, digits, `_` and `-` only. It is 27
+   * characters longer than a payload of lower-case letters, digits and `_`, so that an id fits a local part.
    */
   token(purpose: string, payload: string): string {
     return `${writePayload(payload)}-${macOf(this.#digest(purpose, payload), 'first')}`;
   }
 
-  /** That token and another of the same payload, for the price of one: who has either cannot make the other. */
+  /**
+   * Returns two tokens of one payload for the cost of one: knowing either does not help to make the other.
+   */
   twinTokens(purpose: string, payload: string): Record<Twin, string> {
     const digest = this.#digest(purpose, payload);
     const start = `${writePayload(payload)}-`;
@@ -290,9 +295,9 @@ export class Secrets {
   }
 
   /**
-   * Six tags of one payload, for the price of one: HMAC-SHA512 cut to 80 bits each, which is the least
-   * that RFC 2104 (5) takes. Who has some of them cannot make the others. An HMAC costs 3 µs, which a
-   * mail with many links would pay for each of them.
+   * Returns six tags of one payload for the cost of one: HMAC-SHA512 cut to 80 bits each, the minimum of
+   * RFC 2104 (5). Knowing some does not help to make the others. An HMAC costs 3 µs, which a mail with many
+   * links would otherwise pay for each link.
    */
   sixTags(purpose: string, payload: string): string[] {
     const key = this.#keyFor(`tags ${purpose}`);
@@ -303,7 +308,7 @@ export class Secrets {
     );
   }
 
-  /** Whether a tag, in either case of letters, is the one at this place (0 to 5). */
+  /** Returns true if a tag, in upper or lower case, is the one at this place (0 to 5). */
   isTag(purpose: string, payload: string, place: number, tag: string): boolean {
     const given = Buffer.from(tag.toLowerCase(), 'utf8');
     const right = Buffer.from(this.sixTags(purpose, payload)[place] ?? '', 'utf8');
@@ -311,8 +316,8 @@ export class Secrets {
   }
 
   /**
-   * The payload of a token of this purpose, in either case of letters; null for anything else, the
-   * other twin too.
+   * Returns the payload of a token of this purpose, in upper or lower case; null for any other text, such as
+   * its twin.
    */
   verifyToken(purpose: string, token: string, twin: Twin = 'first'): string | null {
     if (token.length > longestToken) return null;
@@ -327,15 +332,18 @@ export class Secrets {
   }
 }
 
-/** The secret's bytes, to be kept beside a backup; undefined where there is none. @throws ConfigError */
+/**
+ * Returns the secret's bytes, to keep beside a backup; undefined if the file does not exist.
+ * @throws ConfigError
+ */
 export function readSecret(dataDir: string): Buffer | undefined {
   return findKey(secretFile(dataDir));
 }
 
 /**
- * Puts a secret from a backup in its place; another one that lies there is kept as `keptAs`.
- * @returns whether the file was written: it was not where the same secret lay there.
- * @throws ConfigError if what lies there is damaged or cannot be read.
+ * Restores a secret from a backup; a different one in its place is kept as `keptAs`.
+ * @returns true if the file was written, false if it already held this secret
+ * @throws ConfigError if the present file is damaged or cannot be read
  */
 export function putSecret(dataDir: string, key: Buffer, keptAs: string, random: Random): boolean {
   const path = secretFile(dataDir);
@@ -348,10 +356,10 @@ export function putSecret(dataDir: string, key: Buffer, keptAs: string, random: 
 }
 
 /**
- * Opens the secret of the installation at `dataDir`; on the first start makes the directory (mode
- * 0700) and `secret.key` (32 random bytes, mode 0600), durably, unless it `mustExist`.
- * @throws ConfigError if the file is damaged, open to others, or cannot be read or made;
- * NoStoreError where it must exist and does not.
+ * Opens the secret of the installation at `dataDir`. On the first start creates the directory (mode 0700) and
+ * `secret.key` (32 random bytes, mode 0600) durably, unless `mustExist`.
+ * @throws ConfigError if the file is damaged, open to others, or cannot be read or made; NoStoreError if it
+ * must exist and does not
  */
 export function openSecrets(dataDir: string, random: Random, mustExist = false): Secrets {
   return new Secrets(loadMasterKey(dataDir, random, mustExist), random);

@@ -1,5 +1,6 @@
-// The book of one delivery attempt: who has an outcome, who still waits, what every host said.
-// Turns answers, faults and verdicts into Outcomes; opens nothing and decides no next host.
+// The record of one delivery attempt: which recipients have an outcome, which are pending, and the replies of
+// every host. Turns answers, faults and verdicts into Outcomes. Opens no connection and does not choose the
+// next host.
 import type { Clock } from '../runtime/clock.ts';
 import { type Verdict, worstVerdict } from './destination.ts';
 import type { AttemptTrace, ErrorCode, Outcome, RemoteReply, SmtpFault } from './outcome.ts';
@@ -12,10 +13,13 @@ import { joinTranscripts } from './transcript.ts';
 type Conclusion = { kind: 'sent'; reply: RemoteReply } | Verdict;
 type Fault = Pick<SmtpFault, 'kind' | 'reply'>;
 
-/** Replies that speak of our credentials (RFC 4954 6). */
+/** Reply codes about our credentials (RFC 4954 6). */
 const authCodes: readonly (number | null)[] = [530, 534, 535, 538];
 
-/** After the dot only a refusal proves that the message was not taken. */
+/**
+ * Returns true if the server may have accepted the message: after the dot, only a refusal proves that it did
+ * not.
+ */
 function mayHaveBeenTaken({ kind, reply }: Fault): boolean {
   return reply.verb === 'dot' && kind !== 'refused';
 }
@@ -39,7 +43,8 @@ function concludeReply(reply: RemoteReply, isRelay: boolean, isOneOfSeveral: boo
     return { kind: 'deferred', errorCode: 'auth-failed', reply };
   }
   const errorCode = classifyReply(reply).errorCode;
-  // Not a word about this recipient: the next attempt brings fewer at once (RFC 5321 4.5.3.1.10).
+  // This refusal is about the number of recipients, not about this one: the next attempt sends fewer at once
+  // (RFC 5321 4.5.3.1.10).
   const isCrowd = isOneOfSeveral && reply.verb === 'RCPT' && tooManyRecipients.test(reply.text);
   return { kind: code >= 500 && !isCrowd ? 'bounced' : 'deferred', errorCode, reply };
 }
@@ -50,7 +55,7 @@ export class AttemptRecord {
   readonly #outcomes: (Outcome | null)[];
   /** Indices of the recipients without an outcome. */
   #pending: number[];
-  /** By both clocks: shown by the one, measured by the other. */
+  /** Start on both clocks: wall time is shown, elapsed time is measured. */
   #begun: { at: number; elapsed: number } | null = null;
   #peer: { host: string | null; address: string | null } = { host: null, address: null };
   #fault: Fault | null = null;
@@ -64,41 +69,44 @@ export class AttemptRecord {
     this.#pending = this.#outcomes.map((_, index) => index);
   }
 
-  /** Indices of the recipients that a further host may be tried for. */
+  /** Indices of the recipients for which another host may be tried. */
   get pending(): readonly number[] {
     return this.#pending;
   }
 
-  /** The first host is turned to: waiting for a free connection before that is none of its time. */
+  /**
+   * Starts the clock at the first host. The wait for a free connection before it does not count as time of
+   * the attempt.
+   */
   begin(): void {
     this.#begun ??= { at: this.#clock.now(), elapsed: this.#clock.elapsed() };
   }
 
-  /** Milliseconds since the first host was turned to. */
+  /** Milliseconds since the attempt turned to its first host. */
   get tookMs(): number {
     return this.#begun ? this.#clock.elapsed() - this.#begun.elapsed : 0;
   }
 
-  /** What the attempt history should show besides. */
+  /** Adds further lines for the attempt history. */
   addNotes(notes: readonly string[]): void {
     for (const note of notes) this.#transcripts.push(`* ${note}\n`);
   }
 
-  /** A host could not be used, by what the DNS says of it. */
+  /** Records a verdict that rules out a host, such as a DNS answer or a demand on its TLS. */
   addVerdict(host: string | null, verdict: Verdict): void {
     this.#peer = { host, address: null };
     this.#verdicts.push(verdict);
     this.#transcripts.push(`* ${verdict.reply.text}\n`);
   }
 
-  /** No session with this address came about. */
+  /** Records that no session with this address could be opened. */
   addFault(peer: Peer | null, fault: Fault, transcript: string): void {
     if (peer) this.#peer = peer;
     this.#transcripts.push(transcript);
     this.#keepFault(fault);
   }
 
-  /** The answers to the pending recipients, in their order. */
+  /** Records the answers to the pending recipients, in their order. */
   addAnswers(
     answers: readonly RecipientAnswer[],
     peer: Peer,
@@ -118,7 +126,10 @@ export class AttemptRecord {
     this.#pending = left;
   }
 
-  /** The outcomes, in the order of the recipients; who is still pending is deferred or given up. */
+  /**
+   * Returns the outcomes in the order of the recipients. Defers pending recipients, unless a verdict ends
+   * their delivery.
+   */
   finish(): Outcome[] {
     const trace = this.#trace(null);
     const verdict = worstVerdict(this.#verdicts);
@@ -128,7 +139,7 @@ export class AttemptRecord {
     return this.#outcomes.map((outcome) => outcome ?? { ...rest, trace });
   }
 
-  /** Null where a further host may still take the message. */
+  /** Returns null if another host may still accept the message. */
   #conclude(answer: RecipientAnswer, isOneOfSeveral: boolean): Conclusion | null {
     if (answer.kind === 'replied')
       return concludeReply(answer.reply, this.#isRelay, isOneOfSeveral);
@@ -142,7 +153,7 @@ export class AttemptRecord {
     return null;
   }
 
-  /** Words of a server tell more than a connection that failed. */
+  /** Keeps a refusal by a server rather than a failed connection: its text tells more. */
   #keepFault(fault: Fault): void {
     if (this.#fault?.kind === 'refused' && fault.kind !== 'refused') return;
     this.#fault = fault;
@@ -159,7 +170,7 @@ export class AttemptRecord {
   }
 }
 
-/** Every host was passed over without a word: time ran out before the first. */
+/** The conclusion if time ran out before the first host was tried. */
 function concludeNothing(): Conclusion {
   const text = 'no host was tried in time';
   return {

@@ -1,5 +1,5 @@
-// One attempt to deliver a message under way: over the hosts of its way in order (RFC 5321 5.1), each by a
-// session of the pool, until every recipient has an answer. What each host said is attempt-record.ts.
+// One delivery attempt in progress: tries the hosts of its way in order (RFC 5321 5.1), each over a session
+// of the pool, until every recipient has an answer. The replies of each host are kept by attempt-record.ts.
 import type { Clock } from '../runtime/clock.ts';
 import { AttemptRecord } from './attempt-record.ts';
 import type { Opening } from './open.ts';
@@ -11,43 +11,45 @@ import type { SlowAddresses } from './slow-addresses.ts';
 import type { RecipientAnswer, SmtpMail } from './transaction.ts';
 import type { HostSecurity, Way } from './way.ts';
 
-/** One message for recipients that share a route; in direct mode, those of one domain. */
+/** One message for recipients that share a route; in direct mode, the recipients of one domain. */
 export interface TransportJob extends SmtpMail {
   route: NetworkRoute;
-  /** Whose mail it is. */
+  /** The organization that sends the message. */
   organizationId: string;
 }
 
-/** What all attempts of a transport share. */
+/** Dependencies that all attempts of a transport share. */
 export interface AttemptMeans {
   clock: Clock;
   pool: SmtpPool;
   slowAddresses: SlowAddresses;
   openAt(way: Way, peer: Peer, security: HostSecurity): Promise<Opening>;
-  /** Aborted at the shutdown: no further host or address is tried. */
+  /** Aborted at shutdown: no further host or address is then tried. */
   shutdown: AbortSignal;
 }
 
 /**
- * So long after the first host no further host or address is tried; the one under way still has its own
- * limits. Four that let no connection come about, two that say nothing on it.
+ * Time after the first host at which no further host or address is started; a running one keeps its own
+ * limits. Allows four hosts that do not accept a connection, or two that accept it and stay silent.
  */
 const tryHostsMs = 120_000;
-/** A slow address gets so many connections at once; who waits for one longer than this is deferred. */
+/** Limits for a slow address. A delivery is deferred if it waits longer than `longestSlowWaitMs` for one. */
 const slowAddressLimits = { connections: 2, messagesPerConnection: 100 };
 const longestSlowWaitMs = 30_000;
 const maxAddresses = 20;
 
 /*
- * what came of a host                         | then
- * --------------------------------------------+---------------------------------------------------------
- * it must not be used, or gives no session    | the next host
- * an idle session of the pool was dead        | the same host, once in an attempt, on a new connection
- * the connection was lost before the dot      | the next host; where it is the only one, the same host,
- *                                             | once in an attempt, on a new connection
- * answers                                     | the next host for those without one; none: the end
+ * result at a host                             | next step
+ * ---------------------------------------------+---------------------------------------------------------
+ * it must not be used, or gives no session     | the next host
+ * an idle session of the pool was dead         | the same host, once per attempt, on a new connection
+ * the connection was lost before the dot       | the next host; with only one host, the same host again,
+ *                                              | once per attempt, on a new connection
+ * answers                                      | the next host for recipients without an answer; if all
+ *                                              | have one, the end
  *
- * After 120 s, 20 addresses or the shutdown no further host is tried: who has no answer is deferred.
+ * After 120 s, 20 addresses or the shutdown no further host is tried: recipients without an answer are
+ * deferred.
  */
 export class Attempt {
   readonly #job: TransportJob;
@@ -55,9 +57,9 @@ export class Attempt {
   readonly #means: AttemptMeans;
   readonly #record: AttemptRecord;
   #addressesLeft = maxAddresses;
-  /** A connection was lost before the message can have been taken. */
+  /** True if a connection was lost before the server can have accepted the message. */
   #isLost = false;
-  /** A host was turned to a second time: once is enough. */
+  /** True once a host was tried a second time; it is not tried a third time. */
   #isRepeated = false;
 
   constructor(job: TransportJob, way: Way, means: AttemptMeans) {
@@ -67,7 +69,7 @@ export class Attempt {
     this.#record = new AttemptRecord(job.recipients.length, way.isRelay, means.clock);
   }
 
-  /** One outcome per recipient, in the order of `job.recipients`. */
+  /** Returns one outcome per recipient, in the order of `job.recipients`. */
   async run(): Promise<Outcome[]> {
     const { hosts } = this.#way;
     const record = this.#record;
@@ -76,7 +78,7 @@ export class Attempt {
       if (index > 0 && this.#isOver()) break;
       await this.#tryHost(index, false);
     }
-    // Where there are several hosts, the next one was that other connection.
+    // With several hosts, the next host already was the second connection.
     const isOnlyHost = hosts.length === 1 && record.pending.length > 0;
     const mayRepeat = this.#isLost && !this.#isRepeated && !this.#means.shutdown.aborted;
     if (isOnlyHost && mayRepeat) await this.#tryHost(0, true);
@@ -115,7 +117,10 @@ export class Attempt {
     return this.#tryHost(index, true);
   }
 
-  /** Where connections to the host are counted: with all that lead to the same slow address, or its own. */
+  /**
+   * Returns the destination that counts connections to the host: its own lane, or the one shared by all hosts
+   * behind the same slow address.
+   */
   async #placesAt(host: string) {
     const way = this.#way;
     const { slowAddresses } = this.#means;
@@ -131,7 +136,9 @@ export class Attempt {
     };
   }
 
-  /** The first address of the host that lets us in, or how the last one did not. */
+  /**
+   * Returns a session with the first address of the host that gives one, or the failure at the last address.
+   */
   async #openHost(host: string, security: HostSecurity) {
     this.#record.begin();
     const found = await this.#way.addressesOf(host);
@@ -156,7 +163,7 @@ export class Attempt {
     return { opening, peer };
   }
 
-  /** False where nothing was said, because the server had closed the idle session. */
+  /** Returns false if nothing was sent because the server had closed the idle session. */
   async #deliverOver({ session, peer, isReused, lendOn, release }: Lease): Promise<boolean> {
     const record = this.#record;
     record.begin();
@@ -173,7 +180,7 @@ export class Attempt {
     return true;
   }
 
-  /** The connection goes back to the pool whatever happens: one that is kept is a place less for all. */
+  /** Releases the connection on every path: an unreleased one would take a place from the pool for ever. */
   async #deliverAndRelease(
     session: Lease['session'],
     lendOn: Lease['lendOn'],
@@ -189,15 +196,15 @@ export class Attempt {
     }
   }
 
-  /** A relay is the operator's: it may be as slow as it likes. */
+  /** Skips relays: the operator chose the relay and accepts its speed. */
   #learn({ address }: Peer, begunAt: number, isAnswered: boolean): void {
     if (!this.#way.isRelay) this.#means.slowAddresses.learn(address, begunAt, isAnswered);
   }
 }
 
 /**
- * Keys of the sessions that will do for the host at `index`: of the equals of the first, any that is
- * open, as long as it was opened under the same demands as are made now.
+ * Returns the keys of sessions that serve the host at `index`. For the first host, sessions with hosts of
+ * equal preference serve too, if they were opened under the same demands as today's.
  */
 async function keysOf({ hosts, securityOf }: Way, index: number, own: HostSecurity) {
   const host = hosts[index];
@@ -217,7 +224,7 @@ function mailFor(job: TransportJob, way: Way, pending: readonly number[]): SmtpM
   return { ...job, recipients, requireTls: way.requireTls };
 }
 
-/** The server had closed the idle session, or forgotten it: no word of this message was heard. */
+/** Returns true if the server had closed or forgotten the idle session: it saw nothing of this message. */
 function isStale(answers: readonly RecipientAnswer[]): boolean {
   return answers.every(({ kind, reply }) => {
     return kind === 'fault' && (reply.verb === 'MAIL' || reply.verb === 'RSET');
@@ -225,14 +232,17 @@ function isStale(answers: readonly RecipientAnswer[]): boolean {
 }
 
 /**
- * The connection was closed or reset before the dot was sent: nobody can have taken the message, and
- * another connection may well hold.
+ * Returns true if the connection was closed or reset before the dot: no server can have accepted the message,
+ * and another connection may work.
  */
 function isLostBeforeDot(answers: readonly RecipientAnswer[]): boolean {
   return answers.some((one) => one.kind === 'fault' && one.isLoss && one.reply.verb !== 'dot');
 }
 
-/** Who waits for a slow address longer than is good for others is better tried again later. */
+/**
+ * The fault after too long a wait for a slow address: a later retry is better than a wait that blocks other
+ * deliveries.
+ */
 function slowFault(host: string): SmtpFault {
   const text = `${host} keeps us waiting, and all connections that it gets are in use`;
   return SmtpFault.of('connection', 'connect', text, '4.4.1');

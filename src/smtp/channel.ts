@@ -1,5 +1,5 @@
-// Commands out, replies in, over one socket: which reply answers which command, and what arrives unasked.
-// How long anything may take is patience.ts; what is said is session.ts and open.ts.
+// Commands and replies over one socket: matches replies to commands and refuses unsolicited bytes. Time
+// limits are in patience.ts, the dialogue itself in session.ts and open.ts.
 import type { Socket } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
 import type { RemoteReply } from './outcome.ts';
@@ -10,7 +10,7 @@ import { printable, ReplyParser, type SmtpReply, toRemoteReply } from './reply.t
 import { replyTimeoutMs, type SmtpTimeouts, type Verb } from './timeouts.ts';
 import type { Transcript } from './transcript.ts';
 
-/** One command; `shown` stands in the transcript for lines that carry credentials. */
+/** One command; `shown` replaces it in the transcript if it carries credentials. */
 export interface Command {
   verb: Verb;
   line: string;
@@ -25,46 +25,49 @@ interface Settle {
 interface ReplyWait extends Settle {
   commands: readonly { verb: Verb }[];
   replies: SmtpReply[];
-  /** Of the message that the commands belong to. */
+  /** Transcript of the message to which the commands belong. */
   transcript: Transcript;
   deadline: Deadline;
 }
 
 /**
- * Up to so many bytes, one copy is cheaper than a gathered write (by 4 µs for 3 KB); and the system
- * takes them at once, so that the next message may follow in the same write.
+ * Largest data block that is copied into one write. Up to this size a copy is cheaper than a gathered write
+ * (by 4 µs for 3 KB). The kernel accepts it at once, so the next message can follow in the same write.
  */
 const copyBytes = 16 * 1024;
 
 /*
- * state    | waits      | drain     | what arriving bytes are
+ * state    | waits      | drain     | meaning of arriving bytes
  * ---------+------------+-----------+--------------------------------------------------------------
- * idle     | none       | none      | unasked: closes the channel
- * asking   | commands   | none      | replies to `commands`, in order; more than that is unasked
- * ahead    | dot, next  | none      | the reply to the dot, then those to the next envelope
- * sending  | none       | a piece   | unasked: nothing of the message is answered before its dot
- * closed   | none       | none      | ignored; `fault` says why, every call rejects with it
+ * idle     | none       | none      | unsolicited: closes the channel
+ * asking   | commands   | none      | replies to `commands`, in order; any further reply is unsolicited
+ * ahead    | dot, next  | none      | the reply to the dot, then the replies to the next envelope
+ * sending  | none       | a piece   | unsolicited: the server answers a message only after its dot
+ * closed   | none       | none      | ignored; every call rejects with `fault`
  */
 export class SmtpChannel {
-  /** What is said from now on is written there. */
+  /** Transcript for all further commands and replies. */
   transcript: Transcript;
-  /** Called once, when the channel has closed for whatever reason. */
+  /** Called once after the channel has closed, for any reason. */
   onClosed: (() => void) | null = null;
   readonly #clock: Clock;
   readonly #timeouts: SmtpTimeouts;
   readonly #patience: Patience;
   readonly #parser = new ReplyParser();
   #socket: Socket;
-  /** Oldest first; the second, if any, is the envelope sent behind a dot. */
+  /** Pending waits, oldest first; the second, if any, is the envelope that was sent behind a dot. */
   readonly #waits: ReplyWait[] = [];
   #drain: Settle | null = null;
-  /** A data block until the end of its loop turn: an envelope that comes by then goes with it. */
+  /** A data block held until the end of its loop turn: an envelope that arrives by then joins its write. */
   #held: readonly Buffer[] | null = null;
   #fault: SmtpFault | null = null;
   #verb: Verb = 'connect';
   #deadline = noDeadline;
 
-  /** `isPressed`: whether others wait for a place. Without, every step has its whole time. */
+  /**
+   * `isPressed` returns true while other deliveries wait for a place. Without it, every step may use its full
+   * time.
+   */
   constructor(
     socket: Socket,
     clock: Clock,
@@ -86,7 +89,7 @@ export class SmtpChannel {
     return this.#socket;
   }
 
-  /** The command whose reply is, or was last, waited for. */
+  /** The command that awaits its reply, or the last one that did. */
   get verb(): Verb {
     return this.#verb;
   }
@@ -95,19 +98,25 @@ export class SmtpChannel {
     return this.#fault === null;
   }
 
-  /** Limits what is begun before the next call: past `totalMs` from now the channel closes. */
+  /** Closes the channel if the steps begun before the next call take more than `totalMs` from now. */
   limitTotal(totalMs: number): void {
     this.#deadline = { at: this.#clock.elapsed() + totalMs, totalMs };
   }
 
-  /** Waits for the banner. @throws SmtpFault */
+  /**
+   * Waits for the banner.
+   * @throws SmtpFault
+   */
   async readBanner(): Promise<SmtpReply> {
     const replies: SmtpReply[] = [];
     await this.#expect([{ verb: 'connect' }], replies);
     return replies[0] as SmtpReply;
   }
 
-  /** One command, one reply. @throws SmtpFault, also for a 421 */
+  /**
+   * Sends one command and returns its reply.
+   * @throws SmtpFault, also for a 421
+   */
   async ask(command: Command): Promise<SmtpReply> {
     const replies: SmtpReply[] = [];
     await this.exchange([command], replies);
@@ -115,8 +124,8 @@ export class SmtpChannel {
   }
 
   /**
-   * Writes all commands at once (RFC 2920) and resolves when each has its reply in `replies`. When it
-   * rejects with a fault, `replies` holds those that came before. A 421 is such a fault.
+   * Writes all commands at once (RFC 2920) and resolves once each has its reply in `replies`. Rejects with a
+   * fault, also for a 421; `replies` then holds the replies that came before it.
    */
   exchange(commands: readonly Command[], replies: SmtpReply[]): Promise<void> {
     if (this.#fault) return Promise.reject(this.#fault);
@@ -132,9 +141,10 @@ export class SmtpChannel {
   }
 
   /**
-   * Sends a data block (data.ts) and returns the reply to its dot. `onTail` is called for a small
-   * one: an `exchange` begun by it, at once or within its promises, leaves in the same write, as
-   * RFC 2920 3.1 allows of the commands behind a message. @throws SmtpFault
+   * Sends a data block (data.ts) and returns the reply to its dot. Calls `onTail` for a small block: an
+   * `exchange` that it begins, directly or within its promises, leaves in the same write, as RFC 2920 3.1
+   * allows for commands behind a message.
+   * @throws SmtpFault
    */
   async sendBlock(
     block: readonly Buffer[],
@@ -160,7 +170,7 @@ export class SmtpChannel {
     return replies[0] as SmtpReply;
   }
 
-  /** Goes on over `socket`, which wraps the one before (STARTTLS). */
+  /** Continues over `socket`, which wraps the previous one (STARTTLS). */
   replaceSocket(socket: Socket): void {
     const before = this.#socket;
     before.off('data', this.#onData).off('error', this.#onError);
@@ -170,12 +180,14 @@ export class SmtpChannel {
     this.#listen(socket);
   }
 
-  /** Stops reading, so that a TLS handshake finds the bytes that belong to it. */
+  /** Stops reading, so that the TLS handshake receives its own bytes. */
   stopReading(): void {
     this.#socket.off('data', this.#onData);
   }
 
-  /** Closes at once; what waits rejects with `fault`. Returns the fault that closed the channel. */
+  /**
+   * Closes the channel at once; pending calls reject with `fault`. Returns the fault that closed the channel.
+   */
   fail(fault: SmtpFault): SmtpFault {
     if (this.#fault) return this.#fault;
     this.#fault = fault;
@@ -192,7 +204,7 @@ export class SmtpChannel {
     return fault;
   }
 
-  /** The reply as outcomes keep it, without credentials that the server may have echoed. */
+  /** Converts a reply for outcomes, without credentials that the server may have echoed. */
   toRemote(reply: SmtpReply, verb: Verb): RemoteReply {
     const remote = toRemoteReply(reply, verb);
     remote.text = this.transcript.redact(remote.text);
@@ -225,8 +237,8 @@ export class SmtpChannel {
   };
 
   /**
-   * Bytes arrived while ours still wait to be sent. Over TLS a write that is done is reported one loop
-   * turn late, so only what still waits after that turn makes the reply an early one.
+   * Judges bytes that arrived while some of ours are still unsent. Over TLS a finished write is reported one
+   * loop turn late. The reply is early only if bytes are still unsent after that turn.
    */
   #judgeLater(chunk: Buffer): void {
     this.#socket.pause();
@@ -255,7 +267,7 @@ export class SmtpChannel {
     else if (hasReplies) this.#arm();
   }
 
-  /** Gives the reply to the command that waits for it; true when none waits any more. */
+  /** Assigns the reply to the oldest pending command. Returns true once nothing is pending. */
   #take(reply: SmtpReply, rest: readonly SmtpReply[]): boolean {
     const [wait] = this.#waits;
     if (!wait) return true;
@@ -274,7 +286,7 @@ export class SmtpChannel {
     const behind = this.#waits[1];
     if (behind) {
       this.#waits.shift();
-      // The server turns to it only now, however long it took over the dot before.
+      // The server starts on this envelope only now, however long the dot before it took.
       const { at, totalMs } = behind.deadline;
       behind.deadline = { at: Math.max(at, this.#clock.elapsed() + totalMs), totalMs };
       wait.replies.push(reply);
@@ -283,8 +295,8 @@ export class SmtpChannel {
       return false;
     }
     const isLast = rest.length === 0 && this.#parser.isBetweenReplies;
-    // A farewell may follow the reply to the dot in the same packet. Anything else means that the
-    // replies are out of step, and that this one perhaps answers an earlier command.
+    // A farewell may follow the reply to the dot in the same packet. Anything else means that replies are out
+    // of step, and that this one may answer an earlier command.
     const isFarewell = rest.length === 1 && (rest[0]?.code === 421 || rest[0]?.code === 221);
     const isFinal = this.#verb === 'dot' || this.#verb === 'QUIT';
     if (!isLast && !(isFinal && isFarewell && this.#parser.isBetweenReplies)) {
@@ -311,7 +323,7 @@ export class SmtpChannel {
     });
   }
 
-  /** Resolves when the system has taken the piece. */
+  /** Resolves once the kernel has accepted the piece. */
   #write(piece: readonly Buffer[]): Promise<void> {
     if (this.#fault) return Promise.reject(this.#fault);
     return new Promise((resolve, reject) => {
@@ -326,7 +338,7 @@ export class SmtpChannel {
     });
   }
 
-  /** Holds the block back until the promises that `onTail` wakes have had their turn. */
+  /** Holds the block until the promises that `onTail` resolves have run. */
   #hold(block: readonly Buffer[], onTail: (() => void) | undefined): void {
     this.#held = block;
     if (!onTail) {
@@ -337,7 +349,7 @@ export class SmtpChannel {
     onTail();
   }
 
-  /** Writes the held block, and `behind` it in the same write. */
+  /** Writes the held block, with `behind` in the same write. */
   #writeHeld(behind: string): void {
     const held = this.#held;
     this.#held = null;
@@ -353,7 +365,10 @@ export class SmtpChannel {
   }
 }
 
-/** What the end of the session means for commands that were sent ahead: they were not heard. */
+/**
+ * Converts the end of the session into a fault for commands that were sent ahead: the server did not process
+ * them.
+ */
 function unheard({ kind, reply, isLoss }: SmtpFault, { commands }: ReplyWait): SmtpFault {
   return new SmtpFault(kind, { ...reply, verb: commands[0]?.verb ?? reply.verb }, isLoss);
 }

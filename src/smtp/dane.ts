@@ -1,26 +1,26 @@
-// DANE for SMTP (RFC 7672): the TLSA records of a mail host, and whether what it shows in the TLS
-// handshake matches them. That MX and address answers are authenticated is the caller's condition;
-// what a host without usable records must show instead is way.ts.
+// DANE for SMTP (RFC 7672): looks up the TLSA records of a mail host and checks its certificate against them.
+// The caller ensures that the MX and address answers are authenticated. way.ts decides the demands on hosts
+// without usable records.
 
 import { createHash, X509Certificate } from 'node:crypto';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import { messageOf } from '../errors.ts';
 import { type Dns, DnsError, type TlsaRecord } from '../net/dns.ts';
 
-/** What a certificate has to match. */
+/** The values that a certificate has to match. */
 export interface DaneReference {
-  /** Usable ones alone; never empty. */
+  /** Usable records only; never empty. */
   records: readonly TlsaRecord[];
-  /** For SNI: the name that the records were found at (RFC 7672 8.1). */
+  /** Name for SNI: the name at which the records were found (RFC 7672 8.1). */
   serverName: string;
-  /** For records of usage 2 the certificate must carry one of these (RFC 7672 3.2.2). */
+  /** Names of which the certificate must carry one, for records of usage 2 (RFC 7672 3.2.2). */
   names: readonly string[];
 }
 
 /**
- * `none`: the host publishes nothing that is authenticated. `unusable`: it does, but nothing that we
- * can check, which demands TLS without proof (RFC 7672 2.2). `failed`: not to be known now, so that
- * the host must not be used.
+ * `none`: the host publishes no authenticated records. `unusable`: it does, but none that we can check, which
+ * demands TLS without proof (RFC 7672 2.2). `failed`: the records cannot be looked up now, so the host must
+ * not be used.
  */
 export type DaneAnswer =
   | { kind: 'none' }
@@ -32,10 +32,13 @@ const trustAnchor = 2;
 const endEntity = 3;
 const hashes = { 1: { name: 'sha256', bytes: 32 }, 2: { name: 'sha512', bytes: 64 } } as const;
 const maxChain = 10;
-/** A certificate of a host is seldom above 4 KB; the whole chain may be in the records. */
+/** Longest chain of CNAMEs that is followed. */
 const maxAliases = 8;
 
-/** Usages 0 and 1 mean nothing for SMTP (RFC 7672 3.1.3); what is of a wrong length never matches. */
+/**
+ * Rejects usages 0 and 1, which SMTP does not use (RFC 7672 3.1.3), and hashes of the wrong length, which
+ * never match.
+ */
 function isUsable({ usage, selector, matchingType, certificate }: TlsaRecord): boolean {
   if (usage !== trustAnchor && usage !== endEntity) return false;
   if (selector !== 0 && selector !== 1) return false;
@@ -45,7 +48,7 @@ function isUsable({ usage, selector, matchingType, certificate }: TlsaRecord): b
   return matchingType === 0 && certificate.length > 0;
 }
 
-/** The end of the host's CNAMEs, which are as authenticated as the addresses at their end. */
+/** Returns the end of the host's CNAMEs. They are as authenticated as the addresses at their end. */
 async function expand(dns: Dns, host: string): Promise<string> {
   let name = host;
   for (let step = 0; step < maxAliases; step += 1) {
@@ -71,8 +74,8 @@ async function findRecords(dns: Dns, host: string, port: number) {
 }
 
 /**
- * What DANE demands of `host`, whose MX and address answers were authenticated. `domain` is the
- * recipient domain that led there. Never rejects for what the DNS says.
+ * Returns the demands of DANE on `host`, whose MX and address answers were authenticated. `domain` is the
+ * recipient domain of that MX. Never rejects because of a DNS answer.
  */
 export async function findDane(
   dns: Dns,
@@ -91,7 +94,7 @@ export async function findDane(
   }
 }
 
-/** Leaf first, as the server sent them. */
+/** Returns the certificates leaf first, as the server sent them. */
 function chainOf(socket: TLSSocket): X509Certificate[] {
   const chain: X509Certificate[] = [];
   let peer: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
@@ -116,7 +119,7 @@ function isValidAt(certificate: X509Certificate, now: number): boolean {
   return certificate.validFromDate.getTime() <= now && now <= certificate.validToDate.getTime();
 }
 
-/** Each is signed by the next, which is a CA's; none is expired. */
+/** Returns true if each certificate is signed by the next, which must be a CA, and none is expired. */
 function isSignedUpTo(chain: readonly X509Certificate[], now: number): boolean {
   return chain.every((certificate, index) => {
     const issuer = chain[index + 1];
@@ -145,10 +148,9 @@ function judgeAnchored(
 }
 
 /**
- * Why the server of an encrypted connection is not the one that the records describe, or null. For
- * usage 3 the key alone counts, whatever names and dates stand in the certificate (RFC 7672 3.1.1);
- * for usage 2 chain, dates and name count too. Path length and name constraints of the CAs in between
- * are not looked at.
+ * Returns the reason why the server of an encrypted connection does not match the records, or null. For usage
+ * 3 the key alone counts; names and dates in the certificate do not (RFC 7672 3.1.1). For usage 2 chain,
+ * dates and name count too. Path length and name constraints of the CAs in between are not checked.
  */
 export function findDaneProblem(
   socket: TLSSocket,
@@ -164,7 +166,7 @@ export function findDaneProblem(
     const anchors = records.filter(({ usage }) => usage === trustAnchor);
     return judgeAnchored(chain, names, anchors, now);
   } catch (error) {
-    // Certificates are strangers' bytes: what cannot be read does not match.
+    // Certificates are untrusted bytes: an unreadable one does not match.
     return `a certificate of the server cannot be read: ${messageOf(error)}`;
   }
 }

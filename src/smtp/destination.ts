@@ -1,37 +1,37 @@
-// From a recipient domain to the hosts and addresses that take its mail (RFC 5321 5.1, 7505). Asks
-// the DNS and decides; opens no connection.
+// From a recipient domain to the hosts and addresses that accept its mail (RFC 5321 5.1, 7505). Queries the
+// DNS and decides; opens no connection.
 import { isIP } from 'node:net';
 import { type Dns, DnsError, type MxAnswer } from '../net/dns.ts';
 import { isPublicAddress } from '../net/network-address.ts';
 import type { Random } from '../runtime/random.ts';
 import type { ErrorCode, RemoteReply } from './outcome.ts';
 
-/** An end without a connection; becomes an Outcome with the trace of the attempt. */
+/** A conclusion reached without a connection; becomes an Outcome with the trace of the attempt. */
 export interface Verdict {
   kind: 'deferred' | 'bounced' | 'failed';
   errorCode: ErrorCode;
   reply: RemoteReply;
 }
 
-/** One mail host in the order to try; `preference` as in the MX record. */
+/** One mail host, in the order of attempts; `preference` as in the MX record. */
 export interface MailHost {
   name: string;
   preference: number;
 }
 
-/** `isAuthenticated`: by DNSSEC, as far as the resolver says so. */
+/** `isAuthenticated`: validated by DNSSEC, according to the resolver. */
 export type MailHosts =
   | { hosts: readonly MailHost[]; isAuthenticated: boolean; verdict: null }
   | { verdict: Verdict };
-/** Never none: that is a verdict. */
+/** At least one address; a host without any yields a verdict instead. */
 export type Addresses = readonly [string, ...string[]];
 export type HostAddresses = { addresses: Addresses; verdict: null } | { verdict: Verdict };
 
-/** More hosts, or addresses of one host, are not looked at: nobody needs them, but for attacks. */
+/** Limits on hosts, and on addresses of one host. Only an attack needs more. */
 const maxHosts = 10;
 const maxAddressesPerHost = 6;
 
-/** A verdict without a server: in the words of `text`, as if the DNS had said them. */
+/** Builds a verdict without a server; `text` is shown as an answer of the DNS. */
 export function verdict(
   kind: Verdict['kind'],
   errorCode: ErrorCode,
@@ -41,10 +41,10 @@ export function verdict(
   return { verdict: { kind, errorCode, reply: { code: null, enhancedCode, text, verb: 'dns' } } };
 }
 
-/** What a failed look-up means; `missing` where the DNS says for certain that there is no such name. */
+/** Turns a failed look-up into a verdict: `missing` if the DNS states that the name does not exist. */
 function judge(error: unknown, missing: { verdict: Verdict }): { verdict: Verdict } {
   if (!(error instanceof DnsError)) throw error;
-  // CNAMEs that lead in a circle are a mistake under repair as often as not: the mail waits for it.
+  // A loop of CNAMEs is often a mistake under repair, so the mail waits.
   if (error.temporary || error.kind === 'loop') {
     return verdict('deferred', 'connection', '4.4.3', `the DNS gives no answer: ${error.message}`);
   }
@@ -52,7 +52,7 @@ function judge(error: unknown, missing: { verdict: Verdict }): { verdict: Verdic
   return verdict('bounced', 'invalid-domain', '5.4.4', error.message);
 }
 
-/** In random order: the load spreads over equals. */
+/** Shuffles, so that load spreads over equal hosts. */
 function shuffle<T>(items: readonly T[], random: Random): T[] {
   return items
     .map((item) => ({ item, at: random.float() }))
@@ -61,8 +61,8 @@ function shuffle<T>(items: readonly T[], random: Random): T[] {
 }
 
 /**
- * The MX records, none where the name exists without any. That is as authenticated as the addresses
- * of the name: in a signed zone nobody can deny an MX record that there is.
+ * Returns the MX records; an empty list if the name exists without any. That list counts as authenticated if
+ * the addresses of the name are: in a signed zone an existing MX record cannot be denied.
  */
 async function findMx(dns: Dns, domain: string): Promise<MxAnswer> {
   try {
@@ -75,8 +75,8 @@ async function findMx(dns: Dns, domain: string): Promise<MxAnswer> {
 }
 
 /**
- * The hosts for a domain by MX preference, in random order within one; the domain itself where it has
- * no MX record at all (RFC 5321 5.1). At most 10. Never rejects for what the DNS says.
+ * Returns at most 10 hosts of a domain by MX preference, in random order within one preference. Returns the
+ * domain itself if it has no MX record (RFC 5321 5.1). Never rejects because of a DNS answer.
  */
 export async function findMailHosts(dns: Dns, random: Random, domain: string): Promise<MailHosts> {
   try {
@@ -105,8 +105,8 @@ function isUsable(address: string, allowPrivate: boolean): boolean {
 }
 
 /**
- * The addresses of one mail host, IPv4 first, in random order within a family. Private ones are
- * left out unless `allowPrivate`; where nothing else is left, the verdict is a lasting failure.
+ * Returns the addresses of one mail host, IPv4 first, in random order within a family. Leaves out private
+ * ones unless `allowPrivate`; if no other is left, the verdict is a permanent failure.
  */
 export async function findAddresses(
   dns: Dns,
@@ -133,7 +133,7 @@ export async function findAddresses(
   }
 }
 
-/** The addresses of a host that the configuration names: it may be anywhere. */
+/** Returns the addresses of a host named in the configuration, private ones included. */
 export async function findNamedAddresses(
   dns: Dns,
   random: Random,
@@ -142,7 +142,7 @@ export async function findNamedAddresses(
   if (isIP(host) !== 0) return { addresses: [host], verdict: null };
   if (host === 'localhost') return { addresses: ['127.0.0.1', '::1'], verdict: null };
   const found = await findAddresses(dns, random, host, true);
-  // A relay that does not resolve is our mistake, not the recipient's.
+  // An unresolvable relay is the operator's mistake, not the recipient's.
   if (!found.verdict || found.verdict.kind === 'deferred') return found;
   const { reply } = found.verdict;
   const text = `relay: ${reply.text}`;
@@ -151,7 +151,7 @@ export async function findNamedAddresses(
 
 const weight = { deferred: 3, failed: 2, bounced: 1 } as const;
 
-/** Of several hosts that could not be used: what may still change outweighs what is final. */
+/** Returns the verdict for several unusable hosts: a temporary failure outweighs a permanent one. */
 export function worstVerdict(verdicts: readonly Verdict[]): Verdict | null {
   return verdicts.toSorted((a, b) => weight[b.kind] - weight[a.kind])[0] ?? null;
 }

@@ -1,4 +1,4 @@
-// Provider rules as data: reads those that are shipped and the user's own file.
+// Provider rules as data: reads the rules shipped with the service and the operator's own file.
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '../errors.ts';
 import { loadYaml } from '../runtime/on-demand.ts';
@@ -8,8 +8,8 @@ import { type Provider, parseProviders } from './providers-schema.ts';
 const shipped = new URL('./providers.yaml', import.meta.url);
 
 /**
- * Reads our rules and those of `file`, if any.
- * @throws ConfigError naming the file, the entry and what was expected.
+ * Reads the shipped rules and the entries of `file`, if any. An entry replaces the shipped one with its name.
+ * @throws ConfigError naming the file, the entry and the expected form
  */
 export function loadProviders(file: string | null, connectionsPerDomain: number): Providers {
   const own = file === null ? [] : readProviders(file);

@@ -1,5 +1,5 @@
-// Fetches the policy file of MTA-STS over HTTPS (RFC 8461 3.3): certificate proven, no redirects,
-// 64 KB, 60 seconds, public addresses only. What stands in it is mta-sts.ts.
+// Fetches the policy file of MTA-STS over HTTPS (RFC 8461 3.3): verified certificate, no redirects, 64 KB, 60
+// seconds, public addresses only. mta-sts.ts reads its content.
 import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Connector } from '../net/dial.ts';
@@ -10,7 +10,7 @@ import type { Random } from '../runtime/random.ts';
 import { findAddresses } from './destination.ts';
 import { handshake } from './tls.ts';
 
-/** A policy file as it was fetched; times in ms since 1970. */
+/** A fetched policy file; times in ms since 1970. */
 export interface KeptPolicy {
   id: string;
   text: string;
@@ -18,9 +18,9 @@ export interface KeptPolicy {
   expiresAt: number;
 }
 
-/** Where policies are kept over a restart. Neither function rejects. */
+/** A store that keeps policies over a restart. Its functions never reject. */
 export interface KeptPolicies {
-  /** The policy of a domain, null where none is kept; it may have run out. */
+  /** Returns the policy of a domain, or null if none is kept; it may have expired. */
   find(domain: string): Promise<KeptPolicy | null>;
   keep(domain: string, policy: KeptPolicy): Promise<void>;
 }
@@ -39,13 +39,16 @@ const maxBytes = 64 * 1024;
 const totalMs = 60_000;
 const connectMs = 20_000;
 
-/** The policy file of `domain` as it stands. @throws Error that says in words what was in the way */
+/**
+ * Fetches the current policy file of `domain`.
+ * @throws Error with the obstacle in words
+ */
 export async function fetchPolicyText(domain: string, options: PolicyFetch): Promise<string> {
   const { dns, random, clock, allowPrivateAddresses } = options;
   const host = `mta-sts.${domain}`;
   const found = await findAddresses(dns, random, host, allowPrivateAddresses);
   if (found.verdict) throw new Error(found.verdict.reply.text);
-  // The time holds for everything; what is under way then ends by this signal.
+  // One time limit covers all steps; its signal aborts the current one.
   const time = new AbortController();
   const cancel = clock.after(totalMs, () => time.abort());
   const signal = AbortSignal.any([options.signal, time.signal]);

@@ -1,5 +1,6 @@
-// MTA-STS (RFC 8461): which policy of a recipient domain is in force. Keeps policies until they run
-// out, in memory and over restarts (src/queue/carrier/kept-policies.ts). What a policy means for a host is way.ts. The doorway to mailauth's reading of records and files.
+// MTA-STS (RFC 8461): the policy in force for a recipient domain. Keeps policies until they expire, in memory
+// and over restarts (src/queue/carrier/kept-policies.ts). way.ts applies them to hosts. The only importer of
+// mailauth's reader of MTA-STS records and files.
 import type { MTASTSPolicy } from 'mailauth';
 import { messageOf } from '../errors.ts';
 import type { Connector } from '../net/dial.ts';
@@ -13,17 +14,17 @@ import { fetchPolicyText } from './mta-sts-fetch.ts';
 export interface StsPolicy {
   id: string;
   mode: 'enforce' | 'testing' | 'none';
-  /** Whether the policy lists the host. */
+  /** Returns true if the policy lists the host. */
   covers(host: string): boolean;
 }
 
 export interface MtaSts {
   /**
-   * The policy in force for a recipient domain (A-labels, lower case); null where there is none, or
-   * none can be had and none was had before. Never rejects; waits for a fetch of 60 s at most.
+   * Returns the policy in force for a recipient domain (A-labels, lower case). Returns null if the domain has
+   * none, or if none can be fetched and none is kept. Never rejects; waits at most 60 s for a fetch.
    */
   policyOf(domain: string, allowPrivateAddresses: boolean): Promise<StsPolicy | null>;
-  /** Ends every fetch under way. */
+  /** Aborts every running fetch. */
   close(): void;
 }
 
@@ -32,13 +33,13 @@ export interface MtaStsOptions {
   random: Random;
   clock: Clock;
   connector: Connector;
-  /** Told of policies that are had, and of those that cannot be had. */
+  /** Logs fetched policies and failed fetches. */
   log?: StsLog | undefined;
-  /** Without: a restart forgets them. */
+  /** Store for policies; without it a restart forgets them. */
   policies?: KeptPolicies | undefined;
 }
 
-/** The part of the Logger that is used. */
+/** The part of the Logger that this module uses. */
 export interface StsLog {
   info(facts: object, text: string): void;
   warn(facts: object, text: string): void;
@@ -48,33 +49,36 @@ interface Entry {
   policy: StsPolicy;
   fetchedAt: number;
   expiresAt: number;
-  /** Of the text that it was read from. */
+  /** Length of the policy text. */
   characters: number;
 }
 
-/** Domains with a policy; beyond, those not used for longest are fetched again. */
+/** Most domains with a kept policy; beyond, the least recently used are fetched again. */
 const maxPolicies = 10_000;
 const maxPolicyBytes = 32 * 1024 * 1024;
 const maxFailures = 10_000;
 const maxWithoutPolicy = 10_000;
 const maxLines = 1_000;
-/** A shorter `max_age` would have us fetch for every message. */
+/** Lower bound for `max_age`: a shorter one would cause a fetch for every message. */
 const shortestAgeMs = 5 * 60_000;
-/** `max_age` at most (RFC 8461 3.2): a year. */
+/** Upper bound for `max_age` (RFC 8461 3.2): a year. */
 const longestAgeMs = 31_557_600_000;
-/** A policy in use is fetched anew at half its age, or daily: who blocks that must do so for long. */
+/**
+ * Age at which a policy in use is fetched again (or at half its `max_age`, if earlier). To let a policy
+ * expire, an attacker must block fetches for all the remaining time.
+ */
 const refreshMs = 24 * 3_600_000;
-/** How long a failed look-up or fetch is not tried again (RFC 8461 3.3). */
+/** Time before a failed look-up or fetch is tried again (RFC 8461 3.3). */
 const retryMs = 5 * 60_000;
 
 /*
- * of a domain    | TXT record says              | policy in force
- * ---------------+------------------------------+------------------------------------------------
- * nothing kept   | no id, or no answer          | none
- * nothing kept   | an id                        | what is fetched now; none if that fails
- * kept           | its id                       | the kept one; past half its age also fetched anew
- * kept           | another id                   | what is fetched now; the kept one if that fails
- * kept           | no id, or no answer          | the kept one, until `max_age` has passed
+ * kept for domain | TXT record                   | policy in force
+ * ----------------+------------------------------+----------------------------------------------
+ * nothing         | no id, or no answer          | none
+ * nothing         | an id                        | the fetched one; none if the fetch fails
+ * a policy        | its id                       | the kept one; past half its age also refetched
+ * a policy        | another id                   | the fetched one; the kept one if the fetch fails
+ * a policy        | no id, or no answer          | the kept one, until `max_age` has passed
  */
 export function createMtaSts(options: MtaStsOptions): MtaSts {
   const { dns, clock } = options;
@@ -99,7 +103,7 @@ export function createMtaSts(options: MtaStsOptions): MtaSts {
 
 function isAged({ fetchedAt, expiresAt }: Entry, now: number): boolean {
   const refreshAt = fetchedAt + Math.min(refreshMs, (expiresAt - fetchedAt) / 2);
-  // Fetched in the future: the clock was set back, and nobody knows how old it really is.
+  // A fetch time in the future means that the clock was set back; the true age is unknown.
   return now >= refreshAt || now < fetchedAt;
 }
 
@@ -115,8 +119,9 @@ async function findId(dns: Dns, domain: string, failures: RecentFailures): Promi
 }
 
 /**
- * What failed lately and is not tried again: the look-up of a domain (`domain`), or the fetch of one of
- * its policies (`domain id`). By `clock.elapsed()`, so that a clock set back takes no protection away.
+ * Recent failures, which are not retried yet: the look-up of a domain (key `domain`), or the fetch of one of
+ * its policies (key `domain id`). Uses `clock.elapsed()`, so that a clock set back cannot extend the time
+ * without protection.
  */
 class RecentFailures {
   readonly #clock: Clock;
@@ -136,17 +141,17 @@ class RecentFailures {
 }
 
 /*
- * The policies that this process knows, whether in force or not; the store has them over restarts.
+ * The policies that this process knows, in force or expired; the store keeps them over restarts.
  *
- * a domain is | by                                              | then
- * ------------+-------------------------------------------------+----------------------------------
- * new         | asked for, and nothing is kept over restarts    | new
- * new         | asked for                                       | looked for in the store, once
- * looked for  | the store has a policy that can be read         | known
- * looked for  | the store has none, or cannot be read           | without
- * any         | its policy was fetched                          | known, and kept in the store
- * known       | 10,000 others, or 32 MB of them, were used since | new
- * without     | 10,000 others were looked for since             | new
+ * state of a domain | event                                            | next state
+ * ------------------+--------------------------------------------------+-------------------------------
+ * new               | queried, and no store is configured              | new
+ * new               | queried                                          | looked for in the store, once
+ * looked for        | the store returns a readable policy              | known
+ * looked for        | the store returns none, or an unreadable one     | without
+ * any               | its policy was fetched                           | known, and kept in the store
+ * known             | 10,000 others, or 32 MB of them, were used since | new
+ * without           | 10,000 others were looked for since              | new
  */
 class KnownPolicies {
   readonly #store: KeptPolicies | undefined;
@@ -172,16 +177,16 @@ class KnownPolicies {
     return search;
   }
 
-  /** The id of the policy that is known, without counting as a use. */
+  /** Returns the id of the known policy, without counting as a use. */
   idOf(domain: string): string | undefined {
     return this.#known.peek(domain)?.policy.id;
   }
 
-  /** Never rejects: what the store cannot keep is known until a restart. */
+  /** Keeps a fetched policy. Never rejects: if the store fails, the policy is known until a restart. */
   async keep(domain: string, entry: Entry, text: string): Promise<void> {
     this.#known.set(domain, entry);
     this.#without.delete(domain);
-    // Text and numbers alone: the store may be another thread's, to which no function goes.
+    // Passes text and numbers only: the store may run in another thread, which cannot receive functions.
     const { policy, fetchedAt, expiresAt } = entry;
     await this.#store?.keep(domain, { id: policy.id, text, fetchedAt, expiresAt });
   }
@@ -195,7 +200,7 @@ class KnownPolicies {
   }
 }
 
-/** Policies on their way from their hosts: each once at a time, and not soon after it failed. */
+/** Running fetches of policies: each policy at most once at a time, and not soon after a failure. */
 class PolicyFetches {
   readonly #options: MtaStsOptions;
   readonly #kept: KnownPolicies;
@@ -209,7 +214,7 @@ class PolicyFetches {
     this.#failures = failures;
   }
 
-  /** Fetches the policy and keeps it; null where it cannot be had. Never rejects. */
+  /** Fetches the policy and keeps it; returns null if the fetch fails. Never rejects. */
   once(domain: string, id: string, allowPrivateAddresses: boolean): Promise<StsPolicy | null> {
     const key = `${domain} ${id}`;
     if (this.#failures.has(key)) return Promise.resolve(null);
@@ -253,15 +258,21 @@ class PolicyFetches {
   }
 }
 
-/** Loaded where a domain has a record: 60 ms and a schema library that most never need. */
+/**
+ * Loads the reader once a domain has a record: it costs 60 ms and a schema library, which most processes
+ * never need.
+ */
 const reader = () => import('mailauth/lib/mta-sts.js');
 
-/** The id of the one valid record; null where there is none. @throws DnsError */
+/**
+ * Returns the id of the only valid record, or null if no such record exists.
+ * @throws DnsError
+ */
 async function readId(dns: Dns, domain: string): Promise<string | null> {
   const records = await findRecords(dns, `_mta-sts.${domain}`);
   if (!records.some((record) => record.startsWith('v=STSv1'))) return null;
   const { resolvePolicy } = await reader();
-  // More than one record is as good as none (RFC 8461 3.1); nothing else can be thrown here.
+  // More than one record counts as none (RFC 8461 3.1); no other error can occur here.
   const resolver = async () => records.map((record) => [record]);
   const id = await resolvePolicy(domain, { strict: true, resolver }).catch(() => false);
   return typeof id === 'string' ? id : null;
@@ -276,14 +287,14 @@ async function findRecords(dns: Dns, name: string): Promise<readonly string[]> {
   }
 }
 
-/** A policy that an earlier process fetched; null where this version cannot read it. */
+/** Reads a policy that an earlier process fetched; returns null if this version cannot read it. */
 async function entryOf({ id, text, fetchedAt, expiresAt }: KeptPolicy): Promise<Entry | null> {
   const read = await readPolicy(id, text).catch(() => null);
   return read && { policy: read.policy, fetchedAt, expiresAt, characters: text.length };
 }
 
 async function readPolicy(id: string, text: string) {
-  // Each `mx` is compared with all before it when it is read.
+  // The reader compares each `mx` with all before it, so the number of lines is bounded.
   if (text.split('\n', maxLines + 1).length > maxLines) throw new Error('the policy is too long');
   const { parsePolicy, validateMx } = await reader();
   const parsed: MTASTSPolicy & { maxAge?: number } = parsePolicy(text, { strict: true });

@@ -1,6 +1,6 @@
 // Opens an SMTP session: TCP, banner, EHLO, STARTTLS (RFC 5321 3.1, 3207), AUTH (RFC 4954) with PLAIN
-// (RFC 4616) or LOGIN. What happens on an open session is session.ts; whether an address may be
-// dialled at all is decided by the caller.
+// (RFC 4616) or LOGIN. session.ts takes over the open session. The caller decides whether an address may be
+// dialled.
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { codeOf, messageOf } from '../errors.ts';
@@ -16,8 +16,8 @@ import { describeProof, describeTls, handshake } from './tls.ts';
 import { Transcript } from './transcript.ts';
 
 /**
- * `opportunistic`: STARTTLS where offered, unverified; without it, or when it breaks, plain text.
- * `required`: STARTTLS or nothing. `implicit`: TLS from the first byte. `none`: plain text.
+ * `opportunistic`: STARTTLS if offered, unverified; plain text if it is not offered or fails. `required`:
+ * STARTTLS or no session. `implicit`: TLS from the first byte. `none`: plain text.
  */
 export type TlsMode = 'opportunistic' | 'required' | 'implicit' | 'none';
 
@@ -29,18 +29,18 @@ export interface OpenOptions {
   /** Our name in EHLO. */
   helloName: string;
   tls: TlsMode;
-  /** Refuse a certificate that does not prove `host`. */
+  /** Refuses a certificate that does not prove `host`. */
   verifyCertificate: boolean;
-  /** Refuse a certificate that these records do not prove, in place of the above. */
+  /** Refuses a certificate that these records do not prove; replaces `verifyCertificate`. */
   dane?: DaneReference;
   auth?: Credentials;
-  /** Credentials may travel without TLS (loopback and our own network). */
+  /** Permits credentials without TLS (loopback and our own network). */
   allowClearAuth: boolean;
   timeouts?: Partial<SmtpTimeouts>;
   clock: Clock;
   connector: Connector;
   signal?: AbortSignal;
-  /** Others wait for a place: a server that does not answer gets less time. */
+  /** Returns true while other deliveries wait for a place: a silent server then gets less time. */
   isPressed?: () => boolean;
 }
 
@@ -48,7 +48,7 @@ export type Opening =
   | { session: SmtpSession; fault: null }
   | { session: null; fault: SmtpFault; transcript: string };
 
-/** Opens a session; whatever goes wrong comes back as `fault`. Never rejects. */
+/** Opens a session; returns any failure as `fault`. Never rejects. */
 export async function openSession(options: OpenOptions): Promise<Opening> {
   const transcript = new Transcript();
   try {
@@ -69,7 +69,10 @@ function toOpening(error: unknown, transcript: Transcript): Opening {
   return { session: null, fault: error, transcript: transcript.text };
 }
 
-/** Not after bytes that were injected before the handshake: that server, or its network, lies. */
+/**
+ * Returns true if the session may be retried in plain text. Never falls back after injected bytes: the server
+ * or the network cannot be trusted.
+ */
 function canGoOnInPlain(error: unknown, { tls, signal }: OpenOptions): boolean {
   if (tls !== 'opportunistic' || signal?.aborted) return false;
   return error instanceof SmtpFault && error.reply.verb === 'STARTTLS' && error.kind !== 'protocol';
@@ -95,7 +98,7 @@ async function open(options: OpenOptions, transcript: Transcript): Promise<SmtpS
   }
 }
 
-/** The TCP connection, with TLS around it in implicit mode. */
+/** Dials the TCP connection, with TLS around it in implicit mode. */
 async function dial(options: OpenOptions, timeoutMs: number, transcript: Transcript) {
   const refuse = (text: string, enhancedCode: string) => {
     transcript.note(text);
@@ -106,7 +109,7 @@ async function dial(options: OpenOptions, timeoutMs: number, transcript: Transcr
     socket = await dialSocket({ ...options, timeoutMs });
   } catch (error) {
     const { reply, kind } = refuse(messageOf(error), '4.4.1');
-    // Let in and thrown out at once: not the same as a server that is not there.
+    // A reset after the connection was accepted differs from a server that cannot be reached.
     throw new SmtpFault(kind, reply, codeOf(error) === 'ECONNRESET');
   }
   socket.setNoDelay(true);
@@ -118,7 +121,10 @@ async function dial(options: OpenOptions, timeoutMs: number, transcript: Transcr
   }
 }
 
-/** A reply that is neither what we waited for nor a refusal puts the session out of step. */
+/**
+ * Closes the session after an unexpected reply. A reply that is neither the expected one nor a refusal puts
+ * the session out of step.
+ */
 function refuseReply(channel: SmtpChannel, reply: SmtpReply, verb: Verb): SmtpFault {
   const kind = reply.code >= 400 ? 'refused' : 'protocol';
   return channel.fail(new SmtpFault(kind, channel.toRemote(reply, verb)));
@@ -143,7 +149,7 @@ async function greet(
     return { offered, tls: null };
   }
   const tls = await startTls(channel, offered, options, timeouts.connectMs);
-  // What was offered in plain text may have been forged (RFC 3207 4.2).
+  // Capabilities that were offered in plain text may be forged (RFC 3207 4.2).
   return { offered: await sayHello(channel, options.helloName), tls };
 }
 
@@ -228,7 +234,10 @@ async function authLogin(channel: SmtpChannel, username: string, password: strin
   }
 }
 
-/** Logs in. @throws SmtpFault of kind `auth` when the server refuses or offers no method we know */
+/**
+ * Logs in.
+ * @throws SmtpFault of kind `auth` if the server refuses or offers no method that we know
+ */
 async function authenticate(
   channel: SmtpChannel,
   offered: Capabilities,

@@ -1,10 +1,10 @@
-// What became of one recipient in one delivery attempt, and why a session could not go on. A remote
-// refusal is a value, never an exception; src/queue/settle.ts turns it into statuses, events and retries.
-// Faults are thrown inside src/smtp/ only: openSession and deliver turn them into values.
+// The result for one recipient in one delivery attempt, and the fault that ends a session. A remote refusal
+// is a value, never an exception; src/queue/settle.ts turns it into statuses, events and retries. Faults are
+// thrown inside src/smtp/ only: openSession and deliver turn them into values.
 
 import type { CapturedBy } from './route.ts';
 
-/** `errorCode` of a delivery; null where an attempt succeeded. */
+/** `errorCode` of a delivery; null if an attempt succeeded. */
 export type ErrorCode =
   | 'invalid-recipient'
   | 'invalid-domain'
@@ -21,37 +21,37 @@ export type ErrorCode =
   | 'cancelled'
   | 'unknown';
 
-/** The words of the remote side, kept for `errorDetails`. */
+/** The reply of the remote side, kept for `errorDetails`. */
 export interface RemoteReply {
-  /** SMTP reply code (RFC 5321 4.2), null where no reply came (connection fault). */
+  /** SMTP reply code (RFC 5321 4.2); null if no reply came (connection fault). */
   code: number | null;
-  /** Enhanced status code `x.y.z` (RFC 3463), when the reply carried one. */
+  /** Enhanced status code `x.y.z` (RFC 3463), if the reply carried one. */
   enhancedCode: string | null;
   /** Reply text without codes, lines joined by a space, at most 1,000 characters, printable. */
   text: string;
-  /** The verb that was answered: `connect`, `EHLO`, `STARTTLS`, `AUTH`, `MAIL`, `RCPT`, `DATA`, `dot`, `dns`. */
+  /** The answered verb: `connect`, `EHLO`, `STARTTLS`, `AUTH`, `MAIL`, `RCPT`, `DATA`, `dot`, `dns`. */
   verb: string;
 }
 
-/** Where and how an attempt ran; becomes one entry of the attempt history. */
+/** Host, time and dialogue of an attempt; becomes one entry of the attempt history. */
 export interface AttemptTrace {
   /** MX or relay name. */
   host: string | null;
-  /** The address connected to. */
+  /** The address of the connection. */
   address: string | null;
   /** TLS version and cipher, e.g. `TLSv1.3 TLS_AES_256_GCM_SHA384`; null for plain text. */
   tls: string | null;
   startedAt: number;
   durationMs: number;
-  /** The dialogue without message bytes and without credentials, at most 4 KB. */
+  /** The dialogue without message bytes and credentials, at most 4 KB. */
   transcript: string;
 }
 
 /**
- * `sent`: 250 after the final dot, the remote side is responsible (`delivered`: final too); or nothing
- * left this machine, by a key of the configuration (`capturedBy`).
- * `deferred`: try again later. `bounced`: refused for good by a 5xx reply.
- * `failed`: given up by our own rule (policy, no route) without a 5xx from the recipient's side.
+ * `sent`: 250 after the final dot, so the remote side is responsible (`delivered`: final too); or a key of
+ * the configuration kept the message on this machine (`capturedBy`). `deferred`: try again later. `bounced`:
+ * refused permanently by a 5xx reply. `failed`: given up by a rule of ours (policy, no route) without a 5xx
+ * from the recipient's side.
  */
 export type Outcome =
   | { kind: 'sent'; reply: RemoteReply; trace: AttemptTrace; capturedBy?: CapturedBy }
@@ -60,13 +60,13 @@ export type Outcome =
   | { kind: 'failed'; errorCode: ErrorCode; reply: RemoteReply; trace: AttemptTrace };
 
 /**
- * `connection`: refused, lost or timed out. `protocol`: what arrived is no SMTP, or was not asked for.
- * `refused`: the server turned the whole session away (banner, EHLO, 421 anywhere). `tls`: demanded
- * and not had. `auth`: our credentials were not taken.
+ * `connection`: refused, lost or timed out. `protocol`: the server sent bytes that are not SMTP, or
+ * unsolicited ones. `refused`: the server refused the whole session (banner, EHLO, 421 anywhere). `tls`:
+ * required and not available. `auth`: the server refused our credentials.
  */
 export type FaultKind = 'connection' | 'protocol' | 'refused' | 'tls' | 'auth';
 
-/** Enhanced codes (RFC 3463) of faults that come without a reply. */
+/** Enhanced codes (RFC 3463) of faults without a reply. */
 const localCodes: Record<FaultKind, string> = {
   connection: '4.4.2',
   protocol: '4.5.0',
@@ -78,7 +78,7 @@ const localCodes: Record<FaultKind, string> = {
 export class SmtpFault extends Error {
   readonly kind: FaultKind;
   readonly reply: RemoteReply;
-  /** The connection was closed or reset under us, rather than given up by us. */
+  /** True if the other side closed or reset the connection, false if we gave it up. */
   readonly isLoss: boolean;
 
   constructor(kind: FaultKind, reply: RemoteReply, isLoss = false) {
@@ -88,13 +88,13 @@ export class SmtpFault extends Error {
     this.isLoss = isLoss;
   }
 
-  /** The connection was lost while the reply to `verb` was waited for. */
+  /** Builds the fault for a connection lost before the reply to `verb`. */
   static lost(verb: string, text: string) {
     const { reply } = SmtpFault.of('connection', verb, text);
     return new SmtpFault('connection', reply, true);
   }
 
-  /** A fault that we state ourselves, without a reply of the server. */
+  /** Builds a fault of our own, without a reply of the server. */
   static of(kind: FaultKind, verb: string, text: string, enhancedCode = localCodes[kind]) {
     return new SmtpFault(kind, { code: null, enhancedCode, text, verb });
   }

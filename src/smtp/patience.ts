@@ -1,26 +1,26 @@
-// How long one step of a session may take: its own time, what is left for several steps together, and less
-// where others wait for the place. What the steps are is channel.ts.
+// Time limits for the steps of a session: the step's own limit, the rest of a limit over several steps, and a
+// shorter one while other deliveries wait for the place. channel.ts defines the steps.
 import type { Clock } from '../runtime/clock.ts';
 
-/** Once a step has taken long, it is looked again after this whether others wait. */
+/** Interval at which a long step checks again whether other deliveries wait. */
 const lookAgainMs = 5_000;
 
-/** The end of several steps together. */
+/** The end of a time limit over several steps. */
 export interface Deadline {
   at: number;
-  /** How long it was when it was set. */
+  /** The full length of the limit when it was set. */
   totalMs: number;
 }
 
 export const noDeadline: Deadline = { at: Number.POSITIVE_INFINITY, totalMs: 0 };
 
-/** A step that is being waited for. */
+/** A step that awaits its end. */
 interface Step {
-  /** What it means that it takes too long. */
+  /** Text for the fault if the step takes too long. */
   what: string;
   since: number;
   limitMs: number;
-  /** Of several steps, where that is what binds; else 0. */
+  /** Full length of the limit over several steps if it ends before the step's own; else 0. */
   totalMs: number;
   givesWay: boolean;
 }
@@ -32,7 +32,9 @@ export class Patience {
   readonly #giveUp: (what: string) => void;
   #cancelTimer: (() => void) | null = null;
 
-  /** `isPressed`: whether others wait for a place; such a one is theirs after `pressedMs`. */
+  /**
+   * `isPressed` returns true while other deliveries wait for a place; they get this one after `pressedMs`.
+   */
   constructor(
     clock: Clock,
     pressedMs: number,
@@ -46,8 +48,8 @@ export class Patience {
   }
 
   /**
-   * One deadline per step: bytes that trickle in do not move it. A step that is `final` never gives way
-   * to others: the message may have been taken.
+   * Starts one deadline per step: bytes that trickle in do not extend it. A step with `isFinal` never yields
+   * to other deliveries, because the server may have accepted the message.
    */
   watch(what: string, stepMs: number, isFinal: boolean, { at, totalMs }: Deadline): void {
     const since = this.#clock.elapsed();
@@ -61,7 +63,7 @@ export class Patience {
     });
   }
 
-  /** Nothing is waited for. */
+  /** Ends the step and its timer. */
   end(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = null;

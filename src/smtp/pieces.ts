@@ -1,10 +1,10 @@
-// A data block cut into what is handed to the socket at once, uncopied.
+// Cuts a data block into pieces of about 64 KB and writes each to the socket at once, uncopied.
 import type { Socket } from 'node:net';
 
-/** Each such piece must be taken within `progressMs`. */
+/** Size of a piece; the kernel must accept each within `progressMs`. */
 const pieceBytes = 64 * 1024;
 
-/** Groups of buffers of about 64 KB. */
+/** Groups the buffers of a block into pieces of about 64 KB. */
 export function cutIntoPieces(block: readonly Buffer[]): Buffer[][] {
   const pieces: Buffer[][] = [];
   let piece: Buffer[] = [];
@@ -25,7 +25,9 @@ export function cutIntoPieces(block: readonly Buffer[]): Buffer[][] {
   return pieces;
 }
 
-/** Writes a group of buffers as one; `onTaken` when the system has taken the last of them. */
+/**
+ * Writes a group of buffers in one gathered write. Calls `onTaken` once the kernel has accepted the last one.
+ */
 export function gather(socket: Socket, piece: readonly Buffer[], onTaken?: () => void): void {
   const [only] = piece;
   if (only && piece.length === 1) {

@@ -1,17 +1,18 @@
-// One destination of the pool (pool.ts): its idle sessions, who waits for one, and who of them is next.
+// One destination of the pool (pool.ts): its idle sessions, the requests that wait for one, and the choice of
+// the next request.
 import type { FairShare } from '../runtime/fair-share.ts';
 import type { DestinationLimits, Peer, SessionRequest } from './pool-request.ts';
 import type { SmtpSession } from './session.ts';
 
-/** A connection that is open. */
+/** An open connection. */
 export interface Entry {
   session: SmtpSession;
   peer: Peer;
   destination: Destination;
   key: string;
-  /** Leases out: two while the next message begins behind the one before it. */
+  /** Number of current leases: two while the next message begins behind the previous one. */
   users: number;
-  /** Who had it last on loan, as long as it is. */
+  /** The organization that took the last lease; null while the session is idle. */
   holder: string | null;
   cancelIdle: () => void;
 }
@@ -19,9 +20,9 @@ export interface Entry {
 export type Wanted = Pick<SessionRequest<unknown>, 'organizationId' | 'keys' | 'isFresh'>;
 
 export interface Waiter extends Wanted {
-  /** Over all destinations, in order of arrival; 0 is for those that wait before all others. */
+  /** Position in order of arrival over all destinations; 0 goes before all others. */
   ticket: number;
-  /** Either way the place is counted for the organization already. */
+  /** Grants a session or a slot; the place is already counted for the organization. */
   grant: (granted: Entry | 'slot') => void;
   refuse: () => void;
 }
@@ -31,22 +32,22 @@ export interface Destination {
   limits: DestinationLimits;
   /** Connections open or being opened. */
   open: number;
-  /** Oldest first. */
+  /** Idle sessions, oldest first. */
   idle: Entry[];
   waiters: Waiter[];
 }
 
-/** Takes an idle session that will do out of it. */
+/** Removes and returns an idle session that serves the request, or returns null. */
 export function takeIdle({ idle }: Destination, { keys, isFresh }: Wanted): Entry | null {
   if (isFresh) return null;
-  // The one used last: the others grow old and are closed.
+  // Prefers the session used last, so that the others reach their idle time and close.
   const index = idle.findLastIndex((entry) => keys.includes(entry.key));
   const [entry] = index === -1 ? [] : idle.splice(index, 1);
   entry?.cancelIdle();
   return entry ?? null;
 }
 
-/** Takes this one out of it; false where it is not idle any more. */
+/** Removes this idle session; returns false if it is not idle any more. */
 export function removeIdle({ idle }: Destination, entry: Entry): boolean {
   const index = idle.indexOf(entry);
   if (index === -1) return false;
@@ -55,7 +56,10 @@ export function removeIdle({ idle }: Destination, entry: Entry): boolean {
   return true;
 }
 
-/** The first who waits in it and may have one more, or that of `holder` in its place. */
+/**
+ * Returns the first waiting request whose organization may hold one more connection, or may take over that of
+ * `holder`.
+ */
 export function firstWaiter(
   { waiters }: Destination,
   inUse: FairShare,
@@ -68,7 +72,7 @@ export function removeWaiter({ waiters }: Destination, waiter: Waiter): void {
   waiters.splice(waiters.indexOf(waiter), 1);
 }
 
-/** Whether it may have one connection more; an idle session of its own makes room too. */
+/** Returns true if one more connection may be opened; closing one of the idle sessions makes room too. */
 export function hasRoom({ open, idle, limits }: Destination): boolean {
   return open - Math.min(1, idle.length) < limits.connections;
 }

@@ -1,48 +1,50 @@
-// What is asked of the pool of sessions (pool.ts), and what it lends.
+// Requests to the pool of sessions (pool.ts), and the leases that it grants.
 import type { Opening } from './open.ts';
 import type { SmtpSession } from './session.ts';
 
-/** Both at least 1. They may change from request to request: the latest hold for the destination. */
+/** Limits of a destination, both at least 1. They may change between requests: the latest ones apply. */
 export interface DestinationLimits {
   connections: number;
   messagesPerConnection: number;
 }
 
-/** Where a session leads, as the attempt history shows it. */
+/** The far end of a session, as the attempt history shows it. */
 export interface Peer {
   host: string;
   address: string;
 }
 
 export interface SessionRequest<Failure> {
-  /** The destination that the limit holds for; sessions are never shared between destinations. */
+  /** The destination to which the limits apply; destinations never share sessions. */
   destination: string;
   limits: DestinationLimits;
-  /** Whose mail it is for: what one organization has in use leaves some to all others. */
+  /** The organization that sends the mail: its share leaves connections for the others. */
   organizationId: string;
-  /** Waits no longer for a place; as long as it takes where left out. */
+  /** Longest wait for a place; unlimited if left out. */
   longestWaitMs?: number;
-  /** An idle session with one of these keys will do; an opened one gets the first. */
+  /** Keys of idle sessions that serve this request; a new session gets the first. */
   keys: readonly string[];
-  /** Never take an idle session: one was just found dead. Waits before all others. */
+  /**
+   * Requires a new connection, because an idle session was just found dead. Goes before all other requests.
+   */
   isFresh: boolean;
   open: () => Promise<{ opening: Opening; peer: Peer } | Failure>;
 }
 
-/** A session on loan; it must be given back by `release`, whatever became of it. */
+/** A session on loan. The holder must call `release` after success and failure. */
 export interface Lease {
   session: SmtpSession;
   peer: Peer;
   isReused: boolean;
   /**
-   * The message has left but for its answer: whoever waits for this session may begin behind it.
-   * Without anyone who waits, nothing happens.
+   * Offers the session to the next request, because only the answer of this message is outstanding. Does
+   * nothing if no request waits.
    */
   lendOn(): void;
   release(): void;
 }
 
-/** Nothing came free in time. */
+/** The result of a request whose wait took too long. */
 export interface Late {
   isLate: true;
 }

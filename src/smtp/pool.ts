@@ -1,6 +1,6 @@
-// Open SMTP sessions, kept for the next message and counted: per destination, by whose mail
-// is on them, and in all. Knows how to share sessions, not how to open them, nor what is said on them. What
-// one destination holds is pool-destination.ts.
+// Pool of open SMTP sessions, reused for further messages. Counts connections per destination, per
+// organization and in all. Callers open the sessions and deliver over them. pool-destination.ts holds the
+// state of one destination.
 import type { Clock } from '../runtime/clock.ts';
 import { FairShare } from '../runtime/fair-share.ts';
 import type { Opening } from './open.ts';
@@ -21,22 +21,22 @@ import type { SmtpSession } from './session.ts';
 
 export interface PoolOptions {
   clock: Clock;
-  /** Connections in all. */
+  /** Most connections over all destinations. */
   maxConnections: number;
-  /** An unused session is closed after so long. */
+  /** Idle time after which a session is closed. */
   idleCloseMs?: number;
 }
 
 const defaultIdleCloseMs = 10_000;
 
 /*
- * a slot of a connection, counted in its destination, in all, and, unless idle, for the organization whose
- * mail it is in use for:
- * free → opening (acquire) → busy (opened) → idle (released by all, still good, nobody waits)
- * idle → busy (acquire by the same destination and key)
- * busy → busy, twice on loan (lendOn, where someone waits for it)
+ * A slot for one connection is counted for its destination, in all, and (unless idle) for the organization
+ * whose mail uses it:
+ * free → opening (acquire) → busy (opened) → idle (all leases released, session good, no request waits)
+ * idle → busy (acquire with the same destination and key)
+ * busy → busy, with two leases (lendOn, if a request waits for the session)
  * opening, busy, idle → free: opening failed, session spent or dead, idle too long, evicted, closed
- * A slot that becomes free goes to the longest waiting request that limits and shares let through.
+ * A freed slot goes to the longest waiting request that limits and shares permit.
  */
 export class SmtpPool {
   readonly #clock: Clock;
@@ -48,7 +48,7 @@ export class SmtpPool {
   readonly #quitting = new Set<Promise<void>>();
   #open = 0;
   #waiting = 0;
-  /** 0 is for those that wait before all others. */
+  /** The next ticket; 0 is reserved for requests that go before all others. */
   #tickets = 1;
   #isClosing: boolean = false;
   #onEmpty: (() => void) | null = null;
@@ -60,12 +60,15 @@ export class SmtpPool {
     this.#inUse = new FairShare(options.maxConnections);
   }
 
-  /** Connections open or being opened, idle ones included. */
+  /** Number of connections open or being opened, idle ones included. */
   get connections(): number {
     return this.#open;
   }
 
-  /** Someone waits although his destination has room: places in all, or those of his organization, lack. */
+  /**
+   * True if a request waits although its destination has room: the total limit, or the share of its
+   * organization, holds it back.
+   */
   get isPressed(): boolean {
     if (this.#waiting === 0) return false;
     for (const destination of this.#destinations.values()) {
@@ -76,9 +79,9 @@ export class SmtpPool {
   }
 
   /**
-   * A session: an idle one, else a new one, else, at a limit, whichever comes free first, in order of
-   * arrival. Resolves with what `open` returned when that is no session, with `isLate` when the
-   * wait took too long, and with null once the pool is closing.
+   * Returns a session: an idle one, else a new one. At a limit it waits for the first free one, in order of
+   * arrival. Returns the result of `open` unchanged if it has no session, `isLate` if the wait takes too
+   * long, and null once the pool closes.
    */
   async acquire<Failure extends object>(
     request: SessionRequest<Failure>,
@@ -92,8 +95,8 @@ export class SmtpPool {
   }
 
   /**
-   * Says goodbye on idle sessions, refuses who waits, and resolves when the busy ones have been
-   * released and closed too.
+   * Sends QUIT on idle sessions and refuses waiting requests. Resolves once the busy sessions are released
+   * and closed too.
    */
   async close(): Promise<void> {
     this.#isClosing = true;
@@ -109,7 +112,7 @@ export class SmtpPool {
     await Promise.all(this.#quitting);
   }
 
-  /** Cuts every busy session: what is under way on it ends with a fault. */
+  /** Cuts every busy session: its delivery ends with a fault. */
   abort(): void {
     for (const { session } of this.#busy) session.abort('given up at our shutdown');
   }
@@ -127,7 +130,7 @@ export class SmtpPool {
     return destination;
   }
 
-  /** An idle session or a slot, counted for the organization, where it may have one at once. */
+  /** Takes an idle session or a slot and counts it for the organization; returns null if none is free now. */
   #takeNow(destination: Destination, wanted: Wanted): Entry | 'slot' | null {
     const { organizationId } = wanted;
     if (!this.#inUse.mayHold(organizationId)) return null;
@@ -139,7 +142,7 @@ export class SmtpPool {
     return idle;
   }
 
-  /** Counts a slot for the destination, closing an idle session for it where a limit needs that. */
+  /** Counts a slot for the destination. Closes an idle session for it if a limit requires that. */
   #takeSlot(destination: Destination): boolean {
     if (destination.open >= destination.limits.connections && !this.#evict(destination))
       return false;
@@ -147,7 +150,7 @@ export class SmtpPool {
     if (this.#open >= this.#maxConnections && !this.#evict(this.#destinationWithOldestIdle())) {
       return false;
     }
-    // Evicting the destination's only session has forgotten the destination.
+    // Eviction of the destination's only session has removed the destination.
     this.#destinations.set(destination.name, destination);
     destination.open += 1;
     this.#open += 1;
@@ -163,7 +166,10 @@ export class SmtpPool {
     return true;
   }
 
-  /** Destinations are in order of their last use for idling, so the first with an idle session will do. */
+  /**
+   * Returns the first destination with an idle session. They are ordered by the time when a session last
+   * became idle, so the oldest such time comes first.
+   */
   #destinationWithOldestIdle(): Destination | null {
     for (const destination of this.#destinations.values())
       if (destination.idle.length > 0) return destination;
@@ -251,7 +257,10 @@ export class SmtpPool {
     if (this.#canGoOn(entry)) this.#handOver(entry);
   }
 
-  /** Gives the session to the first who waits in its destination, if it will do; whether it did. */
+  /**
+   * Gives the session to the first waiting request of its destination, if it serves that one. Returns true if
+   * it did.
+   */
   #handOver(entry: Entry): boolean {
     const { destination, key, holder } = entry;
     const next = firstWaiter(destination, this.#inUse, holder);
@@ -300,7 +309,7 @@ export class SmtpPool {
     this.#destinations.set(destination.name, destination);
   }
 
-  /** Ends a session that nobody holds; its slot goes on. */
+  /** Closes a session without a holder and passes its slot on. */
   #retire(entry: Entry): void {
     entry.cancelIdle();
     this.#quit(entry.session);
@@ -329,7 +338,7 @@ export class SmtpPool {
     this.#grantFree();
   }
 
-  /** Lets those in, longest waiting first, whom neither limit nor share holds back any more. */
+  /** Grants places to waiting requests, oldest first, as far as limits and shares permit. */
   #grantFree(): void {
     while (this.#waiting > 0) {
       const found = this.#nextWaiter();
@@ -356,7 +365,7 @@ export class SmtpPool {
   }
 }
 
-/** What a closing pool means for a delivery. */
+/** The fault of a delivery when the pool closes. */
 export function closingFault(): SmtpFault {
   return SmtpFault.of('connection', 'connect', 'the service is shutting down', '4.3.2');
 }

@@ -1,4 +1,4 @@
-// The shape of a provider file (src/smtp/providers.yaml).
+// Schema of a provider file (src/smtp/providers.yaml) and its parser.
 import { z } from 'zod';
 
 const provider = z.strictObject({
@@ -13,7 +13,7 @@ const provider = z.strictObject({
 /** The rules of one provider. */
 export type Provider = z.output<typeof provider>;
 
-/** The entries of a provider file, or what is wrong with them. */
+/** Returns the entries of a provider file, or the problem found in them. */
 export function parseProviders(content: unknown): Provider[] | { problem: string } {
   const result = z.array(provider).safeParse(content);
   return result.success ? result.data : { problem: z.prettifyError(result.error) };

@@ -1,29 +1,28 @@
-// Provider rules: which lane a set of MX hosts belongs to, and what that lane may do. They are read by
-// load-providers.ts.
+// Provider rules: the lane of a set of MX hosts, and the limits of that lane. load-providers.ts reads them.
 import type { Provider } from './providers-schema.ts';
 
-/** What a lane allows the transport. */
+/** Limits and TLS demand of a lane. */
 export interface LaneRule {
   lane: string;
   connections: number;
   messagesPerConnection: number;
-  /** Only over TLS, whoever's certificate: who can forge the MX answer is not caught by it. */
+  /** Requires TLS with any certificate. Does not protect against a forged MX answer. */
   requireTls: boolean;
 }
 
 /** Plain data, fit for another thread. */
 export interface ProviderRules {
-  /** In the order in which they are tried: the user's before ours. */
+  /** Rules in the order of their trial: the operator's before the shipped ones. */
   readonly all: readonly Provider[];
   readonly fallback: Provider;
 }
 
 export interface Providers extends ProviderRules {
-  /** The provider of these MX hosts; the default's rules where they belong to none. */
+  /** Returns the provider of these MX hosts, or the default rules if no provider matches all of them. */
   of(hosts: readonly string[]): Provider;
 }
 
-/** What the rules say of a set of hosts. */
+/** Builds the look-up over these rules. */
 export function createProviders({ all, fallback }: ProviderRules): Providers {
   const belongs = (host: string, suffix: string) => host === suffix || host.endsWith(`.${suffix}`);
   return {
@@ -40,7 +39,7 @@ export function createProviders({ all, fallback }: ProviderRules): Providers {
   };
 }
 
-/** The lane of a set of MX hosts, in whatever order, and the rules of its provider. */
+/** Returns the lane of a set of MX hosts, in any order, and the rules of its provider. */
 export function laneOfHosts(
   providers: Providers,
   hosts: readonly { name: string }[],

@@ -1,6 +1,6 @@
-// Reads SMTP replies off the wire (RFC 5321 4.2), strictly and within bounds, since a hostile server
-// writes them; and what a server offers in its reply to EHLO (RFC 5321 4.1.1.1), as far as we use it.
-// Knows no commands: which reply answers what is channel.ts.
+// Parses SMTP replies (RFC 5321 4.2), strictly and within bounds, since a hostile server may write them. Also
+// reads the capabilities in the reply to EHLO (RFC 5321 4.1.1.1), as far as we use them. channel.ts matches
+// replies to commands.
 import type { RemoteReply } from './outcome.ts';
 
 /** One complete reply; `lines` are the texts after the code, each cut to 2,000 characters. */
@@ -16,11 +16,11 @@ const maxTextLength = 1_000;
 
 const codePattern = /^[2-5][0-9]{2}(?:[ -]|$)/;
 const enhancedPattern = /^([245]\.[0-9]{1,3}\.[0-9]{1,3})(?: |$)/;
-/** Everything that could confuse a log, a terminal or a header that quotes the reply. */
+/** Characters that could confuse a log, a terminal or a header that quotes the reply. */
 const unprintable = /[\p{C}\p{Z}]+/gu;
 const plainAscii = /^[\x20-\x7e]*$/;
 
-/** Splits the incoming bytes into replies. Of no further use once it has a `problem`. */
+/** Splits the incoming bytes into replies. Unusable once it has a `problem`. */
 export class ReplyParser {
   #partialLine = '';
   #replyBytes = 0;
@@ -28,22 +28,22 @@ export class ReplyParser {
   #lines: string[] = [];
   #problem: string | null = null;
 
-  /** Why what came after the last reply is none, and nothing that follows can be trusted. */
+  /** The reason why the bytes after the last reply are invalid; nothing after it can be trusted. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** Whether the bytes seen so far end with a complete reply. */
+  /** True if the bytes so far end with a complete reply. */
   get isBetweenReplies(): boolean {
     return this.#replyBytes === 0 && this.#problem === null;
   }
 
   /**
-   * Takes the next bytes, returns the replies that they complete. NUL, a line without a code, codes
-   * that change, more than 100 lines or 64 KB in one reply end in a `problem`.
+   * Takes the next bytes and returns the replies that they complete. Sets `problem` for NUL, a line without a
+   * code, a code that changes within a reply, and more than 100 lines or 64 KB in one reply.
    */
   push(chunk: Buffer): SmtpReply[] {
-    // One byte, one character: lengths stay those of the wire; texts are decoded when a line is kept.
+    // One byte becomes one character, so lengths match the wire; a text is decoded when its line is kept.
     const text = chunk.toString('latin1');
     const replies: SmtpReply[] = [];
     let start = 0;
@@ -96,17 +96,17 @@ export class ReplyParser {
   }
 }
 
-/** UTF-8 where the server speaks it (RFC 6531 3.7.4.2). */
+/** Decodes UTF-8, which servers may use in replies (RFC 6531 3.7.4.2). */
 function decode(latin1: string): string {
   return plainAscii.test(latin1) ? latin1 : Buffer.from(latin1, 'latin1').toString('utf8');
 }
 
-/** The text with every run of control, format and separator characters as one space. */
+/** Replaces every run of control, format and separator characters by one space. */
 export function printable(text: string): string {
   return plainAscii.test(text) ? text : text.replace(unprintable, ' ').trim();
 }
 
-/** The reply as an outcome keeps it; `verb` is the command that it answers. */
+/** Converts a reply for an outcome; `verb` is the answered command. */
 export function toRemoteReply(reply: SmtpReply, verb: string): RemoteReply {
   const enhancedCode = enhancedPattern.exec(reply.lines[0] ?? '')?.[1] ?? null;
   const texts = enhancedCode
@@ -132,7 +132,7 @@ export interface Capabilities {
   requireTls: boolean;
 }
 
-/** Those of a server that only knows HELO. */
+/** Capabilities of a server that knows only HELO. */
 export const noCapabilities: Capabilities = {
   pipelining: false,
   size: null,
@@ -149,11 +149,11 @@ function parseSize(value: string | undefined): number {
   return value !== undefined && /^[0-9]{1,15}$/.test(value) ? Number(value) : 0;
 }
 
-/** Reads the reply to EHLO; unknown keywords and broken values are passed over. */
+/** Reads the reply to EHLO; ignores unknown keywords and malformed values. */
 export function parseCapabilities(ehlo: SmtpReply): Capabilities {
   const offered = new Map<string, string[]>();
   for (const line of ehlo.lines.slice(1)) {
-    // `AUTH=PLAIN LOGIN` is how servers before RFC 2554 wrote it.
+    // Servers from before RFC 2554 write `AUTH=PLAIN LOGIN`.
     const [keyword = '', ...values] = line
       .toUpperCase()
       .replace(/^AUTH=/, 'AUTH ')

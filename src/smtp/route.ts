@@ -1,16 +1,16 @@
-// Which way a recipient's mail goes: simulator, our own listener, capture, a relay, or the MX
-// (`delivery.mode`, `delivery.routes`, `delivery.allow`). The simulator addresses give
-// outcomes on demand, in every mode, with no network. Pure: opens and looks up nothing.
+// Chooses the route of a recipient: simulator, our own listener, capture, a relay, or the MX
+// (`delivery.mode`, `delivery.routes`, `delivery.allow`). Simulator addresses give outcomes on demand, in
+// every mode, without a network. Pure: opens no connection, queries no DNS.
 import { ConfigError } from '../errors.ts';
 import { domainOf } from '../net/address.ts';
 
-/** What each address stands for. `deferred` is deferred once, then delivered. */
+/** Outcomes with a simulator address. `deferred` is deferred once, then delivered. */
 const simulatorOutcomes = ['delivered', 'bounced', 'deferred', 'complained', 'opened'] as const;
 export type SimulatedOutcome = (typeof simulatorOutcomes)[number];
 
 const domain = '@simulator.test';
 
-/** The outcome the address asks for, or null where it is no simulator address. */
+/** Returns the outcome that a simulator address asks for; null for other addresses. */
 export function simulatedOutcome(email: string): SimulatedOutcome | null {
   const folded = email.toLowerCase();
   if (!folded.endsWith(domain)) return null;
@@ -18,7 +18,7 @@ export function simulatedOutcome(email: string): SimulatedOutcome | null {
   return simulatorOutcomes.find((outcome) => outcome === name) ?? null;
 }
 
-/** A smarthost and how to talk to it. */
+/** A smarthost and how to connect to it. */
 export interface RelayRoute {
   kind: 'relay';
   host: string;
@@ -35,7 +35,7 @@ export interface DirectRoute {
   domain: string;
   port: number;
   allowPrivateAddresses: boolean;
-  /** Over TLS with a certificate that proves the MX, or not at all. */
+  /** Requires TLS with a certificate that proves the MX. */
   requireTls: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface LocalRoute {
   port: number;
 }
 
-/** Kept on this machine; `by` is the key of the configuration that says so, as `config.yaml` has it. */
+/** Mail kept on this machine; `by` is the deciding key, as in `config.yaml`. */
 export interface CaptureRoute {
   kind: 'capture';
   by: CapturedBy;
@@ -53,14 +53,14 @@ export interface CaptureRoute {
 
 export type CapturedBy = 'delivery.mode' | 'delivery.allow' | `delivery.routes.${number}`;
 
-/** Routes that a connection is opened for. */
+/** Routes that need a connection. */
 export type NetworkRoute = RelayRoute | DirectRoute | LocalRoute;
 
 export type Route = NetworkRoute | CaptureRoute | { kind: 'simulator'; outcome: SimulatedOutcome };
 
 type RelayAccess = Omit<RelayRoute, 'kind' | 'host'> & { host: string | null };
 
-/** The part of `config.delivery` that decides. */
+/** The part of `config.delivery` that decides the route. */
 export interface RouteConfig {
   mode: 'capture' | 'relay' | 'direct';
   relay: RelayAccess;
@@ -78,7 +78,7 @@ type RouteRule =
 /** `isLocal`: the address belongs to a mailbox of this installation. */
 export type ChooseRoute = (email: string, isLocal: boolean) => Route;
 
-/** The fixed part of a route; what depends on the recipient is filled in per address. */
+/** The part of a route that does not depend on the recipient. */
 type Via =
   | { via: 'capture'; by: CapturedBy }
   | { via: 'direct'; requireTls: boolean }
@@ -115,18 +115,19 @@ function modeVia(config: RouteConfig): Via {
   return { via: 'relay', route: relayRoute(config.relay, 'delivery.relay') };
 }
 
-/** A listener bound to every address is reached over loopback. */
+/** Returns the address to dial: a listener bound to every address is reached over loopback. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;
 }
 
 /**
- * The choice for this configuration; addresses come in the form of parseAddress (src/net/address.ts).
- * First a simulator address, then `allow` (who is not in it is captured), then the first matching
- * route, then the mode. To our own `listener` travels captured mail for a local mailbox, and all that
- * would leave the machine for `hostedDomain`: no DNS need know that one.
- * @throws ConfigError when a relay has no host
+ * Builds the choice for this configuration. Addresses come in the form of parseAddress (src/net/address.ts).
+ *
+ * Order of precedence: a simulator address, then `allow` (captures recipients not in it), then the first
+ * matching route, then the mode. Two kinds of mail go to our own `listener`: captured mail for a local
+ * mailbox, and all mail that would leave the machine for `hostedDomain`, which needs no DNS.
+ * @throws ConfigError if a relay lacks a host
  */
 export function createRouter(
   config: RouteConfig,
@@ -165,7 +166,7 @@ export function createRouter(
   };
 }
 
-/** Recipients of one message with equal keys can travel in one SMTP transaction. */
+/** Returns a key: recipients of one message with equal keys can share an SMTP transaction. */
 export function routeKey(route: Route): string {
   if (route.kind === 'relay') return `relay ${route.host}:${route.port} ${route.username ?? ''}`;
   if (route.kind === 'capture') return `capture ${route.by}`;

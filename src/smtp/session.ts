@@ -1,6 +1,5 @@
-// An open SMTP session: one message after another over one connection, an answer per recipient
-// (RFC 5321 3.3, pipelined by RFC 2920). How it was opened is open.ts; what an answer means for
-// the delivery is transport.ts.
+// An open SMTP session: one message after another over one connection, with an answer per recipient
+// (RFC 5321 3.3, pipelined by RFC 2920). open.ts opens it; attempt-record.ts turns answers into outcomes.
 
 import type { Command, SmtpChannel } from './channel.ts';
 import { toDataBlock } from './data.ts';
@@ -11,7 +10,7 @@ import type { SmtpMail } from './transaction.ts';
 import { MailTransaction, type RecipientAnswer } from './transaction.ts';
 import type { Transcript } from './transcript.ts';
 
-/** 503: what this server says to MAIL while it still has another transaction open. */
+/** 503: the reply of a server to MAIL while its previous transaction is still open. */
 const badSequence = 503;
 const emptyMessage = [Buffer.from('.\r\n')];
 
@@ -23,22 +22,22 @@ function isRefusal(reply: SmtpReply): boolean {
   return reply.code >= 400;
 }
 
-/** Called when nothing of the message is left to send: another one may be begun behind it. */
+/** Called once only the answer to a message is outstanding: the next one may begin behind it. */
 type OnTail = () => void;
 
 /*
- * Why the next envelope goes behind the dot (3 KB messages, one loopback connection, one core):
+ * Reason to send the next envelope behind the dot (3 KB messages, one loopback connection, one core):
  * 33,600/s and 15 µs a message, against 18,900/s and 26 µs one by one; over TLS 26,000/s and 20 µs
- * against 14,500/s and 33 µs. On the Internet it is one round trip a message instead of two: 23
- * messages/s instead of 11 where the server answers after 40 ms. BDAT (RFC 3030) in one write with its
- * envelope was no faster, 39,000/s and 11 µs against 38,000/s and 12 µs as bare prototypes, and would
- * give up the 354, which shows that replies are in step.
+ * against 14,500/s and 33 µs. On the Internet it saves one of two round trips a message: 23 messages/s
+ * instead of 11 if the server answers after 40 ms. BDAT (RFC 3030) in one write with its envelope was
+ * not faster: 39,000/s and 11 µs against 38,000/s and 12 µs as bare prototypes. It would also give up
+ * the 354, which shows that replies are in step.
  *
  * isOpen | needsReset | meaning
  * -------+------------+--------------------------------------------------------------------------
  * true   | false      | between messages: MAIL may follow
- * true   | true       | the last transaction was left unfinished: RSET goes before the next MAIL
- * false  | -          | closed by either side or by a fault; the session is of no further use
+ * true   | true       | the last transaction is unfinished: RSET goes before the next MAIL
+ * false  | -          | closed by either side or by a fault; the session cannot be used again
  */
 export class SmtpSession {
   readonly capabilities: Capabilities;
@@ -48,9 +47,9 @@ export class SmtpSession {
   readonly #timeouts: SmtpTimeouts;
   #needsReset: boolean = false;
   #deliveries = 0;
-  /** The message that has left but for its answer; none once it is answered. */
+  /** The message that awaits only its answer; null once it is answered. */
   #ahead: Promise<void> | null = null;
-  /** The server took the last message that it was given whole. */
+  /** True if the server accepted the last message that we sent completely. */
   #tookLast: boolean = false;
 
   constructor(
@@ -65,31 +64,31 @@ export class SmtpSession {
     this.#timeouts = timeouts;
   }
 
-  /** Whether another message can be delivered. Turns false by itself when the server hangs up. */
+  /** True if another message can be delivered. Turns false by itself when the server hangs up. */
   get isOpen(): boolean {
     return this.#channel.isOpen;
   }
 
-  /** How many messages were begun. */
+  /** Number of messages that were begun. */
   get deliveries(): number {
     return this.#deliveries;
   }
 
-  /** The dialogue of the message begun last; of the first one, with the opening. */
+  /** Dialogue of the latest message; that of the first includes the opening. */
   get transcript(): Transcript {
     return this.#channel.transcript;
   }
 
-  /** `listener` is called once when the connection has ended, for whatever reason. */
+  /** Calls `listener` once when the connection has ended, for any reason. */
   onClosed(listener: () => void): void {
     this.#channel.onClosed = listener;
   }
 
   /**
-   * Delivers one message; the answers stand in the order of `mail.recipients`. Not to be called again
-   * before the last call has resolved or has called `onTail`, which it does for small messages on
-   * sessions that have proven themselves: their next envelope travels together with the end of this
-   * message. Never rejects.
+   * Delivers one message and returns the answers in the order of `mail.recipients`. Never rejects.
+   *
+   * The next call must wait until this one resolves or calls `onTail`. Small messages call it, except the
+   * first of a session: the next envelope then leaves together with the end of this message.
    */
   async deliver(mail: SmtpMail, onTail?: OnTail): Promise<RecipientAnswer[]> {
     const channel = this.#channel;
@@ -109,7 +108,7 @@ export class SmtpSession {
     return transaction.answers();
   }
 
-  /** Says goodbye and closes; waits for the farewell 2 seconds at most. Never rejects. */
+  /** Sends QUIT and closes; waits at most 2 seconds for the farewell. Never rejects. */
   async quit(): Promise<void> {
     if (!this.isOpen) return;
     try {
@@ -121,7 +120,7 @@ export class SmtpSession {
     this.abort('closed by us');
   }
 
-  /** Closes the connection at once; a delivery under way ends with a fault that says `why`. */
+  /** Closes the connection at once; a running delivery ends with a fault that states `why`. */
   abort(why: string): void {
     this.#channel.fail(SmtpFault.of('connection', this.#channel.verb, why));
   }
@@ -146,21 +145,21 @@ export class SmtpSession {
     if (isRefusal(data)) return transaction.answerRest(this.#replied(data, 'DATA'));
     if (data.code !== 354) throw this.#outOfStep(data, 'DATA');
     if (!transaction.hasAccepted) return this.#endWithoutMessage();
-    // Whatever the reply to the dot, it ends the transaction (RFC 5321 4.1.1.4).
+    // Any reply to the dot ends the transaction (RFC 5321 4.1.1.4).
     this.#needsReset = false;
     this.#channel.limitTotal(this.#timeouts.deliveryMs);
     const block = toDataBlock(transaction.mail.data);
-    // Not behind the first message: a server that answers a dot twice is found out by that one.
+    // Nothing is sent behind the first message: its replies reveal a server that answers a dot twice.
     const tail = pipelining && ordinal > 1 ? onTail : undefined;
     const dot = await this.#channel.sendBlock(block, transaction.bytes, tail);
     if (dot.code !== 250 && !isRefusal(dot)) throw this.#outOfStep(dot, 'dot');
     this.#tookLast = dot.code === 250;
-    // There are servers that keep a refused transaction all the same.
+    // Some servers keep a refused transaction open.
     if (!this.#tookLast && ordinal === this.#deliveries) this.#needsReset = true;
     transaction.answerRest(this.#replied(dot, 'dot'));
   }
 
-  /** MAIL, all RCPT and DATA in one write. Returns the reply to DATA. */
+  /** Sends MAIL, all RCPT and DATA in one write. Returns the reply to DATA. */
   async #sendEnvelopeAtOnce(transaction: MailTransaction): Promise<SmtpReply | null> {
     const ahead = this.#ahead;
     const reset = this.#takeReset();
@@ -173,7 +172,7 @@ export class SmtpSession {
     try {
       await this.#channel.exchange(commands, replies);
     } catch (error) {
-      // A refusal that was said before the session broke holds, unless replies were out of step.
+      // A refusal before the session broke stays valid, unless replies are out of step.
       if (error instanceof SmtpFault && error.kind !== 'protocol') {
         this.#readEnvelope(transaction, commands, replies);
       }
@@ -188,15 +187,15 @@ export class SmtpSession {
   }
 
   /**
-   * MAIL was sent before the message ahead of it had its answer. A refusal of it counts only where it
-   * can have no other cause than this message; else the message is better tried anew.
+   * Checks the reply to a MAIL that was sent before the previous message had its answer. A refusal counts
+   * only if this message must be the cause; otherwise the message is retried.
    */
   #checkAhead([mail]: readonly SmtpReply[]): void {
     if (!mail || !isRefusal(mail)) return;
     if (!this.#tookLast || mail.code === badSequence) throw this.#outOfStep(mail, 'MAIL');
   }
 
-  /** One command at a time (RFC 5321 4.1.4); no DATA when no recipient was taken. */
+  /** Sends one command at a time (RFC 5321 4.1.4), without DATA if all recipients were refused. */
   async #sendEnvelopeInSteps(transaction: MailTransaction): Promise<SmtpReply | null> {
     for (const command of [...this.#takeReset(), ...transaction.envelope()]) {
       const reply = await this.#channel.ask(command);
@@ -207,7 +206,7 @@ export class SmtpSession {
     return this.#channel.ask({ verb: 'DATA', line: 'DATA' });
   }
 
-  /** RSET if the last transaction needs it; the one that begins now does until it ends well. */
+  /** Returns RSET if the last transaction needs it. The new transaction needs one too until it ends well. */
   #takeReset(): Command[] {
     const isNeeded = this.#needsReset;
     this.#needsReset = true;
@@ -227,7 +226,7 @@ export class SmtpSession {
       } else if (!isRefusal(reply) || verb === 'RSET') {
         throw this.#outOfStep(reply, verb);
       } else if (verb === 'MAIL') {
-        // Who refuses the sender takes no recipient: these replies belong to other commands.
+        // A server that refuses the sender accepts no recipient: these replies belong to other commands.
         if (replies.slice(index + 1).some((later) => !isRefusal(later))) {
           throw this.#outOfStep(reply, 'MAIL');
         }
@@ -239,7 +238,7 @@ export class SmtpSession {
     }
   }
 
-  /** 354 although every recipient was refused: a lone dot ends it (RFC 2920 3.1). */
+  /** Ends a 354 that came although every recipient was refused: a lone dot (RFC 2920 3.1). */
   async #endWithoutMessage(): Promise<void> {
     this.#channel.limitTotal(this.#timeouts.deliveryMs);
     const dot = await this.#channel.sendBlock(emptyMessage, 0);

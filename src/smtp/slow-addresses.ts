@@ -1,24 +1,24 @@
-// Which addresses keep us waiting: what leads to one of them shares few connections, however many
+// Learns which addresses answer slowly. All deliveries to one of them share few connections, however many
 // domains and hosts lead there. In memory; times are those of `clock.elapsed()`.
 import type { Clock } from '../runtime/clock.ts';
 import { recentlyUsed } from '../runtime/recently-used.ts';
 
 const mostAddresses = 10_000;
-/** What ended without an answer after so long was slow. */
+/** Time without an answer after which an address counts as slow. */
 const slowMs = 30_000;
 
 export class SlowAddresses {
   readonly #clock: Clock;
-  /** When an attempt began that was kept waiting. */
+  /** Start of the attempt that waited in vain, by address. */
   readonly #slowSince = recentlyUsed<number>(mostAddresses);
-  /** When an answer came at last; of those that were slow alone. */
+  /** Time of the last answer, by address. */
   readonly #tookAt = recentlyUsed<number>(mostAddresses);
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** A dialogue that began at `begunAt` ended: with answers, or by a fault. */
+  /** Learns from a dialogue that began at `begunAt` and ended with answers or by a fault. */
   learn(address: string, begunAt: number, isAnswered: boolean): void {
     const now = this.#clock.elapsed();
     if (isAnswered) {
@@ -29,14 +29,16 @@ export class SlowAddresses {
     }
   }
 
-  /** The first of these that is slow, if all are; in an order that is the same for all who ask. */
+  /**
+   * Returns the alphabetically first address if all are slow, else null. All callers thus get the same one.
+   */
   slowest(addresses: readonly string[]): string | null {
     if (this.#slowSince.size === 0) return null;
     if (!addresses.every((address) => this.#slowSince.has(address))) return null;
     return addresses.toSorted()[0] ?? null;
   }
 
-  /** Whether there is anything to ask for. */
+  /** True if no address is slow. */
   get isEmpty(): boolean {
     return this.#slowSince.size === 0;
   }

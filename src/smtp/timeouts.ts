@@ -1,31 +1,31 @@
-// How long each step of an SMTP session may take, and several together: bytes that trickle in move no
-// deadline. Shorter than the minutes that RFC 5321 4.5.3.2 asks of patient clients, as a connection that
-// stands still keeps others waiting and nothing is lost before the dot: the mail is tried again. Long
-// enough for servers that are at work: greeting delays (half a minute), greylisting and look-ups of
-// each recipient. After the dot giving up early makes duplicates: there it is as the RFC has it.
+// Time limits for each step of an SMTP session and for several together; bytes that trickle in do not extend
+// them. Before the dot they are shorter than the minutes of RFC 5321 4.5.3.2: a stalled connection blocks
+// other deliveries, and a retry loses nothing. They still allow for slow servers: greeting delays (half a
+// minute), greylisting and look-ups of each recipient. After the dot an early end would make duplicates, so
+// the limit is that of the RFC.
 
 export interface SmtpTimeouts {
-  /** The TCP connection; the TLS handshake has as long again. */
+  /** Limit for the TCP connection; the TLS handshake has as long again. */
   connectMs: number;
   bannerMs: number;
-  /** EHLO, STARTTLS, AUTH, MAIL, RCPT, RSET: each reply. */
+  /** Limit for each reply to EHLO, STARTTLS, AUTH, MAIL, RCPT and RSET. */
   commandMs: number;
-  /** The 354 to DATA. */
+  /** Limit for the 354 to DATA. */
   dataMs: number;
-  /** Each 64 KB of the message. */
+  /** Limit for each 64 KB of the message. */
   progressMs: number;
-  /** The reply to the final dot. */
+  /** Limit for the reply to the final dot. */
   dotMs: number;
   quitMs: number;
-  /** Banner, EHLO, STARTTLS and AUTH together. */
+  /** Limit for banner, EHLO, STARTTLS and AUTH together. */
   openingMs: number;
-  /** The replies to MAIL, RCPT and DATA together, */
+  /** Limit for the replies to MAIL, RCPT and DATA together, plus `recipientMs` per recipient. */
   envelopeMs: number;
-  /** and for each recipient so much more: servers look each of them up. */
+  /** Time added to `envelopeMs` for each recipient, since servers look each of them up. */
   recipientMs: number;
-  /** One message from the 354 to the reply to the dot. */
+  /** Limit for one message, from the 354 to the reply to the dot. */
   deliveryMs: number;
-  /** Each step before the dot, as long as others wait for a place. */
+  /** Limit for each step before the dot while other deliveries wait for a place. */
   pressedMs: number;
 }
 
@@ -44,7 +44,7 @@ export const defaultTimeouts: SmtpTimeouts = {
   pressedMs: 30_000,
 };
 
-/** The commands that get a reply; `connect` stands for the banner, `dot` for the end of the message. */
+/** Commands that get a reply; `connect` stands for the banner, `dot` for the end of the message. */
 export type Verb =
   | 'connect'
   | 'EHLO'
@@ -58,7 +58,7 @@ export type Verb =
   | 'RSET'
   | 'QUIT';
 
-/** How long to wait for the reply to `verb`. */
+/** Returns the time limit for the reply to `verb`. */
 export function replyTimeoutMs(timeouts: SmtpTimeouts, verb: Verb): number {
   if (verb === 'connect') return timeouts.bannerMs;
   if (verb === 'DATA') return timeouts.dataMs;

@@ -1,5 +1,5 @@
-// The TLS side of an SMTP connection: the handshake over an open socket, for STARTTLS (RFC 3207) and
-// for TLS from the first byte (RFC 8314), and how the certificate is judged.
+// The TLS side of an SMTP connection: the handshake over an open socket, for STARTTLS (RFC 3207) and for TLS
+// from the first byte (RFC 8314), and the check of the certificate.
 import { isIP, type Socket } from 'node:net';
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import type { Clock } from '../runtime/clock.ts';
@@ -7,25 +7,25 @@ import { type DaneReference, findDaneProblem } from './dane.ts';
 
 export interface HandshakeOptions {
   socket: Socket;
-  /** The name that the certificate must carry when it is verified; also sent as SNI. */
+  /** Name that a verified certificate must carry; also sent as SNI. */
   host: string;
-  /** By the certificate authorities of this machine. */
+  /** Verifies by the certificate authorities of this machine. */
   verifyCertificate: boolean;
-  /** By these records instead. */
+  /** Verifies by these TLSA records instead. */
   dane?: DaneReference | undefined;
   clock: Clock;
   timeoutMs: number;
 }
 
 /*
- * One context for all connections: to make one each costs 200 of the 800 µs that a connection takes
- * (P-256, TLS 1.3, measured on loopback), since it takes in all certificate authorities. Resumed
- * sessions would save 80 µs more, under 1 µs per message at 100 messages a connection; not taken,
- * because a resumed session shows no certificate to check.
+ * One context serves all connections: a new one costs 200 of the 800 µs of a connection (P-256, TLS 1.3,
+ * measured on loopback), because it loads all certificate authorities. Resumed sessions would save 80 µs
+ * more, under 1 µs per message at 100 messages a connection. They are not used, because a resumed session
+ * shows no certificate to check.
  */
 let shared: SecureContext | undefined;
 
-/** Resolves with the encrypted socket. Rejects with an Error (and destroys it) on any failure. */
+/** Resolves with the encrypted socket. On any failure destroys it and rejects with an Error. */
 export function handshake(options: HandshakeOptions): Promise<TLSSocket> {
   const { socket, host, verifyCertificate, dane, clock, timeoutMs } = options;
   const serverName = dane?.serverName ?? host;
@@ -59,13 +59,13 @@ export function handshake(options: HandshakeOptions): Promise<TLSSocket> {
   });
 }
 
-/** Version and cipher as the attempt history shows them: `TLSv1.3 TLS_AES_256_GCM_SHA384`. */
+/** Returns version and cipher as shown in the attempt history: `TLSv1.3 TLS_AES_256_GCM_SHA384`. */
 export function describeTls(socket: TLSSocket): string {
   const cipher = socket.getCipher();
   return `${socket.getProtocol() ?? 'TLS'} ${cipher.standardName ?? cipher.name}`;
 }
 
-/** What is known of who holds the other end, in words. */
+/** Describes in words how the identity of the server is proven. */
 export function describeProof(socket: TLSSocket, dane: DaneReference | undefined): string {
   if (dane) return 'certificate proven by DANE';
   if (socket.authorized) return 'certificate proven';

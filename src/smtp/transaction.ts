@@ -1,15 +1,14 @@
-// One SMTP transaction: MAIL and RCPT with the parameters that a server's capabilities allow (RFC 5321,
-// 1870, 6152, 6531, 3461, 8689), what can be refused before a byte is sent, and the book of which
-// recipients are named to the server, who has an answer, who still waits for one. Builds text; sends
-// nothing: that is session.ts.
+// One SMTP transaction: MAIL and RCPT with the parameters that the server's capabilities allow (RFC 5321,
+// 1870, 6152, 6531, 3461, 8689), refusals before a byte is sent, and the answer of each recipient. Builds
+// text; session.ts sends it.
 
 import type { Command } from './channel.ts';
 import type { ErrorCode, FaultKind, RemoteReply } from './outcome.ts';
 import type { Capabilities } from './reply.ts';
 
-/** Success and failure reports that a relay is asked for (RFC 3461). */
+/** Success and failure reports requested from a relay (RFC 3461). */
 export interface DsnRequest {
-  /** Comes back in the report; any printable text. */
+  /** Identifier returned in the report; any printable text. */
   envelopeId: string;
   returnContent: 'full' | 'headers';
   notify: readonly ('success' | 'failure' | 'delay')[];
@@ -22,13 +21,13 @@ export interface SmtpMail {
   recipients: readonly string[];
   /** Header and body, lines ending in CRLF; dots are stuffed on the way out. */
   data: readonly Buffer[];
-  /** The header needs SMTPUTF8 (RFC 6531); of the envelope it is seen here. */
+  /** True if the header needs SMTPUTF8 (RFC 6531); the envelope is checked here. */
   smtpUtf8: boolean;
-  /** The body holds octets above 127. */
+  /** True if the body holds octets above 127. */
   eightBit: boolean;
-  /** Asked for where the server offers DSN. */
+  /** Request for reports, sent if the server offers DSN. */
   dsn?: DsnRequest;
-  /** REQUIRETLS (RFC 8689) where the server offers it: the way on must be encrypted too. */
+  /** Sends REQUIRETLS (RFC 8689) if the server offers it: further hops must be encrypted too. */
   requireTls?: boolean;
 }
 
@@ -52,7 +51,7 @@ function refuse(errorCode: ErrorCode, enhancedCode: string, text: string, verb: 
   return { errorCode, reply: { code: null, enhancedCode, text, verb } };
 }
 
-/** Why this server cannot be given the message at all, or null. */
+/** Returns the reason why this server cannot get the message at all, or null. */
 function refuseMail(mail: SmtpMail, bytes: number, offered: Capabilities) {
   if (unsafeInPath.test(mail.from)) {
     return refuse('protocol', '5.1.7', 'the return path cannot be written on the wire', 'MAIL');
@@ -68,7 +67,7 @@ function refuseMail(mail: SmtpMail, bytes: number, offered: Capabilities) {
   return null;
 }
 
-/** Why a recipient cannot be named to this server, or null. */
+/** Returns the reason why this server cannot be given the recipient, or null. */
 function refuseRecipient(recipient: string, offered: Capabilities): LocalRefusal | null {
   if (recipient === '' || unsafeInPath.test(recipient)) {
     return refuse('protocol', '5.1.3', 'the address cannot be written on the wire', 'RCPT');
@@ -78,7 +77,7 @@ function refuseRecipient(recipient: string, offered: Capabilities): LocalRefusal
   return refuse('protocol', '5.6.7', text, 'RCPT');
 }
 
-/** RFC 3461 4: what is not printable ASCII, `+` and `=` as `+HH`. */
+/** Encodes xtext (RFC 3461 4): all but printable ASCII, and `+` and `=`, become `+HH`. */
 function toXtext(text: string): string {
   return Buffer.from(text)
     .toString('latin1')
@@ -87,12 +86,12 @@ function toXtext(text: string): string {
     });
 }
 
-/** The MAIL command; `isUtf8`: header or envelope need SMTPUTF8. */
+/** Builds the MAIL command; `isUtf8`: header or envelope need SMTPUTF8. */
 function mailLine(mail: SmtpMail, bytes: number, offered: Capabilities, isUtf8: boolean): string {
   let line = `MAIL FROM:<${mail.from}>`;
   if (offered.size !== null) line += ` SIZE=${bytes}`;
-  // Where 8BITMIME is not offered the octets go out all the same, as every large MTA does: to
-  // re-encode would break the signature.
+  // Without 8BITMIME the octets are sent unchanged, as every large MTA does: re-encoding would break the
+  // signature.
   if (mail.eightBit && offered.eightBitMime) line += ' BODY=8BITMIME';
   if (isUtf8) line += ' SMTPUTF8';
   if (mail.requireTls && offered.requireTls) line += ' REQUIRETLS';
@@ -103,7 +102,6 @@ function mailLine(mail: SmtpMail, bytes: number, offered: Capabilities, isUtf8: 
   return line;
 }
 
-/** The RCPT command for one recipient. */
 function rcptLine(recipient: string, mail: SmtpMail, offered: Capabilities): string {
   let line = `RCPT TO:<${recipient}>`;
   if (mail.dsn && offered.dsn) {
@@ -115,22 +113,22 @@ function rcptLine(recipient: string, mail: SmtpMail, offered: Capabilities): str
 }
 
 /**
- * What one recipient was told. `replied`: the server's own words, at `reply.verb`; only a 250 at `dot`
- * means that it took the message. `refused-here`: not even tried, with our reason. `fault`: the
- * session broke before this recipient had an answer; `isLoss` as in SmtpFault.
+ * The answer for one recipient. `replied`: the server's reply to `reply.verb`; only a 250 at `dot` means that
+ * it accepted the message. `refused-here`: not sent to the server, with our reason. `fault`: the session
+ * broke before this recipient had an answer; `isLoss` as in SmtpFault.
  */
 export type RecipientAnswer =
   | { kind: 'replied'; reply: RemoteReply }
   | { kind: 'refused-here'; errorCode: ErrorCode; reply: RemoteReply }
   | { kind: 'fault'; fault: FaultKind; reply: RemoteReply; isLoss: boolean };
 
-/** One message on its way: who still waits for which answer. */
+/** One message in progress: tracks which recipients still await an answer. */
 export class MailTransaction {
   readonly mail: SmtpMail;
   readonly bytes: number;
   readonly #offered: Capabilities;
   readonly #answers: (RecipientAnswer | null)[];
-  /** Indices into the recipients, of those that are named to the server, in order. */
+  /** Indices of the recipients that are sent to the server, in order. */
   readonly #named: number[] = [];
   #rcptReplies = 0;
   #accepted = 0;
@@ -148,7 +146,7 @@ export class MailTransaction {
     });
   }
 
-  /** Whether anyone is left to be named to the server. */
+  /** True if at least one recipient remains for the server. */
   get isWanted(): boolean {
     return this.#named.length > 0;
   }
@@ -157,7 +155,7 @@ export class MailTransaction {
     return this.#accepted > 0;
   }
 
-  /** MAIL and the RCPTs. */
+  /** Builds MAIL and one RCPT per recipient. */
   envelope(): Command[] {
     const { mail, bytes } = this;
     const line = mailLine(mail, bytes, this.#offered, this.#isUtf8());
@@ -169,32 +167,38 @@ export class MailTransaction {
     return commands;
   }
 
-  /** A blind copy is in no header: its address is seen here alone. */
+  /**
+   * Returns true if the envelope or header needs SMTPUTF8. The envelope is checked too: the header does not
+   * contain the addresses of blind copies.
+   */
   #isUtf8(): boolean {
     const { smtpUtf8, from, recipients } = this.mail;
     const named = this.#named.map((index) => recipients[index] ?? '');
     return smtpUtf8 || [from, ...named].some((address) => notAscii.test(address));
   }
 
-  /** The next RCPT was taken. */
+  /** Records that the next RCPT was accepted. */
   accept(): void {
     this.#rcptReplies += 1;
     this.#accepted += 1;
   }
 
-  /** The next RCPT was refused. */
+  /** Records that the next RCPT was refused. */
   refuse(answer: RecipientAnswer): void {
     const index = this.#named[this.#rcptReplies];
     this.#rcptReplies += 1;
     if (index !== undefined) this.#answers[index] = answer;
   }
 
-  /** The answer of everyone who has none yet. */
+  /** Sets the answer of all recipients without one. */
   answerRest(answer: RecipientAnswer): void {
     for (const index of this.#named) this.#answers[index] ??= answer;
   }
 
-  /** @throws Error when someone was left without an answer, which no path may do */
+  /**
+   * Returns all answers.
+   * @throws Error if a recipient has no answer, which no path may leave behind
+   */
   answers(): RecipientAnswer[] {
     return this.#answers.map((answer) => {
       if (!answer) throw new Error('a recipient was left without an answer');

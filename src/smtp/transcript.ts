@@ -1,15 +1,15 @@
-// The dialogue of one attempt as people read it in the attempt history, at most 4 KB. Who writes into
-// it leaves out message bytes and credentials.
+// The dialogue of one attempt as shown in the attempt history, at most 4 KB. Callers leave out message bytes
+// and credentials.
 import { printable, type SmtpReply } from './reply.ts';
 
-/** Characters; a transcript that would grow beyond ends with a line that says so. */
+/** Limit in characters; a transcript that would exceed it ends with a line that says so. */
 const maxLength = 4_000;
 const maxLineLength = 500;
-/** Shorter ones would tear holes into ordinary words and protect nothing. */
+/** Shorter secrets are not hidden: this would garble ordinary words and protect nothing. */
 const shortestSecret = 4;
 const cutMark = '(cut)\n';
 
-/** Lines `C: …` (we), `S: …` (the server), `* …` (what happened besides). */
+/** Lines `C: …` (client), `S: …` (server), `* …` (other events). */
 export class Transcript {
   #text = '';
   #room = maxLength;
@@ -35,7 +35,7 @@ export class Transcript {
     this.#add('* ', line);
   }
 
-  /** From now on these never show, even where the server repeats them. */
+  /** Hides these strings in all further lines, even if the server repeats them. */
   hide(secrets: readonly string[]): void {
     this.#secrets = secrets.filter((secret) => secret.length >= shortestSecret);
   }
@@ -45,7 +45,7 @@ export class Transcript {
     return this.#secrets.reduce((cut, secret) => cut.replaceAll(secret, '(hidden)'), text);
   }
 
-  /** An empty one that hides the same secrets: for the next message on a session. */
+  /** Returns an empty transcript with the same secrets, for the next message on a session. */
   next(): Transcript {
     const next = new Transcript();
     next.#secrets = this.#secrets;
@@ -61,7 +61,7 @@ export class Transcript {
   }
 }
 
-/** Joins the transcripts of several hosts tried in one attempt, within the same bound. */
+/** Joins the transcripts of all hosts of one attempt, within the same limit. */
 export function joinTranscripts(parts: readonly string[]): string {
   const text = parts.join('');
   return text.length <= maxLength ? text : `${text.slice(0, maxLength)}\n${cutMark}`;

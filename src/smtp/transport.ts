@@ -1,5 +1,5 @@
-// Carries one message to the server that is responsible for it and says what became of each recipient.
-// Tries hosts in order over pooled sessions (RFC 5321 5.1); retries later are the queue's matter.
+// Carries one message to the responsible server and returns the outcome of each recipient. Tries hosts in
+// order over pooled sessions (RFC 5321 5.1); the queue schedules retries.
 import { connect } from 'node:net';
 import type { Connector } from '../net/dial.ts';
 import type { Dns } from '../net/dns.ts';
@@ -24,39 +24,42 @@ export interface TransportConfig {
   maxConnectionsPerDomain: number;
 }
 
-/** What the transport takes of the App. */
+/** The parts of the App that the transport uses, and its own settings. */
 export interface TransportOptions {
   dns: Dns;
   clock: Clock;
   random: Random;
-  /** net.connect unless told. */
+  /** Opens sockets; default net.connect. */
   connect: Connector | undefined;
   config: { delivery: TransportConfig };
   timeouts?: Partial<SmtpTimeouts>;
-  /** Told of MTA-STS policies. */
+  /** Logs MTA-STS policies. */
   log?: StsLog;
   /** Keeps MTA-STS policies over a restart. */
   policies?: KeptPolicies;
-  /** Without: a lane per set of mail hosts, `maxConnectionsPerDomain` for each. */
+  /** Lane rules. By default each set of mail hosts is a lane with `maxConnectionsPerDomain` connections. */
   lanes?: LaneRules;
 }
 
 export interface Transport {
-  /** One outcome per recipient, in the order of `job.recipients`. Never rejects for the network. */
+  /**
+   * Returns one outcome per recipient, in the order of `job.recipients`. Never rejects because of the
+   * network.
+   */
   deliver(job: TransportJob): Promise<Outcome[]>;
-  /** Open connections, idle ones included. */
+  /** Number of open connections, idle ones included. */
   readonly connections: number;
-  /** Takes nothing new, lets what is under way end for `graceMs` (0), then cuts it. */
+  /** Refuses new jobs, lets running ones finish for `graceMs` (default 0), then cuts them. */
   close(graceMs?: number): Promise<void>;
 }
 
 const messagesPerConnection = 100;
 
 /*
- * open → closing (close): waiting and new attempts get a fault, those under way go on
- * closing → cut (after `graceMs`): sessions end with a fault, policies are fetched no more
+ * open → closing (close): waiting and new attempts get a fault, running ones continue
+ * closing → cut (after `graceMs`): sessions end with a fault, policy fetches are aborted
  */
-/** A transport with its own pool of sessions. */
+/** Creates a transport with its own pool of sessions. */
 export function createTransport(options: TransportOptions): Transport {
   const { clock, connect: connector = connect } = options;
   const config = options.config.delivery;

@@ -1,7 +1,7 @@
-// How a route is travelled: which hosts in which order, at which addresses, with which credentials, in
-// which lane, and what a host must show before it gets a message: DANE (RFC 7672), else MTA-STS
-// (RFC 8461), else what the route or the provider asks for, else whatever TLS there is. Decides; the
-// connections are opened by transport.ts, the records are dane.ts, the policies mta-sts.ts.
+// The way of a route: its hosts in order, their addresses, credentials and lane, and the security that a host
+// must offer before it gets a message: DANE (RFC 7672), else MTA-STS (RFC 8461), else the demand of the route
+// or provider, else opportunistic TLS. Decides only: transport.ts opens connections, dane.ts looks up
+// records, mta-sts.ts policies.
 import { createHash } from 'node:crypto';
 import type { Dns } from '../net/dns.ts';
 import { isPublicAddress } from '../net/network-address.ts';
@@ -22,32 +22,32 @@ import type { DestinationLimits } from './pool-request.ts';
 import type { LaneRule } from './providers.ts';
 import type { DirectRoute, LocalRoute, NetworkRoute, RelayRoute } from './route.ts';
 
-/** The security of sessions with one host; `label` is equal where a session may be shared. */
+/** The security of sessions with one host; sessions with equal `label` may be shared. */
 export interface HostSecurity {
   tls: 'opportunistic' | 'required';
   verifyCertificate: boolean;
   dane: DaneReference | null;
   label: string;
-  /** For the attempt history: what was found and does not hinder. */
+  /** Findings for the attempt history that do not prevent delivery. */
   notes: readonly string[];
 }
 
 type SecurityAnswer = { security: HostSecurity; verdict: null } | { verdict: Verdict };
 
-/** What is asked of every host of the way. */
+/** Demands on every host of the way. */
 interface WaySecurity {
   domain: string;
   port: number;
-  /** The MX answer that named the hosts was authenticated (AD). */
+  /** True if the MX answer that named the hosts was authenticated (AD). */
   isMxAuthenticated: boolean;
   sts: StsPolicy | null;
-  /** `proven`: TLS with a certificate for the host's name; `encrypted`: TLS, whoever answers. */
+  /** `proven`: TLS with a certificate for the host's name. `encrypted`: TLS with any certificate. */
   demand: 'proven' | 'encrypted' | 'none';
 }
 
 /**
- * The security that `host` must have, or the verdict that it must not be used. DANE decides alone
- * where the host has usable records, so that an MTA-STS policy can never weaken it (RFC 8461 2).
+ * Returns the security that `host` must have, or the verdict that it must not be used. DANE alone decides if
+ * the host has usable records, so that an MTA-STS policy can never weaken it (RFC 8461 2).
  */
 async function securityOf(dns: Dns, host: string, way: WaySecurity): Promise<SecurityAnswer> {
   const dane = await daneOf(dns, host, way);
@@ -81,10 +81,10 @@ function refuse(text: string): SecurityAnswer {
   return verdict('deferred', 'policy', '4.7.5', text);
 }
 
-/** Only what DNSSEC vouches for all the way may speak of TLSA records (RFC 7672 2.1). */
+/** Looks up TLSA records only if DNSSEC authenticates every answer on the way (RFC 7672 2.1). */
 async function daneOf(dns: Dns, host: string, { domain, port, isMxAuthenticated }: WaySecurity) {
   if (!isMxAuthenticated) return { kind: 'none' } as const;
-  // A host without an address is passed over where its addresses are asked for; the answer is kept.
+  // A host without an address is skipped later, when its addresses are looked up; that answer is cached.
   const isSecure = await dns.addresses(host).then(
     ({ authenticated }) => authenticated,
     () => false,
@@ -107,11 +107,11 @@ type Protection = Pick<
   'tls' | 'verifyCertificate' | 'dane' | 'allowClearAuth' | 'auth'
 >;
 
-/** Which destinations are one, and how much each may take. */
+/** Assigns destinations to lanes, with their limits. */
 export interface LaneRules {
-  /** The rule for a set of mail hosts; null where there is none for them. */
+  /** Returns the rule for a set of mail hosts, or null if none applies. */
   ruleFor(hosts: readonly MailHost[]): LaneRule | null;
-  /** Told each time the way of a recipient domain was found. */
+  /** Called each time the way of a recipient domain was found. */
   learn(domain: string, lane: string, hosts: readonly MailHost[]): void;
 }
 
@@ -121,9 +121,9 @@ export interface Way {
   limits: DestinationLimits;
   port: number;
   hosts: readonly MailHost[];
-  /** A 530 or 535 means that our credentials are wrong, not that the recipient is. */
+  /** True for a relay: 530 or 535 then mean that our credentials are wrong, not that the recipient is. */
   isRelay: boolean;
-  /** REQUIRETLS goes with the message, where the server knows it. */
+  /** Adds REQUIRETLS to the message if the server offers it. */
   requireTls: boolean;
   securityOf(host: string): Promise<SecurityAnswer>;
   addressesOf(host: string): Promise<HostAddresses>;
@@ -135,17 +135,20 @@ interface WaySources {
   random: Random;
   sts: MtaSts;
   lanes: LaneRules | undefined;
-  /** Where no rule says otherwise. */
+  /** Limits if no rule applies. */
   limits: DestinationLimits;
 }
 
-/** Where the configuration names the server, what it must show depends on its address alone. */
+/**
+ * Demands on a server named in the configuration: none by its name, because `protectionAt` decides by its
+ * address.
+ */
 const noDemands: SecurityAnswer = {
   security: { tls: 'opportunistic', verifyCertificate: false, dane: null, label: '', notes: [] },
   verdict: null,
 };
 
-/** The way of a route, or the verdict where the DNS says that there is none. */
+/** Returns the way of a route, or a verdict if the DNS gives none. */
 export async function findWay(route: NetworkRoute, sources: WaySources): Promise<Way | Verdict> {
   if (route.kind === 'direct') return directWay(route, sources);
   return route.kind === 'relay' ? relayWay(route, sources) : localWay(route, sources);
@@ -181,7 +184,7 @@ async function directWay(route: DirectRoute, sources: WaySources): Promise<Way |
   };
 }
 
-/** Domains with the same MX hosts are one destination, whatever their names. */
+/** Returns one lane for all domains with the same MX hosts, independent of their names. */
 function laneOf(hosts: readonly MailHost[], port: number): string {
   const names = hosts.map(({ name }) => name).sort();
   return `mx ${names.join(' ')} ${port}`;
@@ -204,9 +207,9 @@ function relayWay(route: RelayRoute, { dns, random, limits }: WaySources): Way {
 }
 
 /**
- * Across the Internet credentials go over TLS with a proven certificate only, and TLS that the
- * configuration demands is proven too. On our own network (loopback, private addresses), where
- * certificates are self-signed more often than not, neither is asked for.
+ * Returns the protection of a connection to a relay. Across the Internet credentials require TLS with a
+ * proven certificate, and so does TLS demanded by the configuration. On our own network (loopback, private
+ * addresses) neither is required, because most certificates there are self-signed.
  */
 function protectRelay(route: RelayRoute, auth: Credentials | null, address: string): Protection {
   const isPublic = isPublicAddress(address);

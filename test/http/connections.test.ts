@@ -156,8 +156,10 @@ describe('a slow client', () => {
     const padding = 40_000;
     const connection = await uploading(padding + goodEcho.payload.length);
     for (let window = 0; window < 4; window++) {
-      connection.socket.write(' '.repeat(padding / 4));
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      const bytes = ' '.repeat(padding / 4);
+      await new Promise((resolve) => connection.socket.write(bytes, resolve));
+      // The bytes are in the socket of the server, which this very loop reads.
+      for (let turn = 0; turn < 100; turn++) await nextTurn();
       await service.clock.advance(10_000);
     }
     connection.socket.write(goodEcho.payload);

@@ -1,10 +1,10 @@
-// The bytes of one attachment of a mail that came in, found by the number of its part: parsing describes
-// attachments and throws their bytes away. Takes the event loop, so a command asks, or a worker.
+// Reads the bytes of one attachment of received mail, found by its part number: parsing describes attachments
+// and discards their bytes. Blocks the event loop, so only commands and workers call it.
 import { runParser } from './body.ts';
 
 /**
- * The bytes of the part that `MailAttachment.partNumber` names, or null where there is none, where
- * it is longer than `maxBytes` decoded, or where the mail cannot be parsed so far.
+ * Returns the bytes of the part named by `MailAttachment.partNumber`. Returns null if it does not exist, if
+ * it is longer than `maxBytes` decoded, or if the mail cannot be parsed that far.
  */
 export async function readAttachmentBytes(
   raw: Buffer,

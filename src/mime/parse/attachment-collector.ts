@@ -1,5 +1,5 @@
-// Collects attachments and report parts while mailparser streams them: bytes are counted and thrown
-// away, only the machine-readable parts of reports are kept, and those within bounds.
+// Collects attachments and report parts while mailparser streams them. Bytes are counted and discarded; only
+// machine-readable parts of reports are kept, within bounds.
 import type { Readable } from 'node:stream';
 import { cleanLine, decodeHeaderBytes, findBodyStart } from './header-fields.ts';
 import { decodeWords } from './header-values.ts';
@@ -10,7 +10,7 @@ import {
   type ReportPart,
 } from './parsed-mail.ts';
 
-/** What mailparser streams; its declared types lack `partId` and `related`. */
+/** An event of mailparser; its declared types lack `partId` and `related`. */
 export interface AttachmentEvent {
   type: 'attachment';
   content: Readable;
@@ -20,7 +20,7 @@ export interface AttachmentEvent {
   filename?: string;
   partId: string | null;
   related?: boolean;
-  /** Lets the parser go on; null once called. */
+  /** Lets the parser continue; null once called. */
   release: (() => void) | null;
 }
 
@@ -68,7 +68,7 @@ export class AttachmentCollector {
   readonly reports: ReportPart[] = [];
   readonly faults: ParsingError[] = [];
 
-  /** Reads one attachment to its end and lets the parser go on. */
+  /** Reads one attachment to its end and lets the parser continue. */
   take(event: AttachmentEvent): void {
     const attachment = describeAttachment(event);
     const isDeep = attachment.partNumber.split('.').length > parseLimits.depth;

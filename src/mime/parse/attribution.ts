@@ -1,17 +1,19 @@
-// The lines in which a mail program says whose words follow: `On 4 Mar 2025, Alice <a@b> wrote:` in its
-// languages, wrapped over lines, between asterisks, with `<mailto:…>` inside, undated. Pure and linear:
-// at most four lines of 400 characters are looked at together.
+// Attribution lines, in which a mail program names the author of a quotation:
+// `On 4 Mar 2025, Alice <a@b> wrote:` in its languages, wrapped over lines, between asterisks, with
+// `<mailto:…>` inside, undated. Pure and linear: looks at no more than four lines of 400 characters together.
 
 const maxLines = 4;
 const maxCharacters = 400;
 const maxBlankLines = 2;
-/** A line this short was not wrapped: what is below it begins anew. */
+/** Longest line that counts as unwrapped: the next line then starts afresh. */
 const wrappedLineCharacters = 30;
 
 const blankLine = /^\s*$/;
 const isBlank = (line: string | undefined) => line === undefined || blankLine.test(line);
 
-/** `wrote`, `a écrit`, `のメール` before the colon, `schrieb Alice` or `Quoting Alice` before a name. */
+/**
+ * Verbs before the colon (`wrote`, `a écrit`, `のメール`) or before a name (`schrieb Alice`, `Quoting Alice`).
+ */
 const verbs = [
   'wrote|writes|said|schrieb|schreibt|(?:folgendes )?geschrieben|(?:volgende )?geschreven|écrit|ecrit',
   'escribió|escribio|scritto|escreveu|skrev|kirjoitti|pisze|napisał(?:\\(a\\)|a)?|napsal\\(?a?\\)?',
@@ -29,13 +31,13 @@ const colonAtEnd = /[:：]$/;
 const numbers = /\d{1,4}\D{1,12}\d{1,4}/;
 const dateAndTime = /\d{1,4}[^\n]{1,60}\d{1,2}(?:[:.]|\s?h\s?)\d{2}/;
 const addressAtEnd = /[<([][^\s<>@]{1,64}@[^\s<>@]{1,255}[>)\]]\s{0,3}[:：]$/;
-/** Without one no line introduces anything: asked first, as few lines have one. */
+/** Returns true if a line has a colon. Checked first: every attribution needs one, and few lines have it. */
 export const hasColon = (line: string) => line.includes(':') || line.includes('：');
-/** How a dated one begins. */
+/** Beginning of a dated attribution. */
 const opening =
   /^\(?(?:(?:on|am|le|el|il|in data|em|às|no dia|op|den|pe|w dniu|dnia|dne|vào) \P{N}{0,24}\d|\d{1,4}[年./-])/iu;
 
-/** Without marks of emphasis around it and the links that Outlook writes behind an address. */
+/** Removes marks of emphasis around the text, and the links that Outlook adds after an address. */
 function bare(text: string): string {
   return text
     .replace(/<mailto:[^<>\s]{1,320}>/gi, '')
@@ -45,31 +47,40 @@ function bare(text: string): string {
 
 const hasVerb = (text: string) => verbAtEnd.test(text) || verbBeforeName.test(text);
 
-/** In front of marked lines: it ends in a colon and names a moment, an address, or somebody who wrote. */
+/**
+ * Returns true for a text that introduces marked lines: it ends in a colon and contains a date or time, an
+ * address, or a verb.
+ */
 function introducesMarks(text: string): boolean {
   return colonAtEnd.test(text) && (text.includes('@') || numbers.test(text) || hasVerb(text));
 }
 
-/** In front of lines without marks it names a moment, and a verb or an address at its end. */
+/**
+ * Returns true for a text that introduces unmarked lines: it contains date and time, and a verb or a final
+ * address.
+ */
 function introducesAll(text: string): boolean {
   if (!colonAtEnd.test(text)) return false;
   if (hasVerb(text)) return dateAndTime.test(text) && (opening.test(text) || text.includes('@'));
   return addressAtEnd.test(text) && dateAndTime.test(text) && opening.test(text);
 }
 
-/** Bars are drawn for other things too. */
+/**
+ * Returns true for a text that introduces lines with bars. Requires a verb, since bars are used for other
+ * things too.
+ */
 const introducesBars = (text: string) => colonAtEnd.test(text) && hasVerb(text);
 
 const tests = { marks: introducesMarks, all: introducesAll, bars: introducesBars };
 
-/** Whether line `at` may be the wrapped beginning of what is below it. */
+/** Returns true if the line may wrap into the next one. */
 function isWrapped(line: string): boolean {
   return line.length > wrappedLineCharacters && !/[.!?。:：]\s*$/.test(line);
 }
 
 /**
- * The first line of the attribution that ends with line `end`, or null. Of the lines above it those
- * belong to it that a dated opening reaches over; without one, the fewest that make one.
+ * Returns the first line of the attribution that ends with line `end`, or null. Takes the lines above up to a
+ * dated opening; without one, the fewest lines that form an attribution.
  */
 function findStart(
   lines: readonly string[],
@@ -92,7 +103,10 @@ function findStart(
   return fewest === null ? null : withWrappedName(lines, fewest, end);
 }
 
-/** An address or a name alone may be the wrapped end: `Sender Alice on 4 March <` is the line above. */
+/**
+ * Includes the line above if the attribution is only the wrapped address or name:
+ * `Sender Alice on 4 March <`.
+ */
 function withWrappedName(lines: readonly string[], start: number, end: number): number {
   const above = lines[start - 1] ?? '';
   if (isBlank(above) || start < end - 1) return start;
@@ -102,7 +116,7 @@ function withWrappedName(lines: readonly string[], start: number, end: number): 
   return (isCut || isUndated) && isWrapped(above) && /\d/.test(above) ? start - 1 : start;
 }
 
-/** The first line of the attribution above the marked block that starts at `first`, or null. */
+/** Returns the first line of the attribution above the marked block that starts at `first`, or null. */
 export function findAttribution(
   lines: readonly string[],
   first: number,
@@ -115,8 +129,8 @@ export function findAttribution(
 }
 
 /**
- * The first line of the first attribution before `limit` that no marked line follows: all below it is
- * quoted. Null where there is none.
+ * Returns the first line of the first attribution before `limit` that no marked line follows, or null. All
+ * text below it is quoted.
  */
 export function findBareAttribution(
   lines: readonly string[],

@@ -1,18 +1,18 @@
-// Decides from the header alone whether a mail was sent by a machine in answer to another, and
-// which kind (RFC 3834, RFC 6522, the headers of the large systems). Our own automatic
-// answers never go to such a mail, so a doubt counts only when a second sign supports it.
+// Decides by the header alone whether a machine sent a mail in answer to another, and which kind it is
+// (RFC 3834, RFC 6522, headers of the large systems). Our own automatic answers never go to such a mail, so a
+// weak sign counts only with a second one.
 import { noticeSubject } from './bounce/notice-words.ts';
 import type { HeaderBlock } from './header-fields.ts';
 import type { AutoReplyReason } from './parsed-mail.ts';
 
 export interface AutoReplySigns {
   header: HeaderBlock;
-  /** Lower case, without parameters. */
+  /** Media type in lower case, without parameters. */
   contentType: string;
   reportType: string | null;
   subject: string;
   fromEmail: string;
-  /** MAIL FROM: empty or null is the null return path, undefined is unknown. */
+  /** MAIL FROM: empty or null for the null return path, undefined if unknown. */
   envelopeFrom?: string | null;
 }
 
@@ -21,7 +21,7 @@ export interface AutoReply {
   autoReplyReason: AutoReplyReason | null;
 }
 
-/** Each is set by auto-responders alone, whatever its value (`no` and `none` apart). */
+/** Fields that only auto-responders set, with any value except `no` and `none`. */
 const responderHeaders = [
   'x-autoreply',
   'x-auto-reply',
@@ -38,7 +38,7 @@ const outOfOfficeSubject =
 const answerSubject = /^(?:re|aw|antw|sv|vs|r|res)\s?:/i;
 const daemonSender = /^(?:mailer-daemon|postmaster|mail-daemon|mdaemon|bounces?)@/i;
 
-/** The keyword of Auto-Submitted: `auto-replied (vacation)` gives `auto-replied`. */
+/** Returns the keyword of Auto-Submitted: `auto-replied` of `auto-replied (vacation)`. */
 function firstWord(value: string | null): string {
   return /^[a-z-]+/.exec((value ?? '').toLowerCase())?.[0] ?? '';
 }
@@ -58,7 +58,8 @@ function isDeliveryStatus(signs: AutoReplySigns): boolean {
   if (signs.reportType === 'delivery-status') return true;
   if (signs.contentType === 'message/delivery-status') return true;
   if (signs.header.first('x-failed-recipients') !== null) return true;
-  // qmail and older systems send no RFC 3464 report. Absences quote the subject they answer.
+  // qmail and older systems send notices that are not RFC 3464 reports. Absence notes quote the subject that
+  // they answer.
   return (
     noticeSubject.test(signs.subject) &&
     !answerSubject.test(signs.subject) &&
@@ -74,11 +75,11 @@ function isReadReceipt(signs: AutoReplySigns): boolean {
   );
 }
 
-/** Signs that a person's mail may carry too: two of them are needed. */
+/** Counts signs that a person's mail may carry too: two of them are needed. */
 function countWeakSigns(signs: AutoReplySigns): number {
   const { header } = signs;
   const precedence = firstWord(header.first('precedence'));
-  // Lists and ticket systems set these for their own reasons.
+  // Lists and ticket systems set these for other reasons.
   if (header.first('list-id') !== null || precedence === 'list') return 0;
   return [
     ['bulk', 'junk'].includes(precedence),
@@ -90,8 +91,8 @@ function countWeakSigns(signs: AutoReplySigns): number {
 
 function isAutomatic(signs: AutoReplySigns): boolean {
   const { header } = signs;
-  // RFC 3834 5: everything but `no` must not be answered, `auto-generated` included; Exchange
-  // sends its out-of-office notes with that word.
+  // RFC 3834 5: every value but `no` forbids an answer, `auto-generated` included; Exchange sends its
+  // out-of-office notes with that one.
   const submitted = firstWord(header.first('auto-submitted'));
   if (submitted !== '' && submitted !== 'no') return true;
   if (responderHeaders.some((name) => isSet(header.first(name)))) return true;
@@ -108,8 +109,8 @@ function isOutOfOffice({ header, subject }: AutoReplySigns): boolean {
 }
 
 /**
- * `delivery-status` and `read-receipt` come before the two kinds of answers; an automatic mail
- * that does not speak of an absence is an `auto-response`.
+ * Classifies a mail. `delivery-status` and `read-receipt` come before the two kinds of answers; an automatic
+ * mail that mentions no absence is an `auto-response`.
  */
 export function classifyAutoReply(signs: AutoReplySigns): AutoReply {
   const reason = findReason(signs);

@@ -1,6 +1,6 @@
-// Runs mailparser over one body within bounds and collects texts, attachments
-// (counted and thrown away, never held) and report parts. Runs in the parse worker. Header fields
-// of the mail itself are read in header-fields.ts; mailparser sees only its Content-* fields.
+// Runs mailparser over one body within bounds, in the parse worker. Collects texts, report parts and
+// attachments; counts and discards the bytes of attachments. header-fields.ts reads the header of the mail
+// itself, so mailparser gets only its Content-* fields.
 import { Readable } from 'node:stream';
 import { AttachmentCollector, type AttachmentEvent } from './attachment-collector.ts';
 import type { HeaderBlock } from './header-fields.ts';
@@ -24,9 +24,10 @@ export interface MimeBody extends TextBody {
 const chunkBytes = 64 * 1024;
 const maxBoundaryBytes = 200;
 /**
- * mailparser 3.9.31 is pinned because later ones cannot be installed. Its own joining of
- * texts is not used: it drops plain parts next to HTML once the text-to-HTML step is off, and that step
- * has no bound. The same for all who parse a mail, so that the numbers of its parts are the same. */
+ * Options shared by all callers, so that part numbers agree. mailparser is pinned to 3.9.31, because later
+ * versions cannot be installed. Its own joining of texts is off: it drops plain parts beside HTML without the
+ * text-to-HTML step, and that step is unbounded.
+ */
 const parserOptions = {
   skipHtmlToText: true,
   skipTextToHtml: true,
@@ -40,8 +41,8 @@ const parserOptions = {
 };
 
 /**
- * The Content-* fields to parse under. A multipart whose boundary is not declared or never occurs
- * is read as plain text: its words are worth more than its structure.
+ * Returns the Content-* fields for mailparser. A multipart without a declared boundary, or with one that
+ * never occurs, is read as plain text: its words matter more than its structure.
  */
 function contentFields(block: HeaderBlock, body: Buffer, faults: ParsingError[]): string {
   const skipped = new Set<string>();
@@ -67,7 +68,10 @@ function contentFields(block: HeaderBlock, body: Buffer, faults: ParsingError[])
   return `${head}\r\n`;
 }
 
-/** Small pieces keep what mailparser buffers small: whole, 50 MB of base64 would take 400 MB. */
+/**
+ * Yields small pieces, which keep mailparser's buffers small: as one piece, 50 MB of base64 would take
+ * 400 MB.
+ */
 function* piecesOf(head: string, body: Buffer): Generator<Buffer> {
   if (head !== '') yield Buffer.from(head);
   for (let at = 0; at < body.length; at += chunkBytes) yield body.subarray(at, at + chunkBytes);
@@ -81,8 +85,8 @@ function faultOf(error: Error & { code?: string }): ParsingError {
 }
 
 /**
- * Runs mailparser over `head` and `body`, or over a whole mail with an empty `head`. Resolves when it
- * ends or fails: with its tree, or the error; attachments were handed to `take` until then.
+ * Runs mailparser over `head` and `body`, or over a whole mail with an empty `head`. Passes attachments to
+ * `take`. Resolves with the tree once the parser ends, and with its error if it failed.
  */
 export function runParser(
   head: string,
@@ -105,7 +109,10 @@ export function runParser(
   });
 }
 
-/** The bytes before the last part that fits: every part opens with a line that starts with `--`. */
+/**
+ * Returns the bytes before the first part beyond the limit: every part opens with a line that starts with
+ * `--`.
+ */
 function cutToParts(body: Buffer): Buffer {
   let at = 0;
   for (let parts = 1; parts < parseLimits.parts; parts += 1) {
@@ -125,9 +132,9 @@ async function parseBody(head: string, body: Buffer): Promise<MimeBody> {
 }
 
 /**
- * Parses the body of a mail under its Content-* fields. At most 500 parts, 20 levels, 2 MB of text
- * and of HTML; beyond a bound the rest is left out and a fault says so. An attached message is an
- * attachment: its text is never mixed into the mail that carries it.
+ * Parses the body of a mail under its Content-* fields. Bounds are 500 parts, 20 levels, and 2 MB each of
+ * text and HTML; the excess is left out and a fault reports it. An attached message stays an attachment: its
+ * text never joins that of its carrier.
  */
 export async function readMimeBody(block: HeaderBlock, body: Buffer): Promise<MimeBody> {
   const faults: ParsingError[] = [];
@@ -137,7 +144,7 @@ export async function readMimeBody(block: HeaderBlock, body: Buffer): Promise<Mi
   const found = await parseBody(head, body);
   const overrun = found.faults.find(({ code }) => code === 'too-many-parts');
   if (!overrun) return { ...found, faults: [...faults, ...found.faults] };
-  // mailsplit loses what it had read but not yet handed on; without the excess nothing is lost.
+  // mailsplit loses data that it has read but not yet emitted; a body without the excess loses nothing.
   const within = await parseBody(head, cutToParts(body));
   return { ...within, faults: [...faults, overrun, ...within.faults] };
 }

@@ -1,12 +1,12 @@
-// What a mail says apart from how it is written down: its parts, decoded, as digests. The same text sent
-// twice by one program has another boundary, Date and Message-ID each time, and the same parts.
+// Digests of the decoded parts of a mail: its content without its transfer form. A text sent twice by one
+// program differs in boundary, Date and Message-ID, but not in its parts.
 import { hash } from 'node:crypto';
 import { readHeaderBlock } from './header-fields.ts';
 import { readParameters } from './header-values.ts';
 import { parseLimits } from './parsed-mail.ts';
 
 export interface DecodedPart {
-  /** `type/subtype`, lower case; a branch of the tree stands before its parts. */
+  /** Type `type/subtype`, lower case; a branch of the tree comes before its parts. */
   type: string;
   filename: string | null;
   /** SHA-256 of the content; null for a branch. */
@@ -23,7 +23,10 @@ const carriageReturn = 0x0d;
 const dash = 0x2d;
 const equals = 0x3d;
 
-/** The parts of a raw mail in their order. What is nested too deep, or comes too late, is one part. */
+/**
+ * Returns the parts of a raw mail in their order. A multipart too deep or beyond the limit counts as one
+ * part.
+ */
 export function decodedParts(raw: Buffer): DecodedPart[] {
   const parts: DecodedPart[] = [];
   addPart(raw, { parts, depth: 0 });
@@ -54,7 +57,7 @@ function decode(body: Buffer, encoding: string): Buffer {
   return encoding === 'quoted-printable' ? decodeQuoted(body) : body;
 }
 
-/** RFC 2045 6.7; what is no escape stands for itself. */
+/** Decodes quoted-printable (RFC 2045 6.7); an invalid escape stays literal. */
 function decodeQuoted(body: Buffer): Buffer {
   const out = Buffer.allocUnsafe(body.length);
   let length = 0;
@@ -75,14 +78,17 @@ function decodeQuoted(body: Buffer): Buffer {
   return out.subarray(0, length);
 }
 
-/** Of a text, its line ends and those at its end are how it is written down. */
+/**
+ * Hashes a part. For a text, ignores the form of line ends and trailing white space, which depend on the
+ * transfer only.
+ */
 function digestOf(type: string, content: Buffer): string {
   if (!type.startsWith('text/')) return hash('sha256', content, 'hex');
   const text = content.toString('latin1').replaceAll('\r\n', '\n').trimEnd();
   return hash('sha256', Buffer.from(text, 'latin1'), 'hex');
 }
 
-/** What lies between the lines that begin with the delimiter (RFC 2046 5.1.1), in the body's memory. */
+/** Returns views of the body between lines that begin with the delimiter (RFC 2046 5.1.1). */
 function split(body: Buffer, delimiter: string): Buffer[] {
   const pieces: Buffer[] = [];
   let start = -1;
@@ -100,7 +106,7 @@ function split(body: Buffer, delimiter: string): Buffer[] {
   return pieces;
 }
 
-/** The line end before a delimiter belongs to it. */
+/** Returns the end of a part: the line end before a delimiter belongs to the delimiter. */
 function endBefore(body: Buffer, start: number, at: number): number {
   const end = body[at - 2] === carriageReturn ? at - 2 : at - 1;
   return Math.max(start, end);

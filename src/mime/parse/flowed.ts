@@ -1,13 +1,13 @@
 // Joins the lines of `format=flowed` (RFC 3676). Pure and linear.
 
-/** Quote marks, one stuffed space, the words. */
+/** Quote marks, one stuffed space, and the words. */
 const form = /^(>*) ?(.*)$/s;
 const signatureSeparator = '-- ';
 
 /**
- * The paragraphs of a flowed text, a line each, with the quote marks that they came with. A line goes on
- * in the next one where it ends in a space and both are quoted as deep (4.5); a signature's separator
- * joins nothing (4.3). `delSp` takes out the space at which lines were cut.
+ * Returns the paragraphs of a flowed text, one line each, with their quote marks. A line continues in the
+ * next if it ends in a space and both have the same quote depth (4.5); a signature separator never joins
+ * (4.3). `delSp` removes the space at each cut.
  */
 export function joinFlowed(text: string, delSp: boolean): string {
   const paragraphs: string[] = [];

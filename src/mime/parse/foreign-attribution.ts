@@ -1,13 +1,13 @@
-// Attributions that no `>` follows, in the languages that email-reply-parser knows. Its version 2.3.7
-// backtracks without bound (16 KB of `Op … schreef` 3.2 s, 64 KB 200 s) and takes Outlook's `____` rule for
-// a signature that swallows the quoted mail. So it sees one window of 4 KB (50 ms at worst), and only where
-// one of its expressions may match: for most mails it would take longer than all else that is parsed.
+// Finds attributions without a following `>`, in the languages of email-reply-parser. Its version 2.3.7
+// backtracks without bound (16 KB of `Op … schreef` 3.2 s, 64 KB 200 s) and takes Outlook's `____` rule for a
+// signature that swallows the quoted mail. It therefore gets one window of 4 KB (50 ms at worst), and only if
+// one of its expressions may match: on most mails it would take longer than the rest of the parse.
 import EmailReplyParser from 'email-reply-parser';
 
 const windowCharacters = 4096;
 const longLineCharacters = 200;
 
-/** Each of its expressions for a line that introduces needs one of these, a rule, or a colon with more. */
+/** Words required by the library's expressions for attributions; others need a rule, or a colon with more. */
 const verbs = ['wrote', 'écrit', 'escribió', 'scritto', 'escreveu', 'schrieb', 'schreef']
   .concat('skrev', 'pisze', 'napisał', 'kirjoitti')
   .concat('ср,', '写道：', '작성:', 'のメッセージ:');
@@ -15,25 +15,25 @@ const headerLine = /(?:From|Von|De|Van|Da)\s?:/;
 const rule =
   /^-{1,12} ?(?:original message|oprindelig besked|message d'origine|ursprüngliche nachricht)/imu;
 
-/** Whether the library may find an attribution in a text that has no line with a `>` in front. */
+/** Returns true if the library may find an attribution in a text without lines that begin with `>`. */
 export function mayHoldAttribution(text: string): boolean {
   if (verbs.some((verb) => text.includes(verb))) return true;
   if (text.includes('-') && rule.test(text)) return true;
   if (!text.includes(':')) return false;
-  // With an address, or what looks like one, in brackets.
+  // Some expressions need an address, or a similar text, in brackets.
   return text.includes('>') || headerLine.test(text);
 }
 
 /**
- * The first line of such an attribution before line `end`, or null. No line before `end` may have a `>` in
- * front.
+ * Returns the first line of an attribution without a following `>` before line `end`, or null. Lines before
+ * `end` must not begin with `>`.
  */
 export function findForeignAttribution(lines: readonly string[], end: number): number | null {
   const shown: string[] = [];
   let size = 0;
   for (let at = 0; at < end; at += 1) {
     const line = lines[at] ?? '';
-    // Long lines are no attributions, and their length is what makes the expressions slow.
+    // Long lines are not attributions, and their length makes the expressions slow.
     const visible = line.length > longLineCharacters ? 'x' : line.trimEnd();
     size += visible.length + 1;
     if (size > windowCharacters) break;
@@ -43,7 +43,7 @@ export function findForeignAttribution(lines: readonly string[], end: number): n
   return mayHoldAttribution(text) ? findFragment(text, shown) : null;
 }
 
-/** The line with which the first quoted fragment begins, as the library sees it. */
+/** Returns the line at which the library's first quoted fragment begins. */
 function findFragment(text: string, lines: readonly string[]): number | null {
   const fragments = new EmailReplyParser().read(text).getFragments();
   const first = fragments

@@ -1,21 +1,21 @@
-// Finds and unfolds the header fields of a raw mail (RFC 5322 2.2) within bounds: one pass over the
-// bytes, nothing thrown. What a field means is left to header-values.ts.
+// Finds and unfolds the header fields of a raw mail (RFC 5322 2.2) within bounds, in one pass over the bytes;
+// never throws. header-values.ts interprets the values.
 import { isUtf8 } from 'node:buffer';
 import { type HeaderField, type ParsingError, parseLimits } from './parsed-mail.ts';
 
 export interface HeaderBlock {
   fields: HeaderField[];
-  /** First values by lower-case name, and all of them. */
+  /** Returns the first value of a lower-case name; `all` returns every value. */
   first(name: string): string | null;
   all(name: string): string[];
-  /** Where the body starts; null when the block was cut before its end. */
+  /** Offset of the body; null if the block was cut before its end. */
   bodyStart: number | null;
-  /** Where reading stopped. */
+  /** Offset at which reading stopped. */
   end: number;
   faults: ParsingError[];
 }
 
-/** Where one field lies in the raw bytes: its name ends at the colon, its value at `end`. */
+/** Position of one field in the raw bytes: its name ends at the colon, its value at `end`. */
 export interface FieldSpan {
   name: string;
   start: number;
@@ -51,7 +51,7 @@ function readName(raw: Buffer, start: number, lineEnd: number): string | null {
   return fieldName.test(name) ? name.trimEnd() : null;
 }
 
-/** Lists the fields of the header block up to the bounds of `parseLimits`. */
+/** Lists the fields of the header block within `parseLimits`. */
 export function scanFields(raw: Buffer): Scan {
   const scan: Scan = { spans: [], bodyStart: null, end: 0, malformedLines: 0, cutBy: null };
   let current: FieldSpan | null = null;
@@ -94,7 +94,7 @@ export function scanFields(raw: Buffer): Scan {
   return scan;
 }
 
-/** The offset after the first empty line at or after `from`, or the end. Linear in the mail. */
+/** Returns the offset after the first empty line at or after `from`, or the end. Linear in the mail. */
 export function findBodyStart(raw: Buffer, from: number): number {
   let start = from;
   while (start < raw.length) {
@@ -106,7 +106,7 @@ export function findBodyStart(raw: Buffer, from: number): number {
   return raw.length;
 }
 
-/** UTF-8 where the bytes are UTF-8 (RFC 6532), Windows-1252 otherwise: never fails. */
+/** Decodes bytes as UTF-8 if valid (RFC 6532), otherwise as Windows-1252; never fails. */
 export function decodeHeaderBytes(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString() : windows1252.decode(bytes);
 }
@@ -116,8 +116,8 @@ const rawBytes = /[\x80-\xff]/g;
 const quotedWord = /=\?[\w*-]{1,60}\?q\?[^?\r\n]{1,2000}\?=/gi;
 
 /**
- * Raw bytes within encoded words of the `Q` kind as `=XX`: they are of the charset that the word names,
- * whatever the rest of the field is (RFC 2047 4.2 wants them so). The bytes given where there are none.
+ * Writes raw bytes within `Q` encoded words as `=XX`: they belong to the charset named by the word, not to
+ * that of the field (RFC 2047 4.2). Returns the same bytes if nothing changes.
  */
 export function escapeRawWords(bytes: Buffer): Buffer {
   if (!bytes.includes('=?')) return bytes;
@@ -129,7 +129,7 @@ export function escapeRawWords(bytes: Buffer): Buffer {
   return Buffer.from(escaped, 'latin1');
 }
 
-/** One line without control characters, white-space runs from folding as one space, trimmed. */
+/** Returns one trimmed line without control characters; white space from folding becomes one space. */
 export function cleanLine(text: string): string {
   return text
     .replace(/[\r\n]+[ \t]*/g, ' ')
@@ -170,7 +170,7 @@ function faultsOf(scan: Scan): ParsingError[] {
   return faults;
 }
 
-/** Reads the header block: at most 256 KB, 2,000 lines, 1,000 fields, 64 KB a field. Never throws. */
+/** Reads the header block: at most 256 KB, 2,000 lines, 1,000 fields, 64 KB per field. Never throws. */
 export function readHeaderBlock(raw: Buffer): HeaderBlock {
   const scan = scanFields(raw);
   const fields: HeaderField[] = [];

@@ -1,7 +1,7 @@
-// Reads the values of header fields of inbound mail: encoded words, message ids, dates, priority, and
-// address lists (RFC 5322 3.4 with its obsolete forms: groups, comments, quoted strings, routes). All are
-// pure, linear and bounded, and answer null or nothing for what they cannot read. The strict grammar of
-// what we send is src/net/address.ts.
+// Reads values of header fields of received mail: encoded words, message ids, dates, priority, and address
+// lists (RFC 5322 3.4 with obsolete forms: groups, comments, quoted strings, routes). All readers are pure,
+// linear and bounded, and return null or an empty result for unreadable values. src/net/address.ts has the
+// strict grammar of sent mail.
 import libmime from 'libmime';
 import { parseAddress } from '../../net/address.ts';
 import { cleanLine } from './header-fields.ts';
@@ -9,7 +9,7 @@ import { type HeaderAddress, type MailPriority, parseLimits } from './parsed-mai
 
 const maxDateCharacters = 100;
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-/** RFC 5322 4.3; an unknown zone counts as UTC, as that section asks. */
+/** Zones of RFC 5322 4.3; an unknown zone counts as UTC, as that section requires. */
 const zoneHours: Partial<Record<string, number>> = {
   est: -5,
   edt: -4,
@@ -25,14 +25,14 @@ const dateTime =
 const isoDateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?/;
 
 /**
- * Decodes RFC 2047 encoded words. The result is one clean line: an encoded CR, LF or NUL is gone.
- * A word in an unknown charset is read as UTF-8.
+ * Decodes RFC 2047 encoded words into one clean line, without an encoded CR, LF or NUL. Reads a word in an
+ * unknown charset as UTF-8.
  */
 export function decodeWords(value: string): string {
   return value.includes('=?') ? cleanLine(libmime.decodeWords(value)) : value;
 }
 
-/** All `<id>` of a Message-ID, In-Reply-To or References value; a bare token gets its brackets. */
+/** Returns all `<id>` of a Message-ID, In-Reply-To or References value; adds brackets to a bare token. */
 export function readMessageIds(value: string | null): string[] {
   if (value === null) return [];
   const ids = value.match(/<[^<>\s]{1,996}>/g);
@@ -40,7 +40,7 @@ export function readMessageIds(value: string | null): string[] {
   return /^[^\s<>]{1,996}$/.test(value) ? [`<${value}>`] : [];
 }
 
-/** References within the bound: the root of the thread and the newest ids are what matters. */
+/** Returns the references within the bound: the root of the thread and the newest ids. */
 export function readReferences(value: string | null): string[] {
   const ids = [...new Set(readMessageIds(value))];
   const excess = ids.length - parseLimits.references;
@@ -61,8 +61,8 @@ function fullYear(digits: string): number {
 }
 
 /**
- * Reads a Date value (RFC 5322 3.3 and 4.3, ISO 8601 too) to milliseconds since 1970, or null.
- * `Date.parse` is not asked: it takes `foo 1` for a date in 2001.
+ * Reads a Date value (RFC 5322 3.3 and 4.3, or ISO 8601) as ms since 1970, or returns null. Avoids
+ * `Date.parse`, which reads `foo 1` as a date in 2001.
  */
 export function readDate(value: string | null): number | null {
   if (value === null || value.length > maxDateCharacters) return null;
@@ -78,7 +78,7 @@ export function readDate(value: string | null): number | null {
   return asDate(local - zoneOffsetMinutes(zone) * 60_000);
 }
 
-/** Only what the API can print: 1970 to 9999. */
+/** Limits times to the range that the API can print: 1970 to 9999. */
 function asDate(ms: number): number | null {
   return ms >= 0 && ms < Date.UTC(10_000, 0) ? ms : null;
 }
@@ -95,8 +95,8 @@ const priorityWords: Partial<Record<string, MailPriority>> = {
 };
 
 /**
- * Reads one Importance (RFC 4021 2.1.54), Priority, X-Priority (`1 (Highest)` to `5`) or
- * X-MSMail-Priority value.
+ * Reads one Importance (RFC 4021 2.1.54), Priority, X-Priority (`1 (Highest)` to `5`) or X-MSMail-Priority
+ * value.
  */
 export function readPriority(value: string): MailPriority | null {
   const digit = /^[1-5](?!\d)/.exec(value)?.[0];
@@ -105,7 +105,7 @@ export function readPriority(value: string): MailPriority | null {
   return Object.hasOwn(priorityWords, word) ? (priorityWords[word] ?? null) : null;
 }
 
-/** A structured value such as Content-Type: the lower-case value and its parameters (RFC 2231). */
+/** Reads a structured value such as Content-Type: the lower-case value and its parameters (RFC 2231). */
 export function readParameters(value: string | null): {
   value: string;
   parameters: Partial<Record<string, string>>;
@@ -117,17 +117,17 @@ export function readParameters(value: string | null): {
 
 export interface AddressList {
   addresses: HeaderAddress[];
-  /** Entries that hold no usable address. */
+  /** Number of entries without a usable address. */
   invalid: number;
-  /** The list was longer than 500 addresses. */
+  /** True if the list has more than 500 addresses. */
   truncated: boolean;
 }
 
 const maxNameCharacters = 320;
-/** Wider than what we send: one-label domains and address literals exist in mail received. */
+/** Wider than the grammar of sent mail: received mail contains one-label domains and address literals. */
 const looseAddress = /^(?:[^\s@<>()",;:\\]{1,64}|"[^"\r\n]{1,62}")@[^\s@<>()",;\\]{1,255}$/;
 
-/** A local part alone, as programs name a user of their machine. */
+/** A local part alone, with which programs name a user of their machine. */
 const localPartAlone = /^[\w!#$%&'*+/=?^`{|}~.-]{1,64}$/;
 
 function readEmail(text: string, bareDomain: string | null): string | null {
@@ -146,7 +146,10 @@ function readName(text: string): string | null {
   return name === '' ? null : name.slice(0, maxNameCharacters).toWellFormed();
 }
 
-/** The end of the quoted string, comment or angle address that opens at `start`; else the end. */
+/**
+ * Returns the end of the quoted string, comment or angle address that opens at `start`, else the end of the
+ * value.
+ */
 function findClose(value: string, start: number): number {
   const open = value[start];
   const close = open === '(' ? ')' : open === '<' ? '>' : '"';
@@ -164,10 +167,10 @@ function findClose(value: string, start: number): number {
 
 const unquote = (text: string) => text.replace(/\\(.)/gs, '$1');
 
-/** One entry while it is read: the words before the angle address, the address, the comment. */
+/** One entry during reading: the words before the angle address, the address and the comment. */
 class Entry {
   phrase: string = '';
-  /** The same text with its quotes, for an address without angle brackets. */
+  /** Text of the entry with its quotes, for an address without angle brackets. */
   source = '';
   angle: string | null = null;
   comment: string = '';
@@ -176,7 +179,7 @@ class Entry {
     return this.source.trim() === '' && this.angle === null && this.comment === '';
   }
 
-  /** Drops what came before a colon: the name of a group, or the start of an obsolete form. */
+  /** Drops the text before a colon: the name of a group, or the start of an obsolete form. */
   startGroup(): void {
     this.phrase = '';
     this.source = '';
@@ -195,10 +198,10 @@ class Entry {
 }
 
 /**
- * Reads an unfolded address-list value; never throws. `Name <a@b>`, `a@b (Name)`,
- * `Group: a@b, c@d;` and `undisclosed-recipients:;` are understood; an unclosed quote or bracket
- * runs to the end. An encoded word (RFC 2047 5) can become a name but never an address. An address
- * without a domain is completed with `bareDomain`, where that is given, and is none otherwise.
+ * Reads an unfolded address-list value; never throws. Accepts `Name <a@b>`, `a@b (Name)`, `Group: a@b, c@d;`
+ * and `undisclosed-recipients:;`; an unclosed quote or bracket extends to the end. An encoded word
+ * (RFC 2047 5) can become a name, never an address. `bareDomain` completes an address without a domain, which
+ * is otherwise invalid.
  */
 export function parseAddressList(value: string, bareDomain: string | null = null): AddressList {
   const list: AddressList = { addresses: [], invalid: 0, truncated: false };

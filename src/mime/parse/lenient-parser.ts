@@ -1,7 +1,6 @@
-// mailparser, made to read MIME as others read it where its own reading loses words or attachments:
-// boundaries with white space behind them, raw bytes within encoded words of part headers, flowed
-// text. And bounded: of a text part it decodes no more than is kept. It does so at inner places of
-// mailparser and mailsplit, whose versions are pinned.
+// mailparser, adapted to read MIME as other readers do if its own way loses words or attachments: boundaries
+// followed by white space, raw bytes within encoded words of part headers, flowed text. Also decodes no more
+// of a text part than is kept. Patches internals of mailparser and mailsplit, so their versions are pinned.
 import type { Transform } from 'node:stream';
 import { MailParser } from 'mailparser';
 import { escapeRawWords } from './header-fields.ts';
@@ -11,14 +10,14 @@ import type { TextNode } from './text.ts';
 /** A node of mailsplit, as far as it is used here. */
 interface SplitNode {
   flowed: boolean;
-  /** Set here instead of `flowed`, so that the text is joined after its charset was decoded. */
+  /** Replaces `flowed`, so that the text is joined after its charset is decoded. */
   isFlowed?: boolean;
-  /** More bytes came than were decoded. */
+  /** True if more bytes came than were decoded. */
   isCut?: boolean;
   addHeaderChunk(line: Buffer | false): void;
 }
 
-/** What is not part of the interface that mailparser declares. */
+/** Members that mailparser's types do not declare. */
 interface Insides {
   tree: TextNode | false;
   curnode: TextNode & { isAttachment?: boolean; decoder?: Transform };
@@ -36,7 +35,7 @@ const space = 0x20;
 const tab = 0x09;
 const dash = 0x2d;
 
-/** The end of `line` without its line end and the white space before it. */
+/** Returns the end of `line` without its line end and the white space before it. */
 function endOfWords(line: Buffer): number {
   let end = line.length;
   while (end > 0) {
@@ -48,8 +47,8 @@ function endOfWords(line: Buffer): number {
 }
 
 /**
- * 1 for a delimiter, 2 for a closing one: `--boundary`, perhaps `--`, then white space alone (RFC 2046
- * 5.1.1, transport padding). White space at the end of the boundary itself does not count either.
+ * Returns 1 for a delimiter, 2 for a closing one: `--boundary`, optional `--`, then only white space
+ * (RFC 2046 5.1.1, transport padding). Ignores white space at the end of the boundary itself.
  */
 function compareBoundary(line: Buffer, start: number, boundary: Buffer): 1 | 2 | false {
   const length = endOfWords(boundary);
@@ -64,7 +63,7 @@ function isEqual(line: Buffer, start: number, boundary: Buffer, length: number):
   return line.compare(boundary, 0, length, start, start + length) === 0;
 }
 
-/** A parser whose tree is read with `treeOf`; `options` are those of mailparser. */
+/** Creates a parser with mailparser's `options`; `treeOf` reads its tree. */
 export function createLenientParser(options: object): MailParser {
   const parser = new MailParser(options);
   const insides = parser as unknown as Insides;
@@ -92,12 +91,12 @@ export function createLenientParser(options: object): MailParser {
   return parser;
 }
 
-/** In charsets whose characters are not counted. */
+/** Bytes per unit of the limit, for charsets whose characters are not counted. */
 const mostBytesPerUnit = 3;
 
 /**
- * Drops what a decoder hands on beyond what is kept of a text: whole, 20 MB would be made a string in
- * one turn. UTF-8 is counted in characters, other charsets in bytes.
+ * Drops decoder output beyond the kept part of a text: otherwise 20 MB would become one string in one turn.
+ * Counts UTF-8 in characters, other charsets in bytes.
  */
 function bound(decoder: Transform, node: { isCut?: boolean }, charset: string): void {
   const push = decoder.push.bind(decoder);
@@ -114,10 +113,10 @@ function bound(decoder: Transform, node: { isCut?: boolean }, charset: string): 
   };
 }
 
-/** Not a byte within a character, nor the CR that goes from a line end. */
+/** Returns false for a byte within a character, and for CR, which is removed from line ends. */
 const startsUnit = (byte: number) => (byte & 0xc0) !== 0x80 && byte !== carriageReturn;
 
-/** The texts that were found so far; null where there is nothing. */
+/** Returns the texts found so far, or null. */
 export function treeOf(parser: MailParser): TextNode | null {
   return (parser as unknown as Insides).tree || null;
 }

@@ -1,5 +1,5 @@
-// The header fields of mailing lists (RFC 2369, RFC 2919, RFC 8058) as inbound mail has them. Bounded,
-// and only printed: none of them is followed.
+// Reads the header fields of mailing lists (RFC 2369, RFC 2919, RFC 8058) in received mail. Bounded and for
+// display only: never follows a link.
 import type { HeaderBlock } from './header-fields.ts';
 import { decodeWords } from './header-values.ts';
 import type { HeaderField } from './parsed-mail.ts';
@@ -16,17 +16,17 @@ const listFields = new Set([
 ]);
 const maxFields = 20;
 const maxValueCharacters = 2000;
-/** RFC 2919 3. */
+/** Limit of RFC 2919 3. */
 const maxIdCharacters = 255;
 
 export interface ListHeaders {
-  /** What stands in angle brackets in List-Id, lower case: the list's name for good. */
+  /** Content of the angle brackets in List-Id, lower case: the permanent name of the list. */
   listId: string | null;
-  /** At most 20, of 2,000 characters each. */
+  /** At most 20 fields, of 2,000 characters each. */
   listHeaders: HeaderField[];
 }
 
-/** A phrase may come before it (RFC 2919 3); some lists send it without brackets. */
+/** Reads the id. A phrase may precede it (RFC 2919 3); some lists send it without brackets. */
 function readListId(value: string | null): string | null {
   if (value === null) return null;
   const text = decodeWords(value);
@@ -34,7 +34,7 @@ function readListId(value: string | null): string | null {
   return id === undefined || id.length > maxIdCharacters ? null : id.toLowerCase();
 }
 
-/** What the header says of the list that a mail came by. */
+/** Reads the list fields of a mail. */
 export function readListHeaders(block: HeaderBlock): ListHeaders {
   const listHeaders = block.fields
     .filter(({ name }) => listFields.has(name.toLowerCase()))

@@ -1,4 +1,4 @@
-// The words that a received mail is found by, made in the parse worker.
+// The words by which full-text search finds a received mail, made in the parse worker.
 import { type DocumentWords, wordsOfDocument } from '../../store/full-text/document.ts';
 import type { ParsedMail } from './parsed-mail.ts';
 
@@ -9,7 +9,7 @@ export function wordsOfMail(mail: ParsedMail): DocumentWords {
     subject: subject ?? '',
     from: [from?.email, from?.name].filter((one) => typeof one === 'string'),
     text: text ?? [newContent, quotedContent].join('\n'),
-    // An image that the HTML shows is no attachment to its reader.
+    // Readers do not see an image within the HTML as an attachment.
     hasAttachment: attachments.some(({ related }) => !related),
   });
 }

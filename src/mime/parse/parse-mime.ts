@@ -1,7 +1,7 @@
-// Parses one inbound mail into the email projection (specification 2.2). Pure in effect:
-// no clock, no store, no network; every doubt becomes a parsing error, nothing is thrown. It takes
-// the event loop for as long as the mail wants, so the service runs it in a worker (parser.ts);
-// verdicts of SPF, DKIM and DMARC are src/inbound/authenticate.ts.
+// Parses one received mail into the email projection (specification 2.2). Pure: no clock, no store, no
+// network; every doubt becomes a parsing error, and it never throws. Blocks the event loop for as long as the
+// mail takes, so the service runs it in a worker (parser.ts). src/inbound/authenticate.ts gives the verdicts
+// of SPF, DKIM and DMARC.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readMimeBody } from './body.ts';
 import { findBodyStart, type HeaderBlock, readHeaderBlock } from './header-fields.ts';
@@ -15,14 +15,14 @@ async function readBody(raw: Buffer, block: HeaderBlock) {
   return await readMimeBody(block, raw.subarray(bodyStart));
 }
 
-/** Of fewer characters the worst are split in 0.1 s. */
+/** Most characters split without a yield: the worst take 0.1 s. */
 const mostSplitAtOnce = 32 * 1024;
 
 function maySplitSlowly(pieces: readonly ReadablePiece[]): boolean {
   return pieces.reduce((sum, { content }) => sum + content.length, 0) > mostSplitAtOnce;
 }
 
-/** What the sender wrote and what is quoted, over the pieces in reading order. */
+/** Splits the pieces, in reading order, into new and quoted content. */
 async function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): Promise<ParsedMail> {
   const limit = parseLimits.splitCharacters;
   const texts: string[] = [];
@@ -46,9 +46,9 @@ async function splitPieces(mail: ParsedMail, pieces: ReadablePiece[]): Promise<P
 }
 
 /**
- * Parses a raw mail; bounds are `parseLimits`. Never throws on bad mail: `parsingErrors` says what
- * is missing. `onBody` gets the projection before the reply split where that may take long, as its libraries
- * are slow on hostile text, so that a caller with a deadline keeps the rest.
+ * Parses a raw mail within `parseLimits`. Never throws on bad mail: `parsingErrors` lists the missing parts.
+ * Calls `onBody` with the projection before a reply split that may take long, since its libraries are slow on
+ * hostile text: a caller with a deadline then keeps the rest.
  */
 export async function parseMime(
   raw: Buffer,
@@ -72,7 +72,7 @@ export async function parseMime(
     }
     return await splitPieces(mail, pieces);
   } catch {
-    // A fault of a library, not of ours to pass on: the mail itself is stored and stays readable.
+    // A library failed: the mail itself is stored and stays readable.
     const kept = { ...mail, newContent: mail.text };
     return withFault(kept, 'parser-failed', 'a part of the mail could not be read');
   }

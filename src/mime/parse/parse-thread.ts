@@ -1,6 +1,6 @@
-// One worker of parser.ts, and the mails that it works on. Small mails go together: a message to a thread
-// and its answer cost as much as the parse of one. Which of them it is at is in memory that both threads
-// see, so that one that holds the worker, or ends it, is known, and no other pays for it.
+// One worker of parser.ts and its current mails. Small mails go together: a message to a thread and its
+// answer cost as much as parsing one. The index of the current mail is in memory shared by both threads.
+// A mail that blocks or ends the worker is thus known, and the others do not pay for it.
 //
 //   worker   | mails given | `ready`       | `done`      | deadline, crash      | close
 //   none     | starting    |               |             |                      | none
@@ -9,8 +9,8 @@
 //   busy     | (queued)    |               | idle        | none, one settled,   | none, mails refused
 //            |             |               |             | the others given back|
 //
-// A mail whose worker went is settled with what is known: the body without its reply split if the
-// worker had got so far, else the header alone; a report with an error, so that it may be tried again.
+// A mail whose worker ended is settled with the known part: the body without its reply split if the
+// worker had sent it, else the header alone. A report is settled with an error, for another try.
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ParseBatch, ParseJob, ParseReply, Readings } from './parse-worker.ts';
@@ -18,23 +18,26 @@ import { type ParsedMail, withFault } from './parsed-mail.ts';
 
 export type AnyReading = Readings[keyof Readings];
 
-/** Loading the libraries takes 0.2 s on a quiet machine; a worker slower than this is given up. */
+/** Time after which a starting worker is given up; loading the libraries takes 0.2 s on a quiet machine. */
 const startDeadlineMs = 30_000;
-/** A mail of 50 MB peaks at 250 MB; one that wants more loses its worker, not the daemon. */
+/**
+ * Heap limit of a worker: a mail of 50 MB peaks at 250 MB. A mail that needs more ends its worker, not the
+ * daemon.
+ */
 const workerHeapMb = 512;
 
-/** A mail that waits for a worker, or is with one. */
+/** A mail that is queued or with a worker. */
 export interface PendingMail extends Omit<ParseJob, 'start' | 'end'> {
   /** Whose share of the queue it takes. */
   holder: string;
   raw: Buffer;
-  /** The projection without the reply split, once the worker has sent it. */
+  /** Projection without the reply split, once the worker has sent it. */
   body: ParsedMail | null;
   resolve(reading: AnyReading): void;
   reject(error: Error): void;
 }
 
-/** What is known of a mail whose worker ended before it was done. */
+/** Returns the known part of a mail whose worker ended early. */
 async function knownOf(
   mail: PendingMail,
   isTimeout: boolean,
@@ -70,21 +73,21 @@ async function knownSoFar(mail: PendingMail, isTimeout: boolean): Promise<Parsed
 
 const newPlace = () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
-/** One thread and the mails it works on. */
+/** One thread and its current mails. */
 export class ParseThread {
   private worker: Worker | null = null;
   private isReady: boolean = false;
-  /** The worker was given the mails. */
+  /** True once the worker has the mails. */
   private isSent: boolean = false;
   private mails: readonly PendingMail[] = [];
   private cancelDeadline: () => void = () => {};
   private readonly clock: Clock;
   private readonly deadlineMs: number;
   private readonly onFree: (givenBack: readonly PendingMail[]) => void;
-  /** Which of the mails the worker is at: one worker writes it. */
+  /** Index of the current mail; each worker writes its own. */
   private place = newPlace();
 
-  /** `onFree` is called when it can take others, with those that another worker has to take. */
+  /** Calls `onFree` once the thread can take more mails, with the mails that another worker must take. */
   constructor(
     clock: Clock,
     deadlineMs: number,
@@ -128,7 +131,7 @@ export class ParseThread {
     Atomics.store(this.place, 0, 0);
     this.watch(worker, 0);
     worker.ref();
-    // A copy: the callers keep their buffers, and a view would carry its whole pool along.
+    // A copy: callers keep their buffers, and a view would transfer its whole pool.
     const raw = new Uint8Array(mails.reduce((bytes, mail) => bytes + mail.raw.length, 0));
     let end = 0;
     const jobs = mails.map(({ id, options, wants, raw: own }): ParseJob => {
@@ -141,7 +144,10 @@ export class ParseThread {
     this.isSent = true;
   }
 
-  /** A mail that goes with others has half the time at least: they are looked after twice as often. */
+  /**
+   * Watches the progress of the worker. A mail in a group has at least half the time: groups are checked
+   * twice as often.
+   */
   private watch(worker: Worker, seen: number): void {
     const ms = this.mails.length === 1 ? this.deadlineMs : this.deadlineMs / 2;
     this.cancelDeadline = this.clock.after(ms, () => {
@@ -176,7 +182,7 @@ export class ParseThread {
     return mails;
   }
 
-  /** Gives up the worker (it is replaced with the next mails) and settles the mail that it was at. */
+  /** Gives up the worker (the next mails start another) and settles its current mail. */
   private drop(worker: Worker, isTimeout: boolean): void {
     if (worker !== this.worker) return;
     this.worker = null;

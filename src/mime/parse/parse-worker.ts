@@ -1,5 +1,5 @@
-// The far end of parse-thread.ts: one mail after the other, in a thread that may be terminated at any moment.
-// Imports mailparser and its like, so that the main thread never loads them.
+// The worker side of parse-thread.ts: parses one mail after another, in a thread that may be terminated at
+// any moment. Imports mailparser and similar libraries, so that the main thread never loads them.
 import { parentPort, workerData } from 'node:worker_threads';
 import { yieldToOtherThreads } from '../../runtime/background-thread.ts';
 import { type DocumentWords, wordsOfDocument } from '../../store/full-text/document.ts';
@@ -13,34 +13,34 @@ import { wordsOfMail } from './mail-words.ts';
 import { parseMime } from './parse-mime.ts';
 import type { ParsedMail, ParseOptions } from './parsed-mail.ts';
 
-/** A complaint, and what the copy attached to it shows of ours. */
+/** A complaint, with our tokens and signatures in the attached copy. */
 export interface ComplaintReport {
   complaint: Complaint;
   copy: OwnCopy;
 }
 
-/** What may be wanted of a mail: its projection, the report that it carries or an attachment, null for none. */
+/** The possible results of a job: the projection, a report, an attachment or words; null if absent. */
 export interface Readings {
   mail: ParsedMail;
   bounce: BounceReport | null;
   complaint: ComplaintReport | null;
   dmarc: DmarcSummary | null;
-  /** Its bytes. */
+  /** Bytes of the attachment. */
   attachment: Uint8Array | null;
-  /** The bytes are no mail but a document (`FullTextDocument`) in JSON. */
+  /** Words of a document (`FullTextDocument`), whose JSON replaces the raw mail. */
   words: DocumentWords;
 }
 
-/** Mails that are parsed one after the other and answered together. */
+/** Mails that are parsed one after another and answered together. */
 export interface ParseBatch {
-  /** All of them, one behind the other. */
+  /** All mails, concatenated. */
   raw: Uint8Array;
   jobs: readonly ParseJob[];
 }
 
 export interface ParseJob {
   id: number;
-  /** Where it is in `raw`. */
+  /** Offset in `raw`, as is `end`. */
   start: number;
   end: number;
   options: ParseOptions;
@@ -48,8 +48,8 @@ export interface ParseJob {
 }
 
 /**
- * `body` comes before `done`: the projection without the reply split, kept for the deadline. `done` has a
- * reading for each job, in their order.
+ * A message to the parent. `body` comes before `done`: the projection without the reply split, kept for the
+ * deadline. `done` has a reading for each job, in their order.
  */
 export type ParseReply =
   | { kind: 'ready' }
@@ -58,7 +58,7 @@ export type ParseReply =
 
 const post = (reply: ParseReply) => parentPort?.postMessage(reply);
 
-/** Which of the jobs it is at, for the other thread. */
+/** Index of the current job, shared with the parent thread. */
 const place = workerData as Int32Array;
 
 async function runAll({ raw, jobs }: ParseBatch): Promise<void> {

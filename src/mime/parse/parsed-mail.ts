@@ -1,20 +1,23 @@
-// What parsing an inbound mail yields: the shapes behind the email projection (specification 2.2),
-// and the bounds that every step holds. parse-mime.ts fills these in.
+// The result of parsing a received mail: types behind the email projection (specification 2.2), and the
+// bounds of every step. parse-mime.ts fills them in.
 import type { DocumentWords } from '../../store/full-text/document.ts';
 
-/** A header field as it came: `value` is unfolded, trimmed, without controls; encoded words stay. */
+/**
+ * A received header field: `value` is unfolded, trimmed, without control characters; encoded words stay
+ * encoded.
+ */
 export interface HeaderField {
   name: string;
   value: string;
 }
 
 export interface HeaderAddress {
-  /** `local@domain`, in the form of src/net/address.ts where that grammar covers it. */
+  /** Address `local@domain`, in the form of src/net/address.ts if that grammar covers it. */
   email: string;
   name: string | null;
 }
 
-/** Why a part of a mail is missing or doubtful. A fault never stops the rest of the projection. */
+/** Reason why a part of a mail is missing or doubtful. A fault never stops the rest of the projection. */
 export type ParsingErrorCode =
   | 'mail-too-large'
   | 'header-too-large'
@@ -43,9 +46,9 @@ export type ParsingErrorCode =
 /** An element of `parsingErrors`. */
 export interface ParsingError {
   code: ParsingErrorCode;
-  /** A sentence for people; names the header field where there is one. */
+  /** A sentence for people; names the header field if there is one. */
   message: string;
-  /** The IMAP number of the part concerned (`1.2`), absent for the mail as a whole. */
+  /** IMAP number of the part (`1.2`); absent for the mail as a whole. */
   part?: string;
 }
 
@@ -57,46 +60,46 @@ export type AutoReplyReason =
 
 export type MailPriority = 'high' | 'normal' | 'low';
 
-/** An attachment without its bytes: they stay in the raw mail. */
+/** An attachment without its bytes, which stay in the raw mail. */
 export interface MailAttachment {
   /** Position among the attachments of this mail, from 0. */
   index: number;
-  /** IMAP part number (RFC 9051 6.4.5): `1` for a mail that is nothing but an attachment. */
+  /** IMAP part number (RFC 9051 6.4.5): `1` if the mail consists of one attachment. */
   partNumber: string;
-  /** Without folders and control characters; null where the mail names none. */
+  /** Name without folders and control characters; null if the mail gives none. */
   filename: string | null;
-  /** `type/subtype`, lower case. */
+  /** Media type `type/subtype`, lower case. */
   contentType: string;
   /** Without angle brackets. */
   contentId: string | null;
   disposition: 'attachment' | 'inline' | null;
-  /** Decoded bytes. */
+  /** Number of decoded bytes. */
   size: number;
-  /** Inside multipart/related: shown by the HTML, not listed to people. */
+  /** True inside multipart/related: the HTML shows it, and lists of attachments omit it. */
   related: boolean;
 }
 
-/** A machine-readable part, for the bounce, complaint and receipt parsers. */
+/** A machine-readable part, for the parsers of bounces, complaints and receipts. */
 export interface ReportPart {
   /** `message/delivery-status`, `message/feedback-report`, `message/rfc822`, … */
   contentType: string;
   partNumber: string;
-  /** The decoded text; of an attached message only its header block. At most 64 KB. */
+  /** Decoded text; for an attached message only its header block. At most 64 KB. */
   text: string;
 }
 
-/** What the header block alone tells; cheap enough for the receive path. */
+/** The content of the header block alone; cheap enough for the receive path. */
 export interface HeaderSummary {
   subject: string | null;
   from: HeaderAddress | null;
   to: HeaderAddress[];
   cc: HeaderAddress[];
-  /** With angle brackets, as are `inReplyTo` and `references`. */
+  /** Message-ID with angle brackets, as in `inReplyTo` and `references`. */
   messageIdHeader: string | null;
   inReplyTo: string | null;
   /** Oldest first, at most 100: the first, then the newest. */
   references: string[];
-  /** Milliseconds since 1970, null where absent or not a date. */
+  /** Milliseconds since 1970; null if absent or not a date. */
   date: number | null;
 }
 
@@ -105,7 +108,7 @@ export interface ParsedMail extends HeaderSummary {
   replyTo: HeaderAddress[];
   text: string | null;
   html: string | null;
-  /** What the sender wrote, as plain text; null where the mail has no text at all. */
+  /** The sender's own text, as plain text; null if the mail has no text. */
   newContent: string | null;
   quotedContent: string | null;
   hasQuotedContent: boolean;
@@ -117,33 +120,36 @@ export interface ParsedMail extends HeaderSummary {
   listHeaders: HeaderField[];
   priority: MailPriority | null;
   attachments: MailAttachment[];
-  /** All fields in their order, unfolded; encoded words as they came. */
+  /** All fields in their order, unfolded, with encoded words unchanged. */
   headers: HeaderField[];
-  /** `report-type` of a multipart/report (RFC 6522), lower case. */
+  /** Parameter `report-type` of a multipart/report (RFC 6522), lower case. */
   reportType: string | null;
   reports: ReportPart[];
   parsingErrors: ParsingError[];
   /**
-   * Only where the worker ended before its mail did: another try may find more. `before` it had got the
-   * mail, which is then not the mail's fault, or `within` it.
+   * Set only if the worker ended before it finished the mail; another try may yield more. `before`: it had
+   * not begun with this mail, which is then not the cause. `within`: it had.
    */
   cutShort?: 'before' | 'within';
-  /** The words that the mail is found by (src/store/full-text); absent where parsing was cut short. */
+  /** Words for full-text search (src/store/full-text); absent if parsing was cut short. */
   words?: DocumentWords;
 }
 
 export interface ParseOptions {
-  /** MAIL FROM; empty or null for the null return path, absent when it is not known. */
+  /** MAIL FROM; empty or null for the null return path, absent if unknown. */
   envelopeFrom?: string | null;
-  /** Of the attachment that is wanted. */
+  /** Part number of the requested attachment. */
   partNumber?: string;
 }
 
-/** Bytes are of the raw mail, characters of decoded text. */
+/** Limits in bytes of the raw mail and in characters of decoded text. */
 export const parseLimits = {
   mailBytes: 50 * 1024 * 1024,
   headerBytes: 256 * 1024,
-  /** Folds count too: mailauth takes 50 s for 64,000 of them in one field, and 10 ms for these. */
+  /**
+   * Most lines of a header, folds included: mailauth takes 50 s for 64,000 of them in one field, and 10 ms
+   * for 2,000.
+   */
   headerLines: 2000,
   headerFields: 1000,
   fieldCharacters: 64 * 1024,
@@ -154,17 +160,19 @@ export const parseLimits = {
   textCharacters: 2 * 1024 * 1024,
   reportBytes: 64 * 1024,
   reports: 20,
-  /** Read for new and quoted content, all pieces together; the worst HTML of it takes 0.5 s. */
+  /**
+   * Characters split into new and quoted content, over all pieces; the worst HTML of this length takes 0.5 s.
+   */
   splitCharacters: 256 * 1024,
   parsingErrors: 100,
 } as const;
 
-/** The mail with one more parsing error. */
+/** Returns the mail with one more parsing error. */
 export function withFault(mail: ParsedMail, code: ParsingErrorCode, message: string): ParsedMail {
   return { ...mail, parsingErrors: [...mail.parsingErrors, { code, message }] };
 }
 
-/** The first value of a field, `name` in lower case, or null. */
+/** Returns the first value of a field, or null; `name` in lower case. */
 export function findHeader(mail: ParsedMail, name: string): string | null {
   return mail.headers.find((field) => field.name.toLowerCase() === name)?.value ?? null;
 }

@@ -1,7 +1,6 @@
-// Parses inbound mail in worker threads, each mail under a deadline: hostile MIME can hold a thread
-// for minutes, and here it holds neither the event loop nor the next mail. What
-// parsing means is parse-mime.ts, what becomes of a worker parse-thread.ts. Light to import: a worker
-// starts with the first mail.
+// Parses received mail in worker threads, each mail under a deadline: hostile MIME can block a thread for
+// minutes, and must block neither the event loop nor the next mail. parse-mime.ts does the parsing;
+// parse-thread.ts manages a worker. Light to import: a worker starts with the first mail.
 import { CapacityError } from '../../errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { DocumentWords, FullTextDocument } from '../../store/full-text/document.ts';
@@ -15,13 +14,13 @@ export type ReportReading = Exclude<keyof Readings, 'mail' | 'attachment' | 'wor
 export interface MimeParser {
   /**
    * Parses a raw mail. Never rejects because of the mail: see `parsingErrors`.
-   * @throws CapacityError when the queue is full or the parser is closed.
+   * @throws CapacityError if the queue is full or the parser is closed
    */
   parse(raw: Buffer, options?: ParseOptions): Promise<ParsedMail>;
   /**
-   * Reads the report of this kind that a raw mail carries; null where there is none. A DMARC report of
-   * 10 MB unpacked takes up to 1 s.
-   * @throws CapacityError as `parse` does; Error where it takes too long, to be tried again.
+   * Reads the report of this kind in a raw mail; returns null without one. A DMARC report of 10 MB unpacked
+   * takes up to 1 s.
+   * @throws CapacityError as `parse` does; Error if it takes too long, for another try
    */
   readReport<K extends ReportReading>(
     kind: K,
@@ -29,25 +28,23 @@ export interface MimeParser {
     options?: ParseOptions,
   ): Promise<Readings[K]>;
   /**
-   * The bytes of the part that `MailAttachment.partNumber` names, for an organization; null where there
-   * is none.
-   * @throws CapacityError as `parse` does, and beyond the share of the organization; Error where it takes
-   * too long.
+   * Returns the bytes of the part named by `MailAttachment.partNumber` for an organization, or null.
+   * @throws CapacityError as `parse` does, and beyond the share of the organization; Error if it takes too long
    */
   readAttachment(raw: Buffer, partNumber: string, organizationId: string): Promise<Buffer | null>;
   /**
-   * Reads the words of a document that is no raw mail.
-   * @throws CapacityError as `parse` does; Error where it takes too long.
+   * Reads the words of a document other than a raw mail.
+   * @throws CapacityError as `parse` does; Error if it takes too long
    */
   readWords(document: FullTextDocument): Promise<DocumentWords>;
-  /** Ends the workers; mails still in work are refused with CapacityError. */
+  /** Ends the workers; refuses unfinished mails with CapacityError. */
   close(): Promise<void>;
 }
 
 export interface MimeParserOptions {
   clock: Clock;
   workers?: number;
-  /** How long one mail may take once a worker has it. */
+  /** Time limit for one mail once a worker has it. */
   deadlineMs?: number;
   maxQueuedMails?: number;
   maxQueuedBytes?: number;
@@ -57,7 +54,7 @@ const parserError = (message: string) =>
   new CapacityError(message, 1, { reason: 'capacity-parser' });
 const closedError = () => parserError('the mail parser is closed');
 
-/** A parser with `workers` threads (1) and a bounded queue (200 mails, 200 MB). */
+/** Creates a parser with `workers` threads (1) and a bounded queue (200 mails, 200 MB). */
 export function createMimeParser(options: MimeParserOptions): MimeParser {
   const { clock, workers = 1, deadlineMs = 2000 } = options;
   const { maxQueuedMails = 200, maxQueuedBytes = 200 * 1024 * 1024 } = options;
@@ -92,9 +89,9 @@ export function createMimeParser(options: MimeParserOptions): MimeParser {
       const job = { id: nextId, holder, raw, options: parseOptions, wants };
       queue.add({ ...job, body: null, resolve, reject });
       nextId += 1;
-      // Behind those that are asked for in this turn: they go together.
+      // Runs after all requests of this turn, so that they form a group.
       queueMicrotask(pump);
-      // The worker answers a job with what it wants.
+      // The worker answers a job with the type that it requests.
     }) as Promise<Readings[W]>;
   };
 

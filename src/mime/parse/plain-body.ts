@@ -1,17 +1,17 @@
-// The body of a mail that is nothing but text: its bytes are its words, so that no parser of parts is asked,
-// which takes ten times as long. What it makes is what mailparser makes of the same mail.
+// Reads the body of a mail that is only text: its bytes are its words, so mailparser, which takes ten times
+// as long, is skipped. The result equals that of mailparser for the same mail.
 import type { HeaderBlock } from './header-fields.ts';
 import { readParameters } from './header-values.ts';
 import type { TextNode } from './text.ts';
 
-/** Longer texts are cut, which is the business of lenient-parser.ts. */
+/** Longest text read here; lenient-parser.ts cuts longer ones. */
 const mostBytes = 512 * 1024;
-/** They say nothing of how the body is written down. */
+/** Content-* fields without effect on the form of the body. */
 const harmless = new Set(['content-language', 'content-length']);
 const identities = new Set(['', '7bit', '8bit', 'binary']);
 const utf8s = new Set(['utf-8', 'us-ascii']);
 
-/** The charset that the mail names, if any, where its body is plain; else null. */
+/** Returns the charset named by the mail, if any, for a plain body; otherwise null. */
 function plainCharset(block: HeaderBlock): Pick<TextNode, 'charset'> | null {
   for (const { name } of block.fields) {
     const key = name.toLowerCase();
@@ -30,7 +30,7 @@ function plainCharset(block: HeaderBlock): Pick<TextNode, 'charset'> | null {
   return utf8s.has(charset.toLowerCase()) ? { charset } : null;
 }
 
-/** The tree of such a mail, which is one leaf; null where its body has to be parsed. */
+/** Returns the tree of a plain mail, a single leaf, or null if the body needs mailparser. */
 export function readPlainBody(block: HeaderBlock, body: Buffer): TextNode | null {
   if (body.length > mostBytes || body.length === 0) return null;
   const plain = plainCharset(block);

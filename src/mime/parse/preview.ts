@@ -1,12 +1,15 @@
-// The first words of a mail, as lists show them beside its subject.
+// The first words of a mail, which lists show beside its subject.
 import { cleanLine } from './header-fields.ts';
 import type { ParsedMail } from './parsed-mail.ts';
 
 const previewCharacters = 200;
-/** Looked at, so that white space of any length costs nothing: of most mails the first of them do. */
+/**
+ * Characters searched for words, so that long white space costs nothing. The first `nearlyAlwaysEnough`
+ * suffice for most mails.
+ */
 const maxCharacters = 10_000;
 const nearlyAlwaysEnough = 300;
-/** Marks of direction, and characters of no width: newsletters fill their preview with these. */
+/** Marks of direction and characters of zero width, with which newsletters fill their preview. */
 const invisible = /\u034f|[\u00ad\u061c\u115f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 const plain = /^[\x20-\x7e\r\n\t]*$/;
@@ -18,8 +21,8 @@ function lineOf(text: string, characters: number): string {
 }
 
 /**
- * One line of what the sender wrote, else of what is quoted; null where the mail has no words. HTML is
- * read where it is all that there is, and then by the reply split, which made text of it.
+ * Returns one line of the sender's own text, else of the quoted text; null if the mail has no words. For a
+ * mail with HTML only, it uses the text made by the reply split.
  */
 export function previewOf(mail: Pick<ParsedMail, 'newContent' | 'quotedContent' | 'text'>) {
   for (const source of [mail.newContent, mail.quotedContent, mail.text]) {

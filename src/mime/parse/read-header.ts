@@ -1,7 +1,7 @@
-// The header-only reader: what the receive path needs before a body is looked at (about 40 µs for
-// usual mail, linear in the header block), and the header half of the full projection. Values are a
-// stranger's: of List-Unsubscribe (RFC 2369, RFC 8058) only https, http and mailto come through, and
-// only in a form that is safe to print and to store.
+// Reads the header alone, for the receive path before it reads a body (about 40 µs for usual mail, linear in
+// the header block), and for the header half of the full projection. Values are untrusted: of
+// List-Unsubscribe (RFC 2369, RFC 8058) only https, http and mailto pass, in a form that is safe to print and
+// store.
 import { parseAddress } from '../../net/address.ts';
 import { classifyAutoReply } from './auto-reply.ts';
 import { cleanLine, type HeaderBlock, readHeaderBlock } from './header-fields.ts';
@@ -38,7 +38,7 @@ interface ListUnsubscribe {
 function readUrl(text: string): URL | null {
   if (text.length > maxUrlCharacters || !/^https?:\/\//i.test(text)) return null;
   const url = URL.parse(text);
-  // Credentials in a link have one use: to make it look like another host's.
+  // Credentials in a link serve only to imitate another host.
   return url && url.username === '' && url.password === '' ? url : null;
 }
 
@@ -52,7 +52,7 @@ function readMailto(text: string): string | null {
   }
 }
 
-/** The first https link (else the first http one) and the first mailto address; null for none. */
+/** Returns the first https link (else the first http one) and the first mailto address; null if absent. */
 function readListUnsubscribe(values: string[]): ListUnsubscribe {
   const entries = (values.join(', ').match(/<[^<>]{1,2100}>/g) ?? []).slice(0, maxEntries);
   const targets = entries.map((entry) => entry.slice(1, -1).replace(/\s+/g, ''));
@@ -96,7 +96,10 @@ function reportAddresses(name: string, list: AddressList, faults: ParsingError[]
   }
 }
 
-/** The author: the first address of the first From. Several are legal but ours has one place. */
+/**
+ * Returns the author: the first address of the first From. Several are legal, but the projection has only
+ * one.
+ */
 function readFrom(block: HeaderBlock, faults: ParsingError[]): HeaderAddress | null {
   const value = block.first('from');
   if (value === null) {
@@ -135,8 +138,8 @@ function readSummary(block: HeaderBlock, faults: ParsingError[]): HeaderSummary 
 }
 
 /**
- * Reads the header block alone: at most 256 KB, never throws, looks at no body byte. Duplicate
- * fields: the first counts, To and Cc are joined.
+ * Reads the header block alone, at most 256 KB, and no byte of the body; never throws. Of duplicate fields
+ * the first counts; To and Cc are joined.
  */
 export function readHeader(raw: Buffer): HeaderSummary {
   return readSummary(readHeaderBlock(raw), []);
@@ -160,8 +163,8 @@ function readFirstPriority(block: HeaderBlock): MailPriority | null {
 }
 
 /**
- * The projection as far as the header tells it: no text, no attachments. It is what remains of a
- * mail whose body could not be parsed. Never throws.
+ * Returns the projection from the header: no text, no attachments. It is the result for a mail whose body
+ * cannot be parsed. Never throws.
  */
 export function projectHeader(block: HeaderBlock, options: ParseOptions): ParsedMail {
   const faults = [...block.faults];
@@ -200,7 +203,7 @@ export function projectHeader(block: HeaderBlock, options: ParseOptions): Parsed
   };
 }
 
-/** The projection from the header alone, with the reason why there is no more. Never throws. */
+/** Returns the projection from the header alone, with the reason for its lack of a body. Never throws. */
 export function parseHeaderOnly(
   raw: Buffer,
   options: ParseOptions,

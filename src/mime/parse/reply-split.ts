@@ -1,15 +1,15 @@
-// Splits a text into what its sender wrote and what it quotes (specification 2.2):
-// `>` lines with the attribution above them, and everything below the header block that mail programs
-// put above a mail they quote or forward whole. Signatures stay where they are: they are new, and
-// telling them apart goes wrong too often. Also makes that text of a mail that has only HTML.
+// Splits a text into the sender's own words and quotations (specification 2.2): `>` lines with the
+// attribution above them, and the text below the header block of a quoted or forwarded mail. Signatures stay
+// with the new text, because recognizing them fails too often. Also converts the HTML of a mail without a
+// text.
 //
-// The scan is ours and linear; what a library is asked besides stands in foreign-attribution.ts.
+// The scan is written here and linear; foreign-attribution.ts asks a library for the rest.
 import { compile } from 'html-to-text';
 import { findAttribution, findBareAttribution, hasColon } from './attribution.ts';
 import { findForeignAttribution } from './foreign-attribution.ts';
 import { parseLimits } from './parsed-mail.ts';
 
-/** Of the header blocks of Outlook, Gmail forwards and Thunderbird, in many languages. */
+/** Labels of header blocks of Outlook, Gmail forwards and Thunderbird, in many languages. */
 const fromLabels =
   'from|von|de|van|da|fra|från|od|expéditeur|lähettäjä|kimden|feladó|от|от кого|发件人|寄件者|差出人|보낸 사람';
 const otherLabels = [
@@ -17,7 +17,7 @@ const otherLabels = [
   'to|an|à|a|para|aan|til|till|do|destinataire|vastaanottaja|kime|címzett|кому|收件人|收件者|宛先|받는 사람',
   'subject|betreff|objet|asunto|assunto|onderwerp|oggetto|emne|ämne|temat|aihe|konu|tárgy|тема|主题|主旨|件名|제목',
 ];
-/** Bold marks of text made from HTML around the label: `*From:*`. */
+/** Builds the expression for a label; text made from HTML has bold marks around it: `*From:*`. */
 const label = (words: string) =>
   new RegExp(`^[*_ \\t\\u00a0]{0,4}(?:${words})[ \\t\\u00a0]{0,2}\\*?[ \\t]{0,2}[:：]`, 'iu');
 const fromLine = label(fromLabels);
@@ -31,8 +31,8 @@ const announcement =
   /^(?:begin forwarded message|début du message (?:transféré|réexpédié)|anfang der weitergeleiteten (?:nachricht|e-mail)|inicio del mensaje reenviado|inizio messaggio inoltrato|doorgestuurd bericht)\s*:?\s*$/i;
 
 /**
- * Whether line `at` is `From: …` with at least two more labels in the lines right below it, or a date
- * with `From: …` right below it and one more label.
+ * Returns true if line `at` is `From: …` with at least two more labels in the lines directly below, or a date
+ * directly followed by `From: …` and one more label.
  */
 export function startsHeaderBlock(lines: string[], at: number): boolean {
   const line = lines[at] ?? '';
@@ -49,7 +49,10 @@ function hasLabels(lines: string[], at: number, needed: number): boolean {
   return found.length >= needed;
 }
 
-/** `-----Original Message-----`, `________`, `Begin forwarded message:`: part of what is quoted. */
+/**
+ * Returns true for `-----Original Message-----`, `________` and `Begin forwarded message:`, which belong to
+ * the quotation.
+ */
 function isForwardRule(line: string): boolean {
   return line.length <= 160 && (rule.test(line) || announcement.test(line.trim()));
 }
@@ -70,7 +73,7 @@ const convert = compile({
 });
 
 /**
- * The text of an HTML part, `> ` before the lines of a blockquote. Only its first 256 KB count, because
+ * Converts an HTML part to text, with `> ` before lines of a blockquote. Reads only the first 256 KB, because
  * html-to-text is not linear: 256 KB of nested <div> take 0.5 s, 1 MB 14 s.
  */
 export function htmlToText(html: string): string {
@@ -84,13 +87,16 @@ interface ReplySplit {
 }
 
 const quotedLine = /^[ \t]{0,3}[>＞]/;
-/** `| ` in front, and none at the end: that is a table. */
+/** A line with `| ` in front and no bar at the end, which would be a table. */
 const barLine = /^[ \t]{0,3}\|(?:$|[^|\n]*[^|\s]\s*$|\s*$)/;
 const blankLine = /^\s*$/;
 
 const isBlank = (line: string | undefined) => line === undefined || blankLine.test(line);
 
-/** Marks the attribution right above each quoted block; lines with bars are quoted below one alone. */
+/**
+ * Marks the attribution directly above each quoted block. Lines with bars count as quoted only below an
+ * attribution.
+ */
 function markAttributions(lines: string[], end: number, quoted: boolean[]): void {
   const isQuoted = (at: number) => quoted[at] === true;
   for (let at = 0; at < end; at += 1) {
@@ -109,7 +115,7 @@ function markAttributions(lines: string[], end: number, quoted: boolean[]): void
 
 const isBar = (lines: string[], at: number) => barLine.test(lines[at] ?? '');
 
-/** The line from which all is quoted because a header block of another mail starts there. */
+/** Returns the line from which all text is quoted, because the header block of another mail starts there. */
 function findQuotedTail(lines: string[]): number {
   for (let at = 0; at < lines.length; at += 1) {
     if (!startsHeaderBlock(lines, at)) continue;
@@ -130,7 +136,7 @@ function pick(lines: string[], quoted: boolean[], wanted: boolean): string {
     .trimEnd();
 }
 
-/** Splits `text` (line ends of any kind). `newContent` is empty where all of it is quoted. */
+/** Splits `text` (line ends of any kind). `newContent` is empty if all of it is quoted. */
 export function splitReply(text: string): ReplySplit {
   const lines = text.split(/\r\n|\r|\n/);
   const tail = findQuotedTail(lines);

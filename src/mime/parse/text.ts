@@ -1,5 +1,5 @@
-// Joins the text leaves of a parsed MIME tree into one text and one HTML, and keeps the reading
-// order that the reply split needs. Pure.
+// Joins the text leaves of a parsed MIME tree into one text and one HTML, and keeps the reading order for the
+// reply split. Pure.
 import libmime from 'libmime';
 import { joinFlowed } from './flowed.ts';
 import { cleanLine } from './header-fields.ts';
@@ -10,12 +10,12 @@ export interface TextNode {
   contentType: string | false;
   charset?: string;
   textContent?: string;
-  /** Of the part; `isFlowed` and `isCut` are of lenient-parser.ts. */
+  /** Facts about the part; lenient-parser.ts sets `isFlowed` and `isCut`. */
   node?: { isFlowed?: boolean; delSp?: boolean; isCut?: boolean };
   children: TextNode[];
 }
 
-/** A piece of the mail in reading order: of alternatives only the plain one, where it has words. */
+/** A piece of the mail in reading order; of alternatives the plain one if it has words. */
 export interface ReadablePiece {
   kind: 'plain' | 'html';
   content: string;
@@ -83,7 +83,7 @@ function isKnownCharset(charset: string): boolean {
   }
 }
 
-/** Within alternatives the plain leaf is read; without words in it, the HTML. */
+/** Chooses among alternatives: the plain leaf, or the HTML if the plain one has no words. */
 function pickPieces(pieces: ReadablePiece[]): ReadablePiece[] {
   const plain = pieces.filter(({ kind, content }) => kind === 'plain' && !blank.test(content));
   return plain.length > 0 ? plain : pieces.filter(({ kind }) => kind === 'html').slice(0, 1);
@@ -93,7 +93,7 @@ function contentOf(
   text: string,
   { isFlowed, delSp, isCut }: NonNullable<TextNode['node']>,
 ): string {
-  // Where it was cut may be within a character.
+  // The cut may fall within a character.
   const whole = isCut ? text.replace(/\ufffd{1,3}$/, '') : text;
   return isFlowed ? joinFlowed(whole, delSp === true) : whole;
 }
@@ -116,8 +116,8 @@ function walk(node: TextNode, depth: number, isAlternative: boolean, out: Leaves
 }
 
 /**
- * Joins the leaves: `text` of the plain parts, `html` of the HTML parts with plain parts that are
- * not their alternative between them, both cut at 2 MB; null where the mail has none of the kind.
+ * Joins the leaves, each result cut at 2 MB and null without leaves of its kind. `text` has the plain parts.
+ * `html` has the HTML parts, and between them the plain parts that are not their alternatives.
  */
 export function joinTexts(tree: TextNode | null, faults: ParsingError[]): TextBody {
   if (tree === null) return { text: null, html: null, pieces: [] };
@@ -128,7 +128,7 @@ export function joinTexts(tree: TextNode | null, faults: ParsingError[]): TextBo
     faults.push({ code: 'nested-too-deep', message });
   }
   const plain = out.found.filter(({ kind }) => kind === 'plain');
-  // A plain part beside HTML (Apple Mail, list footers) must not vanish from the HTML view.
+  // A plain part beside HTML (Apple Mail, list footers) must stay in the HTML view.
   const shown = out.found.filter(
     ({ kind, content, isAlternative }) =>
       kind === 'html' || (!isAlternative && !blank.test(content)),

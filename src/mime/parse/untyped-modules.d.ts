@@ -1,4 +1,4 @@
-// Types for what inbound/ uses of packages that ship none.
+// Types of packages without their own, as far as mime/ and inbound/ use them.
 
 declare module 'libmime' {
   interface StructuredValue {
@@ -25,7 +25,7 @@ declare module 'html-to-text' {
 
 declare module 'mailauth/lib/spf/syntax.js' {
   const syntax: {
-    /** What is wrong with the terms of an SPF record, or false. */
+    /** Returns the problem in the terms of an SPF record, or false. */
     validateTerms(terms: string[]): string | false;
   };
   export default syntax;

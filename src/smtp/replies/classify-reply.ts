@@ -1,6 +1,6 @@
-// What a refusal means, be it an SMTP reply or the words of a bounce: the `errorCode` of a delivery,
-// whether the address is dead, whether the server wants a slower pace. The knowledge is in the
-// tables rules-*.ts; here is only how a rule matches.
+// Classifies a refusal (an SMTP reply or the text of a bounce): the `errorCode` of a delivery, whether the
+// address is dead, and whether the server wants a slower pace. The tables rules-*.ts hold the knowledge; this
+// file matches rules only.
 import type { ErrorCode, RemoteReply } from '../outcome.ts';
 import type { ReplyRule } from './rule.ts';
 import { conductRules, relayRules } from './rules-conduct.ts';
@@ -11,15 +11,15 @@ import { reputationRules } from './rules-reputation.ts';
 export interface ReplyClass {
   errorCode: ErrorCode;
   /**
-   * The address will never take mail: `errorCode` is `invalid-recipient` or `invalid-domain`, said
-   * for good and of the recipient. Nothing else may block an address.
+   * True if the address will never accept mail: `errorCode` is `invalid-recipient` or `invalid-domain`, and
+   * the refusal is permanent and about the recipient. Nothing else may block an address.
    */
   isHard: boolean;
-  /** The server wants fewer or slower mails: for the adaptive back-off of its lane. */
+  /** True if the server wants fewer or slower mails: feeds the adaptive back-off of its lane. */
   isRateLimited: boolean;
 }
 
-/** In the order in which they are tried. */
+/** All rules in the order of their trial. */
 export const replyRules: readonly ReplyRule[] = [
   ...paceRules,
   ...reputationRules,
@@ -29,15 +29,15 @@ export const replyRules: readonly ReplyRule[] = [
 ];
 
 /**
- * A 5yz at RCPT that only says: not so many at once. It decides between bounced and deferred (RFC
- * 5321 4.5.3.1.10).
+ * Matches a 5yz reply to RCPT that only limits the number of recipients. It decides between bounced and
+ * deferred (RFC 5321 4.5.3.1.10).
  */
 export const tooManyRecipients = /too many (?:recipients|rcpt)/i;
 
 const maxCharacters = 4096;
 const recipientVerbs: readonly string[] = ['RCPT', 'DATA', 'dot', 'DSN'];
 
-/** What the rules look at: an address in the text (`no-spam@…`) must not speak for the server. */
+/** Replaces addresses before the rules match: `no-spam@…` must not count as words of the server. */
 function plainWords(text: string): string {
   return text
     .slice(0, maxCharacters)
@@ -57,8 +57,8 @@ function isAboutAddress(errorCode: ErrorCode): boolean {
 }
 
 /**
- * Codes that refuse the sender or what it sent, never the recipient (RFC 3463 3.2, 3.7, 3.8): X.1.7,
- * X.1.8, X.6 and X.7. False for null.
+ * Returns true for codes that refuse the sender or the message, never the recipient (RFC 3463 3.2, 3.7, 3.8):
+ * X.1.7, X.1.8, X.6 and X.7. Returns false for null.
  */
 export function isOfSender(enhancedCode: string | null): boolean {
   return enhancedCode !== null && /^\d\.(?:1\.[78]$|[67]\.)/.test(enhancedCode);
@@ -71,11 +71,11 @@ function matches(rule: ReplyRule, reply: RemoteReply, detail: string, words: str
   return !rule.words || rule.words.test(words);
 }
 
-/** The first rule that covers a refusal, or null where nothing known matches. */
+/** Returns the first rule that matches a refusal, or null. */
 export function findReplyRule(reply: RemoteReply): ReplyRule | null {
   const detail = reply.enhancedCode?.slice(2) ?? '';
   const words = plainWords(reply.text);
-  // X.7 is said of mailboxes too, by their words; it is never hard.
+  // Servers use X.7 for mailboxes too, so the words decide; a refusal with X.7 is never hard.
   const isOfRecipient = recipientVerbs.includes(reply.verb) && !/^(?:1\.[78]$|6\.)/.test(detail);
   const isCandidate = (rule: ReplyRule) => isOfRecipient || !isAboutAddress(rule.errorCode);
   return (
@@ -84,11 +84,10 @@ export function findReplyRule(reply: RemoteReply): ReplyRule | null {
 }
 
 /**
- * Classifies a 4yz or 5yz reply, or the diagnostic of a bounce (`verb` `DSN`, or the command that
- * it says was answered; `code` null where it gives none). `unknown` and soft where nothing known
- * matches; never hard for a temporary refusal, nor for an answer to connect, EHLO, AUTH or MAIL, nor
- * with a code that is of the sender or of what it sent.
- * Linear in the text, of which 4,096 characters count.
+ * Classifies a 4yz or 5yz reply, or the diagnostic of a bounce (`verb` is `DSN` or the answered command that
+ * it names; `code` is null if it gives none). Returns `unknown`, not hard, if no rule matches. Never hard for
+ * a temporary refusal, for an answer to connect, EHLO, AUTH or MAIL, or for a code about the sender or the
+ * message. Takes time linear in the text, of which 4,096 characters count.
  */
 export function classifyReply(reply: RemoteReply): ReplyClass {
   const rule = findReplyRule(reply);

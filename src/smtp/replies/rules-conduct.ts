@@ -1,8 +1,8 @@
-// Refusals by rules of the other side, faults of the dialogue and of the way there (data),
-// and the fallbacks by enhanced code (RFC 3463, RFC 7372) and reply code (RFC 5321).
+// Refusals by policy of the other side, and faults of the dialogue and of the network path (data). Also the
+// fallbacks by enhanced code (RFC 3463, RFC 7372) and reply code (RFC 5321).
 import { type ReplyRule, wordRules } from './rule.ts';
 
-/** Before all that speaks of users: "relaying denied for unknown user" is about a route. */
+/** Comes before all rules about users: "relaying denied for unknown user" is about a route. */
 const relaying: readonly ReplyRule[] = [
   ...wordRules('policy', [
     [
@@ -31,7 +31,7 @@ const relaying: readonly ReplyRule[] = [
     ],
   ]),
   {
-    // Microsoft 365 says so of recipients that its directory does not know.
+    // Microsoft 365 sends this for recipients that its directory does not know.
     errorCode: 'invalid-recipient',
     source: 'microsoft',
     enhanced: /^4\.1$/,
@@ -127,15 +127,15 @@ const byCode: readonly ReplyRule[] = [
   },
 ];
 
-/** Tried before the words about mailboxes. */
+/** Rules tried before the words about mailboxes. */
 export const relayRules: readonly ReplyRule[] = relaying;
 
-/** Tried after them, in this order. */
+/** Rules tried after the words about mailboxes, in this order. */
 export const conductRules: readonly ReplyRule[] = [
   ...wayThere,
   ...expired,
   ...protocol,
-  // Codes that say more than "policy" come before that word.
+  // Codes that are more specific than "policy" come before that word.
   ...fallbacks.slice(0, -1).map(fallback),
   ...rules,
   ...fallbacks.slice(-1).map(fallback),

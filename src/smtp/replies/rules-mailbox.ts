@@ -1,5 +1,5 @@
-// Refusals that speak of a mailbox: full, unknown, closed; or of its domain (data).
-// The last two tables are the only words that make a bounce hard, so each has to be unmistakable.
+// Refusals about a mailbox (full, unknown, closed) or its domain (data). Only the tables of domains and
+// recipients make a bounce hard, so each of their entries must be unmistakable.
 import { type ReplyRule, wordRules } from './rule.ts';
 
 const full = wordRules('mailbox-full', [
@@ -159,7 +159,7 @@ const ambiguous: readonly ReplyRule[] = [
     example: '550 5.5.0 Requested action not taken: mailbox unavailable (S2017062302)',
   },
   {
-    // The words of RFC 5321 for any 550; of the mailbox only as an answer to its name.
+    // RFC 5321 gives these words for any 550. They are about the mailbox only as an answer to RCPT.
     errorCode: 'invalid-recipient',
     source: 'gmx',
     words:
@@ -170,7 +170,7 @@ const ambiguous: readonly ReplyRule[] = [
   },
 ];
 
-/** In the order in which they are tried. */
+/** All rules about mailboxes, in the order of their trial. */
 export const mailboxRules: readonly ReplyRule[] = [
   ...full,
   ...tooLarge,

@@ -1,5 +1,5 @@
-// Refusals that speak of how much and how fast we send (data). First of the tables: a
-// server that asks for a slower pace often names reputation, spam or a user in the same breath.
+// Refusals about the rate and volume of our mail (data). First of the tables: a server that asks for a slower
+// pace often names reputation, spam or a user in the same reply.
 import { type ReplyRule, rateRules, wordRules } from './rule.ts';
 
 const reputationPace = rateRules('blocked', [
@@ -117,5 +117,5 @@ const waits = wordRules('policy', [
   ],
 ]);
 
-/** In the order in which they are tried. */
+/** All rules about pace, in the order of their trial. */
 export const paceRules: readonly ReplyRule[] = [...reputationPace, ...pace, ...waits];

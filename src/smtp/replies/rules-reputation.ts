@@ -1,9 +1,9 @@
-// Refusals of who we are, by reputation, by authentication or for what a mail holds (data).
-// They come before all that speaks of recipients: servers dress such refusals up as
-// 5.1.1, and an address must not be blocked for our own bad name.
+// Refusals of the sender by reputation or authentication, or of the content (data). They come before all
+// rules about recipients: servers report such refusals as 5.1.1, and our bad reputation must not block an
+// address.
 import { type ReplyRule, wordRules } from './rule.ts';
 
-/** Lines that the words of later tables would misread. */
+/** Replies that the words of later tables would misread. */
 const exceptions: readonly ReplyRule[] = [
   {
     errorCode: 'suppressed',
@@ -56,7 +56,7 @@ const exceptions: readonly ReplyRule[] = [
   },
 ];
 
-/** Our own domain, HELO name or header, however it is put: none of it is the recipient's fault. */
+/** Faults of our domain, HELO name or header. Never the recipient's fault, however a server words them. */
 const ofOurs: readonly ReplyRule[] = [
   {
     errorCode: 'policy',
@@ -73,7 +73,7 @@ const ofOurs: readonly ReplyRule[] = [
     example: '550 From domain does not exist',
   },
   {
-    // Without a code that is of the recipient: the name that we said in HELO or MAIL.
+    // Without an enhanced code about the recipient, the invalid name is ours, from HELO or MAIL.
     errorCode: 'policy',
     source: 'any',
     enhanced: /^(?:0\.0|5\.\d|)$/,
@@ -246,10 +246,10 @@ const authentication: readonly ReplyRule[] = [
   },
 ];
 
-/** In the order in which they are tried. */
+/** All rules about reputation, in the order of their trial. */
 export const reputationRules: readonly ReplyRule[] = [
   ...exceptions,
-  // Before the rest: "blocked because the sender is unauthenticated".
+  // Comes before the rest because of replies such as "blocked because the sender is unauthenticated".
   ...authentication,
   ...blocked,
   ...spam,

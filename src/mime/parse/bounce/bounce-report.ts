@@ -1,5 +1,5 @@
-// Reads bounces: RFC 3464 reports and the many notices that are prose. Pure; whose
-// bounce it is (token, Message-ID) and what follows from it is the caller's.
+// Reads bounces: RFC 3464 reports and the many notices in prose. Pure: the caller finds the bounced message
+// (by token or Message-ID) and draws the consequences.
 import type { ParsedMail, ReportPart } from '../parsed-mail.ts';
 import { findHeader } from '../parsed-mail.ts';
 import type { BouncedRecipient } from './bounced-recipient.ts';
@@ -18,15 +18,15 @@ import { readReportAddress } from './report-fields.ts';
 import { readReturnedMessage } from './returned-copy.ts';
 
 export interface BounceReport {
-  /** `report`: machine-readable fields. `notice`: read out of prose. */
+  /** `report`: machine-readable fields. `notice`: prose. */
   source: 'report' | 'notice';
-  /** The system that reports, as it names itself. */
+  /** The reporting system, by its own name. */
   reportingMta: string | null;
-  /** At least one, at most 100. */
+  /** At least one recipient, at most 100. */
   recipients: BouncedRecipient[];
-  /** Message-ID of the message that bounced, with angle brackets. */
+  /** Message-ID of the bounced message, with angle brackets. */
   originalMessageId: string | null;
-  /** `bounce+<token>@` and `unsub+<token>@` addresses that the returned copy shows. */
+  /** Addresses `bounce+<token>@` and `unsub+<token>@` in the returned copy. */
   tokenAddresses: string[];
 }
 
@@ -36,7 +36,7 @@ const flatReport = /^[ \t>]{0,4}Final-Recipient[ \t]{0,4}:/im;
 function isOfDaemon(mail: ParsedMail): boolean {
   const { from } = mail;
   if (from === null) {
-    // `MAILER-DAEMON <>` and `MAILER-DAEMON` hold no address.
+    // `MAILER-DAEMON <>` and `MAILER-DAEMON` contain no address.
     const name = (findHeader(mail, 'from') ?? '').replace(/<>|"/g, '').trim();
     return daemonLocalPart.test(name) || daemonName.test(name);
   }
@@ -44,7 +44,7 @@ function isOfDaemon(mail: ParsedMail): boolean {
   return daemonLocalPart.test(localPart) || daemonName.test(from.name ?? '');
 }
 
-/** Mail of machines that may speak of delivery and yet is no bounce. */
+/** Returns true for automatic mail that may mention delivery but is not a bounce. */
 function isOtherNotice(mail: ParsedMail, notice: Notice): boolean {
   if (mail.autoReplyReason === 'out-of-office' || mail.autoReplyReason === 'read-receipt')
     return true;
@@ -58,8 +58,8 @@ function isOtherNotice(mail: ParsedMail, notice: Notice): boolean {
 }
 
 /**
- * Under a null return path a notice may come from any address, unless a person's machine answers
- * with it. `delivery-status` stands for the null path of the envelope and such a subject.
+ * Returns true if the sender is the null return path, under which a notice may come from any address, and the
+ * mail is not an automatic answer. `delivery-status` implies a null path of the envelope and such a subject.
  */
 function isOfNobody(mail: ParsedMail): boolean {
   if (mail.autoReplyReason === 'delivery-status') return true;
@@ -67,7 +67,7 @@ function isOfNobody(mail: ParsedMail): boolean {
   return !/^\s*(?:re|aw|antw|sv|tr|r|fwd?|wg)\s*:/i.test(mail.subject ?? '');
 }
 
-/** Prose counts only from a mail system whose subject and text say that it gave up or waits. */
+/** Returns true for prose from a mail system whose subject and text say that it gave up or still tries. */
 function isNotice(mail: ParsedMail, notice: Notice): boolean {
   if (isOtherNotice(mail, notice)) return false;
   if (findHeader(mail, 'x-failed-recipients') !== null) return true;
@@ -89,7 +89,7 @@ function isReport(mail: ParsedMail): boolean {
   );
 }
 
-/** Known not to be cut: another part follows, or the multipart is closed. */
+/** Returns true if the part is known to be complete: another part follows, or the multipart is closed. */
 function isWhole(mail: ParsedMail, part: ReportPart): boolean {
   const isCut = mail.parsingErrors.some(
     (fault) =>
@@ -105,8 +105,8 @@ function readFailedHeader(mail: ParsedMail): string[] {
 }
 
 /**
- * Prose may name the reason where the fields do not: `Status: 5.0.0` and nothing else, or words that say
- * nothing. Hard only where the fields leave no doubt that it failed for good.
+ * Adds the reason from the prose if the fields lack it: `Status: 5.0.0` alone, or empty text. Sets `isHard`
+ * only if the fields prove a permanent failure.
  */
 function enrich(
   recipient: BouncedRecipient,
@@ -127,17 +127,20 @@ function enrich(
   return isSilent ? { ...recipient, code, text, errorCode } : { ...recipient, code, text };
 }
 
-/** The fields within a text are whole: an empty line is behind them, and then more; or the copy is. */
+/**
+ * Returns true if fields within a text are complete: an empty line and more text follow, or the returned copy
+ * does.
+ */
 function goesOnBehind(text: string, { quoted }: Notice): boolean {
   const last = text.slice(text.toLowerCase().lastIndexOf('final-recipient'));
   return quoted.trim() !== '' || /\n[ \t>]{0,4}\n[\s\S]*\S/.test(last);
 }
 
 /**
- * Reads a bounce or a delay notice, or null where a mail is none: answers of people and their
- * machines, receipts, challenges. Never throws. What is not understood is `unknown` and soft;
- * `isHard` is set only on unmistakable words or codes of a whole report. Success reports come with
- * `delivered`, `relayed` or `expanded`.
+ * Reads a bounce or a delay notice; returns null for other mail: answers of people and their machines,
+ * receipts, challenges. Never throws. An unknown reason is `unknown` and not hard; `isHard` requires
+ * unmistakable words or codes of a complete report. Success reports come with `delivered`, `relayed` or
+ * `expanded`.
  */
 export function readBounce(mail: ParsedMail): BounceReport | null {
   const notice = readNotice(mail);

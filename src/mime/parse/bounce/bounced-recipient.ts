@@ -1,29 +1,31 @@
-// One recipient of a bounce, and how its words become an errorCode: the one place that
-// calls a bounce hard. Finds the SMTP reply in the words: which command was answered, reply code,
-// enhanced code, text. Systems wrap it each in their own way; what it means is
-// src/smtp/replies/classify-reply.ts.
+// One recipient of a bounce, and the only place that calls a bounce hard. Finds the SMTP reply in the words
+// of any system: answered command, reply code, enhanced code and text. src/smtp/replies/classify-reply.ts
+// classifies it.
 import type { ErrorCode, RemoteReply } from '../../../smtp/outcome.ts';
 import { classifyReply, isOfSender } from '../../../smtp/replies/classify-reply.ts';
 import { cleanLine } from '../header-fields.ts';
 
-/** RFC 3464 2.3.3. Only `failed` is final; `delayed` changes nothing. */
+/** Actions of RFC 3464 2.3.3. Only `failed` is final; `delayed` changes nothing. */
 export type BounceAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';
 
 export interface BouncedRecipient {
-  /** Whom the system could not reach, after its own aliases; null where it does not say. */
+  /** The failed address, after aliases of that system; null if not stated. */
   email: string | null;
-  /** Whom we wrote to (Original-Recipient), null where it does not say. */
+  /** The address that we sent to (Original-Recipient); null if not stated. */
   originalEmail: string | null;
   action: BounceAction;
-  /** The address is dead and may be blocked: failed, for good, `invalid-recipient` or `-domain`. */
+  /**
+   * True if the address is dead and may be blocked: permanently failed with `invalid-recipient` or
+   * `invalid-domain`.
+   */
   isHard: boolean;
   /** Null for `delivered`, `relayed` and `expanded`. */
   errorCode: ErrorCode | null;
-  /** Reply code of the remote server, null where none is told. */
+  /** Reply code of the remote server; null if not stated. */
   code: number | null;
-  /** `x.y.z` (RFC 3463). */
+  /** Enhanced status code `x.y.z` (RFC 3463). */
   enhancedCode: string | null;
-  /** The words of the remote server, at most 1,000 characters; empty where there are none. */
+  /** Text of the remote server, at most 1,000 characters; empty if not stated. */
   text: string;
   remoteMta: string | null;
   /** Milliseconds since 1970. */
@@ -35,9 +37,9 @@ interface RecipientFacts {
   originalEmail?: string | null;
   action: BounceAction;
   reply: RemoteReply;
-  /** Status of the report, which may say less or more than the reply it came from. */
+  /** Status of the report, which may be more or less specific than the reply behind it. */
   status?: string | null;
-  /** False where a part may be cut or a word may be guessed: such a bounce is never hard. */
+  /** False if a part may be cut or the words may be misread: such a bounce is never hard. */
   isCertain: boolean;
   remoteMta?: string | null;
   lastAttemptAt?: number | null;
@@ -46,12 +48,15 @@ interface RecipientFacts {
 const isGeneric = (enhancedCode: string | null) =>
   enhancedCode === null || enhancedCode.endsWith('.0.0');
 
-/** While a system still tries, a code of RFC 3463 X.4.7 only tells that it could not yet. */
+/**
+ * Turns `expired` into `connection` while a system still tries: X.4.7 of RFC 3463 then means only that it has
+ * not succeeded yet.
+ */
 function errorCodeOf(errorCode: ErrorCode, action: BounceAction): ErrorCode {
   return action === 'delayed' && errorCode === 'expired' ? 'connection' : errorCode;
 }
 
-/** Classifies what is told of one recipient. */
+/** Classifies the facts about one recipient. */
 export function toBouncedRecipient(facts: RecipientFacts): BouncedRecipient {
   const { email, action, reply, status = null, isCertain } = facts;
   const enhancedCode = isGeneric(reply.enhancedCode)
@@ -59,7 +64,7 @@ export function toBouncedRecipient(facts: RecipientFacts): BouncedRecipient {
     : reply.enhancedCode;
   const isBad = action === 'failed' || action === 'delayed';
   const { errorCode, isHard } = classifyReply({ ...reply, enhancedCode });
-  // A system that gives up on a temporary refusal reports 4.x.x, whatever it quotes.
+  // A system that gives up after a temporary refusal reports 4.x.x, whatever reply it quotes.
   const isPermanent = status === null || status.startsWith('5');
   return {
     email,
@@ -76,11 +81,11 @@ export function toBouncedRecipient(facts: RecipientFacts): BouncedRecipient {
 }
 
 const maxCharacters = 4096;
-/** What a transcript goes on with after a reply. */
+/** Text after a reply that already belongs to the next step of a transcript. */
 const afterReply = /\n[^\n]{0,40}(?:-->|>>>|---|giving up on)/i;
 const maxTextCharacters = 1000;
 
-/** Which command the words say was answered; the first that fits. */
+/** Expressions for the answered command; the first match wins. */
 const verbs: readonly (readonly [RegExp, string])[] = [
   [
     /(?:in reply to|after|response to|to) (?:the )?(?:pipelined )?"?end of data|\[END_OF_MESSAGE\]/i,
@@ -102,24 +107,26 @@ const verbs: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** A reply code that a text follows; not a port, an address, a number within a word. */
+/** A reply code followed by text; not a port, an address or a number within a word. */
 const code = /(?:^|[\s;:,"'(#>])([45]\d\d)(?:(?:[ -]+#?([45]\.\d{1,3}\.\d{1,3})\b)|(?=[ -]|$))/;
 const enhanced = /(?:^|[\s#(;:[])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/;
 
-/** Where a system tells what the next one answered; before it come its own codes and words. */
+/** Introduction of another server's answer; the codes and words before it are the system's own. */
 const quotation =
   /(?:said|respond(?:s|ed)(?: with)?|repl(?:ied|ies)(?: with)?|answered|reported|returned):? {0,3}["'(]?(?=[45]\d\d[ -])/gi;
-/** Then what was answered may be of our address, which another server was asked for. */
+/**
+ * Words that show a check of our own address at another server: the quoted answer is then about the sender.
+ */
 const ofSender = /sender|\bfrom\b|call-?out|verif|return.?path/i;
 
-/** The words of the last server where several are told one within the other. */
+/** Returns the words of the last server if several are quoted inside each other. */
 function lastServer(words: string): string {
   const last = [...words.matchAll(quotation)].at(-1);
   if (!last || ofSender.test(words.slice(0, last.index))) return words;
   return words.slice(last.index + last[0].length);
 }
 
-/** Repeated in front of each line of one reply: `550-5.1.1 first 550 5.1.1 second`. */
+/** Removes the code repeated before each line of one reply: `550-5.1.1 first 550 5.1.1 second`. */
 function withoutRepeats(text: string, replyCode: string): string {
   return text.replace(
     new RegExp(`(^|\\s)${replyCode}[ -](?:[45]\\.\\d{1,3}\\.\\d{1,3}\\s)?`, 'g'),
@@ -133,9 +140,9 @@ function readText(words: string): string {
 }
 
 /**
- * Reads a Diagnostic-Code without its type, or a paragraph of a notice. `verb` is `DSN` where the
- * words name no command; code and enhanced code are null where there are none. `text` is what
- * follows the code, at most 1,000 characters; all of it where there is no code.
+ * Reads a Diagnostic-Code without its type, or a paragraph of a notice. `verb` is `DSN` if the words name no
+ * command; `code` and `enhancedCode` are null if absent. `text` is the text after the code, or all of it
+ * without a code, at most 1,000 characters.
  */
 export function readDiagnostic(words: string): RemoteReply {
   const whole = words.slice(0, maxCharacters);

@@ -1,5 +1,5 @@
-// Complaints of recipients by way of their provider: ARF feedback reports (RFC 5965, RFC 6650) and
-// the Hotmail form that is a plain forward. Pure; whose message it is, is the caller's.
+// Complaints of recipients forwarded by their provider: ARF feedback reports (RFC 5965, RFC 6650) and
+// Hotmail's form, a plain forward. Pure: the caller finds the message.
 import { readDate } from '../header-values.ts';
 import type { ParsedMail } from '../parsed-mail.ts';
 import { findHeader } from '../parsed-mail.ts';
@@ -11,7 +11,10 @@ import {
 } from './report-fields.ts';
 import { findTokenAddresses, readReturnedMessage } from './returned-copy.ts';
 
-/** RFC 5965 7.3 and its register, lower case; `not-spam` and `auth-failure` are no complaints. */
+/**
+ * Types of RFC 5965 7.3 and its registry, lower case. Excludes `not-spam` and `auth-failure`, which are not
+ * complaints.
+ */
 export type FeedbackType =
   | 'abuse'
   | 'fraud'
@@ -23,21 +26,21 @@ export type FeedbackType =
 
 export interface Complaint {
   feedbackType: FeedbackType;
-  /** Who complains; empty where the provider hides it. */
+  /** The complaining recipients; empty if the provider hides them. */
   recipients: string[];
-  /** Message-ID of the message complained of, with angle brackets. */
+  /** Message-ID of the reported message, with angle brackets. */
   originalMessageId: string | null;
-  /** `bounce+<token>@` and `unsub+<token>@` addresses in the fields and in the returned copy. */
+  /** Addresses `bounce+<token>@` and `unsub+<token>@` in the fields and in the returned copy. */
   tokenAddresses: string[];
-  /** The MAIL FROM of the message, as the provider saw it. */
+  /** MAIL FROM of the message, as seen by the provider. */
   originalMailFrom: string | null;
-  /** The address the message came from. */
+  /** IP address from which the message came. */
   sourceIp: string | null;
-  /** Who reports, e.g. `Yahoo!-Mail-Feedback/2.0`. */
+  /** Reporting software, e.g. `Yahoo!-Mail-Feedback/2.0`. */
   userAgent: string | null;
-  /** When the message arrived there, milliseconds since 1970. */
+  /** Time when the message reached the provider, in ms since 1970. */
   arrivedAt: number | null;
-  /** How many the report stands for, at least 1. */
+  /** Number of complaints in the report, at least 1. */
   incidents: number;
 }
 
@@ -69,7 +72,10 @@ function readIncidents(value: string | null): number {
   return Math.min(Math.max(count, 1), maxIncidents);
 }
 
-/** Null for what is no complaint; an unknown type counts as `other`, as RFC 5965 3.1 asks. */
+/**
+ * Returns null for types that are not complaints; an unknown type counts as `other`, as RFC 5965 3.1
+ * requires.
+ */
 function readType(block: ReportBlock): FeedbackType | null {
   const value = (block.first('feedback-type') ?? '').toLowerCase().trim();
   if (noComplaints.includes(value)) return null;
@@ -101,7 +107,7 @@ function readReport(mail: ParsedMail, text: string): Complaint | null {
   };
 }
 
-/** Hotmail's older form: the message attached, the recipient in a field of the outer header. */
+/** Reads Hotmail's older form: the message attached, the recipient in a field of the outer header. */
 function readForward(mail: ParsedMail): Complaint | null {
   const recipient = findHeader(mail, 'x-hmxmroriginalrecipient');
   const hasCopy = mail.reports.some(({ contentType }) => contentType === 'message/rfc822');
@@ -121,8 +127,8 @@ function readForward(mail: ParsedMail): Complaint | null {
 }
 
 /**
- * Reads a complaint, or null where a mail is none: `not-spam` reports, authentication failure
- * reports (RFC 6591), anything else. Never throws.
+ * Reads a complaint; returns null for other mail: `not-spam` reports, authentication failure reports
+ * (RFC 6591), anything else. Never throws.
  */
 export function readComplaint(mail: ParsedMail): Complaint | null {
   const part = mail.reports.find(({ contentType }) => contentType === 'message/feedback-report');

@@ -1,5 +1,5 @@
-// Delivery status notifications (RFC 3464, RFC 6533) and their bent relatives: fields without a
-// type, recipients without an empty line between, several addresses in one Diagnostic-Code.
+// Delivery status notifications (RFC 3464, RFC 6533) and their malformed variants: fields without a type,
+// recipients without an empty line in between, several addresses in one Diagnostic-Code.
 import type { RemoteReply } from '../../../smtp/outcome.ts';
 import { readDate } from '../header-values.ts';
 import {
@@ -18,7 +18,7 @@ import {
 export interface DeliveryStatus {
   reportingMta: string | null;
   recipients: BouncedRecipient[];
-  /** Every recipient has `Action: failed`. */
+  /** True if every recipient has `Action: failed`. */
   isFailure: boolean;
 }
 
@@ -38,7 +38,10 @@ function readStatus(block: ReportBlock): string | null {
   );
 }
 
-/** Without a readable Action the class of Status tells whether it is final, but never for good. */
+/**
+ * Returns the action. Without a readable Action, the class of Status decides whether it is final, but the
+ * bounce is then never hard.
+ */
 function readAction(block: ReportBlock, status: string | null): BounceAction {
   const value = block.first('action') ?? '';
   const known = actions.find(([form]) => form.test(value))?.[1];
@@ -72,7 +75,7 @@ function readRecipient(block: ReportBlock, isWhole: boolean): BouncedRecipient {
   });
 }
 
-/** Without a Status the diagnostic has to say it twice: `550 5.1.1`. */
+/** Returns true for a reply with both codes (`550 5.1.1`), which is required without a Status. */
 function isClear({ code, enhancedCode }: RemoteReply): boolean {
   return code !== null && code >= 500 && enhancedCode?.startsWith('5.') === true;
 }
@@ -83,8 +86,8 @@ const namesRecipient = (block: ReportBlock) =>
   block.has('final-recipient') || block.has('original-recipient') || block.has('action');
 
 /**
- * Reads the text of a message/delivery-status part; the first 100 recipients count. `isWhole`:
- * the part is known not to be cut, else nothing in it is hard.
+ * Reads the text of a message/delivery-status part; the first 100 recipients count. Unless `isWhole` (the
+ * part is known to be complete), no recipient is hard.
  */
 export function readDeliveryStatus(text: string, isWhole: boolean): DeliveryStatus {
   const blocks = readReportBlocks(text, openers);

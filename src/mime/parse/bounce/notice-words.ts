@@ -1,12 +1,12 @@
-// How mail systems open a notice about a message, in their languages (data): that it
-// failed, that it only waits, where the returned copy begins, and what is no notice at all.
+// Words of mail systems in notices, in their languages (data): that delivery failed or is delayed, the start
+// of the returned copy, and signs of mail that is not a notice.
 
-/** One expression for all of them, in whatever case. */
+/** Joins the patterns into one expression that ignores case. */
 function anyOf(patterns: readonly RegExp[]): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'), 'i');
 }
 
-/** Who writes notices: the local part and the display name of From. */
+/** Senders of notices: the local part and the display name of From. */
 const daemons = anyOf([
   /mailer-?daemon|mail-?daemon|daemon|post-?master|mdaemon|bounces?|mail-?system|mail-?router/,
   /mail-?delivery|e?mail-?administrator|system-?administrator|microsoftexchange[0-9a-f]*/,
@@ -18,7 +18,7 @@ export const daemonName = anyOf([
   /mail administrator|postmaster|mail ?system|microsoft outlook|delivery (?:sub)?system/,
 ]);
 
-/** Subjects of notices, failed or waiting. */
+/** Subjects of failure and delay notices. */
 export const noticeSubject = anyOf([
   /(?:un|non[- ]?)deliver(?:able|ed|y)/,
   /deliver(?:y|ed)?.{0,40}(?:fail|status|problem|error|notification|report|delay|unsuccessful)/,
@@ -36,7 +36,7 @@ export const noticeSubject = anyOf([
   /不達|宛先不明|届(?:け|き)(?:できません|ませんでした)|返送|エラーメール|退信|无法投递|반송/,
 ]);
 
-/** What a notice says of the message when it gave up. */
+/** Words of a notice after the system gave up. */
 export const failureOpening = anyOf([
   /(?:could|can|did|was|were|has|have|had|is|are) ?(?:not|n't) (?:be |been |reach|yet been )?(?:able to )?(?:be )?(?:deliver|reach|sent|accepted)/,
   /cannot (?:be )?deliver|unable to (?:deliver|send)|undeliverable/,
@@ -57,7 +57,7 @@ export const failureOpening = anyOf([
   /失败|없습니다|transcript of (?:the )?session follows/,
 ]);
 
-/** What it says when it goes on trying: never final, whatever else it says. */
+/** Words of a notice while the system keeps trying. */
 export const delayOpening = anyOf([
   /\bdelayed\b|\bstill (?:undelivered|being|trying|in)|not yet been/,
   /has not (?:yet )?been delivered to one or more/,
@@ -71,7 +71,7 @@ export const delayOpening = anyOf([
   /遅れ|延迟|지연/,
 ]);
 
-/** It says that it goes on: whatever else it says, that is no end. */
+/** Words that promise further attempts: never a final failure, in spite of other words. */
 export const goesOn = anyOf([
   /(?:will|shall) (?:continue|keep) (?:on )?(?:to )?(?:try|attempt|deliver)/,
   /continue(?:s)? (?:to be )?(?:trying|retr)|attempts will continue|still (?:being|trying|in the queue)/,
@@ -79,7 +79,7 @@ export const goesOn = anyOf([
   /wird weiter(?:hin)? versucht|noch nicht zugestellt|引き続き|再送を?(?:試み|行い)/,
 ]);
 
-/** It says that it gave up, though it may tell of a delay before. */
+/** Words that say that the system gave up, although it may mention an earlier delay. */
 export const gaveUp = anyOf([
   /giv(?:e|en|ing) up|gave up|no (?:further|more) (?:delivery )?attempts/,
   /(?:will|shall) not (?:be (?:re)?tried|be attempted|try|attempt)|not going to try again/,
@@ -87,7 +87,7 @@ export const gaveUp = anyOf([
   /permanent(?:ly)? (?:fatal )?(?:error|fail)|endg[üu]ltig|definitiv/,
 ]);
 
-/** Where the returned copy begins: its words are not the server's. Tested line by line. */
+/** Start of the returned copy, whose words are not the server's. Tested line by line. */
 const copyTitle = anyOf([
   /(?:below|following|here|this|attached) .{0,40}(?:copy|part|header|beginning|text) .{0,40}(?:message|mail)/,
   /(?:original|unsent|returned|failed|undelivered) (?:message|mail) (?:text|header|follows|content|below)/,
@@ -106,7 +106,7 @@ export const copyStart = anyOf([
   new RegExp(`^[ \\t>|]{0,4}(?:${copyField.source})[:-]?[ \\t]*(?:$|[:<a-z(;])`),
 ]);
 
-/** Read receipts, challenges, absences, moderation, success: mail of machines that is no bounce. */
+/** Automatic mail that is not a bounce: read receipts, challenges, absences, moderation, success. */
 export const otherNotice = anyOf([
   /^(?:read|gelesen|lu|le[íi]do|letto|прочтено|not read|nicht gelesen|deleted)\s?:/,
   /return receipt|read receipt|out of (?:the )?office/,
@@ -124,7 +124,7 @@ export const otherNoticeText = anyOf([
   /waiting (?:in quarantine )?for .{0,30}approval|waiting list/,
 ]);
 
-/** What stands before the address in a line that names whom a notice is about. */
+/** Labels before the address in a line that names the failed recipient. */
 export const recipientLabel = anyOf([
   /(?:failed|original|final|invalid|the following|e-?mail)? ?(?:recipients?|address(?:es)?)/,
   /(?:failed|original|final|invalid|the following)? ?(?:rcpt to|to|for|user|mailbox)/,

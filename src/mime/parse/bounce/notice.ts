@@ -1,6 +1,6 @@
-// Bounces that are prose: qmail, Exim, old Exchange, Domino, webmailers in their languages. The
-// notice is split from the returned copy, whose words are not the server's, then into a paragraph
-// for each address. The phrases are notice-words.ts.
+// Bounces in prose: qmail, Exim, old Exchange, Domino, webmailers in their languages. Separates the notice
+// from the returned copy, whose words are not the server's, and splits it into a paragraph per address.
+// notice-words.ts has the phrases.
 import { parseAddress } from '../../../net/address.ts';
 import { classifyReply } from '../../../smtp/replies/classify-reply.ts';
 import type { ParsedMail } from '../parsed-mail.ts';
@@ -10,16 +10,16 @@ import { copyStart, delayOpening, gaveUp, goesOn, recipientLabel } from './notic
 import { readTranscript, type SessionTranscript } from './session-transcript.ts';
 
 export interface Notice {
-  /** What the system says, before the returned copy. */
+  /** Text of the system, before the returned copy. */
   lines: string[];
-  /** The copy, empty where there is none. */
+  /** The returned copy; empty if absent. */
   quoted: string;
 }
 
 interface Paragraph {
   email: string;
   lines: string[];
-  /** The address stood first in its line. */
+  /** True if the address stood first in its line. */
   isOpened: boolean;
 }
 
@@ -32,7 +32,7 @@ const maxParagraphCharacters = 4096;
 const email = `[^\\s<>()"',;:@\\[\\]]{1,64}@[^\\s<>()"',;:@\\[\\]]{1,255}`;
 /** A line that opens with an address: `<joe@…>:`, `  joe@…`, `* joe@… (reason)`. */
 const leading = new RegExp(`^[\\s*•>-]{0,16}["'(\\[]?<?(?:mailto:|smtp:|rfc822;)?(${email})`, 'i');
-/** A line that names whom it is about. */
+/** A line that names the failed recipient after a label. */
 const labelled = new RegExp(
   `^[\\s*•-]{0,16}(?:${recipientLabel.source}) ?[:：<"'\\[(\\s]{1,8}(?:smtp:|mailto:)?["'<]?(${email})`,
   'iu',
@@ -43,13 +43,13 @@ function readEmail(text: string): string | null {
   return parseAddress(text.replace(/[.…]+$/, ''))?.email ?? null;
 }
 
-/** The text; of a mail that is HTML alone, what the reply split made of it. */
+/** Returns the text; for a mail with HTML only, the text made by the reply split. */
 function textOf(mail: ParsedMail): string {
   if (mail.text !== null && mail.text.trim() !== '') return mail.text;
   return [mail.newContent ?? '', mail.quotedContent ?? ''].join('\n');
 }
 
-/** Splits a mail into notice and copy; at most 64 KB and 1,000 lines of it are looked at. */
+/** Splits a mail into notice and copy; reads at most 64 KB and 1,000 lines of it. */
 export function readNotice(mail: ParsedMail): Notice {
   const text = textOf(mail).slice(0, maxCharacters).replaceAll('\r', '');
   const lines = text
@@ -67,7 +67,7 @@ export function readNotice(mail: ParsedMail): Notice {
   };
 }
 
-/** What comes before the first address: where a system says whether it gave up. */
+/** Returns the text before the first address: here a system says whether it gave up. */
 export function readPreamble({ lines }: Notice): string {
   const end = lines.findIndex((line) => leading.test(line));
   return lines
@@ -77,14 +77,14 @@ export function readPreamble({ lines }: Notice): string {
     .slice(0, maxParagraphCharacters);
 }
 
-/** The addresses of a line that is nothing but a list of them; else none. */
+/** Returns the addresses of a line that is only a list of them; otherwise an empty list. */
 function readList(line: string): string[] {
   const found = line.match(anywhere) ?? [];
   if (found.length < 2 || /[^\s<>,;*•()]/.test(line.replace(anywhere, ''))) return [];
   return found.map(readEmail).filter((one) => one !== null);
 }
 
-/** One paragraph for each address that a line names, with the lines after it. */
+/** Returns one paragraph for each address named by a line, with the lines after it. */
 function readParagraphs(lines: string[], isOther: (address: string) => boolean): Paragraph[] {
   const paragraphs = new Map<string, Paragraph>();
   let current = null as Paragraph | null;
@@ -111,7 +111,7 @@ function readParagraphs(lines: string[], isOther: (address: string) => boolean):
   return shareWords([...paragraphs.values()]);
 }
 
-/** Of addresses that stand below each other, the words after the last are of all. */
+/** Gives the words after a block of consecutive addresses to all of them. */
 function shareWords(paragraphs: Paragraph[]): Paragraph[] {
   let shared: string[] = [];
   for (const paragraph of paragraphs.toReversed()) {
@@ -122,7 +122,7 @@ function shareWords(paragraphs: Paragraph[]): Paragraph[] {
   return paragraphs;
 }
 
-/** The first address within the prose, where no line names one. */
+/** Returns the first address within the prose, for notices without a line that names one. */
 function findMentioned(lines: string[], isOther: (address: string) => boolean): string | null {
   for (const found of lines.join('\n').matchAll(anywhere)) {
     const named = readEmail(found[0]);
@@ -131,7 +131,7 @@ function findMentioned(lines: string[], isOther: (address: string) => boolean): 
   return null;
 }
 
-/** The part that says why; before it come summaries, after it farewells and transcripts. */
+/** Returns the part with the reason; summaries come before it, farewells and transcripts after. */
 function readWords(lines: string[], ownEmail: string | null): string {
   const text = lines.join('\n').slice(0, maxParagraphCharacters);
   const opening = ownEmail === null ? null : leading.exec(text);
@@ -153,20 +153,23 @@ export interface NoticeSigns {
   subject: string;
   /** Addresses that are not the failed recipient: ours and the system's. */
   others: ReadonlySet<string>;
-  /** Of X-Failed-Recipients. */
+  /** Addresses in X-Failed-Recipients. */
   failed: readonly string[];
-  /** False where the sender may be a person: then nothing is hard. */
+  /** False if the sender may be a person: no recipient is then hard. */
   isCertain: boolean;
 }
 
 const roleAddress = /^(?:postmaster|mailer-daemon|abuse|support|helpdesk|noreply|no-reply)@/i;
 
-/** Whether it only waits. That it goes on counts more than that it gave up; that, more than a delay. */
+/**
+ * Returns true for a delay. A promise of further attempts outweighs words of giving up; those outweigh words
+ * of delay.
+ */
 function isWaiting(text: string): boolean {
   return goesOn.test(text) || (!gaveUp.test(text) && delayOpening.test(text));
 }
 
-/** Whom a notice names, each with the words that are of it. */
+/** Returns the recipients named by a notice, each with the words about it. */
 function readRecipientWords(
   { lines }: Notice,
   transcript: SessionTranscript | null,
@@ -185,7 +188,7 @@ function readRecipientWords(
   ].slice(0, maxRecipients);
 }
 
-/** The recipients of a notice that is known to be one; one without an address where it names none. */
+/** Returns the recipients of a mail known to be a notice; one without an address if it names none. */
 export function readNoticeRecipients(notice: Notice, signs: NoticeSigns): BouncedRecipient[] {
   const isOther = (address: string) =>
     signs.others.has(address.toLowerCase()) || roleAddress.test(address);

@@ -1,10 +1,10 @@
-// Reads the field blocks of machine-readable reports (RFC 3464 2.1, RFC 5965 3): header-like lines,
-// folded, in groups that empty lines divide. What a field means is left to its readers.
+// Reads the field blocks of machine-readable reports (RFC 3464 2.1, RFC 5965 3): header-like lines, folded,
+// in groups separated by empty lines. Callers interpret the fields.
 import { parseAddress } from '../../../net/address.ts';
 import { cleanLine } from '../header-fields.ts';
 import { parseAddressList } from '../header-values.ts';
 
-/** First values by lower-case name, and all of them. */
+/** One group of fields: `first` and `all` return the values of a lower-case name. */
 export interface ReportBlock {
   first(name: string): string | null;
   all(name: string): string[];
@@ -27,7 +27,9 @@ class Block implements ReportBlock {
     this.#last = { values };
   }
 
-  /** A folded line; a line that is no field is taken for one, since broken systems wrap so. */
+  /**
+   * Appends a folded line. A line without a field name counts as folded, since broken systems wrap this way.
+   */
   continue(line: string): void {
     const values = this.#last?.values;
     const value = values?.pop();
@@ -55,7 +57,7 @@ class Block implements ReportBlock {
 }
 
 /**
- * The blocks in their order. A field of `openers` that a block has already begins a new one: some
+ * Returns the blocks in their order. A field of `openers` that is already present begins a new block: some
  * systems leave out the empty line between recipients.
  */
 export function readReportBlocks(text: string, openers: readonly string[] = []): ReportBlock[] {
@@ -85,12 +87,12 @@ export function readReportBlocks(text: string, openers: readonly string[] = []):
   return blocks;
 }
 
-/** The value without its `type;` (`dns; mx.example.net`, `smtp; 550 …`). */
+/** Removes the leading `type;` of a value (`dns; mx.example.net`, `smtp; 550 …`). */
 export function withoutType(value: string): string {
   return value.replace(/^[A-Za-z0-9_.-]{1,40}[ \t]{0,8};/, '').trim();
 }
 
-/** `\x{…}` of utf-8-addr-xtext (RFC 6533 3). */
+/** Decodes `\x{…}` of utf-8-addr-xtext (RFC 6533 3). */
 function decodeUnicode(text: string): string {
   return text.replace(/\\x\{([0-9A-Fa-f]{2,6})\}/g, (whole, digits: string) => {
     const point = Number.parseInt(digits, 16);
@@ -98,7 +100,7 @@ function decodeUnicode(text: string): string {
   });
 }
 
-/** The address of `rfc822; joe@example.net`, `rfc822; <joe@…>` and the like, or null. */
+/** Returns the address in `rfc822; joe@example.net`, `rfc822; <joe@…>` and the like, or null. */
 export function readReportAddress(value: string | null): string | null {
   if (value === null) return null;
   const bare = decodeUnicode(withoutType(value));

@@ -1,8 +1,7 @@
-// What a report tells of the message that it is about: its Message-ID, the addresses of ours that carry
-// a token, the tokens of `X-Service-Token`, and the DKIM signatures (RFC 6376) with the text
-// that each signs. Pure, and runs in the parse worker: whether a token or signature is ours is proven in
-// src/reports/complaint-proof.ts. The body is not looked at for those: providers cut and redact it, and
-// the header says which message it is.
+// Reads the copy of a message in a report: Message-ID, our addresses with tokens, tokens of
+// `X-Service-Token`, and DKIM signatures (RFC 6376) with the text that each signs. Pure, and runs in the
+// parse worker: src/reports/complaint-proof.ts proves whether tokens and signatures are ours. Ignores the
+// body: providers cut and redact it, and the header identifies the message.
 import type { DkimAlgorithm } from '../../dkim-key.ts';
 import { copyTokenField } from '../../header-encoding.ts';
 import { relaxedValue } from '../../sign.ts';
@@ -11,12 +10,12 @@ import { readMessageIds } from '../header-values.ts';
 import type { ParsedMail } from '../parsed-mail.ts';
 
 interface ReturnedMessage {
-  /** With angle brackets. */
+  /** Message-ID with angle brackets. */
   messageId: string | null;
-  /** From and To of the copy, lower case: who is not the failed recipient, and who may be. */
+  /** From of the copy, lower case: not the failed recipient. `to` are possible recipients. */
   from: string | null;
   to: string[];
-  /** `bounce+<token>@…` and `unsub+<token>@…` wherever the copy shows them, without repeats. */
+  /** Addresses `bounce+<token>@…` and `unsub+<token>@…` anywhere in the copy, without repeats. */
   tokenAddresses: string[];
 }
 
@@ -32,7 +31,7 @@ const idLine = /^[ \t>|]{0,8}message-id:[ \t]{0,8}(?:\r?\n[ \t]{1,8})?(<[^<>\s]{
 const tokenAddress = /\b(?:bounce|unsub)\+[A-Za-z0-9_.=-]{1,200}@[A-Za-z0-9.-]{1,253}[A-Za-z0-9]/gi;
 const address = /[^\s<>()"',;:@]{1,64}@[^\s<>()"',;:@]{1,255}/g;
 
-/** The addresses with a token of ours in a text, in their order. */
+/** Returns the addresses in a text that carry our tokens, in their order. */
 export function findTokenAddresses(text: string): string[] {
   return [...new Set(text.match(tokenAddress) ?? [])].slice(0, maxTokenAddresses);
 }
@@ -41,14 +40,14 @@ function addressesOf(value: string | null): string[] {
   return (value?.slice(0, 4096).match(address) ?? []).map((one) => one.toLowerCase());
 }
 
-/** The copy attached to a report, its header alone or what was kept of it; null where there is none. */
+/** Returns the copy attached to a report, or the part of it that was kept; null without a copy. */
 function findAttachedCopy(mail: ParsedMail): string | null {
   return mail.reports.find(({ contentType }) => messageTypes.has(contentType))?.text ?? null;
 }
 
 /**
- * Reads the copy attached to a report, else the one that its text quotes (`quoted`), else what its
- * own References say: bounces answer the message that they return.
+ * Reads the copy attached to a report, else the one quoted in its text (`quoted`), else the report's own
+ * References: bounces answer the message that they return.
  */
 export function readReturnedMessage(mail: ParsedMail, quoted: string): ReturnedMessage {
   const attached = findAttachedCopy(mail);
@@ -68,16 +67,16 @@ export function readReturnedMessage(mail: ParsedMail, quoted: string): ReturnedM
   };
 }
 
-/** A signature over the header of a copy. */
+/** A DKIM signature over the header of a copy. */
 export interface CopySignature {
   domain: string;
   selector: string;
   algorithm: DkimAlgorithm;
-  /** Base64. */
+  /** Value of `b=`, in base64. */
   signature: string;
-  /** The canonical header that it signs. */
+  /** The canonical header under the signature. */
   text: string;
-  /** Of the field that it signs: others may have been put in front. With angle brackets. */
+  /** Message-ID of the signed field, with angle brackets: others may have been put in front. */
   messageId: string;
 }
 
@@ -87,9 +86,8 @@ export interface OwnCopy {
 }
 
 interface CopyField {
-  /** Lower case. */
   name: string;
-  /** Folds are CRLF. */
+  /** Value whose folds are CRLF. */
   value: string;
 }
 
@@ -108,7 +106,7 @@ function readFields(copy: string): CopyField[] {
   }));
 }
 
-/** RFC 6376 3.2; white space within values is of no meaning in the tags that are read. */
+/** Reads a tag list (RFC 6376 3.2); white space within values has no meaning in the tags used here. */
 function readTags(value: string): Map<string, string> {
   const tags = new Map<string, string>();
   for (const part of value.split(';')) {
@@ -119,7 +117,7 @@ function readTags(value: string): Map<string, string> {
   return tags;
 }
 
-/** The fields that `h=` names; of those that repeat, from the last up (RFC 6376 5.4.2). */
+/** Returns the fields named by `h=`; repeated ones are taken from the last up (RFC 6376 5.4.2). */
 function signedFields(fields: readonly CopyField[], names: readonly string[]): CopyField[] {
   const left = Map.groupBy(fields, ({ name }) => name);
   return names.flatMap((name) => left.get(name)?.pop() ?? []);
@@ -143,7 +141,9 @@ function readSignature(fields: readonly CopyField[], value: string): CopySignatu
   return { domain, selector, algorithm, signature, text, messageId };
 }
 
-/** Reads at most 5 tokens and 10 signatures; nothing where no copy is attached. Never throws. */
+/**
+ * Reads at most 5 tokens and 10 signatures of the attached copy; both are empty without one. Never throws.
+ */
 export function readOwnCopy(mail: ParsedMail): OwnCopy {
   const copy = findAttachedCopy(mail);
   if (copy === null) return { tokens: [], signatures: [] };

@@ -1,5 +1,5 @@
-// The transcript that sendmail puts into its notices: what was said to the other server (`>>>`), what
-// it answered (`<<<`), and a line for each recipient that came of it. Pure; lines are bounded by notice.ts.
+// The transcript in notices of sendmail: commands to the other server (`>>>`), its answers (`<<<`), and a
+// summary line for each recipient. Pure; notice.ts bounds the lines.
 import { parseAddress } from '../../../net/address.ts';
 
 const title = /transcript of (?:the )?session follows/i;
@@ -11,12 +11,12 @@ const summary = new RegExp(
   `^\\s*[45]\\d\\d[ -](?:[45]\\.\\d{1,3}\\.\\d{1,3} )?${address}\\.\\.\\. `,
 );
 
-/** What a transcript says of recipients, each by its address. */
+/** The lines of a transcript, grouped by recipient address. */
 export class SessionTranscript {
-  /** Command and answers to it. */
+  /** RCPT command and its answers, by recipient. */
   readonly #answers = new Map<string, string[]>();
   readonly #summaries = new Map<string, string>();
-  /** Answers to what is of no recipient: MAIL, DATA, the message. */
+  /** Commands for no single recipient (MAIL, DATA, the message) and their answers. */
   readonly #common: string[] = [];
 
   constructor(lines: readonly string[]) {
@@ -38,12 +38,12 @@ export class SessionTranscript {
     }
   }
 
-  /** Whom it names, in their order. */
+  /** Recipients named by the transcript, in their order. */
   get recipients(): string[] {
     return [...new Set([...this.#answers.keys(), ...this.#summaries.keys()])];
   }
 
-  /** The words for one recipient: the other server's before those of the system that reports. */
+  /** Returns the words for one recipient: the other server's rather than the reporting system's. */
   wordsOf(email: string): string {
     const own = this.#answers.get(email);
     if (own && own.length > 1) return [...own, ...this.#repeated(email, own)].join('\n');
@@ -51,7 +51,7 @@ export class SessionTranscript {
     return this.#summaries.get(email) ?? '';
   }
 
-  /** The line of the reporting system, where it goes on with the code of the other server. */
+  /** Returns the summary line if it starts with the code of the other server. */
   #repeated(email: string, answers: readonly string[]): string[] {
     const code = /<<<\s*(\d{3})/.exec(answers.at(-1) ?? '')?.[1] ?? '';
     const own = this.#summaries.get(email);
@@ -64,7 +64,7 @@ function emailIn(form: RegExp, line: string): string | null {
   return found === undefined ? null : (parseAddress(found)?.email ?? null);
 }
 
-/** The transcript in the lines of a notice; null where there is none. */
+/** Returns the transcript in the lines of a notice, or null. */
 export function readTranscript(lines: readonly string[]): SessionTranscript | null {
   const start = lines.findIndex((line) => title.test(line));
   return start < 0 ? null : new SessionTranscript(lines.slice(start + 1));

@@ -1,5 +1,5 @@
-// Finds the aggregate report in a mail to a `rua` address (RFC 7489 7.2.1.1): which attachment it
-// is, and its bytes. body.ts counts those and throws them away, so the mail is parsed once more.
+// Finds the aggregate report in a mail to a `rua` address (RFC 7489 7.2.1.1): its attachment and its bytes.
+// body.ts discards the bytes of attachments, so the mail is parsed once more.
 import { readAttachmentBytes } from '../attachment-bytes.ts';
 import type { MailAttachment, ParsedMail } from '../parsed-mail.ts';
 import { type DmarcReport, dmarcLimits, readDmarcReport } from './dmarc-report.ts';
@@ -21,7 +21,7 @@ function mayBeReport({ contentType, filename, size }: MailAttachment): boolean {
   return types.has(contentType) || name.test(filename ?? '');
 }
 
-/** Reads the aggregate report that a mail carries, or null. `mail` is the projection of `raw`. */
+/** Reads the aggregate report of a mail, or returns null. `mail` is the projection of `raw`. */
 export async function readDmarcMail(raw: Buffer, mail: ParsedMail): Promise<DmarcReport | null> {
   for (const { partNumber } of mail.attachments.filter(mayBeReport).slice(0, maxCandidates)) {
     const bytes = await readAttachmentBytes(raw, partNumber, dmarcLimits.bytes);

@@ -1,5 +1,5 @@
-// Reads DMARC aggregate reports (RFC 7489 7.2 and appendix C): what receivers saw of mail in the
-// name of a domain. Bytes in, a bounded value out; doubts about the form of the whole end in null.
+// Reads DMARC aggregate reports (RFC 7489 7.2 and appendix C), in which receivers describe mail in the name
+// of a domain. Takes bytes and returns a bounded value, or null for a malformed report.
 import { isUtf8 } from 'node:buffer';
 import { isIP } from 'node:net';
 import { cleanLine } from '../header-fields.ts';
@@ -15,15 +15,15 @@ export interface DmarcPolicy {
   aspf: 'relaxed' | 'strict' | null;
   p: DmarcDisposition | null;
   sp: DmarcDisposition | null;
-  /** Percent of the mail that the policy was for. */
+  /** Percentage of mail under the policy. */
   pct: number | null;
 }
 
 export interface DmarcAuthResult {
   domain: string;
-  /** Of DKIM. */
+  /** DKIM selector; null for SPF. */
   selector: string | null;
-  /** `pass`, `fail`, `softfail`, `none`, `temperror`, … as reported, lower case. */
+  /** Result as reported, in lower case: `pass`, `fail`, `softfail`, `none`, `temperror`, … */
   result: string;
 }
 
@@ -34,7 +34,7 @@ export interface DmarcRecord {
   /** Aligned results, which decide. */
   dkim: DmarcVerdict | null;
   spf: DmarcVerdict | null;
-  /** Why the disposition differs from the policy: `forwarded`, `mailing_list`, … */
+  /** Reasons why the disposition differs from the policy: `forwarded`, `mailing_list`, … */
   reasons: string[];
   headerFrom: string | null;
   envelopeFrom: string | null;
@@ -50,32 +50,37 @@ export interface DmarcReport {
   beginAt: number;
   endAt: number;
   policy: DmarcPolicy;
-  /** The first 10,000 with an address and a count. */
+  /** The first 10,000 records with an address and a count. */
   records: DmarcRecord[];
-  /** There were more records. */
+  /** True if the report has more records. */
   isTruncated: boolean;
 }
 
 export const dmarcLimits = {
-  /** Packed and unpacked. */
+  /** Most bytes, packed and unpacked. */
   bytes: 10 * 1024 * 1024,
   records: 10_000,
-  /** Elements of one record, or of another part right below the root. */
+  /** Most elements of one record, or of another part directly below the root. */
   elements: 500,
-  /** Of the document: as many as 10 MB of real ones hold, and a third of the smallest. */
+  /**
+   * Most elements of the document: enough for 10 MB of real records, a third of those in 10 MB of the
+   * smallest.
+   */
   elementsInAll: 1_000_000,
   textCharacters: 1000,
   results: 20,
 } as const;
 
-/** An element below the root, with all that is in it. */
+/** An element below the root, with its content. */
 interface Element {
   name: string;
   text: string;
   children: Element[];
 }
 
-/** The elements right below `<feedback>`, one at a time, so that a large report is never held. */
+/**
+ * Yields the elements directly below `<feedback>`, one at a time, so that a large report is never held whole.
+ */
 function* readParts(source: string): Generator<Element, void> {
   const open: Element[] = [];
   let depth = 0;
@@ -236,9 +241,9 @@ function unpack(bytes: Buffer): Buffer | null {
 }
 
 /**
- * Reads an aggregate report from the bytes of its attachment: XML, gzip or a zip with one file,
- * told apart by their first bytes. Null where it is none, is malformed, has a DTD, or is larger
- * than 10 MB packed or unpacked. 10 MB take up to 1 s: read what is large off the main thread.
+ * Reads an aggregate report from its attachment: XML, gzip or a zip with one file, recognized by the first
+ * bytes. Returns null for other content, a malformed report, a DTD, or more than 10 MB packed or unpacked.
+ * 10 MB take up to 1 s: read large ones off the main thread.
  */
 export function readDmarcReport(bytes: Buffer): DmarcReport | null {
   if (bytes.length > dmarcLimits.bytes) return null;

@@ -1,8 +1,8 @@
-// What is kept of a DMARC aggregate report: totals, and the sources that matter most. Pure; made in
-// the worker, so that 10,000 records never cross to the main thread. Reading is dmarc-report.ts.
+// The stored summary of a DMARC aggregate report: totals and the most important sources. Pure; made in the
+// worker, so that 10,000 records never cross to the main thread. dmarc-report.ts reads the report.
 import type { DmarcRecord, DmarcReport } from './dmarc-report.ts';
 
-/** Mail of one address with one judgement. */
+/** Mail from one address with one judgement. */
 export type DmarcSource = Pick<
   DmarcRecord,
   'count' | 'disposition' | 'dkim' | 'spf' | 'headerFrom'
@@ -11,9 +11,9 @@ export type DmarcSource = Pick<
 };
 
 export interface DmarcSummary {
-  /** The policy domain, lower case. */
+  /** Domain of the policy, lower case. */
   domain: string;
-  /** Who wrote the report: its name, else its address. */
+  /** Author of the report: its name, else its address. */
   reporter: string;
   reportId: string;
   /** Milliseconds since 1970. */
@@ -22,13 +22,13 @@ export interface DmarcSummary {
   messages: number;
   passed: number;
   failed: number;
-  /** Those that failed first, then the largest; at most 200. */
+  /** Failed sources first, then the largest; at most 200. */
   sources: DmarcSource[];
 }
 
 const mostSources = 200;
 
-/** RFC 7489 4.2: one aligned pass of the two is a pass. */
+/** Returns true if either aligned result is a pass (RFC 7489 4.2). */
 export function hasPassed({ dkim, spf }: Pick<DmarcSource, 'dkim' | 'spf'>): boolean {
   return dkim === 'pass' || spf === 'pass';
 }
@@ -37,7 +37,7 @@ function sum(sources: readonly DmarcSource[]): number {
   return sources.reduce((total, { count }) => total + count, 0);
 }
 
-/** One source for all records that differ in the count alone. */
+/** Merges records that differ only in the count into one source. */
 function mergeRecords(records: readonly DmarcRecord[]): DmarcSource[] {
   const merged = new Map<string, DmarcSource>();
   for (const { sourceIp: ip, count, disposition, dkim, spf, headerFrom } of records) {
@@ -49,7 +49,7 @@ function mergeRecords(records: readonly DmarcRecord[]): DmarcSource[] {
   return [...merged.values()];
 }
 
-/** The summary of a report. */
+/** Summarizes a report. */
 export function summarizeReport(report: DmarcReport): DmarcSummary {
   const { policy, organizationName, email, reportId, beginAt, endAt, records } = report;
   const sources = mergeRecords(records);

@@ -1,12 +1,12 @@
-// A strict reader of small XML documents from strangers: elements, text, CDATA. There is no DTD, so
-// no entity can be declared and none can expand; attributes are checked for form and left out.
+// A strict reader of small, untrusted XML documents: elements, text, CDATA. It refuses a DTD, so entities
+// cannot be declared or expanded. Checks the form of attributes and omits them.
 
 export type XmlEvent =
   | { kind: 'open'; name: string }
   | { kind: 'close'; name: string }
   | { kind: 'text'; text: string };
 
-/** Why a document cannot be read; dmarc-report.ts turns it into null. */
+/** A fault that makes a document unreadable; dmarc-report.ts turns it into null. */
 export class XmlFault extends Error {}
 
 const maxDepth = 32;
@@ -42,7 +42,7 @@ function decodeText(text: string): string {
   return decoded + text.slice(at);
 }
 
-/** The end of `<!--…-->`, `<?…?>`, `<![CDATA[…]]>`, after which reading goes on. */
+/** Returns the end of `<!--…-->`, `<?…?>` or `<![CDATA[…]]>`. */
 function findEnd(source: string, from: number, mark: string): number {
   const at = source.indexOf(mark, from);
   if (at < 0) throw new XmlFault(`${mark} is missing`);
@@ -57,8 +57,8 @@ function readTag(source: string, start: number): { match: RegExpExecArray; end: 
 }
 
 /**
- * Yields the events of one document in its order, names without their prefix. Throws XmlFault at
- * the first fault of form, at a DTD, at an unknown entity, below 32 levels. Linear in the source.
+ * Yields the events of one document in its order, names without prefix. Linear in the source.
+ * @throws XmlFault at the first malformed construct, a DTD, an unknown entity, or below 32 levels
  */
 export function* readXml(source: string): Generator<XmlEvent, void> {
   const open: string[] = [];

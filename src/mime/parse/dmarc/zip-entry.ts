@@ -1,5 +1,5 @@
-// Unpacks the one file of a zip archive (APPNOTE 4.3), stored or deflated, and of a gzip stream,
-// within bounds. No zip64, no encryption, no second file: no report needs them.
+// Unpacks the only file of a zip archive (APPNOTE 4.3), stored or deflated, and a gzip stream, within bounds.
+// Supports no zip64, no encryption and no second file: reports need none of them.
 import { crc32, gunzipSync, inflateRawSync } from 'node:zlib';
 
 const endSignature = 0x06054b50;
@@ -19,7 +19,7 @@ interface Entry {
   localAt: number;
 }
 
-/** The record at the end, which a comment may follow. */
+/** Returns the offset of the end record, which a comment may follow. */
 function findEnd(zip: Buffer): number {
   const first = Math.max(0, zip.length - endBytes - maxCommentBytes);
   for (let at = zip.length - endBytes; at >= first; at -= 1) {
@@ -43,7 +43,7 @@ function readEntry(zip: Buffer): Entry | null {
   };
 }
 
-/** The packed bytes; sizes are those of the central directory, the local ones may be zero. */
+/** Returns the packed bytes. Uses the sizes of the central directory, since the local ones may be zero. */
 function readPacked(zip: Buffer, { localAt, packedBytes }: Entry): Buffer | null {
   if (localAt + localBytes > zip.length || zip.readUInt32LE(localAt) !== localSignature)
     return null;
@@ -63,7 +63,7 @@ function unpack(packed: Buffer, { method, bytes }: Entry, maxBytes: number): Buf
   }
 }
 
-/** The file of a zip archive that holds exactly one, or null; at most `maxBytes` unpacked. */
+/** Returns the file of a zip archive with exactly one, at most `maxBytes` unpacked; otherwise null. */
 export function unzipOne(zip: Buffer, maxBytes: number): Buffer | null {
   if (zip.length < endBytes) return null;
   const entry = readEntry(zip);
@@ -73,7 +73,7 @@ export function unzipOne(zip: Buffer, maxBytes: number): Buffer | null {
   return content?.length === entry.bytes && crc32(content) === entry.crc ? content : null;
 }
 
-/** The content of a gzip stream, or null; at most `maxBytes` unpacked. */
+/** Returns the content of a gzip stream, at most `maxBytes` unpacked; otherwise null. */
 export function gunzip(packed: Buffer, maxBytes: number): Buffer | null {
   try {
     return gunzipSync(packed, { maxOutputLength: maxBytes });
