@@ -105,8 +105,8 @@ export class Admission {
   }
 
   /**
-   * Draws for one request, or throws and draws nothing. The size of a batch is not known yet: if refused
-   * here, it is told to wait until the buckets are full, which is enough for any size.
+   * Draws for one request, or throws and draws nothing. The size of a batch is not known yet. A batch refused
+   * here gets the time until the buckets are full, which is enough for any size.
    * @throws RateLimitedError that names `operation`; CapacityError if the store is needed and unavailable.
    */
   async admit(drawer: Drawer, operation: string, { isBatch } = { isBatch: false }): Promise<void> {

@@ -67,7 +67,10 @@ function refill(bucket: Bucket, nowMs: number): void {
   bucket.atMs = wasSetBack ? nowMs : Math.max(bucket.atMs, nowMs);
 }
 
-/** Milliseconds until `tokens` can be drawn from all buckets without other draws; 0 for now. */
+/**
+ * Milliseconds until `tokens` can be drawn from all buckets, provided that no other draw comes between; 0 for
+ * now.
+ */
 export function waitMs(buckets: readonly Bucket[], tokens: number, nowMs: number): number {
   let longest = 0;
   for (const bucket of buckets) {
@@ -90,7 +93,7 @@ export function draw(buckets: readonly Bucket[], tokens: number, nowMs: number):
   return 0;
 }
 
-/** Returns tokens drawn a moment ago; a bucket never holds more than its size. */
+/** Gives back tokens drawn a moment ago. A bucket never holds more than its size. */
 export function giveBack(buckets: readonly Bucket[], tokens: number, nowMs: number): void {
   for (const bucket of buckets) {
     refill(bucket, nowMs);

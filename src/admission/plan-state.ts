@@ -23,7 +23,7 @@ export interface PlanState {
   name: string;
   plan: string;
   sendingStatus: Organization['sendingStatus'];
-  /** Null: no rate limit. In requests; a batch counts as its entries. */
+  /** In requests, of which a batch counts one for each entry; null without a rate limit. */
   rate: { perSecond: number; burst: number; burstPerKey: number } | null;
   /** Null: no quota. `caps` begins with the cap in force. */
   daily: {

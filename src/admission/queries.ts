@@ -77,7 +77,7 @@ export function sumUsage(
 
 type Conflict = OnConflictBuilder<AdmissionTables, 'daily_usage'>;
 
-/** Adds the new row to an existing one. */
+/** Returns the update for an existing row, which grows by the new one. */
 function growing(conflict: Conflict) {
   return conflict.columns(['organization_id', 'day']).doUpdateSet((eb) => ({
     emails: eb('daily_usage.emails', '+', eb.ref('excluded.emails')),

@@ -68,7 +68,7 @@ const activeIdsAmong = statement(
       engineOf(db) === 'postgres'
         ? sql<{ value: string }>`json_array_elements(${pairs}::json)`
         : sql<{ value: string }>`json_each(${pairs})`;
-    // Not a join: one index look-up for each pair, in any query plan.
+    // A subquery instead of a join: one index look-up for each pair, in any query plan.
     return db
       .selectFrom(listed.as('pair'))
       .select(({ selectFrom }) =>

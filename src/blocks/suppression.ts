@@ -36,7 +36,7 @@ export async function findBlocked(
   const found = new Map<string, ActiveBlock>();
   for (const { id, folded_address, reason, created_at: createdAt } of rows) {
     const known = found.get(folded_address);
-    // Of several blocks, names the oldest.
+    // The oldest of several blocks is named.
     if (!known || id < known.id) found.set(folded_address, { id, reason, createdAt });
   }
   return found;

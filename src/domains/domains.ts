@@ -1,11 +1,11 @@
 // Sending domains: adding, listing, deleting, new DKIM keys. Their records are checked in verification.ts;
 // src/senders decides which addresses may send from them.
 //
-//   DKIM key   event                 to        also
+//   DKIM key   event                  to        also
 //   (none)     add, rotate            waiting   its record is listed; not signed with
 //   waiting    found in DNS           in use    older keys of the algorithm are retired
 //   waiting    rotate                 retired
-//   in use     found gone from DNS    waiting   unless DNS only failed to answer
+//   in use     missing from DNS       waiting   unless DNS only failed to answer
 //   in use     successor in use       retired   private half deleted
 
 import { type Page, type PageRequest, toPage } from '../api/pagination.ts';

@@ -34,7 +34,7 @@ export interface Help {
   command: string;
 }
 
-/** Past events of deliveries of which only the status is known. */
+/** Sentences on the last event, if only the status is known. */
 export const statusWords: Readonly<Record<MessageStatus, string>> = {
   pending: 'It was accepted and has not been attempted yet.',
   scheduled: 'It was accepted to be sent later.',
@@ -48,7 +48,7 @@ export const statusWords: Readonly<Record<MessageStatus, string>> = {
   complained: '{host} took it, and the recipient reported it as spam.',
 };
 
-/** Past events of deliveries with more details. */
+/** Sentences on the last event, if more is known. */
 export const outcomeWords = {
   captured: 'It counts as delivered, but nothing left this machine: delivery.mode is capture.',
   notAllowed:

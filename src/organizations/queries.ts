@@ -13,7 +13,7 @@ export interface OrganizationRow {
   pause_reason: string | null;
   onboarding_status: 'approved' | 'pending' | 'rejected';
   onboarding_generation: number;
-  /** 1: tracks sends without a setting of their own. */
+  /** 1 if sends without a setting of their own are tracked. */
   track_opens: number;
   track_clicks: number;
   created_at: number;

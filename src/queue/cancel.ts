@@ -66,8 +66,8 @@ export function underWay(id: string, resource: 'message' | 'delivery'): Conflict
 }
 
 /**
- * Cancels a message that no recipient has got: scheduled, queued, or waiting for another attempt. Returns a
- * message that was cancelled before unchanged.
+ * Cancels a message that no recipient has got: scheduled, queued, or waiting for another attempt. Returns an
+ * already cancelled message unchanged.
  * @throws ConflictError if part of it was sent or is being attempted, or if nothing is left to cancel;
  * ResourceNotFoundError.
  */

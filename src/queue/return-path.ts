@@ -1,6 +1,6 @@
 // Marks that go out with each transaction of a message, so that a report can prove which mail it is about:
 // the return path `bounce+<token>@<return-path host>` (VERP), and the field `X-Service-Token`. The tokens
-// name the transaction and are signed: only a recipient of the mail can send a report on it. Reports are
+// name the transaction and are signed: a report without a copy of the mail cannot name it. Reports are
 // matched with recipients in src/reports/reported-copies.ts.
 import type { App } from '../app.ts';
 import type { DeliveryRow } from '../deliveries/queries.ts';

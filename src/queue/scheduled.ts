@@ -11,7 +11,7 @@
 // | asked     | a token and room: one transaction with both  | queued like any other                    |
 //
 // Tokens are drawn outside of any transaction, as daemons share their buckets through the store. A crash
-// between the two costs a token, never a message.
+// between the draw and the transaction costs a token, never a message.
 
 import { admissionOf } from '../admission/admission.ts';
 import { limitsOf } from '../admission/plans.ts';

@@ -10,8 +10,8 @@
 //   paused          | accepting | all mail of a paused organization: 403 (due: waits)
 //   sender          | both      | a From that may not send: 403; one whose mailbox is paused: 409
 //   key-constraints | both      | a From beyond the limits of the key, or another origin (accepting): 403
-//   test-key        | both      | mail by a test key that leaves the machine: 403
-//   onboarding      | both      | mail of an unapproved organization that leaves the machine: 403
+//   test-key        | both      | by a test key, mail that leaves the machine: 403
+//   onboarding      | both      | before approval, mail that leaves the machine: 403
 //   quota           | accepting | mail above the daily quota: 402 (due: waits); last, as it takes room
 import type { Allowances } from '../admission/quota.ts';
 import { pausedCheck, quotaCheck } from '../admission/send-checks.ts';

@@ -8,7 +8,7 @@ import { recentlyUsed } from '../runtime/recently-used.ts';
 const mostFlows = 100_000;
 /** Rounds after which a domain that has queued nothing no longer counts as sharing. */
 const forgottenAfterRounds = 1_000;
-/** Parts of a round, because turns are whole numbers. */
+/** Number of parts of a round, because turns are whole numbers. */
 const round = 1_000_000;
 
 interface Flow {

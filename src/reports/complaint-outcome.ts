@@ -17,7 +17,8 @@ import {
 import type { ReportMail } from './queries.ts';
 
 /**
- * Limit of unproven complaints in a timeline: anybody can send one, and more of them carry no information.
+ * Number of `complained` events after which a timeline shows no unproven complaint: anybody can send one, and
+ * more of them carry no information.
  */
 const mostShown = 10;
 

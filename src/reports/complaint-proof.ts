@@ -1,6 +1,6 @@
 // Finds the complaining recipient, and judges the proof. Anybody can write to `fbl@`, so a complaint counts
-// only with evidence that nobody has without a copy: a token of the transaction, or our signature over the
-// header of the copy. A token tells the transaction of the copy. A signature tells only the message, so it
+// only with evidence from a copy of the mail: a token of the transaction, or our signature over the header of
+// the copy. A token identifies the transaction of the copy. A signature identifies only the message, so it
 // counts only if all its recipients shared one transaction.
 import type { App } from '../app.ts';
 import { type DeliveryRow, findDeliveries, findDelivery } from '../deliveries/queries.ts';

@@ -35,7 +35,7 @@ function toSender(
   { series, ...deliverability }: SenderHealth,
 ): Sender {
   const domainVerifiedAt = domain?.status === 'verified' ? domain.verified_at : null;
-  // Verified with its domain, since both have existed.
+  // Verified by its domain, from the time when both existed.
   const byDomain = domainVerifiedAt === null ? null : Math.max(domainVerifiedAt, row.created_at);
   const verifiedAt = row.verified_at ?? byDomain;
   const isVerified = verifiedAt !== null;

@@ -1,4 +1,5 @@
-// Unsubscribe groups, the resource. Leaving one makes a block of that group (src/blocks), which outlives it.
+// Unsubscribe groups, the resource. Unsubscribing from one makes a block of that group (src/blocks), which
+// outlives it.
 import { type Page, toPage } from '../api/pagination.ts';
 import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
@@ -86,7 +87,7 @@ export async function updateGroup(
   });
 }
 
-/** Deletes a group; the blocks of recipients that left it stay. @throws ResourceNotFoundError. */
+/** Deletes a group; its blocks stay in force. @throws ResourceNotFoundError. */
 export async function deleteGroup(app: App, caller: Caller, id: string): Promise<Deleted> {
   await app.store.write(async (trx) => {
     const { name } = await unsubscribeGroups.remove(trx, caller.organizationId, id);

@@ -1,13 +1,13 @@
-// Unsubscribing and returning, by the holder of a token.
+// Unsubscribing and resubscribing by the holder of a token.
 //
-//   state       | event                     | next
-//   ------------+---------------------------+-----------------------------------------------
-//   on the list | leaves the group          | a block of the group; event in the timeline
-//   on the list | leaves all mail           | a block of all mail; event in the timeline
-//   left        | leaves the same again     | left: nothing is written
-//   left        | comes back to it          | on the list: exactly that block is lifted
+//   state        | event                        | next
+//   -------------+------------------------------+---------------------------------------------------
+//   subscribed   | unsubscribes from the group  | a block of the group; event in the timeline
+//   subscribed   | unsubscribes from all mail   | a block of all mail; event in the timeline
+//   unsubscribed | does the same again          | unsubscribed: nothing is written
+//   unsubscribed | resubscribes                 | subscribed: exactly that block is lifted
 //
-// Returning does not lift a block of all mail by a bounce, a complaint or a person.
+// Resubscribing does not lift a block of all mail by a bounce, a complaint or a person.
 import type { App } from '../app.ts';
 import { newBlockRow } from '../blocks/blocks.ts';
 import {
@@ -28,7 +28,7 @@ import { foldAddress } from '../net/address.ts';
 import type { Db } from '../store/db.ts';
 import type { Leaver } from './tokens.ts';
 
-/** Scope of leaving: the group of the mail, or all mail of the organization. */
+/** Scope of a request: the group of the mail, or all mail of the organization. */
 export type Scope = 'group' | 'all';
 
 export interface Leaving extends Leaver {
@@ -38,7 +38,9 @@ export interface Leaving extends Leaver {
 /** The blocks of an address, as the page shows them. */
 export interface Standing {
   group: { id: string } | null;
-  /** The block of all mail. If several exist, the one that leaving made: coming back lifts no other. */
+  /**
+   * The block of all mail. If several exist, the one that unsubscribing made: resubscribing lifts no other.
+   */
   all: { id: string; reason: BlockReason } | null;
 }
 
@@ -54,10 +56,12 @@ export async function standingOf(db: Db, leaver: Leaver): Promise<Standing> {
   };
 }
 
-/** Blocks the scopes of these requests, all of them, in the caller's transaction. Repeats change nothing. */
+/**
+ * Makes the blocks of these unsubscribe requests, all in the caller's transaction. Repeats change nothing.
+ */
 export async function leaveAll(app: App, trx: Db, leavings: readonly Leaving[]): Promise<void> {
   if (leavings.length === 0) return;
-  // A message under deletion takes its timeline along, or this adds nothing to it.
+  // Against a concurrent deletion of the message: its timeline goes along, or nothing is added to it.
   await lockMessages(
     trx,
     leavings.flatMap(({ messageId }) => messageId ?? []),
@@ -106,7 +110,7 @@ async function tellOfContact(app: App, trx: Db, leaving: Leaving): Promise<void>
   await record(app, trx, byService(organizationId), { subject: row.id, event });
 }
 
-/** Lifts the block that leaving made. Of blocks of all mail, lifts only one that leaving made. */
+/** Lifts the block that unsubscribing made. Of blocks of all mail, lifts no block with another reason. */
 export async function comeBack(app: App, trx: Db, { scope, ...leaver }: Leaving): Promise<void> {
   const { organizationId, address, groupId } = leaver;
   const { group, all } = await standingOf(trx, leaver);

@@ -1,5 +1,5 @@
 // Serves `/u/{token}` on the main HTTP face and on tracking hosts. GET shows the present state and changes
-// nothing, as scanners follow links. POST leaves or comes back (RFC 8058 3.2 wants neither cookie nor
+// nothing, as scanners follow links. POST unsubscribes or resubscribes (RFC 8058 3.2 wants neither cookie nor
 // redirect).
 import type { App } from '../app.ts';
 import { ResourceNotFoundError } from '../errors.ts';

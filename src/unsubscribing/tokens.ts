@@ -1,6 +1,6 @@
-// Tokens of the two ways to unsubscribe. A link holds all data that leaving needs, sealed, so that it works
-// after its message was deleted. A mail address has 64 octets before its `@` (RFC 5321 4.5.3.1.1) and names
-// the delivery.
+// Tokens of the two ways to unsubscribe. A link holds all data of the request, sealed, so that it works after
+// its message was deleted. A mail address has 64 octets before its `@` (RFC 5321 4.5.3.1.1) and names the
+// delivery.
 import type { App } from '../app.ts';
 
 const purpose = 'unsubscribe';

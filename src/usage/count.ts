@@ -53,7 +53,7 @@ export async function countMail(
     if (domain === null) continue;
     const day = dayOf(acceptedAt);
     const known = rememberedOf(app).get(`${organizationId} ${day}`);
-    // Without await for known domains: awaiting costs more than the counting.
+    // Awaits only domains that are not in memory, as awaiting costs more than the counting.
     const counted = countedDomain(
       known ?? (await readDomains(app, trx, organizationId, day)),
       domain,

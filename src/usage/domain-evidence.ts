@@ -38,7 +38,7 @@ export async function domainEvidence(
   const hourly = Array.from({ length: (lastHour - firstHour) / hourMs + 1 }, nothing);
   const sums = nothing();
   for (const row of await selectHealth(db, { organizationId, scope, from: begin })) {
-    // Counts from before the clock was set back lie ahead.
+    // Counts made before the clock was set back lie in the future. They belong to the last hour.
     const hour = (Math.min(hourOf(row.bucket_start), lastHour) - firstHour) / hourMs;
     const ofHour = hourly[hour];
     if (ofHour) grow(ofHour, row);

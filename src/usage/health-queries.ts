@@ -20,14 +20,14 @@ export interface HealthTally {
 
 export interface HealthRow extends HealthTally {
   organization_id: string;
-  /** '' for all, `sender:ADDRESS`, `from:DOMAIN`. */
+  /** Scope of the counts: '' for all, `sender:ADDRESS`, `from:DOMAIN`. */
   scope: string;
   bucket_start: number;
 }
 
 export interface ReviewRow {
   organization_id: string;
-  /** '' for all, `from:DOMAIN`. */
+  /** Scope of the review: '' for all, `from:DOMAIN`. */
   scope: string;
   /** Earlier results do not count. */
   since: number;

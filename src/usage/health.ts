@@ -135,7 +135,7 @@ function newRow(organizationId: string, scope: string, bucketStart: number): Hea
   return { organization_id: organizationId, scope, bucket_start: bucketStart, ...counts };
 }
 
-/** Judges an organization. Returns the newly held domains; none if the organization was paused. */
+/** Judges an organization. Returns the newly held domains, or that it was paused. */
 async function judge(
   app: App,
   trx: Db,
@@ -185,7 +185,7 @@ async function pause(
   return true;
 }
 
-/** Begins anew after a review by the operator: past results no longer count. */
+/** Begins the window anew after a review by the operator: past results no longer count. */
 export async function forgive(app: App, trx: Db, organizationId: string): Promise<void> {
   await forgiveScope(trx, organizationId, '', app.clock.now());
 }

@@ -58,7 +58,7 @@ const addDomain = statement((db: Kysely<CounterTables>, parameter: ParameterOf<D
     ),
 );
 
-/** Adds the new row to an existing one. */
+/** Returns the update for an existing row, which grows by the new one. */
 function grown(table: keyof CounterTables) {
   const sums = metrics.map((metric) => [
     metric,

@@ -33,7 +33,10 @@ function includedEmails({ includedEmails, dailyEmails }: PlanLimits, month: Rang
   return dailyEmails === null ? null : dailyEmails * ((month.to - month.from) / dayMs);
 }
 
-/** Returns the usage of a month, until now for the current one. Reads at most 31 rows and 744. */
+/**
+ * Returns the usage of a month, until now for the current one. Reads at most 31 rows of days and 744 of
+ * hours.
+ */
 export async function getUsage(app: App, caller: Caller, query: UsageQuery): Promise<Usage> {
   const { db } = app.store;
   const { organizationId } = caller;

@@ -24,7 +24,7 @@ export async function countInWindows(
   const known = warmedDomains(app);
   for (const { organization_id, sender_domain_id: domainId, delivery_count: count } of messages) {
     if (domainId === null) continue;
-    // Without await for known domains, which need no wait.
+    // Awaits only domains that are not in memory.
     const domains = known.get(organization_id) ?? (await known.find(trx, organization_id));
     if (!domains.has(domainId)) continue;
     const windows = lastly(trx, 'warming_windows', () => new CountChanges(addAccepted));

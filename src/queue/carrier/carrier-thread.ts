@@ -1,11 +1,11 @@
 // The carrier of a daemon, on its own thread. Composing, signing and the SMTP dialogue are a quarter of a
 // message's work; the event loop stays free to accept mail meanwhile. This file is the part on the main
-// thread: mail out, reports in, many at a time. The thread itself is running-thread.ts.
+// thread: it hands mail out and takes reports in, many at a time. The thread itself is running-thread.ts.
 //
 //   thread | mail given        | exits by itself                | close
-//   -------+-------------------+--------------------------------+------------------------------
-//   none   | started, sent     |                                | none, and none is started
-//   runs   | sent              | none; its mail is rejected     | told to end, cut after a while
+//   -------+-------------------+--------------------------------+-------------------------------
+//   none   | started, sent     |                                | nothing, and none is started
+//   runs   | sent              | none; its mail is rejected     | asked to end, cut after a while
 //   closed | refused           |                                | closed
 import type { App } from '../../app.ts';
 import type { Config } from '../../config/config.ts';
