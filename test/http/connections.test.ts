@@ -1,4 +1,6 @@
 // Connections that are slow, idle or too many, over real sockets: each is cut by its own bound.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { getRoute, goodEcho, type HttpService, httpService } from './http-service.ts';
@@ -154,12 +156,16 @@ describe('a slow client', () => {
 
   it('is served if it brings 1 KB for each second of 10', async () => {
     const padding = 40_000;
+    const served: Socket[] = [];
+    const seen = (message: unknown) => served.push((message as { socket: Socket }).socket);
+    subscribe('http.server.request.start', seen);
     const connection = await uploading(padding + goodEcho.payload.length);
-    for (let window = 0; window < 4; window++) {
-      const bytes = ' '.repeat(padding / 4);
-      await new Promise((resolve) => connection.socket.write(bytes, resolve));
-      // The bytes are in the socket of the server, which this very loop reads.
-      for (let turn = 0; turn < 100; turn++) await nextTurn();
+    unsubscribe('http.server.request.start', seen);
+    const [socket] = served;
+    const before = socket?.bytesRead ?? 0;
+    for (let window = 1; window <= 4; window++) {
+      connection.socket.write(' '.repeat(padding / 4));
+      await expect.poll(() => socket?.bytesRead).toBe(before + (window * padding) / 4);
       await service.clock.advance(10_000);
     }
     connection.socket.write(goodEcho.payload);
