@@ -1,7 +1,7 @@
 // All SQL on `webhook_endpoints` and `webhook_changes`. Rows only, no decisions.
 //
 // Locks on PostgreSQL are taken in this order, each kind by id: endpoints, deliveries, counters. Enqueueing
-// and settling share the lock of an endpoint, so neither waits for the other. Both wait only for its deletion.
+// and settling share the lock of an endpoint, so neither waits for the other. Both wait for its deletion.
 import { changeCounter } from '../store/change-counter.ts';
 import { change, type Db, engineOf, idList, isOneOf, statement, tables } from '../store/db.ts';
 import { rowsOf } from '../store/rows.ts';

@@ -13,7 +13,7 @@ import {
 const keptMs = 90 * 24 * 3600_000;
 const batch = 500;
 
-/** Daily sweep for the scheduler. Keeps deliveries that have not ended. Returns the number of deleted rows. */
+/** Daily sweep. Keeps deliveries that have not ended. Returns the number of deleted rows. */
 export async function sweepWebhooks(app: App): Promise<number> {
   const time = app.clock.now() - keptMs;
   const works: readonly ((trx: Db) => Promise<number>)[] = [

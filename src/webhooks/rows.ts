@@ -46,7 +46,7 @@ export interface DeliveryRow {
   message_id: string | null;
   status: DeliveryStatus;
   attempt_count: number;
-  /** Time of the next attempt; end of the lease while `claimed_by` is set; null once the delivery has ended. */
+  /** Time of the next attempt; end of the lease while `claimed_by` is set; null once it has ended. */
   due_at: number | null;
   claimed_by: string | null;
   is_replay: number;

@@ -1,5 +1,5 @@
-// Settles attempts, many in one transaction: status, next attempt or end, record of the attempt, and health of
-// the endpoint.
+// Settles attempts, many in one transaction: status, next attempt or end, record of the attempt, and health
+// of the endpoint.
 //
 //   a delivery is | event                                         | then
 //   --------------+-----------------------------------------------+------------------------------------
