@@ -1,7 +1,6 @@
 // How processes on one PostgreSQL hear of each other's commits: NOTIFY over a connection of its own,
 // after the commit. Inside the transaction it would hold a lock on the whole cluster until the commit,
-// so that all commits of all daemons would stand in one line. What a notification that got lost would
-// have told is found by looking.
+// so that all commits of all daemons would be serialized. Polling makes up for lost notifications.
 //
 // | connection | by                                        | then                                   |
 // |------------|-------------------------------------------|----------------------------------------|

@@ -40,7 +40,7 @@ export const contactGroups: Migration = {
   },
 };
 
-/** Of contacts that are there already: what stands between spaces, which is nearly all of it. */
+/** Fills the words of existing contacts by splitting at spaces, which covers nearly all of them. */
 function fillWords(engine: StoreKind): string {
   const names = `lower(coalesce(name, '') || ' ' || coalesce(display_name, ''))`;
   if (engine === 'postgres') {
