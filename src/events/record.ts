@@ -54,7 +54,7 @@ export function told<Data>(
 export interface Change {
   /** Id of what was changed; null for many at once, which no event tells. */
   subject: string | null;
-  /** Action for the audit; without it there is no entry. */
+  /** Action for the audit; without it nothing is audited. */
   action?: AuditAction;
   /** For the audit: what is null or undefined in it is left out. */
   details?: Details;

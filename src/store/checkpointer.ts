@@ -1,4 +1,4 @@
-// Checkpoints (log → database file) of the writing connection, mostly on a thread of their own. SQLite would
+// Checkpoints (log → database file) of the writing connection, mostly on a separate thread. SQLite would
 // checkpoint inside a commit: 4,000 pages take 30 ms of a core plus the disk, and block the event loop.
 // The log restarts only once it is empty, so the writer moves the last few pages between two commits.
 import { Worker } from 'node:worker_threads';
