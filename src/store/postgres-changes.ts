@@ -6,7 +6,7 @@
 // |------------|-------------------------------------------|----------------------------------------|
 // | none       | the first listener, or the first commit   | opening                                |
 // | opening    | no connection comes about                 | none; opening after 1 s                |
-// | opening    | it listens                                | open; what waits to be told is told    |
+// | opening    | it listens                                | open; waiting notifications are sent   |
 // | open       | it breaks, or gives no answer in 5 s      | none; opening after 1 s                |
 import pg from 'pg';
 import { type Clock, sleep } from '../runtime/clock.ts';
@@ -124,7 +124,7 @@ export class ChangeChannel {
     }
     this.#client = client;
     this.#notify();
-    // What was committed while nobody listened.
+    // Commits may have happened while nobody listened.
     this.#heard();
     return true;
   }
