@@ -1,9 +1,9 @@
-// Schemas of what ends up in a header, shared by the areas: addresses in the service's normal form and
-// text without line breaks (a 422, never silently cleaned).
+// Shared schemas of header values: addresses in the service's normal form, and text without line breaks
+// (a 422, never silently cleaned).
 import { z } from 'zod';
 import { isHeaderSafe, parseAddress } from '../net/address.ts';
 
-/** What is said of text that must not stand in a header. */
+/** Error text for control characters in a header value. */
 export const notHeaderSafe = 'must not contain line breaks or control characters';
 
 /** An address in the service's normal form. */
@@ -23,7 +23,7 @@ export const domainName = z
   .string()
   .max(255)
   .transform((text, context) => {
-    // A domain is good if it makes a good address.
+    // A domain is valid if it makes a valid address.
     const address = parseAddress(`postmaster@${text}`);
     if (address?.localPart === 'postmaster') return address.domain;
     context.addIssue({ code: 'custom', message: 'is not a domain name such as example.com' });

@@ -1,5 +1,5 @@
-// The routes of one area share what follows from its name, their method and their path. What differs
-// from that a route says itself.
+// Defaults for the routes of an area, derived from its name, their method and their path. A route declares
+// only its differences.
 import type { z } from 'zod';
 import type { Permission, Resource } from './permission.ts';
 import { type Answering, type Method, type RouteParts, type RoutePath, route } from './route.ts';
@@ -20,7 +20,7 @@ interface AreaRoute<
   permission?: Permission;
   /** 201 for a POST to a path without parameters, as that makes something; else 200. */
   status?: 200 | 201;
-  /** What it throws beyond what every route may (401, 403, 404, 422, 429, 5xx). */
+  /** Errors beyond those of every route (401, 403, 404, 422, 429, 5xx). */
   throws?: readonly ErrorClass[];
 }
 
@@ -57,8 +57,8 @@ function declare(name: string, about: string | undefined, resource: Resource, me
 
 /**
  * Declares routes of an area: `at.get('/v1/email/senders', {…})`.
- * @param about what it is about, in the reference; one of the files that have its routes says so
- * @param resource whose permissions are asked; what is none is refused when the route is mounted
+ * @param about description of the area for the reference; only one file of an area needs it
+ * @param resource resource of the permissions; an unknown one is refused when the route is mounted
  */
 export function area(name: string, about?: string, resource: Resource = name as Resource) {
   return {

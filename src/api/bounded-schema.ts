@@ -1,8 +1,8 @@
-// Maps whose size is looked at before what is in them: zod looks at every entry first, and 250,000 bad ones
-// held the event loop for a second. Of a list that has a `max` zod looks at its size first.
+// Maps whose size is checked before their entries: zod checks every entry first, and 250,000 bad entries
+// blocked the event loop for a second. For a list with a `max`, zod checks the size first.
 import { z } from 'zod';
 
-/** `map`, but one of more than `most` keys is refused as a whole. */
+/** Limits `map` to `most` keys; a larger one is refused as a whole. */
 export function boundedMap<Map extends z.ZodRecord>(
   map: Map,
   most: number,

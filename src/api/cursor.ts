@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { ValidationError } from '../errors.ts';
 import { anyIdPattern } from '../runtime/ids.ts';
 
-/** The row that a page ended with. */
+/** Last row of a page. */
 export interface CursorPosition {
   /** Ms since 1970. */
   at: number;
@@ -20,7 +20,7 @@ export function cursorAfter(scope: readonly unknown[], { at, id }: CursorPositio
   return Buffer.from(`${bindingOf(scope)} ${at} ${id}`).toString('base64url');
 }
 
-/** @throws ValidationError on `cursor` where it is none, or of another list or other filters. */
+/** @throws ValidationError on `cursor` if it is malformed, or of another list or other filters. */
 export function readCursor(scope: readonly unknown[], cursor: string): CursorPosition {
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
   const [binding, at = '', id = ''] = text.split(' ');

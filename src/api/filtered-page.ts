@@ -1,12 +1,12 @@
-// Searches, and lists by a filter that no counter answers: they are read beside the event loop, by the deadline
-// of the store (src/store/aside.ts).
+// Searches, and lists by a filter without a counter: read beside the event loop, with the deadline of the
+// store (src/store/aside.ts).
 import { ValidationError } from '../errors.ts';
 import { OverdueError } from '../store/aside.ts';
 import type { Db, Store } from '../store/db.ts';
 
 type Read<T> = (db: Db) => Promise<T>;
 
-/** Null where the read takes too long. */
+/** Runs a read; returns null if it is overdue. */
 async function byDeadline<T>(store: Store, organizationId: string, read: Read<T>) {
   try {
     return await store.aside(organizationId, read);
@@ -17,8 +17,8 @@ async function byDeadline<T>(store: Store, organizationId: string, read: Read<T>
 }
 
 /**
- * Reads for a search; `field` is the parameter that is refused.
- * @throws ValidationError on `field` where it takes too long; CapacityError as `Store.aside` does.
+ * Reads for a search; errors name the parameter `field`.
+ * @throws ValidationError on `field` if the read is overdue; CapacityError as `Store.aside` does.
  */
 export async function searchInTime<T extends object>(
   store: Store,

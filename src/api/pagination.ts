@@ -53,7 +53,7 @@ export function pageOf<T extends z.ZodType>(item: T) {
   });
 }
 
-/** Wraps the rows of one page. A total that is null was not counted: what is known of it is shown. */
+/** Wraps the rows of one page. A null total was not counted; the response gives the known lower bound. */
 export function toPage<T>(items: T[], total: number | null, { page, limit }: PageRequest): Page<T> {
   if (total !== null) {
     return { items, pagination: { page, limit, total, totalPages: Math.ceil(total / limit) } };

@@ -32,10 +32,10 @@ export type Permission =
   | 'mailboxes:configure'
   | 'campaigns:run';
 
-/** What a key may do: resource → actions; `"*": ["*"]` is everything. */
+/** Permissions of a key: resource → actions; `"*": ["*"]` grants everything. */
 export type PermissionMap = Readonly<Record<string, readonly string[]>>;
 
-/** Everything; what the operator at the command line holds. */
+/** All permissions, held by the operator at the command line. */
 export const allPermissions: PermissionMap = { '*': ['*'] };
 
 /** The actions that exist for a resource. */

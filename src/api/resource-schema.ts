@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type IdKind, idPattern } from '../runtime/ids.ts';
 
-/** The parameters of a path with `{id}`; `what` is said where the id is of no such kind. */
+/** Parameters of a path with `{id}`; `what` names the resource in the error for an id of another kind. */
 export function idPath(kind: IdKind, what = `a ${kind}`) {
   return z.strictObject({ id: z.string().regex(idPattern(kind), `is not ${what} id`) });
 }
@@ -12,7 +12,7 @@ export const queryFlag = z
   .union([z.boolean(), z.enum(['true', 'false'], 'must be true or false')])
   .transform((value) => value === true || value === 'true');
 
-/** What is answered where something was taken away. */
+/** Response to a deletion. */
 export const deleted = z.object({ success: z.boolean(), message: z.string() });
 
 export type Deleted = z.output<typeof deleted>;

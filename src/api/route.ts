@@ -6,27 +6,26 @@ import type { App } from '../app.ts';
 import type { Permission, PermissionMap } from './permission.ts';
 
 /**
- * Where a key may be used from, what it reaches, and whom its mail may come from; what is absent limits
- * nothing.
- * How each is read: src/keys/constraints.ts.
+ * Limits of a key: networks that may use it, mailboxes that it reaches, and senders of its mail. Absent
+ * fields limit nothing. src/keys/constraints.ts interprets them.
  */
 export interface KeyConstraints {
-  /** From addresses, in the normal form of src/net/address.ts. */
+  /** Allowed From addresses, in the normal form of src/net/address.ts. */
   senders?: readonly string[] | undefined;
-  /** From domains, in A-labels. */
+  /** Allowed From domains, in A-labels. */
   domains?: readonly string[] | undefined;
   /** CIDR, such as `203.0.113.0/24`. */
   ipRanges?: readonly string[] | undefined;
-  /** It reaches these mailboxes alone. */
+  /** Limits the key to these mailboxes. */
   mailboxIds?: readonly string[] | undefined;
-  /** It reaches the mailboxes of this namespace alone. */
+  /** Limits the key to the mailboxes of this namespace. */
   namespaceId?: string | undefined;
 }
 
-/** Whether what a key sends goes at once, or waits for the approval of a person. */
+/** Whether mail of a key is sent at once, or waits for the approval of a person. */
 export type SendMode = 'send' | 'approval';
 
-/** Who asks: a key over HTTP, or the operator at the command line (`keyId` null). */
+/** Caller of an operation: a key over HTTP, or the operator at the command line (`keyId` null). */
 export interface Caller {
   organizationId: string;
   keyId: string | null;
@@ -34,73 +33,73 @@ export interface Caller {
   keyName: string | null;
   permissions: PermissionMap;
   roleName: string;
-  /** Held by a person or by a service; "only a person" rules look here. */
+  /** Owner of the key, for rules that allow only a person. */
   owner: 'person' | 'service';
   /** A test key reaches only simulator addresses and local mailboxes. */
   isTest: boolean;
-  /** Null for a key without, and for the operator. */
+  /** Constraints of the key; null for a key without them, and for the operator. */
   constraints: KeyConstraints | null;
   sendMode: SendMode;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** A body that comes in pieces, read as they are asked for. */
+/** Request body in chunks, read on demand. */
 export interface StreamedBody {
   /** One of the media types that the route takes. */
   type: string;
   chunks: AsyncIterable<Buffer>;
 }
 
-/** An answer that leaves in pieces, each made when the one before was taken. */
+/** Response in chunks, each made once the previous one was taken. */
 export interface StreamedAnswer {
   /** One of the media types that the route streams. */
   type: string;
   texts: AsyncIterable<string>;
 }
 
-/** What a route takes in the place of JSON. */
+/** Request body of a route that is not JSON. */
 export interface Takes {
   /** Media types in lower case, the usual one first. */
   types: readonly string[];
   mostBytes: number;
 }
 
-/** What `run` gets: everything parsed by the route's own schemas. */
+/** Argument of `run`, parsed by the route's own schemas. */
 export interface RouteRequest<Params, Query, Headers, Body> {
   caller: Caller;
   params: Params;
   query: Query;
   headers: Headers;
   body: Body;
-  /** Of a route that takes one. */
+  /** Body of a route with `takes`. */
   stream?: StreamedBody | undefined;
 }
 
-/** In OpenAPI's form: `/v1/messages/{id}`. */
+/** Path in OpenAPI's form: `/v1/messages/{id}`. */
 export type RoutePath = `/v1/${string}`;
 
-/** An operation that will go (specification 9.3): flagged in the reference, told with each answer. */
+/** Deprecation of an operation (specification 9.3): in the reference and in headers of each response. */
 export interface Deprecation {
-  /** What to use in its place, in the reference's words. */
+  /** Replacement, as named in the reference. */
   replacement: string;
-  /** ISO 8601: since when nobody should begin to use it (RFC 9745). */
+  /** Start of the deprecation, ISO 8601 (RFC 9745). */
   since: string;
-  /** ISO 8601: when it goes, once that is scheduled (RFC 8594). */
+  /** Scheduled removal, ISO 8601 (RFC 8594). */
   sunset?: string;
 }
 
-/** An answer that is a file. */
+/** Response that is a file. */
 export interface FileAnswer {
-  /** As it is said to be; it is sent as what no browser runs. */
+  /** Declared type; it is sent as a type that no browser runs. */
   contentType: string;
   filename: string | null;
   bytes: Buffer;
-  /** A whole mail: it is named as such (`message/rfc822`), and saved. */
+  /** Marks a whole mail, sent as a `message/rfc822` download. */
   isMail?: true;
 }
 
-/** What a route says of itself, wherever it is. */
+/** Declaration of a route, independent of its area. */
 export interface RouteParts<
   Params extends z.ZodType,
   Query extends z.ZodType,
@@ -121,7 +120,7 @@ export interface RouteParts<
   body?: Body;
   /** The body may be left out altogether. */
   bodyOptional?: boolean;
-  /** Its body is no JSON but a stream; it declares no `body`. */
+  /** Accepts a stream instead of a JSON `body`. */
   takes?: Takes;
   /** Media types of an answer that is a stream: `run` gives a StreamedAnswer. */
   streams?: readonly string[];
@@ -146,7 +145,7 @@ interface RouteDefinition<
   method: Method;
   path: RoutePath;
   area: string;
-  /** What the area is about, in the reference. */
+  /** Description of the area for the reference. */
   about?: string;
   permission: Permission;
   status: 200 | 201;
@@ -180,12 +179,12 @@ export interface Route {
   run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<unknown>;
 }
 
-/** A route that tells what it answers. */
+/** Route with the type of its response. */
 export interface Answering<Answer> extends Route {
   run(app: App, request: RouteRequest<unknown, unknown, unknown, unknown>): Promise<Answer>;
 }
 
-/** Declares a route; the dispatcher only ever calls `run` with what the schemas let through. */
+/** Declares a route; the dispatcher calls `run` only with input accepted by the schemas. */
 export function route<
   Params extends z.ZodType,
   Query extends z.ZodType,

@@ -1,28 +1,25 @@
-// A check of a send: one reason for which it may be refused, asked for a whole batch at once. The area
-// that knows the reason has the check, in a file `send-checks.ts` or by its subject; their order is
-// src/queue/send-checks.ts.
+// A check of a send: one reason to refuse it, evaluated for a whole batch at once. Each area owns its checks,
+// in a file `send-checks.ts` or named by the subject. Their order is src/queue/send-checks.ts.
 import type { App } from '../app.ts';
 import type { ServiceError } from '../errors.ts';
 import type { Db } from '../store/db.ts';
 
 /**
- * When a check is asked: as a send is accepted; as the time of scheduled mail has come, which is
- * cancelled then; or both.
+ * Time of a check: when a send is accepted; when scheduled mail falls due, which a refusal cancels; or both.
  */
 export type Asked = 'accepting' | 'due' | 'both';
 
 /** The refusal of one send of the batch, or null. */
 export type Refuse<Send> = (send: Send) => ServiceError | null;
 
-/** `Send`: what of a send the check has to know. */
+/** Check of a send; `Send` has the fields that it reads. */
 export interface SendCheck<When extends Asked, Send> {
-  /** In the timeline of what it cancels. */
+  /** Name of the check in the timeline of a message that it cancels. */
   name: string;
   asked: When;
   /**
-   * Reads once whatever the batch needs, nothing where no send of it does, and may complete its sends
-   * for the checks that come after. Refuses nothing yet: a send that is refused costs its neighbours no
-   * answer.
+   * Reads once the data that the batch needs, if any, and may complete its sends for later checks. Refuses
+   * nothing yet, so that one refused send does not fail the others.
    */
   prepare: (app: App, trx: Db, sends: readonly Send[]) => Refuse<Send> | Promise<Refuse<Send>>;
 }

@@ -3,7 +3,7 @@ import { ValidationError } from '../errors.ts';
 
 export type TagsAfter = (had: readonly string[]) => readonly string[];
 
-/** Adds tags. @throws ValidationError where there would be more than `what` may have. */
+/** Adds tags. @throws ValidationError beyond `most` tags; `what` names the resource. */
 export function withTags(tags: readonly string[], most: number, what: string): TagsAfter {
   return (had) => {
     const all = [...new Set([...had, ...tags])];
@@ -12,12 +12,12 @@ export function withTags(tags: readonly string[], most: number, what: string): T
   };
 }
 
-/** Takes tags off; one that is not there is ignored. */
+/** Removes tags; absent ones are ignored. */
 export function withoutTags(tags: readonly string[]): TagsAfter {
   return (had) => had.filter((tag) => !tags.includes(tag));
 }
 
-/** What an index of tags loses and gets. */
+/** Returns the tags to remove from an index and to add to it. */
 export function tagMoves(had: readonly string[], has: readonly string[]) {
   return { lost: withoutTags(has)(had), found: withoutTags(had)(has) };
 }

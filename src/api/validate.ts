@@ -1,22 +1,21 @@
 // One way from a zod schema to a ValidationError, for HTTP bodies, queries and command-line input
-// alike: field names are dotted paths such as `to.0.email`. Also what no text may hold,
-// whatever its field: NUL, which PostgreSQL does not keep, and half of a surrogate pair, which is no
-// character (RFC 7493 2.1).
+// alike: field names are dotted paths such as `to.0.email`. Also refuses forbidden characters in texts of all
+// fields: NUL, which PostgreSQL cannot store, and unpaired surrogates (RFC 7493 2.1).
 import { z } from 'zod';
 import { type FieldErrors, ValidationError } from '../errors.ts';
 import type { Route } from './route.ts';
 
 const mostFieldErrors = 100;
-/** Of a value that is refused anyhow so many texts are looked at for what no text may hold. */
+/** Texts of an already refused value that are checked for forbidden characters. */
 const mostTextsLookedAt = 1_000;
-/** As deep as a JSON body may be. */
+/** Largest depth of a JSON body. */
 const deepestText = 64;
 
 export type Checked<T> = { data: T } | { error: ValidationError };
 
 /**
  * Checks `value`; `where` names the part in the message (body, query, path, headers, entry).
- * `hasPlainTexts`: its texts are known to hold nothing that none may hold.
+ * `hasPlainTexts`: its texts are known to have no forbidden characters.
  */
 export function checkWith<T extends z.ZodType>(
   schema: T,
@@ -36,7 +35,7 @@ export function checkWith<T extends z.ZodType>(
   return { error: new ValidationError(`Invalid ${where}: ${field}: ${problems[0]}`, fields) };
 }
 
-/** As `checkWith`. @throws ValidationError */
+/** Checks `value` with `checkWith` and returns the result. @throws ValidationError */
 export function parseWith<T extends z.ZodType>(
   schema: T,
   value: unknown,
@@ -47,16 +46,16 @@ export function parseWith<T extends z.ZodType>(
   return checked.data;
 }
 
-/** One part of a request: what it has to fit, and what came. */
+/** Part of a request: its schema and its value. */
 interface Part {
   schema: z.ZodType | undefined;
   value: unknown;
-  /** As `hasPlainTexts` of `checkWith`. */
+  /** Passed to `checkWith` as `hasPlainTexts`. */
   isPlain?: boolean;
 }
 
 /**
- * Checks all parts of a request, so that one 422 names everything that is wrong; a part without a
+ * Checks all parts of a request, so that one 422 names all problems; a part without a
  * schema is undefined. @throws ValidationError
  */
 export function parseParts<Name extends string>(
@@ -81,7 +80,7 @@ export function parseParts<Name extends string>(
   return parsed as Record<Name, unknown>;
 }
 
-/** What a route takes where it declares no schema: nothing. */
+/** Default schema of a part: accepts no fields. */
 const nothing = z.strictObject({});
 
 /** The schemas that a request of the route has to fit. */
@@ -89,7 +88,7 @@ export function requestSchemas({ params, query, body }: Pick<Route, 'params' | '
   return { path: params ?? nothing, query: query ?? nothing, body: body ?? nothing.optional() };
 }
 
-/** Without a prototype: an unknown field may well be called `constructor` or `__proto__`. */
+/** Object without a prototype, as an unknown field may be named `constructor` or `__proto__`. */
 function newFields(): FieldErrors {
   return Object.create(null);
 }
@@ -127,7 +126,7 @@ function textProblem(text: string): string | null {
   return text.isWellFormed() ? null : 'must not contain half of a surrogate pair';
 }
 
-/** Adds what is wrong with texts, keys among them, where nothing else is wrong with their field. */
+/** Adds problems of texts, including keys, to fields without another problem. */
 function addTextProblems(
   fields: FieldErrors,
   value: unknown,

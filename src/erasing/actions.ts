@@ -1,4 +1,4 @@
-// Erases actions in a mailbox: what they say, the events that told of them and their details in the audit.
+// Erases actions in a mailbox: their content, their events and their details in the audit.
 import { clearDetails } from '../audit/queries.ts';
 import { selectEventsBetween } from '../events/queries.ts';
 import type { ActionCopy } from '../mailbox-actions/copy-queries.ts';
@@ -6,13 +6,13 @@ import { firstIdAt } from '../runtime/ids.ts';
 import { type Db, fromJson } from '../store/db.ts';
 import { eraseEvent } from './events.ts';
 
-/** Ids of events lie so near to the time of what they tell, also where a clock was set meanwhile. */
+/** Largest distance of an event's id from the time of its action, with room for a changed clock. */
 const nearMs = 60_000;
 
 /** Events of an action are few, and so are its entries: a proposal and a decision. */
 const mostOfAction = 1_000;
 
-/** Erases the events and the details of these actions; their rows are the caller's. */
+/** Erases the events and the details of these actions; the caller erases their rows. */
 export async function eraseTold(trx: Db, actions: readonly ActionCopy[]): Promise<void> {
   for (const action of actions) {
     const { organization_id: organizationId, created_at, decided_at } = action;

@@ -1,5 +1,5 @@
 // The copies of each kind of deleted resource: one function per kind erases up to a batch of them in one
-// transaction and returns whether all are erased. Each may run again: what is erased stays so.
+// transaction and returns whether all are erased. Each is idempotent.
 import type { MessagePlace } from '../app.ts';
 import { clearDetails } from '../audit/queries.ts';
 import type { ErasureRow } from '../erasures/queries.ts';
@@ -23,7 +23,7 @@ const batch = 100;
 
 interface Erased {
   isDone: boolean;
-  /** An open proposal still shows a copy until it is decided or expires. */
+  /** Whether an open proposal still shows a copy, until it is decided or expires. */
   isWaiting?: boolean;
   about?: object;
 }
@@ -62,7 +62,7 @@ async function erasePlaced(
   return isErased && unsent.length < batch && entries < batch;
 }
 
-/** `about` has how far the events are erased. */
+/** Erases copies of a resource; `about` records how far its events are erased. */
 const eraseResource: Erase = async (trx, { id, organization_id: organizationId, about }) => {
   const entries = await clearDetails(trx, organizationId, id, batch);
   const { after = '' } = fromJson<{ after?: string }>(about);
@@ -87,7 +87,7 @@ const eraseMailbox: Erase = async (trx, row) => {
   return actions.length === batch ? { isDone: false } : eraseResource(trx, row);
 };
 
-/** `about` has whether the merge began. */
+/** Merges the index of words; `about` records whether the merge has begun. */
 const eraseWords: Erase = async (trx, { about }) => {
   const { isBegun = false } = fromJson<{ isBegun?: boolean }>(about);
   return { isDone: await mergeWords(trx, isBegun), about: { isBegun: true } };

@@ -1,12 +1,11 @@
-// Erases the copies of what was deleted (src/erasures), in batches; a crash or another daemon leaves the rest to
-// the next step.
+// Erases the copies of deleted resources (src/erasures), in batches. After a crash the next step continues.
 //
-//   passes | by                                     | to
+//   passes | event                                  | to
 //   -------+----------------------------------------+--------------------------------------
 //   (none) | the transaction of a deletion          | 0, due at once
 //   0      | all copies are erased                  | 1, due two minutes later
 //   any    | a proposal in its thread is open       | the same, due an hour later
-//   1      | copies that were written meanwhile are | (none); on SQLite the words are merged later
+//   1      | copies written meanwhile are erased    | (none); on SQLite the words are merged later
 import type { App } from '../app.ts';
 import {
   deleteErasure,
@@ -21,19 +20,19 @@ import { createDueLoop } from '../store/due-loop.ts';
 import { overwriting } from '../store/overwriting.ts';
 import { eraseCopies } from './copies.ts';
 
-/** Of one transaction. */
+/** Requests of one transaction. */
 const requestsAtOnce = 10;
-/** A post under way at the deletion ends, and its answer is stored, before the second pass. */
+/** Time until the second pass: a post under way at the deletion has ended, with its response stored. */
 const secondPassMs = 120_000;
 const passesWanted = 2;
 const whileProposedMs = 3_600_000;
 const storeAfterMs = 900_000;
-/** Between two steps, so that a large index is written anew beside all other work. */
+/** Pause between two steps, so that rewriting a large index does not block other work. */
 const restMs = 10;
 
 /**
- * On SQLite the index of words and the log keep what was deleted: both are written anew, once for all
- * deletions of a while.
+ * Schedules the rewrite of the index of words and the log, which keep deleted data on SQLite. One rewrite
+ * serves all deletions of a period.
  */
 async function eraseStore({ clock, store }: App, trx: Db, row: ErasureRow): Promise<void> {
   if (store.kind !== 'sqlite') return;
@@ -49,7 +48,7 @@ async function eraseStore({ clock, store }: App, trx: Db, row: ErasureRow): Prom
   });
 }
 
-/** Returns whether the request ended. */
+/** Erases a batch of one request. Returns whether the request ended. */
 async function eraseOne(app: App, trx: Db, row: ErasureRow): Promise<boolean> {
   const {
     isDone,
@@ -71,7 +70,7 @@ async function eraseOne(app: App, trx: Db, row: ErasureRow): Promise<boolean> {
   return false;
 }
 
-/** Erases some of what is due; returns of how many deletions. */
+/** Processes some due requests; returns their number. */
 async function eraseSome(app: App): Promise<number> {
   const { count, isStoreDone } = await app.store.write(async (trx) => {
     const due = await takeDue(trx, app.clock.now(), requestsAtOnce);
@@ -86,7 +85,7 @@ async function eraseSome(app: App): Promise<number> {
   return count;
 }
 
-/** Erases all that is due now. */
+/** Processes all requests that are due now. */
 export async function eraseDue(app: App): Promise<void> {
   while ((await eraseSome(app)) > 0);
 }

@@ -1,5 +1,5 @@
-// Erases the data of events on a resource that is no message, in the log and in what is posted of them. Id,
-// kind, time and subject stay, so that the log and its cursors hold.
+// Erases the data of resource events, in the log and in their webhook bodies. Id, kind, time and subject
+// stay, so that the log and its cursors stay valid.
 import { deletedResource } from '../events/log.ts';
 import { replaceEventData, type selectEvent } from '../events/queries.ts';
 import { type Db, fromJson } from '../store/db.ts';
@@ -14,7 +14,7 @@ interface Told {
   message?: { id?: unknown };
 }
 
-/** The ids that an event tells, without anything else. */
+/** Returns only the ids in the data of an event. */
 function idsOf({ event_type, subject, data }: EventRow): object {
   const { id, mailboxId, threadId, message } = fromJson<Told>(data);
   if (event_type.startsWith('mailbox.message.')) {
@@ -23,7 +23,7 @@ function idsOf({ event_type, subject, data }: EventRow): object {
   return deletedResource(typeof id === 'string' ? id : subject);
 }
 
-/** Erases an event; false where more of its receivers' answers are left than `limit`. */
+/** Erases an event; returns false if more than `limit` responses of its receivers may remain. */
 export async function eraseEvent(
   trx: Db,
   organizationId: string,

@@ -2,15 +2,15 @@
 import { type Db, engineOf, tables } from '../store/db.ts';
 
 export interface ErasureRow {
-  /** Of the deleted resource. */
+  /** Id of the deleted resource. */
   id: string;
   organization_id: string;
   kind: 'message' | 'resource' | 'mailbox' | 'words';
-  /** JSON: where its copies are. */
+  /** Places of its copies, as JSON. */
   about: string;
-  /** Passes over the copies that have ended. */
+  /** Number of ended passes over the copies. */
   passes: number;
-  /** Of the next pass, ms since 1970. */
+  /** Time of the next pass, ms since 1970. */
   due_at: number;
   created_at: number;
 }
@@ -19,7 +19,7 @@ interface ErasureTables {
   erasures: ErasureRow;
 }
 
-/** Stores a request; one that is there already begins anew. */
+/** Stores a request; an existing one is restarted. */
 export async function insertErasure(trx: Db, row: ErasureRow): Promise<void> {
   const { about, due_at } = row;
   await tables<ErasureTables>(trx)
@@ -38,7 +38,7 @@ export async function keepErasure(trx: Db, row: ErasureRow): Promise<void> {
     .execute();
 }
 
-/** Due requests, the oldest; rows that another daemon holds are skipped. */
+/** Returns the oldest due requests, skipping rows locked by another daemon. */
 export function takeDue(trx: Db, now: number, limit: number): Promise<ErasureRow[]> {
   return tables<ErasureTables>(trx)
     .selectFrom('erasures')
@@ -50,7 +50,7 @@ export function takeDue(trx: Db, now: number, limit: number): Promise<ErasureRow
     .execute();
 }
 
-/** When the next request is due, in ms since 1970; Infinity without one. */
+/** Returns the due time of the next request, ms since 1970; Infinity without one. */
 export async function nextDue(db: Db): Promise<number> {
   const row = await tables<ErasureTables>(db)
     .selectFrom('erasures')

@@ -8,11 +8,11 @@ interface Request {
   organizationId: string;
   id: string;
   kind: ErasureRow['kind'];
-  /** Of a message that was in a thread. */
+  /** Place of a message that was in a thread. */
   about?: MessagePlace | null;
 }
 
-/** Has the copies of a resource erased, in the transaction that deletes it. */
+/** Requests the erasure of a resource's copies, in the transaction that deletes it. */
 export async function requestErasure(
   { clock }: App,
   trx: Db,

@@ -10,7 +10,7 @@ const suffix = '06dq2k0qz8h3v5m1r9t4w7xy';
 const times = { createdAt: z.string(), updatedAt: z.string() };
 const timesSample = { createdAt: created, updatedAt: created };
 
-/** Kinds that tell the same resource. */
+/** Declares kinds of events on the same resource. */
 function kindsOf<Schema extends z.ZodType>(
   schema: Schema,
   sample: z.input<Schema>,

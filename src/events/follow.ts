@@ -1,11 +1,11 @@
-// Follows the log of an organization as it grows: each event once, from where one left off. A transaction
-// can be committed after another whose ids are later, so what was read last is read again (the overlap),
-// and what was told is dropped.
+// Follows the log of an organization as it grows: each event once, from a given place. A transaction can
+// commit after another with later ids, so the latest part is read again (the overlap), and published events
+// are dropped.
 //
-// On PostgreSQL events are told in the order of their transactions, and only once no earlier one runs: so
-// one event tells all that came before it, and a reader that comes back with its id misses and repeats
-// nothing. A transaction of more than the overlap holds nobody up, and may then be told out of order. On
-// SQLite transactions come one after the other, and ids are in their order.
+// On PostgreSQL events are published in the order of their transactions, and only once no earlier one runs.
+// So a reader that returns with the id of its last event misses and repeats nothing. A transaction longer
+// than the overlap delays no events, and may be published out of order. On SQLite transactions are
+// serial, and ids are in their order.
 import type { App } from '../app.ts';
 import { sleep } from '../runtime/clock.ts';
 import { firstIdAt, timeOfId } from '../runtime/ids.ts';
@@ -18,24 +18,24 @@ import {
   selectOldestRunning,
 } from './queries.ts';
 
-/** So long may lie between the id of an event and its commit; clocks of daemons differ by less. */
+/** Longest time between the id of an event and its commit; clocks of daemons differ by less. */
 const overlapMs = { postgres: 5_000, sqlite: 1_000 } as const;
 const placesAtOnce = 2_000;
 const entriesAtOnce = 100;
 const bytesAtOnce = 4_194_304;
-/** At most ten reads a second, */
+/** Time between two reads: at most ten a second. */
 const readEachMs = 100;
-/** and a reader that reads long rests longer: this often as long as it read. */
+/** Rest after a long read, as a multiple of its duration. */
 const restFactor = 10;
 /** Rows of the past that a walk reads before it rests. */
 const rowsBeforeRest = 5_000;
 /** Longest of those rests, which double from `readEachMs` as long as no event fits. */
 const longestRestMs = 5_000;
-/** Commits wake it; this is for one whose word was lost. */
+/** Longest time between two reads, in case the notification of a commit was lost. */
 const idleLookMs = 30_000;
 
 export interface Following {
-  /** Goes on behind this event, the last that was told. */
+  /** Continues after this event, the last one published. */
   after?: string | undefined;
   /** Ms since 1970: begins there; without it and without `after`, now. */
   since?: number | undefined;
@@ -45,21 +45,21 @@ export interface Following {
 
 type Position = Pick<LogPlace, 'id' | 'xid'>;
 
-/** Where a reader stands: everything before `floor` was told, and of what follows those in `told`. */
+/** State of a reader: every event before `floor` was published, and later ones that are in `told`. */
 interface Reader {
   app: App;
   organizationId: string;
   overlapMs: number;
   floor: string;
   told: Set<string>;
-  /** Transactions are numbered from here: their numbers go round. */
+  /** Origin of transaction numbers, which wrap around. */
   base: number;
-  /** Of those who come back: what does not come after this place was told before. */
+  /** Place of a returning reader: events up to it were published before. */
   from: Position | null;
   isWanted: (head: LogHead) => boolean;
 }
 
-/** Before the first of `b`: the transaction decides, then the id. */
+/** Compares places by transaction, then by id. */
 function inOrder(a: Position, b: Position): number {
   return a.xid - b.xid || (a.id < b.id ? -1 : Number(a.id > b.id));
 }
@@ -69,18 +69,18 @@ function numbered(xid: number, base: number): number {
 }
 
 interface Read {
-  /** Those that are wanted. */
+  /** Places of matching events. */
   places: LogPlace[];
-  /** The first transaction that may still run; null where there is none. */
+  /** First transaction that may still run; null if none can. */
   running: number | null;
-  /** Nothing lies behind them; else the time up to which all was read. */
+  /** Whether the read reached the end of the log. */
   isWhole: boolean;
   readTo: number;
-  /** Number of rows that were looked at. */
+  /** Number of rows read. */
   rows: number;
 }
 
-/** Reads on from the floor, until the end or until there is something that can be told. */
+/** Reads on from the floor, until the end or until an event can be published. */
 async function read(reader: Reader): Promise<Read> {
   const { app, organizationId, floor, base, isWanted } = reader;
   const now = app.clock.now();
@@ -109,14 +109,14 @@ async function read(reader: Reader): Promise<Read> {
 
 interface Fresh {
   fresh: LogPlace[];
-  /** There was nothing behind what was read. */
+  /** Whether the read reached the end of the log. */
   isWhole: boolean;
-  /** Something waits for the end of a transaction. */
+  /** Whether an event waits for the end of a transaction. */
   isOpen: boolean;
   rows: number;
 }
 
-/** What is to be told now, in order; the reader has moved on behind them. */
+/** Returns the events to publish now, in order, and moves the reader past them. */
 async function takeFresh(reader: Reader): Promise<Fresh> {
   const { told, from } = reader;
   const { places, running, isWhole, readTo, rows } = await read(reader);
@@ -150,7 +150,7 @@ async function startReader(
   const place = { overlapMs: overlap, floor, told, base, from: null };
   const reader = { app, organizationId, ...place, isWanted };
   if (after !== undefined) return { ...reader, from: await placeOf(reader, after) };
-  // What has happened by now is none of a follower's.
+  // Without a start the reader skips all past events.
   if (since === undefined) {
     const { places } = await read(reader);
     for (const { id } of places) told.add(id);
@@ -159,8 +159,8 @@ async function startReader(
 }
 
 /**
- * Where the last event that was told stands. On PostgreSQL one that is gone with its message stands
- * nowhere: what came in the overlap before it is told again, since none may be missed.
+ * Returns the place of the last published event. On PostgreSQL an event deleted with its message has none:
+ * the overlap before it is then published again, so that no event is missed.
  */
 async function placeOf(
   { app, organizationId, base }: Reader,
@@ -172,7 +172,7 @@ async function placeOf(
   return place ? { id, xid: numbered(place.xid, base) } : null;
 }
 
-/** The events at these places, a few at a time; those that are gone are left out. */
+/** Reads the events at these places, a few at a time; deleted ones are left out. */
 async function* entriesAt(
   { app, organizationId }: Reader,
   places: readonly LogPlace[],
@@ -205,8 +205,8 @@ function createRests({ app: { clock } }: Reader, signal: AbortSignal) {
 }
 
 /**
- * Events of an organization as they happen, each once, until `signal` aborts; woken by commits. Once
- * this resolves, nothing that happens is missed.
+ * Follows the events of an organization, each once, until `signal` aborts; commits wake it. Once this
+ * resolves, no later event is missed.
  */
 export async function followLog(
   app: App,

@@ -1,16 +1,16 @@
-// Kinds of events. Each area declares those that it tells, in its `events.ts`.
+// Kinds of events. Each area declares its kinds in its `events.ts`.
 import { z } from 'zod';
 import type { EventType } from './names.ts';
 import type { PresentedKind } from './schema.ts';
 
-/** A kind of event on something that is no message. */
+/** Kind of event on a resource other than a message. */
 export interface EventKind<Schema extends z.ZodType = z.ZodType> {
-  /** The resource, then what happened to it. */
+  /** Name: the resource, then the change. */
   type: EventType;
   summary: string;
   /** Shape of `data`: the resource as it is at that moment. */
   schema: Schema;
-  /** A `data` to show. */
+  /** Example of `data` for the reference. */
   sample: z.input<Schema>;
 }
 

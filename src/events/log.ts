@@ -1,6 +1,5 @@
-// The log of events: what happened in an organization, in the order of its ids. Steps of
-// messages lie in their timelines, all else beside them; here they are one list. Following it as it
-// grows is follow.ts.
+// Log of an organization's events, in the order of ids. Merges the timelines of messages and the table of
+// resource events into one list. follow.ts follows it as it grows.
 import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Caller } from '../api/route.ts';
 import type { App, MessageLogEntry } from '../app.ts';
@@ -18,7 +17,7 @@ import {
 } from './queries.ts';
 import type { DeletedResource, ListLog, LogItem } from './schema.ts';
 
-/** An event as it was written down; its status is '' where it is not of a message. */
+/** Recorded event; its status is '' for events on other resources than messages. */
 export interface LogEntry extends MessageLogEntry {
   /** The resource as it was then; null of a message, which is not copied. */
   data: object | null;
@@ -44,7 +43,7 @@ export function deletedResource(id: string): DeletedResource {
   return { id, deleted: true };
 }
 
-/** What events of one organization tell, by their ids. */
+/** Returns the data of an organization's events, by id. */
 export async function dataOfEntries(
   app: App,
   organizationId: string,
@@ -66,12 +65,12 @@ function itemOf(entry: LogEntry, told: ReadonlyMap<string, object>): LogItem {
   return { id, type, timestamp: isoTime(timestamp), organizationId, data };
 }
 
-/** The object of the API. */
+/** Presents an event as the object of the API. */
 export async function presentEntry(app: App, entry: LogEntry): Promise<LogItem> {
   return itemOf(entry, await dataOfEntries(app, entry.organizationId, [entry]));
 }
 
-/** These events, in the order of ids; what is gone is left out. */
+/** Returns these events, in the order of ids; deleted ones are left out. */
 export async function readEvents(
   db: Db,
   organizationId: string,
@@ -145,7 +144,7 @@ export async function logBetween(
   return { entries, next: isCut ? (entries.at(-1)?.id ?? null) : readTo };
 }
 
-/** How many of these events, the first at least, are read together by their bytes. */
+/** Returns how many of these events fit into `mostBytes`; at least one. */
 export function countWithin(heads: readonly { bytes: number }[], mostBytes: number): number {
   let sum = 0;
   const beyond = heads.findIndex(({ bytes }, index) => {

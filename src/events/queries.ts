@@ -1,5 +1,5 @@
-// All SQL on `events`, the timeline of messages (specification 2.2), and on `resource_events`, what
-// happened to everything else; reading both in order. Rows only, no decisions.
+// All SQL on `events`, the timeline of messages (specification 2.2), and on `resource_events`, the events
+// of all other resources; reads both in order. Rows only, no decisions.
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { bulkInsert, type Db, engineOf, idList, isOneOf, statement, tables } from '../store/db.ts';
 import { typeOfStep } from './names.ts';
@@ -24,7 +24,7 @@ export interface ResourceEventRow {
   timestamp: number;
   /** JSON of the resource as it was then. */
   data: string;
-  /** JSON of what else is to be known. */
+  /** JSON of further facts. */
   facts: string | null;
 }
 
@@ -55,8 +55,8 @@ export const insertResourceEvents = bulkInsert<EventTables>('resource_events', [
 ]);
 
 /**
- * The newest events of a message, oldest of them first; bounded, since an endless retry must not fill a
- * page, and what happened last is what is looked for.
+ * Returns the newest events of a message, oldest of them first. Bounded, since an endless retry must not
+ * fill a page; the latest events matter most.
  */
 export async function listEventRows(db: Db, messageId: string, limit: number): Promise<EventRow[]> {
   const newestFirst = await tables<EventTables>(db)
@@ -88,7 +88,7 @@ export async function deleteEventRows(db: Db, messageId: string): Promise<void> 
   await tables<EventTables>(db).deleteFrom('events').where('message_id', '=', messageId).execute();
 }
 
-/** The first organization after this id of which there are resource events; null where there is none. */
+/** Returns the first organization after this id that has resource events; null at the end. */
 export async function nextOrganization(db: Db, after: string): Promise<string | null> {
   const row = await tables<EventTables>(db)
     .selectFrom('resource_events')
@@ -100,7 +100,7 @@ export async function nextOrganization(db: Db, after: string): Promise<string | 
   return row?.organization_id ?? null;
 }
 
-/** Some of those whose ids come before `before`, the oldest; how many went. What others hold stays. */
+/** Deletes the oldest events before id `before`, except locked rows; returns the number. */
 export async function deleteResourceEvents(
   trx: Db,
   organizationId: string,
@@ -217,7 +217,7 @@ export function countResourceEvents(
 export interface LogRow {
   id: string;
   organization_id: string;
-  /** Of a step of a message without `message.`. */
+  /** Kind; for a step of a message without `message.`. */
   event_type: string;
   /** Id of the message or of the resource. */
   subject: string;
@@ -262,7 +262,7 @@ export interface LogFilter {
 
 export type LogOrder = 'asc' | 'desc';
 
-/** At most this many rows are looked at for one page: a filter may fit none of millions. */
+/** Limit of rows read for one page: a filter may match none of millions. */
 const mostLogRowsRead = 5_000;
 const fewestFilteredRows = 1_000;
 
@@ -366,7 +366,7 @@ function within(
     .$if(before !== undefined, (q) => q.where('id', '<', before ?? '')) as HeadQuery;
 }
 
-/** By their ids. */
+/** Statement that reads rows of the log by their ids. */
 const rowsOfLog = (table: LogTable) =>
   statement<unknown, { organizationId: string; ids: unknown }, LogRow>((db, parameter) =>
     logOf(db, table, parameter('organizationId')).where(isOneOf(db, 'id', parameter('ids'))),
@@ -389,13 +389,13 @@ export async function selectLogRows(
   return found.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Where an event stands in the order in which transactions ended. */
+/** Place of an event in the order in which transactions ended. */
 export interface LogPlace extends LogHead {
   /** The transaction that wrote it, PostgreSQL's `xmin`; 0 on SQLite, where ids are in that order. */
   xid: number;
 }
 
-/** Places of what comes after an id, in the order of ids; the first `limit` of each table. */
+/** Returns the places of events after an id, in the order of ids; the first `limit` of each table. */
 export async function selectLogPlaces(
   db: Db,
   organizationId: string,
@@ -420,8 +420,8 @@ export async function selectLogPlaces(
 const xids = 2 ** 32;
 
 /**
- * All transactions before this one (PostgreSQL's xid, which goes round at 2^32) have ended; null on
- * SQLite, where they come one after the other.
+ * Returns the oldest running transaction (PostgreSQL's xid, which wraps around at 2^32): all before it have
+ * ended. Null on SQLite, where transactions are serial.
  */
 export async function selectOldestRunning(db: Db): Promise<number | null> {
   if (engineOf(db) === 'sqlite') return null;

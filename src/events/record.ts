@@ -1,6 +1,6 @@
-// What happened, written in the transaction that makes it so: changes of resources (`record`), in the audit
-// where somebody made them and in the event log where there is a kind for them, and steps of messages
-// (`recordTimeline`). Nobody else writes audit or events.
+// Records events in the transaction of their change. Changes of resources (`record`) go into the audit, if a
+// caller made them, and into the event log, if a kind exists for them; steps of messages go into timelines
+// (`recordTimeline`). No other module writes audit or events.
 import type { Caller } from '../api/route.ts';
 import type { App, LoggedEvent } from '../app.ts';
 import {
@@ -16,32 +16,32 @@ import { type Db, toJson } from '../store/db.ts';
 import { typeOfStep, unloggedSteps } from './names.ts';
 import { type EventRow, insertEvents, insertResourceEvents } from './queries.ts';
 
-/** Who changed something, and of which organization that is. */
+/** Author of a change, and the organization of the changed resource. */
 export interface Doer {
   actor: Actor;
   organizationId: string;
 }
 
-/** Whoever holds the command line. */
+/** Author of changes at the command line. */
 export function byOperator(organizationId: string): Doer {
   return { actor: operatorActor, organizationId };
 }
 
-/** What happens by itself. */
+/** Author of changes by the service itself. */
 export function byService(organizationId: string): Doer {
   return { actor: serviceActor, organizationId };
 }
 
-/** An event as it is told; made by `told`. */
+/** Event to record; made by `told`. */
 export interface ToldEvent {
-  /** Made here, where who tells it does not need to know it. */
+  /** Id of the event; generated if the caller does not need to know it. */
   id?: string;
   type: string;
   data: unknown;
   facts: Details | null;
 }
 
-/** `data`: the resource as it is now; `facts`: what else is to be known. */
+/** Makes an event; `data` is the resource as it is now, `facts` has further facts. */
 export function told<Data>(
   { type }: { type: string; sample: Data },
   data: NoInfer<Data>,
@@ -54,16 +54,16 @@ export function told<Data>(
 export interface Change {
   /** Id of what was changed; null for many at once, which no event tells. */
   subject: string | null;
-  /** Has it in the audit. */
+  /** Action for the audit; without it nothing is audited. */
   action?: AuditAction;
   /** For the audit: what is null or undefined in it is left out. */
   details?: Details;
-  /** Has it in the event log. */
+  /** Event for the log. */
   event?: ToldEvent | null;
 }
 
 /**
- * Writes down a change, inside its transaction: all of it is stored, or nothing.
+ * Records a change, inside its transaction: all of it is stored, or nothing.
  * @returns the id of the audit entry, '' without `action`.
  */
 export async function record(
@@ -79,7 +79,7 @@ export async function record(
   return writeAudit(app, trx, { actor, organizationId, action, resourceId: subject, details });
 }
 
-/** Has what happened to several resources of an organization in the event log; `record` does for one. */
+/** Records events on several resources of an organization in the log; see `record` for one. */
 export async function recordEvents(
   app: App,
   trx: Db,
@@ -135,7 +135,7 @@ export interface MessageEvent {
   metadata: Record<string, unknown> | null;
 }
 
-/** Writes steps of messages, and tells the sinks; the order given is the order told. */
+/** Records steps of messages, and passes them to the sinks in the given order. */
 export async function recordTimeline(
   app: App,
   trx: Db,

@@ -10,7 +10,7 @@ export const eventType = z.enum(eventTypes, {
   error: 'is not a kind of event: GET /v1/events/kinds, or svc webhooks events, lists them',
 });
 
-/** What both the list and the stream can be asked for. */
+/** Filters of both the list and the stream. */
 const logFilter = {
   type: eventType.optional().meta({ description: 'Only events of this kind' }),
   subject: z
@@ -39,7 +39,7 @@ export const streamQuery = z.strictObject(logFilter);
 
 const eventId = z.string().regex(/^evt_[0-9a-hjkmnp-tv-z]{16,24}$/, 'is not an event id');
 
-/** Of the command line, where there are no headers. */
+/** Query of the command line, which has no headers. */
 export const tailQuery = z.strictObject({ ...logFilter, after: eventId.optional() });
 
 export const streamHeaders = z.object({ 'last-event-id': eventId.optional() });

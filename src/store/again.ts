@@ -1,9 +1,9 @@
-// Running a transaction again that met another one.
+// Retries a transaction that lost a race for a unique value.
 import { isDuplicate } from './db.ts';
 
 /**
- * Runs `work` again where another transaction took a unique value in between: then it is found. `times`: as
- * often, for what names so many values that each run may meet another one.
+ * Runs `work` again if another transaction inserted the same unique value meanwhile; the next run finds it.
+ * `times` is the number of retries, for work with so many values that each run may meet another conflict.
  */
 export async function orAgain<T>(work: () => Promise<T>, times = 1): Promise<T> {
   try {

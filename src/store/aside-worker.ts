@@ -9,7 +9,7 @@ export interface AsideQuery {
   parameters: readonly unknown[];
 }
 
-/** `ready` comes once, first. */
+/** Messages of the thread; `ready` comes once, first. */
 export type AsideAnswer =
   | 'ready'
   | { id: number; rows: unknown[] }
@@ -24,7 +24,7 @@ export interface AsideWorkerData {
   mostMs: number;
 }
 
-/** A look at the clock takes as long as many rows. */
+/** Rows between two checks of the clock, as one check takes as long as many rows. */
 const rowsPerLook = 64;
 
 yieldToOtherThreads();

@@ -1,15 +1,15 @@
-// Reads whose cost grows with the store (searches, counts by a filter): they run beside the event loop, by a
-// deadline, in a few places of which every organization has its share. What such a read does is its caller's.
+// Runs reads whose cost grows with the store (searches, counts by a filter) beside the event loop, with a
+// deadline, in a few places of which every organization has its share.
 //
-//   read     | by                                        | then
+//   read     | event                                     | then
 //   ---------+-------------------------------------------+-----------------------------------
 //   (none)   | its organization has a place left         | runs
-//   (none)   | none left                                 | waits, 100 of an organization at most
-//   waits    | a place is given back, and its            | runs
+//   (none)   | no place left                             | waits, 100 of an organization at most
+//   waits    | a place is released, and its              | runs
 //            | organization holds the fewest             |
 //   waits    | 5 s                                       | refused (503)
 //   runs     | done                                      | answered
-//   runs     | 500 ms                                    | OverdueError; its place is free once it really ends
+//   runs     | 500 ms                                    | OverdueError; place free once it really ends
 import { CapacityError } from '../errors.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { FairShare } from '../runtime/fair-share.ts';
@@ -20,15 +20,15 @@ const mostWaiting = 400;
 const patienceMs = 5_000;
 export const asideMs = 500;
 
-/** The read did not end by its deadline. */
+/** Error of a read that did not end by its deadline. */
 export class OverdueError extends Error {}
 
 /** One connection for such reads. */
 export interface AsidePlace {
   db: Db;
-  /** Gives it back, or ends what is still under way; whether it can be used again. */
+  /** Releases the connection, or ends the read still under way. Returns whether it can be used again. */
   finish(isOverdue: boolean): Promise<boolean>;
-  /** Ends it, while it is idle. */
+  /** Closes the idle connection. */
   end(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export class AsideReads {
 
   /**
    * Runs `read` for an organization.
-   * @throws OverdueError after 500 ms; CapacityError where the organization waits for places of its own.
+   * @throws OverdueError after 500 ms; CapacityError after 5 s without a place, or if too many already wait.
    */
   async run<T>(holder: string, read: (db: Db) => Promise<T>): Promise<T> {
     await this.#enter(holder);
@@ -78,7 +78,7 @@ export class AsideReads {
       throw error;
     } finally {
       cancel();
-      // What is overdue holds its place until it really ends.
+      // An overdue read holds its place until it really ends.
       const finished = this.#finish(holder, place, isOverdue);
       this.#underWay.add(finished);
       void finished.then(() => this.#underWay.delete(finished));
@@ -122,7 +122,7 @@ export class AsideReads {
 
   #leave(holder: string): void {
     this.#share.letGo(holder);
-    // The first of the organization that holds the fewest: a backlog of one keeps nobody else waiting.
+    // Takes the organization with the fewest places first, so that one backlog does not delay others.
     const held = (one: Waiting) => this.#share.heldBy(one.holder);
     this.#waiting
       .filter((one) => this.#share.mayHold(one.holder))

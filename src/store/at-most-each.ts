@@ -1,10 +1,10 @@
-// Telling of changes without telling of each: the first at once, those that follow closely together.
+// Throttles notifications of changes: the first at once, later ones together.
 import type { Clock } from '../runtime/clock.ts';
 
-/** How often listeners of a store hear of changes. */
+/** Shortest time between two notifications of a store's listeners. */
 export const tellEachMs = 10;
 
-/** Calls `action` at once, and once more after `ms` for all calls that came meanwhile. */
+/** Calls `action` at once, and once more after `ms` for all calls in between. */
 export function atMostEach(clock: Clock, ms: number, action: () => void): () => void {
   let isQuiet = true;
   let isCalled = false;

@@ -1,16 +1,16 @@
-// A counter in the store that grows with every change of rows which processes keep in memory (changes.ts): a
-// table of one row. Whoever changes such rows notes it in the same transaction.
+// Counter in the store, a table of one row, that grows with every change of rows that processes cache
+// (changes.ts). A transaction that changes such rows must call `note`.
 import { type Db, statement, tables } from './db.ts';
 import { hasGathered, lastly } from './last-writes.ts';
 
 type Untyped = Record<string, { counter: number }>;
 
 export interface ChangeCounter {
-  /** Grows with every change. */
+  /** Reads the counter, which grows with every change. */
   count(db: Db): Promise<number>;
-  /** Counts a change at the end of the transaction, once: all such transactions lock the one row. */
+  /** Increments the counter once, at the end of the transaction: all such transactions lock the one row. */
   note(trx: Db): void;
-  /** Whether this transaction has noted a change. */
+  /** Whether this transaction has called `note`. */
   isNoted(trx: Db): boolean;
 }
 

@@ -1,16 +1,16 @@
-// What a process keeps in memory of rows that each request needs and that seldom change: keys, plans.
-// Whoever changes such rows moves a counter in the store, in the same transaction. Each process looks
-// at that counter every half second, and where it has moved, forgets what it kept.
+// In-memory cache of rows that each request needs and that seldom change: keys, plans. A transaction that
+// changes such rows also increments a counter in the store. Each process reads that counter every half
+// second and clears its cache if the counter has moved.
 //
-//   kept   | by                                                        | then
+//   cache  | event                                                     | then
 //   -------+-----------------------------------------------------------+------------------------
 //   fresh  | half a second since the counter was read, a clock set back | stale
-//   stale  | the counter stands where it stood                          | fresh
-//   stale  | the counter has moved                                      | nothing is kept; fresh
-//   stale  | the counter cannot be read                                 | stale; who asked is told
-//   any    | a change by this process (`forget`)                        | nothing is kept
+//   stale  | the counter is unchanged                                   | fresh
+//   stale  | the counter has moved                                      | emptied; fresh
+//   stale  | the counter cannot be read                                 | stale; the caller gets the error
+//   any    | a change by this process (`forget`)                        | emptied
 //
-// What was being read meanwhile is answered, and not kept: it may be of the time before the change.
+// A row that was being read while the cache was emptied is returned but not kept: it may predate the change.
 import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../runtime/clock.ts';
 import { recentlyUsed } from '../runtime/recently-used.ts';
@@ -34,15 +34,15 @@ export class KnownRows<Row extends {}> {
     this.#rows = recentlyUsed(most);
   }
 
-  /** Whether `refresh` comes before `get`. */
+  /** Whether the caller must `refresh` before `get`. */
   isStale(): boolean {
     const ageMs = this.#clock.now() - this.#checkedAt;
     return ageMs < 0 || ageMs >= recheckMs;
   }
 
   /**
-   * Looks at the counter, once for all who ask meanwhile; `countChanges` reads it another way, such as
-   * within a transaction. Rejects where it cannot be read.
+   * Reads the counter, once for all callers that arrive meanwhile. `countChanges` reads it another way, such
+   * as within a transaction. Rejects if the counter cannot be read.
    */
   refresh(countChanges = this.#countChanges): Promise<void> {
     this.#checking ??= this.#check(this.#clock.now(), countChanges).finally(() => {
@@ -55,12 +55,12 @@ export class KnownRows<Row extends {}> {
     return this.#rows.get(key);
   }
 
-  /** As `get`, without counting as a use. */
+  /** Reads a row like `get`, but does not count as a use. */
   peek(key: string): Row | undefined {
     return this.#rows.peek(key);
   }
 
-  /** Reads a row that is not kept, and keeps it where there is one. */
+  /** Reads a row that is not cached, and caches it if it exists. */
   async load<Found extends Row | undefined>(
     key: string,
     read: () => Promise<Found>,
@@ -71,7 +71,7 @@ export class KnownRows<Row extends {}> {
     return found;
   }
 
-  /** To be called after the commit of a change that must hold in this process at once. */
+  /** Empties the cache. Call it after the commit of a change that must hold in this process at once. */
   forget(): void {
     this.#rows.clear();
     this.#forgettings += 1;
@@ -86,9 +86,9 @@ export class KnownRows<Row extends {}> {
 }
 
 /**
- * Where a transaction reads what is committed, to be kept. On PostgreSQL that is the transaction itself:
- * were each to wait for a second connection, as many as the pool has would wait for one another. On
- * SQLite a transaction is shared with others, which may change the rows and fail.
+ * Returns the connection on which a transaction reads committed rows for the cache. On PostgreSQL it is the
+ * transaction's own: with a second connection for each, a full pool of transactions would deadlock.
+ * On SQLite it is `db`: the transaction is shared with other writes, which may change the rows and fail.
  */
 export function committedIn({ kind, db }: Pick<Store, 'kind' | 'db'>, trx: Db): Db {
   return kind === 'postgres' ? trx : db;

@@ -1,9 +1,9 @@
 // The thread of checkpointer.ts: moves pages from the log to the database file over a connection of
-// its own, each time it is told to, and says how far it came.
+// its own at each order, and reports its progress.
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 
-/** What `pragma wal_checkpoint` answers, in pages. */
+/** Result of `pragma wal_checkpoint`, in pages. */
 export interface CheckpointState {
   log: number;
   checkpointed: number;
@@ -23,7 +23,7 @@ parentPort?.on('message', (order: 'checkpoint' | 'empty' | 'close') => {
   let state: CheckpointState | undefined;
   try {
     state = checkpoint.get();
-    // Few pages are left: it holds the writer up for a moment only.
+    // TRUNCATE blocks the writer only briefly, because few pages are left.
     if (order === 'empty') state = empty.get();
   } catch {
     // A full disk or a lock: the pages stay in the log, and the next order tries again.

@@ -1,7 +1,6 @@
-// Checkpoints (log → database file) of the writing connection, mostly on a thread of their own: done
-// inside a commit, as SQLite does it, one of 4,000 pages takes 30 ms of a core and waits for the disk
-// besides, and the event loop stands still for it. The log can begin anew only when nothing is left
-// in it, so that the writer itself moves the few pages that came meanwhile, between two commits.
+// Checkpoints (log → database file) of the writing connection, mostly on a separate thread. SQLite would
+// checkpoint inside a commit: 4,000 pages take 30 ms of a core plus the disk, and block the event loop.
+// The log restarts only once it is empty, so the writer moves the last few pages between two commits.
 import { Worker } from 'node:worker_threads';
 import type Database from 'better-sqlite3';
 import type { CheckpointState } from './checkpoint-worker.ts';
@@ -9,9 +8,9 @@ import type { CheckpointState } from './checkpoint-worker.ts';
 const lookEachCommits = 16;
 /** Pages in the log that are worth an order to the thread (8 MB). */
 const worthPages = 1_000;
-/** Pages after which the log is to begin anew (32 MB). */
+/** Pages after which the log should restart from its beginning (32 MB). */
 const wantedPages = 4_000;
-/** Where the thread does not keep up or is gone, SQLite checkpoints inside the commit (128 MB). */
+/** Pages at which SQLite checkpoints inside the commit, if the thread is gone or too slow (128 MB). */
 export const insideCommitPages = 16_000;
 
 const workerLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 };
@@ -31,12 +30,12 @@ export class Checkpointer {
     this.#finish = database.prepare('pragma wal_checkpoint(PASSIVE)');
   }
 
-  /** To be called after each commit, outside of any transaction. Never throws. */
+  /** Advances the checkpoint. Call it after each commit, outside of any transaction. Never throws. */
   committed(): void {
     try {
       this.#advance();
     } catch {
-      // As with SQLite's own checkpoints: trouble shows in the commit that needs the room.
+      // A failure shows later, in the commit that needs the space, as with SQLite's own checkpoints.
     }
   }
 
@@ -56,7 +55,7 @@ export class Checkpointer {
     this.#worker.postMessage('checkpoint');
   }
 
-  /** Has the log emptied, so that nothing is left in it of rows that were changed or deleted. */
+  /** Orders the thread to empty the log, which removes old versions of changed and deleted rows. */
   empty(): void {
     this.#isBusy = true;
     this.#worker ??= this.#start();
@@ -86,7 +85,7 @@ export class Checkpointer {
       this.#isBusy = false;
       this.#isTailWanted = log >= wantedPages;
     });
-    // Its fault is no one's loss: the pages stay in the log. The next order starts another.
+    // A failed thread loses no data: the pages stay in the log. The next order starts another thread.
     worker.on('error', () => {});
     worker.on('exit', () => {
       this.#worker = null;

@@ -1,5 +1,5 @@
-// The store as the areas see it: a Kysely without tables (each area's queries.ts names only its
-// own), reads on `db`, writes through `write`. Which engine serves is known in src/store alone.
+// Interface of the store for the areas: a Kysely without tables (each area's queries.ts names only its
+// own), reads on `db`, writes through `write`. Only src/store knows the engine.
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -17,32 +17,31 @@ export type Db = Kysely<unknown>;
 export type StoreKind = 'sqlite' | 'postgres';
 
 /**
- * `now`: survives a power failure once `write` resolved; what an answer to anybody rests on.
- * `soon`: survives the end of the process at once, a power failure after a quarter of a second. For
- * what is done again if it is lost: claims, and outcomes that a retry would find again.
- * `quiet`: as `soon`, and no process is told: for what nobody waits for, such as heartbeats.
+ * `now`: survives a power failure once `write` resolved; for every write that a response confirms.
+ * `soon`: survives the end of the process at once, a power failure after a quarter of a second. For work
+ * that is repeated if it is lost: claims, and outcomes that a retry would find again.
+ * `quiet`: like `soon`, but notifies no process. For writes without waiting readers, such as heartbeats.
  */
 export type Durability = 'now' | 'soon' | 'quiet';
 
 export interface Store {
   readonly kind: StoreKind;
-  /** For reads outside a write: sees what is committed. */
+  /** Connection for reads outside a write: sees committed data only. */
   readonly db: Db;
   /**
    * Runs `work` in a write transaction (`begin immediate`) and resolves after the durable commit.
    * On SQLite, writes that arrive together share one transaction and one fsync, each in its own
    * savepoint, so that one that throws never spoils its neighbours. `work` must not await the
-   * network. It may run several times before it is committed once: PostgreSQL ends a transaction that
-   * another one would wait for in a circle, and it is run again. So it changes nothing in memory that
-   * a second run would change twice; what depends on the commit comes after it. Throws what `work`
-   * throws, or CapacityError where the store cannot write.
+   * network. It may run several times before one commit: PostgreSQL ends one transaction of a deadlock,
+   * and the store runs it again. So `work` must not change memory in a way that a second run would repeat;
+   * effects that depend on the commit come after `write`. Rethrows errors of `work`, or throws
+   * CapacityError if the store cannot write.
    */
   write<T>(work: (trx: Db) => Promise<T>, durability?: Durability): Promise<T>;
   /**
-   * Runs a read whose cost grows with the store, for an organization: beside the event loop, which goes on
-   * meanwhile, and on a connection that sees what is committed.
-   * @throws OverdueError (aside.ts) after 500 ms; CapacityError where the organization has its share of such
-   * reads under way.
+   * Runs a read whose cost grows with the store, for an organization: without blocking the event loop, on a
+   * connection that sees committed data only.
+   * @throws OverdueError (aside.ts) after 500 ms; CapacityError if the read gets no place (aside.ts).
    */
   aside<T>(organizationId: string, read: (db: Db) => Promise<T>): Promise<T>;
   /**
@@ -67,15 +66,15 @@ export function tables<T>(db: Db): Kysely<T> {
   return db as unknown as Kysely<T>;
 }
 
-/** Which engine a connection speaks to; only statements kept per engine and migrations ask. */
+/** Returns the engine of a connection; only for statements per engine and for migrations. */
 export function engineOf(db: Pick<Kysely<unknown>, 'getExecutor'>): StoreKind {
   return db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite';
 }
 
-/** The connections of those Kyselys that have just one. */
+/** Connections of the Kyselys that have only one. */
 const directConnections = new WeakMap<Db, DatabaseConnection>();
 
-/** Lets hot statements of `db` run on `connection` without Kysely's way to it (8 µs each). */
+/** Lets hot statements of `db` run on `connection`, bypassing Kysely's layers (8 µs each). */
 export function setDirectConnection(db: Db, connection: DatabaseConnection): void {
   directConnections.set(db, connection);
 }
@@ -86,8 +85,8 @@ function run<R>(db: Db, query: CompiledQuery<R>): Promise<QueryResult<R>> {
 }
 
 /**
- * `column` is one of the ids that `idList` packed: one text and one prepared statement for lists of
- * every length, on both engines.
+ * Condition that `column` is one of the ids packed by `idList`. Lists of every length share one SQL text and
+ * one prepared statement, on both engines.
  */
 export function isOneOf(
   db: Pick<Kysely<unknown>, 'getExecutor'>,
@@ -99,17 +98,17 @@ export function isOneOf(
     : sql<SqlBool>`${sql.ref(column)} in (select value from json_each(${packed}))`;
 }
 
-/** The list for `isOneOf`, as the engine takes it. */
+/** Packs ids for `isOneOf` as the engine expects. */
 export function idList(db: Db, ids: readonly string[]): unknown {
   return engineOf(db) === 'postgres' ? ids : JSON.stringify(ids);
 }
 
-/** As `idList`, of a list that is JSON already: an engine that takes it so need not have it parsed. */
+/** Packs a list that is JSON already, which SQLite takes without parsing; see `idList`. */
 export function idListOfJson(db: Db, ids: string): unknown {
   return engineOf(db) === 'postgres' ? JSON.parse(ids) : ids;
 }
 
-/** Stands for a value in a statement that is compiled once; see `statement`. */
+/** Placeholder of a value in a statement that is compiled once; see `statement`. */
 class Parameter {
   readonly name: string;
   constructor(name: string) {
@@ -121,12 +120,12 @@ interface Compilable<R> {
   compile(): CompiledQuery<R>;
 }
 
-/** Gives the placeholder for a value of a `statement`. */
+/** Returns the placeholder for a value of a `statement`. */
 export type ParameterOf<P> = <K extends keyof P & string>(name: K) => P[K];
 
 /**
- * A hot statement: built and compiled once per engine, then only bound and run. Kysely compiling
- * each query costs 40 % of the accept rate (ARCHITECTURE.md, "Decisions that shape the house").
+ * Returns a hot statement: built and compiled once per engine, then only bound and run. Compiling each
+ * query costs 40 % of the accept rate (ARCHITECTURE.md, "Decisions that shape the house").
  */
 export function statement<T, P extends object, R>(
   build: (db: Kysely<T>, parameter: ParameterOf<P>) => Compilable<R>,
@@ -135,7 +134,7 @@ export function statement<T, P extends object, R>(
   return async (db, values) => (await run(db, bind(db, values))).rows;
 }
 
-/** A hot statement that changes rows and returns none (`returning` costs more): how many it changed. */
+/** Returns a hot statement that resolves with the number of changed rows (`returning` costs more). */
 export function change<T, P extends object>(
   build: (db: Kysely<T>, parameter: ParameterOf<P>) => Compilable<unknown>,
 ): (db: Db, values: P) => Promise<number> {
@@ -164,25 +163,25 @@ function compiledOnce<T, P extends object, R>(
 }
 
 /**
- * SQLite plans a statement anew at each run where a bare `limit ?` may bear on the plan: 20 to 90 µs
- * for a read of 1 µs. It does not look into an expression.
+ * Hides `limit ?` in an expression. SQLite replans a statement at each run if a bare `limit ?` may change
+ * the plan: 20 to 90 µs for a read of 1 µs.
  */
 function withSteadyLimit(text: string): string {
   return text.replaceAll(' limit ?', ' limit +?');
 }
 
 const largestChunk = 64;
-/** PostgreSQL takes at most 65,535 parameters a statement; SQLite 32,766. */
+/** Parameters of a statement: PostgreSQL takes at most 65,535, SQLite 32,766. */
 const mostParameters = 32_000;
 
-/** Of one table; rows of all other shapes name every column. */
+/** Sets of columns of a table with own statements; rows of further sets name every column. */
 const mostColumnSets = 16;
 
 /**
  * Inserts many rows with few distinct statements: chunks of powers of two, each compiled once per
  * engine and set of columns, so that their prepared statements stay warm. Columns that are null in
  * all rows are left out, as binding a null costs as much as a number (half of the columns of a new
- * message: 2 µs less a row); so none may have a default. All rows have the same columns.
+ * message: 2 µs less a row); so no column may have a default. All rows have the same columns.
  */
 export function bulkInsert<T>(table: keyof T & string, columns: readonly string[]) {
   const compiled = new Map<string, CompiledQuery>();
@@ -205,7 +204,7 @@ export function bulkInsert<T>(table: keyof T & string, columns: readonly string[
         query = compileInsert(db, table, used, size);
         compiled.set(key, query);
       }
-      // At its length from the start: growing by turns made more garbage than the rows themselves.
+      // Allocated at full length: growing step by step made more garbage than the rows themselves.
       const parameters = new Array<unknown>(size * used.length);
       let at = 0;
       for (let i = done; i < done + size; i++) {
@@ -239,12 +238,12 @@ function compileInsert(db: Db, table: string, columns: readonly string[], size: 
     .compile() as CompiledQuery;
 }
 
-/** JSON as the store keeps it: text, or null for null and undefined. */
+/** Encodes a value as JSON text for the store; null for null and undefined. */
 export function toJson(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
 }
 
-/** What `toJson` stored. The caller knows the shape: only our own code writes these columns. */
+/** Decodes a value stored by `toJson`. The caller knows the shape: only our own code writes these columns. */
 export function fromJson<T>(text: string): T;
 export function fromJson<T>(text: string | null): T | null;
 export function fromJson<T>(text: string | null): T | null {
@@ -257,7 +256,7 @@ export function isDuplicate(error: unknown): boolean {
   return code === '23505' || code === 'SQLITE_CONSTRAINT_UNIQUE';
 }
 
-/** Errors of SQLite that mean "not now" or "not any more", not a fault in the query. */
+/** Whether SQLite reports trouble of the store, temporary or permanent, not a fault in the query. */
 export function isStoreTrouble(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return (

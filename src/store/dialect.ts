@@ -1,5 +1,5 @@
-// What both engines share below Kysely: a dialect over connections that we hand out ourselves.
-// Transactions are not Kysely's here: the store begins and commits them on its own connection.
+// Kysely dialect of both engines, over connections that the store hands out itself. Kysely's transactions
+// are refused: the store begins and commits them on its own connection.
 import {
   type DatabaseConnection,
   type Dialect,
@@ -14,7 +14,7 @@ import {
 } from 'kysely';
 import { type Db, type StoreKind, setDirectConnection } from './db.ts';
 
-/** Where a Kysely takes its connections from; `release` gives one back. */
+/** Source of the connections of a Kysely. */
 export interface ConnectionSource {
   acquire(): Promise<DatabaseConnection>;
   release(connection: DatabaseConnection): Promise<void>;
@@ -55,7 +55,7 @@ export function kyselyOn(kind: StoreKind, connection: DatabaseConnection): Db {
   return db;
 }
 
-/** Streaming is not used: results are paged instead, so that no cursor outlives a transaction. */
+/** Refuses streaming: results are paged instead, so that no cursor outlives a transaction. */
 export async function* noStreaming(): AsyncIterableIterator<never> {
   yield* [];
   throw new Error('streaming queries are not supported by this store');

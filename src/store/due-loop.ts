@@ -1,23 +1,23 @@
-// A loop over rows that fall due: runs `step` until it says that nothing is due, then sleeps until the
-// time it named, a change in the store, or `wake`. What is due, and what is done with it, is the step's.
+// Loop over rows that fall due: runs `step` until nothing is due, then sleeps until the time that the step
+// returned, a change in the store, or `wake`. The step knows the rows and the work.
 //
-//   state    | by                                                | then
+//   state    | event                                             | then
 //   ---------+---------------------------------------------------+---------------------------------
-//   stepping | the step names 0                                  | stepping
-//   stepping | it names a time; a commit or `wake` came meanwhile | stepping
-//   stepping | it names a time                                   | sleeping until then, a minute at most
-//   stepping | it throws, which is logged                        | the same, a second from now
+//   stepping | the step returns 0                                | stepping
+//   stepping | it returns a time; commit or `wake` came meanwhile | stepping
+//   stepping | it returns a time                                 | sleeping until then, a minute at most
+//   stepping | it throws, which is logged                        | sleeping for a second
 //   sleeping | its time, a commit by any process, `wake`          | stepping
-//   any      | `stop`                                            | ended, when the running step has
+//   any      | `stop`                                            | ended, once the running step ends
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/log.ts';
 import type { Store } from './db.ts';
 
-/** Where neither a time nor a change wakes it. */
+/** Longest sleep without a due time or a change. */
 const longestSleepMs = 60_000;
 const troublePauseMs = 1_000;
 
-/** The part of the App that it goes by. */
+/** Part of the App that the loop uses. */
 export interface LoopSurroundings {
   clock: Clock;
   log: Pick<Logger, 'error'>;
@@ -26,33 +26,33 @@ export interface LoopSurroundings {
 
 export interface DueLoopParts {
   /**
-   * Does what is due, or some of it. Returns when something is due next, in ms since 1970: 0 where more
-   * may be due now, Infinity where no time is known.
+   * Processes due rows, all or some of them. Returns the next due time in ms since 1970: 0 if more may be
+   * due now, Infinity if no time is known.
    */
   step(): Promise<number>;
-  /** What the log says of a step that throws. */
+  /** Log message for a step that throws. */
   trouble: string;
-  /** Whether nothing that the steps began is under way; asked before each sleep for `idle`. */
+  /** Whether all work begun by the steps has ended; checked for `idle` before each sleep. */
   isQuiet?: () => boolean;
 }
 
 export interface DueLoop {
   start(): void;
-  /** Has it look again, now or as soon as the running step has ended. */
+  /** Runs the step again, now or as soon as the running step has ended. */
   wake(): void;
-  /** Resolves before a sleep: nothing is due, nobody woke the loop since it looked, and all is quiet. */
+  /** Resolves before a sleep: nothing is due, no wake-up came since the step began, and `isQuiet` holds. */
   idle(): Promise<void>;
-  /** Lets the running step end; no other begins. */
+  /** Resolves when the running step has ended; starts no other. */
   stop(): Promise<void>;
 }
 
-/** Starts asleep. Steps never overlap. */
+/** Creates a loop that runs from `start` on. Steps never overlap. */
 export function createDueLoop(
   { clock, log, store }: LoopSurroundings,
   { step, trouble, isQuiet = () => true }: DueLoopParts,
 ): DueLoop {
   let isStopped = false;
-  /** Since the last step began: what it did not see may be due. */
+  /** Whether a wake-up came since the last step began: the step may have missed due rows. */
   let isWoken = false;
   let endSleep = () => {};
   let unsubscribe = () => {};
@@ -66,7 +66,7 @@ export function createDueLoop(
 
   const sleepUntil = (at: number) =>
     new Promise<void>((resolve) => {
-      // The clock may have been set back since `at` was reckoned.
+      // The limit also covers a clock set back since `at` was computed.
       const cancel = clock.after(Math.min(at - clock.now(), longestSleepMs), resolve);
       endSleep = () => {
         cancel();

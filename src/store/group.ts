@@ -1,6 +1,6 @@
 // Group commit for one kind of work: requests that arrive until a transaction begins share it. The
-// work gets the whole batch, so that a server far away is asked in few round trips. Reads are shared by
-// those that ask in one turn of the event loop.
+// work gets the whole batch, which saves round trips to a distant server. Reads of one turn of the event
+// loop share a batch too.
 import { CapacityError } from '../errors.ts';
 import type { Db, Durability, Store } from './db.ts';
 
@@ -22,7 +22,7 @@ export function groupWrites<Item, Result>(
   durability: Durability = 'now',
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
-  /** A transaction was asked for and has not begun: it takes whoever waits then. */
+  /** Whether a transaction is queued: it takes all items that wait when it begins. */
   let isOrdered = false;
 
   const take = (): Waiting<Item, Result>[] => {
@@ -35,7 +35,7 @@ export function groupWrites<Item, Result>(
     let batch: Waiting<Item, Result>[] | undefined;
     const results = await store
       .write((trx) => {
-        // A second run is one of the same batch.
+        // A rerun of the transaction keeps the same batch.
         batch ??= taken();
         return work(
           trx,
@@ -64,9 +64,9 @@ export function groupWrites<Item, Result>(
 }
 
 /**
- * The same for reads, which need no transaction: returns a function that adds one item to the next batch, which
- * is read as soon as the event loop has taken in what has come. After a commit each statement of a reading
- * connection reads its pages anew: 15 µs for a row, alone. A batch that fails fails all of its items.
+ * Returns a function that adds one item to the next batch of a read, which needs no transaction. The batch is
+ * read once the event loop has handled pending input. After a commit each statement of a reading connection
+ * rereads its pages: 15 µs for a single row. A batch that fails fails all of its items.
  */
 export function groupReads<Item, Result>(
   mostPerBatch: number,

@@ -1,14 +1,14 @@
-// What a write does last, just before its commit. Rows that many transactions share (counters) are
-// locked then and there, in one order: on PostgreSQL whoever holds one waits for nothing else, so that
-// none deadlock, and holds it no longer than the commit takes.
+// Statements that a write runs last, just before its commit. Rows that many transactions share (counters)
+// are locked only there and in a fixed order. On PostgreSQL this avoids deadlocks, and a lock lasts no
+// longer than the commit.
 import type { Db, Store } from './db.ts';
 
-/** What a transaction gathers until its end. */
+/** Changes that a transaction collects and writes at its end. */
 export interface LastWrite {
   write(trx: Db): Promise<void>;
 }
 
-/** Changes of counters, added up by key: one of them for each counter, whatever happened to it. */
+/** Changes of counters, added up by key: each counter is written at most once. */
 export class CountChanges<Row extends { count: number }> implements LastWrite {
   readonly #rows = new Map<string, Row>();
   readonly #add: (trx: Db, sorted: readonly Row[]) => Promise<void>;
@@ -19,8 +19,8 @@ export class CountChanges<Row extends { count: number }> implements LastWrite {
   }
 
   /**
-   * The counter of `key`, all of whose rows differ in their count alone, moves by `row.count`. Takes the
-   * row over.
+   * Adds `row.count` to the counter of `key`. Rows of one key must differ only in their count. The object
+   * `row` is kept and changed.
    */
   add(key: string, row: Row): void {
     const known = this.#rows.get(key);
@@ -35,12 +35,12 @@ export class CountChanges<Row extends { count: number }> implements LastWrite {
   }
 }
 
-/** By the connection of the transaction: there is one transaction on it at a time. */
+/** Collected changes by connection, which has one transaction at a time. */
 const gathered = new WeakMap<Db, Map<string, LastWrite>>();
 
 /**
- * What this transaction gathers under `name`: made at the first call, written once all its work is
- * done, in the order of the names. Nothing is written for what is no write of `withLastWrites`.
+ * Returns the changes that this transaction collects under `name`, created at the first call. They are
+ * written after all its work, in the order of the names, but only in a write of `withLastWrites`.
  */
 export function lastly<T extends LastWrite>(trx: Db, name: string, create: () => T): T {
   let kinds = gathered.get(trx);
@@ -56,17 +56,17 @@ export function lastly<T extends LastWrite>(trx: Db, name: string, create: () =>
   return kind as T;
 }
 
-/** Whether this transaction has gathered anything under `name`. */
+/** Whether this transaction has called `lastly` with `name`. */
 export function hasGathered(trx: Db, name: string): boolean {
   return gathered.get(trx)?.has(name) ?? false;
 }
 
-/** The store, whose writes end with what they gathered by `lastly`. */
+/** Makes each write of the store end with the changes collected by `lastly`. */
 export function withLastWrites(store: Store): Store {
   const { write } = store;
   const writeAll: Store['write'] = (work, durability) =>
     write(async (trx) => {
-      // Of a transaction that failed before its end.
+      // Discards changes of an earlier transaction that failed before its end.
       gathered.delete(trx);
       const value = await work(trx);
       const kinds = gathered.get(trx);

@@ -1,18 +1,18 @@
-// The order of locks (docs/store.md): who changes several rows of a kind holds them first, in one select in
-// the order of their ids, so that no two transactions wait for each other. SQLite has one writer at a time.
+// Order of locks (docs/store.md): a transaction that changes several rows of a kind locks them first, in one
+// select in the order of their ids, to avoid deadlocks. SQLite has one writer at a time and needs no locks.
 import { type Db, engineOf, idList, isOneOf, statement } from './db.ts';
 
 type Untyped = Record<string, Record<string, unknown>>;
 
-/** The column that orders the rows of a table, and the one whose values name those to hold. */
+/** Column that orders the rows of a table, and column whose values select the rows to lock. */
 interface Locked {
   id?: string;
   by?: string;
 }
 
 /**
- * A function that holds rows of a table until the transaction ends: those whose column `by` is one of
- * some ids, in the order of `id`. On SQLite it does nothing.
+ * Returns a function that locks rows of a table until the transaction ends: rows whose column `by` is one of
+ * the ids, in the order of `id`. On SQLite it does nothing.
  */
 export function lockerOf<Tables>(
   table: keyof Tables & string,

@@ -1,7 +1,7 @@
-// Durability of SQLite's write-ahead log without stopping the event loop: the fsync that
-// `synchronous = FULL` makes inside of each commit is made on a thread of libuv's instead, and an
-// answer waits for it. One sync serves every commit before it. With the fsync inside, the loop stood
-// still for 60 to 85 µs of each message at full load.
+// Durability of SQLite's write-ahead log without blocking the event loop: the fsync that
+// `synchronous = FULL` makes inside each commit runs on a libuv thread instead, and the response waits
+// for it. One sync covers every commit before it. The fsync inside blocked the loop for 60 to 85 µs of
+// each message at full load.
 import { close, fdatasync, open } from 'node:fs';
 import { promisify } from 'node:util';
 import { CapacityError } from '../errors.ts';
@@ -13,20 +13,20 @@ export type SyncFile = (handle: number) => Promise<void>;
 const syncFile: SyncFile = promisify(fdatasync);
 const soonMs = 250;
 
-/** Syncs the log at `file`; `sync` is replaced by tests that make it fail or wait. */
+/** Syncs the log at `file`. Tests replace `sync` to make it fail or wait. */
 export class LogSync {
   readonly #file: string;
   readonly #sync: SyncFile;
   #handle: Promise<number> | null = null;
-  /** The sync that has not begun yet: whoever committed before it does may wait for it. */
+  /** The next sync, not yet begun: it covers every commit made before it begins. */
   #next: Promise<void> | null = null;
   #running: Promise<void> = Promise.resolve();
   #cancelSoon: (() => void) | null = null;
   #isDoubtful: boolean = false;
 
   /**
-   * Since a sync failed: the system may have dropped the pages and report success the next time, so that
-   * what is in the log is not known to be on the disk until it is proven.
+   * Whether a sync failed since the log was last known to be on disk. The system may have dropped the pages
+   * and report success the next time, so a later sync proves nothing; see `proven`.
    */
   get isDoubtful(): boolean {
     return this.#isDoubtful;
@@ -38,24 +38,24 @@ export class LogSync {
   }
 
   /**
-   * Resolves when all that was committed before the call survives a power failure.
-   * @throws CapacityError where the disk does not take it: whether it is kept is not known then.
+   * Resolves when every commit before the call survives a power failure.
+   * @throws CapacityError if the sync fails; whether the commits survive is then unknown.
    */
   now(): Promise<void> {
     this.#next ??= this.#after(this.#running);
     return this.#next;
   }
 
-  /** What was in the log is on the disk otherwise: in the database file. */
+  /** Clears `isDoubtful`: the content of the log is on disk in the database file. */
   proven(): void {
     this.#isDoubtful = false;
   }
 
-  /** Has the log synced within a quarter of a second, if nothing else does. */
+  /** Syncs the log within a quarter of a second, unless another call does so first. */
   soon(): void {
     this.#cancelSoon ??= systemClock.after(soonMs, () => {
       this.#cancelSoon = null;
-      // Those that asked for it have been answered; who asks next is told of the trouble.
+      // The callers have been answered already. The next write reports the failure.
       this.now().catch(() => {});
     });
   }
@@ -80,11 +80,11 @@ export class LogSync {
     this.#cancelSoon?.();
     this.#cancelSoon = null;
     try {
-      // POSIX locks go with any handle of a file; SQLite holds none on its log.
+      // Closing any handle of a file drops the process's POSIX locks on it; SQLite locks no log.
       this.#handle ??= openFile(this.#file, 'r');
       await this.#sync(await this.#handle);
     } catch (error) {
-      // A handle that failed may report success the next time although data is lost: none is kept.
+      // Closes the handle: after a failure it may report success the next time although data is lost.
       this.#isDoubtful = true;
       const failed = this.#handle;
       this.#handle = null;

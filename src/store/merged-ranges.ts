@@ -1,10 +1,9 @@
-// A page over several ranges of an index, each of which is in the order of the page.
+// Pages over several ranges of an index, each already in the order of the page.
 import { type RawBuilder, sql } from 'kysely';
 import { type Db, engineOf } from './db.ts';
 
 /**
- * The rows from `offset` on, up to `limit`, of these selects in one order: they are merged, and what
- * comes before the page is passed over.
+ * Merges the selects in one order, skips `offset` rows and returns up to `limit`.
  */
 export function mergedRanges(
   db: Db,
@@ -12,7 +11,7 @@ export function mergedRanges(
   order: RawBuilder<unknown>,
   { limit, offset }: { limit: number; offset: number },
 ): RawBuilder<unknown> {
-  // PostgreSQL reads and sorts whole what has no limit of its own; SQLite would sort what has one.
+  // PostgreSQL reads and sorts a whole range without a limit of its own; SQLite would sort one with a limit.
   const isBounded = engineOf(db) === 'postgres' && ranges.length > 1;
   const merged = ranges.map((range) =>
     isBounded ? sql`(${range} ${order} limit ${limit + offset})` : range,

@@ -1,5 +1,5 @@
-// Migrations: forward only, in order, one process at a time, each all or nothing. Kysely's Migrator
-// takes no lock on SQLite, and a command may start beside a daemon, so the loop is ours.
+// Runs migrations: forward only, in order, one process at a time, each all or nothing. Kysely's Migrator is
+// not used: it takes no lock on SQLite, and a command may start beside a daemon.
 import { sql } from 'kysely';
 import { UnreachableError } from '../errors.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -92,7 +92,7 @@ export interface MigrationStatus {
   appliedAt: number | null;
 }
 
-/** Any constant will do: it names our lock among the server's advisory locks. */
+/** Key of our lock among the server's advisory locks; an arbitrary constant. */
 const advisoryLock = 7_304_025;
 
 async function appliedMigrations(db: Db): Promise<Map<string, number>> {
@@ -108,12 +108,12 @@ async function appliedMigrations(db: Db): Promise<Map<string, number>> {
   return new Map(rows.map((row) => [row.name, row.applied_at]));
 }
 
-/** Whether this is a store at all: one has had at least its first migration. */
+/** Whether the database is a store: it has had at least the first migration. */
 export async function hasMigrations(db: Db): Promise<boolean> {
   return (await appliedMigrations(db)).size > 0;
 }
 
-/** Every migration this version knows, with when it ran; then those a newer version ran. */
+/** Returns every migration that this version knows, with its time; then migrations of a newer version. */
 export async function migrationStatus(db: Db): Promise<MigrationStatus[]> {
   const applied = await appliedMigrations(db);
   const known = migrations.map(({ name }) => ({ name, appliedAt: applied.get(name) ?? null }));
@@ -122,8 +122,8 @@ export async function migrationStatus(db: Db): Promise<MigrationStatus[]> {
 }
 
 /**
- * Brings the schema up to date; `beforeChange` runs first when there is something to do and the
- * store is not empty (the SQLite snapshot).
+ * Brings the schema up to date. `beforeChange` runs first if migrations are pending and the store is not
+ * empty (the SQLite snapshot).
  * @returns the names that were applied now.
  * @throws UnreachableError when the store was written by a newer version.
  */

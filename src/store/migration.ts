@@ -1,4 +1,4 @@
-// What a migration is: the list of them is migrate.ts.
+// Type of a migration; the list is migrate.ts.
 import type { StoreKind } from './db.ts';
 
 export interface Migration {

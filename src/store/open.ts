@@ -1,5 +1,5 @@
 // Opens the store that `database.url` names, migrates it, and keeps a second daemon off the same
-// SQLite file; or looks at it without changing it. Also the online backup of SQLite, which the
+// SQLite file. Inspects a store without changing it. Owns the online backup of SQLite, which the
 // migration snapshot uses too.
 import {
   chmodSync,
@@ -31,7 +31,7 @@ export function storeLocation(databaseUrl: string, dataDir: string): StoreLocati
   return { kind: 'sqlite', file: isAbsolute(path) ? path : join(dataDir, path) };
 }
 
-/** As a person reads it: the file, or the server and database without user and password. */
+/** Describes the location for messages: the file, or the server and database without user and password. */
 export function describeLocation(location: StoreLocation): string {
   if (location.kind === 'sqlite') return location.file;
   const { protocol, host, pathname } = new URL(location.url);
@@ -42,7 +42,7 @@ function noStore(location: StoreLocation): NoStoreError {
   return new NoStoreError(`There is no store at ${describeLocation(location)}`);
 }
 
-/** Whether there is a store, without making one. @throws UnreachableError when nobody can tell. */
+/** Whether the store exists; creates nothing. @throws UnreachableError if the store cannot be read */
 export async function isStoreThere(databaseUrl: string, dataDir: string): Promise<boolean> {
   const status = await readMigrationStatus(databaseUrl, dataDir).catch((error: unknown) => {
     if (error instanceof NoStoreError) return [];
@@ -51,24 +51,24 @@ export async function isStoreThere(databaseUrl: string, dataDir: string): Promis
   return status.length > 0;
 }
 
-/** As openPostgres; a store that is a file loads no driver of servers. */
+/** Loads the PostgreSQL driver only for a store on a server, then opens it. */
 async function openServer(url: string, options?: { random: Random }): Promise<Store> {
   const { openPostgres } = await import('./postgres.ts');
   return openPostgres(url, options);
 }
 
 interface OpenOptions {
-  /** Spreads what PostgreSQL makes wait. */
+  /** Jitter for the retries of PostgreSQL. */
   random?: Random;
-  /** An absent store is refused, not made. */
+  /** Refuse an absent store instead of creating it. */
   mustExist?: boolean;
 }
 
 /**
  * Opens and migrates the store; on SQLite an upgrade leaves `<file>.before-<migration>` behind.
  * `clock` dates migrations.
- * @throws UnreachableError when it cannot be opened or belongs to a newer version; NoStoreError
- * when it `mustExist` and does not.
+ * @throws UnreachableError if it cannot be opened or belongs to a newer version; NoStoreError if it is
+ * absent and `mustExist` is set.
  */
 export async function openStore(
   databaseUrl: string,
@@ -102,14 +102,14 @@ export async function openStore(
 }
 
 /**
- * Makes the file, if it is not there, for this account alone: SQLite gives its log and its index the mode
- * that the file has as they are made. What was made with another mode is mended.
+ * Creates the file, if it is absent, readable for this account alone. SQLite creates its log and its
+ * shared-memory index with the mode of the file. Corrects the mode of existing files.
  */
 function makePrivate(file: string): void {
   try {
     closeSync(openSync(file, 'a', 0o600));
   } catch {
-    // As SQLite opens it, it says what is wrong.
+    // SQLite reports the fault when it opens the file.
     return;
   }
   for (const suffix of ['', '-wal', '-shm']) {
@@ -121,7 +121,7 @@ function snapshotName(file: string, clock: Clock): string {
   return `${file}.before-migration-${new Date(clock.now()).toISOString().replaceAll(':', '')}`;
 }
 
-/** Copies a live SQLite store with its online backup API: readers and writers go on meanwhile. */
+/** Copies a live SQLite store with its online backup API, without blocking readers or writers. */
 export async function backupSqlite(
   file: string,
   target: string,
@@ -129,7 +129,7 @@ export async function backupSqlite(
 ): Promise<void> {
   const source = new Database(file, { readonly: true, fileMustExist: true });
   try {
-    // SQLite would make the copy, its log and its index readable for everybody until the copy is done.
+    // Without this, the copy, its log and its index would be readable for everybody until the copy ends.
     rmSync(target, { force: true });
     closeSync(openSync(target, 'wx', 0o600));
     await source.backup(target, {
@@ -147,7 +147,7 @@ function lockFileOf(file: string): string {
   return `${file}.daemon`;
 }
 
-/** A command that looks whether a daemon runs holds the lock for less than this. */
+/** Longest time for which a command holds the lock to check whether a daemon runs. */
 const glanceMs = 200;
 
 /**
@@ -182,8 +182,8 @@ export function lockDaemon(location: StoreLocation): { release(): void } {
 }
 
 /**
- * Whether a daemon runs on this store; null where that cannot be known: on a server it may run
- * anywhere, and a lock that we may not look at tells nothing.
+ * Whether a daemon runs on this store. Returns null if that is unknown: on a server it may run anywhere,
+ * and the lock file may be unreadable for this account.
  */
 export function isDaemonRunning(location: StoreLocation): boolean | null {
   if (location.kind === 'postgres') return null;
@@ -202,8 +202,8 @@ export function isDaemonRunning(location: StoreLocation): boolean | null {
 }
 
 /**
- * Every migration this version knows or the store has had, with when it ran; null: not yet.
- * @throws UnreachableError when the store cannot be opened; NoStoreError when there is none.
+ * Returns every migration that this version knows or the store has run, with its time; null: not yet run.
+ * @throws UnreachableError if the store cannot be opened; NoStoreError if it does not exist.
  */
 export async function readMigrationStatus(
   databaseUrl: string,

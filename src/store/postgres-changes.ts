@@ -1,13 +1,12 @@
 // How processes on one PostgreSQL hear of each other's commits: NOTIFY over a connection of its own,
 // after the commit. Inside the transaction it would hold a lock on the whole cluster until the commit,
-// so that all commits of all daemons would stand in one line. What a notification that got lost would
-// have told is found by looking.
+// so that all commits of all daemons would be serialized. Polling makes up for lost notifications.
 //
 // | connection | by                                        | then                                   |
 // |------------|-------------------------------------------|----------------------------------------|
 // | none       | the first listener, or the first commit   | opening                                |
 // | opening    | no connection comes about                 | none; opening after 1 s                |
-// | opening    | it listens                                | open; what waits to be told is told    |
+// | opening    | it listens                                | open; waiting notifications are sent   |
 // | open       | it breaks, or gives no answer in 5 s      | none; opening after 1 s                |
 import pg from 'pg';
 import { type Clock, sleep } from '../runtime/clock.ts';
@@ -125,7 +124,7 @@ export class ChangeChannel {
     }
     this.#client = client;
     this.#notify();
-    // What was committed while nobody listened.
+    // Commits may have happened while nobody listened.
     this.#heard();
     return true;
   }

@@ -1,7 +1,7 @@
 // The engine for more than one machine: a pool of connections, one transaction per write (the
-// server does its own group commit), told of changes by postgres-changes.ts. What an error means is
-// known by its SQLSTATE, or by its coming from the driver instead of the server; never by its words,
-// which may quote anybody's.
+// server does its own group commit), notified of changes by postgres-changes.ts. Errors are classified by
+// their SQLSTATE, or by coming from the driver instead of the server; never by their text, which may quote
+// data.
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import pg from 'pg';
 import { CapacityError, UnreachableError } from '../errors.ts';
@@ -33,8 +33,8 @@ function isTrouble(state: string): boolean {
 }
 
 /**
- * An error of a statement as the service sees it: CapacityError where the server or the way to it is
- * in trouble; what is wrong with the statement stays what it is.
+ * Converts an error of a statement: to CapacityError if the server or the network fails; errors of the
+ * statement itself stay unchanged.
  */
 function statementError(error: unknown): unknown {
   if (error instanceof pg.DatabaseError) {
@@ -45,7 +45,7 @@ function statementError(error: unknown): unknown {
   return inTrouble(error);
 }
 
-/** No connection came about, for whatever reason. */
+/** Converts the error of a failed connection. */
 function connectionError(error: unknown): CapacityError {
   return inTrouble(error);
 }
@@ -77,9 +77,9 @@ const connectionSettings = {
 };
 /** The locks of a process that is gone without a word are free after this. */
 const abandonedMs = 60_000;
-/** A transaction that the server ends for the sake of another one is run so often in all, */
+/** Runs of a transaction that the server ends in favour of another one. */
 const mostRuns = 5;
-/** after pauses of at most twice this, then twice as much each time. */
+/** First pause between runs: at most twice this, then doubled each time. */
 const firstPauseMs = 10;
 /** Prepared statements are kept per connection under short names; past this, unnamed ones. */
 const namedStatements = 500;
@@ -105,7 +105,7 @@ function statementNames(): (sql: string) => string | undefined {
 
 /**
  * PostgreSQL keeps no NUL in a text. Requests with one are refused (src/api/validate.ts); a text of a
- * remote side that has one must not make what is settled or received fail for ever.
+ * remote side that has one must not make settling or receiving fail for ever.
  */
 function withoutNul(values: readonly unknown[]): unknown[] {
   const holdsNul = (value: unknown) => typeof value === 'string' && value.includes('\0');
@@ -155,7 +155,7 @@ function seatsOf(pool: pg.Pool): () => Promise<Seat> {
   };
 }
 
-/** Asks over one connection. @throws what `statementError` makes of its error. */
+/** Runs a query on one connection. @throws the result of `statementError` */
 async function ask(client: pg.PoolClient, query: pg.QueryConfig | string): Promise<pg.QueryResult> {
   try {
     return await client.query(query);
@@ -232,7 +232,7 @@ async function openAside(seat: Seat): Promise<AsidePlace> {
 }
 
 interface PostgresOptions {
-  /** Of the store's own waits: other processes do not share a test's clock. */
+  /** Clock of the store's own waits: other processes do not share a test's clock. */
   clock?: Clock;
   /** Spreads the pauses between the runs of a transaction. */
   random?: Random;

@@ -1,6 +1,5 @@
-// Backups of the embedded store as files: written whole or not at all, checked before they are put
-// back, and the store they replace kept. Who asks and how it looks is commands/backup.ts and
-// restore.ts.
+// Backups of the embedded store as files: written whole or not at all, and checked before a restore, which
+// keeps the replaced store. The commands are commands/backup.ts and restore.ts.
 import {
   chmodSync,
   chownSync,
@@ -25,7 +24,7 @@ import { putSecret, secretFile } from '../runtime/secrets.ts';
 import { migrations } from './migrate.ts';
 import { backupSqlite, lockDaemon } from './open.ts';
 
-/** What SQLite keeps next to a file: the log of what is not yet in it, and that log's index. */
+/** Suffixes of SQLite's files next to a database: its write-ahead log, and the index of the log. */
 const companions = ['-wal', '-shm'];
 
 function syncPath(path: string): void {
@@ -41,18 +40,18 @@ function removeWithCompanions(file: string): void {
   for (const suffix of ['', ...companions]) rmSync(`${file}${suffix}`, { force: true });
 }
 
-/** Of a backup alone: the secret of the installation that it was made on, if that was wanted. */
+/** Table, only in backups, that holds the secret of the source installation, if requested. */
 const secretTable = 'backup_secret';
 
-/** What a backup is made with. */
+/** Options of a backup. */
 export interface BackupOptions {
   overwrite: boolean;
-  /** The secret of the installation, where the backup is to hold it. */
+  /** Secret of the installation, if the backup is to include it. */
   secret?: Buffer | undefined;
   onProgress: (done: number, total: number) => void;
 }
 
-/** Makes the copy one plain file: WAL mode would want two more beside it at each look. */
+/** Makes the copy one plain file: WAL mode would create two more files at each access. */
 function finishCopy(partial: string, secret: Buffer | undefined): void {
   const copy = new Database(partial, { fileMustExist: true });
   try {
@@ -66,10 +65,10 @@ function finishCopy(partial: string, secret: Buffer | undefined): void {
 }
 
 /**
- * Copies the live store at `file` to `target`, durably; daemon and commands go on meanwhile.
+ * Copies the live store at `file` to `target`, durably, without stopping daemon or commands.
  * @returns the size in bytes.
- * @throws NoStoreError when there is no store; ConflictError when there is a file at `target`
- * already and `overwrite` is not set.
+ * @throws NoStoreError if the store does not exist; ConflictError if `target` exists and `overwrite` is not
+ * set.
  */
 export async function saveBackup(
   file: string,
@@ -94,23 +93,23 @@ export async function saveBackup(
   return statSync(target).size;
 }
 
-/** What a look at a backup tells. */
+/** Contents of a checked backup. */
 interface BackupContents {
-  /** The last migration that it has had. */
+  /** Last migration of the backup. */
   migration: string;
-  /** Of the installation that it was made on, where the backup holds it. */
+  /** Secret of the source installation, if the backup includes it. */
   secret: Buffer | null;
 }
 
 /**
- * Looks whether the backup could be restored, and changes nothing.
- * @throws ValidationError for a file that is no sound backup.
+ * Checks that the backup can be restored; changes nothing.
+ * @throws ValidationError if the file is damaged or not a backup.
  */
 export function verifyBackup(file: string): BackupContents {
   return checkBackup(file, file, { readonly: true });
 }
 
-/** @throws ValidationError if it is not ours, or broken. */
+/** @throws ValidationError if the file is not a store of ours, or is damaged. */
 function checkBackup(
   copy: string,
   shownAs: string,
@@ -120,7 +119,7 @@ function checkBackup(
   let database: Database.Database | undefined;
   try {
     database = new Database(copy, { fileMustExist: true, readonly });
-    // One plain file.
+    // Folds the log into one plain file.
     if (!readonly) database.pragma('journal_mode = DELETE');
     const found = database.pragma('integrity_check(1)', { simple: true });
     if (found !== 'ok') throw refuse(`is damaged: ${found}`);
@@ -148,7 +147,7 @@ function readSecretOf(database: Database.Database): Buffer | null {
   return database.prepare(`select key from ${secretTable}`).pluck().get() as Buffer;
 }
 
-/** A store holds no secret: what it encrypts with lies in a file of its own. */
+/** Removes the secret from the copy: an installation keeps it in a separate file, never in the store. */
 function removeSecret(copy: string): void {
   const database = new Database(copy, { fileMustExist: true });
   try {
@@ -159,7 +158,7 @@ function removeSecret(copy: string): void {
   }
 }
 
-/** Brings the store at `file` into one file. A damaged one stays as it is: it is being replaced. */
+/** Folds the log of the store into `file`. Ignores a damaged store, as it is being replaced. */
 function foldLog(file: string): void {
   let database: Database.Database | undefined;
   try {
@@ -175,7 +174,7 @@ function foldLog(file: string): void {
   }
 }
 
-/** Moves the restored copy to `file`; at every instant there is a whole store at that name. */
+/** Moves the restored copy to `file`, which names a whole store at every instant. */
 function replaceStore(file: string, copy: string, keptAs: string): void {
   for (const suffix of companions) {
     if (existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${keptAs}${suffix}`);
@@ -194,7 +193,7 @@ function lockStore(file: string): { release(): void } {
   }
 }
 
-/** Whoever restores as root must not lock out the daemon, which runs as somebody else. */
+/** Gives the files the owner of `like`, so that a restore as root does not lock out the daemon. */
 function keepOwner(like: string, files: readonly string[]): void {
   const { uid, gid } = statSync(like);
   for (const file of files) {
@@ -204,15 +203,15 @@ function keepOwner(like: string, files: readonly string[]): void {
   }
 }
 
-/** What a restore did. */
+/** Result of a restore. */
 interface Restored {
-  /** The store as it was; null where there was none. */
+  /** File of the previous store; null if it did not exist. */
   keptAs: string | null;
-  /** Of the secret: `restored` from the backup, `kept` as it lies there, or `missing`. */
+  /** State of the secret: `restored` from the backup, existing one `kept`, or `missing`. */
   secret: 'restored' | 'kept' | 'missing';
 }
 
-/** Where things are put back to. */
+/** Destination of a restore. */
 export interface RestoreTarget {
   file: string;
   dataDir: string;
@@ -221,10 +220,9 @@ export interface RestoreTarget {
 }
 
 /**
- * Puts a backup in the place of the store at `file`, which is kept under another name; its owner and
- * mode stay.
- * @throws ValidationError for a file that is no sound backup, and nothing is changed; ConflictError
- * while a daemon or another command uses the store.
+ * Replaces the store at `file` by a backup. Keeps the old store under another name, and its owner and mode.
+ * @throws ValidationError if the file is damaged or not a backup, before any change; ConflictError while a
+ * daemon or another command uses the store.
  */
 export function restoreBackup(
   backup: string,

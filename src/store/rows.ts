@@ -1,5 +1,5 @@
-// What every noun asks of its table: rows of one organization, by id or a page of them. An area names
-// the table in its queries.ts; what is hot, or decides, is SQL written there by hand.
+// Common queries of a resource's table: rows of one organization, by id or by page. An area names the
+// table in its queries.ts; hot statements and decisions are SQL written there by hand.
 import type { RawBuilder, SqlBool } from 'kysely';
 import { ResourceNotFoundError } from '../errors.ts';
 import { type Db, statement, tables } from './db.ts';
@@ -9,7 +9,7 @@ export interface OwnedRow {
   organization_id: string;
 }
 
-/** Values of columns, a boolean as 1 or 0; what is undefined is left out. */
+/** Values of columns; booleans are stored as 1 or 0, undefined values are skipped. */
 type Values<Row> = { [Name in keyof Row]?: Row[Name] | boolean | undefined };
 
 function stored(values: object): [string, unknown][] {
@@ -19,13 +19,13 @@ function stored(values: object): [string, unknown][] {
   });
 }
 
-/** Which rows of an organization. */
+/** Selects rows of an organization. */
 export interface Filter<Row> {
   equal?: Values<Row> | undefined;
   where?: RawBuilder<SqlBool> | undefined;
 }
 
-/** A page, from 1, of so many rows. */
+/** Number of a page, from 1, and its size in rows. */
 interface PageOfRows {
   page: number;
   limit: number;
@@ -68,7 +68,7 @@ class Rows<Row extends OwnedRow> {
     return where ? query.where(where) : query;
   }
 
-  /** Newest first, and how many there are on all pages. */
+  /** Returns a page, newest first, and the number of rows on all pages. */
   async page(
     db: Db,
     organizationId: string,
@@ -91,7 +91,7 @@ class Rows<Row extends OwnedRow> {
     return count;
   }
 
-  /** False where a row with the same values of `unique` is there already; without, that throws. */
+  /** Returns false if a row with the same values of `unique` exists; without `unique` that throws. */
   async insert(db: Db, row: Row, unique?: readonly (keyof Row & string)[]): Promise<boolean> {
     const inserted = await tables<Untyped>(db)
       .insertInto(this.#table)
@@ -104,7 +104,7 @@ class Rows<Row extends OwnedRow> {
     return inserted.length > 0;
   }
 
-  /** The row as changed, locked until the end of the transaction. @throws ResourceNotFoundError. */
+  /** Returns the changed row, locked until the transaction ends. @throws ResourceNotFoundError. */
   async update(db: Db, organizationId: string, id: string, change: Values<Row>): Promise<Row> {
     const row = await tables<Untyped>(db)
       .updateTable(this.#table)
@@ -116,7 +116,7 @@ class Rows<Row extends OwnedRow> {
     return this.#found(row, id);
   }
 
-  /** The row that was there. @throws ResourceNotFoundError. */
+  /** Returns the removed row. @throws ResourceNotFoundError. */
   async remove(db: Db, organizationId: string, id: string): Promise<Row> {
     const row = await tables<Untyped>(db)
       .deleteFrom(this.#table)
@@ -133,7 +133,7 @@ class Rows<Row extends OwnedRow> {
   }
 }
 
-/** The rows of a table with `id` and `organization_id`; `kind` is the noun of its 404. */
+/** Returns the queries of a table with `id` and `organization_id`; `kind` is the noun of its 404. */
 export function rowsOf<Row extends OwnedRow>(table: string, kind: string): Rows<Row> {
   return new Rows<Row>(table, kind);
 }

@@ -23,10 +23,10 @@ const mostWritesPerCommit = 128;
 const writerCacheKb = 8_000;
 const readerCacheKb = 4_000;
 const changePollMs = 50;
-/** After a commit that took so long the next group gathers for a while: one write alone takes less. */
+/** Duration of a commit after which the next group waits for more writes; one write alone takes less. */
 const muchMs = 1;
 const gatherMs = 3;
-/** Where the event loop has slept so much of a millisecond, nobody else is about to come. */
+/** Idle part of a millisecond of the event loop after which no further write is expected. */
 const idleMs = 0.3;
 /** Another process holds the write lock: commands keep transactions to milliseconds. */
 const busyTimeoutMs = 2_000;
@@ -34,7 +34,7 @@ const busyPauseMs = 5;
 
 /** A Kysely connection over better-sqlite3 that keeps its prepared statements. */
 function connectionOver(database: Database.Database): DatabaseConnection {
-  // Who was used last is not kept: at full load that alone took 2 % of the event loop.
+  // Not an LRU cache: tracking the last use took 2 % of the event loop at full load.
   const statements = new Map<string, Database.Statement>();
   return {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -52,7 +52,7 @@ function connectionOver(database: Database.Database): DatabaseConnection {
   };
 }
 
-/** As `connectionOver`, for reads that stand alone: trouble of the store is a CapacityError. */
+/** Wraps `connectionOver` for single reads: trouble of the store becomes a CapacityError. */
 function readingConnectionOver(database: Database.Database): DatabaseConnection {
   const connection = connectionOver(database);
   return {
@@ -104,7 +104,7 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * Waits while the event loop is busy with what brings more writes, for `gatherMs` at most. Not on the
+ * Waits while the event loop is busy, as more writes may come, for `gatherMs` at most. Does not use the
  * clock's timers: those let a command end while its writes still wait here.
  */
 async function gather(): Promise<void> {
@@ -115,7 +115,7 @@ async function gather(): Promise<void> {
   }
 }
 
-/** The write queue of one connection: whatever waits when a turn begins shares one commit. */
+/** Write queue of one connection: all writes that wait when a turn begins share one commit. */
 class GroupCommit {
   readonly #database: Database.Database;
   readonly #trx: Db;
@@ -217,7 +217,7 @@ class GroupCommit {
     this.#answer(group, answers);
   }
 
-  /** What must be durable is answered after the sync; the rest at once, with a sync to come. */
+  /** Resolves durable writes after the sync, the rest at once with a later sync. */
   #answer(group: readonly PendingWrite[], answers: readonly (() => void)[]): void {
     const afterSync: number[] = [];
     for (const [index, { durability }] of group.entries()) {
@@ -338,7 +338,7 @@ export function openSqlite(file: string, sync?: SyncFile): Store {
   };
 }
 
-/** Null where it cannot be read now: whoever reads or writes next has someone to tell. */
+/** Reads the version; null on failure, which the next read or write reports to its caller. */
 function dataVersion(database: Database.Database): number | null {
   try {
     return database.pragma('data_version', { simple: true }) as number;

@@ -1,9 +1,9 @@
-// Old rows go some at a time, each batch in a transaction of its own that nobody waits for.
+// Deletes old rows in batches, each in a `quiet` transaction of its own.
 import type { Db, Store } from './db.ts';
 
 const batch = 500;
 
-/** Calls `work` until it deletes fewer rows than its limit; returns how many went. */
+/** Calls `work` until it deletes fewer rows than its limit; returns the number of deleted rows. */
 export async function sweep(
   store: Pick<Store, 'write'>,
   work: (trx: Db, limit: number) => Promise<number>,

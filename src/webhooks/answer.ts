@@ -1,18 +1,18 @@
-// What comes back of one post, read within its bounds: a handler of undici's `dispatch`. The streams and signals
-// of its `request` would cost as much again as all else of a post.
+// Reads the response to one post, within bounds: a handler of undici's `dispatch`. The streams and signals
+// of undici's `request` would double the cost of a post.
 import type { IncomingHttpHeaders } from 'node:http';
 
 const mostAnswerBytes = 64 * 1024;
 
-/** An answer of which every byte came. */
+/** Response that was received completely. */
 export interface WholeAnswer {
   statusCode: number;
-  /** Of a header that came more than once, all values. */
+  /** Retry-After; all values if the header was repeated. */
   retryAfter: string | string[] | undefined;
   text: string;
 }
 
-/** `status`: it was answered, but not with a 2xx. */
+/** Class of a failed post; `status` is a response without a 2xx. */
 export type ErrorClass =
   | 'dns'
   | 'refused-address'
@@ -22,10 +22,10 @@ export type ErrorClass =
   | 'status'
   | 'response';
 
-/** What was in the way of a whole answer. */
+/** Failure that prevented a complete response. */
 export class PostError extends Error {
   readonly errorClass: ErrorClass;
-  /** What the answer began with; null where none did. */
+  /** Status code of an incomplete response; null if no response began. */
   readonly statusCode: number | null;
   constructor(errorClass: ErrorClass, message: string, statusCode: number | null = null) {
     super(message);
@@ -34,12 +34,12 @@ export class PostError extends Error {
   }
 }
 
-/** Ends an exchange that is under way: its connection is closed. */
+/** Aborts the exchange and closes its connection. */
 interface Controller {
   abort(reason: Error): void;
 }
 
-/** The answer to one request, for which it is the handler. */
+/** Handler of one request that collects its response. */
 export class Answer {
   readonly #end = Promise.withResolvers<WholeAnswer>();
   readonly #chunks: Buffer[] = [];
@@ -49,12 +49,12 @@ export class Answer {
   #controller: Controller | null = null;
   #problem: PostError | null = null;
 
-  /** Rejects with what was in the way: PostError, what the connection says. */
+  /** Resolves with the response; rejects with a PostError or the error of the connection. */
   get whole(): Promise<WholeAnswer> {
     return this.#end.promise;
   }
 
-  /** Gives it up, at once; a request that still waits for a connection is not sent. */
+  /** Aborts at once; a request that still waits for a connection is not sent. */
   end(problem: PostError): void {
     this.#problem ??= problem;
     this.#end.reject(problem);
@@ -67,7 +67,7 @@ export class Answer {
   }
 
   onResponseStart(_: Controller, statusCode: number, headers: IncomingHttpHeaders): void {
-    // What comes before it (1xx, RFC 9110 15.2) is none.
+    // Interim responses (1xx, RFC 9110 15.2) precede the response.
     if (statusCode < 200) return;
     this.#statusCode = statusCode;
     this.#retryAfter = headers['retry-after'];

@@ -1,5 +1,5 @@
-// One attempt of a delivery: its body, signed with the secrets in force, posted. What follows from the
-// outcome is settle.ts; of a redelivery, nothing (redeliver.ts).
+// One attempt of a delivery: posts its body, signed with the secrets in force. settle.ts handles the
+// outcome; that of a redelivery changes no schedule (redeliver.ts).
 import type { KeyObject } from 'node:crypto';
 import type { App } from '../app.ts';
 import { bodyOf } from './body.ts';
@@ -8,15 +8,15 @@ import type { AttemptRow, DeliveryRow, EndpointRow } from './rows.ts';
 import { openHeaders, openSecrets } from './secrets.ts';
 import { signatureHeaders, signingKey } from './signature.ts';
 
-/** A post that has come to its end. */
+/** Finished post. */
 export interface Attempted {
   delivery: DeliveryRow;
-  /** In ms since 1970: when it was begun. */
+  /** Start of the attempt, ms since 1970. */
   at: number;
   outcome: PostOutcome;
 }
 
-/** What was encrypted of an endpoint, in plain. */
+/** Decrypted secrets and headers of an endpoint. */
 export interface OpenedEndpoint {
   row: EndpointRow;
   /** The newest first. */
@@ -24,7 +24,7 @@ export interface OpenedEndpoint {
   headers: Record<string, string>;
 }
 
-/** What of a row is opened. */
+/** Encrypted columns of an endpoint. */
 const openedColumns = [
   'id',
   'url',
@@ -34,7 +34,7 @@ const openedColumns = [
   'headers',
 ] as const;
 
-/** `known` where it is of the same row: to open one takes as long as to post to it. */
+/** Decrypts an endpoint. Returns `known` if its columns are unchanged: decrypting costs as much as a post. */
 export function openEndpoint(
   app: App,
   row: EndpointRow,
@@ -49,7 +49,7 @@ export function openEndpoint(
   return { row, keys, headers: openHeaders(app, row) };
 }
 
-/** Signed for this moment. Never throws for what the endpoint does. */
+/** Posts a delivery, signed for this moment. Never throws for a failure of the endpoint. */
 export async function attempt(
   app: App,
   poster: Poster,
@@ -72,7 +72,7 @@ export async function attempt(
   return { delivery, at, outcome };
 }
 
-/** As it is kept. */
+/** Returns the row of an attempt. */
 export function attemptRow(
   app: App,
   { delivery, at, outcome }: Attempted,

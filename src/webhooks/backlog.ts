@@ -1,5 +1,5 @@
-// What an endpoint leaves behind when it is disabled or deleted by hand: a million deliveries may wait for a
-// dead one, so they go in transactions of a bounded size, between which others write.
+// Backlog of an endpoint that is disabled or deleted by hand. A million deliveries may wait for a dead
+// endpoint, so they are removed in bounded transactions, between which other writes proceed.
 import type { App } from '../app.ts';
 import type { Db } from '../store/db.ts';
 import { deleteSome } from './delivery-queries.ts';
@@ -8,8 +8,8 @@ import { cancelSome } from './disable.ts';
 const mostPerTransaction = 1_000;
 
 /**
- * Cancels what waits for a disabled endpoint. What a daemon has claimed ends by its attempt, and where
- * this process ends first, the loop of a daemon goes on.
+ * Cancels waiting deliveries of a disabled endpoint. Claimed deliveries end by their attempt. If this
+ * process ends first, the loop of a daemon continues.
  */
 export async function cancelPending(app: App, endpointId: string): Promise<void> {
   while (await app.store.write((trx) => cancelSome(app, trx, endpointId)));

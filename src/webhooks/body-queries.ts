@@ -1,4 +1,4 @@
-// All SQL on `webhook_bodies`: what is posted of an event. Rows only.
+// All SQL on `webhook_bodies`: the posted body of each event. Rows only.
 import { sql } from 'kysely';
 import { change, type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
 import type { BodyRow, DeliveryRow, WebhookTables } from './rows.ts';
@@ -27,7 +27,7 @@ const bodies = statement<WebhookTables, Within, { event_id: string; body: string
   },
 );
 
-/** The bodies that are kept, by event: read up to `budget` bytes in all, null beyond. */
+/** Returns stored bodies by event: up to `budget` bytes in all, null beyond. */
 export async function findBodies(
   db: Db,
   eventIds: readonly string[],
@@ -50,12 +50,12 @@ const keepBody = change<WebhookTables, BodyRow>((db, parameter) =>
     .onConflict((conflict) => conflict.column('event_id').doNothing()),
 );
 
-/** False where there is one of this event already. */
+/** Inserts a body. Returns false if the event has one already. */
 export async function insertBody(trx: Db, row: BodyRow): Promise<boolean> {
   return (await keepBody(trx, row)) > 0;
 }
 
-/** Puts a body in the place of the one that is kept, if any. */
+/** Inserts a body, or replaces the stored one. */
 export async function replaceBody(trx: Db, row: BodyRow): Promise<void> {
   await tables<WebhookTables>(trx)
     .insertInto('webhook_bodies')
@@ -64,7 +64,7 @@ export async function replaceBody(trx: Db, row: BodyRow): Promise<void> {
     .execute();
 }
 
-/** Events of a message that were to be delivered, once each. */
+/** Returns the distinct events of a message that have deliveries. */
 export function eventsOfMessage(
   db: Db,
   messageId: string,

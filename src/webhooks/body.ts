@@ -1,5 +1,5 @@
-// What is posted of an event: made at the first attempt, kept beside its deliveries, the same bytes at each
-// attempt and redelivery. Once its message is deleted, nothing of it is left in a body but its id.
+// Bodies posted for events: made at the first attempt and stored beside the deliveries, so that each attempt
+// and redelivery sends the same bytes. Once a message is deleted, its bodies contain only its id.
 import type { App } from '../app.ts';
 import { dataOfEntries, deletedResource, type LogEntry, readEvents } from '../events/log.ts';
 import { isoTime } from '../runtime/clock.ts';
@@ -9,20 +9,20 @@ import type { BodyRow, DeliveryRow } from './rows.ts';
 
 export const mostBodyBytes = 256 * 1024;
 
-/** What of a delivery says which body it has. */
+/** Fields of a delivery that identify its body. */
 export type BodySource = Pick<
   DeliveryRow,
   'organization_id' | 'event_id' | 'event_type' | 'message_id' | 'created_at'
 >;
 
-/** The body of one delivery; see `bodiesOf`. */
+/** Returns the body of one delivery; see `bodiesOf`. */
 export async function bodyOf(app: App, delivery: BodySource): Promise<string> {
   const body = (await bodiesOf(app, [delivery], mostBodyBytes)).get(delivery.event_id);
   if (body === undefined) throw new Error(`no body of event ${delivery.event_id}`);
   return body;
 }
 
-/** The body as it is or would be, for who listens: nothing is kept. */
+/** Returns the stored body, or makes one without storing it, for `listen`. */
 export async function shownBody(app: App, source: BodySource): Promise<string> {
   const kept = await findBodies(app.store.db, [source.event_id], mostBodyBytes);
   const [made] = kept.size > 0 ? [] : await makeBodies(app, [source]);
@@ -30,8 +30,8 @@ export async function shownBody(app: App, source: BodySource): Promise<string> {
 }
 
 /**
- * Bodies by event, of as many as fit into `budget` bytes; what is not kept yet is made and kept. Large
- * ones that do not fit are neither read nor made.
+ * Returns bodies by event, up to `budget` bytes. Makes and stores missing ones. Large bodies that do not fit
+ * are neither read nor made.
  */
 export async function bodiesOf(
   app: App,
@@ -53,7 +53,7 @@ function withoutNulls(bodies: ReadonlyMap<string, string | null>): Map<string, s
   return new Map([...bodies].flatMap(([id, body]) => (body === null ? [] : [[id, body]])));
 }
 
-/** Makes bodies until they might not fit: only so many at once as would, if each were of full size. */
+/** Makes bodies in batches that fit the budget even if each body has the full size. */
 async function makeWithin(
   app: App,
   sources: readonly BodySource[],
@@ -70,7 +70,7 @@ async function makeWithin(
   return made;
 }
 
-/** Where another was first (another attempt, or the deletion of the message), that body counts. */
+/** Stores bodies; one stored meanwhile by another attempt or by the deletion of the message wins. */
 async function keepBodies(app: App, made: BodyRow[]): Promise<Map<string, string>> {
   if (made.length === 0) return new Map();
   const sorted = made.toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1));
@@ -88,7 +88,7 @@ async function keepBodies(app: App, made: BodyRow[]): Promise<Map<string, string
   }, 'quiet');
 }
 
-/** The bodies of events, which and whose messages are read together. */
+/** Makes bodies, reading their events and messages together. */
 async function makeBodies(app: App, sources: readonly BodySource[]): Promise<BodyRow[]> {
   const ofOrganizations = Map.groupBy(sources, ({ organization_id }) => organization_id);
   const made = await Promise.all(
@@ -121,7 +121,7 @@ function bodyText({ event_type, organization_id }: BodySource, at: number, data:
   return eventBody({ type: event_type, timestamp: at, data, organizationId: organization_id });
 }
 
-/** The JSON that is posted, 256 KB of it at most; `timestamp` in ms since 1970. */
+/** Returns the JSON to post, 256 KB at most; `timestamp` in ms since 1970. */
 export function eventBody(event: {
   type: string;
   timestamp: number;
@@ -142,9 +142,9 @@ export function eventBody(event: {
 }
 
 interface Bounds {
-  /** Of a list, of the fields of an object. */
+  /** Items of a list, or fields of an object. */
   items: number;
-  /** Of a text. */
+  /** Characters of a text. */
   characters: number;
 }
 
@@ -168,9 +168,9 @@ function cut(value: unknown, bounds: Bounds, depth: number): unknown {
 }
 
 /**
- * To be called in the transaction that deletes a message, before its events go: what its events say
- * from now on is that it is gone. An attempt that makes a body at this moment finds this one instead.
- * Returns how many of its events were to be posted.
+ * Replaces the bodies of a message's events by one that says it is deleted. Call it in the transaction that
+ * deletes the message, before its events are deleted. A concurrent attempt that makes a body gets this one
+ * instead. Returns the number of its events with deliveries.
  */
 export async function forgetMessage({ clock }: App, trx: Db, messageId: string): Promise<number> {
   const events = await eventsOfMessage(trx, messageId);

@@ -1,6 +1,6 @@
-// Which deliveries go next: some of each organization that has any due, and of each of its endpoints in turn,
-// so that one with a million of them, or one that hangs, leaves the others as they were. Replays go after what
-// is live.
+// Chooses the next deliveries: some of each organization with due deliveries, and of its endpoints in turn,
+// so that an endpoint with a million of them, or one that hangs, does not delay others. Live deliveries go
+// before replays.
 import type { App } from '../app.ts';
 import type { Db } from '../store/db.ts';
 import { cancelClaimed, claimDue, type EndpointWork } from './delivery-queries.ts';
@@ -10,12 +10,12 @@ import { findEndpoints } from './queries.ts';
 import type { DeliveryRow, EndpointRow } from './rows.ts';
 import { isOfBefore } from './settle.ts';
 
-/** How many deliveries of an endpoint may be taken now: places are held for them. */
+/** Number of deliveries to claim for an endpoint, with places reserved for them. */
 export interface Wish extends Holder {
   endpointId: string;
   isReplay: boolean;
   limit: number;
-  /** When the first of them was due. */
+  /** Due time of the first of them. */
   dueAt: number;
 }
 
@@ -30,15 +30,15 @@ export interface ClaimOptions {
   leaseUntil: number;
 }
 
-/** Holds as many places as there are for deliveries of an endpoint; null for none. */
+/** Reserves the free places for deliveries of an endpoint; null if there are none. */
 export type Reserve = (
   work: EndpointWork,
   isReplay: boolean,
 ) => (Holder & Pick<Wish, 'limit'>) | null;
 
 /**
- * Chooses the endpoints to take from, in turn from after `last`: what is live of all of them first, then,
- * where there is room left, replays.
+ * Chooses the endpoints to claim for, in turn from after `last`: live deliveries of all of them first, then
+ * replays if places remain.
  */
 export function chooseWishes(
   work: readonly EndpointWork[],
@@ -62,7 +62,7 @@ export function chooseWishes(
   return wishes;
 }
 
-/** One endpoint of each organization, then the next one of each. */
+/** Orders endpoints: one of each organization, then the next one of each. */
 function inTurn(work: readonly EndpointWork[], last: string): EndpointWork[] {
   const rotated = [...work.filter(({ id }) => id > last), ...work.filter(({ id }) => id <= last)];
   const rounds = new Map<string, number>();
@@ -74,7 +74,7 @@ function inTurn(work: readonly EndpointWork[], last: string): EndpointWork[] {
   return placed.sort((a, b) => a.round - b.round).map(({ one }) => one);
 }
 
-/** Leases what is wished for; what is of before its endpoint was disabled is cancelled instead. */
+/** Leases the wished deliveries; cancels those made before their endpoint was disabled. */
 export async function claim(
   app: App,
   trx: Db,

@@ -35,7 +35,7 @@ export async function deleteCounters(trx: Db, endpointId: string): Promise<void>
     .execute();
 }
 
-/** Sums of one day; `day`: how many times `dayMs` after `from` it begins. */
+/** Sums of one day, which begins `day` times `dayMs` after `from`. */
 export interface DaySums extends Record<DeliveryStatus, number> {
   day: number;
 }
@@ -47,13 +47,13 @@ export interface Days {
   dayMs: number;
 }
 
-/** Sums of days of one length; a day without any is left out. */
+/** Returns sums of days of one length; days without deliveries are left out. */
 export async function sumDays(
   db: Db,
   endpointId: string,
   { from, to, dayMs }: Days,
 ): Promise<DaySums[]> {
-  // SQLite divides as real numbers what it is given as such, so the quotient is cut there.
+  // SQLite binds numbers as reals and divides them so; the cast truncates the quotient.
   const whole =
     engineOf(db) === 'postgres'
       ? sql`(quarter - ${from}::bigint) / ${dayMs}::bigint`
@@ -76,7 +76,7 @@ export async function sumDays(
     .execute();
 }
 
-/** Of all quarter hours; zeros where there are none. */
+/** Sums all quarter hours; zeros if there are none. */
 export async function sumCounters(
   db: Db,
   endpointId: string,

@@ -1,6 +1,6 @@
-// Counts of deliveries by endpoint and quarter hour (specification 2.14), moved in the transactions that
-// move a delivery. A delivery counts in the quarter hour in which it was made, whatever becomes of it
-// when. Days are cut when somebody asks (stats.ts).
+// Counts of deliveries by endpoint and quarter hour (specification 2.14), updated in the transaction that
+// changes a delivery. A delivery always counts in the quarter hour in which it was made. Days are computed on
+// request (stats.ts).
 import type { Db } from '../store/db.ts';
 import { type LastWrite, lastly } from '../store/last-writes.ts';
 import { addToCounters } from './counter-queries.ts';
@@ -8,14 +8,14 @@ import type { CounterRow, DeliveryStatus } from './rows.ts';
 
 const quarterMs = 900_000;
 
-/** A delivery that changes its status. */
+/** Change of a delivery's status. */
 export interface Move {
   endpointId: string;
   /** When the delivery was made, ms since 1970. */
   madeAt: number;
-  /** Null for a new one. */
+  /** Previous status; null for a new delivery. */
   from: DeliveryStatus | null;
-  /** Null for one that is gone. */
+  /** New status; null for a removed delivery. */
   to: DeliveryStatus | null;
 }
 
@@ -41,7 +41,7 @@ class CounterMoves implements LastWrite {
   }
 }
 
-/** Counts the moves at the end of the transaction: all of its moves of a quarter hour at once. */
+/** Counts the moves at the end of the transaction, those of a quarter hour together. */
 export function moveCounts(trx: Db, moves: readonly Move[]): void {
   if (moves.length === 0) return;
   const gathered = lastly(trx, 'webhook_counters', () => new CounterMoves());

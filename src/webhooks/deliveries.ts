@@ -1,5 +1,5 @@
-// What was queued for an endpoint and what became of it, for who asks (specification 4.9);
-// tests of an endpoint, and logged events that are queued again. Posting itself is loop.ts.
+// Operations on the deliveries of an endpoint (specification 4.9): lists, single deliveries and tests.
+// Posting is loop.ts.
 import { type Page, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -27,10 +27,10 @@ import type {
   WebhookTest,
 } from './schema.ts';
 
-/** More than the schedule has; a redelivery adds one each time. */
+/** Attempts shown of a delivery: more than the schedule has, as each redelivery adds one. */
 const mostAttempts = 200;
 
-/** A page of the deliveries to an endpoint, newest first. @throws ResourceNotFoundError. */
+/** Returns a page of the deliveries to an endpoint, newest first. @throws ResourceNotFoundError. */
 export async function listDeliveries(
   app: App,
   { organizationId }: Caller,
@@ -48,7 +48,7 @@ export async function listDeliveries(
   return toPage(rows.map(toDelivery), total, query);
 }
 
-/** By status alone it is counted as deliveries come and go (counters.ts). */
+/** Returns the total of a list; without other filters than status, from the counters (counters.ts). */
 async function totalOf(db: Db, endpointId: string, filter: DeliveryFilter): Promise<number> {
   const { status, eventType, since } = filter;
   if (eventType !== undefined || since !== undefined) {
@@ -75,7 +75,7 @@ export async function getDelivery(
 }
 
 /**
- * The endpoint, which on PostgreSQL stays active until the transaction ends.
+ * Returns the endpoint; on PostgreSQL it stays active until the transaction ends.
  * @throws ResourceNotFoundError; ConflictError for a disabled one.
  */
 export async function requireActive(

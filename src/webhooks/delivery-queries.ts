@@ -1,5 +1,5 @@
-// SQL on what is delivered to endpoints: `webhook_deliveries`, `webhook_attempts`. What is read of them for
-// who asks is list-queries.ts. Rows only, no decisions.
+// SQL of the queue of webhooks: `webhook_deliveries`, `webhook_attempts`. Lists for the API are
+// list-queries.ts. Rows only, no decisions.
 //
 //   a delivery | due_at           | claimed_by
 //   -----------+------------------+-----------
@@ -39,13 +39,13 @@ export const insertDeliveries = bulkInsert<WebhookTables>('webhook_deliveries', 
   'updated_at',
 ]);
 
-/** An endpoint with deliveries that have not ended. */
+/** Endpoint with deliveries that have not ended. */
 export interface EndpointWork {
   id: string;
   organization_id: string;
   status: EndpointRow['status'];
   failing_since: number | null;
-  /** When the first of its live deliveries is due, of its replays. */
+  /** Due time of the first live delivery. */
   live_due: number | null;
   replay_due: number | null;
 }
@@ -71,8 +71,8 @@ const withWork = statement<WebhookTables, { after: string; limit: number }, Endp
 );
 
 /**
- * By id after `after`, at most `limit`: three reads of an index for each endpoint, however many of its
- * deliveries wait.
+ * Returns endpoints by id after `after`, at most `limit`. Takes three index reads for each endpoint, however
+ * many of its deliveries wait.
  */
 export function endpointsWithWork(db: Db, after: string, limit: number): Promise<EndpointWork[]> {
   return withWork(db, { after, limit });
@@ -106,12 +106,12 @@ const claim = statement<WebhookTables, Claim, DeliveryRow>((db, parameter) => {
     .returningAll();
 });
 
-/** Leases what of an endpoint is due, the longest due first. */
+/** Leases due deliveries of an endpoint, the longest due first. */
 export function claimDue(trx: Db, values: Claim): Promise<DeliveryRow[]> {
   return claim(trx, values);
 }
 
-/** A delivery after an attempt. */
+/** Delivery after an attempt. */
 interface Settled
   extends Pick<DeliveryRow, 'id' | 'status' | 'attempt_count' | 'due_at' | 'updated_at'> {
   last_attempt_at: number;
@@ -135,7 +135,7 @@ const settle = change<WebhookTables, Settled>((db, parameter) =>
     .where('due_at', '=', parameter('leaseUntil')),
 );
 
-/** False where the lease has run out meanwhile, or the delivery is gone. */
+/** Settles a claimed delivery. Returns false if its lease has expired or the delivery is gone. */
 export async function settleClaimed(trx: Db, values: Settled): Promise<boolean> {
   return (await settle(trx, values)) > 0;
 }
@@ -152,7 +152,7 @@ export const insertAttempts = bulkInsert<WebhookTables>('webhook_attempts', [
   'response',
 ]);
 
-/** Ends deliveries that wait, of those that nobody works on; returns them. */
+/** Ends waiting, unclaimed deliveries; returns them. */
 export function cancelWaiting(
   trx: Db,
   endpointId: string,
@@ -191,7 +191,7 @@ function cancelWhere(trx: Db, now: number) {
     .set({ status: 'cancelled', due_at: null, claimed_by: null, updated_at: now });
 }
 
-/** Hands back what was claimed and not attempted; `ids` null: all of this worker, `worker` null: of any. */
+/** Releases claimed deliveries; `ids` null: all of this worker, `worker` null: of any worker. */
 export async function releaseDeliveries(
   trx: Db,
   worker: string | null,
@@ -212,13 +212,13 @@ export async function releaseDeliveries(
 
 const lockClaimed = lockerOf<WebhookTables>('webhook_deliveries', { by: 'claimed_by' });
 
-/** Removes some of an endpoint's deliveries with their attempts; returns how many. */
+/** Removes up to `limit` deliveries of an endpoint with their attempts; returns the number. */
 export async function deleteSome(trx: Db, endpointId: string, limit: number): Promise<number> {
   const rows = await tables<WebhookTables>(trx)
     .selectFrom('webhook_deliveries')
     .select('id')
     .where('endpoint_id', '=', endpointId)
-    // The order of their index: PostgreSQL would read the table until it has so many.
+    // In the order of the index: otherwise PostgreSQL would scan the table.
     .orderBy('status')
     .orderBy('id')
     .limit(limit)
@@ -228,7 +228,7 @@ export async function deleteSome(trx: Db, endpointId: string, limit: number): Pr
   return ids.length;
 }
 
-/** With their attempts. */
+/** Deletes deliveries with their attempts. */
 export async function deleteDeliveries(trx: Db, ids: readonly string[]): Promise<void> {
   const packed = idList(trx, ids);
   const db = tables<WebhookTables>(trx);
@@ -243,7 +243,7 @@ export async function deleteDeliveries(trx: Db, ids: readonly string[]): Promise
     .execute();
 }
 
-/** Counts the replays that an endpoint waits for, up to `most`. */
+/** Counts the pending replays of an endpoint, up to `most`. */
 export async function countReplays(db: Db, endpointId: string, most: number): Promise<number> {
   const pending = tables<WebhookTables>(db)
     .selectFrom('webhook_deliveries')
@@ -260,7 +260,7 @@ export async function countReplays(db: Db, endpointId: string, most: number): Pr
   return count;
 }
 
-/** Counted up to `most`. */
+/** Counts pending deliveries, up to `most`. */
 export async function countPending(db: Db, most: number): Promise<number> {
   const pending = tables<WebhookTables>(db)
     .selectFrom('webhook_deliveries')

@@ -1,4 +1,4 @@
-// Disables an endpoint that failed too long or is gone. What waits for it is cancelled: some in this
+// Disables an endpoint that failed too long or is gone. Its waiting deliveries are cancelled: some in this
 // transaction, the rest by the loop, since there may be a million.
 import type { App } from '../app.ts';
 import { byService, record, told } from '../events/record.ts';
@@ -10,10 +10,10 @@ import { toWebhook } from './present.ts';
 import { endpointChanges, setEndpoint } from './queries.ts';
 import type { DeliveryRow, EndpointRow } from './rows.ts';
 
-/** In one transaction. */
+/** Deliveries cancelled in one transaction. */
 const mostCancelled = 1_000;
 
-/** The endpoint is locked by the caller. Logs nothing: the transaction may run again. */
+/** Disables an endpoint locked by the caller. Logs nothing, as the transaction may run again. */
 export async function disableEndpoint(
   app: App,
   trx: Db,
@@ -29,7 +29,7 @@ export async function disableEndpoint(
   } as const;
   await setEndpoint(trx, endpoint.id, change);
   await cancelSome(app, trx, endpoint.id);
-  // Before the event is told: the endpoint does not hear of its own end.
+  // Before the event is recorded, so that the endpoint does not get the event of its own end.
   endpointChanges.note(trx);
   const event = told(webhookDisabled, toWebhook(app, { ...endpoint, ...change }));
   const audited = { action: 'webhook.disabled', details: { reason } } as const;
@@ -37,7 +37,7 @@ export async function disableEndpoint(
   await record(app, trx, by, { subject: endpoint.id, ...audited, event });
 }
 
-/** Cancels some of what waits for an endpoint, and nothing that is on the wire; returns whether there may be more. */
+/** Cancels some waiting deliveries of an endpoint, none on the wire; returns whether more may remain. */
 export async function cancelSome(app: App, trx: Db, endpointId: string): Promise<boolean> {
   const rows = await cancelWaiting(trx, endpointId, app.clock.now(), mostCancelled);
   countCancelled(trx, rows);

@@ -1,5 +1,5 @@
-// The claimed deliveries that wait for a post, by endpoint, with how each endpoint is posted to: its pace, its
-// origin, its opened secrets. Idle queues are forgotten, unless their pace is worth keeping.
+// Queues of claimed deliveries by endpoint, with the endpoint's pace, origin and opened secrets. Idle queues
+// are evicted, unless their pace is worth keeping.
 import type { App } from '../app.ts';
 import { type OpenedEndpoint, openEndpoint } from './attempt.ts';
 import type { Claimed } from './claim.ts';
@@ -8,19 +8,19 @@ import type { OriginShares } from './origin-shares.ts';
 import { Pace } from './pace.ts';
 import type { EndpointRow } from './rows.ts';
 
-/** So many endpoints whose pace is known keep it until they are posted to again. */
+/** Limit of idle endpoints whose pace is remembered. */
 const mostRemembered = 10_000;
 
 export interface Task {
   claimed: Claimed;
   holder: Holder;
-  /** Null where it is read when it is posted. */
+  /** Body; null if it is read only when it is posted. */
   body: string | null;
 }
 
-/** One endpoint's. */
+/** Queue of one endpoint. */
 export interface Queue {
-  /** Of the endpoint. */
+  /** Id of the endpoint. */
   id: string;
   organizationId: string;
   waiting: Task[];
@@ -30,7 +30,7 @@ export interface Queue {
   opened: OpenedEndpoint;
 }
 
-/** How many of its deliveries are claimed and not posted. */
+/** Number of deliveries held: waiting for a post, or being posted. */
 export function heldBy({ waiting, posting }: Queue): number {
   return waiting.length + posting;
 }
@@ -50,7 +50,7 @@ export class EndpointQueues {
     this.#origins = origins;
   }
 
-  /** Of the bodies of all tasks that wait. */
+  /** Bytes of the bodies of all waiting tasks. */
   get bytesWaiting(): number {
     return this.#bytesWaiting;
   }
@@ -82,7 +82,7 @@ export class EndpointQueues {
     this.#origins.ask(queue.origin, queue.id);
   }
 
-  /** Takes the first tasks out. */
+  /** Removes and returns the first tasks. */
   takeOut({ waiting }: Queue, count: number): Task[] {
     const tasks = waiting.splice(0, count);
     for (const { body } of tasks) this.#bytesWaiting -= bytesOf(body);

@@ -1,8 +1,8 @@
-// From an event to one delivery for each endpoint that wants it, in the transaction of the event: the
+// Queues one delivery of an event for each subscribed endpoint, in the transaction of the event: the
 // change, its event and its deliveries are all stored, or nothing is.
 //
-// Endpoints come from memory (known-endpoints.ts), which may lag by a second. So the transaction asks
-// whether those found are still active: nothing is queued for an endpoint that is gone.
+// Endpoints come from memory (known-endpoints.ts), which may lag by a second. So the transaction checks
+// that they are still active, and queues nothing for a deleted endpoint.
 import type { App, EventSink, LoggedEvent } from '../app.ts';
 import { messageOf, ServiceError, WebhookEnqueueError } from '../errors.ts';
 import { idPrefixes } from '../runtime/ids.ts';
@@ -14,7 +14,7 @@ import { type KnownEndpoint, knownEndpoints } from './known-endpoints.ts';
 import { holdActive } from './queries.ts';
 import type { DeliveryRow } from './rows.ts';
 
-/** What is to be posted, and to which endpoint. */
+/** Event to post, and its endpoint. */
 export interface Wanted {
   endpointId: string;
   event: Pick<LoggedEvent, 'id' | 'organizationId' | 'type' | 'subject'>;
@@ -42,7 +42,7 @@ function deliveryOf(app: App, { endpointId, event }: Wanted, isReplay: boolean):
   };
 }
 
-/** Queues deliveries, whoever wants them. Returns their rows. */
+/** Queues deliveries without checking subscriptions. Returns their rows. */
 export async function enqueueAll(
   app: App,
   trx: Db,
@@ -60,7 +60,7 @@ export async function enqueueAll(
   return rows;
 }
 
-/** The endpoints of the organizations of these events. */
+/** Returns the endpoints of the organizations of these events. */
 async function endpointsOf(app: App, trx: Db, events: readonly LoggedEvent[]) {
   const found = new Map<string, readonly KnownEndpoint[]>();
   for (const { organizationId } of events) {
@@ -73,7 +73,7 @@ async function endpointsOf(app: App, trx: Db, events: readonly LoggedEvent[]) {
 async function enqueue(app: App, trx: Db, events: readonly LoggedEvent[]): Promise<void> {
   const endpoints = await endpointsOf(app, trx, events);
   const wanted = events.flatMap((event): Wanted[] => {
-    // A test is for one endpoint: who asks for it queues it.
+    // A test is for one endpoint: `testWebhook` queues it.
     if (event.type === webhookTest.type) return [];
     const those = endpoints.get(event.organizationId) ?? [];
     return those.flatMap(({ id, isWanted }) =>
@@ -91,8 +91,8 @@ async function enqueue(app: App, trx: Db, events: readonly LoggedEvent[]): Promi
 }
 
 /**
- * Queues what endpoints want of the events that are written. It throws WebhookEnqueueError, or what the
- * store is in trouble with.
+ * Returns a sink that queues recorded events for their endpoints. It throws WebhookEnqueueError, or the
+ * store's error.
  */
 export function createWebhookSink(app: App): EventSink {
   return {

@@ -1,9 +1,9 @@
-// SQL that erases what was posted of events, and the receivers' answers, which may echo it. Rows only.
+// SQL that erases posted bodies of events, and the receivers' responses, which may echo them. Rows only.
 import { sql } from 'kysely';
 import { type Db, tables } from '../store/db.ts';
 import type { WebhookTables } from './rows.ts';
 
-/** Puts another body in the place of the one that is kept of an event, if one is. */
+/** Replaces the stored body of an event, if it has one. */
 export async function setBody(trx: Db, eventId: string, body: string): Promise<void> {
   await tables<WebhookTables>(trx)
     .updateTable('webhook_bodies')
@@ -12,12 +12,12 @@ export async function setBody(trx: Db, eventId: string, body: string): Promise<v
     .execute();
 }
 
-/** Takes up to `limit` answers out of the attempts of an event on no message; of how many. */
+/** Clears up to `limit` responses in attempts of a resource event; returns the number. */
 export function clearAnswersOfEvent(trx: Db, eventId: string, limit: number): Promise<number> {
   return clearAnswers(trx, sql`event_id = ${eventId} and message_id is null`, limit);
 }
 
-/** The same of all events on a message. */
+/** Clears up to `limit` responses in attempts of all events on a message; returns the number. */
 export function clearAnswersOfMessage(trx: Db, messageId: string, limit: number): Promise<number> {
   return clearAnswers(trx, sql`message_id = ${messageId}`, limit);
 }

@@ -1,5 +1,5 @@
-// Erases what webhooks keep of an event on no message: its body and the receivers' answers. Those of a message's
-// events go with it (body.ts), but for the answers.
+// Erases the data of a resource event that webhooks store: its body and the receivers' responses. Bodies of a
+// message's events are replaced when it is deleted (body.ts); their responses are not.
 
 import type { Db } from '../store/db.ts';
 import { eventBody } from './body.ts';
@@ -8,14 +8,14 @@ import { clearAnswersOfEvent, setBody } from './erase-queries.ts';
 interface Erased {
   id: string;
   type: string;
-  /** Ms since 1970. */
+  /** Time of the event, ms since 1970. */
   timestamp: number;
   organizationId: string;
-  /** What it says from now on. */
+  /** New data of the event. */
   data: object;
 }
 
-/** Returns how many answers were erased, up to `limit`. */
+/** Erases body and responses; returns the number of erased responses, up to `limit`. */
 export async function erasePosted(trx: Db, event: Erased, limit: number): Promise<number> {
   await setBody(trx, event.id, eventBody(event));
   return clearAnswersOfEvent(trx, event.id, limit);

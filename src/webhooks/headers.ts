@@ -1,6 +1,6 @@
 // Which headers of a post the owner of an endpoint may set.
 
-/** Those of the message itself and of its connection (RFC 9110 7.6.1), and those of a proxy. */
+/** Reserved headers: of the message and its connection (RFC 9110 7.6.1), and of proxies. */
 const reserved = new Set([
   'accept-encoding',
   'connection',
@@ -17,7 +17,7 @@ const reserved = new Set([
 ]);
 const reservedStarts = ['webhook-', 'content-', 'proxy-'];
 
-/** By its name in lower case. */
+/** Whether an owner may set the header, by its name in lower case. */
 export function isOwnHeader(folded: string): boolean {
   return !reserved.has(folded) && !reservedStarts.some((start) => folded.startsWith(start));
 }

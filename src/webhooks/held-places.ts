@@ -5,7 +5,7 @@ import { FairShare } from '../runtime/fair-share.ts';
 const mostHeld = 456;
 const mostReluctant = 100;
 
-/** Whose place it is. */
+/** Holder of a place. */
 export interface Holder {
   organizationId: string;
   /** The endpoint was slow or failing when the delivery was claimed. */
@@ -21,7 +21,7 @@ export class HeldPlaces {
     return this.#count;
   }
 
-  /** Free places, whoever may take them. */
+  /** Free places of all holders together. */
   get free(): number {
     return mostHeld - this.#count;
   }

@@ -26,13 +26,13 @@ class KnownEndpoints {
     this.#known = new KnownRows(app.clock, mostKnown, countChanges);
   }
 
-  /** From memory: false only where there is known to be none. */
+  /** Whether the organization may have endpoints, from memory; false only if it surely has none. */
   mayHave(organizationId: string): boolean {
     if (this.#known.isStale()) return true;
     return this.#known.peek(organizationId)?.length !== 0;
   }
 
-  /** The active ones, asked within a transaction. */
+  /** Returns the active endpoints, within a transaction. */
   async find(trx: Db, organizationId: string): Promise<readonly KnownEndpoint[]> {
     const db = committedIn(this.#app.store, trx);
     if (endpointChanges.isNoted(trx)) return readEndpoints(trx, organizationId);
@@ -43,7 +43,7 @@ class KnownEndpoints {
     );
   }
 
-  /** To be called after the commit of a change. */
+  /** Clears the memory. Call it after the commit of a change. */
   forget(): void {
     this.#known.forget();
   }

@@ -1,4 +1,4 @@
-// SQL on deliveries and attempts for who asks: pages of an endpoint's, by status, kind and time. Rows only.
+// SQL for lists of deliveries and attempts: pages of an endpoint, by status, kind and time. Rows only.
 //
 //   filter              | read from the index                            | in order by
 //   --------------------+------------------------------------------------+------------------
@@ -23,11 +23,11 @@ const deliveries = rowsOf<DeliveryRow>('webhook_deliveries', 'webhook-delivery')
 export interface DeliveryFilter {
   status?: DeliveryStatus | undefined;
   eventType?: string | undefined;
-  /** Ms since 1970; those made then and later. */
+  /** Earliest creation time, ms since 1970. */
   since?: number | undefined;
 }
 
-/** All of one or several ranges of an index, each in the order of ids. */
+/** Returns selects over ranges of an index, each in the order of ids. */
 function rangesOf(
   endpointId: string,
   { status, eventType, since }: DeliveryFilter,
@@ -42,7 +42,7 @@ function rangesOf(
   );
 }
 
-/** A page of those of an endpoint, newest first. */
+/** Returns a page of an endpoint's deliveries, newest first. */
 export async function pageDeliveries(
   db: Db,
   endpointId: string,
@@ -56,7 +56,7 @@ export async function pageDeliveries(
   return rows;
 }
 
-/** How many there are: entries of an index are counted, of these alone. */
+/** Counts the matching deliveries, from index entries alone. */
 export async function countDeliveries(
   db: Db,
   endpointId: string,
@@ -70,7 +70,7 @@ export async function countDeliveries(
   return Number(rows[0]?.n ?? 0);
 }
 
-/** Null where the endpoint has no such delivery. */
+/** Finds a delivery of the endpoint. */
 export async function findDelivery(
   db: Db,
   organizationId: string,
@@ -81,7 +81,7 @@ export async function findDelivery(
   return row?.endpoint_id === endpointId ? row : null;
 }
 
-/** Of an endpoint in one status, made from `since` to before `until`; the oldest first, after `after`. */
+/** Returns deliveries in one status, made from `since` to before `until`, after id `after`, oldest first. */
 export function selectDeliveries(
   db: Db,
   endpointId: string,
@@ -102,7 +102,7 @@ export function selectDeliveries(
     .execute();
 }
 
-/** Oldest first. */
+/** Returns the attempts of a delivery, oldest first. */
 export function selectAttempts(db: Db, deliveryId: string, limit: number): Promise<AttemptRow[]> {
   return tables<WebhookTables>(db)
     .selectFrom('webhook_attempts')

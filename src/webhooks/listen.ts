@@ -1,5 +1,5 @@
-// Events as they happen, posted to a program on this machine, for who develops one: read from the store, so no
-// daemon, tunnel or endpoint is needed. Signed with a secret that stays the same for this store.
+// Posts events as they happen to a program on this machine, for development. Reads the store, so no daemon,
+// tunnel or endpoint is needed. Signs with a secret that is constant for a store.
 import { isIP } from 'node:net';
 import type { App } from '../app.ts';
 import { ValidationError } from '../errors.ts';
@@ -12,7 +12,7 @@ import { secretFrom, signatureHeaders } from './signature.ts';
 
 export interface ListenOptions {
   organizationId: string;
-  /** A loopback URL; null: events are told, and not posted. */
+  /** Loopback URL; null: report events without posting them. */
   forwardTo: string | null;
   /** `*`, `message.*` or kinds. */
   patterns: readonly string[];
@@ -21,13 +21,13 @@ export interface ListenOptions {
   signal: AbortSignal;
 }
 
-/** An event, and what its post came to. */
+/** Event with the outcome of its post. */
 export interface Heard {
   event: LogEntry;
   outcome: PostOutcome | null;
 }
 
-/** The secret with which `listen` signs, for one organization of this store. */
+/** Returns the secret with which `listen` signs, for one organization of this store. */
 export function listenSecret({ secrets }: App, organizationId: string): string {
   return secretFrom(secrets.token('webhook listen', organizationId));
 }
@@ -43,7 +43,7 @@ export function checkLoopback(url: string): void {
   throw new ValidationError(text, { forwardTo: [text] });
 }
 
-/** @throws ValidationError for what fits no kind of event. */
+/** @throws ValidationError for a pattern that matches no kind of event. */
 function checkPatterns(patterns: readonly string[]): void {
   const unknown = patterns.find((pattern) => !isKnownPattern(pattern));
   if (unknown === undefined) return;
@@ -51,7 +51,7 @@ function checkPatterns(patterns: readonly string[]): void {
   throw new ValidationError(text, { event: [text] });
 }
 
-/** Tells each event that fits, once, in order, and posts it, until the signal. */
+/** Reports and posts each matching event, once, in order, until the signal. */
 export async function listen(
   app: App,
   { organizationId, forwardTo, patterns, since, signal }: ListenOptions,

@@ -1,11 +1,11 @@
-// The engine of webhooks: finds whose deliveries are due, has them claimed and posted, and sleeps until the
-// next. Claims are claim.ts, posts under-way.ts, what follows from them settle.ts (the state table).
+// Engine of webhooks: finds endpoints with due deliveries, starts claims and posts, and sleeps until the next
+// due time. Claims are claim.ts, posts under-way.ts, outcomes settle.ts (the state table).
 //
 //   pressure | is on while                           | the next claim
 //   ---------+---------------------------------------+--------------------------------------
 //   none     | no burst of sends or mails comes in   | at once
-//   burst    | one does                              | a second after the last one
-//   late     | what it took last had waited for 10 s | at once, burst or not
+//   burst    | a burst comes in                      | a second after the last claim
+//   late     | the last claim was overdue by 10 s    | at once, burst or not
 import type { App } from '../app.ts';
 import { createDueLoop } from '../store/due-loop.ts';
 import { type Claimed, chooseWishes, claim, type Reserve, type Wish } from './claim.ts';
@@ -19,11 +19,11 @@ import { cancelSome } from './disable.ts';
 import { createPoster, type Poster } from './post.ts';
 import { UnderWay } from './under-way.ts';
 
-/** Endpoints that are looked at in one read. */
+/** Endpoints checked in one read. */
 const endpointsPerLook = 1_000;
-/** A look at so many takes about 0.25 ms; it is followed by a pause of 1 ms. */
+/** Endpoints checked in about 0.25 ms; each check pauses 1 ms for this many. */
 const endpointsPerMs = 50;
-/** A lease lasts two exchanges and this. */
+/** Time of a lease beyond that of two exchanges. */
 const leaseSlackMs = 60_000;
 const pendingEachMs = 10_000;
 const mostCounted = 100_000;
@@ -31,9 +31,9 @@ const besideBurstMs = 1_000;
 const patienceMs = 10_000;
 
 export interface WebhookLoop {
-  /** Hands back what a dead daemon had claimed (SQLite: there is only one daemon) and starts. */
+  /** Releases the claims of a dead daemon (SQLite: there is only one daemon) and starts. */
   start(): Promise<void>;
-  /** Claims nothing more, waits up to `graceMs` for what is under way, hands the rest back. */
+  /** Stops claiming, waits up to `graceMs` for posts under way, and releases the rest. */
   stop(graceMs: number): Promise<void>;
   /** Resolves when nothing is due and nothing under way at this moment; for tests. */
   idle(): Promise<void>;
@@ -88,7 +88,7 @@ function createStep(app: App, { worker, underWay, isPressing }: StepParts): () =
   let lookAt = Number.NEGATIVE_INFINITY;
   let claimedAt = Number.NEGATIVE_INFINITY;
   let latenessMs = 0;
-  /** Whose turn it was last. */
+  /** Last organization that had a turn. */
   let last = '';
 
   return async () => {
@@ -96,7 +96,7 @@ function createStep(app: App, { worker, underWay, isPressing }: StepParts): () =
     const givesWay = isPressing() && latenessMs < patienceMs;
     const at = Math.max(lookAt, givesWay ? claimedAt + besideBurstMs : lookAt);
     if (startedAt < at) return clock.now() + (at - startedAt);
-    // Whatever ends wakes the loop.
+    // Each ended post wakes the loop.
     if (underWay.isFull) return Infinity;
     const work = await lookAtAll(app);
     lookAt = clock.elapsed() + Math.floor(work.length / endpointsPerMs);
@@ -133,7 +133,7 @@ async function claimWished(
   return app.store.write((trx) => claim(app, trx, wishes, options), 'quiet');
 }
 
-/** Returns whether there may be more. */
+/** Cancels waiting deliveries of disabled endpoints. Returns whether more may remain. */
 async function cancelOfDisabled(app: App, work: readonly EndpointWork[]): Promise<boolean> {
   let isMore = false;
   for (const { id, status } of work) {
@@ -143,7 +143,7 @@ async function cancelOfDisabled(app: App, work: readonly EndpointWork[]): Promis
   return isMore;
 }
 
-/** What is due already waits for room: what ends there wakes the loop. */
+/** Returns the next future due time. Overdue deliveries wait for room: each ended post wakes the loop. */
 function nextDue(work: readonly EndpointWork[], now: number): number {
   let at = Infinity;
   for (const { status, live_due, replay_due } of work) {
@@ -155,7 +155,7 @@ function nextDue(work: readonly EndpointWork[], now: number): number {
   return at;
 }
 
-/** Keeps the gauges. */
+/** Creates the function that updates the gauges. */
 function createReport({ store, clock, metrics }: App): (work: EndpointWork[]) => Promise<void> {
   let countAt = Number.NEGATIVE_INFINITY;
   return async (work) => {

@@ -1,5 +1,5 @@
-// How the connections to one origin are shared by the organizations that post there, then by their endpoints,
-// so that one that hangs leaves the others theirs. Origins that nobody asks for are forgotten.
+// Shares the connections to one origin among organizations, then among their endpoints, so that an endpoint
+// that hangs does not block others. Unused origins are evicted.
 //
 //   an endpoint                           | may have at once
 //   --------------------------------------+---------------------------------------------
@@ -9,27 +9,27 @@
 import { FairShare } from '../runtime/fair-share.ts';
 import { connectionsPerOrigin } from './post.ts';
 
-/** Of one endpoint. */
+/** Posts at once to one endpoint. */
 export const mostPostsEach = 5;
 const mostUnproven = 2;
 
 interface Origin {
   posts: number;
-  /** Its connections, by organization. */
+  /** Connections of the origin, by organization. */
   places: FairShare;
-  /** Endpoints with anything to post there, or under way. */
+  /** Endpoints with waiting posts or posts under way. */
   asking: Set<string>;
 }
 
 export class OriginShares {
   readonly #origins = new Map<string, Origin>();
 
-  /** The endpoint has something to post there. */
+  /** Registers an endpoint that has posts for the origin. */
   ask(origin: string, endpointId: string): void {
     this.#of(origin).asking.add(endpointId);
   }
 
-  /** It has nothing more there. */
+  /** Unregisters an endpoint without further posts. */
   leave(origin: string, endpointId: string): void {
     const one = this.#origins.get(origin);
     if (!one) return;
@@ -37,7 +37,7 @@ export class OriginShares {
     this.#forget(origin, one);
   }
 
-  /** How many posts an endpoint that asks may have there at once; 0 where its organization has no more. */
+  /** Returns how many posts an endpoint may have at once; 0 if its organization's share is used up. */
   shareOf(origin: string, organizationId: string, isQuick: boolean): number {
     const { places, asking } = this.#of(origin);
     if (!places.mayHold(organizationId)) return 0;
@@ -45,14 +45,14 @@ export class OriginShares {
     return Math.min(mostUnproven, Math.ceil(connectionsPerOrigin / asking.size));
   }
 
-  /** A post begins there. */
+  /** Takes a place for a post. */
   take(origin: string, organizationId: string): void {
     const one = this.#of(origin);
     one.posts += 1;
     one.places.hold(organizationId);
   }
 
-  /** It has ended. */
+  /** Frees the place of an ended post. */
   free(origin: string, organizationId: string): void {
     const one = this.#of(origin);
     one.posts -= 1;

@@ -1,6 +1,6 @@
-// One POST to an endpoint: a connection to an address that was judged, the body as it is, the answer within
-// bounds. Never throws: what went wrong is in the outcome. Follows no redirect and reads no proxy variable.
-// The doorway to undici.
+// One POST to an endpoint: connects to a checked address, sends the body unchanged, reads a bounded response.
+// Never throws: failures are in the outcome. Follows no redirect and reads no proxy variable. The only module
+// that creates undici clients.
 //
 //   bound               | is                                           | then
 //   --------------------+----------------------------------------------+-----------------------
@@ -24,7 +24,7 @@ const mostOrigins = 200;
 const idleMs = 30_000;
 const mostHeaderBytes = 16 * 1024;
 const mostKept = 4 * 1024;
-/** Of one host, in turn. */
+/** Addresses of one host to try in turn. */
 const mostAddresses = 3;
 
 export interface PostRequest {
@@ -37,16 +37,16 @@ export interface PostOutcome {
   isSuccess: boolean;
   statusCode: number | null;
   errorClass: ErrorClass | null;
-  /** What was answered, or what was in the way: 4 KB of text without control characters. */
+  /** Text of the response or of the failure: up to 4 KB without control characters. */
   response: string | null;
-  /** In ms since 1970: the endpoint asked for peace until then (RFC 9110 10.2.3). */
+  /** Time of the response's Retry-After (RFC 9110 10.2.3), ms since 1970. */
   retryAt: number | null;
   durationMs: number;
 }
 
 export interface Poster {
   post(request: PostRequest): Promise<PostOutcome>;
-  /** Ends what is under way. */
+  /** Aborts posts under way. */
   close(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export function createPoster(app: PosterParts): Poster {
   const pools = new LRUCache<string, Pool>({
     max: mostOrigins,
     dispose(pool, _origin, reason) {
-      // What is under way to an origin that nobody else used goes on.
+      // Posts under way to an evicted origin go on.
       const end = (reason === 'evict' ? pool.close() : pool.destroy()).catch(() => {});
       dying.add(end);
       void end.finally(() => dying.delete(end));
@@ -67,7 +67,7 @@ export function createPoster(app: PosterParts): Poster {
   });
 
   const poolOf = (url: URL): Pool => {
-    // A change of IP version or of the case of a name makes no other origin: `URL` has folded it.
+    // `URL` has normalized case and address forms, so they make no second origin.
     let pool = pools.get(url.origin);
     if (!pool) {
       pool = openPool(app, url.origin, targetOf(url), closing.signal);
@@ -110,7 +110,7 @@ function openPool(app: PosterParts, origin: string, target: Target, signal: Abor
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
     maxHeaderSize: mostHeaderBytes,
-    // The whole exchange has its time, by our clock.
+    // Our clock bounds the whole exchange instead.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect(_options, callback) {
@@ -122,7 +122,7 @@ function openPool(app: PosterParts, origin: string, target: Target, signal: Abor
   });
 }
 
-/** To an address that was judged here: nothing is looked up between. @throws PostError */
+/** Connects to a checked address, without a second look-up in between. @throws PostError */
 async function openConnection(
   app: PosterParts,
   target: Target,
@@ -201,14 +201,14 @@ async function exchange(
 function shownText(text: string): string | null {
   if (text === '') return null;
   const plain = text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]+/gu, ' ').trim();
-  // Cut by bytes: an answer may be of long characters.
+  // Truncated by bytes, as characters may be several bytes long.
   const cut = Buffer.from(plain, 'utf8').subarray(0, mostKept).toString('utf8');
   return cut.replace(/\uFFFD{1,3}$/, '') || null;
 }
 
 const longestRetryMs = 24 * 3600_000;
 
-/** In seconds or as a date (RFC 9110 10.2.3); a day at most. */
+/** Parses Retry-After, in seconds or as a date (RFC 9110 10.2.3); a day at most. */
 function retryAtOf(
   { clock }: PosterParts,
   statusCode: number,

@@ -1,8 +1,7 @@
 // All SQL on `webhook_endpoints` and `webhook_changes`. Rows only, no decisions.
 //
-// Locks on PostgreSQL are taken in this order, each kind by id: endpoints, deliveries, counters. Who queues
-// shares an endpoint with who settles: a queued event waits for no attempt, and no attempt for it. It waits
-// only where the endpoint is deleted.
+// Locks on PostgreSQL are taken in this order, each kind by id: endpoints, deliveries, counters. Enqueueing
+// and settling share the lock of an endpoint, so neither waits for the other. Both wait for its deletion.
 import { changeCounter } from '../store/change-counter.ts';
 import { change, type Db, engineOf, idList, isOneOf, statement, tables } from '../store/db.ts';
 import { rowsOf } from '../store/rows.ts';
@@ -11,8 +10,8 @@ import type { EndpointRow, WebhookTables } from './rows.ts';
 export const endpoints = rowsOf<EndpointRow>('webhook_endpoints', 'webhook');
 
 /**
- * Noted before the transaction records an event: what it reads of endpoints from then on is not kept, as
- * it may never be committed.
+ * Counter of changes. Call `note` before the transaction records an event: endpoints that it reads afterwards
+ * are then not cached, as the change may never be committed.
  */
 export const endpointChanges = changeCounter<WebhookTables>('webhook_changes');
 
@@ -26,7 +25,7 @@ const active = statement<WebhookTables, { organizationId: string }, Subscription
     .where('status', '=', 'active'),
 );
 
-/** Those of an organization that are posted to, in no order. */
+/** Returns the active endpoints of an organization, unordered. */
 export function findActiveEndpoints(db: Db, organizationId: string): Promise<Subscription[]> {
   return active(db, { organizationId });
 }
@@ -42,8 +41,8 @@ const activeOnes = statement<WebhookTables, { ids: unknown }, { id: string }>((d
 });
 
 /**
- * Which of these are posted to; on PostgreSQL they are there until the transaction ends. One that is
- * disabled meanwhile has what is queued for it cancelled, by `cancel_before`.
+ * Returns the active endpoints among these; on PostgreSQL they cannot be deleted until the transaction ends.
+ * If one is disabled meanwhile, `cancel_before` cancels the deliveries queued for it.
  */
 export async function holdActive(trx: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await activeOnes(trx, { ids: idList(trx, ids) });
@@ -65,7 +64,7 @@ export async function findEndpoints(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Locks them until the end of the transaction, but not against `holdActive`. */
+/** Locks endpoints until the transaction ends, but not against `holdActive`. */
 export async function lockEndpoints(
   trx: Db,
   ids: readonly string[],

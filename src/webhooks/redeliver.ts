@@ -1,5 +1,5 @@
-// A redelivery: one attempt now, awaited, whatever the state of the delivery or of its endpoint. Its schedule
-// knows nothing of it: status, count of attempts and next time stay.
+// A redelivery: one attempt now, awaited, in any state of the delivery and its endpoint. It leaves the
+// schedule unchanged: status, count of attempts and next time stay.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { CapacityError, ResourceNotFoundError } from '../errors.ts';
@@ -13,7 +13,7 @@ import { endpoints, setFailingSince } from './queries.ts';
 
 const mostAtOnce = 50;
 
-/** The places of redeliveries in this process, by organization. */
+/** Places of redeliveries in this process, by organization. */
 const places = perApp((_app: App) => new FairShare(mostAtOnce));
 
 const crowded = () =>
@@ -51,7 +51,7 @@ export async function redeliverNow(
   });
   const row = attemptRow(app, ended, 'manual');
   await app.store.write(async (trx) => {
-    // The endpoint works: what it failed before does not count towards disabling it.
+    // The endpoint works: its earlier failures no longer count towards disabling it.
     if (ended.outcome.isSuccess && endpoint.failing_since !== null) {
       await setFailingSince(trx, endpointId, null);
     }

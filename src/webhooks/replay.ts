@@ -1,5 +1,5 @@
-// Logged events queued again for one endpoint, under the `webhook-id` that they had. They go
-// behind what is queued live (`is_replay`).
+// Queues logged events again for one endpoint, under their original `webhook-id`. Replays go after live
+// deliveries (`is_replay`).
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { CapacityError, ConflictError } from '../errors.ts';
@@ -16,7 +16,7 @@ import { endpoints } from './queries.ts';
 import type { EndpointRow } from './rows.ts';
 import type { ReplayWebhook, WebhookReplay } from './schema.ts';
 
-/** In one replay, and pending of one endpoint. */
+/** Limit of events in one replay, and of pending replays of one endpoint. */
 const mostReplayed = 10_000;
 const mostAtOnce = 8;
 const mostPerTransaction = 500;
@@ -32,7 +32,7 @@ type Event = Wanted['event'];
 /** Reads on after an id, oldest first; `next` is null at the end. */
 type Read = (after: string, limit: number) => Promise<{ events: Event[]; next: string | null }>;
 
-/** Which events are meant. */
+/** Returns a reader of the requested events. */
 function readerOf(app: App, endpoint: EndpointRow, input: ReplayWebhook): Read {
   const { db } = app.store;
   const { organization_id: organizationId } = endpoint;
@@ -52,7 +52,7 @@ function readerOf(app: App, endpoint: EndpointRow, input: ReplayWebhook): Read {
         after === '' ? null : after,
         limit,
       );
-      // Without what they tell: thousands are collected.
+      // Without their data, as thousands are collected.
       const events = entries.map(({ id, type, subject }) => ({
         id,
         organizationId,
@@ -72,8 +72,8 @@ function readerOf(app: App, endpoint: EndpointRow, input: ReplayWebhook): Read {
 }
 
 /**
- * The events to replay, each once: the first `most` of them, and whether those are all. What was queued
- * before by a replay stands there as another delivery of the same event.
+ * Collects the distinct events to replay, up to `most`, and whether they are complete. Earlier replays left
+ * further deliveries of the same event, which are skipped.
  */
 async function collect(
   read: Read,
@@ -96,8 +96,8 @@ async function collect(
 
 /**
  * Queues logged events again, the oldest first; 10,000 replays of an endpoint may be pending.
- * @throws ResourceNotFoundError; ConflictError for a disabled endpoint, beside another replay of it and
- * where 10,000 are pending; CapacityError where its organization has no place for a replay.
+ * @throws ResourceNotFoundError; ConflictError for a disabled endpoint, during another replay of it, and if
+ * 10,000 are pending; CapacityError if its organization has no place for a replay.
  */
 export async function replayWebhook(
   app: App,

@@ -1,11 +1,11 @@
-// SQL on what of webhooks is old: rows that go by their age, some at a time. Rows only.
+// SQL that deletes old rows of webhooks, some at a time. Rows only.
 import { sql } from 'kysely';
 import { type Db, engineOf, tables } from '../store/db.ts';
 import type { DeliveryRow, WebhookTables } from './rows.ts';
 
 type OldDelivery = Pick<DeliveryRow, 'id' | 'endpoint_id' | 'status' | 'created_at'>;
 
-/** Of ended deliveries made before `time`, the oldest; what others hold waits for the next time. */
+/** Returns the oldest ended deliveries made before `time`; rows locked by others wait for the next sweep. */
 export function oldDeliveries(trx: Db, time: number, limit: number): Promise<OldDelivery[]> {
   return tables<WebhookTables>(trx)
     .selectFrom('webhook_deliveries')
@@ -18,7 +18,7 @@ export function oldDeliveries(trx: Db, time: number, limit: number): Promise<Old
     .execute();
 }
 
-/** Attempts older than `time`, of deliveries that are younger or gone too; how many went. */
+/** Deletes attempts older than `time`, also of younger or deleted deliveries; returns the number. */
 export function deleteOldAttempts(trx: Db, time: number, limit: number): Promise<number> {
   return deleteOld(trx, 'webhook_attempts', 'id', 'at', time, limit);
 }
@@ -41,7 +41,7 @@ async function deleteOld(
   return Number(numAffectedRows ?? 0);
 }
 
-/** Counters of quarter hours before `time` that count nothing any more; how many went. */
+/** Deletes empty counters of quarter hours before `time`; returns the number. */
 export async function deleteOldCounters(trx: Db, time: number, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`delete from webhook_counters
     where (endpoint_id, quarter) in (
@@ -51,7 +51,7 @@ export async function deleteOldCounters(trx: Db, time: number, limit: number): P
   return Number(numAffectedRows ?? 0);
 }
 
-/** What another sweep holds is its own. */
+/** Skips rows locked by another sweep. */
 function skipping(trx: Db) {
   return engineOf(trx) === 'postgres' ? sql`for update skip locked` : sql``;
 }

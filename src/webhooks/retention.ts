@@ -1,4 +1,4 @@
-// Deliveries, attempts, bodies and counts are kept for 90 days, then they go in batches.
+// Deletes deliveries, attempts, bodies and counts after 90 days, in batches.
 import type { App } from '../app.ts';
 import type { Db } from '../store/db.ts';
 import { moveCounts } from './counters.ts';
@@ -13,7 +13,7 @@ import {
 const keptMs = 90 * 24 * 3600_000;
 const batch = 500;
 
-/** For the scheduler, each day. A delivery that has not ended stays. Returns how many rows went. */
+/** Daily sweep. Keeps deliveries that have not ended. Returns the number of deleted rows. */
 export async function sweepWebhooks(app: App): Promise<number> {
   const time = app.clock.now() - keptMs;
   const works: readonly ((trx: Db) => Promise<number>)[] = [
@@ -33,7 +33,7 @@ export async function sweepWebhooks(app: App): Promise<number> {
   return gone;
 }
 
-/** What is gone counts no more: the total of a list is the sum of the counts. */
+/** Deletes old deliveries and subtracts them from the counters, whose sum is the total of a list. */
 async function deleteOld(trx: Db, time: number): Promise<number> {
   const rows = await oldDeliveries(trx, time, batch);
   await deleteDeliveries(

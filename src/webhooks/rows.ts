@@ -1,4 +1,4 @@
-// The rows of the tables of webhooks, as both queries files of them read and write them.
+// Rows of the tables of webhooks.
 
 export interface EndpointRow {
   id: string;
@@ -17,11 +17,11 @@ export interface EndpointRow {
   secret: string;
   /** Encrypted; null where the secret was never rotated. */
   previous_secret: string | null;
-  /** Until when both sign, ms since 1970. */
+  /** Time until which both secrets sign, ms since 1970. */
   previous_until: number | null;
   /** The first failure after the last success, ms since 1970. */
   failing_since: number | null;
-  /** When it was last disabled, ms since 1970: what was made before is cancelled as it is met. */
+  /** Time of the last disabling, ms since 1970: the loop cancels deliveries made before. */
   cancel_before: number | null;
   created_at: number;
   updated_at: number;
@@ -42,11 +42,11 @@ export interface DeliveryRow {
   endpoint_id: string;
   event_id: string;
   event_type: string;
-  /** Of events on a message. */
+  /** Id of the message, for events on one. */
   message_id: string | null;
   status: DeliveryStatus;
   attempt_count: number;
-  /** Of the next attempt; the end of the lease while `claimed_by` is set; null once it has ended. */
+  /** Time of the next attempt; end of the lease while `claimed_by` is set; null once it has ended. */
   due_at: number | null;
   claimed_by: string | null;
   is_replay: number;
@@ -75,7 +75,7 @@ export interface BodyRow {
   created_at: number;
 }
 
-/** Deliveries of an endpoint that were made in a quarter hour, by where they stand. */
+/** Deliveries of an endpoint made in a quarter hour, by status. */
 export interface CounterRow extends Record<DeliveryStatus, number> {
   endpoint_id: string;
   quarter: number;

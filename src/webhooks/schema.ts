@@ -62,7 +62,7 @@ const headers = z
         report([header], 'is not the name of a header');
       } else if (!isOwnHeader(folded)) report([header], 'is set by the service itself');
       else if (seen.has(folded)) report([header], 'is there twice');
-      // RFC 9110 5.5, without what is no ASCII.
+      // RFC 9110 5.5, limited to ASCII.
       if (!/^[\t\x20-\x7e]*$/.test(value)) {
         report([header], 'must be printable ASCII on one line');
       }

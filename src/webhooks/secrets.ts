@@ -1,11 +1,11 @@
-// What of an endpoint is stored encrypted: the secrets that its posts are signed with, and the values of
-// its own headers. An encrypted text is good for its endpoint alone.
+// Encrypted columns of an endpoint: the secrets that sign its posts, and the values of its own headers. An
+// encrypted text is bound to its endpoint.
 import type { App } from '../app.ts';
 import { fromJson } from '../store/db.ts';
 import type { EndpointRow } from './rows.ts';
 
 const secretBytes = 32;
-/** So long both secrets sign after a rotation. */
+/** Time for which both secrets sign after a rotation. */
 const overlapMs = 24 * 3_600_000;
 
 const secretOf = (id: string) => `webhookSecret:${id}`;
@@ -29,7 +29,7 @@ export function rotated(row: EndpointRow, sealed: string, now: number): Rotated 
   return { secret: sealed, previous_secret: row.secret, previous_until: now + overlapMs };
 }
 
-/** The secrets that sign posts, the newest first, and until when they do. */
+/** Decrypts the secrets that sign posts, the newest first, with the time until which they do. */
 export function openSecrets(
   app: App,
   row: Rotated & { id: string },
@@ -40,7 +40,7 @@ export function openSecrets(
   return [own, { secret: plain(row.previous_secret), until: row.previous_until ?? 0 }];
 }
 
-/** Null for none. */
+/** Encrypts headers; null without headers. */
 export function sealHeaders(
   app: App,
   id: string,

@@ -1,7 +1,7 @@
-// What follows from an attempt: status, next attempt or end, the record of it, and how the endpoint fares; of
-// many attempts in one transaction.
+// Settles attempts, many in one transaction: status, next attempt or end, record of the attempt, and health
+// of the endpoint.
 //
-//   a delivery is | by                                            | then
+//   a delivery is | event                                         | then
 //   --------------+-----------------------------------------------+------------------------------------
 //   waiting       | its time, and room for its endpoint (claim.ts) | claimed until its lease ends
 //   claimed       | 2xx                                           | delivered
@@ -14,7 +14,7 @@
 //   waiting       | its endpoint is disabled (disable.ts)         | cancelled
 //   any           | a redelivery (redeliver.ts)                   | the same
 //
-//   an endpoint     | by                                          | then
+//   an endpoint is  | event                                       | then
 //   ----------------+---------------------------------------------+----------------------------
 //   active, well    | a failure                                   | active, failing since then
 //   active, failing | a success                                   | active, well
@@ -31,18 +31,18 @@ import type { AttemptRow, DeliveryStatus, EndpointRow } from './rows.ts';
 
 const dayMs = 24 * 3600_000;
 const jitter = 0.2;
-/** The status by which a receiver says that it is to be left alone for good. */
+/** Status by which a receiver asks for no further posts, ever (410). */
 export const gone = 410;
 
-/** An attempt of what this daemon had claimed. */
+/** Attempt of a delivery claimed by this daemon. */
 export interface ClaimedAttempt extends Attempted {
   worker: string;
   leaseUntil: number;
-  /** When it came to its end, in ms since 1970. */
+  /** End of the attempt, ms since 1970. */
   endedAt: number;
 }
 
-/** What became of an endpoint in a transaction, to be logged after it. */
+/** Endpoint disabled in a transaction, to be logged after the commit. */
 export interface Disabled {
   endpoint: EndpointRow;
   reason: string;
@@ -84,7 +84,7 @@ export async function settle(
 interface Fate {
   endpoint: EndpointRow;
   since: number | null;
-  /** Why it is to be disabled. */
+  /** Reason to disable the endpoint; null to keep it. */
   reason: string | null;
 }
 
@@ -100,7 +100,7 @@ function judge(
     if (!endpoint) continue;
     const fate = fates.get(id) ?? { endpoint, since: endpoint.failing_since, reason: null };
     fates.set(id, fate);
-    // What a disabled endpoint still answers says nothing of the time after it is enabled again.
+    // Late responses of a disabled endpoint say nothing about the time after it is enabled again.
     if (endpoint.status === 'disabled' || isOfBefore(endpoint, delivery.created_at)) continue;
     if (outcome.isSuccess) {
       fate.since = null;
@@ -116,7 +116,7 @@ function judge(
   return fates;
 }
 
-/** Whether a delivery is of before its endpoint was disabled. */
+/** Whether a delivery was made before its endpoint was disabled. */
 export function isOfBefore({ cancel_before }: EndpointRow, madeAt: number): boolean {
   return cancel_before !== null && madeAt < cancel_before;
 }
@@ -142,7 +142,7 @@ function nextOf(app: App, one: ClaimedAttempt, fate: Fate | undefined): Next {
   return isOver ? ended('cancelled') : { status: 'pending', attemptCount, dueAt };
 }
 
-/** By `webhooks.retry.scheduleSeconds`; null where it is over. */
+/** Returns the next time of `webhooks.retry.scheduleSeconds`; null at its end. */
 function nextAttemptAt(
   app: App,
   made: number,

@@ -1,5 +1,5 @@
-// Signatures of what is posted, by Standard Webhooks 1.0: HMAC-SHA256 over id, time and body, one for
-// each secret in force. Who verifies has the same bytes, so the body is signed as it is sent.
+// Signatures of posts, by Standard Webhooks 1.0: HMAC-SHA256 over id, time and body, one for each secret in
+// force. The body is signed byte for byte as it is sent, so that receivers can verify it.
 import {
   createHash,
   createHmac,
@@ -10,7 +10,7 @@ import {
 
 const secretPrefix = 'whsec_';
 const version = 'v1';
-/** How far the time of a signature may be from now. */
+/** Largest difference between the time of a signature and now. */
 const toleranceMs = 5 * 60_000;
 
 export type SignatureHeaders = Record<
@@ -18,7 +18,7 @@ export type SignatureHeaders = Record<
   string
 >;
 
-/** The key of a secret (`whsec_` and base64). To make it costs three times as much as to sign with it. */
+/** Makes the key of a secret (`whsec_` and base64). Costs three times as much as a signature. */
 export function signingKey(secret: string): KeyObject {
   return createSecretKey(secret.slice(secretPrefix.length), 'base64');
 }
@@ -28,8 +28,8 @@ function signatureOf(key: KeyObject, content: string): string {
 }
 
 /**
- * The headers of one attempt. `secrets` are those in force, or their keys, the newest first; `at` in ms
- * since 1970 is when it is sent.
+ * Returns the headers of one attempt. `secrets` are the secrets in force or their keys, the newest first;
+ * `at` is the time of the post, ms since 1970.
  */
 export function signatureHeaders(
   secrets: readonly (string | KeyObject)[],
@@ -49,8 +49,8 @@ export function signatureHeaders(
 }
 
 /**
- * Why what was received does not verify, null where it does; header names in lower case. Without
- * `now`, the time is not looked at.
+ * Verifies a received post: returns the problem, or null if the signature is valid. Header names in lower
+ * case. Without `now` the time is not checked.
  */
 export function signatureProblem(
   secret: string,
@@ -76,14 +76,14 @@ export function signatureProblem(
   return isOff ? 'the signature is right, and its time more than 5 minutes from now' : null;
 }
 
-/** A secret of 24 to 64 bytes, as Standard Webhooks has them. */
+/** Whether the text is a secret of 24 to 64 bytes, as Standard Webhooks requires. */
 function isSecret(text: string): boolean {
   if (!/^whsec_[0-9A-Za-z+/]+={0,2}$/.test(text)) return false;
   const { length } = Buffer.from(text.slice(secretPrefix.length), 'base64');
   return length >= 24 && length <= 64;
 }
 
-/** A secret that follows from a text that nobody else knows. */
+/** Derives a secret from a private text. */
 export function secretFrom(text: string): string {
   return secretPrefix + createHash('sha256').update(text).digest('base64');
 }

@@ -1,6 +1,6 @@
 // Statistics of deliveries (specification 2.14): calendar days of the organization's time zone, cut from
-// quarter hours of UTC when somebody asks, as every zone is off by whole quarter hours. So another zone
-// cuts other days from the same counts, and loses none.
+// quarter hours of UTC on request, as every zone is off by whole quarter hours. A change of zone regroups
+// the same counts without losing any.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { getOrganization } from '../organizations/organizations.ts';

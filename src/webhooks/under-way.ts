@@ -1,6 +1,6 @@
-// What this daemon has claimed: posted at most 5 at a time to one endpoint and 200 in all, in turns by
-// organization, then settled together. Claims nothing itself. How much an endpoint may hold is pace.ts, how
-// much an organization held-places.ts.
+// Posts this daemon's claimed deliveries, at most 5 at a time to one endpoint and 200 in all, in turns by
+// organization, then settles them together. Claims nothing itself. The limit of an endpoint is pace.ts, that
+// of an organization held-places.ts.
 import type { App } from '../app.ts';
 import { FairShare } from '../runtime/fair-share.ts';
 import { groupWrites } from '../store/group.ts';
@@ -18,26 +18,26 @@ import { type ClaimedAttempt, settle } from './settle.ts';
 import { type Step, Turns } from './turns.ts';
 
 const mostPosts = 200;
-/** Bodies of deliveries without a post: those beyond are read again when they are posted. */
+/** Bytes of bodies kept for waiting deliveries; further bodies are read again when they are posted. */
 const mostBytesWaiting = 16 * 1024 * 1024;
 const mostSettled = 128;
 
 interface UnderWayParts {
   worker: string;
   poster: Poster;
-  /** Something ended: there is room, or something is due at another time. */
+  /** Called when a post or a batch ends: room is free, or a due time has changed. */
   onEnd: () => void;
 }
 
-/** What is under way in one daemon. */
+/** Claimed deliveries of one daemon. */
 export class UnderWay {
   readonly #app: App;
   readonly #parts: UnderWayParts;
   readonly #posts = new Set<Promise<void>>();
-  /** The places of posts, by organization. */
+  /** Places of posts, by organization. */
   readonly #postPlaces = new FairShare(mostPosts);
   readonly #turns = new Turns<Queue>();
-  /** Of what waited there for a connection the time would run. */
+  /** Shares of connections; a post that waited for a connection would use up its time-out. */
   readonly #origins = new OriginShares();
   readonly #queues: EndpointQueues;
   readonly #settle;
@@ -60,7 +60,7 @@ export class UnderWay {
     );
   }
 
-  /** How many deliveries are claimed and not settled. */
+  /** Number of deliveries claimed and not settled. */
   get held(): number {
     return this.#held.count;
   }
@@ -69,7 +69,7 @@ export class UnderWay {
     return this.#held.free <= 0;
   }
 
-  /** Holds as many places as there are for deliveries of this endpoint; null for none. */
+  /** Reserves the free places for deliveries of this endpoint; null if there are none. */
   reserve(work: EndpointWork, isReplay: boolean): (Holder & { limit: number }) | null {
     const queue = this.#queues.find(work.id);
     const pace = queue?.pace ?? new Pace();
@@ -82,7 +82,7 @@ export class UnderWay {
     return { ...holder, limit };
   }
 
-  /** Takes over what was claimed of these wishes; returns how many deliveries. */
+  /** Accepts the deliveries claimed for these wishes; returns their number. */
   async launch(wishes: readonly Wish[], claiming: Promise<readonly Claimed[]>): Promise<number> {
     let claimed: readonly Claimed[] = [];
     let bodies: Map<string, string>;
@@ -119,7 +119,7 @@ export class UnderWay {
     this.#turns.add(queue);
   }
 
-  /** Posts what may be posted. */
+  /** Starts all posts that the limits allow. */
   #pump(): void {
     this.#turns.walk((queue) => this.#postNext(queue));
   }
@@ -151,7 +151,7 @@ export class UnderWay {
     void post.then(() => this.#queues.forget(queue));
   }
 
-  /** Its place is free when it has been posted; it is held until it is settled. */
+  /** Posts one delivery. Frees its place after the post; the delivery stays held until it is settled. */
   async #postOne(queue: Queue, { claimed, holder, body }: Task): Promise<void> {
     const { app, parts } = { app: this.#app, parts: this.#parts };
     const { delivery, leaseUntil } = claimed;
@@ -198,12 +198,12 @@ export class UnderWay {
       log.error({ err: error, deliveryId }, text);
     }
     this.#held.letGo(holder, 1);
-    // A look for each of the next at hand would cost as much as a post.
+    // Waking the loop after each post would cost as much as a post.
     const isSupplied = queue.pace.isQuick && heldBy(queue) > mostHeldEach / 2;
     if (!isSupplied || this.#held.free <= mostHeldEach) this.#parts.onEnd();
   }
 
-  /** What waits for an endpoint that is slow or fails may go another time, or from another daemon. */
+  /** Releases waiting deliveries of a slow or failing endpoint for a later claim, by any daemon. */
   #handBack(queue: Queue): void {
     const tasks = this.#queues.takeOut(queue, queue.waiting.length);
     const ids = tasks.map(({ claimed }) => claimed.delivery.id);
@@ -226,7 +226,7 @@ export class UnderWay {
     }
   }
 
-  /** Lets posts end for `graceMs`, cuts off the rest, and hands back what was not posted. */
+  /** Lets posts end for `graceMs`, aborts the rest, and releases deliveries that were not posted. */
   async end(graceMs: number): Promise<void> {
     for (const queue of this.#turns.drain()) {
       for (const { holder } of this.#queues.takeOut(queue, queue.waiting.length)) {

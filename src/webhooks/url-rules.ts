@@ -1,16 +1,16 @@
-// Where events may be posted: the URL as it is registered, and each address that its host has
-// when a connection is made. Both ask here, so that what is registered cannot lead elsewhere later.
+// Rules for URLs of endpoints: checks the URL when it is registered, and each address of its host when a
+// connection is made, so that a registered name cannot lead elsewhere later.
 import { isIP } from 'node:net';
 import type { App } from '../app.ts';
 import { listenersOf } from '../config/listeners.ts';
 import { isPublicAddress, isThisMachine } from '../net/network-address.ts';
 
 const longestUrl = 2048;
-/** Mail and databases: a POST may be taken there for commands. */
+/** Ports of mail and databases, which may take a POST for commands. */
 const deniedPorts: ReadonlySet<number> = new Set([0, 25, 465, 587, 3306, 5432, 6379]);
 const portOf: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-/** Where a connection goes. */
+/** Destination of a connection. */
 export interface Target {
   isSecure: boolean;
   /** A name in A-labels, or an address without brackets. */
@@ -20,10 +20,10 @@ export interface Target {
 
 type Surroundings = Pick<App, 'boundPorts' | 'config' | 'dns' | 'publicUrl'>;
 
-/** The URL in the form in which it is kept and posted to, or what is wrong with its text. */
+/** Parses the URL into its stored form, or returns the problem with its text. */
 function parseEndpointUrl(text: string): { url: URL } | { problem: string } {
   if (text.length > longestUrl) return { problem: `has more than ${longestUrl} characters` };
-  // The parser would drop or mend these, and another parser would not.
+  // `URL` would drop or repair these characters; other parsers would not.
   if (/[\s\\]|\p{Cc}/u.test(text)) {
     return { problem: 'has white space, a control character or a backslash' };
   }
@@ -47,8 +47,8 @@ export function targetOf(url: URL): Target {
 }
 
 /**
- * Why nothing may be posted to this URL, in words that follow the name of the field; null where it
- * may. A name that cannot be resolved now may be: each connection asks again.
+ * Returns the reason to refuse this URL, in words that follow the name of the field; null if it is allowed.
+ * Allows a name that cannot be resolved now, as each connection checks again.
  */
 export async function urlProblem(app: Surroundings, text: string): Promise<string | null> {
   const parsed = parseEndpointUrl(text);
@@ -62,7 +62,7 @@ export async function urlProblem(app: Surroundings, text: string): Promise<strin
   return addressProblem(app, target, addresses);
 }
 
-/** Of what can be said without asking for addresses. */
+/** Returns the reason to refuse a target that needs no look-up of addresses. */
 export function hostProblem(app: Surroundings, target: Target): string | null {
   const { allowPrivateAddresses } = app.config.webhooks;
   if (!allowPrivateAddresses && isLocalName(target.host))
@@ -76,8 +76,8 @@ export function hostProblem(app: Surroundings, target: Target): string | null {
 }
 
 /**
- * Whether one of these addresses of the host is one to which nothing is posted. Listeners of this
- * service are refused even where private addresses are allowed.
+ * Returns the reason to refuse one of these addresses of the host. Refuses listeners of this service even
+ * if private addresses are allowed.
  */
 export function addressProblem(
   app: Surroundings,
@@ -108,7 +108,7 @@ function isLocalName(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost');
 }
 
-/** As configured or, with port 0, as bound. */
+/** Whether the port is one of ours, as configured or, with port 0, as bound. */
 function isOwnPort({ config, boundPorts }: Surroundings, port: number): boolean {
   return boundPorts.has(port) || listenersOf(config).some((one) => one.port === port);
 }

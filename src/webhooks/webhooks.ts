@@ -1,11 +1,11 @@
-// Webhook endpoints (specification 2.14, 4.9): making, listing, changing, deleting them, and
-// rotating their secrets. Every change is counted, so that each process forgets what it knew of them.
+// Webhook endpoints (specification 2.14, 4.9): create, list, change and delete them, and rotate their
+// secrets. Every change increments a counter, so that each process clears its cache.
 //
-//   state     moved by                      to        also
+//   state     event                         to        also
 //   (none)    create                        active    the secret is shown this once
-//   active    update, a 410, days of        disabled  what waits becomes `cancelled`
+//   active    update, a 410, days of        disabled  waiting deliveries become `cancelled`
 //             failures
-//   disabled  update                        active    disabledReason and failures forgotten
+//   disabled  update                        active    disabledReason and failures cleared
 //   any       rotate-secret                 the same  both secrets sign for 24 hours
 //   any       delete                        (none)    its deliveries and statistics are gone with it
 import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
@@ -29,7 +29,7 @@ import { urlProblem } from './url-rules.ts';
 
 const mostEndpoints = 50;
 
-/** What of an endpoint is changed by hand, as the audit tells it: no path, no value of a header. */
+/** Settings of an endpoint for the audit, without the path of its URL and the values of its headers. */
 function settingsOf(app: App, row: EndpointRow) {
   return {
     name: row.name,
@@ -41,7 +41,7 @@ function settingsOf(app: App, row: EndpointRow) {
   };
 }
 
-/** What differs; where only the path or the value of a header does, that it does. */
+/** Changed settings for the audit. Of the path and the values of headers it records only the fact. */
 function differences(app: App, before: EndpointRow, after: EndpointRow): Details {
   const values = (row: EndpointRow) => JSON.stringify(openHeaders(app, row));
   return {
@@ -57,7 +57,7 @@ async function checkUrl(app: App, url: string): Promise<void> {
 }
 
 /**
- * Makes an endpoint; its secret is in `secret`, this once.
+ * Creates an endpoint; only this response includes its `secret`.
  * @throws ValidationError for a URL that may not be posted to; ConflictError beyond 50.
  */
 export async function createWebhook(
@@ -89,7 +89,7 @@ export async function createWebhook(
     updated_at: now,
   };
   await app.store.write(async (trx) => {
-    // Two that are made at once are counted one after the other.
+    // The lock makes concurrent creations count one after the other.
     await lockOrganization(trx, organizationId, now);
     if ((await endpoints.count(trx, organizationId)) >= mostEndpoints) {
       const text = `The organization has ${mostEndpoints} webhooks, and may have no more`;
@@ -104,7 +104,7 @@ export async function createWebhook(
   return toWebhook(app, row, caller.permissions, plaintext);
 }
 
-/** A page of the organization's endpoints, newest first. */
+/** Returns a page of the organization's endpoints, newest first. */
 export async function listWebhooks(
   app: App,
   caller: Caller,
@@ -124,7 +124,7 @@ export async function getWebhook(app: App, caller: Caller, id: string): Promise<
   return toWebhook(app, row, caller.permissions);
 }
 
-/** The columns that a status given by hand sets. */
+/** Columns to set for a new status. */
 function statusColumns(
   row: EndpointRow,
   status: UpdateWebhook['status'],
@@ -136,8 +136,8 @@ function statusColumns(
 }
 
 /**
- * Changes what is given. Disabled, it gets nothing more, and what waits for it is cancelled; enabled
- * again, it starts clean.
+ * Changes the given fields. Disabling cancels waiting deliveries and stops new ones; enabling clears
+ * earlier failures.
  * @throws ResourceNotFoundError; ValidationError for a URL that may not be posted to.
  */
 export async function updateWebhook(
@@ -151,7 +151,7 @@ export async function updateWebhook(
   if (input.url !== undefined) await checkUrl(app, input.url);
   const updated = await app.store.write(async (trx) => {
     const now = app.clock.now();
-    // Locks the row: what changed meanwhile is in it.
+    // Locks the row and reads it with concurrent changes.
     const row = await endpoints.update(trx, organizationId, id, { id });
     const changed: EndpointRow = {
       ...row,
@@ -176,7 +176,7 @@ export async function updateWebhook(
 }
 
 /**
- * Replaces the secret; the new one is in `secret`, this once. Both sign for 24 hours.
+ * Replaces the secret; only this response includes the new `secret`. Both sign for 24 hours.
  * @throws ResourceNotFoundError.
  */
 export async function rotateSecret(app: App, caller: Caller, id: string): Promise<Webhook> {
@@ -195,8 +195,7 @@ export async function rotateSecret(app: App, caller: Caller, id: string): Promis
 }
 
 /**
- * Deletes an endpoint with its deliveries and statistics. What is on the wire now can no longer be
- * called back.
+ * Deletes an endpoint with its deliveries and statistics. Posts on the wire cannot be called back.
  * @throws ResourceNotFoundError.
  */
 export async function deleteWebhook(app: App, caller: Caller, id: string): Promise<Deleted> {
@@ -204,7 +203,7 @@ export async function deleteWebhook(app: App, caller: Caller, id: string): Promi
   await endpoints.get(app.store.db, organizationId, id);
   await deleteBacklog(app, id);
   await app.store.write(async (trx) => {
-    // First: nothing is queued for it from here on.
+    // First, so that no further deliveries are queued for it.
     const row = await endpoints.remove(trx, organizationId, id);
     endpointChanges.note(trx);
     await deleteBacklog(app, id, trx);

@@ -1,39 +1,39 @@
-// What a document is found by: its words one place after the other, as both engines keep them. It runs in
-// the parse worker (src/mime/parse), as hostile text costs up to a second. What `from:`, `subject:` and `has:` ask stands behind the text, each word with the mark of its field; no word
-// of a text begins with one. PostgreSQL bounds places (16,383), places of a word (256) and the whole of it
-// (1 MB), so these bounds hold on both engines.
+// Searchable words of a document by position, as both engines index them. It runs in the parse worker
+// (src/mime/parse), as hostile text costs up to a second. Words for `from:`, `subject:` and `has:` follow the
+// text, each with the mark of its field; no word of a text begins with a mark. PostgreSQL bounds positions
+// (16,383), positions of a word (256) and a whole tsvector (1 MB), so these bounds hold on both engines.
 import { scanAscii } from './scan-ascii.ts';
 import { addressesIn, folded, isAscii, wordsOf } from './words.ts';
 
 export interface FullTextDocument {
   subject: string;
-  /** Address and name of who wrote it. */
+  /** Address and name of the sender. */
   from: readonly string[];
   text: string;
   hasAttachment: boolean;
 }
 
-/** The mark of a field, before each of its words. */
+/** Prefix of each word of a field. */
 export const marks = { from: '<', subject: '#', address: '@', has: '+' } as const;
 export const attachmentWord = `${marks.has}attachment`;
 
-/** Looked at of a text: the rest is not found. */
+/** Characters of a text that are indexed. */
 export const mostCharacters = 200_000;
 const mostWords = 8_000;
 const mostOfSubject = 500;
 const mostOfFrom = 200;
 const mostAddresses = 100;
 const mostPerWord = 255;
-/** Of all words together: each has three bytes at most, which is well below the megabyte. */
+/** Characters of all distinct words together; at three bytes at most each, well below the megabyte. */
 const mostWordCharacters = 200_000;
 
-/** A place that no phrase goes across. */
+/** Position that no phrase spans. */
 export const gap = '';
 
-/** The places of a document as one text: a space before each word; a gap is a space alone. */
+/** Positions of a document as one text: a space before each word; a gap is a space alone. */
 export type DocumentWords = string;
 
-/** The words by their places; `gap` where nothing is found. */
+/** Returns the words by position; `gap` where nothing can match. */
 export function placesOf(document: FullTextDocument): string[] {
   const places = new Places();
   const body = addHead(places, document);
@@ -42,7 +42,7 @@ export function placesOf(document: FullTextDocument): string[] {
   return places.all;
 }
 
-/** Joins the places of a document. Reads a text in ASCII byte by byte, at a quarter of the time. */
+/** Joins the positions of a document. Reads an ASCII text byte by byte, in a quarter of the time. */
 export function wordsOfDocument(document: FullTextDocument): DocumentWords {
   const places = new Places();
   const body = addHead(places, document);
@@ -61,7 +61,7 @@ export function wordsOfDocument(document: FullTextDocument): DocumentWords {
 const joined = (places: readonly string[]): DocumentWords =>
   places.length === 0 ? '' : ` ${places.join(' ')}`;
 
-/** The places that `wordsOfDocument` joined. */
+/** Splits the result of `wordsOfDocument` into positions. */
 export function placesOfWords(words: DocumentWords): string[] {
   return words.split(' ').slice(1);
 }
@@ -70,14 +70,14 @@ const headOf = ({ subject }: FullTextDocument) => folded(subject.slice(0, mostOf
 const sendersOf = ({ from }: FullTextDocument) =>
   from.map((one) => folded(one.slice(0, mostOfFrom * 10)));
 
-/** What stands before the text; returns the text, folded. */
+/** Adds the words of subject and senders before the text; returns the folded text. */
 function addHead(places: Places, document: FullTextDocument): string {
   places.add(wordsOf(headOf(document), mostOfSubject));
   for (const one of sendersOf(document)) places.add(wordsOf(one, mostOfFrom));
   return folded(document.text.slice(0, mostCharacters));
 }
 
-/** What stands behind it. */
+/** Adds the marked words after the text. */
 function addMarked(places: Places, document: FullTextDocument, body: string): void {
   const head = headOf(document);
   const senders = sendersOf(document);
@@ -92,23 +92,23 @@ function addMarked(places: Places, document: FullTextDocument, body: string): vo
 
 class Places {
   readonly all: string[] = [];
-  /** How often each word was taken. */
+  /** Number of positions of each word. */
   readonly times = new Map<string, { count: number }>();
-  /** Something stands before what is added next. */
+  /** Whether a gap must precede the next words. */
   isBegun: boolean = false;
   #characters = 0;
 
-  /** How many characters new words may have yet. */
+  /** Characters left for new words. */
   get room(): number {
     return mostWordCharacters - this.#characters;
   }
 
-  /** New words of so many characters stand elsewhere. */
+  /** Counts the characters of new words that `scanAscii` placed. */
   took(characters: number): void {
     this.#characters += characters;
   }
 
-  /** One after the other, apart from what was there before. */
+  /** Adds consecutive words, separated from earlier ones by a gap. */
   add(words: readonly string[], mark = ''): void {
     if (words.length === 0) return;
     if (this.isBegun) this.all.push(gap);
@@ -116,7 +116,7 @@ class Places {
     for (const word of words) this.all.push(this.#bounded(mark === '' ? word : mark + word));
   }
 
-  /** Each once, in no order. */
+  /** Adds each distinct word once, with gaps between them. */
   addSet(words: readonly string[], mark: string): void {
     for (const word of new Set(words)) this.add([word], mark);
   }

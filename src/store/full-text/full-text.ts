@@ -1,15 +1,15 @@
-// Full text behind one port: documents go in under a key, and what is asked gives keys. Words are ours
-// (words.ts), so both engines find the same; here stands what each of them keeps, and its own syntax,
-// which no text reaches.
+// Full-text index of both engines: stores documents under a key, and returns keys for a query. Our own
+// tokenizer (words.ts) makes both find the same. Owns the tables and the query syntax of each engine, which
+// no user's text can reach.
 //
 //   engine     | documents                               | words
 //   -----------+-----------------------------------------+----------------------------------------------
 //   SQLite     | a row for each key, numbered            | FTS5 without contents, by that number
 //   PostgreSQL | a row for each key, with its `tsvector` | GIN over it
 //
-// Each word begins with five characters of its scope, so that a word that is rare in one mailbox is found
-// as fast where all others are full of it. Two scopes may have the same five: the caller asks of what is
-// found whether it is its own.
+// Each word begins with five characters of a hash of its scope, so that a word that is rare in one mailbox
+// is found fast even if other mailboxes are full of it. Two scopes may share the five characters: the caller
+// must check the scope of each result.
 import { hash } from 'node:crypto';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { change, type Db, engineOf, idList, isOneOf, type ParameterOf, statement } from '../db.ts';
@@ -19,21 +19,21 @@ import type { Phrase } from './words.ts';
 
 type Untyped = Record<string, Record<string, unknown>>;
 
-/** What goes into the index, under a key that is unique over all scopes. */
+/** Document for the index, under a key that is unique over all scopes. */
 export interface FullTextEntry {
   scope: string;
   key: string;
   words: DocumentWords;
 }
 
-/** Of which scope what is asked for. */
+/** Query within one scope. */
 export interface FullTextQuestion {
   scope: string;
   query: FullTextQuery;
 }
 
 const scopeCharacters = 5;
-/** Of one step of a merge: a millisecond's work. */
+/** Pages of one merge step, about a millisecond of work. */
 const mergedPages = 16;
 
 function prefixOf(scope: string): string {
@@ -42,14 +42,14 @@ function prefixOf(scope: string): string {
 }
 
 /**
- * The words in their order, as the tokenizer of FTS5 takes them apart again. The prefix alone, which no word
- * is, stands where no phrase goes across.
+ * Returns the words in order, for the tokenizer of FTS5. The prefix alone, which never is a word, marks a gap
+ * that no phrase spans.
  */
 function fts5Text({ scope, words }: FullTextEntry): string {
   return words.replaceAll(' ', ` ${prefixOf(scope)}`);
 }
 
-/** Each word with its places. Words have neither `'` nor `\`. */
+/** Returns each word with its positions. Words contain neither `'` nor `\`, so they need no escaping. */
 function tsvectorText({ scope, words }: FullTextEntry): string {
   const prefix = prefixOf(scope);
   const places = new Map<string, number[]>();
@@ -91,7 +91,7 @@ class FullText {
     this.#insertKeys = statement<Untyped, { keys: string }, { id: number; key: string }>(
       (db, parameter) => {
         const column = sql.ref(key);
-        // Says the number of one that is there, too.
+        // The update makes `returning` include existing rows too.
         const insertion = sql`insert into ${sql.table(table)} (${column})
           select value from json_each(${parameter('keys')}) where true
           on conflict (${column}) do update set ${column} = excluded.${column}
@@ -115,7 +115,7 @@ class FullText {
     });
   }
 
-  /** Puts documents in; what was there under a key is replaced, of equal keys by the last. */
+  /** Adds or replaces documents by key; of equal keys the last wins. */
   async index(db: Db, entries: readonly FullTextEntry[]): Promise<void> {
     const byKey = new Map(entries.map((entry) => [entry.key, entry]));
     const sorted = [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -125,7 +125,7 @@ class FullText {
       return;
     }
     if (sorted.length === 0) return;
-    // All keys first: FTS5 writes out what it has gathered before each statement that may fail half-way.
+    // All keys first: FTS5 flushes its pending words before each statement that may fail half-way.
     const keys = JSON.stringify(sorted.map(({ key }) => key));
     const rows = await this.#insertKeys(db, { keys });
     const ids = new Map(rows.map(({ id, key }) => [key, id]));
@@ -134,14 +134,14 @@ class FullText {
     }
   }
 
-  /** Takes documents out. Those whose row goes with what it refers to need it not. */
+  /** Removes documents. Rows deleted by a foreign key's cascade do not need it. */
   async remove(db: Db, keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
     await sql`delete from ${sql.table(this.#table)}
       where ${isOneOf(db, this.#key, idList(db, keys))}`.execute(db);
   }
 
-  /** The keys of what is found, in no order, up to `limit`: as many may mean that there are more. */
+  /** Returns the keys of matching documents, unordered. `limit` results may mean that there are more. */
   async find(db: Db, question: FullTextQuestion, limit: number): Promise<string[]> {
     if (question.query.length === 0) return [];
     const [table, key] = [sql.table(this.#table), sql.ref(this.#key)];
@@ -160,7 +160,7 @@ class FullText {
     );
   }
 
-  /** Which of these are found: what a walk asks of the few that it has come to. */
+  /** Returns the given keys that match, for callers that page through candidates. */
   async matching(
     db: Db,
     question: FullTextQuestion,
@@ -170,7 +170,7 @@ class FullText {
     const [table, key] = [sql.table(this.#table), sql.ref(this.#key)];
     const these = isOneOf(db, this.#key, idList(db, keys));
     if (engineOf(db) === 'postgres') {
-      // In a `case`, so that no plan reads all that match.
+      // The `case` keeps the planner from reading all matches through the index.
       const asked = sql`case when words @@ ${tsquery(question)}::tsquery then 1 else 0 end = 1`;
       const found = await keysOf(
         db,
@@ -180,7 +180,7 @@ class FullText {
     }
     const words = sql.table(wordsTable(this.#table));
     const matches = sql`${words} match ${fts5Query(question)}`;
-    // FTS5 gathers all words that begin so, each time that it is asked.
+    // FTS5 collects all words with the prefix at each evaluation, so it is evaluated only once.
     const isGathered = question.query.some(({ isPrefix }) => isPrefix);
     const asked = isGathered
       ? sql`select ${key} as key from ${table}
@@ -191,8 +191,9 @@ class FullText {
   }
 
   /**
-   * SQLite: writes some pages of the index anew, without the words of deleted documents, which FTS5 only
-   * marks. True where nothing is left to write. Begins with a merge of all segments.
+   * SQLite: rewrites some pages of the index without the words of deleted documents, which FTS5 only marks
+   * as deleted. Returns true if nothing is left to write. The first call (`isBegun` false) starts a merge of
+   * all segments.
    */
   async merge(trx: Db, isBegun: boolean): Promise<boolean> {
     const before = await totalChanges(trx);
@@ -200,7 +201,7 @@ class FullText {
     const pages = isBegun ? mergedPages : -mergedPages;
     const name = sql.ref(wordsTable(this.#table));
     await sql`insert into ${words} (${name}, rank) values ('merge', ${pages})`.execute(trx);
-    // The statement itself counts as one (https://sqlite.org/fts5.html, 6.8).
+    // The statement itself counts as one change (https://sqlite.org/fts5.html, 6.8).
     return (await totalChanges(trx)) - before < 2;
   }
 }
@@ -215,12 +216,12 @@ async function keysOf(db: Db, query: RawBuilder<unknown>): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
-/** The index over the documents of `table`, whose column `key` names them. */
+/** Returns the index over the documents of `table`, named by its column `key`. */
 export function fullTextOf(table: string, key: string): FullText {
   return new FullText(table, key);
 }
 
-/** SQLite keeps the words apart from the documents. */
+/** Names the separate FTS5 table for words on SQLite. */
 function wordsTable(table: string): string {
   return `${table}_words`;
 }

@@ -1,31 +1,31 @@
-// Reads what a person looks for. Words are ANDed; nothing else has a meaning, and no engine's own syntax
-// is reached, as only words of ours go on (words.ts).
+// Parses a user's search. Words are ANDed; nothing else has a meaning. No engine's own syntax is reachable,
+// as only words of our tokenizer (words.ts) go on.
 //
-//   written                       | found is a document
+//   query                         | finds a document
 //   ------------------------------+--------------------------------------------------------------
 //   berlin 2024                   | with both words, in any order
 //   "annual report"               | with these words one after the other
-//   e-mail, (a+b)                 | the same: what has no space in it is a phrase
+//   e-mail, (a+b)                 | the same: text without spaces is a phrase
 //   joe@example.com               | with exactly this address
 //   from:joe  subject:"the plan"  | with that in the sender, or in the subject
 //   has:attachment                | with an attachment
-//   repor*  "annual rep*"  from:j*| with a word that begins so
+//   repor*  "annual rep*"  from:j*| with a word that begins with this
 import { ValidationError } from '../../errors.ts';
 import { attachmentWord, marks } from './document.ts';
 import { addressesIn, folded, isUnspaced, type Phrase, phraseOf } from './words.ts';
 
-/** All phrases are in a document that is found; without any nothing is found. */
+/** Phrases that a document must all contain; an empty list finds nothing. */
 export type FullTextQuery = readonly Phrase[];
 
 const mostWords = 40;
-/** Words that end with `*`: FTS5 gathers the places of every word that begins so before it finds anything. */
+/** Limit of words with `*`: FTS5 collects the positions of every word with the prefix before it finds any. */
 const mostPrefixes = 4;
 const leastPrefixCharacters = 3;
 
-/** A field, if one is named, then a phrase in quotes or what has no space and no quote. */
+/** An optional field, then a phrase in quotes or text without spaces and quotes. */
 const term = /(?:(from|subject):)?(?:"([^"]*)"(\*?)|([^\s"]+))/giu;
 
-/** @throws ValidationError on `q` where it has too many words, or too many or too short ones with `*` */
+/** @throws ValidationError on `q` if it has too many words, or too many or too short ones with `*` */
 export function parseQuery(text: string): FullTextQuery {
   const phrases = new Map<string, Phrase>();
   let prefixes = 0;

@@ -1,27 +1,28 @@
-// The words of a folded text in ASCII, one behind the other as FTS5 takes them apart again: the hot part of
-// indexing. Words are told apart by their bytes, so that no string is made of each; what comes out is what
-// document.ts makes of the same text word by word.
+// Splits a folded ASCII text into words, joined for the tokenizer of FTS5: the hot part of indexing. Words
+// are compared by their bytes, without a string for each. The result equals the word-by-word result of
+// document.ts for the same text.
 import { wordCharacters } from './words.ts';
 
-/** What document.ts bounds. */
+/** Bounds set by document.ts. */
 export interface ScanBounds {
-  /** Words read, and how often one of them is written. */
+  /** Words read. */
   words: number;
+  /** Positions written of one word. */
   perWord: number;
-  /** Of all new words together. */
+  /** Characters of all new words together. */
   characters: number;
 }
 
 export interface Scanned {
-  /** Each word behind a space; beyond a bound the space stands alone. */
+  /** Each word after a space; beyond a bound the space stands alone. */
   text: string;
-  /** Of the new words. */
+  /** Characters of the new words. */
   characters: number;
 }
 
-/** At least twice the words of a text. */
+/** Size of the hash table: at least twice the words of a text. */
 const slots = 16_384;
-/** A text whose words fall upon each other more often is made for that. */
+/** Collisions after which a text is taken for an attack on the hash. */
 const mostCollisions = 4 * slots;
 const space = 0x20;
 const isOfWord = new Uint8Array(256);
@@ -29,7 +30,7 @@ for (const character of 'abcdefghijklmnopqrstuvwxyz0123456789') {
   isOfWord[character.charCodeAt(0)] = 1;
 }
 
-/** A hash table of the words of one text. The next uses it anew: the stamp of a slot says whose it is. */
+/** Hash table of the words of one text. The next text reuses it: the stamp of a slot names its text. */
 let lastStamp = 0;
 const stamps = new Float64Array(slots);
 const starts = new Int32Array(slots);
@@ -38,7 +39,7 @@ const counts = new Uint16Array(slots);
 let bytes = Buffer.alloc(0);
 let out = Buffer.alloc(0);
 
-/** Room for the text with one byte behind it, which ends its last word, and for all words of it. */
+/** Makes room for all words, and for the text with one byte after it, which ends its last word. */
 function makeRoom(text: string, words: number): void {
   if (bytes.length <= text.length) bytes = Buffer.alloc(text.length * 2 + 1);
   const most = Math.min(words, text.length / 2 + 1) * (1 + wordCharacters);
@@ -47,8 +48,8 @@ function makeRoom(text: string, words: number): void {
 }
 
 /**
- * `known`: words before the text, and how often each was taken. Null where the text has too many words of
- * one hash.
+ * Scans a text. `known` has the words before the text with their counts. Returns null if too many words
+ * collide in the hash table.
  */
 export function scanAscii(
   text: string,

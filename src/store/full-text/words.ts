@@ -1,5 +1,4 @@
-// From a text to the words by which it is found: one tokenizer for both engines, so that both find the
-// same. What is indexed and what is asked goes through it.
+// Tokenizer for documents and queries: one for both engines, so that both find the same.
 //
 //   text                      | words
 //   --------------------------+--------------------------------------------------------------------
@@ -7,14 +6,17 @@
 //   scripts without spaces    | pairs of characters, then the last one: 東京都 is 東京, 京都, 都
 //   anything else             | stands between words
 
-/** Longer words are cut: a SHA-256 in hexadecimal is one whole. */
+/** Length at which words are cut; a SHA-256 in hexadecimal stays whole. */
 export const wordCharacters = 64;
 
-/** Vowel signs of other scripts are letters to their readers: only accents and points go, and what is unseen. */
+/**
+ * Marks to remove: accents, points and invisible characters. Vowel signs of other scripts stay, as their
+ * readers take them for letters.
+ */
 const diacritics =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each of them is meant alone
   /[\u00ad\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u20d0-\u20ff\u2060\ufe00-\ufe0f\ufe20-\ufe2f\ufeff]/g;
-/** Letters that no normal form takes apart. */
+/** Letters that no normal form decomposes. */
 const strokes: Readonly<Record<string, string>> = {
   æ: 'ae',
   ð: 'd',
@@ -37,17 +39,17 @@ const stroked = /[æðøþđħłœŧς]/g;
 const excessMarks = /([\p{M}\u0e33\u0eb3\uff9e\uff9f]{30})[\p{M}\u0e33\u0eb3\uff9e\uff9f]+/gu;
 const withoutExcess = (text: string) => text.replace(excessMarks, '$1');
 
-/** All other characters take more bytes. */
+/** Whether the text is ASCII: all other characters take more than one byte. */
 export const isAscii = (text: string) => Buffer.byteLength(text) === text.length;
 
 /**
- * NFKC, full case folding, without diacritics and without marks beyond 30 in a run. Folding twice changes
- * nothing. Linear in the text; one character may become 18.
+ * Folds a text: NFKC, full case folding, without diacritics and without marks beyond 30 in a run. Folding
+ * twice changes nothing. Takes linear time; one character may become 18.
  */
 export function folded(text: string): string {
   if (isAscii(text)) return text.toLowerCase();
   const bare = withoutExcess(text).normalize('NFKD').replace(diacritics, '');
-  // Upper case first: `ß` and `ss` meet, and the dotless ı and i.
+  // Upper case first, so that `ß` equals `ss`, and the dotless ı equals i.
   return withoutExcess(withoutExcess(bare).toUpperCase().toLowerCase())
     .normalize('NFKD')
     .replace(diacritics, '')
@@ -55,19 +57,19 @@ export function folded(text: string): string {
     .normalize('NFC');
 }
 
-/** CJK, and the scripts of South-East Asia. */
+/** Scripts without spaces: CJK, and those of South-East Asia. */
 const unspaced = ['Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Hangul', 'Thai', 'Lao', 'Khmer']
   .concat('Myanmar', 'Yi')
   .map((script) => `\\p{scx=${script}}`)
   .join('');
 const paired = `[[${unspaced}]&&[\\p{L}\\p{M}]]`;
-/** A run of one kind: the first group has it where it is cut into pairs. */
+/** Matches a run of one kind; the first group captures runs to be cut into pairs. */
 const runs = new RegExp(`(${paired}+)|[[\\p{L}\\p{M}\\p{N}]--${paired}]+`, 'gv');
 
-/** The same of a folded text without other characters, at a fifth of the time. */
+/** Matches runs of a folded ASCII text, in a fifth of the time. */
 const asciiRuns = /[a-z0-9]+/g;
 
-/** The words of a folded text in their order, up to `most`. */
+/** Returns the words of a folded text in order, up to `most`. */
 export function wordsOf(text: string, most = Number.POSITIVE_INFINITY): string[] {
   if (isAscii(text)) return (text.match(asciiRuns) ?? []).slice(0, most).map(cut);
   const words: string[] = [];
@@ -93,7 +95,7 @@ function cut(word: string): string {
   return word.length > wordCharacters ? word.slice(0, wordCharacters).toWellFormed() : word;
 }
 
-/** What is asked for: these words one after the other, of the last of them its beginning where `isPrefix`. */
+/** Consecutive words of a query; with `isPrefix` the last one is only the beginning of a word. */
 export interface Phrase {
   words: readonly string[];
   isPrefix: boolean;
@@ -101,17 +103,17 @@ export interface Phrase {
 
 const endsPaired = new RegExp(`${paired}$`, 'v');
 
-/** Whether a word ends in a script without spaces: then it has two characters at most. */
+/** Whether a word ends in a script without spaces; such a word has two characters at most. */
 export function isUnspaced(word: string): boolean {
   return endsPaired.test(word);
 }
 
-/** A folded text as it is asked for. In a script without spaces it may end, or begin, within a run. */
+/** Makes a phrase of a folded text. In a script without spaces it may begin or end within a run. */
 export function phraseOf(text: string, isPrefix = false): Phrase {
   const words = wordsOf(text);
   const last = words.at(-1) ?? '';
   if (!isUnspaced(last)) return { words, isPrefix };
-  // The last character alone says that its run ends there: asked only where nothing else was.
+  // The last character as a word of its own matches only the end of a run: kept only if it is the sole word.
   const before = words.at(-2) ?? '';
   const isInPair = before.length > last.length && before.endsWith(last);
   return isInPair ? { words: words.slice(0, -1), isPrefix } : { words, isPrefix: true };
@@ -122,7 +124,7 @@ const domain = /[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N}\-]*(?:\.[\p{L}\p{M}\p{N}\-]+)+
 const localCharacters = 64;
 const domainCharacters = 253;
 
-/** The mail addresses in a folded text, each once, up to `most`. */
+/** Returns the distinct mail addresses in a folded text, up to `most`. */
 export function addressesIn(text: string, most: number): Set<string> {
   const found = new Set<string>();
   for (let at = text.indexOf('@'); at >= 0 && found.size < most; at = text.indexOf('@', at + 1)) {

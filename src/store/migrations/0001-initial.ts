@@ -29,7 +29,7 @@ export const initial: Migration = {
         is_active integer not null, expires_at bigint, last_used_at bigint,
         created_at bigint not null)`,
       'create index api_keys_of_organization on api_keys (organization_id, id)',
-      // Counts what takes rights away, so that every process learns within a second (src/keys).
+      // Counts changes that remove rights, so that every process learns of them within a second (src/keys).
       'create table key_changes (counter bigint not null)',
       'insert into key_changes (counter) values (0)',
 
@@ -108,7 +108,7 @@ export const initial: Migration = {
         error_message text, error_details text, attempts text,
         created_at bigint not null, updated_at bigint not null) ${compact}`,
       'create index deliveries_of_message on deliveries (message_id)',
-      // The queue: who may go now holds a turn; others wait for their time (or the end of a lease).
+      // The queue: a ready delivery holds a turn; others wait for their time (or the end of a lease).
       'create index deliveries_ready on deliveries (turn) where turn is not null',
       'create index deliveries_due on deliveries (due_at) where turn is null and due_at is not null',
       // Those that wait for their lane, so that it can take them as soon as it has room.

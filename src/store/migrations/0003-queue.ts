@@ -1,4 +1,4 @@
-// What the operator and the daemons tell each other of the queue: holds (src/queue/desk/holds.ts) and
+// State of the queue shared by operator and daemons: holds (src/queue/desk/holds.ts) and
 // the lanes at work (src/queue/lanes/lane-report.ts). The queue itself is the table `deliveries`.
 import type { Migration } from '../migration.ts';
 

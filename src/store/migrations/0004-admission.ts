@@ -1,5 +1,5 @@
-// Who may send, how fast, how much (src/admission): what was accepted by day, and, where several
-// daemons share a store, their heartbeats and the buckets that they draw on together.
+// Limits of sending (src/admission): accepted mail by day and, for several daemons on one store, their
+// heartbeats and shared rate buckets.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 

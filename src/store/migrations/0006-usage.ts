@@ -1,5 +1,5 @@
-// What is counted as it happens (src/usage): mail by hour and by recipient domain, what the health of
-// an organization is judged by, and how far that judgement has come.
+// Counters (src/usage): mail by hour and by recipient domain, data for the health of an organization, and the
+// progress of its reviews.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 
@@ -43,7 +43,7 @@ export const usage: Migration = {
       // The window begins at `since` at the earliest: a resume forgives what was before.
       `create table health_reviews (
         organization_id text primary key, since bigint not null, warned_at bigint) ${compact}`,
-      // Every claim asks who is paused.
+      // Every claim reads the paused organizations.
       'create index organizations_sending on organizations (sending_status)',
     ];
   },

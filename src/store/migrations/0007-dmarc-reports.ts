@@ -1,5 +1,5 @@
-// What receivers saw of mail in the name of our domains (DMARC aggregate reports), in summary. A report
-// that comes twice has one row; rows go by age (src/reports/dmarc/dmarc-reports.ts).
+// Summaries of DMARC aggregate reports of receivers on mail of our domains. A report that comes twice has one
+// row; old rows are deleted (src/reports/dmarc/dmarc-reports.ts).
 import type { Migration } from '../migration.ts';
 
 export const dmarcReports: Migration = {

@@ -1,4 +1,4 @@
-// Who changed what (src/audit): one row for each change of an organization, a key, a domain and so on,
+// Audit log (src/audit): one row for each change of an organization, a key, a domain and so on,
 // written in the transaction of the change.
 import type { Migration } from '../migration.ts';
 

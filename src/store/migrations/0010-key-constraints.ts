@@ -1,4 +1,4 @@
-// Where an API key may be used from and whom its mail may come from (src/keys/constraints.ts).
+// Networks and senders to which an API key is limited (src/keys/constraints.ts).
 import type { Migration } from '../migration.ts';
 
 export const keyConstraints: Migration = {

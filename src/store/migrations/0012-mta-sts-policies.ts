@@ -1,5 +1,5 @@
-// The MTA-STS policies that are in force, so that they outlive a restart (RFC 8461 5.1): else who hides the
-// record for a moment takes the protection away. Rows go by age (src/queue/carrier/kept-policies.ts).
+// The MTA-STS policies that are in force, so that they outlive a restart (RFC 8461 5.1): otherwise an attacker
+// who hides the record for a moment removes the protection. Old rows are deleted (src/queue/carrier/kept-policies.ts).
 import type { Migration } from '../migration.ts';
 
 export const mtaStsPolicies: Migration = {

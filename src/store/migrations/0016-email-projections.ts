@@ -1,6 +1,5 @@
-// What a mail that came in says, as it was found by parsing it once. A row waits from the transaction of
-// the 250 on; mail from before has none until somebody asks for it. The large columns come last: SQLite
-// reads a long row from its beginning.
+// Parsed content of received mail. A row is queued in the transaction of the 250; earlier mail gets a row at
+// the first request. The large columns come last: SQLite reads a long row from its beginning.
 import type { Migration } from '../migration.ts';
 
 export const emailProjections: Migration = {

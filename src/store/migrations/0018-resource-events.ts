@@ -1,5 +1,5 @@
-// What happens to anything but a message, in the order in which it happened: it was kept among
-// the timelines of messages, as rows of no message.
+// Events on all resources but messages, in order. Before, they were kept among the timelines of messages, as
+// rows without a message.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 

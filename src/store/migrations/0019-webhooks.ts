@@ -1,4 +1,4 @@
-// Endpoints to which events are posted, what is to be posted to them, and what became of it.
+// Webhook endpoints, their queued deliveries, and their attempts.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 

@@ -10,7 +10,7 @@ export const webhookLists: Migration = {
       'create index webhook_deliveries_status on webhook_deliveries (endpoint_id, status, id)',
       `create index webhook_deliveries_kind on webhook_deliveries
         (endpoint_id, event_type, status, id)`,
-      // What is old goes by it.
+      // For the deletion of old counters.
       'create index webhook_counters_quarter on webhook_counters (quarter)',
     ];
   },

@@ -1,4 +1,4 @@
-// Which sending domains have a mailbox here: only to those may mail of the whole domain come.
+// Sending domains that have a mailbox here: only these may receive mail for the whole domain.
 import type { Migration } from '../migration.ts';
 
 export const receivingDomains: Migration = {

@@ -1,6 +1,6 @@
-// By what messages are found besides their lists: each recipient, the sender, the subject and each tag is
+// Search index of messages: each recipient, the sender, the subject and each tag is
 // a row of one table, clustered by its key. It is filled behind the commit (src/messages/search.ts), so it
-// costs a send nothing; what is there already is taken up by the first daemon.
+// costs a send nothing; the first daemon indexes existing messages.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 

@@ -1,5 +1,5 @@
-// Plans that warm a sending domain: how much campaigns may send from it, window by window, and who decided
-// what (specification 2.11).
+// Plans that warm a sending domain: how much campaigns may send from it, window by window, and the decisions
+// with their authors (specification 2.11).
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 

@@ -1,4 +1,4 @@
-// People (src/contacts): who they are, under which addresses, with which tags, and how many of them there are.
+// Contacts (src/contacts): names, addresses, tags, and counts.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 

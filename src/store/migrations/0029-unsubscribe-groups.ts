@@ -1,5 +1,5 @@
-// Kinds of mail that one can leave. A delivery names the group that its message was sent with; what a link
-// by mail names outlives the delivery in `unsubscribe_addresses`.
+// Kinds of mail that one can leave. A delivery names the group that its message was sent with; the target
+// of a mailed link outlives the delivery in `unsubscribe_addresses`.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 

@@ -1,4 +1,4 @@
-// Conversations (src/conversations): what messages belong together, whom they are with, and how many there are.
+// Conversations (src/conversations): their messages, participants and counts.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 

@@ -1,5 +1,5 @@
-// Mailboxes as users make them: namespaces, what a mailbox says of itself, whom it takes mail from, and
-// which one takes what comes for a domain and no address of it.
+// Mailboxes made by users: namespaces, metadata of a mailbox, its allowed and blocked senders, and the
+// catch-all mailbox of a domain.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 

@@ -1,4 +1,4 @@
-// What comes into a mailbox and goes out of it, as threads. The folder of a thread:
+// Mail of a mailbox, received and sent, as threads. The folder of a thread:
 //
 //   folder                | by                                | to
 //   ----------------------+-----------------------------------+---------------------------------------
@@ -44,8 +44,8 @@ export const threads: Migration = {
         at bigint not null, kind text not null, has_attachments integer not null) ${compact}`,
       'create index thread_messages_in_order on thread_messages (thread_id, at, message_id)',
 
-      // By what mail finds its thread: every Message-ID that is named in it, whether or not that mail is
-      // here, and subject with participants, which hold for a time after `at`.
+      // Keys by which mail finds its thread: every Message-ID named in it, whether or not that mail is
+      // stored, and subject with participants, which are valid for a time after `at`.
       `create table thread_references (
         mailbox_id text not null, message_id_hash text not null,
         thread_id text not null references threads on delete cascade, at bigint not null,
@@ -68,7 +68,7 @@ export const threads: Migration = {
         created_at bigint not null, updated_at bigint not null)`,
       'create index thread_notes_in_order on thread_notes (thread_id, id)',
 
-      // `content` is JSON: what is to be sent. Without a thread it begins one.
+      // `content` is the mail as JSON. A draft without a thread begins one.
       `create table drafts (
         id text primary key, organization_id text not null references organizations,
         mailbox_id text not null references mailboxes,
@@ -78,7 +78,7 @@ export const threads: Migration = {
       'create index drafts_of_mailbox on drafts (mailbox_id, id)',
       'create index drafts_of_thread on drafts (thread_id)',
 
-      // What came in before waits once more, the oldest first: what is parsed already only for its thread.
+      // Earlier mail is queued once more, the oldest first; already parsed mail only for its thread.
       `insert into email_projections (message_id, due_at, tries)
         select id, created_at, 0 from messages
         where direction = 'inbound' and mailbox_id is not null

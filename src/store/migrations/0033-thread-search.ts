@@ -1,5 +1,5 @@
-// By what words threads are found: a document for each message of a mailbox. It goes with its message, and
-// the words with it. FTS5's own tokenizer has nothing left to do but to split at spaces.
+// Full-text index of threads: a document for each message of a mailbox, deleted with its message and words.
+// FTS5's own tokenizer only splits at spaces.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 

@@ -1,5 +1,5 @@
-// Groups of contacts, and what contacts are found by besides their tags: words of their names, the beginning of an address, when
-// they changed last, and whether they are archived.
+// Groups of contacts, and search keys of contacts besides their tags: words of their names, the beginning of
+// an address, the time of the last change, and whether they are archived.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 
@@ -40,7 +40,7 @@ export const contactGroups: Migration = {
   },
 };
 
-/** Of contacts that are there already: what stands between spaces, which is nearly all of it. */
+/** Fills the words of existing contacts by splitting at spaces, which covers nearly all of them. */
 function fillWords(engine: StoreKind): string {
   const names = `lower(coalesce(name, '') || ' ' || coalesce(display_name, ''))`;
   if (engine === 'postgres') {

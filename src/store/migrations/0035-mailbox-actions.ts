@@ -1,5 +1,5 @@
-// What keys do and propose in mailboxes: the actions, what a proposal would send, and how many there
-// were by hour (of all time: hour -1). Keys say whether what they send waits for approval.
+// Actions and proposals of keys in mailboxes, the mail of a proposal, and counts by hour (of all time: hour
+// -1). A key defines whether its mail waits for approval.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 

@@ -1,5 +1,5 @@
-// An address may be blocked for all mail for several reasons at once: what a recipient asked for outlives a
-// bounce that is lifted, and a complaint outlives their coming back.
+// An address may be blocked for all mail for several reasons at once: an unsubscribe outlives a lifted
+// bounce, and a complaint outlives a new subscription.
 import type { Migration } from '../migration.ts';
 
 export const blockReasons: Migration = {

@@ -1,5 +1,4 @@
-// What a mailbox sent and is not found by its words yet (src/threads/indexer.ts): it waits from its accept until
-// soon after.
+// Sent mail of mailboxes that waits to be indexed soon after its accept (src/threads/indexer.ts).
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 

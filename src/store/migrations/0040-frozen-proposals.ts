@@ -1,4 +1,4 @@
-// What a proposal would send, byte for byte: the MIME of the mail (part 0) and its attachments (from 1 on).
+// Mail of a proposal, byte for byte: the MIME of the mail (part 0) and its attachments (from 1 on).
 // Proposals from before hold no bytes: they expire.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';

@@ -1,5 +1,5 @@
-// What a deletion leaves to be erased (src/erasures), links from a deleted thing to its copies, and indexes for
-// references that a deletion follows.
+// Requests to erase copies of deleted resources (src/erasures), links from a resource to its copies, and
+// indexes for references that a deletion follows.
 import type { StoreKind } from '../db.ts';
 import type { Migration } from '../migration.ts';
 
