@@ -102,7 +102,7 @@ function writing(app: App, caller: Caller, report: ImportReport) {
       if (entryId !== null) await amendAudit(trx, entryId, details);
       const change = { subject: null, action: 'contact.imported', details } as const;
       return { outcomes, id: entryId ?? (await record(app, trx, caller, change)) };
-      // Flushed with the last transaction. Repeating the import restores changes lost in a crash.
+      // Made durable by the last transaction. After a crash, repeating the import restores lost changes.
     }, 'soon');
   const take: Take = async (batch, window) => {
     const candidates = candidatesOf(batch);

@@ -44,7 +44,7 @@ interface ContactTables {
   contact_words: { organization_id: string; word: string; contact_id: string };
 }
 
-/** Reads by id, and general changes. */
+/** Generic reads by id, and generic changes. */
 export const contacts = rowsOf<ContactRow>('contacts', 'contact');
 
 /** Finds the contact with this external id. */

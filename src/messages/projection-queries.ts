@@ -115,7 +115,7 @@ export async function takeProjections(
     .execute();
 }
 
-/** Hands back leased rows that were not parsed for a reason outside the mail. Uncounts their try. */
+/** Hands back leased rows left unparsed for a reason outside the mail. Their try does not count. */
 export async function handBackProjections(
   db: Db,
   ids: readonly string[],

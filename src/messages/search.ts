@@ -1,6 +1,6 @@
 // Fills the table that message searches read (term-queries.ts). It runs after the commit of the messages, so
-// that a send pays nothing. Ids are in the order of time, so new messages come after a mark. A transaction
-// that commits late has smaller ids, so each message is searched for three times:
+// that a send pays nothing. Ids are in the order of time, so new messages come after a mark. Messages of a
+// transaction that commits late have ids before the mark, so three passes look for missing messages:
 //
 //   when                                          | finds
 //   ----------------------------------------------+-----------------------------------------------------

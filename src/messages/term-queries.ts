@@ -154,7 +154,7 @@ export async function findMarks(db: Db): Promise<SearchMarks> {
   return rows[0] ?? { newest: '', settled: '' };
 }
 
-/** Locks and returns the marks until the transaction ends. Returns undefined if another daemon holds them. */
+/** Locks the marks until the transaction ends, and returns them. Undefined if another daemon has the lock. */
 export async function holdMarks(db: Db): Promise<SearchMarks | undefined> {
   const hold = engineOf(db) === 'postgres' ? sql`for update skip locked` : sql``;
   const { rows } = await sql<SearchMarks>`select newest, settled from search_marks ${hold}`.execute(

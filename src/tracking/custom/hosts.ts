@@ -5,8 +5,8 @@
 //   ----------------------+---------------------------------+-------------------------------------
 //   (none), `disabled`    | enabled, the domain is verified | `pending`, checked at once
 //   `tearing-down`        | enabled with the same label     | `pending`; its certificate is kept
-//   any but the last two  | disabled                        | `tearing-down` for a week: links still work
-//   any but the last two  | rechecked                       | as in turn.ts
+//   any enabled status    | disabled                        | `tearing-down` for a week: links still work
+//   any enabled status    | rechecked                       | as in turn.ts
 import type { Caller } from '../../api/route.ts';
 import type { App } from '../../app.ts';
 import { domains } from '../../domains/queries.ts';

@@ -3,7 +3,7 @@
 //
 //   status                    | result                                         | to
 //   --------------------------+------------------------------------------------+---------------------
-//   any but the last two      | no record that leads here                      | `verifying`, `dns-missing`
+//   any enabled status        | no record that leads here                      | `verifying`, `dns-missing`
 //   `verifying`               | no record for a week                           | `failed`, checked daily
 //   `pending`                 | DNS did not answer                             | `verifying`; any other stays
 //   `pending`, `verifying`, … | the record; an order begins                    | `issuing`
