@@ -180,7 +180,8 @@ async function checkDkim(
 }
 
 /**
- * Returns the identifiers of the checks that ended with `result`. Null if a check gave no identifiers at all.
+ * Returns the identifiers of the checks that ended with `result`. Null if a check ended so as a whole, before
+ * its identifiers were known.
  */
 function identifiersOf(
   result: 'pass' | 'temperror',
