@@ -1,5 +1,5 @@
-// SQL on contacts, many at once, for imports and exports. Rows only, no decisions. On PostgreSQL each table
-// is written in one order of its keys, and what is there is held first, in the order of ids.
+// SQL on many contacts at once, for imports and exports. Rows only, no decisions. On PostgreSQL each table is
+// written in the order of one key, after existing contacts are locked in the order of their ids.
 import { sql } from 'kysely';
 import {
   bulkInsert,
@@ -22,17 +22,17 @@ interface ContactTables {
   contact_words: { organization_id: string; word: string; contact_id: string };
 }
 
-/** A contact that is to be stored whole. */
+/** New contact with all its rows. */
 export interface NewContact {
   row: ContactRow;
   identities: readonly IdentityRow[];
   tags: readonly string[];
 }
 
-/** A contact that is there, and what of it is other now. */
+/** Existing contact with its changes. */
 export interface ChangedContact extends NewContact {
   before: ContactRow;
-  /** Null: they are the same. */
+  /** Null if the identities are unchanged. */
   newIdentities: readonly IdentityRow[] | null;
   newTags: readonly string[];
 }
@@ -46,10 +46,13 @@ const insertIdentities = bulkInsert<ContactTables>('contact_identities', [
 ]);
 type TextTable = 'contact_tags' | 'contact_words';
 
-/** Above so many contacts of a text their ids go as one list: 3 µs a contact less with two tags, two words. */
+/**
+ * Most contacts of a text that get single rows. More ids go as one list: 3 µs a contact less with two tags,
+ * two words.
+ */
 const fewIds = 4;
 
-/** Inserts that new contacts have texts, the contacts text by text. */
+/** Returns a function that links new contacts to texts (tags or words), text by text. */
 function textInserter(
   table: TextTable,
   column: 'tag' | 'word',
@@ -96,7 +99,7 @@ const insertWords = textInserter(
   bulkInsert<ContactTables>('contact_words', wordRows),
 );
 
-/** In the order in which transactions take unique values; `keyOf` is asked often. */
+/** Sorts by the key in which transactions take unique values. `keyOf` is called often and must be cheap. */
 function sortedBy<T>(rows: T[], keyOf: (row: T) => string): T[] {
   return rows.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
@@ -106,7 +109,7 @@ interface ContactsOfText {
   ids: string[];
 }
 
-/** The contacts of each text, text by text, as the indexes have them: new ids grow. */
+/** Groups contacts by text, in the order of the index. Ids within a text grow. */
 function byText(
   contacts: readonly NewContact[],
   textsOf: (contact: NewContact) => readonly string[],
@@ -123,8 +126,8 @@ function byText(
 }
 
 /**
- * New contacts of one organization, in the order of their ids. Throws what `isDuplicate` knows where an
- * address or an external id has been taken meanwhile.
+ * Inserts new contacts of one organization, in the order of their ids. Throws an error that `isDuplicate`
+ * recognizes if an address or an external id was taken meanwhile.
  */
 export async function insertContacts(db: Db, contacts: readonly NewContact[]): Promise<void> {
   const [first] = contacts;
@@ -164,7 +167,7 @@ const updateRow = change<ContactTables, ContactRow>((db, parameter) =>
     .where('id', '=', parameter('id')),
 );
 
-/** Of rows that the transaction holds. Throws as `insertContacts`. */
+/** Updates contacts whose rows the transaction has locked. Throws as `insertContacts`. */
 export async function updateContacts(db: Db, contacts: readonly ChangedContact[]): Promise<void> {
   for (const { row, before, newIdentities, newTags } of sortedBy(
     [...contacts],
@@ -189,12 +192,12 @@ const externalIds = statement<
     .select(['id', 'external_id'])
     .where('organization_id', '=', parameter('organizationId'))
     .where(isOneOf(db, 'external_id', parameter('externalIds')))
-    // Says to the planner that the index of those that have one serves.
+    // Lets the planner use the partial index of external ids.
     .where('external_id', 'is not', null)
     .$narrowType<Numbered>(),
 );
 
-/** The contacts with these external ids. */
+/** Finds the contacts with these external ids. */
 export async function findByExternalIds(
   db: Db,
   organizationId: string,
@@ -218,7 +221,10 @@ const idsOfAddresses = statement<
 
 const noNames = '[]';
 
-/** The contacts with one of these names, JSON lists of them, each once and sorted: as they are locked. */
+/**
+ * Returns the ids of contacts with one of these addresses or external ids (JSON lists), each once and sorted,
+ * in the order of locking.
+ */
 export async function idsOfNames(
   db: Db,
   organizationId: string,
@@ -240,7 +246,7 @@ export async function idsOfNames(
   return [...ids].sort();
 }
 
-/** The next after `afterId`, the oldest first: for walking over all of them. */
+/** Returns the next contacts after `after`, oldest first. Walks over all contacts of an organization. */
 export async function selectContactsAfter(
   db: Db,
   organizationId: string,

@@ -1,5 +1,5 @@
-// Contacts, the resource (specification 2.6, 4.5): one function per verb but for deletion, which reaches
-// into messages (src/messages/forget-contact.ts). What a block does to their status is status.ts.
+// Contacts, the resource (specification 2.6, 4.5): one function per verb. Deletion is in
+// src/messages/forget-contact.ts, because it also changes messages. Statuses from blocks are in status.ts.
 import { readFilteredPage, searchInTime } from '../api/filtered-page.ts';
 import { type Page, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';
@@ -25,7 +25,10 @@ import {
 import { searchContacts } from './search.ts';
 import { wordsOf } from './words.ts';
 
-/** The addresses that an input names, each once in any case of letters; undefined: it names none. */
+/**
+ * Returns the addresses of an input, each once in any case of letters. Undefined if the input has no field
+ * for them.
+ */
 function addressesIn({ email, identities }: UpdateContact): string[] | undefined {
   const given = email === undefined ? identities?.map(({ identifier }) => identifier) : [email];
   if (given === undefined) return undefined;
@@ -37,7 +40,10 @@ function addressesIn({ email, identities }: UpdateContact): string[] | undefined
   return [...byFolded.values()];
 }
 
-/** Rows in the order given; an address that the contact has already keeps its id and its proof. */
+/**
+ * Builds identity rows in the order given. An address that the contact already has keeps its id and its
+ * proof.
+ */
 function identityRows(
   app: App,
   { id, organization_id }: queries.ContactRow,
@@ -60,7 +66,7 @@ function identityRows(
   });
 }
 
-/** What an input says of the columns; undefined where it says nothing. */
+/** Maps an input to columns. Undefined columns stay unchanged. */
 function columnsOf(input: UpdateContact) {
   const { name, displayName, avatar, externalId, status, profile, preferences, metadata } = input;
   const json = (value: unknown) => (value === undefined ? undefined : toJson(value));
@@ -120,7 +126,7 @@ async function assertFree(
   );
 }
 
-/** Makes a contact. @throws ConflictError naming the contact that has the address, or external id. */
+/** Creates a contact. @throws ConflictError naming the contact that has the address, or external id. */
 export function createContact(app: App, caller: Caller, input: CreateContact): Promise<Contact> {
   const { organizationId } = caller;
   const row = newRow(app, caller, input);
@@ -144,13 +150,13 @@ export function createContact(app: App, caller: Caller, input: CreateContact): P
   return orAgain(make);
 }
 
-/** Which of a list a page has. */
+/** Part of a list that a page shows. */
 interface Range {
   limit: number;
   offset: number;
 }
 
-/** Lists all contacts, or those with a tag, which are counted as they come and go; or the one asked for. */
+/** Lists contacts for filters with a cheap total: all, by tag (both have counters), or one by its name. */
 async function listed(db: Db, filter: ContactFilter, range: Range) {
   const [ids, total] = await Promise.all([
     listContactIds(db, filter, range),
@@ -179,8 +185,8 @@ async function found(store: Store, filter: ContactFilter, q: string, { limit, of
 }
 
 /**
- * A page of the organization's contacts: the newest first, or what `updatedSince` alone asks for the last
- * changed first, and those of a status that follows from blocks the last blocked first.
+ * Lists a page of contacts, newest first. With `updatedSince` alone the last changed contact is first. With a
+ * status that follows from blocks the last blocked contact is first.
  */
 export async function listContacts(
   app: App,
@@ -213,14 +219,14 @@ export async function getContact(app: App, caller: Caller, id: string): Promise<
   return presentContact(db, await queries.contacts.get(db, caller.organizationId, id));
 }
 
-/** Moves the index of tags from what the row had to what it has. */
+/** Moves the index of tags from the tags of the row to `tags`. */
 async function moveTags(trx: Db, row: queries.ContactRow, tags: readonly string[]): Promise<void> {
   const { lost, found } = tagMoves(fromJson<string[]>(row.tags) ?? [], tags);
   if (lost.length > 0) await queries.removeTags(trx, row, lost);
   await queries.addTags(trx, row, found);
 }
 
-/** What a change of a contact is made of; `tags` and `addresses` are whole. */
+/** Changes to a contact. `tags` and `addresses` replace the whole list. */
 interface ContactChange {
   columns?: ReturnType<typeof columnsOf>;
   addresses?: readonly string[] | undefined;
@@ -237,7 +243,7 @@ function change(
   const run = () =>
     app.store.write(async (trx) => {
       const now = app.clock.now();
-      // Locks the row: what follows is decided by what it holds.
+      // Locks the row, because the following decisions depend on its values.
       const row = await queries.contacts.update(trx, organizationId, id, { updated_at: now });
       const before = await presentContact(trx, row);
       await assertFree(trx, organizationId, id, addresses ?? [], columns?.external_id);
@@ -267,7 +273,7 @@ function change(
   return orAgain(run);
 }
 
-/** Changes what is given. @throws ResourceNotFoundError; ConflictError as `createContact`. */
+/** Changes the given fields. @throws ResourceNotFoundError; ConflictError as `createContact`. */
 export function updateContact(
   app: App,
   caller: Caller,
@@ -281,8 +287,8 @@ export function updateContact(
 }
 
 /**
- * Adds tags, keeping those that there are.
- * @throws ResourceNotFoundError; ValidationError where there would be more than a contact may have.
+ * Adds tags and keeps existing ones.
+ * @throws ResourceNotFoundError; ValidationError above the limit of tags of a contact.
  */
 export function addTags(
   app: App,
@@ -293,7 +299,7 @@ export function addTags(
   return change(app, caller, id, { tags: withTags(tags, mostTags, 'a contact') });
 }
 
-/** Takes tags off; one that the contact lacks is ignored. @throws ResourceNotFoundError. */
+/** Removes tags. Ignores tags that the contact lacks. @throws ResourceNotFoundError. */
 export function removeTags(
   app: App,
   caller: Caller,

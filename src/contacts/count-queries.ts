@@ -1,5 +1,5 @@
-// All SQL on `contact_counts`: how many contacts an organization has, and of each tag, counted as they come
-// and go, in the transaction in which they do.
+// All SQL on `contact_counts`: the number of contacts of an organization, in total and by tag. Each
+// transaction that adds or deletes contacts updates it.
 import type { Kysely } from 'kysely';
 import { type Db, type ParameterOf, statement, tables } from '../store/db.ts';
 import { CountChanges, lastly } from '../store/last-writes.ts';
@@ -30,7 +30,7 @@ const addOne = statement((db: Kysely<CountTables>, parameter: ParameterOf<Contac
     ),
 );
 
-/** A tag that no contact has any more may name a person. */
+/** Deletes the counter of an unused tag, because the tag may name a person. */
 async function deleteUnused(trx: Db, { organization_id, tag }: ContactCountRow): Promise<void> {
   await tables<CountTables>(trx)
     .deleteFrom('contact_counts')
@@ -47,13 +47,13 @@ async function addCounts(trx: Db, sorted: readonly ContactCountRow[]): Promise<v
   }
 }
 
-/** So many contacts (less, below 0) have the tag; '' stands for being there at all. */
+/** Adds `by` contacts (below 0: removes them) to the counter of a tag. '' is the counter of all contacts. */
 export function noteContacts(trx: Db, organizationId: string, tag: string, by: number): void {
   const changes = lastly(trx, 'contact_counts', () => new CountChanges(addCounts));
   changes.add(`${organizationId} ${tag}`, { organization_id: organizationId, tag, count: by });
 }
 
-/** How many contacts there are, with the tag or at all. */
+/** Returns the number of contacts with the tag, or of all. */
 export async function countOfTag(db: Db, organizationId: string, tag = ''): Promise<number> {
   const row = await tables<CountTables>(db)
     .selectFrom('contact_counts')

@@ -72,7 +72,7 @@ export const contactImported = eventKind({
   },
 });
 
-/** Told once unsubscribing is there. */
+/** Published by unsubscribing. */
 export const contactUnsubscribed = eventKind({
   type: 'contact.unsubscribed',
   summary: 'Somebody wants no more mail',

@@ -1,5 +1,5 @@
-// Contacts leave as CSV or JSON Lines, page by page, the oldest first, so that millions need no memory. An
-// import brings the same people back, those who want no mail as such; blocks of groups are not in it.
+// Exports contacts as CSV or JSON Lines, page by page, the oldest first, so that millions need little memory.
+// An import restores the same people with their opt-outs of all mail. Blocks of groups are not exported.
 import type { Caller, StreamedAnswer } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { csvRow } from '../files/write-csv.ts';
@@ -11,7 +11,7 @@ const rowsPerPage = 500;
 
 const asJson = (value: object) => (Object.keys(value).length === 0 ? null : JSON.stringify(value));
 
-/** As import-formats.ts reads them. */
+/** Columns with the names that import-formats.ts reads. */
 const columns: Readonly<Record<string, (contact: Contact) => string | null>> = {
   id: ({ id }) => id,
   email: ({ identities }) => identities[0]?.identifier ?? null,
@@ -45,7 +45,7 @@ const columns: Readonly<Record<string, (contact: Contact) => string | null>> = {
 
 const csvLine = (contact: Contact) => csvRow(Object.values(columns).map((cell) => cell(contact)));
 
-/** The text of the export, in pieces, and how many contacts each holds. */
+/** Yields the text of the export in pieces, with the number of contacts in each. */
 export async function* exportContacts(
   app: App,
   { organizationId }: Caller,
@@ -64,7 +64,7 @@ export async function* exportContacts(
   }
 }
 
-/** An export over HTTP. */
+/** Streams an export over HTTP. */
 export async function exportStream(
   app: App,
   caller: Caller,

@@ -1,19 +1,19 @@
-// What a row of an import says of a contact. The exports of other services are known by their header: they
-// differ in the columns that are of no use here. Whoever wants no mail there becomes a block here, in
-// whatever way the file says it, and a word on that which nobody knows refuses its row.
+// Turns a row of an import into the fields of a contact. Exports of other services are recognized by their
+// header and differ in the columns to ignore. An opt-out in any known form becomes a block. An unknown status
+// refuses its row, so that no opt-out is lost.
 import type { BlockReason } from '../blocks/schema.ts';
 import { ValidationError } from '../errors.ts';
 import { cellText, columnKey, columnsInWords, type ImportRow } from '../files/read-table.ts';
 
 interface ImportFormat {
   name: string;
-  /** The columns that it is recognized by, all of them. */
+  /** Columns that identify the format. All must be present. */
   columns: readonly string[];
-  /** Columns that say nothing of the person. */
+  /** Columns without data about the person. */
   ignored?: RegExp;
 }
 
-/** The first that fits is taken. */
+/** Known formats. The first match wins. */
 const importFormats: readonly ImportFormat[] = [
   {
     name: 'svc',
@@ -41,7 +41,7 @@ const importFormats: readonly ImportFormat[] = [
   { name: 'plain', columns: [] },
 ];
 
-/** What a column is, by its key. */
+/** Meaning of a column, by its key. */
 const meanings: Readonly<Record<string, string>> = {
   email: 'email',
   emailaddress: 'email',
@@ -76,15 +76,15 @@ const meanings: Readonly<Record<string, string>> = {
   cleantime: 'cleanedAt',
 };
 
-/** What a row says before it is checked: `contact` fits the schema of one, or not. */
+/** Fields of a row before validation: `contact` may still violate the schema. */
 export interface ImportedRow {
   contact: Record<string, unknown>;
-  /** Why its address gets no mail; null where it does. */
+  /** Reason to block the address, or null. */
   reason: BlockReason | null;
   isArchived: true | undefined;
 }
 
-/** Reads a row; what it cannot mean is thrown as a ValidationError of its field. */
+/** Reads a row. @throws ValidationError naming the field with an unknown value */
 export type ReadRow = (row: ImportRow) => ImportedRow;
 
 const statuses = new Map<string, BlockReason | 'archived' | 'active'>([
@@ -95,7 +95,7 @@ const statuses = new Map<string, BlockReason | 'archived' | 'active'>([
   ),
   ...['bounced', 'cleaned', 'invalid'].map((word) => [word, 'bounce'] as const),
   ...['complained', 'spam', 'abuse'].map((word) => [word, 'complaint'] as const),
-  // Is there, and gets nothing.
+  // The contact exists and gets no mail.
   ...['disabled', 'blocked'].map((word) => [word, 'manual'] as const),
 ]);
 
@@ -106,7 +106,7 @@ const notBlocked = { reason: null, isArchived: undefined };
 const ownReason = /^The first email is blocked \((bounce|complaint|unsubscribe|manual)\)/;
 
 function standingOf(said: Said): Pick<ImportedRow, 'reason' | 'isArchived'> {
-  // Of our own: who is blocked by hand, or archived and blocked, is nowhere else.
+  // In our own export only this text tells that a contact was blocked by hand, or archived and blocked.
   const [, blocked] = ownReason.exec(said.statusReason ?? '') ?? [];
   const { status = '', unsubscribed = '', unsubscribedAt = '', cleanedAt = '' } = said;
   const isPlain = status === '' && unsubscribed === '' && said.statusReason === undefined;
@@ -119,7 +119,7 @@ function standingOf(said: Said): Pick<ImportedRow, 'reason' | 'isArchived'> {
   if (!isYes && !no.test(unsubscribed)) {
     throw ValidationError.of('unsubscribed', 'is neither true nor false');
   }
-  // Who was archived here stays so, whatever a file says.
+  // A file never brings an archived contact back.
   const isArchived = found === 'archived' ? true : undefined;
   if (found !== undefined && found !== 'archived' && found !== 'active') {
     return { reason: found, isArchived };
@@ -131,7 +131,7 @@ function standingOf(said: Said): Pick<ImportedRow, 'reason' | 'isArchived'> {
 
 type Said = Partial<Record<string, string>>;
 
-/** Without quotation marks around each: `"a","b"`. */
+/** Splits a list. Removes quotation marks around each entry: `"a","b"`. */
 function listIn(text: string | undefined): string[] {
   if (text === undefined || text === '') return [];
   return text
@@ -140,7 +140,7 @@ function listIn(text: string | undefined): string[] {
     .filter((one) => one !== '');
 }
 
-/** An object of JSON in a cell; what is nested deeper stays text. */
+/** Parses a JSON object in a cell. Nested objects stay text. */
 function objectIn(field: string, text: string | undefined): Record<string, unknown> | undefined {
   if (text === undefined || text === '') return undefined;
   let value: unknown;
@@ -157,7 +157,7 @@ function objectIn(field: string, text: string | undefined): Record<string, unkno
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, flat(one)]));
 }
 
-/** Without what says nothing: null, empty texts, and objects that are empty once that is gone. */
+/** Drops values without content: null, empty texts, and objects that are empty after that. */
 function said(value: unknown): unknown {
   if (value === null || value === '') return undefined;
   if (typeof value !== 'object' || value === undefined || Array.isArray(value)) return value;
@@ -168,7 +168,7 @@ function said(value: unknown): unknown {
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** From columns, whatever the file. `others`: columns of no meaning here. */
+/** Builds a contact from columns of any format. `others`: columns without a known meaning. */
 function flatContact(columns: Said, others: Readonly<Record<string, string>>): ImportedRow {
   const { email, name, firstName, lastName, company, jobTitle, source } = columns;
   const { country, state, city, timezone, language, externalId, displayName, avatar } = columns;
@@ -194,7 +194,7 @@ function put(object: Record<string, unknown>, name: string, value: unknown): voi
   if (value !== undefined) object[name] = value;
 }
 
-/** Without what is undefined; undefined where nothing is left. */
+/** Drops undefined fields. Returns undefined if nothing is left. */
 function filled(object: Record<string, unknown>): Record<string, unknown> | undefined {
   let left: Record<string, unknown> | undefined;
   for (const name in object) {
@@ -205,7 +205,7 @@ function filled(object: Record<string, unknown>): Record<string, unknown> | unde
   return left;
 }
 
-/** An object as the API shows contacts. */
+/** Builds a contact from an object in the form of our API. */
 function ownContact(object: Readonly<Record<string, unknown>>): ImportedRow {
   const { id: _id, createdAt: _made, updatedAt: _changed, statusReason, ...rest } = object;
   const { email, identities, status, ...contact } = rest;
@@ -218,7 +218,7 @@ function ownContact(object: Readonly<Record<string, unknown>>): ImportedRow {
   return { contact: { ...(said(contact) as object), emails }, ...standing };
 }
 
-/** Columns by their place: what each means, or its name as a field of the file's own. */
+/** Maps each column index to a contact field, or to the name of a custom field. */
 function csvReader(header: readonly string[], { ignored }: ImportFormat): ReadRow {
   const taken = new Set<string>();
   const places = header.map((name) => {
@@ -257,12 +257,12 @@ function objectReader({ ignored }: ImportFormat): ReadRow {
   };
 }
 
-/** So many columns are read; no list of people has as many. */
+/** Most columns of a file. No list of people has as many. */
 const mostColumns = 500;
 
 /**
- * How rows of a file are read, by its header; null where it has none.
- * @throws ValidationError where nothing in it tells people apart.
+ * Returns the format and row reader for a header. Null means a file without a header.
+ * @throws ValidationError without a column that identifies people.
  */
 export function formatOf(header: readonly string[] | null): { name: string; read: ReadRow } {
   if (header === null)
@@ -285,7 +285,7 @@ export function formatOf(header: readonly string[] | null): { name: string; read
   return { name: format.name, read: keyed(format, header) };
 }
 
-/** CSV by the places of its columns, objects by their names. */
+/** Reads CSV rows by column index, and objects by field name. */
 function keyed(format: ImportFormat, header: readonly string[]): ReadRow {
   const ofCells = csvReader(header, format);
   const ofObject = objectReader(format);

@@ -1,5 +1,6 @@
-// Whom the rows of an import name: found by address and by external id. Rows of a contact that is there, and is
-// named in two ways, keep their order: the rest of a window is put in batches anew as soon as it meets one.
+// Finds the existing contacts of an import, by address and by external id. Rows of one contact must keep
+// their order, even under two of its names: the rest of a window is batched again as soon as such a contact
+// appears.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import type { Db } from '../store/db.ts';
@@ -13,7 +14,7 @@ export function candidatesOf({ candidates }: ReadBatch): Candidate[] {
   return JSON.parse(candidates) as Candidate[];
 }
 
-/** Those whom the rows of a batch name. `lock`: until the transaction ends. */
+/** Finds the contacts named by the rows of a batch. `lock` locks them until the transaction ends. */
 export async function knownTo(
   db: Db,
   organizationId: string,
@@ -28,7 +29,10 @@ export async function knownTo(
   return { rows, identities };
 }
 
-/** Which batch of a window says a name. Asked for contacts that have several, so made when it is. */
+/**
+ * Finds the batch of a window that holds a name. Only contacts with several names need it, so it is built
+ * lazily.
+ */
 export class NamesOfWindow {
   readonly #batches: readonly ReadBatch[];
   #batchOf: Map<string, ReadBatch> | null = null;
@@ -38,12 +42,12 @@ export class NamesOfWindow {
   }
 
   /**
-   * Whether somebody whom `batch` names is named otherwise in another one: written one after the other they
-   * would not keep the order of the file. Batches of one place do.
+   * Tells whether another batch uses another name of a contact in `batch`. Writing one batch after the other
+   * would then break the order of the file. Batches of one place keep it.
    */
   saysElsewhere({ rows, identities }: Known, batch: ReadBatch): boolean {
     const numbers = rows.flatMap(({ external_id }) => external_id ?? []);
-    // As many contacts as names: none of them has two.
+    // As many contacts as names, so each contact has one.
     if (numbers.length + identities.length === rows.length) return false;
     const names = [
       ...identities.map((one) => one.folded_identifier),
@@ -64,7 +68,7 @@ function namesIn({ addresses, externalIds }: ReadBatch): string[] {
   return [...(JSON.parse(addresses) as string[]), ...numbers.map(nameOfExternalId)];
 }
 
-/** In batches anew, by who is there under which name. Sockets are served meanwhile. */
+/** Batches candidates again by the existing contact of each name. Yields to the event loop in between. */
 export async function inOrderOfContacts(
   { store: { db } }: App,
   organizationId: string,

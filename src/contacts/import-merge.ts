@@ -1,11 +1,10 @@
-// What the rows of an import make of the contacts that are there: found by address or external id, changed
-// by what a row says, made where there is none. Reads and writes nothing.
+// Merges rows of an import into contacts, found by address or external id. Reads and writes nothing.
 //
 //   a row names                               | then
 //   ------------------------------------------+---------------------------------------------
-//   nobody who is known                       | a contact is made
-//   somebody, by an address or the external id| what it says is laid over; tags are added
-//   two people, or somebody under another id  | it is rejected
+//   an unknown person                         | a contact is created
+//   a contact, by an address or external id   | its fields replace those of the contact; tags are added
+//   two contacts, or one under another id     | it is rejected
 import type { App } from '../app.ts';
 import type { BlockReason } from '../blocks/schema.ts';
 import { fromJson, toJson } from '../store/db.ts';
@@ -19,11 +18,11 @@ type Stored = 'profile' | 'preferences' | 'metadata';
 
 /** A row that fits the schema. */
 export interface Candidate {
-  /** Data rows from 1. */
+  /** Number of the data row, from 1. */
   row: number;
-  /** What is stored as JSON is JSON. */
+  /** Fields of the contact. Columns stored as JSON are JSON already. */
   contact: Omit<ImportedContact, Stored> & { [Name in Stored]?: string | undefined };
-  /** Its addresses, each by `foldAddress`. */
+  /** Addresses of the row, each by `foldAddress`. */
   folded: readonly string[];
   reason: BlockReason | null;
   isArchived?: true | undefined;
@@ -35,16 +34,16 @@ export interface Rejected {
   reason: string;
 }
 
-/** A contact while rows are laid over it. */
+/** Contact while rows are merged into it. */
 interface State {
   row: ContactRow;
   identities: IdentityRow[];
   tags: string[];
-  /** As it is stored; null: it is new. */
+  /** Stored rows of the contact. Null for a new one. */
   stored: { row: ContactRow; identities: readonly IdentityRow[]; tags: readonly string[] } | null;
 }
 
-/** What is known of those whom the rows of a batch name. */
+/** Existing contacts named by the rows of a batch. */
 export interface Known {
   rows: readonly ContactRow[];
   identities: readonly IdentityRow[];
@@ -53,13 +52,13 @@ export interface Known {
 export interface Merged {
   created: NewContact[];
   changed: ChangedContact[];
-  /** By candidate, in their order. */
+  /** Outcome of each candidate, in their order. */
   outcomes: ('created' | 'updated' | 'unchanged' | Rejected)[];
-  /** The address that a candidate's block is of, where it asks for one. */
+  /** Address to block for each candidate, or null. */
   addresses: (string | null)[];
 }
 
-/** Lays the candidates, in their order, over what is known. */
+/** Merges the candidates, in their order, into the existing contacts. */
 export function mergeRows(
   app: App,
   organizationId: string,
@@ -92,7 +91,7 @@ class People {
 
   #keep(state: State, candidate?: Candidate): void {
     this.#states.set(state.row.id, state);
-    // Whose address it blocks is asked later.
+    // `blockOf` needs the contact later.
     if (candidate && candidate.reason !== null) this.#ofCandidate.set(candidate, state);
     if (state.row.external_id !== null) this.#byExternalId.set(state.row.external_id, state);
     for (const one of state.identities) this.#byAddress.set(one.folded_identifier, state);
@@ -132,7 +131,7 @@ class People {
     return { state };
   }
 
-  /** A new contact: what one row says alone fits its schema. */
+  /** Creates a contact. A single row fits its schema, so no limit is checked again. */
   #made({ contact, folded, isArchived }: Candidate): State {
     const { name, displayName, avatar, externalId, profile, preferences, metadata } = contact;
     const now = this.#app.clock.now();
@@ -155,7 +154,7 @@ class People {
     return { row, identities: this.#added(row, [], contact.emails, folded), tags, stored: null };
   }
 
-  /** A copy of the state with what the row says; what it does not name stays. */
+  /** Returns a copy of the state with the fields of the row. Other fields stay. */
   #over(state: State, { contact, folded, isArchived }: Candidate): State | Problem {
     const { row } = state;
     const { name, displayName, avatar, externalId, profile, preferences, metadata } = contact;
@@ -184,7 +183,7 @@ class People {
     return { row: next, identities, tags, stored: state.stored };
   }
 
-  /** A new address comes first, as mail to it is what the file asks for; the others stay. */
+  /** Adds new addresses before the others, because the file expects mail at its own. */
   #added(
     { id: contactId, organization_id }: ContactRow,
     identities: IdentityRow[],
@@ -210,7 +209,10 @@ class People {
     return [...added, ...later];
   }
 
-  /** In its normal form; null where it asks for no block, or nothing can be blocked. */
+  /**
+   * Returns the address to block in its normal form. Null if the row needs no block, or has no address to
+   * block.
+   */
   blockOf(candidate: Candidate): string | null {
     const state = this.#ofCandidate.get(candidate);
     if (candidate.reason === null || !state) return null;
@@ -238,7 +240,7 @@ interface Problem {
   problem: string;
 }
 
-/** What holds more than it may once both are together; what one row says alone fits its schema. */
+/** Returns the field that exceeds its limit after merging. A single row fits its schema. */
 function fieldOfTooMany(before: ContactRow, after: ContactRow): string | null {
   const countOf = (fields: object | null | undefined) => Object.keys(fields ?? {}).length;
   if (before.profile !== null && after.profile !== before.profile) {
@@ -249,7 +251,7 @@ function fieldOfTooMany(before: ContactRow, after: ContactRow): string | null {
   return countOf(fromJson<object>(after.metadata)) > mostFields ? 'metadata' : null;
 }
 
-/** Of objects all that either says, the new where both do; JSON in and out. */
+/** Merges two JSON objects. On conflicts the new value wins. */
 function laidOver(stored: string | null, given: string | undefined): string | null {
   if (given === undefined || given === stored) return stored;
   if (stored === null) return given;

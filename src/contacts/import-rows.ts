@@ -1,6 +1,6 @@
-// From the bytes of a file to the rows that an import takes, checked and in the order in which they are written
-// (import-window.ts). Knows no store, so that a thread of its own can do it (import-thread.ts), and leaves rows
-// as JSON, which threads hand over for two thirds of what cloning costs. What a row says is import-formats.ts.
+// Reads the bytes of a file into checked rows, in the order of writing (import-window.ts). Knows no store, so
+// it can run on a thread of its own (import-thread.ts). Keeps rows as JSON, which threads hand over for two
+// thirds of the cost of cloning. import-formats.ts interprets the rows.
 import { checkWith } from '../api/validate.ts';
 import { ValidationError } from '../errors.ts';
 import { type ImportRow, readTable } from '../files/read-table.ts';
@@ -18,12 +18,12 @@ import {
 import { importedContact } from './schema.ts';
 
 const mostRows = 5_000_000;
-/** Rows whose order is changed together: fewer at first, so that the import begins soon. */
+/** Rows of the first window, which are reordered together. It is smaller, so that the import begins soon. */
 const firstRows = 5_000;
 const mostRowsPerWindow = 10_000;
-/** Of a file whose rows are long fewer are taken at once. */
+/** Limit of a window in a file with long rows. */
 const charactersPerWindow = 2_000_000;
-/** Of those that are rejected no more are ever shown. */
+/** Most rejected rows that a report shows. */
 export const rejectedShown = 1_000;
 
 export type FileKind = 'csv' | 'ndjson';
@@ -31,34 +31,34 @@ export type FileKind = 'csv' | 'ndjson';
 /** Rows of one transaction. Lists are JSON. */
 export interface ReadBatch {
   candidates: string;
-  /** Whom they name, each by `foldAddress`. */
+  /** Addresses in the rows, each by `foldAddress`. */
   addresses: string;
   externalIds: string;
-  /** As in import-window.ts. */
+  /** Place of the batch as import-window.ts defines it. */
   place: string | null;
 }
 
-/** Rows that follow each other in the file, in the order in which they are written. */
+/** Consecutive rows of the file, in the order of writing. */
 export interface ReadWindow {
   batches: ReadBatch[];
-  /** The first of those that are not taken, and how many there are. */
+  /** First rejected rows. `rejectedCount` counts all of them. */
   rejected: Rejected[];
   rejectedCount: number;
 }
 
 export interface ReadFile {
-  /** As the header shows it. */
+  /** Name of the format that the header shows. */
   format: string;
-  /** Throws a ValidationError where the file cannot be read on; what was read before comes first. */
+  /** Yields the windows. Throws a ValidationError at a fault of the file, after the rows before it. */
   windows: AsyncIterable<ReadWindow>;
 }
 
-/** A candidate while a window is gathered: few objects, as thousands of them live so long. */
+/** Candidate while a window is gathered. Has few objects, because thousands of them live that long. */
 export interface WritableRow extends NamedRow {
   json: string;
 }
 
-/** The candidate of a row, or why it is none. */
+/** Checks a row. Returns its candidate, or the reason to reject it. */
 function checkedRow(read: ReadRow, source: ImportRow, row: number): WritableRow | Rejected {
   if (!source.field) return { row, field: null, reason: 'is not a JSON object' };
   try {
@@ -79,7 +79,7 @@ function checkedRow(read: ReadRow, source: ImportRow, row: number): WritableRow 
   }
 }
 
-/** A candidate as a window gathers it. */
+/** Converts a candidate for gathering in a window. */
 export function writable(candidate: Candidate): WritableRow {
   const { row, folded, contact } = candidate;
   const { externalId } = contact;
@@ -154,7 +154,7 @@ class Window {
   }
 }
 
-/** What was read before a fault of the file is given before it is thrown. */
+/** Yields the windows. Yields the rows before a fault of the file, then throws it. */
 async function* windowsOf(rows: AsyncIterable<ImportRow>, read: ReadRow) {
   let window = new Window();
   let most = firstRows;
@@ -174,8 +174,8 @@ async function* windowsOf(rows: AsyncIterable<ImportRow>, read: ReadRow) {
 }
 
 /**
- * Reads the header, and the rows as they are asked for. `as`: what the file is; else its beginning decides.
- * @throws ValidationError for what is neither CSV nor JSON Lines, or tells nobody apart.
+ * Reads the header, and rows on demand. Without `as` the beginning of the file decides its kind.
+ * @throws ValidationError for a file that is neither CSV nor JSON Lines, or does not identify people.
  */
 export async function readRows(source: AsyncIterable<Buffer>, as?: FileKind): Promise<ReadFile> {
   const { header, rows } = await readTable(source, as);

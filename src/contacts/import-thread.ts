@@ -1,21 +1,21 @@
-// Large files are read on a thread of their own: parsing, checking and ordering rows takes half of what an import
-// costs, which the event loop has for those who send meanwhile. Small ones are read here, as a thread takes 0.3 s to
-// start. It is so much ahead of the import, and no further.
+// Reads large files on a thread of their own. Parsing, checking and ordering rows takes half the cost of an
+// import, and would block the event loop for concurrent sends. Small files are read here, because a thread
+// takes 0.3 s to start. The thread reads ahead of the import by a limited number of bytes.
 import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { ValidationError } from '../errors.ts';
 import { type FileKind, type ReadFile, type ReadWindow, readRows } from './import-rows.ts';
 import type { ImportPiece, ImportReply } from './import-worker.ts';
 
-/** Files of up to so many bytes are read here. */
+/** Largest file in bytes that is read here. */
 const smallFile = 262_144;
-/** Given to the thread, while what it has read of that was not asked for: a window, so that it never waits. */
+/** Bytes sent to the thread before it has read them: about a window, so that it never waits. */
 const mostBytesAhead = 2_097_152;
 const workerLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 
 type Pieces = AsyncIterator<Buffer>;
 
-/** The beginning of the file, and whether that is all of it. */
+/** Reads the beginning of the file and tells whether it is the whole. */
 async function beginningOf(pieces: Pieces): Promise<{ head: Buffer[]; isWhole: boolean }> {
   const head: Buffer[] = [];
   let bytes = 0;
@@ -37,7 +37,10 @@ async function* joined(head: readonly Buffer[], rest: Pieces): AsyncGenerator<Bu
   }
 }
 
-/** Gives the thread the file, so far ahead; `taken` says what it has read. */
+/**
+ * Returns a function that sends the file to the thread, up to the limit ahead. `taken`: bytes that it has
+ * read.
+ */
 function feeder(worker: Worker, source: Pieces) {
   let ahead = 0;
   let hasEnded = false;
@@ -46,7 +49,7 @@ function feeder(worker: Worker, source: Pieces) {
     while (!hasEnded && ahead < mostBytesAhead) {
       const { value, done } = await source.next();
       hasEnded = done === true;
-      // A copy: the piece may be a part of what others use.
+      // A copy, because the buffer of the piece may be shared.
       const piece = done ? null : new Uint8Array(value);
       ahead += piece?.length ?? 0;
       worker.postMessage(piece satisfies ImportPiece, piece ? [piece.buffer] : []);
@@ -54,7 +57,7 @@ function feeder(worker: Worker, source: Pieces) {
   };
 }
 
-/** What the thread says, the file given to it meanwhile. Ends with the thread. */
+/** Yields the replies of the thread while feeding it the file. Ends with the thread. */
 async function* repliesOf(worker: Worker, source: Pieces): AsyncGenerator<ImportReply> {
   const heard = on(worker, 'message', { close: ['exit'] }) as AsyncIterable<[ImportReply]>;
   const feed = feeder(worker, source);
@@ -92,7 +95,7 @@ async function readInThread(source: Pieces, as: FileKind | undefined): Promise<R
   return { format: first.format, windows: windowsOf(replies) };
 }
 
-/** As `readRows`, on a thread where the file is large. */
+/** Reads a file as `readRows` does, on a thread if it is large. */
 export async function readFile(source: AsyncIterable<Buffer>, as?: FileKind): Promise<ReadFile> {
   const pieces = source[Symbol.asyncIterator]();
   const { head, isWhole } = await beginningOf(pieces);

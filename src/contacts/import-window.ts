@@ -1,34 +1,34 @@
-// In which order the rows of a file are written: some thousand at a time by their addresses, so that those of one
-// transaction meet the same pages of the index of addresses. In no order each row meets one of its own, which
-// costs 40 µs a row in the store in place of 20. Rows that name the same person keep their order: the later is
-// laid over the earlier.
+// Orders the rows of a file for writing: some thousand at a time by their addresses, so that the rows of one
+// transaction share pages of the index of addresses. In random order each row needs a page of its own, which
+// costs 40 µs a row in the store instead of 20. Rows of the same person keep their order, because a later row
+// overrides an earlier one.
 
 /** Rows of one transaction. */
 export const rowsPerBatch = 500;
 
-/** A row, by what names its person. */
+/** Row with the names of its person. */
 export interface NamedRow {
-  /** Data rows from 1. */
+  /** Number of the data row, from 1. */
   row: number;
-  /** Its addresses, each by `foldAddress`, and its external id by `nameOfExternalId`. */
+  /** Addresses, each by `foldAddress`, and the external id by `nameOfExternalId`. */
   names: readonly string[];
-  /** Where it stands in the order, which `inBatches` finds. */
+  /** Sort key that `inBatches` sets. */
   place: string;
 }
 
 /** Rows that are written together, in the order of the file. */
 export interface Batch<Row> {
   rows: Row[];
-  /** Of more rows of one place than a batch holds: their place. */
+  /** Place of the rows, if they are part of one that exceeds a batch. */
   place: string | null;
 }
 
-/** No address ends so. */
+/** Turns an external id into a name. No address ends in `@`. */
 export function nameOfExternalId(externalId: string): string {
   return `${externalId}@`;
 }
 
-/** What was named so; null: it is an address. */
+/** Returns the external id in a name. Null for an address. */
 export function externalIdOf(name: string): string | null {
   return name.endsWith('@') ? name.slice(0, -1) : null;
 }
@@ -36,8 +36,8 @@ export function externalIdOf(name: string): string | null {
 const nobody: ReadonlyMap<string, string> = new Map();
 
 /**
- * The rows in batches, in the order in which they are written: rows of one person share one, or follow each
- * other. `contactOf`: which contact that is there has a name. Moves `rows`, and their places.
+ * Splits rows into batches in the order of writing. Rows of one person share a batch, or are in consecutive
+ * ones. `contactOf` gives the existing contact of a name. Reorders `rows` and sets their places.
  */
 export function inBatches<Row extends NamedRow>(
   rows: Row[],
@@ -72,12 +72,15 @@ function endOfPlace(rows: readonly NamedRow[], from: number): number {
   return end;
 }
 
-/** Who is there already and is named in two ways has rows of two places: those keep the order of the file. */
+/**
+ * Makes a batch of several places in the order of the file. An existing contact with two names can have rows
+ * in two of them.
+ */
 function mixed<Row extends NamedRow>(rows: Row[]): Batch<Row> {
   return { rows: rows.sort((a, b) => a.row - b.row), place: null };
 }
 
-/** Rows of one place. */
+/** Cuts the rows of one place into batches. */
 function cut<Row extends NamedRow>(rows: readonly Row[], most: number): Batch<Row>[] {
   const count = Math.ceil(rows.length / most);
   return Array.from({ length: count }, (_, at) => {
@@ -86,7 +89,7 @@ function cut<Row extends NamedRow>(rows: readonly Row[], most: number): Batch<Ro
   });
 }
 
-/** Rows of one person, by any of its names, get one place: the first name that the file says. */
+/** Gives all rows of one person, under any of its names, one place: the first name in the file. */
 function place(rows: readonly NamedRow[], contactOf: ReadonlyMap<string, string>): void {
   const people = new SameNames();
   for (const { names } of rows) {
@@ -96,15 +99,15 @@ function place(rows: readonly NamedRow[], contactOf: ReadonlyMap<string, string>
   for (const row of rows) row.place = people.firstOf(row.names[0] ?? '');
 }
 
-/** Names of one person, all of which stand for the first of them (union-find). */
+/** Groups the names of one person under the first of them (union-find). */
 class SameNames {
-  /** That itself stands for itself. */
+  /** Next name on the path to the first. The first name maps to itself. */
   readonly #toward = new Map<string, string>();
 
   firstOf(name: string): string {
     let first = name;
     for (let next = this.#next(first); next !== first; next = this.#next(first)) first = next;
-    // The way is long once.
+    // Compresses the path, so that it is long only once.
     for (let at = name; at !== first; ) {
       const next = this.#next(at);
       this.#toward.set(at, first);

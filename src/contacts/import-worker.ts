@@ -1,14 +1,14 @@
-// The far end of import-thread.ts: reads and checks the rows of one file, and ends.
+// The worker side of import-thread.ts. Reads and checks the rows of one file, then ends.
 import { on } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type FieldErrors, ValidationError } from '../errors.ts';
 import { type FileKind, type ReadWindow, readRows } from './import-rows.ts';
 
-/** A piece of the file; null: it has ended. */
+/** A piece of the file. Null marks the end. */
 export type ImportPiece = Uint8Array | null;
 
 export type ImportReply =
-  /** A piece of so many bytes is being read. */
+  /** Sent when a piece of this size is being read. */
   | { kind: 'taken'; bytes: number }
   | { kind: 'begun'; format: string }
   | { kind: 'window'; window: ReadWindow }
@@ -17,7 +17,7 @@ export type ImportReply =
 
 const post = (reply: ImportReply) => parentPort?.postMessage(reply);
 
-/** The pieces as they come. */
+/** Yields the pieces as they arrive. */
 async function* pieces(messages: AsyncIterable<[ImportPiece]>): AsyncGenerator<Buffer> {
   for await (const [piece] of messages) {
     if (piece === null) return;

@@ -1,7 +1,7 @@
-// Contacts from a file: CSV or JSON Lines, read as it comes, 500 rows to a transaction, so that sends go on
-// beside it. Each transaction is whole; running the same import again changes nothing more, and goes on
-// where one was cut off. What a row says is import-rows.ts, whom it names import-known.ts, what becomes of it
-// import-merge.ts, and in which order rows are written import-window.ts.
+// Imports contacts from CSV or JSON Lines. Reads the file as a stream and writes 500 rows per transaction, so
+// that sends go on meanwhile. Transactions are complete in themselves: repeating an import changes nothing
+// more, and resumes an interrupted one. import-rows.ts reads rows, import-known.ts finds their contacts,
+// import-merge.ts merges them, import-window.ts orders them.
 import { allows } from '../api/permission.ts';
 import type { Caller, StreamedBody } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -21,19 +21,19 @@ import { type ReadBatch, type ReadWindow, rejectedShown } from './import-rows.ts
 import { readFile } from './import-thread.ts';
 import type { ImportReport } from './schema.ts';
 
-/** Of a transaction that meets the same people in another. */
+/** Most tries of a transaction that conflicts with another on the same people. */
 const mostRuns = 20;
 
 export interface ImportOptions {
-  /** What the file is; left out, its beginning decides. */
+  /** Kind of the file. By default its beginning decides. */
   as?: 'csv' | 'ndjson' | undefined;
-  /** Count what would change, change nothing. */
+  /** Counts changes without making them. */
   dryRun: boolean;
   /** Called after each transaction, with the report so far. */
   onBatch?: (report: ImportReport) => void;
 }
 
-/** @throws ForbiddenError for a key that may not make the block that a row asks for. */
+/** @throws ForbiddenError if the key may not create the block that a row needs. */
 function checkMayBlock({ permissions }: Caller, batch: readonly Candidate[]): void {
   if (allows(permissions, 'blocks:write')) return;
   const asking = batch.find(({ reason }) => reason !== null);
@@ -44,7 +44,7 @@ function checkMayBlock({ permissions }: Caller, batch: readonly Candidate[]): vo
 }
 
 /**
- * What rows of a batch ask to be blocked, one for each address, in the order of locks.
+ * Returns the blocks that the rows of a batch need, one for each address, in the order of locks.
  * @throws ForbiddenError as `checkMayBlock` does.
  */
 function blocksOf(app: App, caller: Caller, batch: readonly Candidate[], merged: Merged) {
@@ -60,7 +60,7 @@ function blocksOf(app: App, caller: Caller, batch: readonly Candidate[], merged:
   return [...rows.values()].sort((a, b) => (a.folded_address < b.folded_address ? -1 : 1));
 }
 
-/** The first row of an address that is blocked only now changes something, though its person was as it says. */
+/** Counts the first row of a newly blocked address as updated, even if its contact is unchanged. */
 function withBlocks(merged: Merged, blocked: readonly Pick<BlockRow, 'folded_address'>[]) {
   const untold = new Set(blocked.map((row) => row.folded_address));
   return merged.outcomes.map((outcome, at) => {
@@ -73,12 +73,12 @@ function withBlocks(merged: Merged, blocked: readonly Pick<BlockRow, 'folded_add
 type Outcome = Merged['outcomes'][number];
 
 /**
- * What becomes of the candidates of a batch, one of each; null, and nothing is done, where another batch of the
- * window names somebody of it otherwise.
+ * Writes or compares a batch and returns an outcome for each candidate. Returns null without any change if
+ * another batch of the window uses another name of one of its contacts.
  */
 type Take = (batch: ReadBatch, window: NamesOfWindow | null) => Promise<Outcome[] | null>;
 
-/** The whole import is one entry of the audit, which grows with each transaction, and one event. */
+/** Writes an import. All of it makes one audit entry, which grows with each transaction, and one event. */
 function writing(app: App, caller: Caller, report: ImportReport) {
   const { organizationId } = caller;
   let entryId: string | null = null;
@@ -102,7 +102,7 @@ function writing(app: App, caller: Caller, report: ImportReport) {
       if (entryId !== null) await amendAudit(trx, entryId, details);
       const change = { subject: null, action: 'contact.imported', details } as const;
       return { outcomes, id: entryId ?? (await record(app, trx, caller, change)) };
-      // Lasting with the last one: what is lost in a crash the same import brings again.
+      // Made durable by the last transaction. After a crash, repeating the import restores lost changes.
     }, 'soon');
   const take: Take = async (batch, window) => {
     const candidates = candidatesOf(batch);
@@ -124,7 +124,7 @@ function writing(app: App, caller: Caller, report: ImportReport) {
   return { take, finish };
 }
 
-/** What would be made by an earlier batch is remembered, so that its next mention is not counted again. */
+/** Compares without writing. Remembers people that earlier batches would create, so that they count once. */
 function comparing(app: App, caller: Caller) {
   const { organizationId } = caller;
   const people = textSet();
@@ -148,7 +148,7 @@ function comparing(app: App, caller: Caller) {
       if (!contents.add(JSON.stringify(content))) return 'unchanged';
       const { externalId } = content.contact;
       const names = [...content.folded, ...(externalId === undefined ? [] : [externalId])];
-      // All are added, whichever is new.
+      // Adds all names, also after a known one.
       const isNew = names.filter((name) => people.add(name)).length === names.length;
       return outcome === 'created' && !isNew ? 'updated' : outcome;
     });
@@ -165,7 +165,7 @@ function counted(report: ImportReport, outcomes: readonly Outcome[]): ImportRepo
   return report;
 }
 
-/** Takes rows that follow each other in the file, a batch to a transaction, and reports on them. */
+/** Takes a window of rows, one batch per transaction, and reports on them. */
 async function takeWindow(
   app: App,
   caller: Caller,
@@ -197,10 +197,10 @@ async function takeWindow(
 }
 
 /**
- * Reads `source` and makes or changes a contact for each of its rows; with `dryRun` tells what it would.
- * A row that cannot be taken is reported with its number and stops nothing.
- * @throws ValidationError for a file that cannot be read on, ForbiddenError for a row with a block that the key
- * may not make; what was done before stays.
+ * Creates or changes a contact for each row of `source`. With `dryRun` only reports the changes. A bad row is
+ * reported with its number and does not stop the import.
+ * @throws ValidationError for a file that cannot be read further, ForbiddenError for a row whose block the
+ * key may not create. Earlier changes stay.
  */
 export async function importContacts(
   app: App,
@@ -224,7 +224,7 @@ export async function importContacts(
   return report;
 }
 
-/** What went wrong, and what had been done by then. */
+/** Adds the progress so far to an error. */
 function withProgress(error: unknown, { dryRun, created, updated }: ImportReport): unknown {
   if (dryRun || created + updated === 0) return error;
   const done = `${created} contacts before it were made and ${updated} changed`;
@@ -235,7 +235,7 @@ function withProgress(error: unknown, { dryRun, created, updated }: ImportReport
   );
 }
 
-/** An import over HTTP: its type says what it is. */
+/** Imports over HTTP. The content type decides the kind of file. */
 export function importStream(
   app: App,
   caller: Caller,

@@ -1,6 +1,6 @@
-// SQL on contacts for lists: which ids a page has, and how many match. The filter that leaves fewest leads,
-// by an index; the others are asked of each id that it finds. Nothing of it scans all contacts but a page of
-// all of them, in the order of its index.
+// SQL on contacts for lists: the ids of a page, and the number of matches. The most selective filter leads,
+// by an index, and the others are tested for each id. Only a page of all contacts scans them, in the order of
+// its index.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { activeBlocksFor, activeReasonOf } from '../blocks/queries.ts';
 import type { BlockReason } from '../blocks/schema.ts';
@@ -15,7 +15,7 @@ export interface ContactFilter {
   foldedEmail?: string | undefined;
   externalId?: string | undefined;
   status?: ContactStatus | undefined;
-  /** Those of these alone: what a search found. */
+  /** Restricts the list to these ids, the result of a search. */
   ids?: readonly string[] | undefined;
   /** Ms since 1970. */
   updatedSince?: number | undefined;
@@ -24,7 +24,7 @@ export interface ContactFilter {
 type Condition = RawBuilder<SqlBool>;
 type Expression = RawBuilder<unknown>;
 
-/** Those that follow from blocks, with the reason that makes them so. */
+/** Statuses that follow from blocks, with the reason of the block. */
 const blockedBy = {
   unsubscribed: 'unsubscribe',
   bounced: 'bounce',
@@ -37,7 +37,7 @@ function reasonOf(status: ContactStatus | undefined): BlockReason | undefined {
     : undefined;
 }
 
-/** A column of the contact with this id. */
+/** Reads a column of the contact with this id. */
 const column = (name: string, id: Expression): Expression =>
   sql`(select ${sql.ref(name)} from contacts one where one.id = ${id})`;
 
@@ -52,17 +52,17 @@ function hasStatus(organizationId: string, status: ContactStatus, id: Expression
     : sql`${isArchived} = 0 and ${reason} = ${wanted}`;
 }
 
-/** A select of ids with what orders them, and where the other filters are asked. */
+/** Select of ids with its order, to which the other filters are added. */
 interface Way {
   from: Expression;
   id: Expression;
   order: Expression;
   where: Condition[];
-  /** The filters that it has answered. */
+  /** Filters that the select covers already. */
   answers: readonly (keyof ContactFilter)[];
 }
 
-/** By blocks of the status that is asked for: the last one first. */
+/** Selects by blocks with the reason of a status, the last block first. */
 function wayOfReason(organizationId: string, reason: BlockReason): Way {
   const owner = sql`(select contact_id from contact_identities
     where organization_id = ${organizationId} and folded_identifier = block.folded_address
@@ -75,7 +75,7 @@ function wayOfReason(organizationId: string, reason: BlockReason): Way {
     order: sql`found.block_id desc`,
     where: [
       sql`found.id is not null`,
-      // Of several reasons one is told.
+      // A contact has only the status of its weightiest reason.
       sql`found.reason = ${reason}`,
       sql`${column('is_archived', sql`found.id`)} = 0`,
     ],
@@ -106,7 +106,7 @@ function wayOfIds(db: Db, ids: readonly string[]): Way {
   return { ...byId(listed), answers: ['ids'] };
 }
 
-/** By the filter that leaves fewest. */
+/** Selects by the most selective filter. */
 function wayFor(db: Db, filter: ContactFilter): Way {
   const { organizationId, foldedEmail, externalId, ids, tag, status, updatedSince } = filter;
   if (ids) return wayOfIds(db, ids);
@@ -132,7 +132,7 @@ function wayFor(db: Db, filter: ContactFilter): Way {
     return { from: sql`contact_tags`, id, order: sql`${id} desc`, where, answers: ['tag'] };
   }
   if (updatedSince === undefined) return all;
-  // With an end too: of an open range PostgreSQL expects a third of all rows, and would read them all.
+  // With an upper bound: for an open range PostgreSQL expects a third of all rows, and would read them all.
   const range = sql<SqlBool>`updated_at between ${updatedSince} and ${Number.MAX_SAFE_INTEGER}`;
   const where = [...all.where, range];
   return {
@@ -143,7 +143,7 @@ function wayFor(db: Db, filter: ContactFilter): Way {
   };
 }
 
-/** What the way has not answered, asked of the id. */
+/** Returns conditions on the id for the filters that the select does not cover. */
 function rest(filter: ContactFilter, { id, answers }: Way): Condition[] {
   const { organizationId, foldedEmail, externalId, tag, status, updatedSince } = filter;
   const asks = (name: keyof ContactFilter) => filter[name] !== undefined && !answers.includes(name);
@@ -154,7 +154,8 @@ function rest(filter: ContactFilter, { id, answers }: Way): Condition[] {
   }
   if (asks('externalId')) conditions.push(sql`${column('external_id', id)} = ${externalId}`);
   if (asks('tag')) {
-    // Not "exists", which PostgreSQL makes a join of all tags of: one look into the index for each id.
+    // Not `exists`, which PostgreSQL turns into a join with all tags. This needs one index look-up for each
+    // id.
     conditions.push(sql`(select 1 from contact_tags one where one.organization_id = ${organizationId}
       and one.tag = ${tag} and one.contact_id = ${id}) = 1`);
   }
@@ -170,7 +171,7 @@ function found(db: Db, filter: ContactFilter): { way: Way; where: Expression } {
   return { way, where };
 }
 
-/** The ids of one page. What comes before the page is passed over in the index. */
+/** Returns the ids of one page. Rows before the page are skipped in the index. */
 export async function listContactIds(
   db: Db,
   filter: ContactFilter,
@@ -189,7 +190,10 @@ async function countFound(db: Db, filter: ContactFilter): Promise<number> {
   return rows[0]?.total ?? 0;
 }
 
-/** How many match; of all, of a tag and of the active ones it is known, or follows. */
+/**
+ * Counts matches. Counters give the totals of all contacts and of a tag. The total of active ones is derived
+ * from these.
+ */
 export async function countContacts(db: Db, filter: ContactFilter): Promise<number> {
   const { organizationId, tag, ...others } = filter;
   const asked = Object.values(others).filter((value) => value !== undefined);

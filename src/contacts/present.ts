@@ -1,4 +1,4 @@
-// Rows of contacts to the objects of the API; what is not known of somebody is null.
+// Turns rows of contacts into the objects of the API. Unknown fields are null.
 import { findActiveBlocks } from '../blocks/queries.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { type Db, fromJson } from '../store/db.ts';
@@ -42,7 +42,7 @@ function presentIdentity({ id, identifier, verified_at }: IdentityRow) {
   return { id, channel: 'email' as const, identifier, verified: verified_at !== null };
 }
 
-/** Contacts of one organization as the API shows them, in the order of the rows. */
+/** Presents contacts of one organization, in the order of the rows. */
 export async function presentContacts(
   db: Db,
   organizationId: string,
@@ -79,7 +79,7 @@ export async function presentContacts(
   }));
 }
 
-/** As `presentContacts`, of one. */
+/** Presents one contact as `presentContacts` does. */
 export async function presentContact(db: Db, row: ContactRow): Promise<Contact> {
   const [contact] = await presentContacts(db, row.organization_id, [row]);
   return contact as Contact;

@@ -1,5 +1,4 @@
-// All SQL on contacts, their identities and tags. Rows only, no decisions. What they are counted by is
-// count-queries.ts.
+// All SQL on contacts, their identities and tags. Rows only, no decisions. Counters are in count-queries.ts.
 import { sql } from 'kysely';
 import { bulkInsert, type Db, engineOf, idList, isOneOf, statement, tables } from '../store/db.ts';
 import { lockerOf } from '../store/locks.ts';
@@ -16,7 +15,7 @@ export interface ContactRow {
   avatar: string | null;
   external_id: string | null;
   is_archived: number;
-  /** JSON, each null where nothing is known. */
+  /** JSON columns, each null if unknown. */
   profile: string | null;
   preferences: string | null;
   tags: string | null;
@@ -30,11 +29,11 @@ export interface IdentityRow {
   folded_identifier: string;
   id: string;
   contact_id: string;
-  /** From 0, which is the first email. */
+  /** Position from 0, the first email. */
   position: number;
-  /** In the normal form of src/net/address.ts, case as given. */
+  /** Address in the normal form of src/net/address.ts, case as given. */
   identifier: string;
-  /** Since when mail of that address has proved it. */
+  /** Time of the proof by mail of that address. */
   verified_at: number | null;
 }
 
@@ -45,10 +44,10 @@ interface ContactTables {
   contact_words: { organization_id: string; word: string; contact_id: string };
 }
 
-/** By an id, and what any change does. */
+/** Generic reads by id, and generic changes. */
 export const contacts = rowsOf<ContactRow>('contacts', 'contact');
 
-/** The contact with this external id. */
+/** Finds the contact with this external id. */
 export async function findByExternalId(
   db: Db,
   organizationId: string,
@@ -68,15 +67,18 @@ const byIds = statement<ContactTables, { organizationId: string; ids: unknown },
       .selectFrom('contacts')
       .selectAll()
       .where(isOneOf(db, 'id', parameter('ids')))
-      // Not to be found by it.
+      // The expression keeps the planner from the index of organizations.
       .where(sql<string>`organization_id || ''`, '=', parameter('organizationId'))
       .orderBy('id');
-    // Nobody forgets one while a message to it is being stored.
+    // Keeps contacts from deletion while a message to them is being stored.
     return engineOf(db) === 'postgres' ? rows.forKeyShare() : rows;
   },
 );
 
-/** In the order of their ids. On PostgreSQL none is deleted until the transaction ends. */
+/**
+ * Finds contacts in the order of their ids. On PostgreSQL locks them against deletion until the transaction
+ * ends.
+ */
 export function findContactRows(
   db: Db,
   organizationId: string,
@@ -101,15 +103,15 @@ const addressed = statement<ContactTables, { organizationId: string; ids: unknow
           .as('email'),
       ])
       .where(isOneOf(db, 'id', parameter('ids')))
-      // Not to be found by it.
+      // The expression keeps the planner from the index of organizations.
       .where(sql<string>`organization_id || ''`, '=', parameter('organizationId'))
       .orderBy('id');
-    // Nobody forgets one while a message to it is being stored.
+    // Keeps contacts from deletion while a message to them is being stored.
     return engineOf(db) === 'postgres' ? rows.forKeyShare() : rows;
   },
 );
 
-/** Hot: asked for sends that name contacts; with their first email. Holds them as `findContactRows`. */
+/** Hot. Finds contacts with their first email for sends. Locks them as `findContactRows`. */
 export function findAddressed(
   db: Db,
   organizationId: string,
@@ -118,7 +120,7 @@ export function findAddressed(
   return addressed(db, { organizationId, ids: idList(db, ids) });
 }
 
-/** Holds contacts until the transaction ends, against those too who only need them to be there. */
+/** Locks contacts until the transaction ends, also against transactions that only need them to exist. */
 export const lockContacts = lockerOf<ContactTables>('contacts');
 
 const identitiesOf = statement<ContactTables, { ids: unknown }, IdentityRow>((db, parameter) =>
@@ -130,7 +132,7 @@ const identitiesOf = statement<ContactTables, { ids: unknown }, IdentityRow>((db
     .orderBy('position'),
 );
 
-/** The identities of these contacts, by contact, the first email first. */
+/** Finds the identities of these contacts, by contact, the first email first. */
 export function findIdentities(db: Db, contactIds: readonly string[]): Promise<IdentityRow[]> {
   return identitiesOf(db, { ids: idList(db, contactIds) });
 }
@@ -147,7 +149,7 @@ const identitiesNamed = statement<
     .where(isOneOf(db, 'folded_identifier', parameter('addresses'))),
 );
 
-/** The identities with these addresses, each by `foldAddress`. */
+/** Finds the identities with these addresses, each by `foldAddress`. */
 export function findIdentitiesNamed(
   db: Db,
   organizationId: string,
@@ -170,7 +172,7 @@ const verifyOne = statement<
     .returning('contact_id'),
 );
 
-/** Verifies these, of one organization, and returns the contacts that changed by it. */
+/** Verifies identities of one organization and returns the changed contacts. */
 export async function verifyIdentities(
   db: Db,
   identities: readonly IdentityRow[],
@@ -212,7 +214,7 @@ const byWord = (a: { word: string }, b: { word: string }) => (a.word < b.word ? 
 
 type Named = Owned & Pick<ContactRow, 'name' | 'display_name'>;
 
-/** Moves what a contact is found by from the names it had (null: it is new) to those it has (null: gone). */
+/** Moves the index of words from the names in `had` (null: new contact) to those in `has` (null: deleted). */
 export async function moveWords(db: Db, had: Named | null, has: Named | null): Promise<void> {
   const owner = has ?? had;
   if (!owner) return;
@@ -235,7 +237,10 @@ export async function moveWords(db: Db, had: Named | null, has: Named | null): P
   );
 }
 
-/** Throws what `isDuplicate` knows where an address or the external id is another contact's. */
+/**
+ * Inserts a contact. Throws an error that `isDuplicate` recognizes if another contact has an address or the
+ * external id.
+ */
 export async function insertContact(
   db: Db,
   row: ContactRow,
@@ -249,7 +254,7 @@ export async function insertContact(
   await moveWords(db, null, row);
 }
 
-/** The identities of a contact from now on. Throws as `insertContact`. */
+/** Replaces the identities of a contact. Throws as `insertContact`. */
 export async function setIdentities(
   db: Db,
   contactId: string,
@@ -266,7 +271,7 @@ export async function setIdentities(
   );
 }
 
-/** Tags that the contact lacks. */
+/** Adds tags that the contact lacks. */
 export async function addTags(
   db: Db,
   { id, organization_id }: Owned,
@@ -279,7 +284,7 @@ export async function addTags(
   for (const tag of tags) noteContacts(db, organization_id, tag, 1);
 }
 
-/** Tags that the contact has. */
+/** Removes tags that the contact has. */
 export async function removeTags(
   db: Db,
   { id, organization_id }: Owned,
@@ -294,7 +299,7 @@ export async function removeTags(
   for (const tag of tags) noteContacts(db, organization_id, tag, -1);
 }
 
-/** Takes the contact away with its identities and tags. @throws ResourceNotFoundError. */
+/** Deletes the contact with its identities and tags. @throws ResourceNotFoundError. */
 export async function deleteContactRow(
   db: Db,
   organizationId: string,

@@ -1,14 +1,14 @@
-// Contacts as recipients of sends: which address and name a message gets for each.
+// Contacts as recipients of sends: finds the address and name of each.
 import { ResourceNotFoundError, type ServiceError, ValidationError } from '../errors.ts';
 import type { Db } from '../store/db.ts';
 import { findAddressed } from './queries.ts';
 
 type Recipient = { email: string; name: string | undefined } | { error: ServiceError };
 
-/** `field`: where the payload names the contact. */
+/** Resolves a contact of a payload. `field`: the place in the payload, for errors. */
 type Resolve = (organizationId: string, contactId: string, field: string) => Recipient;
 
-/** Reads the contacts that sends name, each organization's at once. */
+/** Reads the contacts of a batch of sends, with one query for each organization. */
 export async function contactsForSends(
   db: Db,
   sends: readonly { organizationId: string; ids: readonly string[] }[],

@@ -1,4 +1,4 @@
-// The HTTP operations on contacts (specification 4.5); the deletion is src/messages/contact-routes.ts.
+// The HTTP operations on contacts (specification 4.5). Deletion is in src/messages/contact-routes.ts.
 import { area } from '../api/area.ts';
 import { pageOf } from '../api/pagination.ts';
 import { ConflictError } from '../errors.ts';

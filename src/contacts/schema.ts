@@ -22,7 +22,7 @@ export const contactPath = idPath('contact');
 
 const line = headerText(200).min(1);
 
-/** A comma would be two tags in CSV. */
+/** A tag without commas: in CSV a comma separates two tags. */
 const tag = z
   .string()
   .max(100)
@@ -127,7 +127,7 @@ export const updateContactInput = z
   })
   .meta({ examples: [{ name: 'Ada Lovelace', status: 'archived' }] });
 
-/** A row of an import; what it does not name it does not change. */
+/** A row of an import. Missing fields stay unchanged. */
 export const importedContact = z
   .strictObject({
     emails: z.array(emailAddress).max(mostIdentities),

@@ -1,5 +1,5 @@
-// SQL on contacts by what they are searched for (`q`): beginnings of words of their names, and of first
-// addresses. Which of them are found is search.ts.
+// SQL for searches of contacts (`q`): by the beginnings of words in names, and of first addresses. search.ts
+// combines them.
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Db, engineOf, idList, isOneOf, type ParameterOf, statement } from '../store/db.ts';
 import type { ContactRow, IdentityRow } from './queries.ts';
@@ -16,13 +16,16 @@ async function idsOf(db: Db, query: Ids): Promise<string[]> {
   return (await query.execute(db)).rows.map(({ id }) => id);
 }
 
-/** All of them, or null where there are more than `most`: which the index is asked first. */
+/** Returns all ids, or null if there are more than `most`. The index answers that first. */
 async function unlessMore(db: Db, query: Ids, most: number): Promise<string[] | null> {
   const [beyond] = await idsOf(db, sql`${query} limit 1 offset ${most}`);
   return beyond === undefined ? idsOf(db, query) : null;
 }
 
-/** Contacts with a word that begins so, in no order, one twice that has two; null of more than `most`. */
+/**
+ * Finds contacts with a word that begins with `prefix`, in no order. A contact with two such words is in it
+ * twice. Returns null for more than `most`.
+ */
 export function idsOfWord(
   db: Db,
   organizationId: string,
@@ -34,7 +37,7 @@ export function idsOfWord(
   return unlessMore(db, ids, most);
 }
 
-/** Contacts with this very word, the newest first. */
+/** Finds contacts with exactly this word, newest first. */
 export function newestOfWord(
   db: Db,
   organizationId: string,
@@ -49,7 +52,9 @@ export function newestOfWord(
   );
 }
 
-/** Contacts whose first address begins so, in no order; null of more than `most`. */
+/**
+ * Finds contacts whose first address begins with `prefix`, in no order. Returns null for more than `most`.
+ */
 export function idsOfAddress(
   db: Db,
   organizationId: string,
@@ -64,10 +69,11 @@ export function idsOfAddress(
   return unlessMore(db, ids, most);
 }
 
-/** What a contact is found by. */
+/** Fields of a contact that a search compares. */
 export type Named = Pick<ContactRow, 'id' | 'name' | 'display_name'> & { address: string | null };
 
-// Joined, not asked for each: PostgreSQL, whose statistics may be of another time, would read all of them each time.
+// A join instead of a subquery per contact: with outdated statistics PostgreSQL would read the whole table
+// for each one.
 const namedOf = statement((db: Kysely<SearchTables>, parameter: ParameterOf<{ ids: unknown }>) =>
   db
     .selectFrom('contacts')
@@ -78,7 +84,7 @@ const namedOf = statement((db: Kysely<SearchTables>, parameter: ParameterOf<{ id
     .where(isOneOf(db, 'contacts.id', parameter('ids'))),
 );
 
-/** Of these contacts, in no order. */
+/** Finds the names and first addresses of contacts, in no order. */
 export function findNamed(db: Db, ids: readonly string[]): Promise<Named[]> {
   return namedOf(db, { ids: idList(db, ids) });
 }

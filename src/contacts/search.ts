@@ -1,28 +1,31 @@
-// Contacts by `q`: whose names have words that begin so, all of them, or whose first address does. What is
-// rare is found whole; of what is frequent the newest are met, so that a search costs no more than so many:
+// Searches contacts by `q`: by the beginnings of all its words in names, or by the beginning of the first
+// address. Rare terms are searched completely. Frequent ones are searched among the newest contacts, which
+// bounds the cost:
 //
-//   the rarest word begins a name of | looked at                                      | found
+//   the rarest word begins a name of | examined                                       | found
 //   ---------------------------------+------------------------------------------------+----------
 //   5,000 contacts at most           | all of them                                    | all
 //   more                             | the 5,000 newest: of another filter, else of a | of these
-//                                    | word that is whole, else of all contacts       |
+//                                    | complete word, else of all contacts            |
 //
-// Addresses that so many begin with are met the same way, and rare ones found whole.
+// Frequent beginnings of addresses are searched the same way, and rare ones completely.
 import type { Db } from '../store/db.ts';
 import { type ContactFilter, listContactIds } from './list-queries.ts';
 import { findNamed, idsOfAddress, idsOfWord, type Named, newestOfWord } from './search-queries.ts';
 import { foldedName, wordsOf } from './words.ts';
 
-/** Contacts that are looked at. */
+/** Most contacts that a search examines. */
 const mostMet = 5_000;
 
-/** Beginnings of words, all of them; or the beginning of the first address, by `foldAddress`. */
+/** Beginnings of words that must all match, or the beginning of the first address, by `foldAddress`. */
 export interface ContactSearch {
   words: readonly string[];
   prefix: string;
 }
 
-/** Asked of many: most of them lack a word anywhere in their names. */
+/**
+ * Tells whether a contact matches. Tests the whole names first, because most contacts lack a word anywhere.
+ */
 function isFound({ name, display_name, address }: Named, { words, prefix }: ContactSearch) {
   if (address?.startsWith(prefix)) return true;
   const names = foldedName(`${name ?? ''} ${display_name ?? ''}`);
@@ -35,7 +38,7 @@ function isFiltered({ organizationId: _owner, ...others }: ContactFilter): boole
   return Object.values(others).some((value) => value !== undefined);
 }
 
-/** The newest of those that the other filters leave, or that have one of the words. */
+/** Returns the newest contacts that pass the other filters, or that have one of the words. */
 async function newest(
   db: Db,
   filter: ContactFilter,
@@ -43,7 +46,7 @@ async function newest(
   hasRareAddress: boolean,
 ): Promise<string[]> {
   const { organizationId } = filter;
-  // The longest is the rarest as a rule.
+  // The longest word is usually the rarest.
   const [word] = words.toSorted((a, b) => b.length - a.length);
   if (!isFiltered(filter) && hasRareAddress && word !== undefined) {
     const ids = await newestOfWord(db, organizationId, word, mostMet);
@@ -52,7 +55,7 @@ async function newest(
   return listContactIds(db, filter, { limit: mostMet, offset: 0 });
 }
 
-/** The ids of what is found, the newest first; `filter`: what else is asked. */
+/** Returns the ids of matches, newest first. `filter` holds the other filters. */
 export async function searchContacts(
   db: Db,
   filter: ContactFilter,
@@ -73,7 +76,7 @@ export async function searchContacts(
   const named = await findNamed(db, [...met]);
   const found = new Set(named.filter((one) => isFound(one, search)).map(({ id }) => id));
   for (const id of ofAddress ?? []) found.add(id);
-  // Ids grow.
+  // Ids grow with time.
   const ids = [...found].sort((a, b) => (a < b ? 1 : -1));
   if (!isFiltered(filter)) return ids;
   return listContactIds(db, { ...filter, ids }, { limit: ids.length, offset: 0 });

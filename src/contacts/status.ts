@@ -1,13 +1,13 @@
-// What state a contact is in. Only `archived` is stored; the rest follows from the blocks of all mail on its
-// first email whenever it is read, so that a block that comes or is lifted holds at once.
+// The status of a contact. Only `archived` is stored. Other statuses follow on each read from the blocks of
+// all mail on the first email, so that a new or lifted block counts at once.
 //
-//   status       | where                                   (the first that fits)
+//   status       | condition                               (the first that fits)
 //   -------------+----------------------------------------------------------------
-//   archived     | it was archived by hand, whatever is blocked
-//   complained   | its first email is blocked for a complaint
+//   archived     | archived by hand, with or without blocks
+//   complained   | the first email is blocked for a complaint
 //   bounced      | … for a bounce
-//   unsubscribed | … as somebody unsubscribed
-//   active       | nothing of these; a block by hand is told as the reason
+//   unsubscribed | … for an unsubscribe
+//   active       | otherwise; a block by hand is shown as the reason
 import type { ActiveBlockRow } from '../blocks/queries.ts';
 import { reasonsByWeight } from '../blocks/schema.ts';
 import { isoTime } from '../runtime/clock.ts';
@@ -20,7 +20,7 @@ const statuses = {
   manual: 'active',
 } as const satisfies Record<ActiveBlockRow['reason'], ContactStatus>;
 
-/** `blocks`: those of all mail on the first email. */
+/** Returns the status. `blocks`: the blocks of all mail on the first email. */
 export function statusOf(
   isArchived: boolean,
   blocks: readonly Omit<ActiveBlockRow, 'folded_address'>[],

@@ -1,6 +1,6 @@
-// Addresses that prove themselves: a person clicked in mail to one, or wrote from it and DMARC passed. The
-// identity of a contact is verified from then on. An organization without contacts pays nothing for it: that
-// it has none is kept in mind for ten seconds, that it has some until the end.
+// Verifies addresses: a person clicked in mail to one, or wrote from it and DMARC passed. Marks the
+// identities of contacts as verified. An organization without contacts pays nothing: its lack of contacts is
+// cached for ten seconds, and their presence until the end of the process.
 import type { App } from '../app.ts';
 import { byService, record, told } from '../events/record.ts';
 import { foldAddress } from '../net/address.ts';
@@ -12,7 +12,7 @@ import { contactUpdated } from './events.ts';
 import { presentContact } from './present.ts';
 import { findIdentitiesNamed, verifyIdentities } from './queries.ts';
 
-/** Who showed that the address is theirs. */
+/** Evidence that a person owns the address. */
 export interface Proof {
   organizationId: string;
   address: string;
@@ -21,7 +21,7 @@ export interface Proof {
 const askAgainMs = 10_000;
 const mostKept = 10_000;
 
-/** By organization: until when it is taken to have no contacts, in ms since 1970; 0: it has some. */
+/** Cache by organization: ms since 1970 until which it counts as without contacts. 0: it has some. */
 const keptOf = perApp((_app: App) => recentlyUsed<{ untilAt: number }>(mostKept));
 
 async function hasContacts(app: App, db: Db, organizationId: string): Promise<boolean> {
@@ -34,7 +34,10 @@ async function hasContacts(app: App, db: Db, organizationId: string): Promise<bo
   return has;
 }
 
-/** Marks the identities of these addresses, in the caller's transaction; each that is new is told. */
+/**
+ * Marks identities with these addresses, in the caller's transaction. Publishes an event for each changed
+ * contact.
+ */
 export async function proveAddresses(app: App, trx: Db, proofs: readonly Proof[]): Promise<void> {
   const byOwner = Map.groupBy(proofs, ({ organizationId }) => organizationId);
   for (const [organizationId, own] of [...byOwner].sort(([a], [b]) => (a < b ? -1 : 1))) {

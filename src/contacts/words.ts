@@ -1,18 +1,18 @@
-// The words that a contact is found by: those of its names, in small letters.
+// The words that find a contact: those of its names, in lower case.
 
-/** So many of a contact are kept. */
+/** Most words kept of a contact. */
 const mostWords = 12;
 const longestWord = 40;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
 const ascii = /^[\x00-\x7f]*$/;
 
-/** In small letters. Upper case first: as addresses are folded (src/net/address.ts). */
+/** Folds to lower case. Goes through upper case first, as addresses are folded (src/net/address.ts). */
 export function foldedName(text: string): string {
   return ascii.test(text) ? text.toLowerCase() : text.toUpperCase().toLowerCase().normalize('NFC');
 }
 
-/** The words of these texts, each once; a name may be null. */
+/** Returns the words of these texts, each once. A name may be null. */
 export function wordsOf(...texts: readonly (string | null)[]): string[] {
   const words = new Set<string>();
   for (const text of texts) {
@@ -24,7 +24,7 @@ export function wordsOf(...texts: readonly (string | null)[]): string[] {
   return [...words];
 }
 
-/** What comes after all texts that begin with `prefix`, in the order of their bytes. */
+/** Returns the end of the range of all texts that begin with `prefix`, in byte order. */
 export function endOfPrefix(prefix: string): string {
   return `${prefix}\u{10ffff}`;
 }

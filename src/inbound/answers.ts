@@ -1,5 +1,5 @@
-// Answers to messages of conversations: what comes in and names one of our messages (In-Reply-To, References;
-// our Message-ID holds the message's id) belongs to the conversation of that message, from its 250 on.
+// Assigns replies to conversations. Received mail that names one of our messages (In-Reply-To, References;
+// our Message-ID holds the message's id) joins the conversation of that message before its 250.
 import type { App } from '../app.ts';
 import { arrivalsOf, countArrivals } from '../conversations/arrivals.ts';
 import { holdConversations } from '../conversations/queries.ts';
@@ -8,7 +8,10 @@ import { messageIdOf } from '../messages/own-message-id.ts';
 import type { Db } from '../store/db.ts';
 import type { InboundCopy } from './inbound-copy.ts';
 
-/** The copies, those that answer with their conversation. One question a batch, none where none answers. */
+/**
+ * Returns the copies, with the conversation of each reply. Needs one query per batch, and none without
+ * replies.
+ */
 export async function withConversations(
   trx: Db,
   copies: readonly InboundCopy[],
@@ -19,7 +22,7 @@ export async function withConversations(
   const parts = await findConversationParts(trx, [...new Set([...asked, ...own])]);
   const named = parts.flatMap(({ conversation_id }) => conversation_id ?? []);
   if (named.length === 0) return copies;
-  // They stay until the transaction ends.
+  // The lock keeps the conversations until the transaction ends.
   const held = new Set(
     (await holdConversations(trx, [...new Set(named)].sort())).map(({ id }) => id),
   );
@@ -32,7 +35,7 @@ export async function withConversations(
       return part?.organization_id === copy.message.organization_id ? part.conversation_id : null;
     };
     const id = copy.answers.map(conversationOf).find((one) => one !== null) ?? null;
-    // What we sent into the conversation ourselves, to a mailbox of this organization, is counted already.
+    // Mail that we sent into the conversation, to a mailbox of this organization, is counted already.
     const isOurs =
       id !== null && conversationOf(messageIdOf(copy.message.message_id_header)) === id;
     return isOurs ? copy : { ...copy, message: { ...copy.message, conversation_id: id } };

@@ -1,14 +1,14 @@
-// The doorway to mailauth: SPF (RFC 7208), DKIM (RFC 6376), ARC (RFC 8617) and DMARC (RFC 9989) of
-// one received mail, as verdicts for the message (specification 2.2). Whether a failing
-// mail is refused is check-sender.ts. All names are asked through the resolver given.
+// Adapter to mailauth: SPF (RFC 7208), DKIM (RFC 6376), ARC (RFC 8617) and DMARC (RFC 9989) of one received
+// mail, as verdicts for the message (specification 2.2). check-sender.ts decides on a refusal. All look-ups
+// use the given resolver.
 //
-//   check        | asks for                     | at the same time as | DNS for at most
+//   check        | looks up                     | at the same time as | DNS for at most
 //   SPF          | the record of MAIL FROM      | DKIM, policy        | 5 s
 //   DKIM, ARC    | keys, once the body is read  | SPF, policy         | 5 s
 //   DMARC policy | the records of the author    | SPF, DKIM           | 5 s
-//   alignment    | records of what passed       | nothing             | 2 s more
+//   alignment    | records of passed domains    | nothing             | 2 s more
 //
-// Which verdict that makes of DMARC is dmarc-check.ts.
+// dmarc-check.ts derives the DMARC verdict.
 import { Readable } from 'node:stream';
 import type { ARCData, ARCResult, DKIMResult, DKIMVerifyResult, SPFResult } from 'mailauth';
 import { cleanLine } from '../mime/parse/header-fields.ts';
@@ -29,7 +29,7 @@ export type AuthVerdict =
   | 'permerror';
 
 export interface AuthSession {
-  /** The client's address. */
+  /** Address of the client. */
   ip: string;
   helo: string;
   /** MAIL FROM without brackets; empty for the null return path. */
@@ -41,28 +41,28 @@ export interface AuthSession {
 }
 
 export interface Authentication {
-  /** The best of all signatures: one that passes is enough (RFC 6376 6.1). */
+  /** Best result of all signatures: one that passes is enough (RFC 6376 6.1). */
   dkimVerdict: AuthVerdict;
   spfVerdict: AuthVerdict;
-  /** `fail` only where no aligned check was left open by DNS trouble; else `temperror`. */
+  /** `fail` only if DNS trouble left no aligned check open; else `temperror`. */
   dmarcVerdict: AuthVerdict;
   /**
-   * What the author's domain asks for: `none`, `quarantine`, `reject`; null without a record, or
-   * where it could not be read. Of several authors it is `reject` if one fails who asks for that.
+   * Policy of the author's domain: `none`, `quarantine`, `reject`. Null without a readable record. Of several
+   * authors it is `reject` if one of them fails under that policy.
    */
   dmarcPolicy: string | null;
-  /** The domain whose record gave the policy, else the author's organizational domain. */
+  /** Domain whose record gave the policy, else the author's organizational domain. */
   dmarcDomain: string | null;
-  /** The value of an Authentication-Results field, on one line. */
+  /** Value of an Authentication-Results field, on one line. */
   authenticationResults: string;
 }
 
 const checkMs = 5_000;
-/** What no bound of the DNS ends, such as hashing on a machine that stands still. */
+/** Limit for work outside the DNS limits, such as hashing on a stalled machine. */
 const lastResortMs = 30_000;
-/** An SPF record at its limits, 10 terms with 10 hosts each, stays below; a DNS flood does not. */
+/** Above an SPF record at its limits (10 terms with 10 hosts each), below a DNS flood. */
 const mostSpfLookups = 130;
-/** 10 signatures, and an ARC chain of 50. */
+/** Enough for 10 signatures and an ARC chain of 50. */
 const mostKeyLookups = 64;
 const maxResultCharacters = 8192;
 
@@ -76,14 +76,14 @@ const verdicts = new Set<string>([
   'temperror',
   'permerror',
 ] satisfies AuthVerdict[]);
-/** Which of several DKIM results speaks for the mail. */
+/** Results in the order in which one of several stands for the mail. */
 const dkimOrder: AuthVerdict[] = ['pass', 'temperror', 'policy', 'fail', 'neutral', 'permerror'];
 
 function asVerdict(result: string | undefined): AuthVerdict {
   return result !== undefined && verdicts.has(result) ? (result as AuthVerdict) : 'none';
 }
 
-/** A changed body is `fail` (RFC 8601 2.7.1); mailauth calls it neutral unless it is strict. */
+/** Returns `fail` for a changed body (RFC 8601 2.7.1). mailauth calls it neutral outside its strict mode. */
 function dkimVerdictOf({ status, bodyHash, bodyHashExpecting }: DKIMResult): AuthVerdict {
   const verdict = asVerdict(status.result);
   const isChanged = Boolean(bodyHash && bodyHashExpecting) && bodyHash !== bodyHashExpecting;
@@ -95,7 +95,7 @@ function bestDkim(results: DKIMResult[]): AuthVerdict {
   return dkimOrder.find((verdict) => found.has(verdict)) ?? 'none';
 }
 
-/** The parts of an Authentication-Results field, as far as they are known. */
+/** Returns the known parts of an Authentication-Results field. */
 function resultsOf(
   spf: Check<SPFResult>,
   found: Check<DkimFound>,
@@ -132,10 +132,10 @@ function summarize(
   };
 }
 
-/** A check that could not be done at all says only why. */
+/** Result of a check, or the reason that it could not run. */
 type Check<T> = T | 'temperror' | 'permerror';
 
-/** What mailauth cannot read is `permerror`; what does not end by itself is `temperror`. */
+/** Turns an error of mailauth into `permerror`, and a check without an end into `temperror`. */
 async function settle<T>(clock: Clock, check: Promise<T>): Promise<Check<T>> {
   const late = Promise.withResolvers<'temperror'>();
   const cancel = clock.after(lastResortMs, () => late.resolve('temperror'));
@@ -154,8 +154,8 @@ interface DkimFound {
 }
 
 /**
- * mailauth looks keys up in turn, so that each signature has its share of the time: those that a
- * sender puts in front of another cannot keep its key from being found.
+ * Checks DKIM and ARC. mailauth looks up keys one after the other, so each signature gets an equal part of
+ * the time. Signatures that a sender puts first cannot use up the time of another.
  */
 async function checkDkim(
   { pieces, signatures }: BoundMail,
@@ -174,12 +174,15 @@ async function checkDkim(
     rejectRsaSha1: true,
     curTime: new Date(clock.now()),
   });
-  // A chain that cannot be read takes nothing from the signatures.
+  // An unreadable chain must not affect the signatures.
   const chain = dkim.arc && arc(dkim.arc as ARCData, { resolver: resolve }).catch(() => null);
   return { dkim, arc: (await chain) ?? null };
 }
 
-/** The identifiers of the checks that ended with `result`; null where not even they are known. */
+/**
+ * Returns the identifiers of the checks that ended with `result`. Null if a check ended so as a whole, before
+ * its identifiers were known.
+ */
 function identifiersOf(
   result: 'pass' | 'temperror',
   spf: Check<SPFResult>,
@@ -200,10 +203,10 @@ function identifiersOf(
 }
 
 /**
- * Checks a mail. Never rejects. DNS trouble is `temperror` of the check that met it and of no other;
- * a mail that mailauth cannot read is `permerror`. Waits 7 s for the DNS at most, and hashes the
- * whole body where it is signed or sealed. Reads at most ten DKIM signatures, and 256 KB and 2,000 lines of
- * header; with a longer header DMARC is `permerror`.
+ * Checks a mail. Never rejects. DNS trouble is `temperror` of the affected check only. A mail that mailauth
+ * cannot read is `permerror`. Waits 7 s for the DNS at most, and hashes the whole body if it is signed or
+ * sealed. Reads at most ten DKIM signatures, and 256 KB and 2,000 lines of header. With a longer header DMARC
+ * is `permerror`.
  */
 export async function authenticate(raw: Buffer, session: AuthSession): Promise<Authentication> {
   const { clock } = session;

@@ -1,13 +1,13 @@
-// A received mail as far as its checks look at it: so much header, so many signatures, the body where
-// something vouches for it, and its bytes piece by piece. What the checks find is authenticate.ts.
+// Limits a received mail for the checks of authenticate.ts: header size, number of signatures, the body only
+// if it is signed or sealed, and its bytes in chunks.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type FieldSpan, findBodyStart, scanFields } from '../mime/parse/header-fields.ts';
 
 const maxSignatures = 10;
-/** mailauth takes 5 ms a KB to read a hostile From. */
+/** Longest From field in bytes. mailauth takes 5 ms a KB to read a hostile one. */
 const mostFromBytes = 8 * 1024;
 const chunkBytes = 64 * 1024;
-/** What vouches for a body is in fields of these names, however they are folded. */
+/** Matches the names of fields that sign or seal a body, folded in any way. */
 const vouching = /dkim-signature|arc-/i;
 
 export interface BoundMail {
@@ -19,8 +19,8 @@ export interface BoundMail {
 }
 
 /**
- * The raw mail with a header block within bounds, no From of over 8 KB and at most ten DKIM signatures. Of one that has neither
- * signature nor seal the header alone: nothing asks for the hash of its body.
+ * Limits the header block of a raw mail: drops From fields of over 8 KB and all but ten DKIM signatures.
+ * Without a signature or seal it drops the body too, because no check needs its hash.
  */
 export function boundMail(raw: Buffer): BoundMail {
   const { spans, bodyStart, end, cutBy } = scanFields(raw);
@@ -55,7 +55,7 @@ export function boundMail(raw: Buffer): BoundMail {
   return { pieces, ...about };
 }
 
-/** Hands out the mail in chunks, one per turn of the event loop: 50 MB hash for 0.4 s in all. */
+/** Yields the mail in chunks, one per turn of the event loop. Hashing 50 MB takes 0.4 s in all. */
 export async function* paced(pieces: Buffer[], signal: AbortSignal): AsyncGenerator<Buffer> {
   for (const piece of pieces) {
     for (let at = 0; at < piece.length; at += chunkBytes) {

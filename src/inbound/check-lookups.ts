@@ -1,25 +1,25 @@
-// The DNS as one check of a mail sees it: so many questions, so long for each, so long for all. What
-// a check runs out of is DNS trouble of that check alone: no sender can starve one by another.
+// Limits the DNS look-ups of one check of a mail: their number, the time of each, and the total time. Beyond
+// a limit only this check sees DNS trouble, so that no sender can starve one check by another.
 import type { Clock } from '../runtime/clock.ts';
 
-/** Answers like `dns.promises.resolve`; rejects with `code` ENOTFOUND, ENODATA, or a fault. */
+/** Answers like `dns.promises.resolve`. Rejects with `code` ENOTFOUND, ENODATA, or a fault. */
 export type AuthResolver = (name: string, type: string) => Promise<string[] | string[][]>;
 
-/** One look-up; as long as `Dns.resolveSoon` asks a server. */
+/** Time of one look-up: as long as `Dns.resolveSoon` queries a server. */
 export const lookupMs = 1_500;
 
 interface LookupBounds {
-  /** Different questions; a repeated one has the answer of the first. */
+  /** Most different questions. A repeated one gets the answer of the first. */
   most: number;
-  /** Milliseconds for one. */
+  /** Milliseconds for one question. */
   eachMs: number;
-  /** Milliseconds for all together, from the first on. */
+  /** Milliseconds for all questions, from the first on. */
   allMs: number;
 }
 
 interface CheckLookups {
   resolve: AuthResolver;
-  /** Lets what is not answered yet be asked for so many milliseconds more. */
+  /** Gives the open questions this many more milliseconds. */
   extend(ms: number): void;
 }
 
@@ -27,13 +27,13 @@ function dnsFault(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 
-/** A name that cannot be asked for does not exist: whoever wrote it gains no doubt by it. */
+/** Treats an invalid name as one that does not exist, so that a sender gains no `temperror` by it. */
 function asLookupFault(error: unknown): unknown {
   const isBadName = error instanceof Error && 'code' in error && error.code === 'EBADNAME';
   return isBadName ? dnsFault('ENOTFOUND') : error;
 }
 
-/** A resolver within bounds; beyond them it rejects with ETIMEOUT or EREFUSED, later questions too. */
+/** Wraps a resolver in limits. Beyond them it rejects with ETIMEOUT or EREFUSED, also for later questions. */
 export function boundLookups(
   resolver: AuthResolver,
   clock: Clock,

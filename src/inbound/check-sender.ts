@@ -1,12 +1,12 @@
-// Who may be whom: whether the sender of a mail is checked, what its verdicts are, and the
-// refusal that the policy of the author's domain asks for. How a mail is checked is authenticate.ts.
+// Decides whether to check the sender of a mail, and refuses mail by the DMARC policy of the author's domain.
+// authenticate.ts does the check.
 //
 //   policy     | DMARC     | answer, with `smtp.inbound.enforceDmarc`
 //   reject     | fail      | 550 5.7.1
-//   reject     | permerror | 550 5.7.1: of one of several authors, whom the others do not hide
-//   reject     | temperror | 451 4.7.1, twice an hour for a client and a domain; then taken
-//   other      | any       | taken
-//   not read   | temperror | taken: nobody asked for a refusal
+//   reject     | permerror | 550 5.7.1: one of several authors fails, and the others must not hide it
+//   reject     | temperror | 451 4.7.1, twice an hour for a client and a domain; then accepted
+//   other      | any       | accepted
+//   not read   | temperror | accepted: no known policy asks for a refusal
 import type { App } from '../app.ts';
 import type { InboundEnvelope } from '../messages/projection.ts';
 import { isInRanges, networkOf, parseRange } from '../net/network-address.ts';
@@ -17,7 +17,7 @@ import { type Authentication, authenticate } from './authenticate.ts';
 import type { AuthResolver } from './check-lookups.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
 
-/** What is known of a mail before its body. */
+/** Envelope of a mail and its client. */
 export interface SenderEnvelope {
   /** Empty for the null return path. */
   mailFrom: string;
@@ -35,10 +35,10 @@ const unchecked: Verdicts = { dkimVerdict: null, spfVerdict: null, dmarcVerdict:
 
 const mostDeferrals = 2;
 const deferralWindowMs = 3_600_000;
-/** Clients and domains counted: those counted last. Who is forgotten is asked to wait once more. */
+/** Most pairs of client and domain with a count. A pair that was evicted is deferred once more. */
 const mostCounted = 10_000;
 
-/** By the clock that nobody sets: how often within the hour since `since`. */
+/** Deferrals within the hour since `since`, by the monotonic clock. */
 interface Deferrals {
   count: number;
   since: number;
@@ -46,11 +46,11 @@ interface Deferrals {
 
 const checksOf = perApp(({ config }: App) => ({
   trusted: config.smtp.inbound.trustedNetworks.flatMap((text) => parseRange(text) ?? []),
-  /** By client network and domain. */
+  /** Deferrals by client network and domain. */
   deferrals: recentlyUsed<Deferrals>(mostCounted),
 }));
 
-/** Counts one more of this client and domain, unless it had its share within the hour. */
+/** Counts a deferral of this client and domain. Returns false if it had its share within the hour. */
 function takeDeferral(app: App, remoteAddress: string, domain: string): boolean {
   const { deferrals } = checksOf(app);
   const key = `${networkOf(remoteAddress)} ${domain}`;
@@ -79,8 +79,8 @@ function refusalFor(
 }
 
 /**
- * The verdicts, or the refusal that DMARC asks for. Every client is checked, but gateways that the
- * configuration trusts, and this daemon as it delivers mail of ours to itself: then all are null.
+ * Returns the verdicts, or the refusal that DMARC requires. Skips the check for trusted networks of the
+ * configuration, and for this daemon when it delivers our mail to itself. Then all verdicts are null.
  */
 export async function checkSender(
   app: App,

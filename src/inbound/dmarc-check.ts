@@ -1,5 +1,5 @@
-// DMARC (RFC 9989) of a mail: the policy of its author, read while SPF and DKIM are still checked, and
-// the verdict by what passed. What is done with a mail that fails is check-sender.ts.
+// DMARC (RFC 9989) of a mail: reads the policy of the author while SPF and DKIM still run, then derives the
+// verdict from the passed identifiers. check-sender.ts decides on mail that fails.
 import type { ARCResult, DKIMVerifyResult, DMARCResult } from 'mailauth';
 import { domainOf } from '../net/address.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -7,14 +7,14 @@ import { type AuthResolver, boundLookups, lookupMs } from './check-lookups.ts';
 
 const policyMs = 5_000;
 const alignmentMs = 2_000;
-/** A walk of 8 for the author and for each of 10 that pass, or for each of 10 authors. */
+/** Enough for a walk of 8 for the author and each of 10 passed domains, or for each of 10 authors. */
 const mostLookups = 100;
-/** The first is the one that a reader is shown. */
+/** Most authors that are checked. A reader is shown the first. */
 const mostAuthors = 10;
 
 type Author = Pick<DKIMVerifyResult, 'headerFrom' | 'fromFields'>;
 
-/** What passed, or may have: domains that DMARC compares with the author's. */
+/** Domains of passed or open checks, which DMARC compares with the author's. */
 export interface Identifiers {
   spf: string[];
   dkim: { id?: string; domain: string; underSized?: number }[];
@@ -22,34 +22,34 @@ export interface Identifiers {
 
 export interface Evidence {
   author: Author;
-  /** The whole header was read: there is no other author. */
+  /** Tells whether the whole header was read, so that no further author exists. */
   isWhole: boolean;
   passed: Identifiers;
-  /** What DNS trouble left open; null: it may be anything. */
+  /** Identifiers left open by DNS trouble. Null if they are unknown. */
   open: Identifiers | null;
   arc: ARCResult | null;
 }
 
-/** `dmarc` is null where there is nobody to ask; the verdict is that of the mail. */
+/** Verdict of the mail. `dmarc` is null without an author to query. */
 export interface Judged {
   dmarc: DMARCResult | null;
   verdict: string;
 }
 
 export interface DmarcCheck {
-  /** From the From fields alone: known while the body is still being hashed. */
+  /** Author from the From fields alone, known while the body is still being hashed. */
   author: Promise<Author>;
-  /** @returns false where there is not one author's domain (RFC 9989 5.3.1). */
+  /** @returns false without exactly one author's domain (RFC 9989 5.3.1). */
   evaluate(
     author: Author,
     identifiers: Identifiers,
     arc?: ARCResult | null,
   ): Promise<DMARCResult | false>;
-  /** The policy is known, or will not be: what comes now is time for the alignment. */
+  /** Starts the time of the alignment, after the policy is read or has failed. */
   align(): void;
 }
 
-/** `from` has the From fields alone, as a mail. What was looked up is looked up once. */
+/** Creates the check. `from` holds only the From fields, as a mail. Each name is looked up once. */
 export function dmarcCheck(from: Buffer, resolver: AuthResolver, clock: Clock): DmarcCheck {
   const { resolve, extend } = boundLookups(resolver, clock, {
     most: mostLookups,
@@ -75,8 +75,8 @@ export function dmarcCheck(from: Buffer, resolver: AuthResolver, clock: Clock): 
 }
 
 /**
- * Without one author there is no verdict but `permerror`. Each who may be shown has a policy all the
- * same: the first that fails and asks for `reject` is told, so that no second author hides the first.
+ * Gives `permerror` to a mail without exactly one author. Still reads the policy of each author and reports
+ * the first that fails under `reject`, so that a second author cannot hide the first.
  */
 async function judgeEach(
   check: DmarcCheck,
@@ -94,8 +94,8 @@ async function judgeEach(
 }
 
 /**
- * DMARC by what passed. What failed by it is `temperror` where a check that DNS trouble left open
- * could have made it pass: an aligned one, so that nobody buys it with a domain of his own.
+ * Derives the verdict from the passed identifiers. A failure becomes `temperror` only if an open check is
+ * aligned and could have made it pass, so that a sender cannot cause it with a domain of his own.
  */
 export async function judge(check: DmarcCheck, evidence: Evidence): Promise<Judged> {
   const { author, isWhole, passed, open, arc } = evidence;

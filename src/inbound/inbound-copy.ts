@@ -1,5 +1,5 @@
-// The rows of an inbound message: one copy for each mailbox addressed, so that organizations share
-// nothing and each deletes its own. Pure but for the ids; what they mean is specification 2.2.
+// Drafts the rows of a received message: one copy for each addressed mailbox, so that organizations share
+// nothing and each deletes its own. Pure except for new ids. Specification 2.2 defines the fields.
 
 import type { App } from '../app.ts';
 import type { MessageEvent } from '../events/record.ts';
@@ -12,29 +12,29 @@ import { foldAddress } from '../net/address.ts';
 import { toJson } from '../store/db.ts';
 import type { MailboxAddressee } from './resolve.ts';
 
-/** All that is stored of one message for one mailbox. */
+/** All rows of one message for one mailbox. */
 export interface InboundCopy {
   blob: BlobRow;
   message: MessageRow;
   recipients: RecipientRow[];
   event: MessageEvent;
-  /** Messages of ours that it answers, as it says: the nearest first. */
+  /** Our messages that its header says it replies to, the nearest first. */
   answers: readonly string[];
   isAutoReply: boolean;
-  /** Its From address, where DMARC says that it is who it says. */
+  /** From address, if DMARC passed. */
   provenSender: string | null;
 }
 
-/** What the copies of one mail have in common. */
+/** Input that all copies of one mail share. */
 export interface InboundMail {
   header: ParsedMail;
-  /** As it is stored: with our Received field, line ends CRLF. */
+  /** Bytes to store: with our Received field, line ends CRLF. */
   raw: Buffer;
   envelope: Omit<InboundEnvelope, 'recipients'>;
   receivedAt: number;
 }
 
-/** Recipients shown; the raw mail keeps all, and 100 mailboxes may be addressed at once. */
+/** Most recipients shown. The raw mail keeps all of them, and 100 mailboxes may be addressed at once. */
 const mostRecipients = 500;
 const unknownSender = 'unknown@invalid';
 
@@ -43,8 +43,8 @@ function orNull<T>(list: readonly T[]): string | null {
 }
 
 /**
- * The header's To and Cc, and as Bcc the addresses that this mailbox was reached by without being
- * named: those of other mailboxes are nobody's business here.
+ * Lists the header's To and Cc. Lists as Bcc the addresses of this mailbox that the header does not name.
+ * Those of other mailboxes stay hidden.
  */
 function draftRecipients(
   app: App,
@@ -84,7 +84,7 @@ function draftMessage(
     from_email: header.from?.email ?? (envelope.mailFrom || unknownSender),
     from_name: header.from?.name ?? null,
     reply_to: orNull(header.replyTo.map(({ email }) => email)),
-    // The column is never null, and replies need something to refer to.
+    // The column is never null, and replies need an id to refer to.
     message_id_header: header.messageIdHeader ?? `<${id}@received.invalid>`,
     in_reply_to: header.inReplyTo,
     message_references: orNull(header.references),
@@ -146,13 +146,15 @@ function draftCopy(
   };
 }
 
-/** RFC 5322 3.6.4: In-Reply-To names what is answered, References what came before, newest last. */
+/**
+ * Returns the answered messages (RFC 5322 3.6.4): In-Reply-To, then References from the newest to the oldest.
+ */
 function answersIn({ inReplyTo, references }: ParsedMail): string[] {
   const named = [inReplyTo, ...references.toReversed()];
   return [...new Set(named.flatMap((one) => messageIdOf(one) ?? []))];
 }
 
-/** One copy for each mailbox among the addressees, in their order. */
+/** Drafts one copy for each mailbox among the addressees, in their order. */
 export function draftCopies(
   app: App,
   mail: InboundMail,

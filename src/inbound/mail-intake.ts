@@ -1,10 +1,10 @@
-// How hard mail that comes in presses. A burst is stored and answered first, and parsed after it
-// (projector.ts): unlike sends, mails come one by one, so they are counted over a while, not by commit.
+// Detects bursts of received mail. A burst is stored and answered first, and parsed after it (projector.ts).
+// Unlike sends, mails arrive one by one, so they are counted over a time span and not by commit.
 import type { App } from '../app.ts';
 import type { Intake } from '../queue/intake.ts';
 import { perApp } from '../runtime/per-app.ts';
 
-/** So many within `whileMs` are a burst; fewer leave the cores enough for both. */
+/** Mails within `whileMs` that make a burst. With fewer the cores can store and parse at once. */
 const pressingMails = 8;
 const whileMs = 50;
 

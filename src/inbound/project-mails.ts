@@ -1,5 +1,5 @@
-// Mails that a daemon has leased are read, parsed and kept (projector.ts says when): small ones together, so
-// that reading them, the parse worker and the transaction are shared. While some are kept the next are parsed.
+// Reads, parses and keeps leased mails (projector.ts schedules it). Small mails share the read, the parse
+// worker and the transaction. The next ones are parsed while the previous ones are kept.
 import type { App } from '../app.ts';
 import { CapacityError } from '../errors.ts';
 import { findBlob, findSmallBlobs } from '../messages/content-queries.ts';
@@ -15,41 +15,41 @@ import { findParsed, type TakenProjection } from '../messages/projection-queries
 import { findMessageRows, type MessageRow } from '../messages/queries.ts';
 import { parseHeaderOnly } from '../mime/parse/read-header.ts';
 
-/** So many are read together, and kept in one transaction. */
+/** Mails that are read together and kept in one transaction. */
 const together = 32;
-/** Of these the small ones are parsed together; each larger one is in memory alone. */
+/** Largest mail that is parsed together with others. Each larger one is alone in memory. */
 const smallBytes = 32 * 1024;
-/** What was found is kept together up to so many characters, so that little of it is in memory. */
+/** Most characters of results that are kept together, to bound memory. */
 const keptTogether = 1024 * 1024;
 
-/** When to leave off. */
+/** Limits of a run. */
 export interface Bounds {
-  /** Asked before more is begun. */
+  /** Asked before more work begins. */
   isOver(): boolean;
-  /** Resolves when what was begun is not waited for any more. */
+  /** Resolves when the run must stop waiting for work under way. */
   over: Promise<void>;
 }
 
-/** What came of one mail. */
+/** Outcome of one mail. */
 type Outcome =
   | { kind: 'found'; row: Reading | null }
   /** Its lease runs out, then it is tried again. */
   | { kind: 'again' }
-  /** Through no fault of its own. */
+  /** The parser or the store had no room, through no fault of the mail. */
   | { kind: 'no room'; reason: CapacityError };
 
-/** A mail that was leased, as far as it was read. */
+/** A leased mail with the data read so far. */
 interface Leased {
   id: string;
   tries: number;
-  /** What it says is kept already. */
+  /** Tells whether its result is kept already. */
   isParsed: boolean;
   message: MessageRow | undefined;
-  /** Of a small one. */
+  /** Bytes of a small mail. */
   raw: Buffer | undefined;
 }
 
-/** Returns the ids of those that were not begun, or not kept, through no fault of their own. */
+/** Projects leased mails. Returns the ids that were not begun, or not kept, for a reason outside the mail. */
 export async function projectMails(
   app: App,
   taken: readonly TakenProjection[],
@@ -78,7 +78,7 @@ export async function projectMails(
   return [...left, ...gathered.refused];
 }
 
-/** What is parsed at once, in order: small ones that follow each other, a larger one alone. */
+/** Yields mails that are parsed together, in order: consecutive small ones, or a single larger one. */
 async function* bundlesOf(
   app: App,
   taken: readonly TakenProjection[],
@@ -147,7 +147,7 @@ async function projectOne(app: App, leased: Leased): Promise<Outcome> {
   }
 }
 
-/** Of a mail that never came to an end, not even to a bad one: nothing but its header is looked at. */
+/** Returns the result for a mail whose parse never ended, not even with an error. Reads only its header. */
 async function headerOf({ store }: App, message: MessageRow): Promise<Reading> {
   const raw = message.raw_blob_id ? await findBlob(store.db, message.raw_blob_id) : undefined;
   const why = 'parsing did not come to an end: only the header was read';
@@ -155,9 +155,9 @@ async function headerOf({ store }: App, message: MessageRow): Promise<Reading> {
   return foundRowOf(parseHeaderOnly(known, parseOptionsOf(message), 'parser-failed', why));
 }
 
-/** What was found and is not kept yet. */
+/** Results that are not kept yet. */
 class Gathered {
-  /** Those that the store had no room for. */
+  /** Ids of results that the store had no room for. */
   readonly refused: string[] = [];
   readonly #app: App;
   #found: { id: string; row: Reading | null }[] = [];
@@ -168,7 +168,7 @@ class Gathered {
     this.#app = app;
   }
 
-  /** What came of these mails; takes those that are done out of `left`. */
+  /** Adds the results of these mails, and removes finished ones from `left`. */
   async addAll(
     bundle: readonly Leased[],
     outcomes: readonly Outcome[],
@@ -189,13 +189,13 @@ class Gathered {
     if (this.#characters > keptTogether) await this.keep();
   }
 
-  /** Keeps it while others are parsed, unless there is little of it yet. */
+  /** Keeps the results while others are parsed, once there are enough. */
   keepBehind(): void {
     if (this.#found.length < together) return;
     void this.keep();
   }
 
-  /** Resolves when all that was gathered is kept, or refused. */
+  /** Resolves when all gathered results are kept, or refused. */
   async keep(): Promise<void> {
     const found = this.#found;
     this.#found = [];

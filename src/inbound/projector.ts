@@ -1,15 +1,15 @@
-// The stage after the 250: what came in is parsed once, in the parse worker, and what was found is kept
-// (project-mails.ts; src/messages/projection.ts has the states of a row). At our own pace:
+// The stage after the 250: parses each received mail once, in the parse worker, and keeps the result
+// (project-mails.ts; src/messages/projection.ts has the states of a row). It yields to bursts:
 //
-//   pressure | is on while                           | the next batch
-//   ---------+---------------------------------------+-----------------------------------------------
-//   none     | neither sends nor mails press in      | at once
-//   burst    | they do (queue/intake, mail-intake)   | none; it is looked again after 100 ms
-//   late     | they do, what waits has done so 10 s  | 100 ms after the one before; after 20 s half of that,
-//            |                                       | and so on, so that it falls behind no burst for ever
+//   pressure | holds while                           | the next batch
+//   ---------+---------------------------------------+------------------------------------------------
+//   none     | no burst of sends or mails            | at once
+//   burst    | a burst (queue/intake, mail-intake)   | none; checked again after 100 ms
+//   late     | a burst, and the first due mail waits | 100 ms after the previous one; after 20 s half of
+//            | for 10 s                              | that, and so on, so that parsing never falls behind
 //
-// A batch is of those that nobody has begun; what was begun goes alone, so that a mail that takes a daemon
-// along takes no other with it, try after try.
+// A batch holds only mails without a previous try. A retried mail is leased alone: if it crashes the daemon,
+// it takes no other mail with it, try after try.
 import type { App } from '../app.ts';
 import {
   firstDueProjection,
@@ -23,24 +23,24 @@ import { mailIntakeOf } from './mail-intake.ts';
 import { projectMails } from './project-mails.ts';
 
 const batch = 64;
-/** A mail takes 2 s at the most; after this another try begins, here or in another daemon. */
+/** Duration of a lease. A mail takes 2 s at most. After the lease this or another daemon tries again. */
 const leaseMs = 60_000;
-/** No mail is begun later than this after its lease began: the others are handed back. */
+/** Time after the lease began in which mails are started. Later ones are handed back. */
 const beginsWithinMs = 30_000;
-/** What is due and was not taken another daemon has: it is looked at again after this. */
+/** Pause after another daemon leased all due mails. */
 const othersPauseMs = 1_000;
-/** What is handed back, as the parser has no room or its worker does not start, waits as long. */
+/** Delay of mails handed back because the parser has no room or its worker does not start. */
 const noRoomPauseMs = 1_000;
 const besideBurstMs = 100;
-/** Who has waited for so long waits for no burst any more. */
+/** Longest wait for a burst to end. */
 const patienceMs = 10_000;
 
 export interface Projector {
-  /** Takes up what a daemon that died had begun (SQLite: there is only one daemon) and starts. */
+  /** Releases leases left by a crash (SQLite: there is only one daemon) and starts. */
   start(): Promise<void>;
-  /** Hands back what is not parsed yet, at once. */
+  /** Stops, and hands back unparsed mails at once. */
   stop(): Promise<void>;
-  /** Parses a batch of what is due now; for tests and the loop. Returns how many were taken. */
+  /** Parses a batch of due mails and returns the number of leased ones. For tests and the loop. */
   projectDue(): Promise<number>;
 }
 
@@ -95,19 +95,21 @@ export function createProjector(app: App): Projector {
   };
 }
 
-/** Asked before each look at the store: a burst commits many times, and each commit wakes the loop. */
+/**
+ * Decides when to yield. Asked before each read of the store, because each commit of a burst wakes the loop.
+ */
 function pressureOf(app: App) {
   const intakes = [intakeOf(app), mailIntakeOf(app)];
   const isPressing = () => intakes.some((intake) => intake.isPressing());
   let lookedAt = Number.NEGATIVE_INFINITY;
   let pauseMs = besideBurstMs;
   return {
-    /** Milliseconds for which it is not even looked. */
+    /** Milliseconds until the next read of the store. */
     pauseMs(): number {
       if (!isPressing()) return 0;
       return Math.max(0, lookedAt + pauseMs - app.clock.elapsed());
     },
-    /** Whether what has waited for `waitedMs` waits on. */
+    /** Tells whether mail that has waited for `waitedMs` keeps waiting. */
     givesWay(waitedMs: number): boolean {
       if (!isPressing()) return false;
       lookedAt = app.clock.elapsed();

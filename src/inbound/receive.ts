@@ -1,7 +1,6 @@
-// Taking responsibility for a mail (ARCHITECTURE.md, "Receive"): checked, then stored with
-// its envelope in one durable transaction; only after that may a 250 be said. What the body means is
-// found out later, at our own pace. Leaves alone the protocol (daemon/smtp) and who is addressed
-// (resolve.ts).
+// Takes responsibility for a mail (ARCHITECTURE.md, "Receive"): checks it, then stores it with its envelope
+// in one durable transaction. The 250 may follow only after that. The body is parsed later (projector.ts).
+// The protocol is in daemon/smtp, the addressees in resolve.ts.
 import type { App } from '../app.ts';
 import { proveAddresses } from '../contacts/verify.ts';
 import { recordTimeline } from '../events/record.ts';
@@ -24,29 +23,29 @@ import { receivedField } from './received-field.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
 import type { Addressee } from './resolve.ts';
 
-/** How a mail came, and whom for. */
+/** Envelope of a mail, and how it arrived. */
 export interface ReceivedEnvelope {
   /** Empty for the null return path. */
   mailFrom: string;
-  /** At least one; a mailbox addressed twice gets one copy. */
+  /** At least one. A mailbox addressed twice gets one copy. */
   addressees: readonly Addressee[];
   remoteAddress: string;
   helo: string;
   tls: boolean;
-  /** The protocol of the Received field: ESMTP, ESMTPS, … */
+  /** Protocol of the Received field: ESMTP, ESMTPS, … */
   protocol: string;
-  /** Of session and transaction; an atom. */
+  /** Id of session and transaction; an atom. */
   id: string;
 }
 
-/** `messageIds` of what was stored: messages, and reports that wait to be read. */
+/** Result of a mail. `messageIds` names stored messages and queued reports. */
 export type ReceiveResult = { kind: 'stored'; messageIds: string[] } | InboundRefusal;
 
-/** RFC 5321 6.3 asks for at least 100 in general; nothing of ours is that far from a sender. */
+/** RFC 5321 6.3 requires at least 100 in general. No mail for us needs as many hops. */
 const mostHops = 50;
 const mostPerTransaction = 64;
 
-/** What is stored of one mail. */
+/** Rows of one mail, ready to store. */
 interface Stored {
   copies: InboundCopy[];
   reports: ReportRow[];
@@ -62,12 +61,12 @@ interface CheckedMail {
   verdicts: Verdicts;
 }
 
-/** Mails that arrive together share a transaction. */
+/** Stores mails that arrive together in one transaction. */
 const storeMailOf = perApp((app: App) =>
   groupWrites(app.store, mostPerTransaction, async (trx, mails: Stored[]) => {
     const copies = mails.flatMap((mail) => mail.copies);
     const reports = mails.flatMap((mail) => mail.reports);
-    // Before what inserts and counts: it waits for messages (docs/store.md, "Order of locks").
+    // Before inserts and counters, because it locks messages (docs/store.md, "Order of locks").
     await leaveAll(
       app,
       trx,
@@ -81,7 +80,7 @@ const storeMailOf = perApp((app: App) =>
 
 async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): Promise<void> {
   if (copies.length === 0) return;
-  // Holds conversations: before what counts.
+  // Locks conversations, so it runs before counters.
   await countAnswers(app, trx, copies);
   await insertBlobs(
     trx,
@@ -122,7 +121,9 @@ async function insertCopies(app: App, trx: Db, copies: readonly InboundCopy[]): 
   );
 }
 
-/** Reports as they wait to be read (src/reports/reports.ts): the beginning of the mail, once for each. */
+/**
+ * Drafts a queued report for each report address (src/reports/reports.ts), with the beginning of the mail.
+ */
 function draftReports(
   app: App,
   { mailFrom, id, addressees }: ReceivedEnvelope,
@@ -151,7 +152,7 @@ function draftReports(
   }));
 }
 
-/** One message for each mailbox. */
+/** Drafts one message for each mailbox. */
 function draftMessages(
   app: App,
   { addressees, ...envelope }: ReceivedEnvelope,
@@ -173,9 +174,9 @@ function draftMessages(
 }
 
 /**
- * Checks a mail and stores it, one message for each mailbox; resolves after the durable commit. `raw`
- * has CRLF line ends. Waits for the DNS up to 7 s (authenticate.ts).
- * @throws CapacityError, or what else keeps the store from writing: then nothing is stored.
+ * Checks a mail and stores it, one message for each mailbox. Resolves after the durable commit. `raw` has
+ * CRLF line ends. Waits for the DNS up to 7 s (authenticate.ts).
+ * @throws CapacityError, or another error of the store. Then nothing is stored.
  */
 export async function receive(
   app: App,

@@ -1,18 +1,18 @@
-// The Received field that every stored mail begins with (RFC 5321 4.4): who handed it over, when and
-// how. What the client said of itself is written only where it is harmless in a header.
+// The Received field at the beginning of every stored mail (RFC 5321 4.4): client, time and protocol. Names
+// given by the client are written only if they are harmless in a header.
 import { isIPv6 } from 'node:net';
 
 export interface Handover {
-  /** What the client called itself in EHLO. */
+  /** Name of the client in EHLO. */
   helo: string;
   remoteAddress: string;
   /** SMTP, ESMTP, ESMTPS, UTF8SMTP or UTF8SMTPS (RFC 3848, RFC 6531 4.3). */
   protocol: string;
-  /** The session and its transaction, as in the log. */
+  /** Session and its transaction, as in the log. */
   id: string;
   /** Our name. */
   hostname: string;
-  /** Null where there are several: none may learn of the others. */
+  /** Null for several recipients: none may learn of the others. */
   forAddress: string | null;
   /** Milliseconds since 1970. */
   receivedAt: number;
@@ -25,7 +25,7 @@ function addressLiteral(address: string): string {
   return isIPv6(address) ? `[IPv6:${address}]` : `[${address}]`;
 }
 
-/** The field with its CRLF, folded into lines below 300 characters, plain ASCII. */
+/** Returns the field with its CRLF, folded into lines below 300 characters, plain ASCII. */
 export function receivedField(handover: Handover): string {
   const { helo, remoteAddress, protocol, id, hostname, forAddress, receivedAt } = handover;
   const name = harmlessHelo.test(helo) ? helo : 'unknown';

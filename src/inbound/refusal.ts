@@ -1,12 +1,12 @@
-// A refusal of incoming mail as a value (rule 6): the receive path decides it, the listener speaks
-// it. Codes are of RFC 5321 4.2 and RFC 3463.
+// A refusal of received mail as a value (rule 6): the receive path decides, the listener answers. Codes are
+// of RFC 5321 4.2 and RFC 3463.
 export interface InboundRefusal {
   kind: 'refused';
   code: number;
   enhancedCode: string;
-  /** Names nothing that the client sent: refusals end up in other people's logs. */
+  /** Repeats no input of the client, because refusals end up in logs of third parties. */
   text: string;
-  /** Whose policy it is; for our log alone. */
+  /** Domain whose policy refuses, for our log only. */
   domain?: string;
 }
 

@@ -1,5 +1,5 @@
-// Where mail for an address goes: decided at RCPT, so that what is not ours is refused
-// before a byte of it arrives. There is no way to relay: an address is an addressee here or nothing.
+// Finds the addressee of an address at RCPT, so that foreign mail is refused before its data arrives. Nothing
+// is relayed: without an addressee here an address is refused.
 
 import type { App } from '../app.ts';
 import { findDelivery } from '../deliveries/queries.ts';
@@ -16,26 +16,26 @@ import { findLeaver } from '../unsubscribing/find-leaver.ts';
 import { type Leaver, readMailToken } from '../unsubscribing/tokens.ts';
 import { type InboundRefusal, refused } from './refusal.ts';
 
-/** A mailbox and the address it was reached by. */
+/** Mailbox with the address that reached it. */
 export interface MailboxAddressee {
   kind: 'mailbox';
   mailboxId: string;
   organizationId: string;
-  /** In the form of src/net/address.ts. */
+  /** Address in the form of src/net/address.ts. */
   address: string;
 }
 
-/** Where reports on our own sends and domains come back to. */
+/** Address for reports on our sends and domains. */
 export interface ReportAddressee {
   kind: 'report';
   report: ReportKind;
   organizationId: string;
-  /** What the return path names; null for all but bounces. */
+  /** Send that the return path names. Null except for bounces. */
   named: NamedTransaction | null;
   address: string;
 }
 
-/** Whoever writes there leaves an unsubscribe group. */
+/** Address that unsubscribes the sender from a group. */
 export interface LeavingAddressee {
   kind: 'leaving';
   leaver: Leaver;
@@ -44,18 +44,18 @@ export interface LeavingAddressee {
 
 export type Addressee = MailboxAddressee | ReportAddressee | LeavingAddressee;
 
-/** What comes to these at a return-path host of ours. */
+/** Report addresses at a return-path host of ours, by local part. */
 const reportLocalParts: ReadonlyMap<string, ReportKind> = new Map([
   ['fbl', 'complaint'],
   ['dmarc', 'dmarc'],
 ]);
 
-/** RFC 5321 4.1.1.3 lets a client leave out the domain of this one. */
+/** Adds the domain to `postmaster`, which may come without one (RFC 5321 4.1.1.3). */
 function withDomain(address: string, hostname: string): string {
   return address.toLowerCase() === 'postmaster' ? `postmaster@${hostname}` : address;
 }
 
-/** What becomes of mail for an address, as it stood in RCPT TO without brackets. */
+/** Resolves an address of RCPT TO, without brackets, to its addressee or a refusal. */
 export async function resolveAddressee(
   app: App,
   address: string,
@@ -82,10 +82,13 @@ export async function resolveAddressee(
 
 const mostTogether = 64;
 
-/** Local parts that mean something at a return-path host, whoever asks for its mail. */
+/** Local parts that are reserved at a return-path host, also beside a catch-all. */
 const keptLocalPart = /^(?:(?:bounce|unsub)\+.*|fbl|dmarc)$/i;
 
-/** The catch-all, but not for what is ours at a return-path host: there a token that is none is nobody's. */
+/**
+ * Returns the catch-all, except for reserved local parts at a return-path host: an invalid token there has no
+ * addressee.
+ */
 async function unlessKept<Found>(
   app: App,
   { localPart, domain }: MailAddress,
@@ -96,14 +99,15 @@ async function unlessKept<Found>(
   return owners.length > 0 ? undefined : catchAll;
 }
 
-/** Clients that ask at once share a look-up. */
+/** Clients that ask at the same time share a look-up. */
 const receiversOf = perApp(({ store }: App) =>
   groupReads(mostTogether, (emails: readonly string[]) => findReceiversOf(store.db, emails)),
 );
 
 /**
- * Who takes mail for an address. `postmaster@` of a domain of ours is always taken (RFC 5321 4.5.1): without
- * a mailbox of that name that is open, by the first one of who has the domain, or of this service.
+ * Finds the mailbox of an address. `postmaster@` of a domain of ours is always accepted (RFC 5321 4.5.1).
+ * Without an active mailbox or catch-all it goes to the first mailbox of the domain's owner, or of this
+ * service.
  */
 async function findOwn(app: App, { email, localPart, domain }: MailAddress): Promise<Receivers> {
   const { db } = app.store;
@@ -119,12 +123,12 @@ async function findOwn(app: App, { email, localPart, domain }: MailAddress): Pro
   return first ? { ...found, own: { ...first, matched: email } } : found;
 }
 
-/** Mail from the hosted domain has its return path, whoever sent it. */
+/** Tells whether the domain is the return-path host of hosted mailboxes, which all organizations share. */
 function isHostedReturn(app: App, domain: string): boolean {
   return domain === returnPathOf(app.config.mailboxes.hostedDomain);
 }
 
-/** An address to leave by that we made, also once its delivery is deleted; null for all else. */
+/** Resolves an unsubscribe address that we made, also after its delivery is deleted. Null for others. */
 async function resolveLeaving(
   app: App,
   { email, localPart, domain }: MailAddress,
@@ -138,7 +142,7 @@ async function resolveLeaving(
     : null;
 }
 
-/** A return path that we made and that has not ended, or an address for reports at a host of ours; null for all else. */
+/** Resolves a valid return path that we made, or a report address at a host of ours. Null for others. */
 async function resolveReport(
   app: App,
   { email, localPart, domain }: MailAddress,

@@ -1,5 +1,5 @@
-// SPF (RFC 7208) by mailauth in its strict form, over DNS answers put in the form that it reads as the
-// RFC does. Which domain SPF speaks for, and what a verdict means for the mail, is authenticate.ts.
+// SPF (RFC 7208) by mailauth in its strict mode. Adapts DNS answers so that mailauth reads them as the RFC
+// requires. authenticate.ts chooses the domain and uses the verdict.
 import type { SPFResult } from 'mailauth';
 import type { AuthResolver } from './check-lookups.ts';
 
@@ -12,17 +12,17 @@ export interface SpfClient {
   mta: string;
 }
 
-/** Whether the terms of a record are without an error; mailauth says what is wrong, or false. */
+/** Validates the terms of a record. mailauth returns the problem, or false for a valid record. */
 type ValidateTerms = (terms: string[]) => string | false;
 
 const record = /^v=spf1(?: |$)/i;
 const explanation = /^exp=/i;
-/** A host with addresses: more than one label, the last one no number (RFC 7208 7.1). */
+/** Matches a host that can have addresses: several labels, the last one not a number (RFC 7208 7.1). */
 const hostName = /^(?:[^.]{1,63}\.)+(?=[^.]*[a-z])[a-z0-9-]{1,63}\.?$/i;
 
 /**
- * Without its explanation, which says why to a person and is never a reason for an error (6.2): so
- * nobody's server is asked for it. A record with an error stays as it is.
+ * Removes the explanation, which is text for people and never causes an error (6.2). So its host is never
+ * queried. A record with an error stays as it is.
  */
 function withoutExplanation(text: string, validateTerms: ValidateTerms): string {
   if (!record.test(text)) return text;
@@ -36,8 +36,9 @@ function hasCode(error: unknown, code: string): boolean {
 }
 
 /**
- * No addresses of one kind where there are some of the other: the host is there, and its look-up is
- * none of the two in vain that 4.6.4 allows. Else a sender on IPv6 would fail by hosts on IPv4.
+ * Resolves addresses of one kind. If only the other kind exists, returns an empty list, because the host
+ * exists and this is not one of the two void look-ups that 4.6.4 allows. Otherwise a sender on IPv6 would
+ * fail by hosts on IPv4.
  */
 async function resolveAddresses(resolve: AuthResolver, name: string, type: string) {
   try {
@@ -58,13 +59,13 @@ function inReadableForm(resolve: AuthResolver, validateTerms: ValidateTerms): Au
       return answer.map((row) => [withoutExplanation([row].flat().join(''), validateTerms)]);
     }
     if (type !== 'MX') return answer;
-    // A host of one label, or an address as a host, has no addresses: it is no error of the record.
+    // A host of one label, or an address as a host, has no addresses. RFC 7208 does not count it as an error.
     const hosts = answer as unknown as { exchange: string }[];
     return hosts.filter(({ exchange }) => hostName.test(exchange)) as never;
   };
 }
 
-/** The result for one client and sender. Never looks up an explanation. */
+/** Checks one client and sender. Never looks up an explanation. */
 export async function checkSpf(
   { ip, helo, mailFrom, mta }: SpfClient,
   resolve: AuthResolver,

@@ -1,4 +1,5 @@
-// The deletion of contacts and conversations over HTTP: it reaches into messages.
+// HTTP routes that delete contacts and conversations. They live here because a deletion also changes
+// messages.
 import { area } from '../api/area.ts';
 import { deleted } from '../api/resource-schema.ts';
 import { contactPath } from '../contacts/schema.ts';

@@ -18,7 +18,7 @@ export interface ContentRow {
   html: string | null;
   text: string | null;
   attachments: string | null;
-  /** How many messages share it; the last one takes it along when it is deleted. */
+  /** Number of messages that share the content. Deleting the last of them deletes the content. */
   uses: number;
   created_at: number;
 }
@@ -80,7 +80,7 @@ const selectSmallContents = statement(
       ),
 );
 
-/** Finds those of these contents that have `mostBytes` at most; neither engine reads the others. */
+/** Finds the contents of at most `mostBytes`. Neither engine reads the larger ones. */
 export function findSmallContents(
   db: Db,
   ids: readonly string[],
@@ -104,7 +104,7 @@ const selectBriefs = statement((db: Kysely<ContentTables>, parameter: ParameterO
     .where(isOneOf(db, 'id', parameter('ids'))),
 );
 
-/** These contents by their ids, without HTML and with the first `characters` of their texts. */
+/** Finds contents by id, without HTML and with only the first `characters` of their text. */
 export async function findContentBriefs(
   db: Db,
   ids: readonly string[],
@@ -123,7 +123,7 @@ const addUses = statement((db: Kysely<ContentTables>, parameter: ParameterOf<Sha
     .where('id', '=', parameter('id')),
 );
 
-/** So many more messages share the content, which `keepContents` has locked. */
+/** Counts `uses` more messages on the content. The caller has locked it with `keepContents`. */
 export async function shareContent(db: Db, id: string, uses: number): Promise<void> {
   await addUses(db, { id, uses });
 }
@@ -137,8 +137,9 @@ const keepRows = statement((db: Kysely<ContentTables>, parameter: ParameterOf<Id
 );
 
 /**
- * Those of these contents that are there, and stay until the transaction ends: on PostgreSQL
- * deletions at the same time are waited for, or wait. Locked in one order: once a transaction.
+ * Locks contents until the transaction ends and returns the ids that exist. On PostgreSQL this waits for
+ * concurrent deletions, and later deletions wait for it. Rows are locked in the order of their ids, so call
+ * it once per transaction.
  */
 export async function keepContents(db: Db, ids: readonly string[]): Promise<string[]> {
   return (await keepRows(db, { ids: idList(db, ids) })).map(({ id }) => id);
@@ -161,7 +162,7 @@ const selectSmallBlobs = statement(
       .where('size', '<=', parameter('mostBytes')),
 );
 
-/** Those of these blobs that are no larger, by their ids. */
+/** Finds the blobs of at most `mostBytes`, by id. */
 export async function findSmallBlobs(
   db: Db,
   ids: readonly string[],
@@ -171,7 +172,10 @@ export async function findSmallBlobs(
   return new Map(rows.map(({ id, data }) => [id, data]));
 }
 
-/** The update locks the row: of two last users that go at once, the second sees none left. */
+/**
+ * Drops one use of a content, and deletes an unused content with its attachments. The update locks the row:
+ * if the last two messages go at once, only the second transaction reads 0.
+ */
 export async function deleteUnusedContent(db: Db, id: string): Promise<void> {
   const q = tables<ContentTables>(db);
   const content = await q
@@ -187,7 +191,7 @@ export async function deleteUnusedContent(db: Db, id: string): Promise<void> {
   if (blobIds.length > 0) await q.deleteFrom('blobs').where('id', 'in', blobIds).execute();
 }
 
-/** Raw mail goes with its message. */
+/** Deletes the raw mail of a message that is deleted. */
 export async function deleteBlob(db: Db, id: string): Promise<void> {
   await tables<ContentTables>(db).deleteFrom('blobs').where('id', '=', id).execute();
 }

@@ -18,12 +18,12 @@ const selectParts = statement(
       .where('conversation_id', 'is not', null),
 );
 
-/** Those of these messages that belong to a conversation. */
+/** Finds the messages that belong to a conversation. */
 export function findConversationParts(db: Db, ids: readonly string[]): Promise<PartRow[]> {
   return selectParts(db, { ids: idList(db, ids) });
 }
 
-/** Takes some messages out of a conversation that is about to go; how many they were. */
+/** Takes up to `most` messages out of a conversation that is being deleted. Returns their number. */
 export async function releaseMessages(
   trx: Db,
   organizationId: string,
@@ -45,7 +45,7 @@ export async function releaseMessages(
     .updateTable('messages')
     .set({ conversation_id: null })
     .where(isOneOf(trx, 'id', idList(trx, ids)))
-    // Some may have been deleted, or released, before they were held.
+    // Some may have been deleted or released before they were locked.
     .where('conversation_id', '=', conversationId)
     .returning('id')
     .execute();

@@ -1,5 +1,5 @@
 // All SQL on `message_counts` and `message_slots`: how many messages an organization keeps, by day and
-// status, and by ten seconds. Rows only; what moves them is counts.ts.
+// status, and by ten seconds. Rows only; counts.ts decides on changes.
 import { type Kysely, sql } from 'kysely';
 import type { MessageStatus } from '../deliveries/status.ts';
 import { type Db, type ParameterOf, statement, tables } from '../store/db.ts';
@@ -9,16 +9,16 @@ export interface DayCountRow {
   organization_id: string;
   direction: 'outbound' | 'inbound';
   status: MessageStatus;
-  /** Its first millisecond. */
+  /** First millisecond of the day. */
   day: number;
   count: number;
 }
 
-/** Messages accepted or received within ten seconds, whatever their status. */
+/** Messages accepted or received within ten seconds, in any status. */
 export interface SlotCountRow {
   organization_id: string;
   direction: 'outbound' | 'inbound';
-  /** Its first millisecond. */
+  /** First millisecond of the slot. */
   slot: number;
   count: number;
 }
@@ -61,17 +61,17 @@ const addSlot = statement((db: Kysely<CountTables>, parameter: ParameterOf<SlotC
     ),
 );
 
-/** Hot. Adds to the rows; sorted by the caller, so that two transactions cannot deadlock. */
+/** Hot. Adds to the rows. The caller sorts them, so that two transactions cannot deadlock. */
 export async function addDayCounts(db: Db, rows: readonly DayCountRow[]): Promise<void> {
   for (const row of rows) await addDay(db, row);
 }
 
-/** Hot. As `addDayCounts`. */
+/** Hot. Adds to the rows, sorted as for `addDayCounts`. */
 export async function addSlotCounts(db: Db, rows: readonly SlotCountRow[]): Promise<void> {
   for (const row of rows) await addSlot(db, row);
 }
 
-/** Whose counts are added up; times in ms since 1970, `to` not included. */
+/** Filter of the counts to add up. Times in ms since 1970, `to` excluded. */
 export interface CountScope {
   organizationId: string;
   direction?: 'outbound' | 'inbound' | undefined;
@@ -82,7 +82,7 @@ export interface CountScope {
 
 const total = sql<number>`cast(coalesce(sum(count), 0) as bigint)`.as('total');
 
-/** Messages of whole days: `from` and `to` are ends of days. */
+/** Counts the messages of whole days: `from` and `to` must be day boundaries. */
 export async function sumDayCounts(db: Db, scope: CountScope): Promise<number> {
   const { organizationId, direction, status, from, to } = scope;
   const row = await tables<CountTables>(db)
@@ -97,7 +97,7 @@ export async function sumDayCounts(db: Db, scope: CountScope): Promise<number> {
   return row.total;
 }
 
-/** Messages of whole slots, of any status: `from` and `to` are ends of slots. */
+/** Counts the messages of whole slots in any status: `from` and `to` must be slot boundaries. */
 export async function sumSlotCounts(
   db: Db,
   { organizationId, direction, from = 0, to = 0 }: CountScope,

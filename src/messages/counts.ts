@@ -1,6 +1,6 @@
-// How many messages an organization keeps, counted as they come and go: the total of a list. Each
-// change of a message's status is noted in the transaction that makes it (queries.ts) and written at
-// its end. Only a time that is no end of ten seconds is counted by its messages.
+// Message counts of an organization, which give the total of a list. Each change of a status is noted in its
+// own transaction (queries.ts) and written at the end of it. Only dates between the boundaries of ten seconds
+// need a count of single messages.
 
 import type { MessageStatus } from '../deliveries/status.ts';
 import type { Db } from '../store/db.ts';
@@ -19,7 +19,7 @@ import { isSearch } from './term-queries.ts';
 export const dayMs = 86_400_000;
 const slotMs = 10_000;
 
-/** A message, as far as it is counted. */
+/** The columns of a message that decide its counts. */
 export interface Counted {
   organization_id: string;
   direction: 'outbound' | 'inbound';
@@ -27,12 +27,12 @@ export interface Counted {
   created_at: number;
 }
 
-/** The end at or before `at`. */
+/** Returns the last multiple of `step` at or before `at`. */
 function floorTo(step: number, at: number): number {
   return at - (at % step);
 }
 
-/** The end at or after `at`. */
+/** Returns the first multiple of `step` at or after `at`. */
 function ceilTo(step: number, at: number): number {
   return floorTo(step, at + step - 1);
 }
@@ -50,7 +50,7 @@ function addToSlot(trx: Db, row: SlotCountRow): void {
   slots.add(`${organization_id} ${direction} ${slot}`, row);
 }
 
-/** Runs of messages that are counted alike: most of a batch are one, so that few keys are made. */
+/** Groups neighbours with the same counter. Most batches are one run, so few keys are built. */
 function runsOf(messages: readonly Counted[], step: number): { first: Counted; count: number }[] {
   const runs: { first: Counted; count: number }[] = [];
   for (const message of messages) {
@@ -77,7 +77,7 @@ function daysOf(messages: readonly Counted[]): DayCountRow[] {
   });
 }
 
-/** Messages were stored (`by` 1), or deleted (-1). */
+/** Adds stored messages to the counts (`by` 1), or takes deleted ones off (-1). */
 export function noteMessages(trx: Db, messages: readonly Counted[], by: 1 | -1): void {
   for (const row of daysOf(messages)) addToDay(trx, { ...row, count: by * row.count });
   for (const { first, count } of runsOf(messages, slotMs)) {
@@ -87,12 +87,12 @@ export function noteMessages(trx: Db, messages: readonly Counted[], by: 1 | -1):
   }
 }
 
-/** These messages left the status that they are given with for another. */
+/** Moves these messages in the counts from their previous status to `to`. */
 export function noteStatus(trx: Db, messages: readonly Counted[], to: MessageStatus): void {
   noteMoves(trx, daysOf(messages), to);
 }
 
-/** So many messages of each row left its status for another. */
+/** Moves `count` messages of each row in the counts from its status to `to`. */
 export function noteMoves(trx: Db, from: readonly DayCountRow[], to: MessageStatus): void {
   for (const row of from) {
     addToDay(trx, { ...row, count: -row.count });
@@ -100,12 +100,15 @@ export function noteMoves(trx: Db, from: readonly DayCountRow[], to: MessageStat
   }
 }
 
-/** Whether no counter knows how many messages match. */
+/** Tells whether no counter covers the filter. */
 function isCountedOneByOne(filter: MessageFilter): boolean {
   return filter.conversationId !== undefined || filter.contactId !== undefined || isSearch(filter);
 }
 
-/** Whether a page or its total grows with the store: of a status and dates, the days that these cut are counted. */
+/**
+ * Tells whether a page or its total gets slower as the store grows. With a status and dates, the days that
+ * the dates cut are counted message by message.
+ */
 export function growsWithStore(filter: MessageFilter): boolean {
   const { status, createdFrom, createdTo } = filter;
   const isCut = createdFrom !== undefined || createdTo !== undefined;
@@ -113,8 +116,9 @@ export function growsWithStore(filter: MessageFilter): boolean {
 }
 
 /**
- * How many messages match. Counted by themselves are only those of a conversation or a contact, and what
- * is searched for; with a status, those of a day that the dates cut; with dates alone, those of ten seconds that they cut.
+ * Counts the matching messages. Counters answer most of it. Single messages are counted for a conversation, a
+ * contact or a search; with a status, within the days that the dates cut; with dates alone, within the ten
+ * seconds that they cut.
  */
 export async function totalOf(db: Db, filter: MessageFilter): Promise<number> {
   if (isCountedOneByOne(filter)) return countMessages(db, filter);
@@ -136,7 +140,7 @@ export async function totalOf(db: Db, filter: MessageFilter): Promise<number> {
   );
 }
 
-/** From `from` to before `to`, both of one day. */
+/** Counts from `from` to before `to`, both within one day. */
 async function countWithinDay(
   db: Db,
   filter: MessageFilter,

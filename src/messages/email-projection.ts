@@ -1,5 +1,5 @@
-// The email view of a message (specification 2.2): what its raw MIME was found to say, of what came in and
-// of what was handed in as MIME; of other mail of ours what was accepted.
+// The email view of a message (specification 2.2). Received mail, and mail handed in as MIME, shows the
+// result of parsing its raw bytes. Other mail of ours shows the accepted content.
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -13,7 +13,7 @@ import { findRecipients, type MessageRow } from './queries.ts';
 import type { EmailProjection, EmailQuery } from './schema.ts';
 import { storageUrls } from './storage-urls.ts';
 
-/** What the content row keeps of an attachment; the bytes are a blob. */
+/** Attachment as the content row keeps it. The bytes are in a blob. */
 export interface StoredAttachment {
   filename: string;
   contentType: string;
@@ -86,7 +86,7 @@ async function rawContent(app: App, row: MessageRow): Promise<Parsed> {
   };
 }
 
-/** The email details operation. @throws ResourceNotFoundError */
+/** Returns the email view of a message. @throws ResourceNotFoundError */
 export async function getEmailProjection(
   app: App,
   caller: Caller,

@@ -1,5 +1,5 @@
-// The kinds of events on a message, and what they tell: the message as it is
-// now, its status as of the event.
+// Kinds of message events and their payload: the message in its present state, with the status at the time of
+// the event.
 
 import type { MessageLogEntry, MessagePresenter } from '../app.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
@@ -90,7 +90,7 @@ function factOf({ facts }: MessageLogEntry, name: string): string | null {
   return typeof fact === 'string' ? fact : null;
 }
 
-/** `data` of kinds of messages, by the ids of the events; the messages are read together. */
+/** Builds the `data` of message events, by event id. Reads all messages together. */
 export const presentMessageEvents: MessagePresenter = async (app, organizationId, entries) => {
   const ids = [...new Set(entries.map(({ subject }) => subject))];
   const messages = await findMessages(app.store.db, organizationId, ids);

@@ -1,5 +1,5 @@
-// Forgetting a contact: it is taken out of the recipients of messages too, whose addresses stay with them. Its
-// blocks stay: who wanted no mail gets none. Stands here, as contacts know no messages.
+// Deletes contacts. Recipients of messages lose the contact and keep the address. Blocks stay, so an opt-out
+// outlives the contact. The file lives here because contacts must not depend on messages.
 import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -12,12 +12,12 @@ import { fromJson } from '../store/db.ts';
 import { overwriting } from '../store/overwriting.ts';
 import { forgetRecipients } from './queries.ts';
 
-/** So many recipients a transaction: sends go on between. */
+/** Recipients per transaction, so that sends can commit in between. */
 const recipientsPerTransaction = 1_000;
 
 /**
- * Deletes a contact for good. Until the last transaction it is there, so that a deletion that was cut
- * off is done by asking again.
+ * Deletes a contact for good. The contact exists until the last transaction, so a repeated request completes
+ * an interrupted deletion.
  * @throws ResourceNotFoundError.
  */
 export async function deleteContact(app: App, caller: Caller, id: string): Promise<Deleted> {
@@ -25,7 +25,8 @@ export async function deleteContact(app: App, caller: Caller, id: string): Promi
   let isGone = false;
   while (!isGone) {
     isGone = await app.store.write(async (trx) => {
-      // An update alone lets those in who only need the row: no send names it meanwhile, no group takes it.
+      // An update alone does not exclude transactions that only need the row to exist. The lock keeps sends
+      // and groups from naming the contact meanwhile.
       await lockContacts(trx, [id]);
       const now = app.clock.now();
       const row = await contacts.update(trx, organizationId, id, { updated_at: now });

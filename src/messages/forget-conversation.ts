@@ -1,5 +1,5 @@
-// Deleting a conversation: its messages stay, and belong to none any more. Stands here, as conversations know
-// no messages.
+// Deletes conversations and leaves their messages without one. The file lives here because conversations must
+// not depend on messages.
 import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -14,12 +14,12 @@ import { record } from '../events/record.ts';
 import { fromJson } from '../store/db.ts';
 import { releaseMessages } from './conversation-queries.ts';
 
-/** So many messages a transaction: sends go on between. */
+/** Messages per transaction, so that sends can commit in between. */
 const messagesPerTransaction = 500;
 
 /**
- * Deletes a conversation for good. Until the last transaction it is there, so that a deletion that was cut
- * off is done by asking again; what comes to it meanwhile is taken out of it too.
+ * Deletes a conversation for good. The conversation exists until the last transaction, so a repeated request
+ * completes an interrupted deletion. Messages that join it meanwhile are released too.
  * @throws ResourceNotFoundError.
  */
 export async function deleteConversation(app: App, caller: Caller, id: string): Promise<Deleted> {
@@ -28,7 +28,7 @@ export async function deleteConversation(app: App, caller: Caller, id: string): 
   while (!isGone) {
     isGone = await app.store.write(async (trx) => {
       await conversations.get(trx, organizationId, id);
-      // Messages are held before their conversation (docs/store.md, "Order of locks").
+      // Messages are locked before their conversation (docs/store.md, "Order of locks").
       const released = await releaseMessages(trx, organizationId, id, messagesPerTransaction);
       if (released > 0) {
         await countLost(trx, id, released);

@@ -16,8 +16,8 @@ interface IdempotencyTables {
 }
 
 /**
- * Keeps idempotency keys; returns those that are ours. On PostgreSQL a key that another transaction is
- * making is waited for. Callers pass them sorted, so that two batches cannot deadlock.
+ * Inserts idempotency keys and returns the ones that were new. On PostgreSQL this waits for a transaction
+ * that inserts the same key. Callers sort the keys, so that two batches cannot deadlock.
  */
 export async function insertIdempotencyKeys(
   db: Db,
@@ -32,7 +32,7 @@ export async function insertIdempotencyKeys(
   return new Set(inserted.map((row) => idempotencyName(row.organization_id, row.claim_key)));
 }
 
-/** The name of an idempotency key over organizations; ids hold no space. */
+/** Joins organization and key into one name. Ids contain no space. */
 export function idempotencyName(organizationId: string, key: string): string {
   return `${organizationId} ${key}`;
 }
@@ -54,7 +54,7 @@ export function findIdempotencyKeys(
     .execute();
 }
 
-/** Forgets keys kept since before `before`; at most `limit` at a time, to keep transactions short. */
+/** Deletes up to `limit` keys from before `before`. The limit keeps transactions short. */
 export async function deleteIdempotencyKeysBefore(
   db: Db,
   before: number,
@@ -66,7 +66,7 @@ export async function deleteIdempotencyKeysBefore(
     .where('created_at', '<', before)
     .orderBy('created_at')
     .limit(limit)
-    // What another daemon deletes is not waited for.
+    // Skips rows that another daemon is deleting.
     .$if(engineOf(db) === 'postgres', (q) => q.forUpdate().skipLocked());
   const rows = await old.execute();
   for (const row of rows) {
@@ -89,12 +89,12 @@ const setResponse = change((db: Kysely<IdempotencyTables>, parameter: ParameterO
     .where('claim_key', '=', parameter('claim_key')),
 );
 
-/** Gives a key that is kept its answer, and the message that it made, if it is one. */
+/** Stores the answer of a kept key, and the id of its message if the request made one. */
 export async function setKeptResponse(db: Db, made: Response): Promise<void> {
   await setResponse(db, made);
 }
 
-/** Gives a key free that nothing came of. */
+/** Releases the key of a request that made nothing. */
 export async function deleteIdempotencyKey(
   db: Db,
   { organization_id, claim_key }: Pick<IdempotencyRow, 'organization_id' | 'claim_key'>,
@@ -106,7 +106,7 @@ export async function deleteIdempotencyKey(
     .execute();
 }
 
-/** A deleted message's replay must not bring its fields back. */
+/** Erases the answer of a deleted message, so that a replay cannot show its fields again. */
 export async function forgetKeptResponse(
   db: Db,
   organizationId: string,

@@ -1,6 +1,6 @@
-// SQL on `messages` for lists: which messages a page has, and how many match. One index leads from the
-// organization to direction, status and time, so a list without one of them merges the ranges of all
-// its values, each in order: a page costs its own rows, whatever else there is.
+// SQL on `messages` for lists: the ids of a page, and the number of matches. One index leads from the
+// organization to direction, status and time. A list without one of them merges the ranges of all its values,
+// each in order, so a page costs only its own rows in a store of any size.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type MessageStatus, messageStatuses } from '../deliveries/status.ts';
 import { type Db, engineOf, tables } from '../store/db.ts';
@@ -39,7 +39,7 @@ function within({ createdFrom, createdTo }: MessageFilter): Condition[] {
   ];
 }
 
-/** The ranges of the index that the filter names, one for each direction and status. */
+/** Returns the ranges of the index that the filter covers, one for each direction and status. */
 function rangesOf(db: Db, filter: MessageFilter): Condition[] {
   const { organizationId } = filter;
   return (filter.direction ? [filter.direction] : directions).flatMap((direction) =>
@@ -56,8 +56,8 @@ function rangesOf(db: Db, filter: MessageFilter): Condition[] {
 }
 
 /**
- * What belongs to a conversation or a contact is found by that, and the rest is asked of each row: no
- * other index may seem better to a planner, which does not know how few these are.
+ * Finds messages by their conversation or contact, and tests the other columns row by row. `|| ''` keeps the
+ * planner from their indexes: it cannot know how few rows a conversation or a contact has.
  */
 function belonging(db: Db, filter: MessageFilter): Condition {
   const { organizationId, conversationId, contactId, direction, status } = filter;
@@ -84,7 +84,7 @@ function belonging(db: Db, filter: MessageFilter): Condition {
   ]);
 }
 
-/** Selects over ranges of one index, and what they call the id. */
+/** Conditions that each select a range of one index, with its table and id column. */
 interface Ranges {
   table: 'messages' | 'message_search';
   id: 'id' | 'message_id';
@@ -101,7 +101,7 @@ function rangesFor(db: Db, filter: MessageFilter): Ranges {
   return { table: 'messages', id: 'id', conditions };
 }
 
-/** The ids of one page, newest first. What comes before the page is passed over in the index. */
+/** Returns the ids of one page, newest first. Rows before the page are skipped in the index. */
 export async function listMessageIds(
   db: Db,
   filter: MessageFilter,
@@ -118,7 +118,7 @@ export async function listMessageIds(
   return (await sql<Record<string, string>>`${page}`.execute(db)).rows.map((row) => row[id] ?? '');
 }
 
-/** How many there are, counted one by one: 50 ns each on SQLite, 200 on PostgreSQL. */
+/** Counts matches one by one: 50 ns each on SQLite, 200 on PostgreSQL. */
 export async function countMessages(db: Db, filter: MessageFilter): Promise<number> {
   const { table, conditions } = rangesFor(db, filter);
   const ranges = conditions.map((condition) =>

@@ -1,4 +1,4 @@
-// Reading and deleting messages (specification 4.1). Another organization's message is not found.
+// Reads and deletes messages (specification 4.1). A message of another organization counts as not found.
 
 import { readFilteredPage } from '../api/filtered-page.ts';
 import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
@@ -35,7 +35,7 @@ import type { Delivery, ListMessagesQuery, Message, TimelineEvent } from './sche
 
 const mostEvents = 1_000;
 
-/** The row, if it is this organization's. @throws ResourceNotFoundError */
+/** Returns the row of a message of this organization. @throws ResourceNotFoundError */
 export async function getMessageRow(
   db: Db,
   organizationId: string,
@@ -50,7 +50,7 @@ function grouped<T extends { message_id: string }>(rows: readonly T[]): Map<stri
   return Map.groupBy(rows, (row) => row.message_id);
 }
 
-/** Messages with their recipients and deliveries, in the order of the rows. */
+/** Adds recipients and deliveries to messages, in the order of the rows. */
 async function withParts(db: Db, rows: readonly ListedMessageRow[]): Promise<Message[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
@@ -61,7 +61,7 @@ async function withParts(db: Db, rows: readonly ListedMessageRow[]): Promise<Mes
   );
 }
 
-/** The ids of a page. What no counter answers is looked for beside the event loop. */
+/** Returns the ids of a page. Queries without a counter run beside the event loop. */
 async function pageOfMessages(
   store: Store,
   filter: MessageFilter,
@@ -80,7 +80,7 @@ async function pageOfMessages(
   return { ids: found.rows, total: found.total };
 }
 
-/** One page of the organization's messages, newest first. */
+/** Returns one page of the organization's messages, newest first. */
 export async function listMessages(
   app: App,
   caller: Caller,
@@ -109,7 +109,7 @@ export async function listMessages(
   return toPage(items, total, query);
 }
 
-/** Those of these messages that are the organization's, by id. */
+/** Returns the messages of this organization among `ids`, by id. */
 export async function findMessages(
   db: Db,
   organizationId: string,
@@ -127,14 +127,14 @@ export async function getMessage(app: App, caller: Caller, id: string): Promise<
   return message;
 }
 
-/** The id of the message that was sent last. @throws ResourceNotFoundError where none was. */
+/** Returns the id of the message sent last. @throws ResourceNotFoundError before the first */
 export async function lastSentId({ store }: App, { organizationId }: Caller): Promise<string> {
   const [id] = await listMessageIds(store.db, { organizationId, direction: 'outbound' }, 1, 0);
   if (id === undefined) throw new ResourceNotFoundError('message', '@last');
   return id;
 }
 
-/** The newest 1,000 events of the timeline, oldest first. @throws ResourceNotFoundError */
+/** Returns the newest 1,000 events of the timeline, oldest first. @throws ResourceNotFoundError */
 export async function listMessageEvents(
   app: App,
   caller: Caller,
@@ -144,7 +144,7 @@ export async function listMessageEvents(
   return (await listEventRows(app.store.db, id, mostEvents)).map(presentEvent);
 }
 
-/** What happened for each recipient, and what happens next. @throws ResourceNotFoundError */
+/** Returns status, attempts and schedule of each recipient. @throws ResourceNotFoundError */
 export async function listMessageDeliveries(
   app: App,
   caller: Caller,
@@ -154,7 +154,7 @@ export async function listMessageDeliveries(
   return (await findDeliveries(app.store.db, [id])).map(presentDelivery);
 }
 
-/** Takes a message away with all that hangs on it; false where it is gone already. */
+/** Deletes a message with all dependent rows. Returns false if it is gone already. */
 export function removeMessage(app: App, trx: Db, id: string): Promise<boolean> {
   return overwriting(trx, () => removeWhole(app, trx, id));
 }
@@ -167,7 +167,7 @@ async function removeWhole(app: App, trx: Db, id: string): Promise<boolean> {
   await lockMessages(trx, [id]);
   const place = await app.threads.forget(app, trx, id);
   if (!(await deleteMessageRow(trx, row))) return false;
-  // Their addresses to leave by mail work for ever.
+  // Their addresses for unsubscribing by mail must work for ever.
   await insertUnsubscribeAddresses(
     trx,
     leavable.map(({ id: delivery_id, email: address, ...owned }) => ({
@@ -187,8 +187,8 @@ async function removeWhole(app: App, trx: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Deletes for good: rows, timeline, content and blobs that no other message shares. What has not
- * been sent yet is not sent; an attempt that is on the wire now can no longer be called back.
+ * Deletes for good: rows, timeline, and content and blobs that no other message shares. Unsent deliveries are
+ * never sent. An attempt that is on the wire now cannot be recalled.
  * @throws ResourceNotFoundError
  */
 export async function deleteMessage(

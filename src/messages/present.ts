@@ -1,5 +1,5 @@
-// Rows to the objects of the API. Pure: the accept path builds its 201 answer from the rows it is
-// about to insert, so both answers are the same by construction.
+// Turns rows into the objects of the API. Pure: the accept path builds its 201 answer from the rows that it
+// is about to insert, so that both answers are the same by construction.
 
 import type { DeliveryRow } from '../deliveries/queries.ts';
 import type { EventRow } from '../events/queries.ts';
@@ -11,7 +11,7 @@ import type { Attempt, Delivery, Message, TimelineEvent } from './schema.ts';
 const currency = 'USD';
 const noCost = '0';
 
-/** One delivery as specification 2.2 lists it, with its attempt history. */
+/** Presents one delivery with its attempt history (specification 2.2). */
 export function presentDelivery(row: DeliveryRow): Delivery {
   const isWaiting = row.due_at !== null;
   const attempts = fromJson<Attempt[]>(row.attempts) ?? [];
@@ -53,7 +53,7 @@ export function presentDelivery(row: DeliveryRow): Delivery {
   };
 }
 
-/** The Message object of the API; rows of recipients and deliveries are this message's. */
+/** Presents a message. `recipients` and `deliveries` are the rows of this message only. */
 export function presentMessage(
   row: ListedMessageRow,
   recipients: readonly RecipientRow[],
@@ -100,7 +100,7 @@ export function presentMessage(
   };
 }
 
-/** A timeline row as the API tells it. */
+/** Presents a row of the timeline. */
 export function presentEvent(row: EventRow): TimelineEvent {
   return {
     id: row.id,

@@ -1,5 +1,5 @@
-// All SQL on `email_projections`: what a mail that came in says, and which mails wait to be parsed. The
-// states of a row stand in projection.ts.
+// All SQL on `email_projections`: the parsed fields of received mail, and the queue of mail to parse. The
+// states of a row are in projection.ts.
 import { type Kysely, sql } from 'kysely';
 import {
   bulkInsert,
@@ -14,7 +14,7 @@ import {
 } from '../store/db.ts';
 import { lockerOf } from '../store/locks.ts';
 
-/** What parsing found. JSON: lists in text. */
+/** Fields found by parsing. Lists are JSON. */
 export interface FoundRow {
   is_auto_reply: number;
   auto_reply_reason: 'out-of-office' | 'auto-response' | 'delivery-status' | 'read-receipt' | null;
@@ -43,7 +43,7 @@ interface ProjectionTables {
   email_projections: StateRow & FoundRow;
 }
 
-/** A row that was taken. */
+/** Row leased to this daemon for parsing. */
 export type TakenProjection = Pick<StateRow, 'message_id' | 'tries'>;
 
 const insertRows = bulkInsert<ProjectionTables>('email_projections', [
@@ -52,7 +52,7 @@ const insertRows = bulkInsert<ProjectionTables>('email_projections', [
   'tries',
 ]);
 
-/** These messages wait to be parsed, from `dueAt` on. In the transaction that stores them. */
+/** Queues messages for parsing from their `created_at` on. Runs in the transaction that stores them. */
 export function insertWaiting(
   db: Db,
   messages: readonly { id: string; created_at: number }[],
@@ -77,7 +77,7 @@ const selectFirstDue = statement((db: Kysely<ProjectionTables>) =>
     .$castTo<Due>(),
 );
 
-/** The one that waits first, or undefined. Hot: asked after every change of the store. */
+/** Returns the row that is due first, or undefined. Hot: runs after every change of the store. */
 export async function firstDueProjection(db: Db): Promise<Due | undefined> {
   return (await selectFirstDue(db, {}))[0];
 }
@@ -86,11 +86,11 @@ interface Taking {
   now: number;
   leaseUntil: number;
   limit: number;
-  /** Those that were begun before, or those that were not. */
+  /** Selects rows that had a try before, or rows without one. */
   isBegun: boolean;
 }
 
-/** Takes due rows until `leaseUntil`, which counts as a try: who dies over one leaves it to the next. */
+/** Leases due rows until `leaseUntil`. The lease counts as a try even if the daemon crashes within it. */
 export async function takeProjections(
   db: Db,
   { now, leaseUntil, limit, isBegun }: Taking,
@@ -103,7 +103,7 @@ export async function takeProjections(
     .where('tries', isBegun ? '>' : '=', 0)
     .orderBy('due_at')
     .limit(limit);
-  // What another daemon takes is not waited for.
+  // Skips rows that another daemon is leasing.
   if (engineOf(db) === 'postgres') due = due.forUpdate().skipLocked();
   const ids = (await due.execute()).map(({ message_id }) => message_id);
   if (ids.length === 0) return [];
@@ -115,7 +115,7 @@ export async function takeProjections(
     .execute();
 }
 
-/** Gives back what was taken and not parsed, through no fault of its own: that was no try. */
+/** Hands back leased rows left unparsed for a reason outside the mail. Their try does not count. */
 export async function handBackProjections(
   db: Db,
   ids: readonly string[],
@@ -131,7 +131,7 @@ export async function handBackProjections(
     .execute();
 }
 
-/** Ends all leases. For the one daemon of a store, as it starts. */
+/** Ends all leases. Only for the sole daemon of a store, when it starts. */
 export async function releaseProjections(db: Db, now: number): Promise<void> {
   await tables<ProjectionTables>(db)
     .updateTable('email_projections')
@@ -140,7 +140,7 @@ export async function releaseProjections(db: Db, now: number): Promise<void> {
     .execute();
 }
 
-/** Nothing is left to do for these, which are parsed. */
+/** Marks parsed rows as done. */
 export async function closeProjections(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await lockRows(db, ids);
@@ -191,8 +191,8 @@ const fill = filling(false);
 const fillAndClose = filling(true);
 
 /**
- * Fills the row of a message that has one and is not parsed yet; false where there is no such row.
- * `closes`: nothing is left to do for it then, as `closeProjections` says of others.
+ * Fills the row of a message that is not parsed yet. Returns false without such a row. `closes` also marks
+ * the row as done, as `closeProjections` does.
  */
 export async function fillProjection(
   db: Db,
@@ -203,7 +203,7 @@ export async function fillProjection(
   return (await (closes ? fillAndClose : fill)(db, { ...found, id, at })) > 0;
 }
 
-/** A row for a message that has none, for which nobody waits. The caller holds the message. */
+/** Inserts a row outside the queue for a message without one. The caller has locked the message. */
 export async function insertAsked(db: Db, id: string): Promise<void> {
   await tables<ProjectionTables>(db)
     .insertInto('email_projections')
@@ -213,7 +213,7 @@ export async function insertAsked(db: Db, id: string): Promise<void> {
     .execute();
 }
 
-/** One more try has come to nothing; returns how many that makes. 0 where it is parsed, or gone. */
+/** Counts a failed try and returns the total. Returns 0 if the message is parsed, or gone. */
 export async function countTry(db: Db, id: string): Promise<number> {
   const row = await tables<ProjectionTables>(db)
     .updateTable('email_projections')
@@ -234,7 +234,7 @@ const selectFound = statement(
       .where('parsed_at', 'is not', null),
 );
 
-/** What was found; undefined where the message is not parsed yet. */
+/** Returns the parsed fields, or undefined before the message is parsed. */
 export async function findFound(db: Db, id: string): Promise<FoundRow | undefined> {
   return (await selectFound(db, { id }))[0];
 }
@@ -254,7 +254,7 @@ const selectTextStarts = statement((db: Kysely<ProjectionTables>, parameter: Par
     .where(isOneOf(db, 'message_id', parameter('ids'))),
 );
 
-/** The first `characters` of what these messages say, by their ids; those without text are left out. */
+/** Returns the first `characters` of the text of these messages, by id. Leaves out messages without text. */
 export async function findFoundTextStarts(
   db: Db,
   ids: readonly string[],
@@ -279,7 +279,7 @@ const selectBriefs = statement((db: Kysely<ProjectionTables>, parameter: Paramet
 
 type Brief = Pick<FoundRow, 'preview' | 'attachments' | 'new_content'>;
 
-/** What a list shows of these messages, by their ids: the first `characters` of what each says anew. */
+/** Returns preview, attachments and the first `characters` of the new content for lists, by message id. */
 export async function findBriefs(
   db: Db,
   ids: readonly string[],
@@ -298,7 +298,7 @@ const selectParsed = statement(
       .where('parsed_at', 'is not', null),
 );
 
-/** Those of these messages of which `findFound` finds something. */
+/** Returns the ids of the messages that `findFound` would find. */
 export async function findParsed(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await selectParsed(db, { ids: idList(db, ids) });
   return new Set(rows.map(({ message_id }) => message_id));

@@ -1,21 +1,21 @@
-// What a mail that came in says, found by parsing it once and kept from then on. A row is written with the
-// message and parsed soon after its 250 (src/inbound/projector.ts); who asks first has it parsed at once.
+// Parsed content of received mail. Each mail is parsed once and the result kept. A row is written with the
+// message and parsed soon after its 250 (src/inbound/projector.ts). A read before that parses at once.
 //
-//   state   | due_at           | parsed_at | by                                     | then
-//   --------+------------------+-----------+----------------------------------------+--------
-//   (none)  |                  |           | the transaction of the 250             | waiting
-//   (none)  |                  |           | a question about a mail from before    | asked
-//   waiting | its time         | null      | taken by a daemon, which counts a try  | leased
-//   waiting | its time         | null      | a question                             | asked
-//   leased  | end of the lease | null      | parsed, or tried often enough          | done
-//   leased  | end of the lease | null      | a question                             | asked
-//   leased  | end of the lease | null      | no room in the parser, daemon stops    | waiting
-//   leased  | end of the lease | null      | its worker or its daemon died          | waiting
-//   asked   | as before        | set       | a daemon comes to it                   | done
-//   done    | null             | set       | nothing                                |
+//   state   | due_at           | parsed_at | by                                       | then
+//   --------+------------------+-----------+------------------------------------------+--------
+//   (none)  |                  |           | the transaction of the 250               | waiting
+//   (none)  |                  |           | a read of mail older than the table      | asked
+//   waiting | its time         | null      | leased by a daemon, which counts a try   | leased
+//   waiting | its time         | null      | a read                                   | asked
+//   leased  | end of the lease | null      | parsed, or tries exhausted               | done
+//   leased  | end of the lease | null      | a read                                   | asked
+//   leased  | end of the lease | null      | no room in the parser, daemon stops      | waiting
+//   leased  | end of the lease | null      | its worker or its daemon died            | waiting
+//   asked   | as before        | set       | a daemon reaches the row                 | done
+//   done    | null             | set       | nothing                                  |
 //
-// Any of them goes with its message. A parse that its worker did not end is a try: what little it found is
-// kept after the last one, so that no mail is tried for ever.
+// Deleting the message deletes its row in any state. A parse that its worker did not finish is a try. After
+// the last try the partial result is kept, so that no mail is retried for ever.
 import type { App } from '../app.ts';
 import type { MailAttachment, ParsedMail } from '../mime/parse/parsed-mail.ts';
 import { previewOf } from '../mime/parse/preview.ts';
@@ -35,7 +35,7 @@ import {
 import { findMessageRow, lockMessages, type MessageRow } from './queries.ts';
 import type { EmailProjection } from './schema.ts';
 
-/** After so many tries that its worker did not end, a mail is kept with what little is known of it. */
+/** Unfinished parses after which the partial result of a mail is kept. */
 export const mostTries = 3;
 const mostPerTransaction = 32;
 
@@ -49,17 +49,17 @@ export interface InboundEnvelope {
   dkimVerdict: EmailProjection['dkimVerdict'];
   spfVerdict: EmailProjection['spfVerdict'];
   dmarcVerdict: EmailProjection['dmarcVerdict'];
-  /** What the author's domain asks for: `none`, `quarantine`, `reject`. */
+  /** Policy of the author's domain: `none`, `quarantine`, `reject`. */
   dmarcPolicy?: string;
 }
 
-/** A row with what is kept elsewhere of the same parse. */
+/** A row with the results of the same parse that other tables keep. */
 export interface Reading extends FoundRow {
-  /** Null where the parse was cut short: then they are read later. */
+  /** Null if the parse was cut short: then the words are read later. */
   words: DocumentWords | null;
 }
 
-/** What a mail was found to say, and how far that goes. */
+/** Result of a parse, and where it was cut short. */
 export interface Found {
   row: Reading;
   cutShort: ParsedMail['cutShort'];
@@ -67,7 +67,7 @@ export interface Found {
 
 const list = (values: readonly unknown[]) => (values.length > 0 ? toJson(values) : null);
 
-/** As it is kept. */
+/** Turns a parsed mail into its row. */
 export function foundRowOf(mail: ParsedMail): Reading {
   return {
     is_auto_reply: Number(mail.isAutoReply),
@@ -88,7 +88,7 @@ export function foundRowOf(mail: ParsedMail): Reading {
   };
 }
 
-/** Of a message without its raw mail. */
+/** Row of a message without raw mail. */
 const foundNothing: Reading = {
   is_auto_reply: 0,
   auto_reply_reason: null,
@@ -107,16 +107,16 @@ const foundNothing: Reading = {
   words: null,
 };
 
-/** The attachments of a mail that came in, without their bytes. */
+/** Returns the attachments of received mail, without their bytes. */
 export function attachmentsOf({ attachments }: Pick<FoundRow, 'attachments'>): MailAttachment[] {
   return fromJson<MailAttachment[]>(attachments) ?? [];
 }
 
-/** What is being parsed in this process, by message: who asks meanwhile gets the same. */
+/** Parses under way in this process, by message. Concurrent callers share one. */
 const underWayOf = perApp((_app: App) => new Map<string, Promise<Found>>());
 
 /**
- * Parses the raw mail of a message, in the worker: `raw`, or what the store has. Keeps nothing.
+ * Parses the raw mail of a message in the worker: `raw`, or the bytes in the store. Keeps nothing.
  * @throws CapacityError when the parser has no room, or the store cannot be read
  */
 export function parseMessage(app: App, message: MessageRow, raw?: Buffer): Promise<Found> {
@@ -137,7 +137,7 @@ async function parseRaw(app: App, message: MessageRow, known?: Buffer): Promise<
   return { row: foundRowOf(mail), cutShort: mail.cutShort };
 }
 
-/** What parsing needs to know besides the raw mail. */
+/** Returns the input of the parser besides the raw mail. */
 export function parseOptionsOf({ inbound_envelope }: MessageRow): { envelopeFrom: string } {
   const envelope = fromJson<InboundEnvelope>(inbound_envelope);
   return { envelopeFrom: envelope?.mailFrom ?? '' };
@@ -145,9 +145,9 @@ export function parseOptionsOf({ inbound_envelope }: MessageRow): { envelopeFrom
 
 interface Kept {
   id: string;
-  /** Null where it is kept already. */
+  /** Null if it is kept already. */
   row: Reading | null;
-  /** Nothing is left to be done for it. */
+  /** Marks the row as done. */
   closes: boolean;
 }
 
@@ -158,7 +158,7 @@ const keepOf = perApp((app: App) =>
     async (trx, items: Kept[]) => {
       const sorted = items.toSorted((a, b) => (a.id < b.id ? -1 : 1));
       const closed = sorted.filter(({ closes }) => closes);
-      // Before their other rows: deletions do so too.
+      // Deletions lock messages before their other rows too.
       await lockMessages(
         trx,
         closed.map(({ id }) => id),
@@ -175,12 +175,12 @@ const keepOf = perApp((app: App) =>
       await closeProjections(trx, open);
       return items.map(() => undefined);
     },
-    // What is lost is found again; of mail in a mailbox others are told.
+    // A lost result is parsed again. For mail in a mailbox, events are published as well.
     'soon',
   ),
 );
 
-/** Gives a message from before its row. False where the message is gone. */
+/** Inserts the row of a message older than the table. Returns false if the message is gone. */
 async function hasRow(trx: Db, id: string): Promise<boolean> {
   await lockMessages(trx, [id]);
   if (!(await findMessageRow(trx, id))) return false;
@@ -189,14 +189,14 @@ async function hasRow(trx: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Keeps what was found, unless it was found before (null says that it was) or the message is gone; then
- * nothing is left to be done for it. What is kept at once shares a transaction.
+ * Keeps the result and marks the row as done, unless the result was kept before (null) or the message is
+ * gone. Concurrent calls share a transaction.
  */
 export function finishProjection(app: App, id: string, row: Reading | null): Promise<undefined> {
   return keepOf(app)({ id, row, closes: true });
 }
 
-/** Keeps what a question brought to light; of a parse that was cut short, only after the last try. */
+/** Keeps the result of a read. A result that was cut short is kept only after the last try. */
 async function keepAnswer(app: App, id: string, { row, cutShort }: Found): Promise<void> {
   if (cutShort === 'before') return;
   if (cutShort === 'within') {
@@ -210,14 +210,14 @@ async function keepAnswer(app: App, id: string, { row, cutShort }: Found): Promi
 }
 
 /**
- * What a message that came in says: as it is kept, or else parsed now and kept.
+ * Returns the parsed fields of received mail: the kept ones, or else those of a parse that it runs and keeps.
  * @throws CapacityError as `parseMessage` does
  */
 export async function readProjection(app: App, message: MessageRow): Promise<FoundRow> {
   const known = await findFound(app.store.db, message.id);
   if (known) return known;
   const found = await parseMessage(app, message);
-  // The answer is there, whether or not it can be kept.
+  // A failure to keep the result must not fail the read.
   await keepAnswer(app, message.id, found).catch((error: unknown) => {
     const text = 'what a message says could not be kept: it is parsed again when somebody asks';
     app.log.warn({ err: error, messageId: message.id }, text);

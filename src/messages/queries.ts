@@ -1,6 +1,6 @@
-// All SQL on `messages` and `recipients`, but for the lists (list-queries.ts); contents and blobs are
-// content-queries.ts, deliveries src/deliveries/queries.ts. Rows only, no decisions. What changes which messages
-// there are, or their status, notes it for the counts.
+// All SQL on `messages` and `recipients` except lists (list-queries.ts). Contents and blobs are in
+// content-queries.ts, deliveries in src/deliveries/queries.ts. Rows only, no decisions. Each statement that
+// adds, deletes or moves messages also notes it for the counts.
 import { type Kysely, sql } from 'kysely';
 import { countLost } from '../conversations/queries.ts';
 import type { MessageStatus } from '../deliveries/status.ts';
@@ -35,7 +35,7 @@ export interface MessageRow {
   priority: 'high' | 'normal' | 'low' | null;
   headers: string | null;
   content_id: string | null;
-  /** The whole mail, where it is kept as it came: of what came in, and of what was handed in as MIME. */
+  /** The whole mail in its original bytes: for received mail, and for mail handed in as MIME. */
   raw_blob_id: string | null;
   mailbox_id: string | null;
   sender_domain_id: string | null;
@@ -47,10 +47,10 @@ export interface MessageRow {
   track_opens: number;
   track_clicks: number;
   scheduled_for: number | null;
-  /** Of what is scheduled; null for the operator. */
+  /** Key that scheduled the message. Null for the operator. */
   scheduling_key_id: string | null;
   inbound_envelope: string | null;
-  /** JSON (MessageOrigin); null for what came in. */
+  /** JSON (MessageOrigin). Null for received mail. */
   origin: string | null;
   is_test: number;
   delivery_count: number;
@@ -135,10 +135,10 @@ export async function findMessageRow(db: Db, id: string): Promise<MessageRow | u
 
 type IdList = { ids: unknown };
 
-/** What has no attempt ahead of it. */
+/** Statuses without another attempt. */
 const ended = ['sent', 'delivered', 'read', 'failed', 'bounced', 'complained'] as const;
 
-/** Messages that have ended, by their ids: after one, before another, the first of them. */
+/** Returns the first `limit` ids of ended messages between `after` and `before`. */
 export async function findEndedBetween(
   db: Db,
   { after, before, limit }: { after: string; before: string; limit: number },
@@ -164,12 +164,12 @@ const shareRows = statement((db: Kysely<MessageTables>, parameter: ParameterOf<I
     .forKeyShare(),
 );
 
-/** Holds the rows against deletion alone. */
+/** Locks the rows against deletion only. */
 export async function shareMessages(db: Db, ids: readonly string[]): Promise<void> {
   if (engineOf(db) === 'postgres') await shareRows(db, { ids: idList(db, ids) });
 }
 
-/** Holds the rows against other transactions, after their deliveries; once a transaction. */
+/** Locks the rows. Call it after locking their deliveries, once per transaction. */
 export const lockMessages = lockerOf<MessageTables>('messages');
 
 const selectMessages = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
@@ -206,7 +206,7 @@ const listedColumns = [
   'updated_at',
 ] as const satisfies readonly (keyof MessageRow)[];
 
-/** A message as lists show it: without its header fields. */
+/** A message in lists: without its header fields. */
 export type ListedMessageRow = Pick<MessageRow, (typeof listedColumns)[number]>;
 
 const selectListed = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
@@ -239,7 +239,7 @@ const selectEngaged = statement((db: Kysely<MessageTables>, parameter: Parameter
     .where(isOneOf(db, 'id', parameter('ids'))),
 );
 
-/** Hot. What opens and clicks bear on. */
+/** Hot. Finds the columns that opens and clicks need. */
 export function findEngagedMessages(db: Db, ids: readonly string[]): Promise<TrackedMessageRow[]> {
   return selectEngaged(db, { ids: idList(db, ids) });
 }
@@ -252,7 +252,7 @@ const selectTracked = statement((db: Kysely<MessageTables>, parameter: Parameter
     .where((where) => where(where('track_opens', '+', where.ref('track_clicks')), '>', sql.lit(0))),
 );
 
-/** Those of these messages that track opens or clicks. */
+/** Finds the messages that track opens or clicks. */
 export function findTrackedMessages(db: Db, ids: readonly string[]): Promise<TrackedMessageRow[]> {
   return selectTracked(db, { ids: idList(db, ids) });
 }
@@ -265,7 +265,7 @@ const selectRecipients = statement((db: Kysely<MessageTables>, parameter: Parame
     .orderBy('position'),
 );
 
-/** The recipients of these messages, each message's in their order. */
+/** Finds the recipients of these messages, in the order of each message. */
 export function findRecipients(db: Db, messageIds: readonly string[]): Promise<RecipientRow[]> {
   return selectRecipients(db, { ids: idList(db, messageIds) });
 }
@@ -275,7 +275,7 @@ interface StatusChange extends IdList {
   at: number;
 }
 
-/** The day of `created_at`, as counts have it. */
+/** Day of `created_at`, as the counts define it. */
 const createdDay = sql<number>`created_at - created_at % ${sql.lit(dayMs)}`;
 
 const selectDays = statement((db: Kysely<MessageTables>, parameter: ParameterOf<IdList>) =>
@@ -294,7 +294,7 @@ const setStatus = statement((db: Kysely<MessageTables>, parameter: ParameterOf<S
     .where(isOneOf(db, 'id', parameter('ids'))),
 );
 
-/** On PostgreSQL the rows are locked as they are read, in one order. */
+/** Sets a status on PostgreSQL. The rows are locked as they are read, in the order of their ids. */
 const setStatusOfLocked = statement<MessageTables, StatusChange, DayCountRow>((db, parameter) =>
   db
     .with('before', (q) =>
@@ -334,7 +334,7 @@ export async function updateMessageStatus(
   await setStatus(db, change);
 }
 
-/** Those of which no delivery was attempted; the first of them is where nearly all are. */
+/** Statuses before the first attempt. Nearly all messages are in the first one. */
 const unstarted = ['pending', 'queued', 'scheduled'] as const;
 
 type Started = Pick<MessageRow, 'id' | 'organization_id' | 'direction' | 'status' | 'created_at'>;
@@ -349,7 +349,7 @@ const startThose = statement((db: Kysely<MessageTables>, parameter: ParameterOf<
     .returning(['id', 'organization_id', 'direction', 'created_at']),
 );
 
-/** As `setStatusOfLocked`. */
+/** Moves unstarted messages to `processing`, with locks as in `setStatusOfLocked`. */
 const startLocked = statement<MessageTables, IdList & { at: number }, Started>((db, parameter) =>
   db
     .with('before', (q) =>
@@ -372,7 +372,7 @@ const startLocked = statement<MessageTables, IdList & { at: number }, Started>((
     .selectAll(),
 );
 
-/** The first attempt of a message begins; returns those that it was the first for. */
+/** Marks messages as `processing` at their first attempt. Returns the messages that changed. */
 export async function markProcessing(
   db: Db,
   ids: readonly string[],
@@ -394,8 +394,8 @@ export async function markProcessing(
 }
 
 /**
- * Removes the message and all that hangs on it; content and blobs that nothing else uses too.
- * False where another transaction has removed it already.
+ * Deletes the message with all dependent rows, and content and blobs without another user. Returns false if
+ * another transaction has deleted it already.
  */
 export async function deleteMessageRow(db: Db, row: MessageRow): Promise<boolean> {
   const q = tables<MessageTables>(db);
@@ -414,7 +414,7 @@ export async function deleteMessageRow(db: Db, row: MessageRow): Promise<boolean
   return true;
 }
 
-/** Ids of messages that came into a mailbox or were sent from it, the oldest. */
+/** Returns the oldest ids of messages received in a mailbox or sent from it. */
 export async function findMailboxMessages(
   db: Db,
   mailboxId: string,
@@ -430,7 +430,7 @@ export async function findMailboxMessages(
   return rows.map(({ id }) => id);
 }
 
-/** Takes a contact out of so many recipients at most; returns of how many. The addresses stay. */
+/** Removes a contact from up to `most` recipients and returns their number. The addresses stay. */
 export async function forgetRecipients(trx: Db, contactId: string, most: number): Promise<number> {
   const { rows } = await sql<{ message_id: string; position: number }>`
     select message_id, position from recipients where contact_id = ${contactId}

@@ -1,5 +1,5 @@
-// A message's status follows from its deliveries; what moves one of them holds both and
-// says it anew.
+// The status of a message follows from its deliveries. A change of a delivery locks both and recomputes that
+// status.
 
 import { findDeliveryStatuses, lockDeliveries } from '../deliveries/queries.ts';
 import { type MessageStatus, overallStatus } from '../deliveries/status.ts';
@@ -7,8 +7,8 @@ import type { Db } from '../store/db.ts';
 import { lockMessages, updateMessageStatus } from './queries.ts';
 
 /**
- * Holds these deliveries and their messages, in the order in which all transactions do: two daemons that
- * change two recipients of one message must not each miss what the other did.
+ * Locks deliveries and then their messages, in the order of all transactions. Otherwise two daemons that
+ * change two recipients of one message could each miss the change of the other.
  */
 export async function lockWithMessages(
   db: Db,
@@ -20,7 +20,7 @@ export async function lockWithMessages(
   await lockMessages(db, messageIds);
 }
 
-/** Writes the status that the deliveries of a message make together, and returns it. */
+/** Writes the status that the deliveries of a message add up to, and returns it. */
 export async function restateMessage(db: Db, id: string, now: number): Promise<MessageStatus> {
   const rows = await findDeliveryStatuses(db, [id]);
   const status = overallStatus(rows.map((row) => row.status));
@@ -28,7 +28,7 @@ export async function restateMessage(db: Db, id: string, now: number): Promise<M
   return status;
 }
 
-/** Writes the statuses that messages have moved to; few statements, since they share few statuses. */
+/** Writes the new statuses of messages. Needs few statements, because many messages share few statuses. */
 export async function moveMessages(
   db: Db,
   moved: ReadonlyMap<string, MessageStatus>,

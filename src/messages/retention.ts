@@ -1,7 +1,7 @@
-// Deletes messages that are older than `retention.messagesDays`, whole, as by hand; what was counted of
-// them stays counted in usage. What has not ended yet (a scheduled message) stays until it has. Ids are in
-// the order of time, so the oldest come first. Each message is a transaction of its own; after a few of
-// them it rests, and it rests longer while the service has other work.
+// Deletes messages older than `retention.messagesDays` as a whole, like a deletion by hand. Usage keeps their
+// counts. Messages that have not ended (a scheduled one) stay until they end. Ids are in the order of time,
+// so the oldest go first. Each message has a transaction of its own. The run pauses after a few of them, and
+// longer while the service has other work.
 import type { App } from '../app.ts';
 import { sleep } from '../runtime/clock.ts';
 import { firstIdAt } from '../runtime/ids.ts';
@@ -10,25 +10,25 @@ import { findEndedBetween } from './queries.ts';
 import type { Surroundings } from './search.ts';
 
 const dayMs = 86_400_000;
-/** One go: half of what may hold up others, as the last message of it may be large. */
+/** Time of one go: half of the allowed delay for other work, because its last message may be large. */
 const goMs = 25;
 const mostPerGo = 50;
 const restMs = 25;
 const restBesideWorkMs = 200;
 
 export interface Retention {
-  /** Deletes what is too old by now; returns how many messages that were. */
+  /** Deletes the messages that are too old now. Returns their number. */
   run(): Promise<number>;
-  /** Ends the run that is under way, after the message it is at. */
+  /** Ends the run after the present message. */
   stop(): void;
 }
 
-/** The retention of one daemon. */
+/** Creates the retention of one daemon. */
 export function createRetention(app: App, { isPressing, isWorking }: Surroundings): Retention {
   const { clock, store } = app;
   const stopping = new AbortController();
 
-  /** Deletes for a while; returns where it got, or null where nothing is left. */
+  /** Deletes for `goMs`. Returns the last id, or null if nothing is left. */
   const go = async (after: string, before: string) => {
     const ids = await findEndedBetween(store.db, { after, before, limit: mostPerGo });
     const startedAt = clock.elapsed();
@@ -62,7 +62,7 @@ export function createRetention(app: App, { isPressing, isWorking }: Surrounding
   };
 }
 
-/** A clock that is set forward makes no message older. */
+/** Returns a time that does not follow a clock set forward, so that messages do not age by it. */
 function steadyNow({ clock, opened }: App): number {
   return Math.floor(Math.min(clock.now(), opened.at + clock.elapsed() - opened.elapsed));
 }

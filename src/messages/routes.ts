@@ -1,4 +1,4 @@
-// The message operations of specification 4.1 besides send, which src/sending/routes.ts declares.
+// The message operations of specification 4.1, except sending (src/sending/routes.ts).
 import { z } from 'zod';
 import { pageOf } from '../api/pagination.ts';
 import { type Route, route } from '../api/route.ts';

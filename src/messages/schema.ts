@@ -1,4 +1,4 @@
-// Shapes of messages as they are shown and listed (specification 2.2, 4.1). What a send may hold is
+// Shapes of messages in answers and lists (specification 2.2, 4.1). The payload of a send is in
 // send-schema.ts.
 import { z } from 'zod';
 import { emailAddress } from '../api/address-schema.ts';
@@ -88,7 +88,7 @@ export const delivery = z
   .meta({ id: 'Delivery' });
 export type Delivery = z.output<typeof delivery>;
 
-/** By which way a message was handed in, and as whom. */
+/** Way by which a message was handed in, with the credentials used. */
 const messageOrigin = z
   .object({
     via: z.enum(['api', 'command', 'smtp', 'sendmail']),
@@ -148,7 +148,7 @@ const eventOfMessage = z
   })
   .meta({ description: 'What happened, and to whom; with what else is to be known' });
 
-/** What an event on a message tells. */
+/** Details of a message event. */
 export const messageEventData = z
   .union([
     message.extend({ event: eventOfMessage }).meta({
@@ -191,7 +191,7 @@ export type TimelineEvent = z.output<typeof messageEvent>;
 
 const dayMs = 86_400_000;
 
-/** Days and instants as queries give them: ISO 8601; a bare date is its first or last instant. */
+/** Parses a day or an instant of a query (ISO 8601). A bare date means its first or last instant. */
 function instant(edge: 'first' | 'last') {
   return z
     .union([z.iso.datetime({ offset: true }), z.iso.date()], 'must be an ISO 8601 date or time')

@@ -1,17 +1,17 @@
-// Fills the table by which messages are found (term-queries.ts), behind the commit that stores them, so
-// that a send pays nothing. Ids are in the order of time, so what is new comes after a mark. Who commits
-// late has a smaller id, so that each message is looked for three times:
+// Fills the table that message searches read (term-queries.ts). It runs after the commit of the messages, so
+// that a send pays nothing. Ids are in the order of time, so new messages come after a mark. Messages of a
+// transaction that commits late have ids before the mark, so three passes look for missing messages:
 //
-//   when it is looked for                         | what is found by it
+//   when                                          | finds
 //   ----------------------------------------------+-----------------------------------------------------
-//   a quarter of a second after a commit          | what came after the mark `newest`
-//   with it, and once a minute                    | what is younger than five seconds and came late
-//   ten minutes later, after the mark `settled`   | the rest: no transaction takes that long; and all that
-//                                                 | was there before the table
+//   a quarter of a second after a commit          | messages after the mark `newest`
+//   with it, and once a minute                    | late messages younger than five seconds
+//   ten minutes later, after the mark `settled`   | the rest: no transaction takes that long; and all
+//                                                 | messages older than the table
 //
-// It gives way: none while a burst presses in (for ten seconds at most), little beside deliveries. On
-// PostgreSQL the daemon that holds the marks fills, the others look again a second later. What commands
-// accepted is found here first, and counted for the metrics.
+// It yields to other work: it stops during a burst (for ten seconds at most) and slows down beside
+// deliveries. On PostgreSQL the daemon that holds the marks fills, and the others try again a second later.
+// Messages that commands accepted are first seen here, and counted for the metrics.
 import type { App } from '../app.ts';
 import { firstIdAt } from '../runtime/ids.ts';
 import { createDueLoop } from '../store/due-loop.ts';
@@ -29,36 +29,36 @@ import {
 
 /** Messages of one transaction: about 3 ms of SQLite's one connection. */
 const batch = 200;
-/** Beside deliveries: as many as `batch` each so often. */
+/** Pause between batches beside deliveries. */
 const besideWorkMs = 200;
-/** A commit is looked at so long after it: others come with it, and its answer goes first. */
+/** Delay after a commit: later commits join the batch, and the answer to the sender goes first. */
 const gatherMs = 250;
 const lateMs = 5_000;
 const settledMs = 600_000;
 const lookAgainMs = 60_000;
 const othersPauseMs = 1_000;
-/** Who has waited for so long waits for no burst any more. */
+/** Longest wait for a burst to end. */
 const patienceMs = 10_000;
 
-/** What else goes on in this process. */
+/** Other load in this process. */
 export interface Surroundings {
-  /** A burst of sends or mails comes in at this moment. */
+  /** Tells whether a burst of sends or mails is arriving. */
   isPressing(): boolean;
-  /** Deliveries are under way. */
+  /** Tells whether deliveries are under way. */
   isWorking(): boolean;
 }
 
 export interface SearchFiller {
   start(): void;
   stop(): Promise<void>;
-  /** Fills in what there is, in batches; for tests. Returns how many messages were filled in. */
+  /** Fills all missing messages in batches and returns their number. For tests. */
   fill(): Promise<number>;
 }
 
-/** What a batch did. `others`: another daemon fills. */
+/** Result of a batch. `others`: another daemon fills. */
 type Filled = { filled: number; isMore: boolean } | 'others';
 
-/** The filler of one daemon. */
+/** Creates the filler of one daemon. */
 export function createSearchFiller(app: App, surroundings: Surroundings): SearchFiller {
   const walk = new Walk(app);
   const pace = new Pace(app, surroundings);
@@ -90,13 +90,13 @@ export function createSearchFiller(app: App, surroundings: Surroundings): Search
   };
 }
 
-/** When it is looked: asked after each commit, so that it must cost nothing. */
+/** Decides when to run. It is asked after each commit, so it must cost nothing. */
 class Pace {
   readonly #app: App;
   readonly #surroundings: Surroundings;
-  /** By `elapsed`: when it is looked next, once somebody woke it; null until then. */
+  /** Time of the next run by `elapsed`. Null until a commit wakes the filler. */
   #lookAt: number | null = null;
-  /** By `elapsed`: since when it has waited. */
+  /** Start of the present wait, by `elapsed`. */
   #waitsSince = 0;
   #isBehind = true;
 
@@ -124,17 +124,17 @@ class Pace {
   }
 }
 
-/** Goes over the messages in the order of their ids. */
+/** Walks over the messages in the order of their ids. */
 class Walk {
   readonly #app: App;
-  /** Where the newest are looked at next; null at the beginning of a look. */
+  /** Position among the newest messages. Null before a walk begins. */
   #at: string | null = null;
 
   constructor(app: App) {
     this.#app = app;
   }
 
-  /** One batch: of the newest, then of what has settled. */
+  /** Fills one batch: the newest messages first, then the settled ones. */
   async next(): Promise<Filled> {
     const { db } = this.#app.store;
     const marks = await findMarks(db);
@@ -159,7 +159,7 @@ class Walk {
 
   async #settle(marks: SearchMarks, filledBefore: number): Promise<Filled> {
     const to = this.#floor(settledMs);
-    // The clock was set back: what is stored from now on has ids that are behind the mark.
+    // The clock was set back: new messages get ids before the mark.
     const from = marks.settled > to ? to : marks.settled;
     const settled = await examine(this.#app.store.db, { from, to, limit: batch });
     const isMore = settled.length === batch;
@@ -169,7 +169,10 @@ class Walk {
     return filled === null ? 'others' : { filled: filledBefore + filled, isMore };
   }
 
-  /** Null where another daemon fills. Without anything to fill in, a mark is moved where it must be. */
+  /**
+   * Fills in the missing messages. With `isMarked` it moves the mark even without any. Returns null if
+   * another daemon fills.
+   */
   async #fill(
     examined: readonly Examined[],
     moved: (held: SearchMarks) => SearchMarks,
@@ -190,7 +193,7 @@ class Walk {
     return missing.length;
   }
 
-  /** Each message is filled in once, by one daemon. */
+  /** Counts exactly once, because each message is filled in once, by one daemon. */
   #count(byCommands: ReadonlyMap<BriefWay, number>): void {
     for (const [via, count] of byCommands) {
       this.#app.metrics.accepted.inc({ direction: 'outbound', via }, count);

@@ -1,5 +1,5 @@
-// What a payload names and does not exist: asked before whether it may be sent. Templates
-// are not there yet: every name of one is of nothing. Also reads the message that a send replies to.
+// Refuses payloads that name a missing resource. Runs before the checks of permission to send. Templates do
+// not exist yet, so each name of one is missing. Also reads the message that a send replies to.
 import type { SendCheck } from '../api/send-check.ts';
 import { contactsForSends } from '../contacts/recipients.ts';
 import { holdConversations } from '../conversations/queries.ts';
@@ -12,9 +12,9 @@ import type { SendPayload } from './send-schema.ts';
 interface Naming {
   organizationId: string;
   payload: SendPayload;
-  /** What it replies to; null until it is found, and where there is none. */
+  /** Message that the send replies to. Null before it is read, and for sends that reply to nothing. */
   parent: MessageRow | null;
-  /** In the order of to, cc and bcc; with those of contacts once they are found. */
+  /** Addresses in the order of to, cc and bcc. Those of contacts are added once found. */
   addresses: readonly string[];
 }
 
@@ -60,8 +60,8 @@ function missingResource(send: Naming, lacking: ReadonlySet<Naming>): ResourceNo
 }
 
 /**
- * Holds the conversations of a batch, and none where no send has one; returns the sends that name one that
- * their organization lacks. What replies to a message of a conversation belongs to it too.
+ * Locks the conversations that a batch names, and returns the sends whose organization lacks theirs. A reply
+ * to a message joins the conversation of that message.
  */
 async function nameConversations(trx: Db, sends: readonly Naming[]): Promise<Set<Naming>> {
   const idOf = ({ payload, parent }: Naming) => payload.conversationId ?? parent?.conversation_id;
@@ -83,8 +83,8 @@ async function nameConversations(trx: Db, sends: readonly Naming[]): Promise<Set
 const kinds = ['to', 'cc', 'bcc'] as const;
 
 /**
- * Gives recipients that are named by a contact its first email and its name: one question for each
- * organization of the batch, and none where no send names any.
+ * Gives recipients named by a contact its first email and its name. Needs one query for each organization of
+ * the batch, and no query if no send names a contact.
  */
 async function nameContacts(
   trx: Db,

@@ -1,6 +1,6 @@
-// What `POST /v1/messages` takes (specification 4.2), with its bounds: payloads of one send, of a scheduled one,
-// of a batch. Text that lands in a header refuses CR, LF and NUL here already: a 422 that names the field, never
-// a silent clean-up. What a message looks like is schema.ts.
+// Payloads of `POST /v1/messages` with their limits (specification 4.2): of one send, of a scheduled one, of
+// a batch. Text for a header field that holds CR, LF or NUL is refused here, with a 422 that names the field,
+// and never cleaned up silently. The shape of a stored message is in schema.ts.
 import { z } from 'zod';
 import { emailAddress, headerText, notHeaderSafe } from '../api/address-schema.ts';
 import { boundedMap, storedMap } from '../api/bounded-schema.ts';
@@ -9,9 +9,9 @@ import { isHeaderSafe } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
 import { messageId, metadataValue } from './schema.ts';
 
-/** Of one message, over to, cc and bcc. */
+/** Most recipients of one message, over to, cc and bcc. */
 export const mostRecipients = 50;
-/** Of all that is attached to one message, once encoded. */
+/** Most bytes of all attachments of one message, once encoded. */
 export const mostAttachmentsBytes = 40 * 1024 * 1024;
 const maxAttachments = 100;
 const maxHeaders = 50;
@@ -31,8 +31,9 @@ const recipientEntry = z
   });
 
 /**
- * RFC 4648 section 4, line breaks allowed. In steps: one pattern for all of it would backtrack; and by runs
- * of a thousand: one of millions can overflow the stack of the matcher.
+ * Recognizes base64 (RFC 4648 section 4), with line breaks allowed. Works in steps, because one pattern for
+ * all of it would backtrack. Removes line breaks in runs of a thousand, because a run of millions can
+ * overflow the stack of the matcher.
  */
 function isBase64(text: string): boolean {
   const data = /[\r\n]/.test(text) ? text.replace(/[\r\n]{1,1000}/g, '') : text;
@@ -60,7 +61,7 @@ const attachment = z.strictObject({
     .optional(),
 });
 
-/** Of a mail; what they take in all is `boundedAttachments`. */
+/** Attachments of a mail. `boundedAttachments` limits their total size. */
 export const attachmentList = z.array(attachment).max(maxAttachments);
 
 const customHeaders = boundedMap(
@@ -78,13 +79,13 @@ const customHeaders = boundedMap(
   }
 });
 
-/** No mail text holds NUL (RFC 5322 4.1), and PostgreSQL cannot store it. */
+/** Body of a mail. NUL is invalid in it (RFC 5322 4.1), and PostgreSQL cannot store it. */
 export const bodyText = z
   .string()
   .max(maxBodyCharacters)
   .refine((text) => !text.includes('\0'), 'must not contain NUL characters');
 
-/** Things of areas that this version does not have yet are refused by name, never ignored. */
+/** Refuses fields of features that do not exist yet by name, instead of ignoring them. */
 const notYet = (what: string) => `${what} is not available in this version`;
 
 const emailContent = z
@@ -125,7 +126,7 @@ type EmailFields = {
   [K in 'subject' | 'html' | 'text' | 'templateId' | 'templateSlug']?: string | undefined;
 } & { templateData?: unknown };
 
-/** Rules 1 to 3 of specification 4.2. */
+/** Checks rules 1 to 3 of specification 4.2. */
 function oneContentSource(email: EmailFields, context: z.RefinementCtx): void {
   const refuse = (field: string, message: string) =>
     context.addIssue({ code: 'custom', path: [field], message });
@@ -145,7 +146,7 @@ function oneContentSource(email: EmailFields, context: z.RefinementCtx): void {
   if (email.templateData !== undefined) refuse('templateData', 'needs a template');
 }
 
-/** RFC 8058: the service writes these fields of a message that names a group. */
+/** Refuses own List-Unsubscribe fields beside a group: the service writes them (RFC 8058). */
 function oneWayToLeave(
   {
     unsubscribeGroupId,
@@ -160,7 +161,7 @@ function oneWayToLeave(
   context.addIssue({ code: 'custom', path: ['headers'], message });
 }
 
-/** All of them fit into one mail. */
+/** Refuses attachments that together exceed the size of one mail. */
 export function boundedAttachments(
   email: { attachments?: { content: string }[] | undefined },
   context: z.RefinementCtx,
@@ -179,7 +180,7 @@ const tooManyRecipients = `at most ${mostRecipients} recipients over to, cc and 
 const recipients = <List extends z.ZodArray>(list: List) =>
   list.max(mostRecipients, tooManyRecipients);
 
-/** Reaches a mailbox of this service, from whichever sender is the default. */
+/** Works with any default sender, because it goes to a mailbox of this service. */
 const sendExample = {
   channel: 'email',
   to: [{ email: 'inbox@sandbox.test' }],
@@ -221,7 +222,7 @@ export const sendPayload = z
 
 export type SendPayload = z.output<typeof sendPayload>;
 
-/** The body of a send for later (specification 4.8: its idempotency key is in it). */
+/** The body of a scheduled send. Its idempotency key is in it (specification 4.8). */
 export const scheduledPayload = sendPayload
   .safeExtend({
     scheduledFor: z.iso
@@ -243,10 +244,10 @@ export const scheduledPayload = sendPayload
 
 export type ScheduledPayload = z.output<typeof scheduledPayload>;
 
-/** What is given in place of a payload that may be wrong: documented as one, checked by itself. */
+/** Entry of a batch: documented as a send payload, but checked by itself later. */
 const batchEntry = z.unknown().meta({ $ref: '#/components/schemas/SendPayload' });
 
-/** The body of a batch: one wrong entry is that entry's error, not the request's. */
+/** The body of a batch. A wrong entry fails alone and not the whole request. */
 export const batchPayload = z
   .array(batchEntry)
   .min(1, 'needs at least one entry')

@@ -1,5 +1,5 @@
-// Signed URLs for raw MIME, HTML and text (specification 4.1): they work without a key
-// until they expire. The token carries everything, so nothing is stored.
+// Signed URLs for raw MIME, HTML and text (specification 4.1). They work without a key until they expire. The
+// token carries all data, so nothing is stored.
 import type { App } from '../app.ts';
 import { ResourceNotFoundError } from '../errors.ts';
 import { isoTime } from '../runtime/clock.ts';
@@ -9,7 +9,7 @@ const defaultExpirySeconds = 3_600;
 export const storageParts = ['raw', 'html', 'text'] as const;
 export type StoragePart = (typeof storageParts)[number];
 
-/** URLs for the parts that the message has; `expiresInSeconds` defaults to an hour. */
+/** Returns URLs for the parts of the message. `expiresInSeconds` defaults to an hour. */
 export function storageUrls(
   app: App,
   messageId: string,
@@ -30,8 +30,8 @@ export function storageUrls(
 }
 
 /**
- * What a token names. @throws ResourceNotFoundError when it is forged or expired: neither tells
- * whether the message exists.
+ * Reads a token.
+ * @throws ResourceNotFoundError when it is forged or expired. Neither reveals whether the message exists.
  */
 export function readStorageToken(
   app: App,

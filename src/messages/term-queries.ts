@@ -1,21 +1,21 @@
-// All SQL on `message_search` and `search_marks`: by what messages are found. Upper and lower case of
-// ASCII letters are one: what both engines fold alike.
+// All SQL on `message_search` and `search_marks`, the index of message searches. Only the case of ASCII
+// letters is ignored, because both engines fold those alike.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type Db, engineOf, idList, isOneOf } from '../store/db.ts';
 
-/** Of a subject so many characters are kept, and compared. */
+/** Characters of a subject that are kept and compared. */
 export const subjectCharacters = 80;
-/** No address of ours is longer; what a stranger's header says may be. */
+/** Characters of an address that are kept. Our addresses are never longer, but a foreign header's may be. */
 const addressCharacters = 320;
 
 type Sql = RawBuilder<unknown>;
 type Kind = 'to' | 'from' | 'subject' | 'tag';
 
-/** What a message is searched by; addresses and the subject in any case. */
+/** Terms of a search. Addresses and the subject match in any case. */
 export interface SearchTerms {
   recipient?: string | undefined;
   sender?: string | undefined;
-  /** What the subject begins with. */
+  /** Prefix of the subject. */
   subject?: string | undefined;
   tag?: string | undefined;
 }
@@ -36,7 +36,7 @@ function subjectValue(db: Db): Sql {
   return folded(db, sql`substr(m.subject, 1, ${sql.lit(subjectCharacters)})`);
 }
 
-/** The rows that these messages have in the table. */
+/** Selects the rows of these messages for the table. */
 function termRows(db: Db, ids: readonly string[]): Sql {
   const packed = idList(db, ids);
   const these = isOneOf(db, 'm.id', packed);
@@ -60,7 +60,10 @@ function termRows(db: Db, ids: readonly string[]): Sql {
   );
 }
 
-/** Puts messages into the table; what is there stays. On PostgreSQL none of them is deleted meanwhile. */
+/**
+ * Inserts the rows of messages and leaves existing ones. On PostgreSQL it locks the messages against
+ * deletion.
+ */
 export async function insertTerms(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   if (engineOf(db) === 'postgres') {
@@ -72,23 +75,26 @@ export async function insertTerms(db: Db, ids: readonly string[]): Promise<void>
     on conflict do nothing`.execute(db);
 }
 
-/** Whether message `m` is in the table. Counted: PostgreSQL would read all of it to ask for one. */
+/**
+ * Tells whether message `m` is in the table. Uses a count, because PostgreSQL would read the whole table for
+ * an `exists`.
+ */
 function isInTable(db: Db): Sql {
   return sql`(select count(*) from message_search
     where organization_id = m.organization_id and kind = 'from' and value = ${senderValue(db)}
       and created_at = m.created_at and message_id = m.id)`;
 }
 
-/** Ways by which a process that ends soon hands in: nobody asks it for its metrics. */
+/** Ways that hand in through a short process, whose metrics nobody can scrape. */
 const briefWays = ['command', 'sendmail'] as const;
 export type BriefWay = (typeof briefWays)[number];
 
-/** How many of these messages came by each such way and are not in the table yet. */
+/** Counts the messages of each such way that are not in the table yet. */
 export async function countByCommands(
   db: Db,
   ids: readonly string[],
 ): Promise<Map<BriefWay, number>> {
-  // As src/sending/draft.ts writes it: what a user names stands behind.
+  // Matches the start that src/sending/draft.ts writes. Names given by a user come later in the text.
   const sums = briefWays.map(
     (via) =>
       sql`count(case when m.origin like ${`{"via":"${via}",%`} then 1 end) as ${sql.ref(via)}`,
@@ -98,7 +104,7 @@ export async function countByCommands(
   return new Map(briefWays.map((via) => [via, rows[0]?.[via] ?? 0]));
 }
 
-/** Takes a message out of the table. The caller holds the message, which is there still. */
+/** Deletes the rows of a message. The message must still exist, locked by the caller. */
 export async function deleteTerms(db: Db, id: string): Promise<void> {
   const key = sql`organization_id, kind, value, created_at, message_id`;
   const { rows } = await sql<Record<string, unknown>>`
@@ -112,7 +118,7 @@ export async function deleteTerms(db: Db, id: string): Promise<void> {
   await sql`delete from message_search where (${key}) in (${inList(db, keys)})`.execute(db);
 }
 
-/** SQLite takes a list of rows as a table only. */
+/** Wraps a list of rows: SQLite accepts it only as a table. */
 function inList(db: Db, keys: readonly Sql[]): Sql {
   const list = sql.join(keys);
   return engineOf(db) === 'postgres' ? list : sql`values ${list}`;
@@ -124,7 +130,7 @@ export interface Examined {
   isIn: boolean;
 }
 
-/** The messages after `from` up to `to`, where given. Ids are in the order of time. */
+/** Returns the messages after `from`, up to `to` if given. Ids are in the order of time. */
 export async function examine(
   db: Db,
   { from, to, limit }: { from: string; to?: string; limit: number },
@@ -137,7 +143,7 @@ export async function examine(
   return rows.map(({ id, is_in }) => ({ id, isIn: is_in > 0 }));
 }
 
-/** Up to which message the table was filled. */
+/** Ids up to which the table is filled. */
 export interface SearchMarks {
   newest: string;
   settled: string;
@@ -148,7 +154,7 @@ export async function findMarks(db: Db): Promise<SearchMarks> {
   return rows[0] ?? { newest: '', settled: '' };
 }
 
-/** The marks, held until the transaction ends; undefined where another daemon holds them. */
+/** Locks the marks until the transaction ends, and returns them. Undefined if another daemon has the lock. */
 export async function holdMarks(db: Db): Promise<SearchMarks | undefined> {
   const hold = engineOf(db) === 'postgres' ? sql`for update skip locked` : sql``;
   const { rows } = await sql<SearchMarks>`select newest, settled from search_marks ${hold}`.execute(
@@ -161,12 +167,12 @@ export async function setMarks(db: Db, { newest, settled }: SearchMarks): Promis
   await sql`update search_marks set newest = ${newest}, settled = ${settled}`.execute(db);
 }
 
-/** Whether anything is searched for. */
+/** Tells whether the filter searches by a term. */
 export function isSearch({ recipient, sender, subject, tag }: SearchTerms): boolean {
   return [recipient, sender, subject, tag].some((term) => term !== undefined);
 }
 
-/** What a list asks of a message besides. */
+/** Other filters of a list of messages. */
 interface Others {
   organizationId: string;
   direction?: string | undefined;
@@ -175,7 +181,7 @@ interface Others {
   contactId?: string | undefined;
 }
 
-/** What is exactly the value, the rarest first as a rule. */
+/** Returns the terms that need an exact match, usually the rarest first. */
 function exactTerms({ recipient, sender, tag }: SearchTerms): [Kind, string][] {
   return [
     ...(recipient === undefined ? [] : [['to', asciiFolded(recipient)] as [Kind, string]]),
@@ -184,14 +190,14 @@ function exactTerms({ recipient, sender, tag }: SearchTerms): [Kind, string][] {
   ];
 }
 
-/** A column of the message of a row, looked up by its key: no planner can make a scan of it. */
+/** Reads a column of the row's message by its key, so that no planner can turn it into a scan. */
 function ofMessage(column: string): Sql {
   return sql`(select ${sql.ref(`m.${column}`)} from messages m where m.id = message_search.message_id)`;
 }
 
 /**
- * The condition on `message_search` for these terms: one of them names a range of its key, in which
- * rows are in the order of time (but for a subject alone), and the others are asked of each row.
+ * Builds the condition on `message_search` for these terms. One term selects a range of the key, in the order
+ * of time except for a subject alone. The other terms are tested for each row.
  */
 export function searched(db: Db, terms: SearchTerms, others: Others): RawBuilder<SqlBool> {
   const { organizationId, direction, status, conversationId, contactId } = others;

@@ -1,5 +1,5 @@
-// Whether a machine asked for a pixel or a link: the rules of scanners.yaml, isbot for the rest. Knows no
-// delivery; that a click came too soon is seen where the delivery is read (engage.ts).
+// Recognizes machines among requests for pixels and links: by the rules of scanners.yaml, then by isbot.
+// Knows no delivery. engage.ts recognizes clicks that come too soon after one.
 import type { IncomingHttpHeaders } from 'node:http';
 import { isbot } from 'isbot';
 import { LRUCache } from 'lru-cache';
@@ -14,17 +14,17 @@ export interface Asked {
   remoteAddress: string | null;
 }
 
-/** Of a user agent that is judged and told. */
+/** Characters of a user agent that are matched and recorded. */
 const longestUserAgent = 256;
 const mostJudged = 1_000;
 
-/** What a client says that it is, cut; null where it says nothing. */
+/** Returns the user agent, cut. Null if the client sends none. */
 export function userAgentOf({ headers }: Pick<Asked, 'headers'>): string | null {
   const text = headers['user-agent']?.trim().slice(0, longestUserAgent) ?? '';
   return text === '' ? null : text;
 }
 
-/** One file for all apps of a process: the rules are part of the program. */
+/** Shared by all apps of a process, because the rules are part of the program. */
 let rules: Record<EngagementKind, ScannerRule[]> | null = null;
 const judged = new LRUCache<string, { by: string | null }>({ max: mostJudged });
 
@@ -37,7 +37,7 @@ function rulesFor(kind: EngagementKind): ScannerRule[] {
   return rules[kind];
 }
 
-/** The name of what makes it a machine's; null for a person. */
+/** Returns the name of the rule that makes the client a machine. Null for a person. */
 export function automatedBy(kind: EngagementKind, asked: Asked): string | null {
   const { method, headers, remoteAddress } = asked;
   if (method === 'HEAD') return 'head';

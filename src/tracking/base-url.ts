@@ -1,8 +1,10 @@
-// Where the links of a mail lead first: the tracking host of its sending domain, or an address of ours.
+// Base address of the links in a mail: the tracking host of its sending domain, or an address of ours.
 import type { App } from '../app.ts';
 import { activeHostOf } from './custom/active-hosts.ts';
 
-/** Without a slash at its end; `domainId` is the sending domain, null for mail of none. */
+/**
+ * Returns the base without a slash at its end. `domainId` is the sending domain, null for mail without one.
+ */
 export function trackingBase(app: App, domainId: string | null): string {
   const host = domainId === null ? null : activeHostOf(app, domainId);
   if (host !== null) return `https://${host}`;

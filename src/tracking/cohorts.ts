@@ -1,6 +1,6 @@
-// The four numbers of engagement (specification 2.16), each of messages: those delivered that tracked opens,
-// or clicks, and which of these a person opened, or clicked in. A message counts once, with its first
-// delivery that arrived, in the hour in which it was accepted; a bounce of its last takes it back.
+// The four numbers of engagement (specification 2.16). Each counts messages: delivered ones that tracked
+// opens, or clicks, and those that a person then opened, or clicked in. A message counts once, with its first
+// delivery that arrived, in the hour in which it was accepted. A bounce of its last delivery takes it back.
 //
 //   open_eligible   tracks opens and arrived          opened   the same, and opened
 //   click_eligible  tracks clicks and arrived         clicked  the same, and clicked
@@ -15,12 +15,12 @@ import { findEngagements } from './queries.ts';
 
 const arrived: readonly MessageStatus[] = ['delivered', 'read', 'complained'];
 
-/** Whether somebody has it: a complaint proves it too. */
+/** Tells whether a delivery arrived. A complaint proves it too. */
 export function hasArrived(status: MessageStatus): boolean {
   return arrived.includes(status);
 }
 
-/** What of a message bears on the numbers. */
+/** State of a message that decides its numbers. */
 export interface Standing {
   arrived: boolean;
   opened: boolean;
@@ -29,7 +29,7 @@ export interface Standing {
 
 type Flags = Pick<TrackedMessageRow, 'track_opens' | 'track_clicks'>;
 
-/** How the numbers change as a message comes to stand otherwise. */
+/** Returns the change of the numbers between two states of a message. */
 function cohortChange(flags: Flags, before: Standing, after: Standing): Partial<Tally> {
   const was = countsOf(flags, before);
   const is = countsOf(flags, after);
@@ -52,7 +52,7 @@ function countsOf({ track_opens, track_clicks }: Flags, standing: Standing) {
   };
 }
 
-/** An observation of a message; null where nothing changed. */
+/** Returns the observation of a changed message. Null if its numbers stay the same. */
 export function observeCohort(
   message: TrackedMessageRow,
   before: Standing,
@@ -64,13 +64,16 @@ export function observeCohort(
   return { organizationId, acceptedAt, domain: null, counts };
 }
 
-/** A delivery that was moved, and whether it had arrived before. */
+/** A delivery with a new status. `had` tells whether it had arrived before. */
 export interface Moved {
   row: Pick<DeliveryRow, 'id' | 'message_id'>;
   had: boolean;
 }
 
-/** Counts what moved deliveries make of their messages, once they are moved. Late: it locks counters. */
+/**
+ * Counts the messages of moved deliveries. Runs after the move and late in the transaction, because it locks
+ * counters.
+ */
 export async function countCohorts(app: App, trx: Db, moved: readonly Moved[]): Promise<void> {
   if (moved.length === 0) return;
   const ids = [...new Set(moved.map(({ row }) => row.message_id))];

@@ -1,5 +1,5 @@
-// The links of a content that is about to be stored, and what of a mail its message tracks: the send says it,
-// or its organization. What was found in equal contents lately is remembered.
+// Finds the links of a content before it is stored, and decides what to track of a message: the send says so,
+// or else its organization. Links of recent contents are cached.
 import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
 import { trackingDefaults } from '../organizations/tracking-defaults.ts';
@@ -8,10 +8,10 @@ import { trackingBase } from './base-url.ts';
 import { type FoundLinks, findLinks, type IsOurs } from './links.ts';
 import { pixel, readToken } from './tokens.ts';
 
-/** Links remembered, over all contents. */
+/** Links in the cache, over all contents. */
 const mostRemembered = 20_000;
 
-/** What is tracked of a message. */
+/** Engagement to track of a message. */
 export interface Tracking {
   opens: boolean;
   clicks: boolean;
@@ -19,7 +19,7 @@ export interface Tracking {
 
 export const nothingTracked: Tracking = { opens: false, clicks: false };
 
-/** What of a send is to be tracked; a promise where the organization must be looked up. */
+/** Decides what to track of a send. Returns a promise if the organization must be looked up. */
 export function trackingWanted(
   app: App,
   organizationId: string,
@@ -43,7 +43,9 @@ const rememberedOf = perApp(
     }),
 );
 
-/** As `findLinks`, but for what is ours; `digest` stands for the HTML and `unsubscribeUrls`. */
+/**
+ * Finds links as `findLinks` does, except ours. `digest` is the cache key of the HTML and `unsubscribeUrls`.
+ */
 export async function linksOf(
   app: App,
   digest: string,
@@ -72,7 +74,7 @@ function ownUrls(app: App, unsubscribeUrls: readonly string[]): IsOurs {
   };
 }
 
-/** The addresses of a `List-Unsubscribe` (RFC 2369) of the sender's own. */
+/** Returns the addresses in the sender's own `List-Unsubscribe` (RFC 2369). */
 export function unsubscribeUrlsOf(headers: Readonly<Record<string, string>> = {}): string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     name.toLowerCase() === 'list-unsubscribe'

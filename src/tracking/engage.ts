@@ -1,5 +1,5 @@
-// Opens and clicks, as they come to be known: rows of `engagements`, status, timeline, counters, in one
-// transaction for all that came together.
+// Records opens and clicks: rows of `engagements`, status, timeline and counters, in one transaction for all
+// hits that arrive together.
 //
 //   by a         delivery is                 its row                            also
 //   person       sent, delivered             opens, opened_at if it is first    read, also its message
@@ -7,9 +7,9 @@
 //   person       under way, failed, bounced  opens
 //   machine      any                         automated
 //
-// A click counts the same way, and implies an open where there was none. Each becomes an event of the
-// timeline, except one of the same link within 30 s of the last event, and except beyond 100 events of a
-// delivery: those only count.
+// A click counts the same way, and implies an open if there was none. Each becomes an event of the timeline,
+// with two exceptions that only count: a repeat of the same link within 30 s of its last event, and all
+// beyond 100 events of a delivery.
 import type { App } from '../app.ts';
 import { type Proof, proveAddresses } from '../contacts/verify.ts';
 import { deliveryEvent } from '../deliveries/delivery-event.ts';
@@ -29,32 +29,34 @@ import type { EngagementKind } from './automated.ts';
 import { hasArrived, observeCohort, type Standing } from './cohorts.ts';
 import { type EngagementRow, findEngagements, upsertEngagements } from './queries.ts';
 
-/** A repeat within this tells nothing. */
+/** Time within which a repeat makes no event. */
 const tellAgainMs = 30_000;
 /** Largest number of engagement events of one delivery. */
 const mostEvents = 100;
-/** Largest number after which automated engagement makes no more events, so that scanners leave room. */
+/**
+ * Number of events above which automated engagement makes no more, so that scanners leave room for persons.
+ */
 const mostBeforeAutomated = 90;
-/** No person has read and clicked so soon after the delivery. */
+/** Least time in which a person can read a delivery and click. */
 const soonestClickMs = 2_000;
 
-/** Somebody asked for a pixel or a link. */
+/** A request for a pixel or a link. */
 export interface Hit {
   deliveryId: string;
   messageId: string;
   kind: EngagementKind;
-  /** 0: the pixel. */
+  /** Number of the link. 0: the pixel. */
   link: number;
-  /** Where the link leads. */
+  /** Target of the link. */
   url: string | null;
-  /** Who a machine is; null for a person. */
+  /** Name of the rule that recognized a machine. Null for a person. */
   automatedBy: string | null;
   userAgent: string | null;
   /** Ms since 1970. */
   at: number;
 }
 
-/** A message with what its deliveries and engagements come to in this transaction. */
+/** A message with the statuses and engagements that result from this transaction. */
 interface Engaged {
   message: TrackedMessageRow;
   statuses: Map<string, MessageStatus>;
@@ -62,7 +64,7 @@ interface Engaged {
   before: Standing;
 }
 
-/** Writes down what came together, inside the caller's transaction; what is deleted meanwhile is not. */
+/** Records hits that arrived together, inside the caller's transaction. Skips messages deleted meanwhile. */
 export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promise<void> {
   await lockWithMessages(
     trx,
@@ -101,11 +103,11 @@ export async function engageAll(app: App, trx: Db, hits: readonly Hit[]): Promis
     if (observed) observations.push(observed);
   }
   if (proofs.length > 0) await proveAddresses(app, trx, proofs);
-  // Last: the counters are what other transactions wait for.
+  // Last, because other transactions wait for the counters.
   if (observations.length > 0) await countMail(app, trx, observations);
 }
 
-/** A click shows that somebody reads the mail of the address. */
+/** Returns the proof of a click: a person reads the mail of the address. */
 function proofOf({ organization_id: organizationId, email: address }: EngagedDelivery): Proof {
   return { organizationId, address };
 }
@@ -166,18 +168,18 @@ function newEngagement(messageId: string, deliveryId: string): EngagementRow {
 
 function tooSoon({ kind, at }: Hit, row: EngagedDelivery): string | null {
   const { delivered_at: deliveredAt, sent_at: sentAt, read_at: readAt } = row;
-  // What a relay took, an open may have proven to be delivered: that says nothing of when it was.
+  // An open may have proven the delivery of relayed mail. Then `delivered_at` is the time of the open.
   const takenAt = (deliveredAt === readAt ? null : deliveredAt) ?? sentAt ?? at;
   return kind === 'click' && at - takenAt < soonestClickMs ? 'too-soon' : null;
 }
 
-/** Whether a person's look moves it. */
+/** Tells whether an open or click by a person makes the delivery `read`. */
 function reads({ statuses }: Engaged, { id }: EngagedDelivery): boolean {
   const status = statuses.get(id);
   return status === 'sent' || status === 'delivered';
 }
 
-/** Changes the row; returns what is to be told. */
+/** Changes the row and returns the kinds of events to record. */
 function engage(
   { kind, link, at }: Hit,
   by: string | null,
@@ -207,7 +209,7 @@ function engage(
   return told;
 }
 
-/** Whether this is told now; `row` remembers it. */
+/** Tells whether to record an event now, and notes it in `row`. */
 function tell(row: EngagementRow, what: string, at: number, most = mostEvents): boolean {
   if (row.told_count >= most) return false;
   const told = fromJson<Record<string, number>>(row.told);
@@ -234,7 +236,7 @@ function eventOf(
   });
 }
 
-/** An open of what a relay took proves that it was delivered. */
+/** Returns the observation that an open proves relayed mail delivered. */
 function deliveredBy(delivery: EngagedDelivery): Observation {
   const { organization_id: organizationId, created_at: acceptedAt, domain } = delivery;
   return { organizationId, acceptedAt, domain, counts: { delivered: 1 } };
@@ -257,7 +259,7 @@ async function moveRead(
   await moveMessages(trx, moved, now);
 }
 
-/** A simulated recipient opened it, as it was delivered: the row alone, which the caller counts. */
+/** Records the open of a simulated recipient at its delivery. Writes only the row; the caller counts it. */
 export async function engageSimulated(
   trx: Db,
   { id, message_id: messageId }: Pick<EngagedDelivery, 'id' | 'message_id'>,

@@ -1,34 +1,33 @@
-// Finds the links of an HTML mail that clicks are counted by, and the place of the pixel: where the text is
-// to be cut. Only the addresses are ever replaced; all else leaves byte for byte as it came (MSO
-// conditionals are comments). Pure.
+// Finds the links of an HTML mail and the place of its pixel, as offsets to cut at. Only addresses are ever
+// replaced. All other bytes stay as they are (MSO conditionals are comments). Pure.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RewritingStream } from 'parse5-html-rewriting-stream';
 
-/** Characters of HTML that are read; the rest leaves as it came. Gmail shows 102 KB of a mail. */
+/** Characters of HTML that are read. The rest stays unchanged. Gmail shows 102 KB of a mail. */
 export const mostCharacters = 1_000_000;
-/** Links of a mail that are tracked. */
+/** Most tracked links of a mail. */
 export const mostLinks = 1_000;
-/** A browser asks for no longer one with certainty, and no header of ours holds one. */
+/** Longest address that every browser supports, and that fits a header of ours. */
 const longestUrl = 4_096;
-/** Read without giving way to others: about 3 ms. */
+/** Characters that are read in one turn of the event loop: about 3 ms. */
 const sliceCharacters = 32_768;
 
-/** Where the HTML of a content is cut. */
+/** Places at which the HTML of a content is cut. */
 export interface Cuts {
   /** Start and end of each address in turn, as offsets of the text. */
   links: readonly number[];
-  /** Where the pixel goes; null: a tag would be read nowhere. */
+  /** Place of the pixel. Null if no place is read as a tag. */
   pixelAt: number | null;
 }
 
 export interface FoundLinks {
   cuts: Cuts;
-  /** Where the links lead, in the order of the cuts. */
+  /** Targets of the links, in the order of the cuts. */
   urls: readonly string[];
-  /** How many there are in what was read; those beyond the first 1,000 stay as they are. */
+  /** Number of links in the text that was read. Links after the first 1,000 are not tracked. */
   found: number;
-  /** Only the beginning was read: there is no place for a pixel then. */
+  /** Tells whether only the beginning was read. Then the pixel has no place. */
   isCut: boolean;
 }
 
@@ -40,15 +39,16 @@ type Tag = {
 };
 
 /**
- * Text between two tags tells nothing of tags, but takes two thirds of the time: it is left out. In an
- * attribute or a comment such a run changes no state of the tokenizer either (HTML 13.2.5), as it follows
- * `>`, ends at `<` and has no quote; an address that holds one is not touched.
+ * Matches text between two tags. It holds no tag but takes two thirds of the time, so it is removed before
+ * parsing. Inside an attribute or a comment such a run does not change the state of the tokenizer either
+ * (HTML 13.2.5), because it follows `>`, ends at `<` and has no quote. An address that holds such a run is
+ * not tracked.
  */
 const plainText = /(?<=>)[^<>"']{16,}(?=<)/g;
 
 class Shortened {
   readonly text: string;
-  /** Offset in `text`, and how much was left out before it, in turn. */
+  /** Pairs: offset of a gap in `text`, and the characters removed up to its end. */
   readonly #gaps: number[] = [];
 
   constructor(html: string) {
@@ -60,7 +60,7 @@ class Shortened {
     });
   }
 
-  /** The offset in the text as it was; of what stands before a gap, or, `after`, behind it. */
+  /** Maps an offset to the original text: before a gap, or behind it with `after`. */
   offset(at: number, after: boolean): number {
     let low = 0;
     let high = this.#gaps.length / 2;
@@ -74,14 +74,14 @@ class Shortened {
   }
 }
 
-/** What reading one mail has found so far. */
+/** Collects the findings while one mail is parsed. */
 class Reading {
   readonly links: number[] = [];
   readonly urls: string[] = [];
   found = 0;
   hasPixel = false;
   pixelAt: number | null = null;
-  /** A tag at the end would be read as one. */
+  /** Tells whether a tag at the end would be read as one. */
   isOpenAtEnd = false;
   readonly #html: string;
   readonly #short: Shortened;
@@ -103,7 +103,7 @@ class Reading {
 
   endTag({ tagName, sourceCodeLocation: at }: Pick<Tag, 'tagName' | 'sourceCodeLocation'>): void {
     if (!at || (tagName !== 'body' && tagName !== 'html')) return;
-    // Before `</body>`; a mail that lacks it has it before `</html>`.
+    // Before `</body>`. A mail without it has the pixel before `</html>`.
     if (tagName === 'html' && this.pixelAt !== null) return;
     this.pixelAt = this.#short.offset(at.startOffset, true);
   }
@@ -131,26 +131,26 @@ class Reading {
   }
 }
 
-/** Addresses to leave the list, by the words that people use in them. */
+/** Common words in unsubscribe addresses. */
 const unsubscribeWords = /unsubscri|opt-?out|abmelde|desinscri|d%C3%A9sinscri/i;
 
-/** The address as a browser asks for it, if it is one of the web. */
+/** Returns a web address in the form that a browser requests. Null for other addresses. */
 function webAddress(value: string): string | null {
   if (value.length > longestUrl || !/^\s*https?:\/\//i.test(value)) return null;
   const url = URL.canParse(value) ? new URL(value).href : '';
   return url.length > 0 && url.length <= longestUrl ? url : null;
 }
 
-/** What of an address is ours already: never tracked again. */
+/** Recognizes addresses of ours, which are never tracked again. */
 export type IsOurs = (url: string) => 'pixel' | 'link' | null;
 
-/** Finds them. Gives way to others; whatever the HTML is, it takes no longer than its length. */
+/** Finds links and the place of the pixel. Yields to the event loop. Takes linear time for any HTML. */
 export async function findLinks(html: string, isOurs: IsOurs): Promise<FoundLinks> {
   const isCut = html.length > mostCharacters;
   const short = new Shortened(isCut ? html.slice(0, mostCharacters) : html);
   const reading = new Reading(html, short, isOurs);
   const parser = new RewritingStream();
-  // What has no listener would be written out.
+  // Events without a listener would be serialized.
   for (const event of ['text', 'comment', 'doctype'] as const) parser.on(event, () => {});
   parser.on('startTag', (tag) => reading.startTag(tag as Tag));
   parser.on('endTag', (tag) => reading.endTag(tag as Tag));
@@ -171,8 +171,8 @@ export async function findLinks(html: string, isOurs: IsOurs): Promise<FoundLink
 }
 
 /**
- * The HTML with the addresses that `linkUrl` gives (links count from 1), and the pixel at `pixelUrl`;
- * null for those to be left as they are. Hot.
+ * Hot. Fills in the addresses of `linkUrl` (links count from 1) and the pixel at `pixelUrl`. Null leaves
+ * either out.
  */
 export function fillLinks(
   html: string,

@@ -1,4 +1,4 @@
-// Reads the rules of src/tracking/scanners.yaml, once for a process.
+// Reads the rules of src/tracking/scanners.yaml.
 import { readFileSync } from 'node:fs';
 import { InternalError } from '../errors.ts';
 import { type AddressRange, parseRange } from '../net/network-address.ts';
@@ -15,7 +15,7 @@ export interface ScannerRule {
 
 const shipped = new URL('./scanners.yaml', import.meta.url);
 
-/** The rules in their order. @throws InternalError for an entry that cannot be read. */
+/** Returns the rules in their order. @throws InternalError for an invalid entry. */
 export function loadScanners(): ScannerRule[] {
   const parsed = parseScanners(loadYaml().parse(readFileSync(shipped, 'utf8')));
   if (!Array.isArray(parsed)) throw new InternalError(`scanners.yaml: ${parsed.problem}`);

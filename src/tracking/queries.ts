@@ -4,7 +4,7 @@ import { bulkInsert, type Db, idList, isOneOf, type ParameterOf, statement } fro
 
 export interface ContentLinkRow {
   content_id: string;
-  /** From 1. */
+  /** Number of the link, from 1. */
   link: number;
   url: string;
 }
@@ -18,15 +18,15 @@ export interface ContentCutsRow {
 export interface EngagementRow {
   message_id: string;
   delivery_id: string;
-  /** The first of those that count: of a person, of what was delivered. */
+  /** Time of the first open by a person after the delivery arrived. */
   opened_at: number | null;
   clicked_at: number | null;
-  /** Of persons, each of them. */
+  /** All opens by persons, with repeats. */
   opens: number;
   clicks: number;
-  /** Of machines. */
+  /** All opens and clicks by machines. */
   automated: number;
-  /** JSON: when which link was last told of (src/tracking/engage.ts). */
+  /** JSON: time of the last event by link (src/tracking/engage.ts). */
   told: string;
   /** Number of events that were recorded. */
   told_count: number;
@@ -67,7 +67,7 @@ const selectUrl = statement((db: Kysely<TrackingTables>, parameter: ParameterOf<
     .where('link', '=', parameter('link')),
 );
 
-/** Where a link of a content leads. */
+/** Finds the target of a link. */
 export async function findLinkUrl(
   db: Db,
   contentId: string,
@@ -84,7 +84,7 @@ const selectEngagements = statement(
       .where(isOneOf(db, 'message_id', parameter('ids'))),
 );
 
-/** All of these messages. Whoever changes one holds its delivery. */
+/** Finds all engagements of these messages. A caller that changes one must lock its delivery. */
 export function findEngagements(db: Db, messageIds: readonly string[]): Promise<EngagementRow[]> {
   return selectEngagements(db, { ids: idList(db, messageIds) });
 }
@@ -119,7 +119,7 @@ const upsert = statement((db: Kysely<TrackingTables>, parameter: ParameterOf<Eng
     );
 });
 
-/** Hot. Writes rows whose deliveries are held, so that they need no order of their own. */
+/** Hot. Writes rows. Their deliveries are locked, so the order of the rows does not matter. */
 export async function upsertEngagements(db: Db, rows: readonly EngagementRow[]): Promise<void> {
   for (const row of rows) await upsert(db, row);
 }

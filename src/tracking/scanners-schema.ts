@@ -24,7 +24,7 @@ const scanner = z
 
 export type Scanner = z.output<typeof scanner>;
 
-/** The entries of the file, or what is wrong with them. */
+/** Returns the entries of the file, or the problem with them. */
 export function parseScanners(content: unknown): Scanner[] | { problem: string } {
   const result = z.array(scanner).safeParse(content);
   return result.success ? result.data : { problem: z.prettifyError(result.error) };

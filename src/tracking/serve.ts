@@ -1,6 +1,6 @@
-// What answers at `/t/o/{token}` (a pixel) and `/t/c/{token}` (a redirect to the link that was stored), on the
-// main HTTP face and on tracking hosts. The answer comes after the commit that counts it, which many
-// share; where the store cannot be written, people still get to where the link leads.
+// Serves `/t/o/{token}` (a pixel) and `/t/c/{token}` (a redirect to the stored link), on the main HTTP port
+// and on tracking hosts. Answers after the commit that counts the hit, which many hits share. If the store
+// cannot be written, links still redirect.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { App } from '../app.ts';
 import { findEngagedDeliveries } from '../deliveries/queries.ts';
@@ -16,16 +16,16 @@ import { pixel, readToken, type TrackedLink } from './tokens.ts';
 
 const mostPerTransaction = 128;
 const mostPerRead = 128;
-/** Hits that wait for their commit; what comes beyond is answered and not counted. */
+/** Most hits that wait for their commit. Further ones are answered but not counted. */
 const mostWaiting = 2_000;
 
 export interface TrackedRequest {
   method: string;
-  /** May have a query, which is not looked at. */
+  /** May have a query, which is ignored. */
   path: string;
   headers: IncomingHttpHeaders;
   remoteAddress: string | null;
-  /** Whose host was asked, where it is one's own: tokens of others are unknown there. */
+  /** Owner of the requested tracking host. Tokens of other organizations are unknown there. */
   organizationId?: string | null;
 }
 
@@ -45,7 +45,7 @@ const common = {
   'x-robots-tag': 'noindex, nofollow',
 };
 
-/** Answers paths below `/t/`, null for any other. */
+/** Answers paths below `/t/`. Returns null for others. */
 export async function serveTracked(
   app: App,
   request: TrackedRequest,
@@ -55,7 +55,7 @@ export async function serveTracked(
   const [, kind, token = ''] = /^\/t\/([oc])\/([^/?#]+)(?:[?#].*)?$/.exec(path) ?? [];
   const isAsked = method === 'GET' || method === 'HEAD';
   const tracked = isAsked && kind !== undefined ? readToken(app, token) : null;
-  // An address of the one kind is none of the other.
+  // A token of a pixel is invalid for a link, and a token of a link for a pixel.
   if (!tracked || (tracked.link === pixel) !== (kind === 'o')) return unknown(token);
   const found = await findTracked(app, tracked, request.organizationId ?? null);
   if (!found) return unknown(token);
@@ -63,7 +63,7 @@ export async function serveTracked(
   return found.url === null ? pixelAnswer(method) : redirect(found.url);
 }
 
-/** What a token leads to: its message, and where the link goes. */
+/** Message of a token, and the target of its link. */
 interface Found {
   organizationId: string;
   messageId: string;
@@ -144,7 +144,7 @@ const counterOf = perApp(
   }),
 );
 
-/** Never rejects: a person who follows a link does not care for our numbers. */
+/** Counts a hit. Never rejects, because a failed count must not break a link. */
 async function count(app: App, hit: Hit): Promise<void> {
   const counter = counterOf(app);
   if (counter.waiting >= mostWaiting) {

@@ -1,5 +1,5 @@
-// What an open or a click names: `<delivery><group>-<tag>`. The pixel is link 0, the links of the content
-// count from 1. Each tag signs one link of one delivery: who knows some of them can make no other.
+// Tokens of opens and clicks: `<delivery>_<link>-<tag>`. The pixel is link 0, the links of the content count
+// from 1. Each tag signs one link of one delivery, so known tokens reveal no other.
 import type { App } from '../app.ts';
 import { shortTagCharacters, tagsPerDigest } from '../runtime/secrets.ts';
 
@@ -19,7 +19,10 @@ function payloadOf(id: string, link: number): string {
   return `${id}_${Math.floor(link / tagsPerDigest)}`;
 }
 
-/** Gives the tokens of one delivery by the number of the link; cheapest in rising order. */
+/**
+ * Creates the tokens of one delivery by link number. Cheapest in rising order, because one digest signs six
+ * links.
+ */
 export function tokensOf(app: App, deliveryId: string): (link: number) => string {
   const id = deliveryId.slice(idPrefix.length);
   let signed = '';
@@ -34,7 +37,7 @@ export function tokensOf(app: App, deliveryId: string): (link: number) => string
   };
 }
 
-/** What a token names, in either case of letters; null for one that is not ours. */
+/** Reads a token in either case of letters. Null for a foreign token. */
 export function readToken(app: App, token: string): TrackedLink | null {
   const [, id = '', digits = '', tag = ''] = form.exec(token) ?? [];
   if (tag.length !== shortTagCharacters) return null;

@@ -1,5 +1,5 @@
-// Groups of contacts, the resource: lists that people are put on by hand, where tags follow from what they
-// are. Members come and go many at once; a contact that is deleted leaves all of its groups.
+// Groups of contacts, the resource: lists filled by hand, while tags describe a contact. Members change many
+// at once. A deleted contact leaves all of its groups.
 import { type Page, toPage } from '../../api/pagination.ts';
 import type { Deleted } from '../../api/resource-schema.ts';
 import type { Caller } from '../../api/route.ts';
@@ -19,7 +19,7 @@ import type {
   UpdateContactGroup,
 } from './schema.ts';
 
-/** So many members are taken off a group that is deleted in one transaction. */
+/** Members removed per transaction while a group is deleted. */
 const membersPerTransaction = 5_000;
 
 function present(row: queries.ContactGroupRow): ContactGroup {
@@ -57,7 +57,7 @@ export async function createContactGroup(
   return present(row);
 }
 
-/** A page of the organization's groups, newest first. */
+/** Returns a page of the organization's groups, newest first. */
 export async function listContactGroups(
   app: App,
   { organizationId }: Caller,
@@ -76,7 +76,7 @@ export async function getContactGroup(
   return present(await queries.contactGroups.get(app.store.db, organizationId, id));
 }
 
-/** Changes what is given. @throws ResourceNotFoundError. */
+/** Changes the given fields. @throws ResourceNotFoundError. */
 export async function updateContactGroup(
   app: App,
   caller: Caller,
@@ -99,8 +99,8 @@ export async function updateContactGroup(
 }
 
 /**
- * Deletes a group; its members stay contacts. Until the last transaction it is there, so that a deletion
- * that was cut off is done by asking again.
+ * Deletes a group and keeps its members as contacts. The group exists until the last transaction, so a
+ * repeated request completes an interrupted deletion.
  * @throws ResourceNotFoundError.
  */
 export async function deleteContactGroup(app: App, caller: Caller, id: string): Promise<Deleted> {
@@ -124,7 +124,7 @@ export async function deleteContactGroup(app: App, caller: Caller, id: string): 
   return { success: true, message: `Contact group ${id} is deleted` };
 }
 
-/** A page of the contacts of a group, newest first. @throws ResourceNotFoundError. */
+/** Returns a page of the contacts of a group, newest first. @throws ResourceNotFoundError. */
 export async function listMembers(
   app: App,
   { organizationId }: Caller,
@@ -150,7 +150,7 @@ function changeMembers(
   const { organizationId } = caller;
   const ids = [...new Set(contactIds)].sort();
   return app.store.write(async (trx) => {
-    // Before the group: who deletes a contact holds it, and then its groups.
+    // Locked before the group: deleting a contact locks the contact first, then its groups.
     const known = new Set((await findContactRows(trx, organizationId, ids)).map((row) => row.id));
     await queries.lockGroups(trx, [id]);
     const row = await queries.contactGroups.get(trx, organizationId, id);
@@ -170,12 +170,15 @@ function changeMembers(
   });
 }
 
-/** Adds contacts, keeping those that are in it. @throws ResourceNotFoundError, of a contact too: none is added. */
+/**
+ * Adds contacts and keeps existing members. @throws ResourceNotFoundError for an unknown group or contact.
+ * Then nothing is added.
+ */
 export function addGroupMembers(app: App, caller: Caller, id: string, ids: readonly string[]) {
   return changeMembers(app, caller, id, ids, 'added');
 }
 
-/** Takes contacts out; one that is not in it is ignored. @throws ResourceNotFoundError. */
+/** Removes contacts. Ignores contacts outside the group. @throws ResourceNotFoundError. */
 export function removeGroupMembers(app: App, caller: Caller, id: string, ids: readonly string[]) {
   return changeMembers(app, caller, id, ids, 'removed');
 }

@@ -1,5 +1,5 @@
-// All SQL on `contact_groups` and `contact_group_members`. Rows only, no decisions. How many members a group
-// has is kept in its row, moved by what comes and goes, last of all in the transaction.
+// All SQL on `contact_groups` and `contact_group_members`. Rows only, no decisions. The row of a group holds
+// its number of members. Changes add to it at the very end of their transaction.
 import { bulkInsert, change, type Db, idList, isOneOf, statement, tables } from '../../store/db.ts';
 import { CountChanges, lastly } from '../../store/last-writes.ts';
 import { lockerOf } from '../../store/locks.ts';
@@ -27,7 +27,7 @@ interface GroupTables {
 
 export const contactGroups = rowsOf<ContactGroupRow>('contact_groups', 'contact-group');
 
-/** Holds groups until the transaction ends: after the contacts that it changes the groups of. */
+/** Locks groups until the transaction ends. Contacts that change their groups must be locked before. */
 export const lockGroups = lockerOf<GroupTables>('contact_groups');
 
 const addCount = change<GroupTables, { id: string; count: number }>((db, parameter) =>
@@ -57,7 +57,7 @@ const memberIds = statement<GroupTables, { groupId: string; ids: unknown }, { co
 
 const insertMembers = bulkInsert<GroupTables>('contact_group_members', ['group_id', 'contact_id']);
 
-/** Those of the contacts that are no members become some; how many. Of a group that is held. */
+/** Adds the contacts that are missing from a locked group. Returns their number. */
 export async function addMembers(
   db: Db,
   groupId: string,
@@ -76,7 +76,7 @@ export async function addMembers(
   return rows.length;
 }
 
-/** How many were members. Of a group that is held. */
+/** Removes contacts from a locked group. Returns how many were members. */
 export async function removeMembers(
   db: Db,
   groupId: string,
@@ -107,7 +107,7 @@ export async function leaveGroups(db: Db, contactId: string): Promise<void> {
   }
 }
 
-/** The ids of a page of members, the newest contact first. */
+/** Returns the ids of a page of members, the newest contact first. */
 export async function selectMemberIds(
   db: Db,
   groupId: string,

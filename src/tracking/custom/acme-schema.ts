@@ -1,4 +1,4 @@
-// What is read of the answers of a certificate authority (RFC 8555 7.1): they are a stranger's.
+// Shapes of the answers of a certificate authority (RFC 8555 7.1). The answers are untrusted.
 import { z } from 'zod';
 
 const address = z.string().max(2_000);

@@ -1,13 +1,13 @@
-// How requests of acme-client travel: through the resolver and the connector of the App, within bounds,
-// instead of by axios' own means. What is no answer of RFC 8555 is an AuthorityError here, so that the
-// library neither waits and repeats by its own clock nor reads what is not there.
+// Sends requests of acme-client through the resolver and the connector of the App, with limits, instead of
+// axios' own transport. Answers outside RFC 8555 become an AuthorityError here, so that the library neither
+// retries by its own clock nor reads missing fields.
 //
-//   bound     | is
+//   limit     | value
 //   ----------+------------------------------------------------------------------
 //   time      | 20 s for a request, by the clock of the App
 //   answer    | 256 KB
-//   redirect  | an answer that cannot be read: none is followed
-//   where to  | the host of the directory, wherever that is; others at public addresses
+//   redirect  | counts as an unreadable answer and is never followed
+//   hosts     | the host of the directory at any address; others at public addresses
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type IncomingMessage, request } from 'node:http';
 import { connect, isIP, type Socket } from 'node:net';
@@ -25,21 +25,21 @@ const longestPeaceMs = 7 * 24 * 3600_000;
 const longestDetail = 500;
 const badNonce = 'urn:ietf:params:acme:error:badNonce';
 
-/** For whom a request travels. */
+/** App and signal of a request. */
 interface Journey {
   app: App;
-  /** Ends what is under way. */
+  /** Aborts requests under way. */
   signal: AbortSignal;
 }
 
 const journeys = new AsyncLocalStorage<Journey>();
 
-/** Requests of acme-client within `work` travel for this app. */
+/** Runs `work`. Its requests of acme-client use the app and signal of `journey`. */
 export function travellingFor<T>(journey: Journey, work: () => Promise<T>): Promise<T> {
   return journeys.run(journey, work);
 }
 
-/** What is used of what axios says of a request. */
+/** Fields of an axios request that we read. */
 interface AxiosRequest {
   url?: string;
   method?: string;
@@ -54,7 +54,7 @@ interface AxiosAnswer<Config> {
   config: Config;
 }
 
-/** In the place of the HTTP adapter of axios. */
+/** Replaces the HTTP adapter of axios. */
 export async function acmeAdapter<Config extends AxiosRequest>(
   config: Config,
 ): Promise<AxiosAnswer<Config>> {
@@ -80,7 +80,10 @@ export async function acmeAdapter<Config extends AxiosRequest>(
   }
 }
 
-/** Plain HTTP only to where the configuration names it. @throws AuthorityError */
+/**
+ * Parses an address. Plain HTTP is allowed only at the origin of the configured directory. @throws
+ * AuthorityError
+ */
 function readUrl({ config }: App, text: string): URL {
   const directory = new URL(config.tracking.acme.directoryUrl);
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -93,7 +96,7 @@ async function addressesOf({ config, dns }: App, url: URL): Promise<string[]> {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const directory = new URL(config.tracking.acme.directoryUrl);
   const found = await resolved(dns, host);
-  // The operator chose the directory; what it names beyond itself is a stranger's word.
+  // The operator chose the directory. Other hosts that it names are untrusted.
   const usable = url.hostname === directory.hostname ? found : found.filter(isPublicAddress);
   if (usable.length > 0) return usable.slice(0, mostAddresses);
   throw new Error(found.length > 0 ? `${found[0]} is a private address` : 'it has no address');
@@ -191,12 +194,12 @@ function parsedObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** The text for the library, which parses it. @throws AuthorityError for all that is no success. */
+/** Returns the text that the library will parse. @throws AuthorityError for every other answer */
 function readAnswer(app: App, { status, headers, text }: Answer): string {
   const isJson = /\bjson\b/i.test(headers['content-type'] ?? '');
   const object = isJson ? parsedObject(text) : null;
   const type = String(object?.type ?? '');
-  // The library asks again with the nonce of this answer, five times at most.
+  // The library retries with the nonce of this answer, five times at most.
   if (status === 400 && type === badNonce) return text;
   const problem = type.replace(/^urn:ietf:params:acme:error:/, '').slice(0, 60);
   const said = typeof object?.detail === 'string' ? `: ${plain(object.detail)}` : '';
@@ -218,7 +221,7 @@ function plain(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(0, longestDetail);
 }
 
-/** In seconds or as a date (RFC 9110 10.2.3); a week at most. */
+/** Parses Retry-After in seconds or as a date (RFC 9110 10.2.3), a week at most. */
 function retryAtOf({ clock }: Pick<App, 'clock'>, header: string | undefined): number | null {
   const text = header?.trim() ?? '';
   const now = clock.now();

@@ -1,5 +1,5 @@
-// The doorway to acme-client: one call for each step of an order (RFC 8555 7.4), none of which waits.
-// Accounts and their keys are kept in the store. Every failure is an AuthorityError.
+// Adapter to acme-client: one call for each step of an order (RFC 8555 7.4). No call waits for the authority
+// to progress. Accounts and their keys are in the store. Every failure is an AuthorityError.
 import { generateKeyPairSync } from 'node:crypto';
 import type { Client } from 'acme-client';
 import type { App } from '../../app.ts';
@@ -15,32 +15,32 @@ import { acmeAdapter, travellingFor } from './acme-transport.ts';
 import { AuthorityError } from './authority-error.ts';
 import { findAccount, insertAccount, setAccountUrl } from './queries.ts';
 
-/** What a host is proven with. */
+/** Challenge by which a host is validated. */
 export interface Challenge {
   url: string;
   token: string;
-  /** What is to be found at the token: in a file, or in a TXT record. */
+  /** Content that the authority expects for the token: in a file, or in a TXT record. */
   value: string;
 }
 
 export interface Authority {
-  /** Its address of our account, and its names in CAA records. */
+  /** Address of our account at the authority. `caaIdentities`: its names in CAA records. */
   accountUrl: string;
   caaIdentities: readonly string[];
   beginOrder(hostname: string): Promise<AcmeOrder>;
   findOrder(url: string): Promise<AcmeOrder>;
-  /** Null where the authority holds the host for proven already. */
+  /** Returns the open challenge. Null if the authority has validated the host already. */
   challengeOf(order: AcmeOrder): Promise<Challenge | null>;
-  /** Has it look. */
+  /** Tells the authority to validate the challenge. */
   answer(challenge: Pick<Challenge, 'url' | 'token'>): Promise<void>;
-  /** Why it does not hold the host for proven, in its words. */
+  /** Returns the reason of a failed validation, in the words of the authority. */
   refusalOf(order: AcmeOrder): Promise<string>;
   finalize(order: AcmeOrder, hostname: string, keyPem: string): Promise<AcmeOrder>;
-  /** A chain in PEM. */
+  /** Returns a chain in PEM. */
   certificateOf(order: AcmeOrder): Promise<string>;
 }
 
-/** Loaded when it is first needed: with its libraries it takes 40 MB. */
+/** Loaded on first use: with its libraries it takes 40 MB. */
 let library: Promise<typeof import('acme-client')> | null = null;
 
 function loadLibrary(): Promise<typeof import('acme-client')> {
@@ -50,14 +50,14 @@ function loadLibrary(): Promise<typeof import('acme-client')> {
       defaults: { adapter: unknown; acmeSettings: { retryMaxAttempts: number } };
     };
     defaults.adapter = acmeAdapter;
-    // We have a clock of our own, and a schedule.
+    // Our own clock and schedule decide on retries.
     defaults.acmeSettings.retryMaxAttempts = 0;
     return acme;
   });
   return library;
 }
 
-/** A P-256 key in PEM, which every authority takes. */
+/** Creates a P-256 key in PEM, which every authority accepts. */
 export function newKeyPem(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -76,14 +76,14 @@ async function accountOf(app: App): Promise<{ url: string | null; keyPem: string
     const private_key = secrets.encrypt(newKeyPem(), context);
     const made = { directory_url: directoryUrl, url: null, private_key, created_at: clock.now() };
     await store.write((trx) => insertAccount(trx, made));
-    // Of two daemons that make one, the first one's is kept.
+    // If two daemons create an account, the first one is kept.
     row = await findAccount(store.db, directoryUrl);
   }
   if (!row) throw new AuthorityError('unavailable', 'the account is gone from the store');
   return { url: row.url, keyPem: secrets.decrypt(row.private_key, context).toString('utf8') };
 }
 
-/** Parses what a step gives. @throws AuthorityError */
+/** Parses the result of a step. @throws AuthorityError */
 async function readWith<T>(
   schema: { safeParse(value: unknown): { success: true; data: T } | { success: false } },
   step: () => Promise<unknown>,
@@ -93,7 +93,7 @@ async function readWith<T>(
   throw new AuthorityError('unreadable', 'the authority answered with what is no ACME');
 }
 
-/** What the library throws of its own is about an answer that it could not read. */
+/** Turns errors of the library itself into AuthorityErrors: they mean that it could not read an answer. */
 async function told<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
@@ -103,7 +103,7 @@ async function told<T>(step: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Registers once; an authority that knows the key already gives the same account again. */
+/** Registers the account once. An authority that knows the key returns the same account again. */
 async function registered(app: App, client: Client, url: string | null): Promise<string> {
   if (url !== null) return url;
   const { email, directoryUrl } = app.config.tracking.acme;
@@ -115,8 +115,8 @@ async function registered(app: App, client: Client, url: string | null): Promise
 }
 
 /**
- * Opens the account at the authority of the configuration, making one where there is none, for `work`.
- * @throws AuthorityError whatever the authority does.
+ * Opens the account at the configured authority for `work`, and creates a missing one.
+ * @throws AuthorityError for every fault of the authority.
  */
 export function withAuthority<T>(
   app: App,
@@ -132,7 +132,7 @@ export function withAuthority<T>(
       accountKey: account.keyPem,
       ...(account.url !== null && { accountUrl: account.url }),
     });
-    // Not in its types: what it has read of the directory.
+    // Missing in its types: the directory that it has read.
     const { http } = client as unknown as { http: { getDirectory(): Promise<unknown> } };
     const { meta } = await readWith(directorySchema, () => http.getDirectory());
     const accountUrl = await registered(app, client, account.url);

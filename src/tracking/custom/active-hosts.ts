@@ -1,6 +1,6 @@
-// The tracking hosts that this process knows: asked for every link and every connection, so they are
-// in memory. Who changes what is served counts it in the store (`hostChanges`); each process looks
-// at that counter after commits, at most each half second, and at all of them each half minute.
+// Cache of the tracking hosts in this process, because every link and every connection looks one up. Each
+// change of a served host increments a counter in the store (`hostChanges`). Each process compares that
+// counter after commits, at most every half second, and rereads all hosts every half minute.
 import type { App } from '../../app.ts';
 import { perApp } from '../../runtime/per-app.ts';
 import { atMostEach } from '../../store/at-most-each.ts';
@@ -29,10 +29,10 @@ class KnownHosts {
     return this.#byDomain.get(domainId);
   }
 
-  /** Reads them where the counter has moved, or the last reading is old. One after the other. */
+  /** Rereads the hosts if the counter moved or the last read is old. Reads run one after the other. */
   refresh(): Promise<void> {
     const next = this.#reading.then(() => this.#read());
-    // What failed is told to who asked; the next one reads again.
+    // Only the present caller gets the error. The next one reads again.
     this.#reading = next.catch(() => {});
     return next;
   }
@@ -52,14 +52,14 @@ class KnownHosts {
 
 const knownHosts = perApp((app: App) => new KnownHosts(app));
 
-/** What this process knows of a host that is not disabled; `hostname` in lower case. */
+/** Returns the cached row of a host that is not disabled. `hostname` must be in lower case. */
 export function servedHost(app: App, hostname: string): ServedHostRow | undefined {
   return knownHosts(app).served(hostname);
 }
 
 /**
- * The host that links in mail of a domain begin with, with its port where that is not 443; null where
- * none has a certificate now, and in a process that does not watch them.
+ * Returns the host for links in mail of a domain, with its port unless that is 443. Null without a host that
+ * has a valid certificate, and in a process that does not watch the hosts.
  */
 export function activeHostOf(app: App, domainId: string): string | null {
   const row = knownHosts(app).ofDomain(domainId);
@@ -70,12 +70,12 @@ export function activeHostOf(app: App, domainId: string): string | null {
   return publicPort === 443 ? row.hostname : `${row.hostname}:${publicPort}`;
 }
 
-/** Reads what has changed, now. */
+/** Reads changed hosts now. */
 export function refreshActiveHosts(app: App): Promise<void> {
   return knownHosts(app).refresh();
 }
 
-/** Keeps them known from now on; the returned function ends that. @throws where they cannot be read. */
+/** Keeps the cache current from now on. The returned function ends that. @throws if the first read fails */
 export async function watchActiveHosts(app: App): Promise<() => void> {
   await refreshActiveHosts(app);
   let isStopped = false;

@@ -1,21 +1,21 @@
-// What is in the way between us and a certificate authority, as one error: whatever its server does
-// (says no, asks for peace, answers nonsense, or nothing) ends here.
+// One error for all trouble with a certificate authority: a refusal, a rate limit, an invalid answer, or
+// none.
 
 export type AuthorityTrouble =
-  /** It said no, for a reason of its own. */
+  /** It refused, for a reason of its own. */
   | 'refused'
-  /** 429, or its own word for that (RFC 8555 6.6). */
+  /** 429, or its own error type for that (RFC 8555 6.6). */
   | 'rate-limited'
   /** No connection, no answer in time, or a 5xx. */
   | 'unavailable'
-  /** An answer that is none of RFC 8555. */
+  /** An answer outside RFC 8555. */
   | 'unreadable';
 
 export class AuthorityError extends Error {
   readonly trouble: AuthorityTrouble;
-  /** Ms since 1970: it asked for peace until then. */
+  /** Ms since 1970 until which the authority rate-limited us. */
   readonly retryAt: number | null;
-  /** The kind of problem (RFC 8555 6.7), without its prefix; '' where it named none. */
+  /** Error type (RFC 8555 6.7) without its prefix; '' if it named none. */
   readonly problem: string;
 
   constructor(

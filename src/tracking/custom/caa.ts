@@ -1,10 +1,10 @@
-// Whether the owner of a name lets an authority issue for it (CAA, RFC 8659; its parameters of ACME,
-// RFC 8657): the records of the name, or of the nearest name above it that has some.
+// Decides whether the owner of a name lets an authority issue for it (CAA, RFC 8659; its parameters for ACME,
+// RFC 8657). Uses the records of the name, or of the nearest name above it that has some.
 import type { CaaRecord, Dns } from '../../net/dns.ts';
 
-/** Whom the records are held to. */
+/** Authority and account that the records must allow. */
 export interface Issuer {
-  /** The names it goes by in CAA, from its directory; empty where that does not say. */
+  /** Names of the authority in CAA, from its directory. Empty if the directory has none. */
   identities: readonly string[];
   challenge: 'http-01' | 'dns-01';
   accountUrl: string;
@@ -12,7 +12,7 @@ export interface Issuer {
 
 const knownTags = new Set(['issue', 'issuewild', 'iodef', 'contactemail', 'contactphone']);
 
-/** The records that hold for a name (RFC 8659 3). @throws DnsError: then nobody may issue. */
+/** Finds the records that apply to a name (RFC 8659 3). @throws DnsError: then no authority may issue */
 export async function relevantCaa(
   dns: Pick<Dns, 'caa'>,
   hostname: string,
@@ -26,7 +26,7 @@ export async function relevantCaa(
   return { name: hostname, records: [] };
 }
 
-/** The value of `issue`: a domain, or none, and its parameters. */
+/** Parses the value of `issue`: a domain, which may be empty, and its parameters. */
 function readIssue(value: string): { domain: string; parameters: Map<string, string> } {
   const [domain = '', ...rest] = value.split(';').map((part) => part.trim());
   const parameters = new Map<string, string>();
@@ -40,7 +40,7 @@ function readIssue(value: string): { domain: string; parameters: Map<string, str
 function isLetIssue(value: string, { identities, challenge, accountUrl }: Issuer): boolean {
   const { domain, parameters } = readIssue(value);
   if (domain === '') return false;
-  // Whose directory names no identities may be any of them: the authority looks itself.
+  // An authority without identities in its directory could be any of them. It checks CAA itself.
   if (identities.length > 0 && !identities.some((one) => one.toLowerCase() === domain)) {
     return false;
   }
@@ -50,7 +50,7 @@ function isLetIssue(value: string, { identities, challenge, accountUrl }: Issuer
   return methods === undefined || methods.split(',').some((one) => one.trim() === challenge);
 }
 
-/** Why the records do not let it issue for one name, no wildcard; null where they do. */
+/** Returns the reason that the records forbid issuing for one name (no wildcard). Null if they allow it. */
 export function caaProblem(records: readonly CaaRecord[], issuer: Issuer): string | null {
   const unknown = records.find(({ isCritical, tag }) => isCritical && !knownTags.has(tag));
   if (unknown) return `has a critical record of the unknown tag ${unknown.tag.slice(0, 40)}`;

@@ -1,5 +1,5 @@
-// Whether a certificate serves a host: one that an authority issued to us, or the one that a proxy in
-// front shows. Times are judged by the clock of the App, not by that of OpenSSL.
+// Decides whether a certificate serves a host: one issued to us, or the one of a proxy in front. Validity is
+// judged by the clock of the App, not by that of OpenSSL.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -9,7 +9,7 @@ import { dialSocket } from '../../net/dial.ts';
 import type { Dns } from '../../net/dns.ts';
 import { trackingTarget } from './target.ts';
 
-/** From when to when, in ms since 1970. */
+/** Start and end in ms since 1970. */
 export interface Validity {
   from: number;
   until: number;
@@ -19,7 +19,7 @@ export type CertificateFinding =
   | { found: 'valid'; validity: Validity }
   | { found: 'expired'; validity: Validity; message: string }
   | { found: 'mismatch'; message: string }
-  /** Nobody shows one. */
+  /** No server presents one. */
   | { found: 'none'; message: string };
 
 const lookMs = 5_000;
@@ -30,7 +30,7 @@ function validityOf(certificate: X509Certificate): Validity {
 }
 
 function judge(certificate: X509Certificate, hostname: string, now: number): CertificateFinding {
-  // By its alternative names: no browser looks at the subject any more (RFC 9110 4.3.4).
+  // Only by alternative names: browsers ignore the subject (RFC 9110 4.3.4).
   if (certificate.checkHost(hostname, { subject: 'never' }) === undefined) {
     const names = (certificate.subjectAltName ?? 'none').slice(0, 200);
     return { found: 'mismatch', message: `the certificate is not for ${hostname}: ${names}` };
@@ -40,12 +40,12 @@ function judge(certificate: X509Certificate, hostname: string, now: number): Cer
   if (validity.until <= now) {
     return { found: 'expired', validity, message: `the certificate ended ${at(validity.until)}` };
   }
-  // An authority sets the beginning back by an hour, as clocks differ.
+  // Authorities set the start back by an hour, because clocks differ.
   if (validity.from <= now + 3600_000) return { found: 'valid', validity };
   return { found: 'mismatch', message: `the certificate begins ${at(validity.from)}` };
 }
 
-/** The first of a chain in PEM as it was issued for our key. */
+/** Judges the first certificate of a PEM chain that was issued for our key. */
 export function judgeIssued(
   chain: string,
   keyPem: string,
@@ -63,7 +63,7 @@ export function judgeIssued(
   }
 }
 
-/** What says that a chain ends at no authority that this machine trusts; its times are ours to judge. */
+/** TLS errors that do not question the trust in the chain. We judge times and names ourselves. */
 const judgedByUs = new Set([
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',
@@ -88,8 +88,8 @@ async function addressesOf(dns: Dns, target: string): Promise<string[]> {
 }
 
 /**
- * What is shown for `hostname` where it points to: at the operator's own name, never where a customer's
- * records would lead us. Never rejects.
+ * Judges the certificate that is presented for `hostname` at the operator's own name. Never connects to an
+ * address from a customer's records. Never rejects.
  */
 export async function lookAtShown(
   app: App,

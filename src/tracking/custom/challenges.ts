@@ -1,5 +1,5 @@
-// The answers to challenges under way (RFC 8555 8.3, 8.4): read from the store at each question, since
-// another daemon may have begun the order a moment ago.
+// Answers challenges under way (RFC 8555 8.3, 8.4). Reads the store for each question, because another daemon
+// may have begun the order a moment ago.
 import type { App } from '../../app.ts';
 import type { Zone } from '../../net/dns-zone.ts';
 import { idPrefixes } from '../../runtime/ids.ts';
@@ -9,7 +9,7 @@ import { challengeZone, trackingTarget } from './target.ts';
 const tokenPattern = /^[A-Za-z0-9_-]{16,256}$/;
 const idTail = /^[0-9a-z]{16,24}$/;
 
-/** What a file below /.well-known/acme-challenge/ holds; null where there is none. */
+/** Returns the content of a file below /.well-known/acme-challenge/, or null. */
 export async function httpChallenge(
   { store, config }: App,
   hostname: string,
@@ -21,7 +21,7 @@ export async function httpChallenge(
   return found?.challenge_token === token ? found.challenge_value : null;
 }
 
-/** The zone that the challenges of all hosts are delegated to. */
+/** Returns the zone to which the challenges of all hosts are delegated. */
 export function challengeZoneOf(app: App): Zone {
   const name = challengeZone(app.config);
   return {

@@ -1,5 +1,5 @@
-// Whether the DNS record of a tracking host leads here. Asks with an empty cache: who has just
-// published a record and checks again must not be told what was true a minute ago.
+// Checks whether the DNS record of a tracking host leads here. Starts with an empty cache, so that a record
+// that was just published counts at once.
 import { isIP } from 'node:net';
 import type { App } from '../../app.ts';
 import { messageOf } from '../../errors.ts';
@@ -7,16 +7,16 @@ import { createDns, type Dns, DnsError, isMissing } from '../../net/dns.ts';
 import type { TrackingHostRow } from './queries.ts';
 import { challengeName, trackingTarget } from './target.ts';
 
-/** Between a name and where it points to. */
+/** Most CNAMEs between a name and its target. */
 const longestChain = 8;
 
 export type DnsFinding =
   | { found: 'yes' }
-  /** Nothing is known: DNS did not answer. */
+  /** Unknown, because DNS did not answer. */
   | { found: 'unknown'; message: string }
   | { found: 'no'; message: string };
 
-/** A resolver without memory for one check; `signal` ends what it asks. */
+/** Runs `work` with a resolver without a cache. `signal` ends its queries. */
 export async function withFreshDns<T>(
   { config, clock, random }: App,
   signal: AbortSignal,
@@ -33,7 +33,7 @@ export async function withFreshDns<T>(
   }
 }
 
-/** The next name that it points to; null where it points to none. @throws DnsError */
+/** Returns the target of the CNAME of a name, or null. @throws DnsError */
 async function aliasOf(dns: Dns, name: string): Promise<string | null> {
   try {
     const [target] = await dns.resolve(name, 'CNAME');
@@ -63,7 +63,7 @@ async function look(dns: Dns, hostname: string, target: string): Promise<DnsFind
     if (next === null) break;
     name = next;
   }
-  // Where the zone flattens its CNAME, the addresses are all that is left of it.
+  // A zone that flattens its CNAME shows only the addresses.
   const own = await addressesOf(dns, hostname);
   const wanted = own.length === 0 ? [] : await addressesOf(dns, target);
   if (own.some((address) => wanted.includes(address))) return { found: 'yes' };
@@ -72,7 +72,7 @@ async function look(dns: Dns, hostname: string, target: string): Promise<DnsFind
   return { found: 'no', message: `${message}: publish ${hostname} CNAME ${target}` };
 }
 
-/** Where the challenge is by DNS, it has to be answered here. */
+/** Checks the delegation of the challenge, if the configuration proves hosts by DNS. */
 async function lookForDelegation(
   { config }: App,
   dns: Dns,
@@ -86,7 +86,7 @@ async function lookForDelegation(
   return { found: 'no', message: `${name} does not lead here: publish ${name} CNAME ${wanted}` };
 }
 
-/** Never rejects but for a fault of ours. */
+/** Rejects only for a fault of ours. */
 export async function checkDns(
   app: App,
   dns: Dns,

@@ -1,16 +1,16 @@
-// What the records of a domain show of its tracking host (`purpose: tracking`), for the room of domains,
-// which stands before this one.
+// Presents the DNS records of tracking hosts among those of a domain (`purpose: tracking`). The room of
+// domains calls it by injection, because it stands before this one.
 import type { FindTrackingRecords, TrackingRecord } from '../../app.ts';
 import { findHostsOfDomains, type ShownHost } from './queries.ts';
 import { recordsOf } from './target.ts';
 
-/** Until it was found, a host is `pending` or `verifying` (turn.ts). */
+/** Returns `pending` for hosts that were not found yet: `pending` or `verifying` (turn.ts). */
 function statusOf({ missing_since, status }: ShownHost): TrackingRecord['status'] {
   if (missing_since !== null) return 'missing';
   return status === 'pending' || status === 'verifying' ? 'pending' : 'valid';
 }
 
-/** Those of hosts that are enabled: the one that links lead by, and the one of challenges where it is needed. */
+/** Presents the records of enabled hosts: the one for links, and the one for challenges if it is needed. */
 export const findTrackingRecords: FindTrackingRecords = async ({ config }, db, domainIds) => {
   const hosts = await findHostsOfDomains(db, domainIds);
   return new Map(
@@ -19,7 +19,7 @@ export const findTrackingRecords: FindTrackingRecords = async ({ config }, db, d
       const error = status === 'missing' ? host.reason_message : null;
       const { tracking, dcvDelegation } = recordsOf(config, host);
       const records: TrackingRecord[] = [{ ...tracking, status, error }];
-      // That it is there shows in the certificate.
+      // An active certificate proves the delegation.
       const answered = host.status === 'active' ? 'valid' : 'pending';
       if (dcvDelegation.required) records.push({ ...dcvDelegation, status: answered, error: null });
       return [host.domain_id, records];

@@ -1,12 +1,12 @@
-// Custom tracking of a sending domain (specification 2.12): enabling it, showing it, looking
-// again, disabling it. What a look finds is turn.ts, its schedule loop.ts.
+// Custom tracking of a sending domain (specification 2.12): enable, show, recheck, disable. turn.ts checks a
+// host, loop.ts schedules the checks.
 //
 //   status                | by                              | to
 //   ----------------------+---------------------------------+-------------------------------------
-//   (none), `disabled`    | enabled, the domain is verified | `pending`, looked at at once
+//   (none), `disabled`    | enabled, the domain is verified | `pending`, checked at once
 //   `tearing-down`        | enabled with the same label     | `pending`; its certificate is kept
-//   any but the last two  | disabled                        | `tearing-down` for a week: links go on
-//   any but the last two  | looked at again                 | what turn.ts says
+//   any enabled status    | disabled                        | `tearing-down` for a week: links still work
+//   any enabled status    | rechecked                       | as in turn.ts
 import type { Caller } from '../../api/route.ts';
 import type { App } from '../../app.ts';
 import { domains } from '../../domains/queries.ts';
@@ -29,9 +29,9 @@ import type { CustomTracking, EnableTracking } from './schema.ts';
 import { recordsOf } from './target.ts';
 
 const teardownMs = 7 * 24 * 3600_000;
-/** Between two looks at a host (specification 8.3). */
+/** Least time between two checks of a host (specification 8.3). */
 const restMs = 30_000;
-/** Of `_acme-challenge.` and a name together there are 253 at most. */
+/** Leaves room for `_acme-challenge.` in the 253 characters of a name. */
 const longestHostname = 237;
 const resource = 'custom-tracking';
 
@@ -73,7 +73,7 @@ function present(app: App, row: TrackingHostRow | undefined): CustomTracking {
   };
 }
 
-/** The state; `customTracking` is null where it was never enabled. @throws ResourceNotFoundError. */
+/** Returns the state. `customTracking` is null if it was never enabled. @throws ResourceNotFoundError. */
 export async function getTracking(app: App, caller: Caller, id: string): Promise<CustomTracking> {
   const { db } = app.store;
   await domains.get(db, caller.organizationId, id);
@@ -95,7 +95,10 @@ function hostnameOf(
   return hostname;
 }
 
-/** Of two organizations with one domain name, only who is verified for it has its hosts. */
+/**
+ * Claims a name. Of two organizations with the same domain name, only the one that verified it keeps its
+ * hosts.
+ */
 async function takeName(trx: Db, hostname: string, domainId: string): Promise<void> {
   const holder = await findHolder(trx, hostname);
   if (!holder || holder.domain_id === domainId) return;
@@ -148,9 +151,9 @@ const noCertificate = {
 };
 
 /**
- * Makes `label` of a verified domain the host of its links; a daemon looks for its records at once.
- * @throws ResourceNotFoundError, ValidationError, ConflictError (not verified, enabled already, being
- *   torn down under another label, the name is another's).
+ * Makes `label` of a verified domain the host of its links. A daemon checks its records at once.
+ * @throws ResourceNotFoundError, ValidationError, ConflictError (not verified, enabled already, in teardown
+ * under another label, name taken).
  */
 export async function enableTracking(
   app: App,
@@ -194,7 +197,7 @@ export async function enableTracking(
   try {
     return present(app, await app.store.write(enable));
   } catch (error) {
-    // Somebody else took the name in this moment.
+    // A concurrent request took the name.
     if (!isDuplicate(error)) throw error;
     throw new ConflictError(resource, `${label} is taken by another organization`);
   }
@@ -209,7 +212,7 @@ function tornDown({ hostname, teardown_at }: TrackingHostRow, what: string): Con
   return new ConflictError(resource, `${hostname} is being torn down until ${until}: ${what}`);
 }
 
-/** @throws ResourceNotFoundError, ConflictError: disabled, or being torn down. */
+/** @throws ResourceNotFoundError, ConflictError: disabled, or in teardown. */
 async function getEnabledHost(db: Db, organizationId: string, id: string) {
   const domain = await domains.get(db, organizationId, id);
   const row = await findHostOfDomain(db, id);
@@ -221,7 +224,7 @@ async function getEnabledHost(db: Db, organizationId: string, id: string) {
 }
 
 /**
- * Ends it: new mail has other links at once; those in sent mail go on working for a week.
+ * Disables the host. New mail has other links at once. Links in sent mail work for a week.
  * @throws ResourceNotFoundError, ConflictError (not enabled).
  */
 export async function disableTracking(
@@ -253,9 +256,9 @@ export async function disableTracking(
 }
 
 /**
- * Looks at the host now instead of at its time, unless any process did so in the last 30 seconds: then
- * the state is that of the last look. A certificate that is due is ordered by a daemon, soon after.
- * @throws ResourceNotFoundError, ConflictError (disabled, being torn down).
+ * Checks the host now, unless any process did so in the last 30 seconds: then it returns the state of that
+ * check. If a certificate is due, a daemon orders it soon after.
+ * @throws ResourceNotFoundError, ConflictError (disabled, in teardown).
  */
 export async function recheckTracking(
   app: App,
@@ -268,7 +271,7 @@ export async function recheckTracking(
   const lease = leaseOf(app, holder);
   const claimed = await app.store.write((trx) => claimRestedHost(trx, row.id, lease, restMs));
   if (claimed) {
-    // Who has just mended what was wrong does not wait; an authority that asked for peace gets it.
+    // A repaired host skips the back-off, except a rate limit of the authority.
     const order_after = claimed.peace_until;
     await takeTurn(app, { ...claimed, order_after }, { holder, mayOrder: false });
   }

@@ -1,5 +1,5 @@
-// Who looks at a tracking host: one process at a time, by a lease in its row. What a turn found is stored
-// only while the lease holds, so a host that was disabled meanwhile stays so.
+// Lease of a tracking host: one process checks it at a time. A result is stored only while the lease holds,
+// so a host that was disabled meanwhile stays disabled.
 import type { App } from '../../app.ts';
 import {
   type HostPatch,
@@ -10,14 +10,14 @@ import {
 } from './queries.ts';
 import { turn } from './turn.ts';
 
-/** A turn is ended before its lease: all of its look-ups and requests together. */
+/** Limit of a turn with all its look-ups and requests. It ends before the lease does. */
 const turnMs = 90_000;
 const leaseMs = 180_000;
 
-/** The lease is another's, or nobody's any more. */
+/** The lease was lost to another process, or ended. */
 class LostLease extends Error {}
 
-/** From now on. */
+/** Creates a lease that starts now. */
 export function leaseOf({ clock }: App, holder: string): Lease {
   const now = clock.now();
   return { holder, now, until: now + leaseMs };
@@ -25,7 +25,7 @@ export function leaseOf({ clock }: App, holder: string): Lease {
 
 const servedBy = ['status', 'certificate', 'certificate_expires_at'] as const;
 
-/** Stores what was found, and gives the lease back unless `isHeld`. @throws LostLease */
+/** Stores a result, and releases the lease unless `isHeld`. @throws LostLease */
 async function keep(
   app: App,
   row: TrackingHostRow,
@@ -51,13 +51,13 @@ async function keep(
 interface TakeTurnOptions {
   holder: string;
   mayOrder: boolean;
-  /** Ends it, at our shutdown. */
+  /** Ends the turn at our shutdown. */
   signal?: AbortSignal;
 }
 
 /**
- * Takes a turn at a host whose lease `holder` has, and gives the lease back.
- * @returns the row as it is then; undefined where the lease was lost.
+ * Takes a turn at a host that `holder` has leased, then releases the lease.
+ * @returns the new row, or undefined if the lease was lost.
  */
 export async function takeTurn(
   app: App,
@@ -73,7 +73,7 @@ export async function takeTurn(
       signal: ends,
       keep: async (some) => void (await keep(app, row, holder, some, true)),
     });
-    // At our shutdown nothing was found: whoever comes next begins where this began.
+    // A shutdown discards the result. The next turn starts from the same state.
     const found = signal?.aborted ? {} : change;
     const after = await keep(app, row, holder, found, false);
     if (after.status !== row.status) {

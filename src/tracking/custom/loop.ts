@@ -1,5 +1,5 @@
-// The schedule of tracking hosts: takes those that are due, a few at once, and sleeps until the next.
-// Several daemons share them; a lease in each row keeps a host to one of them (lease.ts).
+// Schedules checks of tracking hosts: takes a few due ones at once, and sleeps until the next. Several
+// daemons share the hosts. A lease in each row keeps a host to one of them (lease.ts).
 import type { App } from '../../app.ts';
 import { createDueLoop } from '../../store/due-loop.ts';
 import { leaseOf, takeTurn } from './lease.ts';
@@ -9,7 +9,7 @@ const mostAtOnce = 5;
 
 export interface TrackingHostLoop {
   start(): void;
-  /** Ends what is asked, and lets the running turns store what they found. */
+  /** Aborts look-ups and requests, and lets running turns store their results. */
   stop(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export function createTrackingHostLoop(app: App): TrackingHostLoop {
     try {
       await takeTurn(app, row, { holder, mayOrder: true, signal });
     } catch (error) {
-      // Its lease ends by itself: nobody tries it again before.
+      // Keeps the lease until it ends, so that no daemon retries before.
       app.log.error({ err: error, hostname: row.hostname }, 'tracking host: tried again later');
     }
   };

@@ -1,15 +1,15 @@
-// The order of a certificate, step by step (RFC 8555 7.4): each turn asks what stands, does what is next
-// and goes; its place is in the row, so any daemon goes on with it, also after a crash.
+// Orders a certificate step by step (RFC 8555 7.4). Each turn reads the state, does the next step and
+// returns. The progress is in the row, so any daemon can resume it, also after a crash.
 //
-//   order        | done                                           | then
-//   -------------+------------------------------------------------+-------------------------------
-//   (none)       | CAA allows it: order and challenge are stored  | the authority is told to look
-//   pending      | it is told, where that is still to be done     | asked again in 2 s, then later;
-//                |                                                | `challenge-failed` after 10 minutes
-//   ready        | the key is stored, the request is signed       | asked again
-//   processing   | as pending                                     |
-//   valid        | the certificate is fetched and judged          | `active`, or the reason
-//   invalid      | its reason is asked for                        | `challenge-failed`
+//   order        | done                                            | then
+//   -------------+-------------------------------------------------+------------------------------------
+//   (none)       | if CAA allows it, order, challenge are stored   | the challenge is answered
+//   pending      | the challenge is answered, if not done yet      | polled in 2 s, then later;
+//                |                                                 | `challenge-failed` after 10 minutes
+//   ready        | the key is stored, the request is signed        | polled
+//   processing   | as pending                                      |
+//   valid        | the certificate is fetched and judged           | `active`, or the reason
+//   invalid      | the reason is fetched                           | `challenge-failed`
 import type { App } from '../../app.ts';
 import { type Authority, newKeyPem, withAuthority } from './acme.ts';
 import type { AcmeOrder } from './acme-schema.ts';
@@ -30,7 +30,7 @@ interface OrderOptions {
 }
 
 interface BeginOptions extends OrderOptions {
-  /** Columns that say why it may not; null where it may. */
+  /** Returns columns with the reason that CAA forbids issuing. Null if it allows it. */
   mayIssue(issuer: Issuer): Promise<HostPatch | null>;
 }
 
@@ -56,7 +56,7 @@ export function beginOrder(
       challenge_token: proof?.token ?? null,
       challenge_value: proof?.value ?? null,
     };
-    // Every daemon has to know the answer before the authority is told to ask.
+    // Every daemon must be able to answer before the authority validates.
     await keep(underWay);
     if (proof) await authority.answer(proof);
     const reason_message = 'the authority looks at the host';
@@ -75,7 +75,7 @@ export function beginOrder(
   });
 }
 
-/** Goes on with the order of the row. */
+/** Continues the order of the row. */
 export function continueOrder(
   app: App,
   row: TrackingHostRow,
@@ -89,7 +89,7 @@ export function continueOrder(
       return refused(app, row, 'challenge-failed', await authority.refusalOf(order));
     }
     const { challenge_url: url, challenge_token: token } = row;
-    // Stored and not told: whoever began died between.
+    // The challenge was stored but not answered, because the previous process died in between.
     if (order.status === 'pending' && url !== null && token !== null) {
       await authority.answer({ url, token });
     }
@@ -97,7 +97,7 @@ export function continueOrder(
   });
 }
 
-/** What the authority does wrong ends in columns, as everything else. */
+/** Runs `work` with the authority. Turns its faults into columns, like all other results. */
 async function asked(
   app: App,
   row: TrackingHostRow,
@@ -116,7 +116,7 @@ async function asked(
 
 function pollLater(app: App, row: TrackingHostRow): HostPatch {
   const now = app.clock.now();
-  // A clock that was set back makes the order young again, not endless.
+  // A clock that was set back makes the order younger, never endless.
   const ageMs = Math.max(0, now - (row.order_since ?? now));
   if (ageMs >= longestOrderMs) {
     return refused(app, row, 'challenge-failed', 'the authority did not decide within 10 minutes');
@@ -136,7 +136,7 @@ async function finalize(
   const kept = row.order_key && app.secrets.decrypt(row.order_key, context).toString('utf8');
   const keyPem = kept ?? newKeyPem();
   const order_key = row.order_key ?? app.secrets.encrypt(keyPem, context);
-  // Before the request: a certificate without its key would be lost.
+  // Before the request, because a certificate without its key would be lost.
   await keep({ order_key });
   const after = await authority.finalize(
     { ...order, url: row.order_url ?? '' },

@@ -1,5 +1,5 @@
-// What follows for a tracking host from what an authority did: the certificate that is there, the wait
-// after a refusal. Columns only; nothing is asked and nothing is stored here.
+// Consequences of an authority's answer for a tracking host: state of the certificate, back-off after a
+// refusal. Pure: returns columns to change.
 import type { App } from '../../app.ts';
 import type { AuthorityError } from './authority-error.ts';
 import type { HostPatch, TrackingHostRow } from './queries.ts';
@@ -7,11 +7,11 @@ import type { ReasonCode } from './schema.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Authorities count failures by the hour; the last wait repeats. */
+/** Back-off after each failure, because authorities limit failures per hour. The last one repeats. */
 const waitsMs = [5 * minuteMs, 30 * minuteMs, 2 * hourMs, 6 * hourMs, 24 * hourMs];
 const jitter = 0.1;
 
-/** No order is under way. */
+/** Columns of a host without an order. */
 export const noOrder = {
   order_url: null,
   order_since: null,
@@ -21,17 +21,17 @@ export const noOrder = {
   challenge_value: null,
 } satisfies HostPatch;
 
-/** So much, give or take a tenth: hosts that began together do not stay together. */
+/** Varies a duration by a tenth, so that hosts that began together spread out. */
 export function spread({ random }: Pick<App, 'random'>, ms: number): number {
   return Math.round(ms * (1 - jitter + 2 * jitter * random.float()));
 }
 
-/** The earlier of both; the first where there is no second. */
+/** Returns the earlier time. A null `other` is ignored. */
 export function soonest(at: number, other: number | null): number {
   return other === null ? at : Math.min(at, other);
 }
 
-/** One of ours that has not ended. */
+/** Tells whether the host has a valid certificate of ours. */
 export function hasCertificate(row: TrackingHostRow, now: number): boolean {
   return row.certificate !== null && (row.certificate_expires_at ?? 0) > now;
 }
@@ -40,13 +40,16 @@ export function isRenewalDue({ certificate_renew_at: at }: TrackingHostRow, now:
   return at === null || at <= now;
 }
 
-/** Two thirds of its life, and up to a fiftieth more; never at once, whatever was issued. */
+/**
+ * Returns the time of renewal: two thirds of the lifetime, and up to a fiftieth more. At least five minutes
+ * from now, even for a certificate that is issued late.
+ */
 export function renewalOf(app: App, { from, until }: { from: number; until: number }): number {
   const at = Math.round(from + (until - from) * (2 / 3 + 0.02 * app.random.float()));
   return Math.max(at, app.clock.now() + 5 * minuteMs);
 }
 
-/** No certificate for now, and when it is tried again: not before `retryAt`. */
+/** Returns the columns of a refused certificate. The next try is not before `retryAt`. */
 export function refused(
   app: App,
   row: TrackingHostRow,
@@ -72,7 +75,7 @@ export function refused(
   };
 }
 
-/** What a failure of the authority means for a host. */
+/** Maps a failure of the authority to the columns of a host. */
 export function afterTrouble(app: App, row: TrackingHostRow, error: AuthorityError): HostPatch {
   const { trouble, problem, message, retryAt } = error;
   if (problem === 'caa') {

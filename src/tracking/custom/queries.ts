@@ -16,10 +16,10 @@ export interface TrackingHostRow {
   caa_blocked: number;
   /** JSON: a list of texts. */
   verification_errors: string;
-  /** Of the authority in a row. */
+  /** Consecutive failures of the authority. */
   failures: number;
   enabled_at: number;
-  /** Since when its DNS record is not found. */
+  /** Time since which its DNS record is missing. */
   missing_since: number | null;
   last_checked_at: number | null;
   /** Null: never. */
@@ -29,14 +29,14 @@ export interface TrackingHostRow {
   teardown_at: number | null;
   order_url: string | null;
   order_since: number | null;
-  /** Encrypted: the key of the certificate that is on its way. */
+  /** Encrypted key of the ordered certificate. */
   order_key: string | null;
   order_after: number | null;
-  /** The authority asked for it: no recheck shortens it. */
+  /** End of a rate limit of the authority. A recheck does not shorten it. */
   peace_until: number | null;
   challenge_url: string | null;
   challenge_token: string | null;
-  /** What proves the host: the key authorization, or its digest for DNS. */
+  /** Validation value: the key authorization, or its digest for DNS. */
   challenge_value: string | null;
   /** A chain in PEM. */
   certificate: string | null;
@@ -51,7 +51,7 @@ export interface TrackingHostRow {
 
 export interface AcmeAccountRow {
   directory_url: string;
-  /** Null until the authority knows it. */
+  /** Null before the registration. */
   url: string | null;
   /** Encrypted. */
   private_key: string;
@@ -64,7 +64,7 @@ interface TrackingTables {
   acme_accounts: AcmeAccountRow;
 }
 
-/** Columns that change, by their new values. */
+/** New values of changed columns. */
 export type HostPatch = Partial<Omit<TrackingHostRow, 'id' | 'organization_id' | 'domain_id'>>;
 
 const hosts = rowsOf<TrackingHostRow>('tracking_hosts', 'custom-tracking');
@@ -79,13 +79,13 @@ export function findHostOfDomain(db: Db, domainId: string): Promise<TrackingHost
     .executeTakeFirst();
 }
 
-/** Where its records are shown among those of its domain: without its certificate and keys. */
+/** Columns of a host that are shown with the records of its domain: without certificate and keys. */
 export type ShownHost = Pick<
   TrackingHostRow,
   'id' | 'domain_id' | 'hostname' | 'status' | 'missing_since' | 'reason_message'
 >;
 
-/** Those that are enabled, of these domains. */
+/** Finds the enabled hosts of these domains. */
 export function findHostsOfDomains(db: Db, domainIds: readonly string[]): Promise<ShownHost[]> {
   return tables<TrackingTables>(db)
     .selectFrom('tracking_hosts')
@@ -95,7 +95,9 @@ export function findHostsOfDomains(db: Db, domainIds: readonly string[]): Promis
     .execute();
 }
 
-/** The row as changed; undefined where it is gone or, of one that `holder` leased, it lost the lease. */
+/**
+ * Updates a host and returns its row. Undefined if the row is gone, or if `holder` no longer has the lease.
+ */
 export function updateHost(
   db: Db,
   id: string,
@@ -127,7 +129,7 @@ function claim(db: Db, id: string, { holder, now, until }: Lease) {
     .where(({ eb, or }) => or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]));
 }
 
-/** Takes what is due; undefined where another was first. */
+/** Leases a due host. Returns undefined if another process was first. */
 export function claimDueHost(
   db: Db,
   id: string,
@@ -140,8 +142,7 @@ export function claimDueHost(
 }
 
 /**
- * Takes a host that was not looked at for `restMs`, whichever process looked; undefined where it was,
- * or is being looked at.
+ * Leases a host that no process has checked for `restMs`. Returns undefined if it was, or is being checked.
  */
 export function claimRestedHost(
   db: Db,
@@ -177,7 +178,7 @@ const due = statement<TrackingTables, { now: number; limit: number }, { id: stri
       .limit(parameter('limit')),
 );
 
-/** Hot: asked after each commit. Those that are due, longest first; what another holds is left out. */
+/** Hot: runs after each commit. Returns the due hosts, the longest due first, without leased ones. */
 export async function selectDueHosts(db: Db, now: number, limit: number): Promise<string[]> {
   return (await due(db, { now, limit })).map(({ id }) => id);
 }
@@ -189,12 +190,12 @@ const nextDue = statement<TrackingTables, { now: number }, { at: number | null }
     .where('next_check_at', '>', parameter('now')),
 );
 
-/** When the next one falls due after `now`; null where none does. */
+/** Returns the next due time after `now`, or null. */
 export async function findNextDue(db: Db, now: number): Promise<number | null> {
   return (await nextDue(db, { now }))[0]?.at ?? null;
 }
 
-/** What answers links: all that is not disabled. */
+/** Columns of a host that serves links: all hosts except disabled ones. */
 export type ServedHostRow = Pick<
   TrackingHostRow,
   | 'id'
@@ -234,7 +235,7 @@ export function findCertificate(db: Db, hostId: string): Promise<Certificate | u
 
 type Challenge = Pick<TrackingHostRow, 'challenge_token' | 'challenge_value'>;
 
-/** What is under way for a host name. */
+/** Finds the challenge under way for a host name. */
 export function findChallenge(db: Db, hostname: string): Promise<Challenge | undefined> {
   return tables<TrackingTables>(db)
     .selectFrom('tracking_hosts')
@@ -244,7 +245,7 @@ export function findChallenge(db: Db, hostname: string): Promise<Challenge | und
     .executeTakeFirst();
 }
 
-/** The same by the id of its row. */
+/** Finds the challenge under way by the id of its host. */
 export function findChallengeById(db: Db, id: string): Promise<Challenge | undefined> {
   return tables<TrackingTables>(db)
     .selectFrom('tracking_hosts')
@@ -254,7 +255,7 @@ export function findChallengeById(db: Db, id: string): Promise<Challenge | undef
     .executeTakeFirst();
 }
 
-/** Who has a name, but for those that gave it up. */
+/** Finds the enabled tracking host with this name. */
 export function findHolder(
   db: Db,
   hostname: string,
@@ -267,7 +268,7 @@ export function findHolder(
     .executeTakeFirst();
 }
 
-/** Of what is served. */
+/** Counts changes of served hosts. */
 export const hostChanges = changeCounter<TrackingTables>('tracking_host_changes');
 
 export function findAccount(db: Db, directoryUrl: string): Promise<AcmeAccountRow | undefined> {
@@ -278,7 +279,7 @@ export function findAccount(db: Db, directoryUrl: string): Promise<AcmeAccountRo
     .executeTakeFirst();
 }
 
-/** Keeps the one that is there. */
+/** Inserts an account, unless there is one for the directory. */
 export async function insertAccount(db: Db, row: AcmeAccountRow): Promise<void> {
   await tables<TrackingTables>(db)
     .insertInto('acme_accounts')

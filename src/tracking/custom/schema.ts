@@ -1,7 +1,7 @@
-// Shapes of custom tracking, in and out (specification 2.12), and what a label may be.
+// Shapes of custom tracking, in and out (specification 2.12), and the syntax of a label.
 import { z } from 'zod';
 
-/** RFC 1035 2.3.1; `--` in the third place is kept for A-labels (RFC 5891 4.2.3.1). */
+/** RFC 1035 2.3.1. `--` in the third place is reserved for A-labels (RFC 5891 4.2.3.1). */
 const labelPattern = /^(?!..--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const labelExpected = 'must be one DNS label, such as links: letters, digits and hyphens within';
 

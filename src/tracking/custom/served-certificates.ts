@@ -1,5 +1,5 @@
-// The certificates that TLS is spoken with, by the name that a client asks for (SNI, RFC 6066 3). Each is
-// decrypted and parsed once; a new one of the same host takes its place.
+// TLS certificates by the name that a client requests (SNI, RFC 6066 3). Each is decrypted and parsed once. A
+// new one of the same host replaces it.
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { App } from '../../app.ts';
 import { perApp } from '../../runtime/per-app.ts';
@@ -13,14 +13,14 @@ const mostContexts = 1_000;
 const contexts = perApp((_app: App) => recentlyUsed<SecureContext>(mostContexts));
 
 /**
- * Null for a name that is no host of ours, or has no certificate.
- * @throws InternalError where its key cannot be decrypted.
+ * Returns the context of a host. Null for a foreign name, or a host without a certificate.
+ * @throws InternalError if its key cannot be decrypted.
  */
 export async function certificateContext(
   app: App,
   hostname: string,
 ): Promise<SecureContext | null> {
-  // From memory: names that a stranger makes up cost no query.
+  // From memory, so that invented names cost no query.
   const host = servedHost(app, hostname.toLowerCase());
   if (!host || host.certificate_since === null) return null;
   const known = contexts(app);

@@ -1,20 +1,20 @@
-// One look at a tracking host, and one step of what it needs. DNS and the
-// authority are never awaited inside a transaction: what is found comes back as columns to change.
+// One check of a tracking host, and the next step that it needs. Never waits for DNS or the authority inside
+// a transaction: the results are returned as columns to change.
 //
-//   status                    | found                                          | to
+//   status                    | result                                         | to
 //   --------------------------+------------------------------------------------+---------------------
-//   any but the last two      | no record that leads here                      | `verifying`, `dns-missing`
-//   `verifying`               | none for a week                                | `failed`, looked at daily
+//   any enabled status        | no record that leads here                      | `verifying`, `dns-missing`
+//   `verifying`               | no record for a week                           | `failed`, checked daily
 //   `pending`                 | DNS did not answer                             | `verifying`; any other stays
 //   `pending`, `verifying`, … | the record; an order begins                    | `issuing`
-//   any                       | CAA forbids, the authority refuses or is away  | `failed`, the reason said
+//   any                       | CAA forbids, the authority refuses or is away  | `failed` with its reason
 //   `issuing`                 | the certificate                                | `active`
 //   `active`                  | two thirds of its life are over                | the same, an order begins
 //   `active`                  | renewing fails                                 | the same, until it ends
 //   `active`                  | the certificate ended                          | `failed`, `expired`
-//   `tearing-down`            | a week is over                                 | `disabled`, its key forgotten
+//   `tearing-down`            | a week is over                                 | `disabled`, its key deleted
 //
-// Without ACME a proxy in front has the certificate: `issuing` until it shows one for the host.
+// Without ACME a proxy in front has the certificate: `issuing` until it presents one for the host.
 import type { App } from '../../app.ts';
 import { DnsError } from '../../net/dns.ts';
 import { caaProblem, type Issuer, relevantCaa } from './caa.ts';
@@ -31,15 +31,15 @@ const failsAfterMs = 7 * dayMs;
 const unansweredMs = 5 * minuteMs;
 
 export interface TurnOptions {
-  /** Ends what is asked. */
+  /** Aborts look-ups and requests. */
   signal: AbortSignal;
-  /** An order needs a daemon that answers the challenge. */
+  /** Allows a new order. Only a daemon may order, because it answers the challenge. */
   mayOrder: boolean;
-  /** Stores columns before the turn goes on; rejects where the lease is lost. */
+  /** Stores columns before the turn continues. Rejects if the lease is lost. */
   keep(change: HostPatch): Promise<void>;
 }
 
-/** What is to be changed of a host after a look at it. */
+/** Checks a host and returns the columns to change. */
 export async function turn(
   app: App,
   row: TrackingHostRow,
@@ -108,7 +108,7 @@ function expiryOf({ certificate_expires_at: at }: TrackingHostRow, now: number):
   return at !== null && at > now ? at : null;
 }
 
-/** What a proxy in front shows. */
+/** Returns the columns for the certificate of a proxy in front. */
 function withProxy(app: App, row: TrackingHostRow, finding: CertificateFinding): HostPatch {
   const now = app.clock.now();
   const daily = now + spread(app, dayMs);
@@ -128,7 +128,7 @@ function withProxy(app: App, row: TrackingHostRow, finding: CertificateFinding):
         next_check_at: soonest(daily, finding.validity.until),
       };
     case 'none': {
-      // One look that fails says nothing of a certificate that was there yesterday.
+      // One failed look does not outweigh a certificate that was there yesterday.
       const isActive = row.status === 'active' && expiryOf(row, now) !== null;
       return {
         ...said(finding.message),
@@ -149,7 +149,7 @@ function withProxy(app: App, row: TrackingHostRow, finding: CertificateFinding):
   }
 }
 
-/** The record leads here: a certificate is due, or is not. */
+/** Orders a certificate if one is due. The record leads here. */
 async function orderIfDue(
   app: App,
   row: TrackingHostRow,
@@ -182,12 +182,12 @@ async function orderIfDue(
 
 const beginning = 'a certificate is ordered as soon as a daemon comes to it';
 
-/** An order failed, and the next is not tried yet. */
+/** Returns the columns while the next order waits after a failure. */
 function waitingForPeace(row: TrackingHostRow, after: number, now: number): HostPatch {
   const { reason_code: code, reason_message } = row;
   if (hasCertificate(row, now)) {
     const next_check_at = soonest(after, row.certificate_expires_at);
-    // The record is back: it was the reason, and is none any more.
+    // The missing record was the reason, and it is back.
     const isOver = code === 'dns-missing';
     const cleared = { reason_code: null, reason_message: null, verification_errors: '[]' };
     return { ...(isOver && cleared), status: 'active', next_check_at };
@@ -206,7 +206,7 @@ function waitingForPeace(row: TrackingHostRow, after: number, now: number): Host
   return { ...failed, reason_code: 'challenge-failed', reason_message: message };
 }
 
-/** Columns that say why the authority is not asked; null where it may issue. */
+/** Returns columns with the reason that CAA forbids issuing. Null if the authority may issue. */
 function caaOf(
   app: App,
   row: TrackingHostRow,
@@ -222,7 +222,7 @@ function caaOf(
       return { ...refused(app, row, 'caa-forbids', message), caa_blocked: 1 };
     } catch (error) {
       if (!(error instanceof DnsError)) throw error;
-      // Who does not learn what they say must not issue (RFC 8659 3).
+      // Without an answer on CAA no authority may issue (RFC 8659 3).
       return withoutRecord(app, row, { found: 'unknown', message: error.message });
     }
   });
