@@ -224,7 +224,7 @@ async function withTheirDrafts(
   return left;
 }
 
-/** Refuses a draft that changed since the read (`state` undefined) or has an open proposal; null otherwise. */
+/** Refuses a draft that changed since the read (`state` undefined) or is proposed; null otherwise. */
 async function refusedDraft(
   trx: Db,
   id: string,

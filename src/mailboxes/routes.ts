@@ -36,7 +36,7 @@ import {
   updateMailboxInput,
 } from './schema.ts';
 
-/** Refused to every key of single mailboxes, and to one that only proposes. */
+/** Refused to keys bound to single mailboxes, and to keys that only propose. */
 const configures = { permission: 'mailboxes:configure' } as const;
 
 const at = area('mailboxes', 'Addresses that take mail here, and what is done with it');
