@@ -157,7 +157,7 @@ export function frozenContent(organizationId: string, frozen: Frozen): SendConte
       mail: cutRawMail(mime, () => false),
       messageIdHeader: null,
       hasDate: false,
-      // Only its From, which the proposal checked.
+      // No origins to check beside its From, which the proposal checked.
       origins: [],
       summary: {
         ...{ subject, from, inReplyTo, references },
