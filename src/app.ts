@@ -84,16 +84,14 @@ export interface MessagePlace {
 export interface ThreadHooks {
   /**
    * Puts parsed mail into threads, in the transaction that stores its content (null: stored before). Skips
-   * mail
-   * that is in a thread already or belongs to no mailbox.
+   * mail that is in a thread already or belongs to no mailbox.
    */
   takeIn(app: App, trx: Db, parsed: readonly { id: string; found: object | null }[]): Promise<void>;
   /** Returns how many messages come before it in its thread; null if it is in none. */
   positionOf(db: Db, messageId: string): Promise<number | null>;
   /**
    * Takes a message out of its thread, deletes the thread with its last message, and deletes drafts that
-   * answer
-   * the message. Returns null if it was in no thread.
+   * answer the message. Returns null if it was in no thread.
    */
   forget(app: App, trx: Db, messageId: string): Promise<MessagePlace | null>;
 }

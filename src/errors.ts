@@ -1,7 +1,6 @@
 // Refusals of the service: one class per `_tag` of specification 7, plus three that only the HTTP server
-// uses.
-// HTTP and the command line map them once (daemon/http/errors.ts, commands/base/failure.ts). A refusal by a
-// remote server is an Outcome instead (src/smtp/outcome.ts).
+// uses. HTTP and the command line map them once (daemon/http/errors.ts, commands/base/failure.ts). A refusal
+// by a remote server is an Outcome instead (src/smtp/outcome.ts).
 
 /** Reasons of refusals as the metrics count them (src/runtime/metrics.ts): finer than `_tag`. */
 export const refusalReasons = [

@@ -1,8 +1,6 @@
 // Initial content of an empty store. Commands silently create only the organization `default` with its
-// sandbox
-// domain, sender and mailbox. The owner key is left to the daemon, which prints its plaintext once, so that
-// no
-// command uses it up. The second of two processes or calls finds everything done.
+// sandbox domain, sender and mailbox. The owner key is left to the daemon, which prints its plaintext once,
+// so that no command uses it up. The second of two processes or calls finds everything done.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from './app.ts';
@@ -104,8 +102,7 @@ Send a first message to ${whose}:
 
 /**
  * Prints the text of a first start by `print`. Without it (standard output is a log that others keep) the
- * text
- * goes to `first-key` in dataDir, readable only by the owner.
+ * text goes to `first-key` in dataDir, readable only by the owner.
  */
 export function announceFirstStart(
   { config, log }: App,

@@ -21,8 +21,8 @@ const firstBytes = 1_048_576;
 export interface BodyReader {
   /**
    * Returns the whole body, in memory counted for its holder; empty without a body.
-   * @throws MalformedRequestError 413 beyond the limit, 415 for another media type or a compressed
-   * body, 400 if it is too slow or incomplete; CapacityError beyond the holder's share.
+   * @throws MalformedRequestError 413 beyond the limit, 415 for another media type or a compressed body, 400
+   * if it is too slow or incomplete; CapacityError beyond the holder's share.
    */
   read(holder: string, request: IncomingMessage, response: ServerResponse): Promise<Buffer>;
 }

@@ -14,8 +14,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 /**
  * Answers 400 if this socket got no answer yet, and closes it. Returns the reason to count; null if no
- * request
- * was refused, as on a connection opened in advance and never used.
+ * request was refused, as on a connection opened in advance and never used.
  */
 export function answerClientError(
   error: Error & { code?: string },
@@ -47,8 +46,7 @@ export function answerClientError(
 
 /**
  * Returns whether an answer has begun: a second one inside it would be taken for its content. Node keeps it
- * in
- * this internal field.
+ * in this internal field.
  */
 function hasAnswered(socket: Socket): boolean {
   const { _httpMessage: response } = socket as { _httpMessage?: ServerResponse | null };

@@ -1,6 +1,5 @@
 // The curl command of an operation in the API reference, ready to paste into a shell. Its body is the
-// schema's
-// example; values that only the reader knows (`$ID`) are shell variables.
+// schema's example; values that only the reader knows (`$ID`) are shell variables.
 import type { OpenApiDocument, Operation } from './openapi.ts';
 import type { JsonSchema } from './openapi-schemas.ts';
 

@@ -1,6 +1,5 @@
 // Serves the description of the API: `/v1/openapi.json` (specification 9.1) and its page `/docs`. Both are
-// made
-// at the first request, when the address is known; the page again on each new day (UTC).
+// made at the first request, when the address is known; the page again on each new day (UTC).
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Route } from '../../src/api/route.ts';

@@ -5,8 +5,7 @@ import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 export interface LoopDelay {
   /**
    * Returns the delay in ms that work since the last call had to wait for its turn, averaged over time: one
-   * long
-   * stall weighs as much as it lasted.
+   * long stall weighs as much as it lasted.
    */
   read(): number;
   stop(): void;

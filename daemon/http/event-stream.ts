@@ -1,6 +1,5 @@
 // `GET /v1/events/stream`: an organization's events as they happen, as server-sent events.
-// src/events/follow.ts
-// selects and orders them. Not a route, because its answer has no end.
+// src/events/follow.ts selects and orders them. Not a route, because its answer has no end.
 //
 //   stream   by                                                        then
 //   open     an event                                                  sent; id is the event's

@@ -1,7 +1,6 @@
 // Converts zod schemas to the JSON Schemas of OpenAPI 3.1. Everything is rendered as zod's input side: the
 // body that a client sends, and the return value of `run`, which goes out unchanged. A schema used both ways
-// is
-// therefore one component. Schemas with `.meta({ id })` become components of that name.
+// is therefore one component. Schemas with `.meta({ id })` become components of that name.
 import { z } from 'zod';
 
 /** A JSON Schema, draft 2020-12. */
@@ -71,8 +70,7 @@ export class SchemaBook {
 
 /**
  * Removes zod's patterns for dates, which fill half a page and add nothing to the format. Restores the
- * examples
- * of transformed schemas: zod drops them as results, but ours are input.
+ * examples of transformed schemas: zod drops them as results, but ours are input.
  */
 function override({ zodSchema, jsonSchema }: Rendering): void {
   const examples = z.globalRegistry.get(zodSchema as z.ZodType)?.examples;

@@ -1,7 +1,6 @@
 // Bodies that are processed as they arrive, and answers that leave as they are made, for routes that declare
-// it
-// (`takes`, `streams` of src/api/route.ts): millions of rows in the memory of a few. Bounded in number, bytes
-// and time. dispatch.ts has the order of checks.
+// it (`takes`, `streams` of src/api/route.ts): millions of rows in the memory of a few. Bounded in number,
+// bytes and time. dispatch.ts has the order of checks.
 //
 //   body       by                                              then
 //   coming     less than 1 KB/s over 10 s of waiting for it    400, the rest is passed over

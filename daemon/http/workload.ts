@@ -15,8 +15,7 @@ export interface Workload {
   begin<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Runs `work` within the organization's share of concurrent work. After its time limit it is answered but
-   * goes
-   * on, and counts until it ends: a store that hangs must not pile up work without bound.
+   * goes on, and counts until it ends: a store that hangs must not pile up work without bound.
    * @throws CapacityError before `work` is called, TimeoutError, or the error of `work`.
    */
   runFor<T>(organizationId: string, work: () => Promise<T>): Promise<T>;

@@ -1,6 +1,5 @@
 // The certificate of a listener: read at the start, and again when its files change, so that a renewal needs
-// no
-// restart. Without a configured one TLS is off; the key that smtp-server ships is never used.
+// no restart. Without a configured one TLS is off; the key that smtp-server ships is never used.
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { App } from '../../src/app.ts';

@@ -24,8 +24,7 @@ export class Connection extends SMTPConnection {
 
   /**
    * Greets local clients at once. The library greets after 100 ms and hangs up on clients that talk before:
-   * this
-   * keeps crude spam programs away, but only delays this machine's own mail.
+   * this keeps crude spam programs away, but only delays this machine's own mail.
    */
   override init(): void {
     super.init();

@@ -16,8 +16,7 @@ const firstBlockBytes = 16_384;
 const largestBlockBytes = 1_048_576;
 /**
  * Limit for reading on after a refusal: to the end of the message, so that the client gets the reason, but
- * not
- * for ever.
+ * not for ever.
  */
 const drainedFactor = 2;
 
@@ -100,8 +99,7 @@ export class MailCollector implements Occupant {
 
   /**
    * Takes the next bytes, dots already unstuffed. A lone CR or LF becomes CRLF: passed on unchanged, it would
-   * let
-   * a later server see another end of data than we did ("SMTP smuggling").
+   * let a later server see another end of data than we did ("SMTP smuggling").
    */
   add(chunk: Buffer): void {
     this.#seenBytes += chunk.length;

@@ -33,7 +33,7 @@ export interface Session {
   transaction: Transaction;
   heardBytes: number;
   heardAt: number;
-  /** Time of the last accepted message, or else of the session's begin. */
+  /** Time of the last accepted message, or else the start of the session. */
   progressAt: number;
 }
 

@@ -26,8 +26,7 @@ export interface SubmissionOptions {
   limits?: Partial<SubmissionLimits>;
   /**
    * Returns whether a client must use TLS to log in: all but this machine. Replaced by tests, which have only
-   * one
-   * machine.
+   * one machine.
    */
   needsTls?: (address: string) => boolean;
 }

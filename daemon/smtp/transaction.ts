@@ -1,7 +1,6 @@
 // One mail transaction of a session (RFC 5321 3.3): sender, resolved recipients, then the message itself,
-// read
-// into bounded memory and handed to src/inbound. The 250 to DATA follows `receive`, which resolves after the
-// durable commit.
+// read into bounded memory and handed to src/inbound. The 250 to DATA follows `receive`, which resolves after
+// the durable commit.
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import type { App } from '../../src/app.ts';
 import { type ReceivedEnvelope, receive } from '../../src/inbound/receive.ts';

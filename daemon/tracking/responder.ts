@@ -1,6 +1,5 @@
 // The name server for DNS challenges (RFC 8555 8.4): UDP and TCP (RFC 7766) at `tracking.acme.dns`. Its
-// answers
-// are hardly longer than the questions, so it is useless for amplification.
+// answers are hardly longer than the questions, so it is useless for amplification.
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import type { App } from '../../src/app.ts';
@@ -132,8 +131,7 @@ function bound(what: UdpSocket | Server, start: () => void): Promise<void> {
 
 /**
  * Listens on one port for both. With port 0 the system chooses a TCP port, which may be taken for UDP: then
- * it
- * fails.
+ * it fails.
  */
 async function listenOnBoth(
   udp: UdpSocket,

@@ -1,6 +1,5 @@
 // Answers, forwards and new mail from a mailbox (specification 4.4). A request becomes a mail, with
-// recipients,
-// sender, subject and thread derived from the answered message; send.ts sends it.
+// recipients, sender, subject and thread derived from the answered message; send.ts sends it.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ForbiddenError } from '../errors.ts';
@@ -47,8 +46,7 @@ async function maySend(db: Db, organizationId: string, email: string): Promise<b
 
 /**
  * Returns the From of an answer: the mailbox or catch-all address that received the message, or the From of
- * our
- * own message.
+ * our own message.
  */
 async function fromOf(app: App, { mailbox, addresses, message }: Found): Promise<Mail['from']> {
   const { db } = app.store;
@@ -70,8 +68,7 @@ async function fromOf(app: App, { mailbox, addresses, message }: Found): Promise
 
 /**
  * Returns the addresses to choose recipients from. Without `all` an answer to received mail goes to the
- * author,
- * so the other recipients are not read.
+ * author, so the other recipients are not read.
  */
 async function answeredOf(app: App, message: MessageRow, all: boolean): Promise<Answered> {
   const isAsked = all || message.direction === 'outbound';
@@ -104,8 +101,8 @@ const mailPath = (mailboxId: string) => `/v1/mailboxes/${mailboxId}/messages`;
 
 /**
  * Answers a message: the author, or with `all` everybody named in it.
- * @throws ResourceNotFoundError; ConflictError (paused; a program that answers an automatic answer);
- * the errors of `sendMail`.
+ * @throws ResourceNotFoundError; ConflictError (paused; a program that answers an automatic answer); the
+ * errors of `sendMail`.
  */
 export async function reply(
   app: App,

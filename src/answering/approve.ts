@@ -1,8 +1,6 @@
 // Approval of a key's proposal by a person. One transaction repeats all checks, sends the frozen mail and
-// ends
-// the action. A temporary refusal (a paused mailbox, a spent quota) leaves the proposal as it was; a
-// permanent one
-// ends it.
+// ends the action. A temporary refusal (a paused mailbox, a spent quota) leaves the proposal as it was; a
+// permanent one ends it.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ForbiddenError, type ServiceError } from '../errors.ts';

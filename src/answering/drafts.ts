@@ -325,8 +325,7 @@ function attachmentOf({ filename, content, content_type, content_id }: DraftFile
 /**
  * Sends a draft as it was at `expectedUpdatedAt`, or as it is now.
  * @throws ResourceNotFoundError; ValidationError if it has no recipient or no content; ConflictError
- * (proposed,
- * changed meanwhile, paused mailbox); the errors of `sendMail`.
+ * (proposed, changed meanwhile, paused mailbox); the errors of `sendMail`.
  */
 export async function sendDraft(
   app: App,

@@ -1,6 +1,5 @@
 // A mail on which a person decides. It is composed once, at the proposal or at the approver's edit, and sent
-// as
-// these bytes, so no later change affects it. The approval repeats the checks (approve.ts).
+// as these bytes, so no later change affects it. The approval repeats the checks (approve.ts).
 import { hash } from 'node:crypto';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';

@@ -1,8 +1,7 @@
 // Loop protection between programs. The service itself never answers. A program with a key answers no
 // auto-reply (409), and after five of its sends into a thread within an hour, without a person's mail
-// between,
-// the next becomes a proposal. A mail sent by one of our programs never counts as a person's, from any
-// mailbox.
+// between, the next becomes a proposal. A mail sent by one of our programs never counts as a person's, from
+// any mailbox.
 import type { Caller } from '../api/route.ts';
 import { ConflictError } from '../errors.ts';
 import { isService } from '../mailbox-actions/actions.ts';

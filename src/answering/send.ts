@@ -56,8 +56,8 @@ export function requireWhole(
  * Sends a mail from a mailbox. It becomes a proposal if the key only proposes or a program reached the limit
  * of its thread; it is then frozen before the transaction, which composes nothing. A repeat with the same key
  * and content gets the same result. Resolves after the durable commit.
- * @throws ResourceNotFoundError; ConflictError (paused mailbox, idempotency key); RateLimitedError if
- * 100 proposals are open; all refusals of a send.
+ * @throws ResourceNotFoundError; ConflictError (paused mailbox, idempotency key); RateLimitedError if 100
+ * proposals are open; all refusals of a send.
  */
 export async function sendMail(
   app: App,

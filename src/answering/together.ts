@@ -1,7 +1,6 @@
 // Sends concurrent mails from mailboxes in one transaction, in rounds. Two mails of a round never share a
 // thread, a draft or an idempotency key, so each one sees the effects of the one before. A refused mail
-// stores
-// nothing and does not stop the others.
+// stores nothing and does not stop the others.
 //
 //   request                                         | answer
 //   ------------------------------------------------+-------------------------------------------------

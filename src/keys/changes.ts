@@ -1,6 +1,5 @@
 // The cache of keys in this process, by hash. The authenticator reads it for each request. A change that
-// takes
-// rights away clears it at once; other processes notice within a second, by the counter in the store.
+// takes rights away clears it at once; other processes notice within a second, by the counter in the store.
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';

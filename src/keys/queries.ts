@@ -57,8 +57,7 @@ const heirs = statement<KeyTables, { ids: unknown }, Pick<KeyRow, 'id' | 'constr
 
 /**
  * Returns the current constraints for the resources of these keys: their own, or those of their replacement
- * by
- * rotation. Keys without an active successor are left out.
+ * by rotation. Keys without an active successor are left out.
  */
 export function findHeirs(
   db: Db,

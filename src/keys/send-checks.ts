@@ -1,7 +1,6 @@
 // Checks of a send by its key: the From constraints (constraints.ts), and at the due time of scheduled mail
 // its revocation. A replacement by rotation stands for the key: its mail goes on, under the constraints of
-// the
-// successor, until that is revoked. An expired key makes no new requests, but its earlier mail still goes
+// the successor, until that is revoked. An expired key makes no new requests, but its earlier mail still goes
 // out.
 import type { KeyConstraints } from '../api/route.ts';
 import type { SendCheck } from '../api/send-check.ts';

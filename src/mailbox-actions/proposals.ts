@@ -58,8 +58,8 @@ export interface Proposal {
 
 /**
  * Stores a mail as a proposal. The caller holds the mailbox.
- * @throws RateLimitedError if 100 are open; MalformedRequestError (413) if the open ones would be too
- * large; ForbiddenError for the operator.
+ * @throws RateLimitedError if 100 are open; MalformedRequestError (413) if the open ones would be too large;
+ * ForbiddenError for the operator.
  */
 export async function storeProposal(
   app: App,

@@ -1,5 +1,5 @@
-// The HTTP operations on mailboxes, their addresses and namespaces (specification 4.4), and on the
-// catch-all of a domain (4.7).
+// The HTTP operations on mailboxes, their addresses and namespaces (specification 4.4), and on the catch-all
+// of a domain (4.7).
 import { area } from '../api/area.ts';
 import { pageOf } from '../api/pagination.ts';
 import { deleted } from '../api/resource-schema.ts';

@@ -71,8 +71,7 @@ function parseLocalPart(text: string): string | null {
 
 /**
  * Parses one bare address (`joe@example.com`); null if it is invalid. Limits in octets, from RFC 5321
- * 4.5.3.1:
- * local part 64, domain 255, the whole 254.
+ * 4.5.3.1: local part 64, domain 255, the whole 254.
  */
 export function parseAddress(text: string): MailAddress | null {
   if (text.length > maxEmailBytes) return null;

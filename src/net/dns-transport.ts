@@ -1,6 +1,5 @@
 // One question to one DNS server over UDP, or TCP if the answer does not fit (RFC 7766). Each question has
-// its
-// own socket: the source port is random, and nothing stays open after the question ends.
+// its own socket: the source port is random, and nothing stays open after the question ends.
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';

@@ -74,8 +74,7 @@ export function encodeQuestion({ id, name, type, edns }: WireQuestion): Buffer {
 
 /**
  * Parses `bytes` as the answer to `question`; undefined if they answer another one (late, or forged). Only
- * the
- * header of a truncated answer is used. May write to `bytes`.
+ * the header of a truncated answer is used. May write to `bytes`.
  * @throws Error if they claim to be the answer and cannot be parsed.
  */
 export function decodeAnswer(bytes: Buffer, question: WireQuestion): WireAnswer | undefined {
@@ -122,8 +121,8 @@ export function foldName(name: string): string {
 }
 
 /**
- * Returns whether a name may be queried: labels of 1 to 63 printable ASCII characters, 253 in all
- * (RFC 1035 2.3.4).
+ * Returns whether a name may be queried: labels of 1 to 63 printable ASCII characters, 253 in all (RFC 1035
+ * 2.3.4).
  */
 export function isQueryName(name: string): boolean {
   return name.length <= 253 && /^(?:[!-\-/-~]{1,63}\.)*[!-\-/-~]{1,63}$/.test(name);

@@ -1,7 +1,6 @@
 // The single entrance to the DNS: mail hosts, addresses, TXT and TLSA records from the servers in
 // `dns.servers`, and a resolver in the form of node:dns for mailauth. Decides nothing about mail. Every
-// answer
-// is untrusted and is checked here.
+// answer is untrusted and is checked here.
 import { getServers } from 'node:dns';
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
@@ -50,8 +49,7 @@ export interface CaaRecord {
 
 /**
  * Names are given in A-label form, in any case, with or without the trailing dot. `authenticated` is the AD
- * bit
- * of the answer. At most 200 records of a type are kept. All methods reject with DnsError.
+ * bit of the answer. At most 200 records of a type are kept. All methods reject with DnsError.
  */
 export interface Dns {
   mx(name: string): Promise<MxAnswer>;
@@ -65,8 +63,7 @@ export interface Dns {
   caa(name: string): Promise<CaaRecord[]>;
   /**
    * Resolves A, AAAA, CNAME, MX, NS, PTR and TXT as `resolve` of node:dns/promises does; the error carries
-   * its
-   * codes (ENOTFOUND, ENODATA, …).
+   * its codes (ENOTFOUND, ENODATA, …).
    * @throws TypeError for another type.
    */
   resolve(name: string, type: string): Promise<unknown[]>;

@@ -39,8 +39,7 @@ export function isPublicAddress(address: string): boolean {
 
 /**
  * Returns whether a connection to this address ends on this machine: loopback, unspecified (0.0.0.0 and ::)
- * or
- * the address of one of its interfaces, IPv4-mapped ones included.
+ * or the address of one of its interfaces, IPv4-mapped ones included.
  */
 export function isThisMachine(address: string): boolean {
   const parsed = parse(address);

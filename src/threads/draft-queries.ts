@@ -1,5 +1,5 @@
-// SQL on `drafts` and `draft_files`, except the look-ups by thread (queries.ts). Rows only, no decisions.
-// A proposed draft keeps the id of its action, and cannot be sent again while that action is open.
+// SQL on `drafts` and `draft_files`, except the look-ups by thread (queries.ts). Rows only, no decisions. A
+// proposed draft keeps the id of its action, and cannot be sent again while that action is open.
 import { type Kysely, sql } from 'kysely';
 import {
   change,

@@ -1,6 +1,6 @@
 // Indexes the words of mail from mailboxes after the commit that accepts it, so that an answer takes no
-// longer than any other send. Received mail is indexed together with its thread (take-in.ts): no client
-// waits for that transaction.
+// longer than any other send. Received mail is indexed together with its thread (take-in.ts): no client waits
+// for that transaction.
 //
 //   state   | by                                                    | to
 //   --------+-------------------------------------------------------+--------

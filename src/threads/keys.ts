@@ -8,8 +8,8 @@
 //   topic  | base subject (src/mime/subject.ts), all addresses   | seven days, and only if no parent is
 //          | in From, To and Cc                                  | known
 //
-// A Message-ID of ours is recognized by the message id before its `@`: some servers on the way replace
-// the host name behind it.
+// A Message-ID of ours is recognized by the message id before its `@`: some servers on the way replace the
+// host name behind it.
 import { hash } from 'node:crypto';
 import { withoutSubaddress } from '../mailboxes/mailboxes.ts';
 import type { MessageRow, RecipientRow } from '../messages/queries.ts';

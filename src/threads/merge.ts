@@ -1,5 +1,5 @@
-// Merges two threads of a mailbox when a message shows that they are one. The older thread stays and gets
-// the labels, notes and states of the other.
+// Merges two threads of a mailbox when a message shows that they are one. The older thread stays and gets the
+// labels, notes and states of the other.
 import { moveActionsOfThread } from '../mailbox-actions/copy-queries.ts';
 import type { Db } from '../store/db.ts';
 import { copyLabels } from './label-queries.ts';

@@ -106,8 +106,7 @@ export interface NotePath {
 
 /**
  * Changes the given fields. @throws ResourceNotFoundError, ForbiddenError (a key that only proposes, on a
- * note of
- * another author).
+ * note of another author).
  */
 export function updateNote(
   app: App,

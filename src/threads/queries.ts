@@ -1,7 +1,6 @@
 // All SQL on `threads` and `thread_messages`, except the lists (list-queries.ts). Rows only, no decisions.
 // Look-ups by key are in reference-queries.ts. On PostgreSQL a transaction that changes which messages a
-// thread
-// has locks the row of its mailbox first.
+// thread has locks the row of its mailbox first.
 import { type Kysely, sql } from 'kysely';
 import {
   bulkInsert,

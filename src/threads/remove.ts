@@ -12,8 +12,7 @@ const messagesPerTransaction = 500;
 
 /**
  * Locks the oldest messages of a thread and returns their ids. Messages come before their mailbox in the
- * order
- * of locks.
+ * order of locks.
  */
 export async function holdMessages(trx: Db, threadId: string): Promise<string[]> {
   const ids = await oldestIdsOf(trx, threadId, messagesPerTransaction);
