@@ -1,4 +1,4 @@
-// The bytes of one incoming message: bounded, line ends made CRLF, in few large blocks whatever the size of
+// The bytes of one incoming message: bounded, line ends made CRLF, in few large blocks for any size of
 // the pieces (a message of dots comes byte by byte, and each Buffer costs 100).
 //
 //   state     | bytes                  | at the end of data

@@ -143,7 +143,7 @@ async function keepOrRepeat(trx: Db, asked: readonly Asking[], answers: Answers)
   }
 }
 
-/** Keeps the key of the first mail with each key. Returns the mails whose keys are kept. */
+/** Keeps each idempotency key once, for the first mail that has it. Returns these mails. */
 async function keepFirst(
   trx: Db,
   asked: readonly Asking[],
