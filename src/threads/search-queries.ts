@@ -24,7 +24,7 @@ export async function insertDocuments(db: Db, messages: readonly Findable[]): Pr
   await documents.index(db, entries);
 }
 
-/** A message whose words are not indexed yet. */
+/** A message without indexed words. */
 export interface WaitingRow {
   message_id: string;
   mailbox_id: string;

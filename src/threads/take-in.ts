@@ -46,7 +46,7 @@ async function arrivalsOf(trx: Db, arrived: readonly Arrived[]): Promise<Arrival
   return arrivals;
 }
 
-/** Indexes mails whose words the parse extracted. The indexer reads the others later (indexer.ts). */
+/** Indexes mails with words from the parse. The indexer reads the others later (indexer.ts). */
 async function makeFindable(trx: Db, arrivals: readonly Arrival[], readings: WordsById) {
   const pairs = arrivals.map(({ message, mailbox }) => {
     return {
