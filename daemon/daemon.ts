@@ -1,5 +1,5 @@
-// The composition root of the long-running service: starts the faces in order (store lock, inbound
-// SMTP, queue, HTTP, submission), says `ready`, and stops them in the opposite order. Tests use it too.
+// The composition root of the daemon. Starts its parts in order (store lock, inbound SMTP, queue, HTTP,
+// submission), reports `ready`, and stops them in reverse order. Tests use it too.
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type Admission, admissionOf } from '../src/admission/admission.ts';
 import { sweepBuckets } from '../src/admission/shared-buckets.ts';
@@ -50,12 +50,9 @@ import { startDnsResponder } from './tracking/responder.ts';
 import { serveLinks } from './tracking/serve.ts';
 
 export interface DaemonOptions {
-  /** Where the ready object is written as JSON, removed again at the stop. */
+  /** File for the ready object as JSON; removed at the stop. */
   readyFile?: string | undefined;
-  /**
-   * Prints the text of a first start, which holds the only copy of the owner key; where it is left
-   * out, that text goes to a file.
-   */
+  /** Prints the text of a first start, the only copy of the owner key. Without it the text goes to a file. */
   print?: ((text: string) => void) | undefined;
   /** Answers links on tracking hosts; for tests. */
   serveTracked?: ServeTracked;
@@ -64,11 +61,11 @@ export interface DaemonOptions {
 export interface Daemon {
   httpUrl: string;
   smtpPort: number;
-  /** Null where `smtp.submission` is off. */
+  /** Null if `smtp.submission` is off. */
   submissionPort: number | null;
-  /** Of `tracking.http`, `tracking.https` and `tracking.acme.dns`; null where one is off. */
+  /** Ports of `tracking.http`, `tracking.https` and `tracking.acme.dns`; null for a disabled one. */
   trackingPorts: TrackingPorts;
-  /** Stops within `shutdownGraceSeconds`; what is in flight is finished or handed back. */
+  /** Stops within `shutdownGraceSeconds`. Attempts in flight are finished or requeued. */
   close(): Promise<void>;
 }
 
@@ -78,12 +75,12 @@ export interface TrackingPorts {
   dns: number | null;
 }
 
-/** Told how to stop what was started. */
+/** Registers a function that stops a started part. */
 type OnStop = (stop: (graceMs: number) => unknown) => void;
 
 /**
- * Starts all faces. The app stays the caller's to close.
- * @throws UnreachableError when another daemon holds the store, or an address is in use.
+ * Starts all parts. The caller closes the app.
+ * @throws UnreachableError if another daemon holds the store, or an address is in use.
  */
 export async function startDaemon(app: App, options: DaemonOptions = {}): Promise<Daemon> {
   const { onStop, close } = stopsInReverse(app);
@@ -127,7 +124,7 @@ export async function startDaemon(app: App, options: DaemonOptions = {}): Promis
   }
 }
 
-/** One grace for all: what one face uses up, the next does not have. */
+/** Stops all parts within one grace period: time that one part uses is lost to the next. */
 function stopsInReverse({ clock, config, log }: App): { onStop: OnStop; close(): Promise<void> } {
   const stops: Parameters<OnStop>[0][] = [];
   return {
@@ -150,7 +147,7 @@ function lockStore({ config }: App, onStop: OnStop): void {
   onStop(() => lock.release());
 }
 
-/** Returns the port that it listens on. */
+/** Starts inbound SMTP. Returns its port. */
 async function startSmtp(app: App, onStop: OnStop): Promise<number> {
   const smtp = createSmtpListener(app);
   const { port } = await smtp.listen();
@@ -158,7 +155,7 @@ async function startSmtp(app: App, onStop: OnStop): Promise<number> {
   return port;
 }
 
-/** Returns the port that it listens on, or null. */
+/** Starts submission. Returns its port, or null if it is off. */
 async function startSubmission(
   app: App,
   authenticator: Authenticator,
@@ -171,7 +168,7 @@ async function startSubmission(
   return port;
 }
 
-/** Mail for local mailboxes goes to our own listener. */
+/** Starts the queue. Mail for local mailboxes goes to our own listener. */
 async function startQueue(app: App, smtpPort: number, onStop: OnStop): Promise<Pipeline> {
   const listener = { host: app.config.smtp.inbound.host, port: smtpPort };
   const attempter = createAttempter(app, listener, createCarrierThread);
@@ -191,27 +188,27 @@ function startReports(app: App, onStop: OnStop): void {
   onStop(() => reports.stop());
 }
 
-/** What came in is parsed soon after its 250. */
+/** Starts the projector, which parses received mail soon after its 250. */
 async function startProjector(app: App, onStop: OnStop): Promise<void> {
   const projector = createProjector(app);
   await projector.start();
   onStop(() => projector.stop());
 }
 
-/** What happens is posted to endpoints. */
+/** Starts the posts to webhook endpoints. */
 async function startWebhooks(app: App, onStop: OnStop): Promise<void> {
   const webhooks = createWebhookLoop(app, { isPressing: pressingOf(app) });
   await webhooks.start();
   onStop((graceMs) => webhooks.stop(graceMs));
 }
 
-/** Whether a burst of sends or mails comes in. */
+/** Returns a test for a burst of sends or received mail. */
 function pressingOf(app: App): () => boolean {
   const intakes = [intakeOf(app), mailIntakeOf(app)];
   return () => intakes.some((intake) => intake.isPressing());
 }
 
-/** What gives way to the rest. */
+/** Starts background work that gives way to the rest. */
 function startLesserWork(app: App, pipeline: Pipeline, onStop: OnStop): void {
   const surroundings = {
     isPressing: pressingOf(app),
@@ -263,7 +260,7 @@ async function startAdmission(app: App, onStop: OnStop): Promise<Admission> {
   return admission;
 }
 
-/** The hosts of links: what is known of them, who looks at them, and what answers for them. */
+/** Starts tracking hosts: their registry, their checks and their listeners. */
 async function startTracking(
   app: App,
   serve: ServeTracked,
@@ -285,7 +282,7 @@ async function startTracking(
   return ports;
 }
 
-/** Returns the address that it answers at; links that we hand out start with it. */
+/** Starts HTTP. Returns its URL, the base of the links that we hand out. */
 async function startHttp(
   app: App,
   parts: { authenticator: Authenticator; admission: Admission; pipeline: Pipeline },
@@ -308,7 +305,7 @@ async function startHttp(
   return url;
 }
 
-/** Whole or not there: whoever waits for the file reads it at once. */
+/** Renames a complete file into place: a waiting program reads it as soon as it appears. */
 function writeReadyFile(file: string, ready: object, onStop: OnStop): void {
   writeFileSync(`${file}.partial`, `${JSON.stringify({ msg: 'ready', ...ready })}\n`);
   renameSync(`${file}.partial`, file);

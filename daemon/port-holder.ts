@@ -1,11 +1,11 @@
-// Why an address cannot be listened on, in words: which setting names it, and who holds it, where
-// the system tells (Linux, of processes that we may look at).
+// Explains why an address cannot be listened on: the setting behind it, and the process that holds it if the
+// system reveals that (Linux, for processes that we may inspect).
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { codeOf } from '../src/errors.ts';
 
 const listening = '0A';
 
-/** The inodes of the sockets that listen on a port, of either family. */
+/** Returns the inodes of the sockets that listen on a port, for IPv4 and IPv6. */
 function socketsOn(port: number): Set<string> {
   const hexPort = port.toString(16).toUpperCase().padStart(4, '0');
   const lines = ['tcp', 'tcp6'].flatMap((name) =>
@@ -23,12 +23,12 @@ function holds(pid: string, sockets: ReadonlySet<string>): boolean {
     const folder = `/proc/${pid}/fd`;
     return readdirSync(folder).some((name) => sockets.has(readlinkSync(`${folder}/${name}`)));
   } catch {
-    // Another user's, or gone by now.
+    // The process belongs to another user, or ended.
     return false;
   }
 }
 
-/** The program that listens on the port, as `name, pid 12`; null where the system does not tell. */
+/** Returns the program that listens on the port, as `name, pid 12`; null if the system does not reveal it. */
 function findHolder(port: number): string | null {
   try {
     const sockets = socketsOn(port);
@@ -41,7 +41,7 @@ function findHolder(port: number): string | null {
   }
 }
 
-/** What is said of an address that cannot be had; `section` holds its `host` and `port`. */
+/** Returns the text for an unavailable address; `section` of the configuration has its `host` and `port`. */
 export function whyNotListening(
   error: unknown,
   { host, port, section }: { host: string; port: number; section: string },

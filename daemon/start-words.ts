@@ -1,8 +1,8 @@
-// What a start says in words, once everything listens: where mail goes with this configuration, and where
-// the API is described.
+// The text at the end of a start: the destination of mail in this configuration, and the URL of the API
+// reference.
 import type { Config } from '../src/config/config.ts';
 
-/** Where mail to strangers goes. */
+/** Describes the destination of mail to external recipients. */
 function whereMailGoes({ mode, relay, allow, routes }: Config['delivery']): string {
   const but = routes.length > 0 ? '; delivery.routes makes exceptions' : '';
   if (mode === 'capture') {
@@ -16,7 +16,7 @@ function whereMailGoes({ mode, relay, allow, routes }: Config['delivery']): stri
   return `Mail leaves this machine ${way} (delivery.mode is ${mode})${who}${but}`;
 }
 
-/** One line. `httpUrl` is where the API answers. */
+/** Returns one line; `httpUrl` is the base URL of the API. */
 export function startWords({ delivery }: Config, httpUrl: string): string {
   return `${whereMailGoes(delivery)}. The API is described at ${httpUrl}/docs`;
 }

@@ -1,5 +1,5 @@
-// The capabilities that every part of the service is given: configuration, store, time, randomness,
-// names, secrets, the network. Tests replace them here (rule 7); features take `app` first.
+// The capabilities of every part of the service: configuration, store, time, randomness, ids, secrets,
+// network. Tests replace them here (rule 7); features take `app` as their first parameter.
 
 import type { Config } from './config/config.ts';
 import { InternalError } from './errors.ts';
@@ -17,85 +17,86 @@ import { openSecrets, type Secrets } from './runtime/secrets.ts';
 import type { Db, Store } from './store/db.ts';
 import { openStore } from './store/open.ts';
 
-/** An event as it was just written down. */
+/** A newly recorded event. */
 export interface LoggedEvent {
   id: string;
   organizationId: string;
   /** The kind, such as `message.sent`. */
   type: string;
-  /** Id of what it is about: `msg_…`, `dom_…`, `org_…`. */
+  /** Id of its subject: `msg_…`, `dom_…`, `org_…`. */
   subject: string;
-  /** Of a step of one recipient. */
+  /** Set for a step of one recipient. */
   recipientId: string | null;
   /** Ms since 1970. */
   timestamp: number;
 }
 
-/** An event of a message, as it is read again. */
+/** A stored event of a message. */
 export interface MessageLogEntry extends LoggedEvent {
-  /** The message's after it. */
+  /** Status of the message after the event. */
   status: string;
   facts: Record<string, unknown> | null;
 }
 
-/** Makes `data` of events of messages, by the ids of the events; without those whose message is gone. */
+/** Returns the `data` of message events, by event id; events of deleted messages are left out. */
 export type MessagePresenter = (
   app: App,
   organizationId: string,
   events: readonly MessageLogEntry[],
 ) => Promise<Map<string, object>>;
 
-/** Hears of events in the transaction that writes them down. */
+/** Receives events in the transaction that records them. */
 export interface EventSink {
-  /** Steps of messages are none of its business. */
+  /** Skips the steps of messages. */
   readonly resourcesOnly?: true;
-  /** A look into memory: it is asked for each event of every organization. */
+  /** Reads memory only: it is called for each event of every organization. */
   wants(organizationId: string): boolean;
-  /** Events of organizations that it wants; what it throws fails the change that they tell of. */
+  /** Receives the wanted events; an error thrown here fails the change that they report. */
   take(trx: Db, events: readonly LoggedEvent[]): Promise<void>;
 }
 
-/** A DNS record that the owner of a domain publishes for its tracking host, as last looked at. */
+/** A DNS record that a domain's owner publishes for the tracking host, as of the last check. */
 export interface TrackingRecord {
   name: string;
   value: string;
   status: 'pending' | 'valid' | 'missing';
-  /** What is wrong with it. */
+  /** Problem with the record. */
   error: string | null;
 }
 
-/** The records of the tracking hosts of these domains, by domain. */
+/** Returns the records of these domains' tracking hosts, by domain. */
 export type FindTrackingRecords = (
   app: App,
   db: Db,
   domainIds: readonly string[],
 ) => Promise<ReadonlyMap<string, readonly TrackingRecord[]>>;
 
-/** Where a deleted message was, and the event that told of it there. */
+/** The former place of a deleted message, and the event that reported it there. */
 export interface MessagePlace {
   mailboxId: string;
   threadId: string;
-  /** It was the last message of its thread. */
+  /** Set for the last message of a thread. */
   isThreadGone: boolean;
   eventId: string | null;
 }
 
-/** What threads do for rooms that know none. */
+/** Operations of threads for lower folders, which do not import threads. */
 export interface ThreadHooks {
   /**
-   * Puts mail that was parsed into threads, in the transaction that keeps what was found (null: kept
-   * before); what is in one already, or came into no mailbox, is left alone.
+   * Puts parsed mail into threads, in the transaction that stores its content (null: stored before). Skips
+   * mail that is in a thread already or belongs to no mailbox.
    */
   takeIn(app: App, trx: Db, parsed: readonly { id: string; found: object | null }[]): Promise<void>;
-  /** How many messages come before it in its thread; null where it is in none. */
+  /** Returns how many messages come before it in its thread; null if it is in none. */
   positionOf(db: Db, messageId: string): Promise<number | null>;
   /**
-   * Takes a message out of its thread, which goes with the last one, and deletes the drafts that answer it. Returns null where it was in no thread.
+   * Takes a message out of its thread, deletes the thread with its last message, and deletes drafts that
+   * answer the message. Returns null if it was in no thread.
    */
   forget(app: App, trx: Db, messageId: string): Promise<MessagePlace | null>;
 }
 
-/** Gives a new organization what it begins with, in the transaction that makes it. */
+/** Creates the initial rows of a new organization, in the transaction that creates it. */
 export type EquipOrganization = (app: App, trx: Db, organizationId: string) => Promise<void>;
 
 export interface App {
@@ -109,36 +110,36 @@ export interface App {
   readonly dns: Dns;
   readonly mime: MimeParser;
   readonly metrics: Metrics;
-  /** Whoever opened the app adds to it, before anything happens. */
+  /** Filled by the code that opened the app, before its first use. */
   readonly eventSinks: EventSink[];
   readonly connect: Connector | undefined;
   /** Ports on which this process listens, as the system bound them. */
   readonly boundPorts: Set<number>;
-  /** Makes the key pairs of sending domains. */
+  /** Generates the key pairs of sending domains. */
   readonly generateDkimKey: typeof generateDkimKey;
-  /** Where the HTTP face listens, once it does: links that we hand out start with it. */
+  /** Base of the links that we hand out: the URL of the HTTP server, once it listens. */
   readonly publicUrl: { current: string };
-  /** Set by who composes: events know no messages. */
+  /** Set at composition (service.ts): events do not import messages. */
   presentMessageEvents: MessagePresenter;
-  /** Set by who composes: domains know no tracking hosts. */
+  /** Set at composition (service.ts): domains do not import tracking hosts. */
   findTrackingRecords: FindTrackingRecords;
-  /** Set by who composes: organizations know no mailboxes. */
+  /** Set at composition (service.ts): organizations do not import mailboxes. */
   equipOrganization: EquipOrganization;
-  /** Set by who composes: messages know no threads. */
+  /** Set at composition (service.ts): messages do not import threads. */
   threads: ThreadHooks;
-  /** When this was opened, by the wall clock and by the one that nobody sets. */
+  /** Time of the opening, on the wall clock and on the monotonic clock. */
   readonly opened: { at: number; elapsed: number };
   close(): Promise<void>;
 }
 
-/** What a test or an embedding replaces. */
+/** Replacements for tests and embedding programs. */
 export interface AppOverrides {
   clock?: Clock;
   random?: Random;
   connect?: Connector;
   generateDkimKey?: typeof generateDkimKey;
   createMimeParser?: typeof createMimeParser;
-  /** A store or secret that is not there is refused, not made: for commands. */
+  /** Refuses a missing store or secret instead of creating it; for commands. */
   mustExist?: boolean;
 }
 
@@ -147,7 +148,7 @@ async function openOrMake({ dataDir, database }: Config, clock: Clock, random: R
   return { secrets, store: await openStore(database.url, dataDir, clock, { random }) };
 }
 
-/** Where both are missing the store is named: its secret alone would mislead. */
+/** If both are missing, names the store: the secret alone would mislead. */
 async function openExisting({ dataDir, database }: Config, clock: Clock, random: Random) {
   const options = { random, mustExist: true };
   const store = await openStore(database.url, dataDir, clock, options);
@@ -160,9 +161,9 @@ async function openExisting({ dataDir, database }: Config, clock: Clock, random:
 }
 
 /**
- * Opens the store (migrating it) and gathers the capabilities. Starts nothing that listens or runs.
- * @throws UnreachableError when the store cannot be opened; NoStoreError when it `mustExist` and
- * does not; ConfigError for unusable secrets.
+ * Opens the store (migrating it) and collects the capabilities. Starts no server and no job.
+ * @throws UnreachableError if the store cannot be opened; NoStoreError if it `mustExist` and does not;
+ * ConfigError for unusable secrets.
  */
 export async function openApp(
   config: Config,

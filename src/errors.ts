@@ -1,8 +1,8 @@
-// Our own refusals: one class per `_tag` of specification 7, plus the three that the HTTP face adds
-// for the HTTP face. Each face maps them once (daemon/http/errors.ts, commands/base/failure.ts).
-// What a remote server refuses is not an error but an Outcome (src/smtp/outcome.ts).
+// Refusals of the service: one class per `_tag` of specification 7, plus three that only the HTTP server
+// uses. HTTP and the command line map them once (daemon/http/errors.ts, commands/base/failure.ts). A refusal
+// by a remote server is an Outcome instead (src/smtp/outcome.ts).
 
-/** Why something was refused, as the metrics count it (src/runtime/metrics.ts): finer than `_tag`. */
+/** Reasons of refusals as the metrics count them (src/runtime/metrics.ts): finer than `_tag`. */
 export const refusalReasons = [
   'validation',
   'not-found',
@@ -32,7 +32,7 @@ export abstract class ServiceError extends Error {
   abstract readonly _tag: string;
   abstract readonly status: number;
   abstract readonly reason: RefusalReason;
-  /** The fields of the flat error object besides `_tag`. */
+  /** Returns the fields of the flat error object besides `_tag`. */
   abstract fields(): Record<string, unknown>;
 
   toJSON(): Record<string, unknown> {
@@ -46,7 +46,7 @@ abstract class PlainError extends ServiceError {
   }
 }
 
-/** Field name (dotted path) to its messages. */
+/** Maps a field name (dotted path) to its messages. */
 export type FieldErrors = Record<string, string[]>;
 
 export class ValidationError extends ServiceError {
@@ -58,7 +58,7 @@ export class ValidationError extends ServiceError {
     super(message);
     this.fieldErrors = fieldErrors;
   }
-  /** A refusal of one field. */
+  /** Returns a refusal of one field. */
   static of(field: string, problem: string): ValidationError {
     return new ValidationError(`${field}: ${problem}`, { [field]: [problem] });
   }
@@ -145,7 +145,7 @@ export class RateLimitedError extends ServiceError {
   }
 }
 
-/** A fault of ours, or of the store; `layer` becomes X-Service-Error-Layer. */
+/** A fault of the service or its store; `layer` becomes X-Service-Error-Layer. */
 export class InternalError extends PlainError {
   readonly _tag = 'InternalError';
   readonly status = 500;
@@ -157,7 +157,7 @@ export class InternalError extends PlainError {
   }
 }
 
-/** An event could not be handed to the webhook endpoints that want it, so its change was not made. */
+/** An event could not be queued for its webhook endpoints, so its change was not made. */
 export class WebhookEnqueueError extends PlainError {
   readonly _tag = 'WebhookEnqueueError';
   readonly status = 500;
@@ -165,7 +165,7 @@ export class WebhookEnqueueError extends PlainError {
   readonly layer = 'webhooks';
 }
 
-/** The request could not be read as HTTP + JSON at all: 400, 413 or 415. */
+/** The request is unreadable as HTTP with JSON: 400, 413 or 415. */
 export class MalformedRequestError extends PlainError {
   readonly _tag = 'MalformedRequestError';
   readonly status: 400 | 413 | 415;
@@ -181,7 +181,7 @@ export class MalformedRequestError extends PlainError {
   }
 }
 
-/** No capacity, or the store cannot take a write now: nothing was done, retry later. */
+/** No capacity, or the store cannot take a write now: nothing was done; retry later. */
 export class CapacityError extends ServiceError {
   readonly _tag = 'CapacityError';
   readonly status = 503;
@@ -216,15 +216,15 @@ export class TimeoutError extends ServiceError {
   }
 }
 
-/** The configuration cannot be used: stops a start with one readable line; exit code 2. */
+/** Unusable configuration: stops a start with one readable line; exit code 2. */
 export class ConfigError extends Error {}
 
 /** The store or the daemon cannot be reached: exit code 7. */
 export class UnreachableError extends Error {}
 
-/** Nobody has made a store here, or half of one: only `svc init` and the daemon make it. */
+/** The store or its secret is missing; only `svc init` and the daemon create them. */
 export class NoStoreError extends UnreachableError {
-  /** What is not there. */
+  /** The missing part. */
   readonly lacks: 'store' | 'secret';
   constructor(message: string, lacks: NoStoreError['lacks'] = 'store', options?: ErrorOptions) {
     super(message, options);
@@ -232,12 +232,12 @@ export class NoStoreError extends UnreachableError {
   }
 }
 
-/** The words of whatever was thrown. */
+/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The code of an error of Node.js (`ENOENT`); empty where it has none. */
+/** Returns the code of an error of Node.js (`ENOENT`); empty without one. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

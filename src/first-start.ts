@@ -1,7 +1,6 @@
-// What an empty store begins with. Commands only need the organization
-// `default`, its sandbox domain, sender and mailbox, and make them silently; the owner key is the
-// daemon's to make, as its plaintext is printed once, so no command ever uses it up. Whoever is
-// second, of two processes or two calls, finds everything done.
+// Initial content of an empty store. Commands silently create only the organization `default` with its
+// sandbox domain, sender and mailbox. The owner key is left to the daemon, which prints its plaintext once,
+// so that no command uses it up. The second of two processes or calls finds everything done.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from './app.ts';
@@ -27,8 +26,8 @@ const sandboxSender = `hello@${sandboxDomain}`;
 const sandboxMailbox = `inbox@${sandboxDomain}`;
 
 /**
- * Makes the organization `default` and its sandbox, unless they are there. For every command that
- * opens the store.
+ * Creates the organization `default` and its sandbox, unless they exist. For every command that opens the
+ * store.
  */
 export async function ensureDefaultOrganization(app: App): Promise<void> {
   if (await findOrganizationByName(app.store.db, defaultOrganization)) return;
@@ -54,8 +53,8 @@ async function storeSandbox(app: App, trx: Db, organizationId: string): Promise<
 }
 
 /**
- * The daemon's first start: makes what is missing, and an owner key held by a person where the
- * organization `default` never had a key.
+ * Runs the daemon's first start: creates the missing parts, and an owner key of a person if the organization
+ * `default` never had a key.
  * @returns its plaintext, to be printed once; null on every other start.
  */
 export async function firstStart(app: App): Promise<{ apiKey: string } | null> {
@@ -75,7 +74,7 @@ export async function firstStart(app: App): Promise<{ apiKey: string } | null> {
   });
 }
 
-/** Where the first message may go without leaving this machine, whatever the configuration says. */
+/** Returns a recipient for the first message that never leaves this machine, in any configuration. */
 function firstRecipient({ delivery, smtp, mailboxes }: Config): { email: string; whose: string } {
   const choose = createRouter(delivery, smtp.inbound, mailboxes.hostedDomain);
   return choose(sandboxMailbox, true).kind === 'local'
@@ -83,7 +82,7 @@ function firstRecipient({ delivery, smtp, mailboxes }: Config): { email: string;
     : { email: 'delivered@simulator.test', whose: 'the simulator, which stays on this machine' };
 }
 
-/** What a first start tells the person in front of it: the key and a line to paste. */
+/** Returns the text of a first start: the key and a command to paste. */
 export function firstStartText(config: Config, httpUrl: string, apiKey: string): string {
   const { email, whose } = firstRecipient(config);
   const body = JSON.stringify({
@@ -102,8 +101,8 @@ Send a first message to ${whose}:
 }
 
 /**
- * Tells the text of a first start by `print`, or where that is null (standard output is a log that
- * others keep) in `first-key` under dataDir, which the owner alone may read.
+ * Prints the text of a first start by `print`. Without it (standard output is a log that others keep) the
+ * text goes to `first-key` in dataDir, readable only by the owner.
  */
 export function announceFirstStart(
   { config, log }: App,

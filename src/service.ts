@@ -1,5 +1,5 @@
-// The service as the daemon, every command and every test open it: the capabilities of app.ts, and what
-// a room below is told to call of a room above it. Starts nothing that listens or runs.
+// The service for the daemon, every command and every test: the capabilities of app.ts, and the calls from
+// lower folders to higher ones. Starts no server and no job.
 import { type App, openApp } from './app.ts';
 import { mailboxCounter } from './mailbox-actions/activity.ts';
 import { storeFirstNamespace } from './mailboxes/namespaces.ts';
@@ -8,7 +8,7 @@ import { threadHooks } from './threads/hooks.ts';
 import { findTrackingRecords } from './tracking/custom/dns-records.ts';
 import { createWebhookSink } from './webhooks/enqueue.ts';
 
-/** As `openApp`, whose events reach webhook endpoints. @throws what `openApp` does. */
+/** Opens the app like `openApp`, with events to webhook endpoints. @throws the errors of `openApp`. */
 export async function openService(...parts: Parameters<typeof openApp>): Promise<App> {
   const app = await openApp(...parts);
   app.eventSinks.push(createWebhookSink(app), mailboxCounter);

@@ -1,14 +1,14 @@
-// How long those are told to wait who are refused for want of capacity: each second that it lasts is
-// a second more, so that who obeys comes back at ever longer intervals (specification 7: 503).
+// Retry-After for requests refused for lack of capacity. It grows by one second for each second of refusals,
+// so that clients which obey come back at ever longer intervals (specification 7: 503).
 import type { Clock } from '../../src/runtime/clock.ts';
 import type { Random } from '../../src/runtime/random.ts';
 
 const longestBaseSeconds = 15;
 
 /**
- * Returns a function for each refusal to ask: whole seconds, 1 at first, up to 29. Spread at random
- * over the base and as much again: who was refused together should not come back together. Begins
- * anew after nobody was refused for twice the longest wait.
+ * Returns a function to call for each refusal. It returns whole seconds, 1 at first, up to 29, at random
+ * between the base and twice the base: clients refused together should not return together. It starts again
+ * after a time without refusals of twice the longest wait.
  */
 export function createBackoff(clock: Clock, random: Random): () => number {
   let startedAt = 0;

@@ -1,5 +1,5 @@
-// Reading a request body and parsing it as JSON, with bounds on bytes, pace, depth, count and encoding;
-// whether its fields are right is for the route's schema. Malformed is 400, 413 or 415.
+// Reads a request body and parses it as JSON, with bounds on bytes, pace, depth, count and encoding. The
+// route's schema checks its fields. Malformed bodies get 400, 413 or 415.
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CapacityError, MalformedRequestError } from '../../src/errors.ts';
@@ -11,23 +11,23 @@ import { readMediaType } from './media-type.ts';
 const deepestNesting = 64;
 /** Values in one body. 60 MB of `[[],[],…` would otherwise become gigabytes of heap. */
 const mostValues = 500_000;
-/** Bodies up to this size are never refused for memory; `maxConnections` bounds them. */
+/** Size up to which bodies are never refused for memory; `maxConnections` bounds them. */
 const freeBytes = 65_536;
-/** Memory for larger ones, in bodies of the largest size; an organization has its share of it. */
+/** Memory for larger bodies, in bodies of the largest size. Each organization has a share of it. */
 const largestBodiesAtOnce = 4;
-/** Bytes that each organization may have of the reserve. */
+/** Bytes of the reserve guaranteed to each organization. */
 const firstBytes = 1_048_576;
 
 export interface BodyReader {
   /**
-   * The whole body as bytes, in the memory of its holder; empty when there is none.
-   * @throws MalformedRequestError 413 beyond the limit, 415 for another media type or a compressed
-   * body, 400 when it does not arrive whole or too slowly; CapacityError beyond the holder's share.
+   * Returns the whole body, in memory counted for its holder; empty without a body.
+   * @throws MalformedRequestError 413 beyond the limit, 415 for another media type or a compressed body, 400
+   * if it is too slow or incomplete; CapacityError beyond the holder's share.
    */
   read(holder: string, request: IncomingMessage, response: ServerResponse): Promise<Buffer>;
 }
 
-/** A reader for bodies of at most `maxBytes`; all its reads share one pool of memory. */
+/** Creates a reader for bodies of at most `maxBytes`. All its reads share one pool of memory. */
 export function createBodyReader(maxBytes: number, clock: Clock): BodyReader {
   const memory = new SharedPool(largestBodiesAtOnce * maxBytes, firstBytes);
   return {
@@ -45,7 +45,7 @@ export function createBodyReader(maxBytes: number, clock: Clock): BodyReader {
       if (media?.type !== 'application/json' || media.charset !== 'utf-8') {
         throw new MalformedRequestError('The body must be sent as application/json in UTF-8', 415);
       }
-      // The body was not asked for until now: a refused request never costs its upload.
+      // Sends 100 Continue only now: a refused request never costs its upload.
       if (headers.expect !== undefined) response.writeContinue();
       return await collect(request, response, { holder, maxBytes, memory, clock });
     },
@@ -112,7 +112,7 @@ function collect(
     function refuse(error: Error): void {
       finish();
       reject(error);
-      // The rest may never come (a client that saw the answer stops): nothing can follow on here.
+      // The rest may never come (a client that saw the answer stops), so no request can follow here.
       if (!response.headersSent) response.setHeader('connection', 'close');
       // Discarded, not left unread: an unread rest would reset the connection under the answer.
       request.resume();
@@ -126,7 +126,7 @@ function collect(
 }
 
 /**
- * Parses a body; undefined when it is empty. Duplicate keys: the last one counts (RFC 8259 section 4).
+ * Parses a body; undefined if it is empty. The last of duplicate keys counts (RFC 8259 section 4).
  * @throws MalformedRequestError
  */
 export function parseJson(bytes: Buffer): unknown {
@@ -150,7 +150,7 @@ function parseText(text: string): unknown {
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openList, closeList, openMap, closeMap] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Counts nesting and values before anything is allocated; skips strings at the speed of memchr. */
+/** Counts nesting and values before any allocation; skips strings at the speed of memchr. */
 function checkStructure(bytes: Buffer): void {
   let depth = 0;
   let values = 1;
@@ -174,7 +174,7 @@ function checkStructure(bytes: Buffer): void {
   }
 }
 
-/** The index of the quote that ends the string which starts at `start`, or the end of the text. */
+/** Returns the index of the quote that ends the string at `start`, or the end of the text. */
 function endOfString(bytes: Buffer, start: number): number {
   for (let end = bytes.indexOf(quote, start + 1); end !== -1; end = bytes.indexOf(quote, end + 1)) {
     let backslashes = 0;
@@ -184,7 +184,7 @@ function endOfString(bytes: Buffer, start: number): number {
   return bytes.length;
 }
 
-/** Keys that could reach a prototype through a careless merge; `checkStructure` bounds the walk. */
+/** Refuses keys that could reach a prototype through a careless merge; `checkStructure` bounds the walk. */
 function refusePoison(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {

@@ -1,5 +1,5 @@
-// What is so broken that no request came of it: bytes that are not HTTP, headers without end, a
-// request that never finished. Answered on the bare socket in the API's error form, then closed.
+// Input too broken to become a request: bytes that are not HTTP, endless headers, a request that never
+// finished. The answer goes to the bare socket in the error form of the API; then the socket closes.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { MalformedRequestError, type RefusalReason } from '../../src/errors.ts';
@@ -13,8 +13,8 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * Answers 400 if nothing was said yet on this socket, and closes it. Returns what to count; null
- * where no request was refused, as on a connection that was opened ahead of need and not used.
+ * Answers 400 if this socket got no answer yet, and closes it. Returns the reason to count; null if no
+ * request was refused, as on a connection opened in advance and never used.
  */
 export function answerClientError(
   error: Error & { code?: string },
@@ -44,7 +44,10 @@ export function answerClientError(
   return socket.bytesRead === 0 ? null : reason;
 }
 
-/** A second answer in the middle of the first would be taken for part of it. Node keeps it here. */
+/**
+ * Returns whether an answer has begun: a second one inside it would be taken for its content. Node keeps it
+ * in this internal field.
+ */
 function hasAnswered(socket: Socket): boolean {
   const { _httpMessage: response } = socket as { _httpMessage?: ServerResponse | null };
   return response?.headersSent === true;

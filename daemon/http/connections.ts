@@ -1,20 +1,20 @@
-// The open connections of the HTTP face: counted, bounded, and which of them goes when there are too
-// many. A connection is idle while no request of it is in work: also while headers dribble in.
+// The open connections of the HTTP server: counts, limits, and the choice of the one to close when there are
+// too many. A connection is idle while none of its requests is in progress, even while headers dribble in.
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../src/runtime/clock.ts';
 
-/** Kept free for the store, the queue and incoming mail, all of which open files and sockets too. */
+/** Files kept free for the store, the queue and incoming mail, which also open files and sockets. */
 const otherFiles = 512;
 const leastConnections = 128;
 
-/** `most`, or fewer where this process may not open so many files. */
+/** Returns `most`, or fewer if this process may not open so many files. */
 export function affordableConnections(most: number, mostFiles = openFilesLimit()): number {
   return Math.min(most, Math.max(leastConnections, mostFiles - otherFiles));
 }
 
-/** How many files this process may have open; Node raises the soft limit to the hard one itself. */
+/** Returns how many files this process may open; Node raises the soft limit to the hard one itself. */
 function openFilesLimit(): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'latin1');
@@ -27,34 +27,34 @@ function openFilesLimit(): number {
 
 export interface ConnectionLimits {
   mostConnections: number;
-  /** For an answer to be taken, once it waits in our memory for a client that does not read. */
+  /** Time for a slow client to take an answer that waits in our memory. */
   answerTimeoutMs: number;
 }
 
 interface ConnectionOptions extends ConnectionLimits {
   clock: Clock;
   onCount: (open: number) => void;
-  /** One was cut because there were too many. */
+  /** Called after a connection was cut because there were too many. */
   onCrowded: () => void;
 }
 
 export interface Connections {
-  /** A request of this connection is in work until its answer has left. */
+  /** Marks the connection as busy until the answer has left. */
   work(request: IncomingMessage, response: ServerResponse): void;
   /**
-   * Ends those that are not in work. Node ends only those that it takes for idle: not one on which
-   * nothing was ever said (browsers open them ahead of need), or on which headers dribble in.
+   * Ends all connections without a request in progress. Node itself misses those that never sent anything
+   * (browsers open them in advance) and those on which headers dribble in.
    */
   closeIdle(): void;
 }
 
 /**
- * Watches the connections of `server`. One too many costs the one that has been idle for longest,
- * which is the new one itself where all others are in work.
+ * Watches the connections of `server`. One too many closes the longest idle one: the new one itself if all
+ * others are busy.
  */
 export function trackConnections(server: Server, options: ConnectionOptions): Connections {
   const { clock, mostConnections, answerTimeoutMs, onCount, onCrowded } = options;
-  /** With the number of their requests in work (pipelining: more than one). */
+  /** Maps each connection to its number of requests in progress (more than one with pipelining). */
   const open = new Map<Socket, number>();
   /** In the order in which they became idle. */
   const idle = new Set<Socket>();
@@ -81,7 +81,7 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
       open.set(socket, requests + 1);
       idle.delete(socket);
       response.once('prefinish', () => {
-        // All was written: what the system has not taken waits for a slow reader.
+        // All was written: bytes that the system has not accepted wait for a slow reader.
         if (socket.writableLength === 0) return;
         const cancel = clock.after(answerTimeoutMs, () => socket.destroy());
         response.once('close', cancel);

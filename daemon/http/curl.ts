@@ -1,5 +1,5 @@
-// The curl command of an operation, as the API reference shows it: it can be pasted into a shell. Its
-// body is the schema's example; what only its reader knows (`$ID`) is a variable of the shell.
+// The curl command of an operation in the API reference, ready to paste into a shell. Its body is the
+// schema's example; values that only the reader knows (`$ID`) are shell variables.
 import type { OpenApiDocument, Operation } from './openapi.ts';
 import type { JsonSchema } from './openapi-schemas.ts';
 
@@ -8,8 +8,8 @@ const aheadMs = 7 * 24 * 3_600_000;
 const instant = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 /**
- * The command, one argument to a line.
- * @param now ms since 1970: instants of the example become one a week later, as nothing can be
+ * Returns the command, one argument to a line.
+ * @param now ms since 1970: instants of the example move to a week later, as a send cannot be
  *   scheduled for the past
  */
 export function curlOf(
@@ -35,7 +35,7 @@ export function curlOf(
   return lines.join(' \\\n  ');
 }
 
-/** The first example of a schema, or of the component that it names; undefined without one. */
+/** Returns the first example of a schema, or of the component that it refers to; undefined without one. */
 function exampleOf(schema: JsonSchema, schemas: Record<string, JsonSchema>): unknown {
   const { $ref, examples } = schema;
   if (Array.isArray(examples)) return examples[0];
@@ -43,7 +43,7 @@ function exampleOf(schema: JsonSchema, schemas: Record<string, JsonSchema>): unk
   return named && exampleOf(named, schemas);
 }
 
-/** On one line where it is short. */
+/** Formats the body, on one line if it is short. */
 function bodyText(example: unknown, now: number): string {
   if (example === undefined) return '@body.json';
   const ahead = new Date(now + aheadMs).toISOString();

@@ -1,6 +1,6 @@
-// From a matched request to the route's answer, in one order of checks: capacity, key,
-// permission, rate limit, malformed body, fields; existence and state are the route's own. Knows
-// routes only as data (src/api/route.ts).
+// The path from a matched request to the route's answer. Checks run in this order: capacity, key, permission,
+// rate limit, malformed body, fields; the route itself checks existence and state. Knows routes only as data
+// (src/api/route.ts).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -24,13 +24,13 @@ import { passOverRest, type Streams } from './streams.ts';
 import { logUnauthorized } from './unauthorized-log.ts';
 import type { Workload } from './workload.ts';
 
-/** Looks a key up; null for one that is malformed, unknown, revoked or expired. */
+/** Looks a key up; null for a malformed, unknown, revoked or expired one. */
 export type Authenticate = (plaintext: string) => Promise<Caller | null>;
 
 /** Draws on the rate limits (specification 8.1); throws RateLimitedError. */
 export type Admit = (caller: Caller, route: Route) => Promise<void>;
 
-/** What an answer says of the rate limits; after `Admit`, and again after the route ran. */
+/** Returns the rate limit headers; called after `Admit`, and again after the route ran. */
 export type LimitHeaders = (caller: Caller) => Record<string, string>;
 
 export interface Dispatcher {
@@ -45,7 +45,7 @@ export interface Dispatcher {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route behind a request; undefined for health, documents and unknown paths. */
+    /** The route of a request; undefined for health, documents and unknown paths. */
     route?: Route;
   }
 }
@@ -53,14 +53,14 @@ declare module 'fastify' {
 const longestKey = 256;
 const knownPermissions: ReadonlySet<string> = new Set(everyPermission());
 
-/** The path in the router's form: `/v1/messages/:id`. */
+/** Returns the path in the router's form: `/v1/messages/:id`. */
 function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
 
 /**
- * Mounts a route. Fails closed: one without a known permission, or whose path parameters are not
- * those of its schema, throws here, before anything listens.
+ * Mounts a route. Fails closed: a route without a known permission, or with path parameters other than in its
+ * schema, throws here, before any server listens.
  */
 export function mountRoute(server: FastifyInstance, dispatcher: Dispatcher, route: Route): void {
   assertMountable(route);
@@ -89,16 +89,16 @@ function assertMountable(route: Route): void {
   }
 }
 
-/** A route with what can be known before the first request. */
+/** A route with everything known before the first request. */
 interface RoutePlan {
   route: Route;
   schemas: ReturnType<typeof requestSchemas>;
   headerNames: readonly string[];
-  /** That the operation will go; on every answer. */
+  /** Deprecation headers, added to every answer. */
   ownHeaders: Record<string, string>;
   readsBody: boolean;
   needsBody: boolean;
-  /** What stands for a body that was left out. */
+  /** Replacement for a missing body. */
   emptyBody: unknown;
 }
 
@@ -115,7 +115,7 @@ function planOf(route: Route): RoutePlan {
   };
 }
 
-/** RFC 9745, RFC 8594. */
+/** Returns the headers of a deprecated route (RFC 9745, RFC 8594). */
 function deprecationHeaders({ deprecated }: Route): Record<string, string> {
   if (!deprecated) return {};
   const { since, sunset } = deprecated;
@@ -151,7 +151,7 @@ async function answer(
     : undefined;
   const output = await workload.runFor(organizationId, async () => {
     const body = bytes && bodyOf(plan, bytes);
-    // Only an escape makes a text of JSON that no text may be.
+    // Only an escape can put a forbidden character into a JSON string.
     const hasPlainBody = !bytes?.includes('\\u');
     const input = validate(plan, request, body, hasPlainBody);
     return withLimits(dispatcher, caller, route, reply, () => route.run(app, { caller, ...input }));
@@ -163,8 +163,8 @@ async function answer(
 }
 
 /**
- * The same for a route that streams: its body is read while it runs, so path and query are checked before,
- * and no time but that of its body and of its answer bounds it.
+ * Answers a route that streams. It reads the body while it runs, so path and query are checked before. Only
+ * the limits of body and answer bound its time.
  */
 async function answerStreaming(
   dispatcher: Dispatcher,
@@ -195,7 +195,7 @@ async function answerStreaming(
   }
 }
 
-/** Key, where it is used from, permission and rate limit: what is asked before the body is read. */
+/** Runs the checks before the body is read: key, client address, permission and rate limit. */
 async function letIn(
   dispatcher: Dispatcher,
   route: Route,
@@ -214,8 +214,8 @@ async function letIn(
 }
 
 /**
- * Who asks, if they may: key, where it is used from, what it reaches, permission. A key of single
- * mailboxes reaches nothing that is no `place`.
+ * Returns the caller after the checks of key, client address, reach and permission. A key of single mailboxes
+ * reaches nothing without a `place`.
  * @throws UnauthorizedError, ForbiddenError.
  */
 export async function authorize(
@@ -235,7 +235,7 @@ export async function authorize(
   return caller;
 }
 
-/** Whatever comes of `work`, the answer says how much is left of the rate limits after it. */
+/** Adds the remaining rate limits to the answer after `work`, also if it fails. */
 async function withLimits<T>(
   { limitHeaders }: Dispatcher,
   caller: Caller,
@@ -250,7 +250,7 @@ async function withLimits<T>(
   }
 }
 
-/** What HTTP clients and proxies send by themselves (RFC 6750, 2.1); `X-API-Key` counts before it. */
+/** The form that HTTP clients and proxies send by default (RFC 6750, 2.1); `X-API-Key` takes precedence. */
 const bearer = /^Bearer +(\S+) *$/i;
 
 function keyIn(headers: IncomingHttpHeaders): string | string[] | undefined {
@@ -289,7 +289,7 @@ function validate(plan: RoutePlan, request: FastifyRequest, body: unknown, isPla
   return { ...input, params: path };
 }
 
-/** The headers that the route declares; all others are none of its business. */
+/** Returns only the headers that the route declares. */
 function pick(headers: IncomingHttpHeaders, { headerNames }: RoutePlan): Record<string, unknown> {
   const picked: Record<string, unknown> = {};
   for (const name of headerNames) {

@@ -1,6 +1,5 @@
-// The API reference: one static page drawn from the OpenAPI document. No script, no external asset,
-// printable, and as wide as its window from 320 px on; a library for this would bring megabytes.
-// Serving is documents.ts.
+// The API reference: one static page made from the OpenAPI document. No script, no external asset, printable,
+// and as wide as its window from 320 px on; a library for this would bring megabytes. documents.ts serves it.
 import { curlOf } from './curl.ts';
 import type { OpenApiDocument, Operation, Parameter } from './openapi.ts';
 import type { JsonSchema } from './openapi-schemas.ts';
@@ -48,8 +47,8 @@ small { opacity: .75; }
 `;
 
 /**
- * The page as HTML. Everything in it that comes from the document is escaped.
- * @param now ms since 1970: what a curl command schedules lies after it
+ * Returns the page as HTML. All content of the document is escaped.
+ * @param now ms since 1970: curl commands schedule for a time after it
  */
 export function docsPage(document: OpenApiDocument, now: number): string {
   const { info, servers, tags, paths, components } = document;
@@ -138,7 +137,7 @@ function drawSchema(name: string, schema: JsonSchema): string {
 ${prose(typeof schema.description === 'string' ? schema.description : '')}${drawFields(schema)}</section>`;
 }
 
-/** A table of fields by dotted path; a schema that is no object is one line. */
+/** Returns a table of fields by dotted path; a schema of another type than object takes one line. */
 function drawFields(schema: JsonSchema): string {
   const rows = fieldRows(schema, '', 0);
   return rows.length === 0 ? `<p>${typeText(schema)}</p>` : table(['Field', 'Type', ''], rows);
@@ -159,7 +158,7 @@ function fieldRows(schema: JsonSchema, prefix: string, depth: number): string[][
   });
 }
 
-/** A schema in words, with links to named ones. */
+/** Describes a schema in words, with links to named ones. */
 function typeText(schema: JsonSchema): string {
   if (typeof schema.$ref === 'string') {
     const name = schema.$ref.split('/').at(-1) ?? '';
@@ -212,7 +211,7 @@ function schemaAnchor(name: string): string {
   return `schema-${escapeHtml(name)}`;
 }
 
-/** Paragraphs, with `code` as the only markup. */
+/** Returns paragraphs, with `code` as the only markup. */
 function prose(text: string): string {
   const paragraphs = text.split('\n\n').filter((paragraph) => paragraph !== '');
   return paragraphs.map((paragraph) => `<p>${inline(paragraph)}</p>`).join('');

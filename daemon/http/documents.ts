@@ -1,5 +1,5 @@
-// Serves the description of the API: `/v1/openapi.json` (specification 9.1) and its page `/docs`.
-// Both are made at the first request, when the address is known; the page anew on another day (UTC).
+// Serves the description of the API: `/v1/openapi.json` (specification 9.1) and its page `/docs`. Both are
+// made at the first request, when the address is known; the page again on each new day (UTC).
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Route } from '../../src/api/route.ts';
@@ -20,7 +20,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Mounts the document and the page; `serverUrl` is asked at the first request. */
+/** Mounts the document and the page; `serverUrl` is called at the first request. */
 export function mountDocuments(
   server: FastifyInstance,
   { routes, eventKinds = [] }: { routes: readonly Route[]; eventKinds?: readonly EventKind[] },
@@ -44,7 +44,7 @@ export function mountDocuments(
   );
 }
 
-/** Makes it when first asked, and again when `age` has changed since. */
+/** Caches the result of `make` until `age` changes. */
 function kept<T>(make: () => T, age = () => 0): () => T {
   let made: { value: T; age: number } | undefined;
   return () => {

@@ -1,5 +1,5 @@
-// Every error that leaves the HTTP face: the flat object of specification 7, its status and headers,
-// and the one log line of a fault. What is refused, and when, is decided elsewhere.
+// Errors that leave the HTTP server: the flat object of specification 7, its status and headers, and the one
+// log line of a fault. Other files decide about refusals.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../src/app.ts';
 import {
@@ -14,13 +14,13 @@ import {
 
 export const jsonContentType = 'application/json; charset=utf-8';
 
-/** What fastify itself refuses before a route is found, e.g. an URL that cannot be decoded. */
+/** Recognizes refusals of fastify itself before the route is found, e.g. a URL that cannot be decoded. */
 function isClientFault(error: unknown): boolean {
   const { statusCode } = error as { statusCode?: unknown };
   return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
 }
 
-/** Any failure as one of the service's errors; an unknown one becomes neutral, with its cause. */
+/** Converts any failure to a service error. An unknown one becomes a neutral InternalError with its cause. */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof Error && isClientFault(error)) {
@@ -30,14 +30,14 @@ export function toServiceError(error: unknown): ServiceError {
   return new InternalError(text, 'api', { cause: error });
 }
 
-/** The layer behind a 500, 502 or 504. */
+/** Returns the layer behind a 500, 502 or 504. */
 function layerOf(error: ServiceError): string {
   if (error instanceof InternalError || error instanceof WebhookEnqueueError) return error.layer;
   if (error instanceof TimeoutError) return 'timeout';
   return error.status === 502 ? 'provider' : 'api';
 }
 
-/** The headers that an error adds to its answer. */
+/** Returns the headers that an error adds to its answer. */
 export function errorHeaders(error: ServiceError): Record<string, string> {
   const headers: Record<string, string> = {};
   const { status } = error;
@@ -75,7 +75,7 @@ export function sendError(
     .send(JSON.stringify(refusal));
 }
 
-/** A load that is shed leaves no line each; a store that cannot write does (it has a cause). */
+/** Logs faults. A shed request leaves no line; a store that cannot write does (the error has a cause). */
 function logFault(app: App, error: ServiceError, request: FastifyRequest): void {
   const isFault = error.status >= 500 && !(error instanceof CapacityError);
   if (!isFault && error.cause === undefined) return;

@@ -1,5 +1,5 @@
-// Every kind of event, gathered from the areas that tell of them, and the routes on events:
-// those know no areas.
+// Every kind of event, collected from the areas that publish them, and the routes on events, which know no
+// areas.
 import * as contact from '../../src/contacts/events.ts';
 import * as conversation from '../../src/conversations/events.ts';
 import * as domain from '../../src/domains/events.ts';
@@ -31,7 +31,7 @@ const gathered: readonly EventKind[] = [
 
 const place = new Map<string, number>(eventTypes.map((type, index) => [type, index]));
 
-/** All kinds, in the order of their names. */
+/** All kinds, sorted by name. */
 export const eventKinds: readonly EventKind[] = gathered.toSorted(
   (a, b) => (place.get(a.type) ?? 0) - (place.get(b.type) ?? 0),
 );

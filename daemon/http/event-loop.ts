@@ -1,11 +1,11 @@
-// Whether the event loop keeps requests waiting for so long that new ones should not be let in
-// (specification 7: 503). What measures the delay is given, so that a test needs to burn no core.
+// Detects an event loop too slow to admit new requests (specification 7: 503). The meter of the delay is a
+// parameter, so that a test does not have to burn a core.
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 
 export interface LoopDelay {
   /**
-   * How long, in ms, something that came since the last call had to wait for its turn, on average
-   * over the moments at which it could have come: one long stall weighs as much as it lasted.
+   * Returns the delay in ms that work since the last call had to wait for its turn, averaged over time: one
+   * long stall weighs as much as it lasted.
    */
   read(): number;
   stop(): void;
@@ -14,8 +14,8 @@ export interface LoopDelay {
 const probeEveryMs = 50;
 
 /**
- * Measures by a timer that looks how late it is: 20 times a second, a few µs each. The histogram of
- * node:perf_hooks forgets the turn in which it is reset, which in an overload is every turn.
+ * Measures by a timer that checks how late it is: 20 times a second, a few µs each. The histogram of
+ * node:perf_hooks loses the turn in which it is reset, which in an overload is every turn.
  */
 export function measureLoopDelay(): LoopDelay {
   let lastMs = systemClock.elapsed();
@@ -35,7 +35,7 @@ export function measureLoopDelay(): LoopDelay {
   let cancel = systemClock.after(probeEveryMs, probe);
   return {
     read() {
-      // The turn that is under way may be the long one.
+      // The current turn may be the long one.
       look();
       const meanMs = timeMs === 0 ? 0 : weightedMs / timeMs;
       timeMs = 0;
@@ -46,23 +46,23 @@ export function measureLoopDelay(): LoopDelay {
   };
 }
 
-/** A request of ours takes 10 to 20 turns of the loop; the rest of its time is the store's. */
+/** Turns of the loop within a time limit. A request takes 10 to 20; the rest of its time is the store's. */
 const turnsWithinTimeLimit = 60;
-/** A loaded daemon has 20 to 60 ms, a large collection of garbage 100: no reason to refuse anybody. */
+/** Delay that is never an overload: a loaded daemon has 20 to 60 ms, a large garbage collection 100. */
 const leastLimitMs = 200;
 const windowMs = 1_000;
-/** One stall, however long, is over when it is seen: only windows in a row count. */
+/** Windows in a row for an overload: one stall, however long, is over when it is noticed. */
 const windowsInARow = 2;
 
-/** The delay at which requests of this time limit cannot end in time any more: 500 ms for 30 s. */
+/** Returns the delay at which requests can no longer meet this time limit: 500 ms for 30 s. */
 export function loopDelayLimitMs(timeoutSeconds: number): number {
   return Math.max(leastLimitMs, (timeoutSeconds * 1000) / turnsWithinTimeLimit);
 }
 
 /**
- * Returns a function for each new request to ask: true from the second window of a second or more
- * with a delay beyond the limit, until a window stays below half of it. Keeps no timer: who asks
- * ends the window.
+ * Returns a function to call for each new request. It returns true from the second window of a second or more
+ * with a delay beyond the limit, until a window stays below half of it. It has no timer: its calls end the
+ * window.
  */
 export function watchEventLoop(clock: Clock, delay: LoopDelay, limitMs: number): () => boolean {
   let windowStartedAt = clock.elapsed();

@@ -1,13 +1,13 @@
-// `GET /v1/events/stream`: events of an organization as they happen, as server-sent events.
-// What is told, and in which order, is src/events/follow.ts. No route: its answer has no end.
+// `GET /v1/events/stream`: an organization's events as they happen, as server-sent events.
+// src/events/follow.ts selects and orders them. Not a route, because its answer has no end.
 //
 //   stream   by                                                        then
-//   open     an event                                                  told; id is the event's
-//   open     15 s                                                      a comment; the key is asked again
-//   open     the key is revoked or may not any more, the daemon stops  ended
+//   open     an event                                                  sent; id is the event's
+//   open     15 s                                                      a comment; the key is checked again
+//   open     the key is revoked or lost its right, the daemon stops    ended
 //   open     1 MB waits for a reader that does not take it             cut
-//   open     a newcomer where all are open, as one of the largest      ended
-//            holder, or as a reader that takes nothing
+//   open     a new stream while all are in use: the largest holder's,  ended
+//            or that of a reader that takes nothing
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -31,12 +31,12 @@ const mostStreams = 100;
 const retryAfterSeconds = 30;
 const heartbeatMs = 15_000;
 const mostBacklog = 1_048_576;
-/** A reader that takes nothing for so long is waited for no more: its backlog grows. */
+/** Longest wait for a reader that takes nothing, because its backlog grows. */
 const patienceMs = 5_000;
-/** How long a client waits before it comes back. */
+/** Time after which a client reconnects. */
 const comeBackMs = 2_000;
 
-/** Mounts it; the streams end when the server closes. */
+/** Mounts the stream; open streams end when the server closes. */
 export function mountEventStream(
   server: FastifyInstance,
   { app, authenticate, workload }: Dispatcher,
@@ -96,7 +96,7 @@ function crowded(): CapacityError {
 }
 
 function readInput({ query, headers }: FastifyRequest) {
-  // Before the first event a client has no id, and may say so with an empty one.
+  // A client without an event id yet may send an empty one.
   const value = pickId(headers['last-event-id']);
   const parsed = parseParts({
     query: { schema: streamQuery, value: query },
@@ -121,23 +121,23 @@ function follow(
   return followLog(app, organizationId, { ...input, since: from }, signal);
 }
 
-/** Sends the head of the answer; from here on it is ours. */
+/** Sends the head of the answer; from here on fastify leaves it to us. */
 function begin(reply: FastifyReply): FastifyReply {
   reply.hijack();
   const headers = reply.getHeaders() as Record<string, string>;
   reply.raw.writeHead(200, {
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
-    // Nothing comes after it: a daemon that stops waits for no idle connection.
+    // No request follows: a daemon that stops waits for no idle connection.
     connection: 'close',
-    // nginx would gather it.
+    // Disables buffering in nginx.
     'x-accel-buffering': 'no',
   });
   reply.raw.write(`retry: ${comeBackMs}\n\n`);
   return reply;
 }
 
-/** A comment now and then, and a look whether the key still may; returns the end of it. */
+/** Sends a comment at intervals and checks the key again. Returns a function that ends both. */
 function keepAlive(
   app: App,
   raw: ServerResponse,
@@ -160,7 +160,7 @@ async function tell(
   log: AsyncGenerator<LogEntry>,
   signal: AbortSignal,
 ): Promise<void> {
-  /** It let its patience run out, and has taken nothing since. */
+  /** Set for a reader that took nothing within `patienceMs`, until it reads again. */
   let isSlow = false;
   raw.on('drain', () => {
     isSlow = false;
@@ -179,7 +179,7 @@ async function tell(
   }
 }
 
-/** False where it takes longer than our patience. */
+/** Waits until the reader has taken the backlog. Returns false if that takes longer than `patienceMs`. */
 async function drained(app: App, raw: ServerResponse, signal: AbortSignal): Promise<boolean> {
   const done = new AbortController();
   const either = AbortSignal.any([signal, done.signal]);

@@ -1,15 +1,18 @@
-// Answers that are files from strangers (`sendsFile` of src/api/route.ts). A browser saves them under their
-// name and runs nothing of them; images and plain text it may show.
+// Answers with files from strangers (`sendsFile` of src/api/route.ts). A browser saves them by their name and
+// runs nothing in them; it may show images and plain text.
 import type { FastifyReply } from 'fastify';
 import type { FileAnswer } from '../../src/api/route.ts';
 
-/** Shown in place; no SVG, which may hold scripts. */
+/** Types shown in place; not SVG, which may hold scripts. */
 const shown = /^(?:image\/(?:png|jpeg|gif|webp)|text\/plain|application\/pdf)$/;
-/** What a browser might read as a page. */
+/** Types that a browser might render as a page. */
 const pages =
   /^(?:text\/(?!plain|csv|calendar)|application\/(?:xhtml|xml|javascript)|image\/svg|multipart\/|message\/)|[+]xml$/;
 
-/** RFC 6266: an ASCII name, and where that says too little the whole one (RFC 8187). */
+/**
+ * Returns Content-Disposition (RFC 6266): an ASCII name, and the full one (RFC 8187) if it has other
+ * characters.
+ */
 export function dispositionOf(contentType: string, filename: string | null): string {
   const kind = shown.test(contentType) ? 'inline' : 'attachment';
   if (filename === null) return kind;
@@ -21,7 +24,7 @@ export function dispositionOf(contentType: string, filename: string | null): str
   return `${kind}; filename="${plain}"; filename*=UTF-8''${whole}`;
 }
 
-/** Sets the header of the answer; returns its body. */
+/** Sets the headers of the answer; returns its body. */
 export function fileAnswer(
   reply: FastifyReply,
   { contentType, filename, bytes, isMail }: FileAnswer,

@@ -1,5 +1,5 @@
-// What operators and their machines ask without a key: does the process live, can it
-// take work, and its metrics in Prometheus text. Answers also while requests are being shed.
+// Probes for operators and their machines, without a key: is the process alive, can it take work, and its
+// metrics in Prometheus text. They answer even while requests are shed.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../src/app.ts';
 
@@ -30,7 +30,7 @@ export function mountHealth(
   });
 }
 
-/** Whoever asks within a second of another shares its answer: each is a durable write. */
+/** Shares one answer among calls within a second: each is a durable write. */
 function askedAtMostEach(app: App, ask: () => Promise<boolean>): () => Promise<boolean> {
   let asked: { at: number; answer: Promise<boolean> } | null = null;
   return () => {

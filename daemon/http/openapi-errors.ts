@@ -1,5 +1,5 @@
-// The error answers (specification 7) as OpenAPI components: schemas by `_tag`, and
-// responses by status. The classes are src/errors.ts; a test holds both equal.
+// The error answers (specification 7) as OpenAPI components: schemas by `_tag`, and responses by status. The
+// classes are in src/errors.ts; a test keeps both equal.
 import type { JsonSchema } from './openapi-schemas.ts';
 
 const text = { type: 'string' };
@@ -57,7 +57,7 @@ export const errorSchemas: Readonly<Record<string, JsonSchema>> = {
 
 const header = (description: string, schema: JsonSchema) => ({ description, schema });
 
-/** Headers that answers carry, by name. */
+/** Headers of answers, by name. */
 export const responseHeaders: Readonly<Record<string, JsonSchema>> = {
   'X-Request-Id': header('Names the request in the log; the one sent along, if it was sane', text),
   'Retry-After': header('Whole seconds after which the request may be repeated', {
@@ -87,13 +87,13 @@ export const responseHeaders: Readonly<Record<string, JsonSchema>> = {
   }),
 };
 
-/** On the answers of operations that will go (daemon/http/dispatch.ts), by name. */
+/** Headers of deprecated operations (daemon/http/dispatch.ts), by name. */
 export const deprecationHeaders: Readonly<Record<string, JsonSchema>> = {
   Deprecation: header('Since when nobody should begin to use it (RFC 9745)', text),
   Sunset: header('When it goes (RFC 8594)', text),
 };
 
-/** On the answers of sends (daemon/http/rate-limits.ts). */
+/** Headers of send answers (daemon/http/rate-limits.ts). */
 export const rateLimitHeaders = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 
 interface ErrorResponse {
@@ -184,7 +184,7 @@ const responses: Readonly<Record<number, ErrorResponse>> = {
   },
 };
 
-/** What the send operation declares beyond the others (specification 4.1). */
+/** Responses that only the send operation declares (specification 4.1). */
 const sendResponses: Readonly<Record<number, ErrorResponse>> = {
   403: {
     name: 'SendForbidden',
@@ -199,7 +199,7 @@ const sendResponses: Readonly<Record<number, ErrorResponse>> = {
   },
 };
 
-/** The component of an error status; throws for a status that the specification does not know. */
+/** Returns the component of an error status; throws for a status outside of the specification. */
 export function errorResponse(
   status: number,
   isSend: boolean,
@@ -219,7 +219,7 @@ export function errorResponse(
   };
 }
 
-/** References to headers by name. */
+/** Returns references to headers by name. */
 export function headerRefs(names: readonly string[]): JsonSchema {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

@@ -1,6 +1,6 @@
-// From zod schemas to the JSON Schemas of OpenAPI 3.1. Everything is rendered as zod's input side:
-// what a client sends, and what `run` returns, which goes out as it is; so a schema used both ways
-// is one component. Schemas with `.meta({ id })` become components of that name.
+// Converts zod schemas to the JSON Schemas of OpenAPI 3.1. Everything is rendered as zod's input side: the
+// body that a client sends, and the return value of `run`, which goes out unchanged. A schema used both ways
+// is therefore one component. Schemas with `.meta({ id })` become components of that name.
 import { z } from 'zod';
 
 /** A JSON Schema, draft 2020-12. */
@@ -13,7 +13,7 @@ export interface FieldSchema {
   schema: JsonSchema;
 }
 
-/** What zod hands to its override. */
+/** The argument of zod's override. */
 interface Rendering {
   zodSchema: z.core.$ZodType;
   jsonSchema: JsonSchema;
@@ -25,14 +25,14 @@ const definitions = '#/$defs/';
 export class SchemaBook {
   readonly components: Record<string, JsonSchema> = {};
 
-  /** The schema, referring to components where it or its parts are named. */
+  /** Returns the schema, with references to the components of its named parts. */
   schemaOf(schema: z.ZodType): JsonSchema {
     return this.#render(schema, 'input');
   }
 
   /**
-   * The fields of an object schema. In a query `limit` is a text that becomes an integer: the integer
-   * says more, so the output side is shown where it can be.
+   * Returns the fields of an object schema. In a query `limit` is a text that becomes an integer, and the
+   * integer is more exact: so the output side is shown if possible.
    */
   fieldsOf(schema: z.ZodType): FieldSchema[] {
     if (!(schema instanceof z.ZodObject)) throw new Error('Parameters need an object schema');
@@ -69,8 +69,8 @@ export class SchemaBook {
 }
 
 /**
- * Zod's patterns for dates fill half a page and say no more than the format. It drops the examples of
- * what it transforms, taking them for results; ours are of what a client sends.
+ * Removes zod's patterns for dates, which fill half a page and add nothing to the format. Restores the
+ * examples of transformed schemas: zod drops them as results, but ours are input.
  */
 function override({ zodSchema, jsonSchema }: Rendering): void {
   const examples = z.globalRegistry.get(zodSchema as z.ZodType)?.examples;

@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document (specification 9.1), derived from the routes: their schemas, permissions
-// and declared errors. Serving it is server.ts; drawing it as a page is docs.ts.
+// The OpenAPI 3.1 document (specification 9.1), derived from the routes: their schemas, permissions and
+// declared errors. server.ts serves it; docs.ts draws the page.
 import type { Route } from '../../src/api/route.ts';
 import type { EventKind } from '../../src/events/kinds.ts';
 import { areas } from './areas.ts';
@@ -21,7 +21,7 @@ export interface Parameter {
   schema: JsonSchema;
 }
 
-/** By media type. */
+/** Schemas by media type. */
 export type Content = Record<string, { schema: JsonSchema }>;
 
 export interface ResponseObject {
@@ -62,7 +62,7 @@ export interface OpenApiDocument {
   security: JsonSchema[];
   tags: { name: string; description?: string }[];
   paths: Record<string, Record<string, Operation>>;
-  /** What is posted to webhook endpoints, by kind of event. */
+  /** Posts to webhook endpoints, by kind of event. */
   webhooks: Record<string, { post: WebhookOperation }>;
   components: {
     schemas: Record<string, JsonSchema>;
@@ -72,7 +72,7 @@ export interface OpenApiDocument {
   };
 }
 
-/** What any route may answer besides its success (src/api/route.ts, `errors`). */
+/** Errors common to all routes (src/api/route.ts, `errors`). */
 const commonErrors = [400, 401, 403, 404, 422, 429, 500, 503, 504];
 const bodyErrors = [413, 415];
 
@@ -88,10 +88,10 @@ const info = {
 };
 
 /**
- * The document of the given routes.
- * @param kinds of events, told to webhook endpoints
- * @param serverUrl where they answer, e.g. `https://mail.example.com`
- * @throws Error when a route has a schema that JSON Schema cannot express.
+ * Returns the document of the given routes.
+ * @param kinds of events, posted to webhook endpoints
+ * @param serverUrl base URL of the routes, e.g. `https://mail.example.com`
+ * @throws Error if a route has a schema that JSON Schema cannot express.
  */
 export function openApiDocument(
   routes: readonly Route[],
@@ -126,7 +126,7 @@ export function openApiDocument(
   };
 }
 
-/** Standard Webhooks: three headers, and a body that says what happened. */
+/** Describes a webhook in the form of Standard Webhooks: three headers, and a body with the event. */
 function webhookOf(
   { type, summary, schema, sample }: EventKind,
   book: SchemaBook,
@@ -209,7 +209,7 @@ function operationOf(
   };
 }
 
-/** Text of these media types, which no schema tells more of. */
+/** Returns plain text of these media types, which no schema describes further. */
 function textOf(types: readonly string[]): Content {
   return Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]));
 }
@@ -232,7 +232,7 @@ function parametersOf(route: Route, book: SchemaBook): Parameter[] {
   });
 }
 
-/** `idempotency-key` as it is usually written: `Idempotency-Key`. */
+/** Returns `idempotency-key` in its usual spelling: `Idempotency-Key`. */
 function headerName(name: string): string {
   return name.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase());
 }
@@ -242,7 +242,7 @@ function deprecationHeaderNames({ deprecated }: Route): string[] {
   return deprecated.sunset === undefined ? ['Deprecation'] : ['Deprecation', 'Sunset'];
 }
 
-/** What a route answers: JSON, a stream of text, or a file. */
+/** Returns the success content of a route: JSON, a stream of text, or a file. */
 function contentOf({ streams, sendsFile, output }: Route, book: SchemaBook): Content {
   if (streams) return textOf(streams);
   if (sendsFile) {

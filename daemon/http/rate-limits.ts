@@ -1,12 +1,12 @@
-// The send rate limit as the HTTP face shows it: who is admitted (specification 8.1), and the headers
-// that tell a client how much is left. Deciding is src/admission.
+// The send rate limit over HTTP: admission (specification 8.1), and headers with the remaining limit.
+// src/admission decides.
 import type { Admission } from '../../src/admission/admission.ts';
 import type { HttpServerOptions } from './server.ts';
 
 /**
- * The part of the server's options that limits sends. The headers are the separate fields of
- * draft-ietf-httpapi-ratelimit-headers-06, which most clients and gateways know; the later drafts
- * with one structured `RateLimit` field are read by few. A plan without a limit has none.
+ * Returns the server options that limit sends. The headers are the separate fields of
+ * draft-ietf-httpapi-ratelimit-headers-06, which most clients and gateways know; few read the one structured
+ * `RateLimit` field of later drafts. A plan without a limit has no headers.
  */
 export function limitsBy(
   admission: Admission,

@@ -1,10 +1,10 @@
-// The id of a request: the caller's own if it is sane, else one of ours. It goes into
-// the answer and the log, so nothing else may be in it.
+// The id of a request: the caller's own if it is sane, else a new one. It goes into the answer and the log,
+// so no other characters are allowed.
 import type { Random } from '../../src/runtime/random.ts';
 
 const saneId = /^[\w.:-]{1,128}$/;
 
-/** The id for a request with this `X-Request-Id` header. */
+/** Returns the id of a request with this `X-Request-Id` header. */
 export function requestIdOf(header: string | string[] | undefined, random: Random): string {
   return typeof header === 'string' && saneId.test(header) ? header : newRequestId(random);
 }

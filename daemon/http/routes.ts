@@ -1,5 +1,5 @@
-// The list of areas that the HTTP face serves; their routes are data in src/<area>/routes.ts.
-// What each area is about is areas.ts; mounting them is dispatch.ts.
+// The areas that the HTTP server serves; their routes are data in src/<area>/routes.ts. areas.ts describes
+// areas; dispatch.ts mounts routes.
 
 import { answeringRoutes } from '../../src/answering/routes.ts';
 import type { Route } from '../../src/api/route.ts';

@@ -1,5 +1,5 @@
-// The HTTP listener: fastify set up for hostile clients, what every answer carries, and what is served
-// besides routes (health, the OpenAPI document, the reference). A route's way is dispatch.ts.
+// The HTTP listener: fastify set up for hostile clients, the common headers, and the paths besides routes
+// (health, the OpenAPI document, the reference). dispatch.ts runs a route.
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Route } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
@@ -31,7 +31,7 @@ import { createStreams } from './streams.ts';
 import { mountTracking } from './tracking.ts';
 import { createWorkload } from './workload.ts';
 
-/** An answer as it leaves, for tests that hold it to the schemas. */
+/** An outgoing answer, for tests that check it against the schemas. */
 export interface Exchange {
   /** Undefined for health, documents and unknown paths. */
   route: Route | undefined;
@@ -42,37 +42,37 @@ export interface Exchange {
   body: string;
 }
 
-/** Bounds on a connection. Not in the configuration: they matter to attackers and tests only. */
+/** Bounds on a connection. Not in the configuration: only attackers and tests meet them. */
 export interface SocketLimits extends ConnectionLimits {
-  /** For the request line and the headers to arrive. */
+  /** Time for the request line and the headers to arrive. */
   headersTimeoutMs: number;
-  /** For the whole request to arrive: 40 MB of attachments over a slow line. */
+  /** Time for the whole request to arrive: 40 MB of attachments over a slow line. */
   requestTimeoutMs: number;
-  /** How often both are looked at. */
+  /** Interval of the checks of both. */
   checkEveryMs: number;
-  /** Between an answer and the next request. */
+  /** Time between an answer and the next request. */
   keepAliveTimeoutMs: number;
 }
 
 export interface HttpServerOptions {
   routes: readonly Route[];
-  /** What the OpenAPI document tells of webhooks. */
+  /** Event kinds for the webhooks of the OpenAPI document. */
   eventKinds?: readonly EventKind[];
   authenticate: Authenticate;
   admit?: Admit;
   limitHeaders?: LimitHeaders;
   isQueueRunning: () => boolean;
-  /** Without it no request is refused because the event loop lags. The caller stops it. */
+  /** Without it the delay of the event loop refuses no request. The caller stops it. */
   loopDelay?: LoopDelay;
   socketLimits?: Partial<SocketLimits>;
-  /** Sees every answer before it leaves; what it throws is answered instead, as a 500. For tests. */
+  /** Sees every answer before it leaves; an error thrown here is answered instead, as a 500. For tests. */
   onResponse?: (exchange: Exchange) => void;
 }
 
 export interface HttpServer {
-  /** Listens where `http.host` and `http.port` say; throws UnreachableError if that fails. */
+  /** Listens on `http.host` and `http.port`; throws UnreachableError if that fails. */
   listen(): Promise<{ url: string }>;
-  /** Stops accepting, lets requests in work end, and cuts the rest off when the grace is over. */
+  /** Stops accepting, lets requests in progress end, and cuts the rest after the grace period. */
   close(graceMs?: number): Promise<void>;
   /** Answers a request without a socket; for tests. */
   inject: FastifyInstance['inject'];
@@ -82,17 +82,17 @@ const standardSocketLimits: SocketLimits = {
   headersTimeoutMs: 15_000,
   requestTimeoutMs: 300_000,
   checkEveryMs: 5_000,
-  /** More than the minute that proxies keep theirs: they should be the ones to close. */
+  /** Longer than the minute of proxies, so that the proxy closes first. */
   keepAliveTimeoutMs: 72_000,
   mostConnections: 10_000,
   answerTimeoutMs: 300_000,
 };
-/** A connection on which nothing moves is dropped, well after any request has been answered. */
+/** Time after which a connection without traffic is dropped, well after any request was answered. */
 const quietConnectionMs = 120_000;
 const maxHeaderBytes = 16_384;
 const longestUrl = 8_192;
 
-/** The HTTP face over the given routes. Listens only when told to. */
+/** Creates the HTTP server for the given routes. It listens only on `listen`. */
 export function createHttpServer(app: App, options: HttpServerOptions): HttpServer {
   const { http } = app.config;
   const limits = { ...standardSocketLimits, ...options.socketLimits };
@@ -169,7 +169,7 @@ function createFastify(app: App, limits: SocketLimits): FastifyInstance {
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionTimeout: requestTimeoutMs + quietConnectionMs,
-    // Fastify's own answer to a request that comes while closing is not ours; it is served instead.
+    // Fastify's own answer to a request during the close is not in our form; the request is served instead.
     return503OnClosing: false,
     routerOptions: { maxParamLength: longestUrl },
     clientErrorHandler: (error, socket) => {
@@ -182,11 +182,11 @@ function createFastify(app: App, limits: SocketLimits): FastifyInstance {
       sendError(app, error, plainRequest, plainReply);
     },
   });
-  // Bodies are read in dispatch.ts, after the key and the permission: not by fastify.
+  // dispatch.ts reads bodies, after key and permission; fastify must not.
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) {
     server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
-  // Without these node says `100 Continue` before the key is checked, and 417 in its own words.
+  // Otherwise node sends `100 Continue` before the key is checked, and its own text for 417.
   for (const event of ['checkContinue', 'checkExpectation']) {
     server.server.on(event, (request, response) => server.routing(request, response));
   }
@@ -247,7 +247,7 @@ function addObserver(
   });
 }
 
-/** On every answer: its id, and that it is not to be guessed at or kept. */
+/** Adds to every answer its id, and forbids content sniffing and caching. */
 function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id);
   reply.header('x-content-type-options', 'nosniff');
@@ -267,7 +267,7 @@ async function listen(server: FastifyInstance, host: string, port: number): Prom
 }
 
 function urlAt(host: string, port: number): string {
-  // A wildcard is no address to connect to.
+  // A client cannot connect to a wildcard address.
   const shownHost = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${shownHost.includes(':') ? `[${shownHost}]` : shownHost}:${port}`;
 }

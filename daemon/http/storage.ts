@@ -1,5 +1,5 @@
-// Serves what a signed storage URL names (specification 4.1). The token is the
-// permission: no key. Mail is hostile: it is shown in a sandbox without scripts or requests.
+// Serves the file behind a signed storage URL (specification 4.1). The token is the permission, without a
+// key. Mail is hostile: it is shown in a sandbox without scripts or requests.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../src/app.ts';
 import { readStoredPart } from '../../src/sending/stored-parts.ts';

@@ -1,13 +1,13 @@
-// Bodies that are read as they come, and answers that leave as they are made, for the routes that say so
-// (`takes`, `streams` of src/api/route.ts): millions of rows in the memory of a few. Bounded in number, in
-// bytes and in time. The order of checks is dispatch.ts.
+// Bodies that are processed as they arrive, and answers that leave as they are made, for routes that declare
+// it (`takes`, `streams` of src/api/route.ts): millions of rows in the memory of a few. Bounded in number,
+// bytes and time. dispatch.ts has the order of checks.
 //
 //   body       by                                              then
 //   coming     less than 1 KB/s over 10 s of waiting for it    400, the rest is passed over
-//   coming     a newcomer in a spent pool, as the slowest      503, the rest is passed over
+//   coming     a new stream in a full pool, as the slowest     503, the rest is passed over
 //   coming     more bytes than the route takes                 413, the rest is passed over
-//   coming     the connection ends, or 300 s of the request    what the route has done by then stays
-//   answer     10 minutes, or a newcomer as above              cut, so that no reader takes it for whole
+//   coming     the connection ends, or 300 s of the request    the work of the route so far stays
+//   answer     10 minutes, or a new stream as above            cut, so that no reader takes it for whole
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Route, StreamedAnswer, StreamedBody } from '../../src/api/route.ts';
@@ -24,12 +24,12 @@ const longestAnswerMs = 600_000;
 
 export interface Streams {
   /**
-   * Runs a route on the body of its request, as long as the holder has a place.
+   * Runs a route on the body of its request, within the holder's share of places.
    * @throws CapacityError beyond the holder's share; MalformedRequestError 415 for another media type or a
    * compressed body, 413 for a Content-Length beyond the bound.
    */
   take<T>(holder: string, request: StreamedRequest, run: Run<T>): Promise<T>;
-  /** The answer as it is sent; holds its place until it has ended. @throws CapacityError */
+  /** Returns the answer as it is sent; holds its place until it has ended. @throws CapacityError */
   send(holder: string, answer: StreamedAnswer): Readable;
 }
 
@@ -69,7 +69,7 @@ export function createStreams(clock: Clock): Streams {
         pace.stop();
         place.leave();
       });
-      // Cut on purpose: the socket shows it to the reader.
+      // Cut on purpose: the reader sees it on the socket.
       stream.on('error', () => {});
       return stream;
     },
@@ -81,7 +81,7 @@ function crowded(): CapacityError {
   return new CapacityError(text, retryAfterSeconds, { reason: 'capacity-streams' });
 }
 
-/** A body on its way in. */
+/** An incoming body. */
 class ComingBody implements Occupant {
   readonly holder: string;
   readonly speed: Pace;
@@ -101,7 +101,7 @@ class ComingBody implements Occupant {
     this.#end(yielded());
   }
 
-  /** What the client brings next. @throws MalformedRequestError, CapacityError once it was evicted */
+  /** Awaits the client's next piece. @throws MalformedRequestError, CapacityError once it was evicted */
   next<T>(coming: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#failure) reject(this.#failure);
@@ -166,14 +166,14 @@ function tooLarge(mostBytes: number): MalformedRequestError {
   return new MalformedRequestError(`The body is larger than ${mostBytes} bytes: split it`, 413);
 }
 
-/** The bytes of the body, each piece when it is asked for. @throws as `ComingBody.next` */
+/** Yields the bytes of the body, each piece on demand. @throws as `ComingBody.next` */
 async function* chunksOf(
   request: IncomingMessage,
   response: ServerResponse,
   mostBytes: number,
   body: ComingBody,
 ): AsyncGenerator<Buffer> {
-  // The body was not asked for until now: a refused request never costs its upload.
+  // Sends 100 Continue only now: a refused request never costs its upload.
   if (request.headers.expect !== undefined) response.writeContinue();
   const chunks = request.iterator({ destroyOnReturn: false });
   let received = 0;
@@ -188,7 +188,7 @@ async function* chunksOf(
   }
 }
 
-/** After an answer that came before the body's end: nothing can follow on this connection. */
+/** Discards the rest of a body after an early answer: no request can follow on this connection. */
 export function passOverRest(request: IncomingMessage, response: ServerResponse): void {
   if (request.readableEnded) return;
   if (!response.headersSent) response.setHeader('connection', 'close');

@@ -1,4 +1,4 @@
-// Serves what links of mail lead to (src/tracking/serve.ts, src/unsubscribing/serve.ts): no key, no cookie.
+// Serves the targets of links in mail (src/tracking/serve.ts, src/unsubscribing/serve.ts): no key, no cookie.
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../src/app.ts';
 import { ResourceNotFoundError } from '../../src/errors.ts';

@@ -1,5 +1,5 @@
-// The line that a 401 leaves in the log: from where, and which key as far as it may be shown. Whoever
-// guesses keys causes many, so they are bounded.
+// The log line of a 401: the client address, and the part of the key that may be shown. Guessing of keys
+// causes many, so they are bounded.
 import type { FastifyRequest } from 'fastify';
 import type { App } from '../../src/app.ts';
 import type { UnauthorizedError } from '../../src/errors.ts';
@@ -10,13 +10,13 @@ const linesPerSecond = 10;
 
 const limitOf = perApp((app: App) => new LineLimit(app.clock, linesPerSecond));
 
-/** What lists show of a key (its first 14 characters); null for what is no key of ours at all. */
+/** Returns the displayable start of a key (its first 14 characters); null for a text that is not our key. */
 function startOf(key: unknown): string | null {
   const start = typeof key === 'string' ? key.slice(0, 14) : '';
   return /^svc_(?:live|test)_[0-9A-Za-z]{5}$/.test(start) ? start : null;
 }
 
-/** A request came with a bad key, or without one. */
+/** Logs a request with a bad key, or without one. */
 export function logUnauthorized(
   app: App,
   request: FastifyRequest,

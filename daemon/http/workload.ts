@@ -1,6 +1,6 @@
-// How much work the HTTP face takes on at once and how long a piece may last (specification 7: 503,
-// 504). A piece is what our code does for a request; waiting for a body to arrive is none, so that
-// slow uploads cost no capacity and a large one is not cut off by the time limit.
+// Limits of concurrent work in the HTTP server and of its duration (specification 7: 503, 504). Only our own
+// code counts as work. The wait for a body does not, so that slow uploads cost no capacity and the time limit
+// does not cut off a large one.
 
 import { CapacityError, TimeoutError } from '../../src/errors.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
@@ -8,15 +8,15 @@ import { FairShare } from '../../src/runtime/fair-share.ts';
 
 export interface Workload {
   /**
-   * Runs the first piece of a request, before its organization is known. Refused too while the event
-   * loop is overloaded; later pieces are not, as the body has travelled already.
+   * Runs the first work of a request, before its organization is known. Also refused while the event loop is
+   * overloaded; later work is not, as the body has arrived by then.
    * @throws as `runFor`
    */
   begin<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Runs `work` within the organization's share of what is in flight. A piece that outruns its time is
-   * answered but goes on and counts until it ends: a store that hangs must not gather work without bound.
-   * @throws CapacityError before `work` is called, TimeoutError, or what `work` throws.
+   * Runs `work` within the organization's share of concurrent work. After its time limit it is answered but
+   * goes on, and counts until it ends: a store that hangs must not pile up work without bound.
+   * @throws CapacityError before `work` is called, TimeoutError, or the error of `work`.
    */
   runFor<T>(organizationId: string, work: () => Promise<T>): Promise<T>;
 }
@@ -26,9 +26,9 @@ interface WorkloadOptions {
   mostInFlight: number;
   timeoutSeconds: number;
   isLoopOverloaded: () => boolean;
-  /** The seconds to wait for the next who is refused. */
+  /** Retry-After in seconds for the next refused request. */
   backoff: () => number;
-  /** A failure that came after the answer; nobody else will hear of it. */
+  /** Reports a failure after the answer; no other code sees it. */
   onLateFailure: (error: unknown) => void;
 }
 

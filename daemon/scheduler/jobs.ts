@@ -1,5 +1,5 @@
-// What the daemon does by the clock, beside the queue. Each job is short and safe to repeat: where
-// several daemons share a store, each runs it, and what is done already is not done again.
+// The daemon's scheduled jobs, beside the queue. Each is short and safe to repeat: daemons that share a store
+// all run it, and finished work is not repeated.
 import { Cron } from 'croner';
 import type { App } from '../../src/app.ts';
 

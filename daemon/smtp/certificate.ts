@@ -1,6 +1,5 @@
-// The certificate of a listener: read at the start, and again once its files have changed, so that a
-// renewed one is taken up without a restart. Without a configured one TLS is off: never the key that
-// smtp-server ships.
+// The certificate of a listener: read at the start, and again when its files change, so that a renewal needs
+// no restart. Without a configured one TLS is off; the key that smtp-server ships is never used.
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { App } from '../../src/app.ts';
@@ -16,20 +15,20 @@ export interface KeyPair {
   cert: Buffer;
 }
 
-/** The files are looked at as connections come, once a second at most. */
+/** Interval of the checks of the files, which only a new connection triggers. */
 const lookEveryMs = 1_000;
 
 export class Certificate {
   readonly #app: App;
   readonly #files: readonly [cert: string, key: string];
   readonly #where: string;
-  /** Of the pair in use, and of one that cannot be used. */
+  /** Stamps of the files of the pair in use, and of a pair that cannot be used. */
   #inUse: string;
   #broken: string | null = null;
   #lookedAt: number;
   readonly initial: KeyPair;
 
-  /** @throws ConfigError when the pair cannot be used. */
+  /** Reads the pair. @throws ConfigError if it cannot be used. */
   constructor(app: App, files: readonly [cert: string, key: string], where: string) {
     this.#app = app;
     this.#files = files;
@@ -43,7 +42,7 @@ export class Certificate {
     }
   }
 
-  /** The pair, where the files have changed to one that can be used; null otherwise. */
+  /** Returns the new pair if the files changed to a usable one; null otherwise. */
   renewed(): KeyPair | null {
     const now = this.#app.clock.elapsed();
     if (now - this.#lookedAt < lookEveryMs) return null;
@@ -65,7 +64,7 @@ export class Certificate {
     }
   }
 
-  /** Between the writing of the one file and of the other the two do not fit. */
+  /** Warns once for each state of the files. While only one of them is rewritten, the two do not fit. */
   #warnOnce(stamp: string, error: unknown): void {
     if (stamp === this.#broken) return;
     this.#broken = stamp;
@@ -85,7 +84,7 @@ export class Certificate {
   }
 }
 
-/** The configured certificate, or null. @throws ConfigError when it cannot be used. */
+/** Returns the configured certificate, or null. @throws ConfigError if it cannot be used. */
 export function openCertificate(
   app: App,
   { certFile, keyFile }: CertificateFiles,

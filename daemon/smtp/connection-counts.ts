@@ -1,5 +1,5 @@
-// How many connections are open, in all, per remote address and per site. The caps are decided here, the
-// connections themselves are sessions.ts.
+// Counts open connections: in all, per remote address and per site. Decides about the limits; sessions.ts has
+// the connections.
 import { networkOf, siteOf } from '../../src/net/network-address.ts';
 import { FairShare } from '../../src/runtime/fair-share.ts';
 import { isLoopback } from './connection.ts';
@@ -24,7 +24,7 @@ export class ConnectionCounts {
     return this.#inAll >= this.#mostInAll;
   }
 
-  /** Counts a connection, unless it would be one too many. */
+  /** Counts a connection, unless it exceeds a limit. */
   admit(address: string): boolean {
     if (!this.#mayAdmit(address, null)) return false;
     const network = networkOf(address);
@@ -34,12 +34,12 @@ export class ConnectionCounts {
     return true;
   }
 
-  /** Whether a connection of `other` could be handed over to this address. */
+  /** Returns whether this address may take over a connection of `other`. */
   mayTakeOver(address: string, other: string): boolean {
     return this.#mayAdmit(address, siteOf(other));
   }
 
-  /** Whether the site of `other` has more connections than that of this address would have. */
+  /** Returns whether the site of `other` has more connections than the site of this address would have. */
   hasMore(other: string, address: string): boolean {
     return this.#sites.heldBy(siteOf(other)) > this.#sites.heldBy(siteOf(address)) + 1;
   }

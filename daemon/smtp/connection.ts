@@ -1,5 +1,5 @@
-// smtp-server's connection with three habits changed: who is greeted at once, whose enhanced status
-// codes are spoken, and when a client that does everything wrong is sent away.
+// smtp-server's connection with three changes: an immediate greeting for local clients, our own enhanced
+// status codes, and a limit of refusals per client.
 import type { Socket } from 'node:net';
 import type { SMTPServer } from 'smtp-server';
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js';
@@ -7,7 +7,7 @@ import { replies } from './errors.ts';
 
 const leadingEnhancedCode = /^[245]\.\d{1,3}\.\d{1,3} /;
 
-/** Whether an address is this machine's. */
+/** Returns whether an address is a loopback address. */
 export function isLoopback(address: string): boolean {
   return address === '::1' || address.startsWith('127.');
 }
@@ -23,8 +23,8 @@ export class Connection extends SMTPConnection {
   }
 
   /**
-   * The library greets after 100 ms and hangs up on who talks before: that keeps away crude spam
-   * programs, but only delays this machine's own mail.
+   * Greets local clients at once. The library greets after 100 ms and hangs up on clients that talk before:
+   * this keeps crude spam programs away, but only delays this machine's own mail.
    */
   override init(): void {
     super.init();
@@ -37,7 +37,7 @@ export class Connection extends SMTPConnection {
     super.connectionReady(next);
   }
 
-  /** A text that leads with an enhanced code keeps it; the library knows one per reply code. */
+  /** Keeps the enhanced code of a text that begins with one; the library knows one per reply code. */
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     if (code >= 400 && code !== 421) this.#refusals += 1;
     if (this.#refusals > this.#mostRefusals) {

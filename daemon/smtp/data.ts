@@ -1,5 +1,5 @@
-// The bytes of DATA, into bounded memory and on to whom they are for; the answer goes out once that is
-// decided. A client that leaves before the end of its message leaves nothing.
+// Receives the bytes of DATA into bounded memory and passes them on. The answer waits for the decision. A
+// client that leaves before the end of its message leaves nothing.
 import type { SMTPServerDataStream } from 'smtp-server';
 import { SmtpRefusal } from './errors.ts';
 import type { MailCollector } from './mail-collector.ts';
@@ -7,14 +7,14 @@ import { hangUp, type Session, type Sessions } from './sessions.ts';
 
 export type Answer = (refusal: SmtpRefusal | null, text?: string) => void;
 
-/** What became of a message: never rejects. */
+/** The result of a message. */
 export interface Taken {
   refusal: SmtpRefusal | null;
-  /** Said with the 250. */
+  /** Text of the 250. */
   text: string;
 }
 
-/** Collects the message and has it taken, once it is whole. */
+/** Collects the message and passes it on once it is whole. */
 export function collectData(
   sessions: Sessions,
   session: Session,

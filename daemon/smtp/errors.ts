@@ -1,9 +1,9 @@
-// What the SMTP listener answers when it refuses, besides what src/inbound decides and the library
-// says of syntax (RFC 5321 4.2, RFC 3463). smtp-server takes refusals as Errors.
+// Refusals of the SMTP listener besides those of src/inbound and the syntax errors of the library (RFC 5321
+// 4.2, RFC 3463). smtp-server takes refusals as Errors.
 import type { App } from '../../src/app.ts';
 import { type InboundRefusal, refused } from '../../src/inbound/refusal.ts';
 
-/** A refusal in the library's terms; the enhanced code leads the text (see connection.ts). */
+/** A refusal in the library's form; the enhanced code leads the text (see connection.ts). */
 export class SmtpRefusal extends Error {
   readonly responseCode: number;
   readonly refusal: InboundRefusal;
@@ -34,7 +34,7 @@ export const replies = {
   storeTrouble: refused(451, '4.3.0', 'The message cannot be stored now, try again later'),
 } as const;
 
-/** Whatever went wrong on our side: logged, and answered so that the client keeps the message. */
+/** Logs a fault of ours, and returns a refusal that makes the client keep the message. */
 export function ourFault(app: App, error: unknown, doing: string): SmtpRefusal {
   app.log.error({ err: error }, `${doing} failed: the client was told to try again`);
   return new SmtpRefusal(replies.storeTrouble);

@@ -1,4 +1,4 @@
-// Failed logins by address, IPv6 by its /64: who fails too often is sent away, in bounded memory.
+// Counts failed logins by address, IPv6 by its /64, in bounded memory. Too many end the connection.
 import { networkOf } from '../../src/net/network-address.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { recentlyUsed } from '../../src/runtime/recently-used.ts';
@@ -9,7 +9,7 @@ const mostAddresses = 10_000;
 export class FailedLogins {
   readonly #clock: Clock;
   readonly #mostPerMinute: number;
-  /** When each of the last failures of an address was, oldest first. */
+  /** Times of the last failures of each address, oldest first. */
   readonly #failures = recentlyUsed<number[]>(mostAddresses);
 
   constructor(clock: Clock, mostPerMinute: number) {
@@ -17,7 +17,7 @@ export class FailedLogins {
     this.#mostPerMinute = mostPerMinute;
   }
 
-  /** Counts a failure; whether it is one too many. */
+  /** Counts a failure. Returns whether it exceeds the limit. */
   count(address: string): boolean {
     const network = networkOf(address);
     const now = this.#clock.elapsed();

@@ -1,24 +1,24 @@
-// The bounds of the SMTP listeners that are not in the configuration: they matter to attackers and to
-// tests only (the library has none of its own).
+// The bounds of the SMTP listeners that are not in the configuration: only attackers and tests meet them (the
+// library has none of its own).
 
 export interface SmtpLimits {
-  /** From one address, IPv6 by its /64; loopback is exempt: captured mail comes from there. */
+  /** Connections from one address, IPv6 by its /64. Loopback is exempt: captured mail comes from there. */
   connectionsPerAddress: number;
-  /** In one transaction; RFC 5321 4.5.3.1.8 asks for 100. */
+  /** Recipients in one transaction; RFC 5321 4.5.3.1.8 asks for 100. */
   recipients: number;
   /** Commands and recipients refused on one connection before it is closed. */
   refusals: number;
   /** Silence of a client that owes us input; RFC 5321 4.5.3.2.7 asks for 5 minutes. */
   idleMs: number;
-  /** Silence after which a client yields to a new one where all connections are taken. */
+  /** Silence after which a client yields to a new one while all connections are taken. */
   yieldMs: number;
-  /** From the greeting, or from one message to the end of the next: 50 MB at 0.5 Mbit/s. */
+  /** Time from the greeting, or from one message, to the end of the next: 50 MB at 0.5 Mbit/s. */
   messageMs: number;
-  /** How often both are looked at. */
+  /** Interval of the checks of both. */
   checkEveryMs: number;
-  /** Held in memory for all messages that are on their way in. */
+  /** Memory for all incoming messages. */
   bufferedBytes: number;
-  /** Written for one message: its size times the mailboxes addressed. */
+  /** Bytes written for one message: its size times the mailboxes addressed. */
   copiedBytes: number;
 }
 
@@ -34,13 +34,13 @@ export const standardSmtpLimits: SmtpLimits = {
   copiedBytes: 256_000_000,
 };
 
-/** Bounds of the submission listener; those that it shares mean the same. */
+/** Bounds of the submission listener; the shared ones have the same meaning. */
 export interface SubmissionLimits extends Omit<SmtpLimits, 'copiedBytes'> {
-  /** In all; who has a key may hold many, idle ones too. */
+  /** Connections in all; the holder of a key may have many, idle ones too. */
   connections: number;
-  /** A mail larger than this gets 552; about what the API takes in attachments. */
+  /** Size above which a mail gets 552; about the limit of the API for attachments. */
   messageBytes: number;
-  /** Of one address; the next one gets 421. */
+  /** Failed logins of one address; the next one gets 421. */
   failedLoginsPerMinute: number;
 }
 

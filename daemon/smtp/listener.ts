@@ -1,5 +1,5 @@
-// The listener for incoming mail. It takes mail for our own addresses only and never relays.
-// Recipients and messages are transaction.ts, bounds limits.ts, the server itself server.ts.
+// The listener for incoming mail. It accepts mail only for our own addresses and never relays. Recipients and
+// messages are in transaction.ts, bounds in limits.ts, the server itself in server.ts.
 import type { SMTPServerOptions } from 'smtp-server';
 import type { App } from '../../src/app.ts';
 import { openCertificate } from './certificate.ts';
@@ -15,7 +15,7 @@ function optionsOf(reception: Reception): SMTPServerOptions {
   return {
     size: app.config.smtp.inbound.maxMessageBytes,
     maxRecipients: limits.recipients,
-    // Nobody sends through here.
+    // No mail is submitted here.
     disabledCommands: ['AUTH'],
     onMailFrom(address, about, callback) {
       const session = sessions.find(about);
@@ -41,8 +41,8 @@ function optionsOf(reception: Reception): SMTPServerOptions {
 }
 
 /**
- * The inbound listener of one daemon; listens only when told to. `limits` is for tests.
- * @throws ConfigError when the configured certificate cannot be used.
+ * Creates the inbound listener of one daemon; it listens only on `listen`. `limits` is for tests.
+ * @throws ConfigError if the configured certificate cannot be used.
  */
 export function createSmtpListener(app: App, limits: Partial<SmtpLimits> = {}): SmtpListener {
   const { host, port, maxConnections, maxMessageBytes, tls } = app.config.smtp.inbound;

@@ -1,9 +1,9 @@
-// The bytes of one message while it comes in: bounded, line ends made CRLF, in few large blocks
-// whatever pieces they arrive in (a message of dots comes byte by byte, and each Buffer costs 100).
+// The bytes of one incoming message: bounded, line ends made CRLF, in few large blocks for any size of
+// the pieces (a message of dots comes byte by byte, and each Buffer costs 100).
 //
 //   state     | bytes                  | at the end of data
 //   keeping   | kept                   | the message
-//   refused   | counted, then dropped  | the refusal; what was kept is given back at once
+//   refused   | counted, then dropped  | the refusal; memory is given back at once
 import type { InboundRefusal } from '../../src/inbound/refusal.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { Pace } from '../../src/runtime/pace.ts';
@@ -14,22 +14,25 @@ const carriageReturn = 0x0d;
 const lineFeed = 0x0a;
 const firstBlockBytes = 16_384;
 const largestBlockBytes = 1_048_576;
-/** Read to the end of a message that is refused, so that the client hears why; not for ever. */
+/**
+ * Limit for reading on after a refusal: to the end of the message, so that the client gets the reason, but
+ * not for ever.
+ */
 const drainedFactor = 2;
 
-/** Bytes that each holder may have of the reserve, in a pool of the usual size. */
+/** Bytes of the reserve guaranteed to each holder, in a pool of the usual size. */
 const firstBytes = 4_000_000;
 const leastHolders = 64;
-/** With less the largest message is beyond the share of a holder that is alone. */
+/** Size of the pool in largest messages. With less, one is beyond the share of a single holder. */
 const largestMessages = 2;
 
-/** Memory for messages on their way in, shared by the clients of a listener. */
+/** Returns the memory for incoming messages, shared by the clients of a listener. */
 export function createMailMemory(bytes: number, largestMessage: number): SharedPool {
   const size = Math.max(bytes, largestMessages * largestMessage);
   return new SharedPool(size, Math.min(firstBytes, Math.floor(size / leastHolders)));
 }
 
-/** One message's part of it. */
+/** Options of one message. */
 export interface CollectorOptions {
   clock: Clock;
   memory: SharedPool;
@@ -38,7 +41,7 @@ export interface CollectorOptions {
   maxBytes: number;
 }
 
-/** Also at the end of what has come so far, where the other half may be about to come. */
+/** Also matches at the end of a piece, where the other half may follow. */
 const bareLineEnd = /\r(?!\n)|(?<!\r)\n/;
 
 export class MailCollector implements Occupant {
@@ -65,7 +68,7 @@ export class MailCollector implements Occupant {
     this.#speed = new Pace(clock, () => this.#cut(replies.slowData));
   }
 
-  /** Begins to wait for bytes; `onCut` ends the session before the message is whole. */
+  /** Starts to wait for bytes; `onCut` ends the session before the message is whole. */
   begin(onCut: (refusal: InboundRefusal) => void): void {
     this.#onCut = onCut;
     this.#speed.wait();
@@ -79,7 +82,7 @@ export class MailCollector implements Occupant {
     this.#cut(replies.yieldsMemory);
   }
 
-  /** Why the message cannot be taken; null as long as it can. */
+  /** The refusal of the message; null as long as it is acceptable. */
   get refusal(): InboundRefusal | null {
     return this.#refusal;
   }
@@ -89,21 +92,21 @@ export class MailCollector implements Occupant {
     return this.#hasBareLineEnds;
   }
 
-  /** Whether the client goes on so long after a refusal that it is not worth reading. */
+  /** Whether a client sends so much after a refusal that we stop reading. */
   get isEndless(): boolean {
     return this.#seenBytes > drainedFactor * this.#maxBytes + largestBlockBytes;
   }
 
   /**
-   * Takes the next bytes, dots already unstuffed. A lone CR or LF becomes CRLF: passed on as it is,
-   * it would let a later server see another end of data than we did ("SMTP smuggling").
+   * Takes the next bytes, dots already unstuffed. A lone CR or LF becomes CRLF: passed on unchanged, it would
+   * let a later server see another end of data than we did ("SMTP smuggling").
    */
   add(chunk: Buffer): void {
     this.#seenBytes += chunk.length;
     this.#speed.moved(chunk.length);
     if (this.#refusal || !this.#makeRoom(2 * chunk.length + 1)) return;
     const start = this.#used;
-    // Most mail has no such line ends: looked for by an expression, as byte by byte it takes ten times as long.
+    // Most mail has no such line ends. The expression finds that ten times as fast as a loop over bytes.
     if (!this.#afterCarriageReturn && !bareLineEnd.test(chunk.toString('latin1'))) {
       this.#block.set(chunk, start);
       this.#used = start + chunk.length;
@@ -135,7 +138,9 @@ export class MailCollector implements Occupant {
     this.#used = used;
   }
 
-  /** The whole message; it ends with the CRLF before the last dot. Counts until `release`. */
+  /**
+   * Returns the whole message; it ends with the CRLF before the last dot. Its memory counts until `release`.
+   */
   finish(): Buffer {
     this.#isWhole = true;
     this.#speed.stop();
@@ -143,7 +148,7 @@ export class MailCollector implements Occupant {
     return this.#full.length === 0 ? last : Buffer.concat([...this.#full, last]);
   }
 
-  /** Gives the memory back; nothing is added after it. */
+  /** Gives the memory back; no bytes may follow. */
   release(): void {
     this.#full = [];
     this.#block = Buffer.alloc(0);

@@ -1,5 +1,5 @@
-// The lines of the mail log that the listeners write: each mail that came in, each refusal of a sender, a
-// recipient or a message, and each refusal of a login or a mail that was to be submitted.
+// The mail log lines of the listeners: received mail, refusals of a sender, a recipient or a message, and
+// refusals of a login or a submitted mail.
 import type { App } from '../../src/app.ts';
 import type { ServiceError } from '../../src/errors.ts';
 import type { ReceivedEnvelope } from '../../src/inbound/receive.ts';
@@ -8,17 +8,17 @@ import { perApp } from '../../src/runtime/per-app.ts';
 import type { SmtpRefusal } from './errors.ts';
 import type { Session } from './sessions.ts';
 
-/** Whoever guesses names gets a refusal for each: more than this of them in a second are counted. */
+/** Lines per second, above which refusals are only counted: guessing of names causes one each. */
 const refusalsPerSecond = 100;
-/** A mail may be for 100 of ours. */
+/** Recipients named in a line; a mail may have 100. */
 const mostNamed = 10;
-/** An address is at most 320 characters; a stranger's may be longer. */
+/** Characters logged of an address. Ours have at most 320; a stranger's may be longer. */
 const mostAddressCharacters = 320;
 
 const refusalsOf = perApp((app: App) => new LineLimit(app.clock, refusalsPerSecond));
 const submissionRefusalsOf = perApp((app: App) => new LineLimit(app.clock, refusalsPerSecond));
 
-/** A mail was stored, and its 250 is said next. */
+/** Logs a stored mail, just before its 250. */
 export function logReceived(
   app: App,
   { id, remoteAddress, helo, tls, mailFrom, addressees }: ReceivedEnvelope,
@@ -41,7 +41,7 @@ export function logReceived(
   );
 }
 
-/** `verb` was refused; `recipient` is the one that RCPT named. */
+/** Logs a refusal of `verb`; `recipient` is the one in RCPT. */
 export function logRefusal(
   app: App,
   verb: 'MAIL' | 'RCPT' | 'DATA',
@@ -69,13 +69,13 @@ export function logRefusal(
   );
 }
 
-/** Who was refused at the submission listener. */
+/** The refused client of the submission listener. */
 export interface RefusedProgram {
   keyId: string | null;
   address: string;
 }
 
-/** A login or a submitted mail was refused. */
+/** Logs a refusal of a login or a submitted mail. */
 export function logRefusedSubmission(
   app: App,
   { keyId, address }: RefusedProgram,

@@ -1,5 +1,5 @@
-// What our SMTP listeners share: smtp-server set up for hostile clients, its start and its stop. What a
-// listener takes, and from whom, is its own (listener.ts, submission.ts).
+// The common part of our SMTP listeners: smtp-server set up for hostile clients, its start and its stop. Each
+// listener decides about its clients and mail itself (listener.ts, submission.ts).
 import type { Socket } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { App } from '../../src/app.ts';
@@ -9,31 +9,31 @@ import type { Certificate } from './certificate.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface SmtpListener {
-  /** Listens where the configuration says; throws UnreachableError if that fails. */
+  /** Listens on the configured address; throws UnreachableError if that fails. */
   listen(): Promise<{ port: number }>;
   /**
-   * Stops accepting and sends idle clients away; a message on its way in is stored and answered
-   * within `graceMs`, then what is left is cut.
+   * Stops accepting and closes idle connections. Incoming messages are stored and answered within `graceMs`;
+   * then the rest is cut.
    */
   close(graceMs: number): Promise<void>;
 }
 
-/** One listener. */
+/** Describes one listener. */
 export interface SmtpFace {
   app: App;
   sessions: Sessions;
   certificate: Certificate | null;
-  /** `section` of the configuration says so. */
+  /** The address, from `section` of the configuration. */
   address: { readonly host: string; readonly port: number; readonly section: string };
   options: SMTPServerOptions;
 }
 
-/** No jokes, no trusted proxies. */
+/** Commands disabled for safety: joke commands and those for trusted proxies. */
 const disabledCommands = ['WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'];
 const longestCommandBytes = 2_048;
-/** The library's own timers; those of sessions.ts and `close` are shorter. */
+/** Disables the library's own timers; those of sessions.ts and `close` are shorter. */
 const never = 2 ** 31 - 1;
-/** For a handshake before the first byte of SMTP. */
+/** Time for a TLS handshake before the first byte of SMTP. */
 const handshakeMs = 30_000;
 
 function optionsOf({ app, certificate, options }: SmtpFace): SMTPServerOptions {
@@ -65,7 +65,7 @@ class FaceServer extends SMTPServer {
     this.server.prependListener('connection', (socket: Socket) => this.#begin(socket));
   }
 
-  /** As in the library, with our own kind of connection. */
+  /** Does the same as the library, with our own kind of connection. */
   override connect(socket: Socket): void {
     const { app, sessions } = this.#face;
     const connection = sessions.begin(this, socket);
@@ -82,7 +82,7 @@ class FaceServer extends SMTPServer {
     const renewed = certificate?.renewed();
     if (renewed) this.updateSecureContext({ ...renewed });
     if (!options.secure) return;
-    // Never the lower socket: to take that away from a handshake under way ends the process.
+    // Never the lower socket: taking it from a pending handshake ends the process.
     const cancel = app.clock.after(handshakeMs, () => this._pendingSockets.get(socket)?.destroy());
     socket.once('close', cancel);
   }
@@ -102,7 +102,7 @@ function listenOn(server: FaceServer, address: SmtpFace['address']) {
   });
 }
 
-/** A listener of one daemon; listens only when told to. */
+/** Creates a listener of one daemon; it listens only on `listen`. */
 export function createListener(face: SmtpFace): SmtpListener {
   const { app, sessions } = face;
   const server = new FaceServer(face);
@@ -110,7 +110,7 @@ export function createListener(face: SmtpFace): SmtpListener {
     async listen() {
       const bound = await listenOn(server, face.address);
       app.boundPorts.add(bound.port);
-      // A handshake that fails is an error of the client.
+      // With implicit TLS a failed handshake is an error of the client.
       const level = face.options.secure ? 'debug' : 'error';
       server.on('error', (error) => app.log[level]({ err: error }, 'the SMTP listener failed'));
       return bound;

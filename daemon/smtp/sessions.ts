@@ -1,5 +1,5 @@
-// The open SMTP sessions: caps, time limits, and the stop. The dialogue itself is the library's, what
-// a session receives is transaction.ts.
+// The open SMTP sessions: limits, time-outs, and the stop. The library has the dialogue, transaction.ts the
+// messages.
 //
 //   phase     | the client owes       | idle limit | at the stop
 //   commands  | the next command      | holds      | 421 at once
@@ -15,12 +15,12 @@ import { ConnectionCounts } from './connection-counts.ts';
 import { replies } from './errors.ts';
 import type { SmtpLimits } from './limits.ts';
 
-/** From MAIL to the end of DATA; RSET leaves it for the next MAIL to replace. */
+/** A mail transaction from MAIL to the end of DATA; RSET leaves it for the next MAIL to replace. */
 export interface Transaction {
   mailFrom: string;
-  /** What SIZE= said, 0 without it (RFC 1870). */
+  /** Value of SIZE=, 0 without it (RFC 1870). */
   declaredBytes: number;
-  /** By address, so that one named twice counts once. */
+  /** By address, so that a repeated one counts once. */
   addressees: Map<string, Addressee>;
 }
 
@@ -33,17 +33,17 @@ export interface Session {
   transaction: Transaction;
   heardBytes: number;
   heardAt: number;
-  /** When the last message was taken; before the first, when the session began. */
+  /** Time of the last accepted message, or else the start of the session. */
   progressAt: number;
 }
 
-/** Makes the connection of a socket. */
+/** Creates the connection of a socket. */
 type Connect = (server: SMTPServer, socket: Socket, mostRefusals: number) => Connection;
 
 const connectPlainly: Connect = (server, socket, mostRefusals) =>
   new Connection(server, socket, mostRefusals);
 
-/** Of the bounds of a listener, those that its sessions hold. */
+/** The bounds of a listener that its sessions enforce. */
 export type SessionLimits = Pick<
   SmtpLimits,
   'connectionsPerAddress' | 'refusals' | 'idleMs' | 'yieldMs' | 'messageMs' | 'checkEveryMs'
@@ -70,7 +70,7 @@ export class Sessions {
     this.#counts = new ConnectionCounts(maxConnections, limits.connectionsPerAddress);
   }
 
-  /** Makes the connection of a socket, or turns the socket away: then null. */
+  /** Creates the connection of a socket, or rejects the socket: then null. */
   begin(server: SMTPServer, socket: Socket): Connection | null {
     const { refusals, checkEveryMs } = this.#limits;
     const connection = this.#connect(server, socket, refusals);
@@ -95,7 +95,7 @@ export class Sessions {
   }
 
   /**
-   * Where all connections are taken: ends the one that has been silent longest, of those that are so for
+   * Makes room if all connections are taken. Ends the one silent for longest among those that are silent for
    * long enough or belong to a site with more connections.
    */
   #admitInPlaceOfSilent(address: string): boolean {
@@ -118,7 +118,7 @@ export class Sessions {
     return this.#counts.admit(address);
   }
 
-  /** Undefined once the connection is gone, whatever may still be under way for it. */
+  /** Returns undefined once the connection is gone, even if work for it is still under way. */
   find(session: SMTPServerSession): Session | undefined {
     return this.#open.get(session);
   }
@@ -133,7 +133,7 @@ export class Sessions {
     this.#stopChecking = null;
   }
 
-  /** `reply` answers the client, whose turn it is then; it may begin the next command at once. */
+  /** Sends `reply` and hands the turn to the client, which may begin the next command at once. */
   answer(session: Session, reply: () => void): void {
     session.phase = 'commands';
     session.heardAt = this.#clock.elapsed();
@@ -141,7 +141,7 @@ export class Sessions {
     if (this.#isStopping && session.phase === 'commands') hangUp(session, replies.closing);
   }
 
-  /** Sends away who owes us input; the others are sent away when they have their answer. */
+  /** Closes sessions that owe us input; the others are closed after their answer. */
   stop(): void {
     this.#isStopping = true;
     for (const session of this.#open.values()) {
@@ -149,12 +149,12 @@ export class Sessions {
     }
   }
 
-  /** Cuts what is left. */
+  /** Cuts the remaining connections. */
   destroyAll(): void {
     for (const { socket } of this.#open.values()) socket.destroy();
   }
 
-  /** Sees who has said something since it was last looked at. */
+  /** Records which clients sent bytes since the last check. */
   #listen(): void {
     const now = this.#clock.elapsed();
     for (const session of this.#open.values()) {
@@ -179,7 +179,7 @@ export class Sessions {
   }
 }
 
-/** Says why and closes; the library cuts the socket 5 s later if the client does not. */
+/** Sends the reason and closes; the library cuts the socket 5 s later if the client does not. */
 export function hangUp(
   { connection }: Session,
   { code, enhancedCode, text }: InboundRefusal,

@@ -1,10 +1,10 @@
-// Logging in (RFC 4954): PLAIN and LOGIN with an API key as the password. Not the library's, which reads
-// what is no base64 as far as it can, and has no bound on failures. What a key may do is asked elsewhere.
+// Login (RFC 4954): PLAIN and LOGIN with an API key as the password. Replaces the library's, which decodes
+// invalid base64 as far as it can, and has no bound on failures. Other files check the rights of the key.
 //
 //   state     | AUTH                                        | then
 //   ----------+---------------------------------------------+----------
 //   plain     | refused: 538                                | plain
-//   anonymous | a key that stands, used from where it may   | logged in
+//   anonymous | a valid key, used from an allowed address   | logged in
 //   anonymous | any other: 535, 550; once too often 421     | anonymous, or the end
 //   logged in | refused: 503                                | logged in
 //   any       | (STARTTLS)                                  | anonymous
@@ -14,22 +14,22 @@ import type { InboundRefusal } from '../../src/inbound/refusal.ts';
 import { Connection } from './connection.ts';
 import { submissionReplies } from './submission-replies.ts';
 
-/** Who logged in. */
+/** A successful login. */
 export interface Login {
   /** SHA-256 of the key. */
   keyHash: string;
   keyId: string | null;
   organizationId: string;
-  /** The user name that was given, for people to recognize. */
+  /** The given user name, for people to recognize. */
   user: string | null;
 }
 
-/** What a login asks of its listener. */
+/** Operations of the listener that a login needs. */
 export interface LoginDesk {
-  /** Whether this client has to be encrypted. */
+  /** Returns whether this client must use TLS. */
   needsTls(address: string): boolean;
   hasTls: boolean;
-  /** Tells who it is, or why not; `connection` is the one that asks. Never rejects. */
+  /** Returns the login or its refusal; `connection` is the requesting one. Never rejects. */
   logIn(
     connection: SubmissionConnection,
     user: string,
@@ -45,7 +45,7 @@ type ReadCredentials = (
   ask: Ask,
 ) => Promise<Credentials | InboundRefusal>;
 
-/** What came in base64, or null. `=` is what is empty (RFC 4954 4). */
+/** Decodes base64; null if it is invalid. `=` stands for an empty value (RFC 4954 4). */
 function fromBase64(text: string): string | null {
   if (text === '=') return '';
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
@@ -54,12 +54,15 @@ function fromBase64(text: string): string | null {
 
 const longestUser = 200;
 
-/** `*` gives up. */
+/** Returns the refusal of a line; `*` cancels the login. */
 function refusalOf(line: string): InboundRefusal {
   return submissionReplies[line === '*' ? 'loginAborted' : 'badBase64'];
 }
 
-/** RFC 4616: as whom, user and password between NULs; many programs give but one of the first two. */
+/**
+ * Reads PLAIN (RFC 4616): authorization identity, user and password between NULs; many programs give only one
+ * of the first two.
+ */
 const readPlain: ReadCredentials = async (initial, ask) => {
   const line = initial ?? (await ask(''));
   const parts = fromBase64(line)?.split('\0');
@@ -85,7 +88,7 @@ const readersOf = new Map([
 export class SubmissionConnection extends Connection {
   readonly #desk: LoginDesk;
   #hidesLogin: boolean = false;
-  /** Has the next line read. */
+  /** Lets the library read the next line. */
   #done: Done = () => {};
 
   constructor(server: SMTPServer, socket: Socket, mostRefusals: number, desk: LoginDesk) {
@@ -93,7 +96,7 @@ export class SubmissionConnection extends Connection {
     this.#desk = desk;
   }
 
-  /** The library forgets it at STARTTLS. */
+  /** The login of this session; the library forgets it at STARTTLS. */
   get login(): Login | null {
     return (this.session.user as Login | undefined) ?? null;
   }
@@ -102,7 +105,7 @@ export class SubmissionConnection extends Connection {
     return !this.secure && this.#desk.needsTls(this.remoteAddress);
   }
 
-  /** AUTH is offered only where it can be used. */
+  /** Offers AUTH only if it can be used. */
   override handler_EHLO(command: Buffer, done: Done): void {
     this.#hidesLogin = this.#isInTheClear;
     super.handler_EHLO(command, done);
@@ -127,7 +130,7 @@ export class SubmissionConnection extends Connection {
     });
   }
 
-  /** Never rejects. */
+  /** Runs one AUTH command. Never rejects. */
   async #authenticate([, mechanism = '', initial, ...more]: string[]) {
     if (this.#isInTheClear) return submissionReplies[this.#desk.hasTls ? 'needsTls' : 'noTls'];
     if (this.login) return submissionReplies.loggedInAlready;
@@ -140,7 +143,7 @@ export class SubmissionConnection extends Connection {
     return this.#desk.logIn(this, user.toWellFormed(), given.key);
   }
 
-  /** The next line of the client. */
+  /** Sends a prompt and awaits the client's next line. */
   #ask(prompt: string): Promise<string> {
     return new Promise((resolve) => {
       this._nextHandler = (answer, done) => {

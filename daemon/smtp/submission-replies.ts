@@ -1,9 +1,9 @@
-// What the submission listener answers: the service's own refusals as SMTP replies, each with
-// what to do about it, and those of the dialogue itself. RFC 3463 has the enhanced codes.
+// Replies of the submission listener: the service's own refusals as SMTP replies, each with advice, and those
+// of the dialogue itself. RFC 3463 has the enhanced codes.
 import { InternalError, ServiceError } from '../../src/errors.ts';
 import { type InboundRefusal, refused } from '../../src/inbound/refusal.ts';
 
-/** HTTP status to reply code and enhanced code; whatever is not here is 451 4.3.0. */
+/** Maps HTTP status to reply code and enhanced code; any other status is 451 4.3.0. */
 const codesOfStatus: ReadonlyMap<number, readonly [code: number, enhancedCode: string]> = new Map([
   [400, [554, '5.6.0']],
   [401, [535, '5.7.8']],
@@ -25,7 +25,7 @@ function oneLine(text: string): string {
   return Buffer.byteLength(line) <= longestText ? line : `${line.slice(0, longestText / 4)}…`;
 }
 
-/** Any refusal of a send, or fault, as a reply. */
+/** Converts any refusal of a send, or a fault, to a reply. */
 export function replyOf(error: unknown): InboundRefusal {
   const isOurFault = !(error instanceof ServiceError) || error instanceof InternalError;
   if (isOurFault) return submissionReplies.ourFault;

@@ -1,6 +1,5 @@
-// The submission face: programs that mail log in with an API key and hand
-// over mail, which becomes an ordinary send. Logging in is submission-connection.ts, the message
-// submitted-mail.ts, the server server.ts.
+// The submission listener: programs log in with an API key and submit mail, which becomes an ordinary send.
+// Login is in submission-connection.ts, the message in submitted-mail.ts, the server in server.ts.
 import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { admissionOf } from '../../src/admission/admission.ts';
 import type { App } from '../../src/app.ts';
@@ -25,19 +24,22 @@ import { receiveMail, type Submission, tellRefusal } from './submitted-mail.ts';
 export interface SubmissionOptions {
   /** For tests. */
   limits?: Partial<SubmissionLimits>;
-  /** Who has to be encrypted to log in: all but this machine. For tests, that have but one. */
+  /**
+   * Returns whether a client must use TLS to log in: all but this machine. Replaced by tests, which have only
+   * one machine.
+   */
   needsTls?: (address: string) => boolean;
 }
 
 const notAscii = /[^\x20-\x7e]/;
 
-/** Needs the extension that MAIL did not ask for (RFC 6531 3.4). */
+/** Returns whether an address needs SMTPUTF8 and MAIL did not ask for it (RFC 6531 3.4). */
 function needsSmtpUtf8(address: string, { envelope }: SMTPServerSession): boolean {
   const localPart = address.slice(0, address.lastIndexOf('@'));
   return notAscii.test(localPart) && !envelope.smtpUtf8;
 }
 
-/** MAIL: the return path is ours, so that its address is only read, and may be none. */
+/** Checks MAIL. The return path will be ours, so this one only has to be valid, and may be empty. */
 function refuseMail(
   { memory }: Submission,
   from: SMTPServerAddress,
@@ -80,7 +82,7 @@ function optionsOf(submission: Submission): SMTPServerOptions {
   };
 }
 
-/** Looks keys up, and counts who fails. */
+/** Creates the look-up of keys, with a count of failures. */
 function openDesk(
   app: App,
   authenticator: Authenticator,
@@ -117,8 +119,8 @@ function openDesk(
 }
 
 /**
- * The submission listener of one daemon; listens only when told to.
- * @throws ConfigError when the configured certificate cannot be used.
+ * Creates the submission listener of one daemon; it listens only on `listen`.
+ * @throws ConfigError if the configured certificate cannot be used.
  */
 export function createSubmissionListener(
   app: App,

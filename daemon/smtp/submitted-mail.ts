@@ -1,6 +1,6 @@
-// One submitted mail: DATA taken into bounded memory and handed in as an ordinary send. The checks come in
-// the order of the HTTP face: key, where it is used from, permission, rate, fields, then the send itself.
-// The 250 is said after the durable commit and names the message.
+// One submitted mail: DATA read into bounded memory and accepted as an ordinary send. The checks have the
+// order of the HTTP server: key, client address, permission, rate, fields, then the send itself. The 250
+// follows the durable commit and names the message.
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import type { Admission } from '../../src/admission/admission.ts';
 import type { Caller } from '../../src/api/route.ts';
@@ -27,7 +27,7 @@ import type { Session, Sessions } from './sessions.ts';
 import type { Login } from './submission-connection.ts';
 import { replyOf, submissionReplies } from './submission-replies.ts';
 
-/** What mails of a listener share. */
+/** Context shared by the mails of a listener. */
 export interface Submission {
   app: App;
   limits: SubmissionLimits;
@@ -37,20 +37,20 @@ export interface Submission {
   admission: Admission;
 }
 
-/** The one line of a refusal, and its count. A fault of ours is logged as one besides. */
+/** Logs and counts a refusal. A fault of ours gets an error line as well. */
 export function tellRefusal(app: App, refused: RefusedProgram, error: ServiceError): void {
   app.metrics.submissionsRefused.inc({ reason: error.reason });
   logRefusedSubmission(app, refused, error);
 }
 
-/** Whatever was thrown, as a refusal; a fault of ours is logged with its cause. */
+/** Converts any thrown value to a refusal; a fault of ours is logged with its cause. */
 function asRefusal(app: App, error: unknown): ServiceError {
   if (error instanceof ServiceError && error.status !== 500) return error;
   app.log.error({ err: error }, 'taking a mail failed: the client was told to try again');
   return error instanceof InternalError ? error : new InternalError('The mail cannot be taken');
 }
 
-/** Asks what is asked of each send before it is read. @throws ServiceError */
+/** Runs the checks of each send before its mail is parsed. @throws ServiceError */
 async function letIn(
   { authenticator, admission }: Submission,
   { keyHash }: Login,
@@ -61,7 +61,7 @@ async function letIn(
   if (!caller) throw new UnauthorizedError(submissionReplies.loginFailed.text);
   const refusal = refusedAtDoor(caller, address, 'messages:send');
   if (refusal) throw refusal;
-  // What is sent later draws when its time comes.
+  // A scheduled mail draws on the limit at its due time.
   if (!isScheduledRaw(raw)) await admission.admit(caller, 'sendMessage');
   return caller;
 }
@@ -98,7 +98,7 @@ async function submit(
   }
 }
 
-/** DATA: collects the mail, hands it in, answers. */
+/** Handles DATA: collects the mail, submits it, answers. */
 export function receiveMail(
   submission: Submission,
   session: Session,

@@ -1,6 +1,6 @@
-// One mail transaction of a session (RFC 5321 3.3): sender, the recipients that were resolved, then
-// the message itself, taken into bounded memory and handed to src/inbound. A 250 to DATA is said
-// only after `receive` resolved, which is after the durable commit.
+// One mail transaction of a session (RFC 5321 3.3): sender, resolved recipients, then the message itself,
+// read into bounded memory and handed to src/inbound. The 250 to DATA follows `receive`, which resolves after
+// the durable commit.
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import type { App } from '../../src/app.ts';
 import { type ReceivedEnvelope, receive } from '../../src/inbound/receive.ts';
@@ -16,7 +16,7 @@ import { MailCollector } from './mail-collector.ts';
 import { logReceived, logRefusal } from './mail-log.ts';
 import type { Session, Sessions, Transaction } from './sessions.ts';
 
-/** What transactions of a listener share. */
+/** Context shared by the transactions of a listener. */
 export interface Reception {
   app: App;
   limits: SmtpLimits;
@@ -31,14 +31,14 @@ function needsSmtpUtf8(address: string, { envelope }: SMTPServerSession): boolea
   return notAscii.test(localPart) && !envelope.smtpUtf8;
 }
 
-/** How large a message to so many mailboxes may be. */
+/** Returns the size limit of a message to this many mailboxes. */
 function mostBytes({ app, limits }: Reception, mailboxes: number): number {
   const { maxMessageBytes } = app.config.smtp.inbound;
   const perCopy = Math.max(limits.copiedBytes, maxMessageBytes) / mailboxes;
   return Math.min(maxMessageBytes, Math.floor(perCopy));
 }
 
-/** How many copies are stored: one for each mailbox, and each report. */
+/** Returns how many copies are stored: one for each mailbox, and each report. */
 function countMailboxes(addressees: Iterable<Addressee>): number {
   const owners = [...addressees].map((one) =>
     one.kind === 'mailbox' ? one.mailboxId : one.address,
@@ -46,7 +46,7 @@ function countMailboxes(addressees: Iterable<Addressee>): number {
   return new Set(owners).size;
 }
 
-/** MAIL: any sender may write to us, the null return path too. */
+/** Handles MAIL: any sender may write to us, also the null return path. */
 export function beginTransaction(
   { memory }: Reception,
   session: Session,
@@ -78,7 +78,7 @@ function admitDestination(
   return null;
 }
 
-/** RCPT: null when the recipient is one of ours. */
+/** Handles RCPT; null if the recipient is ours. */
 export async function addRecipient(
   reception: Reception,
   session: Session,
@@ -130,7 +130,7 @@ async function store(
   }
 }
 
-/** DATA: collects the message, stores it, answers. */
+/** Handles DATA: collects the message, stores it, answers. */
 export function receiveData(
   reception: Reception,
   session: Session,

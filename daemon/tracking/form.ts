@@ -1,11 +1,11 @@
-// The body of a form that leaves a list: a few bytes, never kept waiting for.
+// The body of an unsubscribe form: a few bytes, with a short time-out.
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../src/runtime/clock.ts';
 
 const mostBytes = 4_096;
 const longestMs = 10_000;
 
-/** Null for a body that is larger, does not come whole, or takes longer than 10 s. */
+/** Returns null for a body that is larger, incomplete, or takes longer than 10 s. */
 export function readForm(request: IncomingMessage, clock: Clock): Promise<Buffer | null> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];

@@ -1,6 +1,6 @@
 // The listeners of tracking hosts: `tracking.http` for links and challenges, `tracking.https` for the same
-// with the certificate of the host that a client names. They are apart from the API: none of its paths
-// answers here. What is answered is requests.ts.
+// with the certificate of the host that a client names. Separate from the API: none of its paths answers
+// here. requests.ts answers.
 import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ import { affordableConnections, trackConnections } from '../http/connections.ts'
 import { answer, type ServeTracked } from './requests.ts';
 
 const bounds = {
-  /** For the request line and the headers to arrive. */
+  /** Time for the request line and the headers to arrive. */
   headersTimeout: 10_000,
   requestTimeout: 15_000,
   keepAliveTimeout: 10_000,
@@ -23,7 +23,7 @@ const answerTimeoutMs = 30_000;
 const handshakeTimeout = 10_000;
 
 export interface TrackingListeners {
-  /** Null where it is off. */
+  /** Null if it is off. */
   httpPort: number | null;
   httpsPort: number | null;
   close(graceMs: number): Promise<void>;
@@ -35,8 +35,8 @@ interface Listening {
 }
 
 /**
- * Listens where `tracking.http` and `tracking.https` have a port.
- * @throws UnreachableError where that fails.
+ * Listens on the ports of `tracking.http` and `tracking.https`, if set.
+ * @throws UnreachableError if that fails.
  */
 export async function startTrackingListeners(
   app: App,
@@ -77,7 +77,7 @@ function secureServer(app: App): Server {
     minVersion: 'TLSv1.2',
     SNICallback(name, done) {
       certificateContext(app, name).then(
-        // Without one the handshake fails: there is no certificate of last resort.
+        // Without a certificate the handshake fails: a default one does not exist.
         (context) => done(context ? null : new Error('no such host'), context ?? undefined),
         (error: unknown) => {
           app.log.error({ err: error, hostname: name.slice(0, 253) }, 'no certificate for a host');
@@ -86,7 +86,7 @@ function secureServer(app: App): Server {
       );
     },
   });
-  // Whoever knocks without a name, or gives up, is nobody's fault here.
+  // A client that sends no name, or gives up, needs no log line.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   return server as unknown as Server;
 }

@@ -1,5 +1,5 @@
-// What a tracking host answers (specification 2.12): links below /t/ and /u/, the challenge of the
-// certificate authority, and nothing else. Bodies are read of forms that leave a list alone. Its listeners are listeners.ts.
+// Answers of a tracking host (specification 2.12): links below /t/ and /u/, the challenge of the certificate
+// authority, and nothing else. Only bodies of unsubscribe forms are read. listeners.ts has its listeners.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { App } from '../../src/app.ts';
 import { servedHost } from '../../src/tracking/custom/active-hosts.ts';
@@ -8,7 +8,7 @@ import type { TrackedAnswer } from '../../src/tracking/serve.ts';
 import type { LeaveRequest } from '../../src/unsubscribing/serve.ts';
 import { readForm } from './form.ts';
 
-/** Answers paths below /t/ and /u/; null for what it does not know. */
+/** Answers paths below /t/ and /u/; null for unknown ones. */
 export type ServeTracked = (app: App, request: LeaveRequest) => Promise<TrackedAnswer | null>;
 
 const challengePath = '/.well-known/acme-challenge/';
@@ -20,7 +20,7 @@ const notFound: TrackedAnswer = {
   body: Buffer.from('Not found\n'),
 };
 
-/** The name of `Host`, without its port; '' where there is none (RFC 9110 7.2). */
+/** Returns the name in `Host`, without its port; '' if it is empty (RFC 9110 7.2). */
 function hostnameOf({ host = '' }: IncomingHttpHeaders): string {
   return host
     .replace(/:\d{0,5}$/, '')
@@ -28,7 +28,7 @@ function hostnameOf({ host = '' }: IncomingHttpHeaders): string {
     .toLowerCase();
 }
 
-/** The names that links begin with where a domain has no host of its own. */
+/** Returns the hosts of links for domains without a tracking host. */
 function ownNames({ config }: App): string[] {
   const urls = [config.tracking.publicUrl, config.http.publicUrl];
   return urls.flatMap((url) => (url === null ? [] : [new URL(url).hostname]));
@@ -55,7 +55,7 @@ async function answerTo(
   if (!/^\/[tu]\//.test(path)) return notFound;
   const host = servedHost(app, hostname);
   if (!host && !ownNames(app).includes(hostname)) return notFound;
-  // A host of one's own knows the links of its organization alone.
+  // A domain's own host serves only links of its organization.
   const organizationId = host?.organization_id ?? null;
   return (await serve(app, { ...request, organizationId })) ?? notFound;
 }
@@ -86,7 +86,7 @@ export async function answer(
     const headers = { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '5' };
     given = { status: 503, headers, body: Buffer.from('Try again later\n') };
   }
-  // A body that nobody reads would be taken for the next request.
+  // An unread body would be taken for the next request.
   const hasBody = request.headers['content-length'] ?? request.headers['transfer-encoding'];
   response.writeHead(given.status, {
     'cache-control': 'no-store',

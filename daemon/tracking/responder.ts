@@ -1,5 +1,5 @@
-// The name server for challenges by DNS (RFC 8555 8.4): UDP and TCP (RFC 7766) at `tracking.acme.dns`.
-// Its answers are hardly longer than the questions, so it is of no use to amplify anything.
+// The name server for DNS challenges (RFC 8555 8.4): UDP and TCP (RFC 7766) at `tracking.acme.dns`. Its
+// answers are hardly longer than the questions, so it is useless for amplification.
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import type { App } from '../../src/app.ts';
@@ -7,10 +7,10 @@ import { codeOf, UnreachableError } from '../../src/errors.ts';
 import { answerOf, troubleOf, type Zone } from '../../src/net/dns-zone.ts';
 import { challengeZoneOf } from '../../src/tracking/custom/challenges.ts';
 
-/** Questions that wait for the store; more are dropped, and asked again by who asked. */
+/** Questions that wait for the store; further ones are dropped, and resolvers repeat them. */
 const mostWaiting = 200;
 const mostConnections = 50;
-/** Of one connection. */
+/** Limit of one connection. */
 const mostUnanswered = 20;
 const quietMs = 10_000;
 const mostQuestionBytes = 600;
@@ -20,7 +20,7 @@ export interface DnsResponder {
   close(): Promise<void>;
 }
 
-/** Listens on both. @throws UnreachableError where that fails. */
+/** Listens on UDP and TCP. @throws UnreachableError if that fails. */
 export async function startDnsResponder(
   app: App,
   at: { host: string; port: number },
@@ -79,7 +79,7 @@ function tcpServer(handle: Handle): { server: Server; destroyAll(): void } {
   const server = createServer((socket) => {
     open.add(socket);
     socket.on('close', () => open.delete(socket)).on('error', () => socket.destroy());
-    // By the real clock: it only frees what nobody uses.
+    // On the real clock: it only frees unused connections.
     socket.setTimeout(quietMs, () => socket.destroy());
     let received: Buffer = Buffer.alloc(0);
     let last = Promise.resolve();
@@ -129,7 +129,10 @@ function bound(what: UdpSocket | Server, start: () => void): Promise<void> {
   });
 }
 
-/** With port 0 the one that the system gives for TCP, which may be taken for UDP: then it fails. */
+/**
+ * Listens on one port for both. With port 0 the system chooses a TCP port, which may be taken for UDP: then
+ * it fails.
+ */
 async function listenOnBoth(
   udp: UdpSocket,
   tcp: Server,

@@ -1,4 +1,4 @@
-// All that links of mail lead to: opens and clicks below `/t/`, leaving below `/u/`.
+// All targets of links in mail: opens and clicks below `/t/`, unsubscribing below `/u/`.
 import type { App } from '../../src/app.ts';
 import { serveTracked, type TrackedAnswer } from '../../src/tracking/serve.ts';
 import { type LeaveRequest, serveLeaving } from '../../src/unsubscribing/serve.ts';

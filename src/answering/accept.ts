@@ -1,4 +1,4 @@
-// Mail from mailboxes is accepted as any send is, and put into threads, in the transaction of its caller.
+// Accepts mail from mailboxes like any send and puts it into threads, in the caller's transaction.
 import { openAllowances } from '../admission/quota.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -13,7 +13,7 @@ import { findThreadMessages, findThreads } from '../threads/queries.ts';
 import { type SentMail, threadSent } from '../threads/sent.ts';
 import { type Mail, payloadOf, type Sifted } from './mail.ts';
 
-/** A mail that a mailbox is to send. */
+/** A mail to send from a mailbox. */
 export interface Outgoing {
   caller: Caller;
   mailboxId: string;
@@ -21,26 +21,26 @@ export interface Outgoing {
   content: SendContent;
 }
 
-/** Where it goes, as `placesOf` found it. */
+/** The thread of a mail, from `placesOf`. */
 export interface Place {
   /** Null begins a thread. */
   threadId: string | null;
-  /** What it answers came in. */
+  /** Set if the answered message was received. */
   isAnswer: boolean;
 }
 
-/** A mail that goes to those who are left, into its thread. */
+/** A mail with its remaining recipients and its thread. */
 export interface Departing extends Outgoing, Place {
   sifted: Sifted;
 }
 
-/** A message that went, and the thread that it is in. */
+/** A sent message with its thread. */
 export interface Sent {
   message: Message;
   threadId: string;
 }
 
-/** What all mail from mailboxes locks first, in the order of docs/store.md. */
+/** Takes the first locks of every send from a mailbox, in the order of docs/store.md. */
 export async function openAccept(
   app: App,
   trx: Db,
@@ -52,7 +52,7 @@ export async function openAccept(
   await recentOf(app, trx).keep(mails.map(({ content }) => content.digest));
 }
 
-/** The threads that mails go into: that of what is answered, which may have become another's since. */
+/** Returns the threads for these mails. The thread of an answered message may have changed by a merge. */
 export async function placesOf(
   trx: Db,
   mails: readonly Pick<Outgoing, 'mailboxId' | 'mail'>[],
@@ -64,7 +64,7 @@ export async function placesOf(
     const found = placeOf.get(inReplyToMessageId ?? '');
     return { id: found?.thread_id ?? threadId, found };
   });
-  // What a message is in is there; a thread that is named may be gone.
+  // The thread of a message exists; a thread named by id may be gone.
   const named = wanted.flatMap(({ id, found }) => (found || id === null ? [] : id));
   const threads = new Map((await findThreads(trx, named)).map((row) => [row.id, row]));
   return wanted.map(({ id, found }, index): Place => {
@@ -74,7 +74,10 @@ export async function placesOf(
   });
 }
 
-/** Accepts mails, no two into one thread; of a refused one nothing is stored. One result each, in order. */
+/**
+ * Accepts mails, each into a different thread; a refused one stores nothing. Returns one result each, in
+ * order.
+ */
 export async function acceptMails(
   app: App,
   trx: Db,

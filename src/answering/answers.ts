@@ -1,5 +1,5 @@
-// Answering, forwarding and writing from a mailbox (specification 4.4): what is asked for becomes a mail,
-// whose recipients, sender, subject and thread follow from what it answers; send.ts sends it.
+// Answers, forwards and new mail from a mailbox (specification 4.4). A request becomes a mail, with
+// recipients, sender, subject and thread derived from the answered message; send.ts sends it.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ForbiddenError } from '../errors.ts';
@@ -27,7 +27,7 @@ function ownAddressOf(addresses: readonly MailboxAddressRow[], email: string) {
   return addresses.find(({ address }) => address === folded || address === base);
 }
 
-/** What mail of the mailbox comes from, where nothing else says it. */
+/** Returns the default From of a mailbox. */
 export function defaultFrom(row: MailboxRow): Mail['from'] {
   return row.default_from === null
     ? { email: row.primary_address, name: row.display_name }
@@ -45,8 +45,8 @@ async function maySend(db: Db, organizationId: string, email: string): Promise<b
 }
 
 /**
- * The address that the mail came to: one of the mailbox's, or what its catch-all caught; of mail of our
- * own the one that it went from.
+ * Returns the From of an answer: the mailbox or catch-all address that received the message, or the From of
+ * our own message.
  */
 async function fromOf(app: App, { mailbox, addresses, message }: Found): Promise<Mail['from']> {
   const { db } = app.store;
@@ -66,7 +66,10 @@ async function fromOf(app: App, { mailbox, addresses, message }: Found): Promise
   return { email: first, name };
 }
 
-/** Without `all`, mail that came in is answered to who wrote it: who else got it is not asked. */
+/**
+ * Returns the addresses to choose recipients from. Without `all` an answer to received mail goes to the
+ * author, so the other recipients are not read.
+ */
 async function answeredOf(app: App, message: MessageRow, all: boolean): Promise<Answered> {
   const isAsked = all || message.direction === 'outbound';
   const recipients = isAsked ? await findRecipients(app.store.db, [message.id]) : [];
@@ -81,7 +84,7 @@ async function answeredOf(app: App, message: MessageRow, all: boolean): Promise<
   };
 }
 
-/** What an answer to a message is, but for its words. */
+/** Returns recipients, sender, subject and thread of an answer, all but its content. */
 export async function answerTo(app: App, found: Found, all: boolean) {
   const isOwn = (email: string) => ownAddressOf(found.addresses, email) !== undefined;
   const recipients = answerRecipients(await answeredOf(app, found.message, all), isOwn, all);
@@ -97,9 +100,9 @@ export async function answerTo(app: App, found: Found, all: boolean) {
 const mailPath = (mailboxId: string) => `/v1/mailboxes/${mailboxId}/messages`;
 
 /**
- * Answers a message, whom it came from or (`all`) all who are named in it.
- * @throws ResourceNotFoundError; ConflictError (paused; a program that answers an automatic answer);
- * what `sendMail` does.
+ * Answers a message: the author, or with `all` everybody named in it.
+ * @throws ResourceNotFoundError; ConflictError (paused; a program that answers an automatic answer); the
+ * errors of `sendMail`.
  */
 export async function reply(
   app: App,
@@ -127,7 +130,7 @@ export async function reply(
   return sendMail(app, caller, mailboxId, mail, { path, body, key });
 }
 
-/** Sends a message on, with its attachments. @throws as `reply`. */
+/** Forwards a message with its attachments. @throws as `reply`. */
 export async function forward(
   app: App,
   caller: Caller,

@@ -1,6 +1,6 @@
-// A person approves what a key proposed: all is asked again as of now, the mail goes as it is frozen, and the
-// action ends, in one transaction. A refusal that passes by itself (a paused mailbox, a spent quota) leaves the proposal
-// as it was; one that does not, ends it.
+// Approval of a key's proposal by a person. One transaction repeats all checks, sends the frozen mail and
+// ends the action. A temporary refusal (a paused mailbox, a spent quota) leaves the proposal as it was; a
+// permanent one ends it.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ForbiddenError, type ServiceError } from '../errors.ts';
@@ -29,7 +29,7 @@ import { type Mail, siftRecipients, summaryOf } from './mail.ts';
 import type { ApproveAction } from './schema.ts';
 import { requireActive } from './send.ts';
 
-/** Whether the same send may be let go later. */
+/** Returns whether the same send may succeed later. */
 function passes(error: ServiceError): boolean {
   if (error instanceof ForbiddenError) return error.reason === 'paused';
   return error.status !== 404 && error.status !== 422;
@@ -38,13 +38,13 @@ function passes(error: ServiceError): boolean {
 /** The reason why an approved mail does not go. */
 type Failure = NonNullable<Execution['failure']>;
 
-/** Who proposed it, with what its key may do now; null where that is revoked. */
+/** Returns the proposer with the current rights of the key; null if the key is revoked. */
 async function proposerOf(trx: Db, row: ActionRow): Promise<Caller | null> {
   const standing = await standingFor(trx, row.actor_id);
   return standing && { ...standing, keyId: row.actor_id, keyName: row.actor_name };
 }
 
-/** An approved mail, ready to go. */
+/** An approved mail, ready to send. */
 interface Approved extends ApprovedMail {
   row: ActionRow;
   content: SendContent;
@@ -53,11 +53,11 @@ interface Approved extends ApprovedMail {
 /** The result for its action: the sent message, or the failure. */
 type Outcome = Pick<Execution, 'messageId' | 'threadId' | 'summary'> | Failure;
 
-/** The envelope of the send; texts and files are in its content. */
+/** Returns the envelope of the send; texts and files are in its content. */
 async function mailOf(trx: Db, { frozen: { mail } }: Approved): Promise<Mail> {
   const { inReplyToMessageId } = mail;
   const [answered] = inReplyToMessageId ? await findMessageRows(trx, [inReplyToMessageId]) : [];
-  // One that is deleted meanwhile is still answered: the fields that say so are frozen.
+  // A message deleted meanwhile is still answered: the frozen header fields name it.
   return { ...mail, attachments: [], inReplyToMessageId: answered?.id ?? null };
 }
 
@@ -103,10 +103,10 @@ async function executionOf(app: App, trx: Db, approved: Approved): Promise<Execu
 }
 
 /**
- * Approves a proposal: the very bytes that were proposed, or another mail where the person edits it; what
- * becomes of it is in the action.
+ * Approves a proposal and sends the frozen bytes, or a newly frozen mail if the person edits it. The action
+ * records the result.
  * @throws ForbiddenError for a service; ResourceNotFoundError; ConflictError (decided, expired, paused
- * mailbox); ValidationError where the edits leave nothing to send; PaymentRequiredError (quota).
+ * mailbox); ValidationError if the edited mail is empty; PaymentRequiredError (quota).
  */
 export async function approveAction(
   app: App,

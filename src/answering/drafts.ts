@@ -1,12 +1,12 @@
-// Drafts: mails that are being written (specification 2.5 `hasDraft`). One that answers is in the thread of
-// what it answers; any other begins a thread.
+// Drafts: unsent mails (specification 2.5 `hasDraft`). A draft that answers a message is in the thread of
+// that message; any other begins a thread.
 //
 //   state     moved by                         to
 //   (none)    create                           open
 //   open      update                           open
-//   open      send                             (none): it is a message
-//   open      send by a key that only proposes proposed: neither changed, sent nor deleted
-//   proposed  approved                         (none): it is a message
+//   open      send                             (none): it became a message
+//   open      send by a key that only proposes proposed: no change, send or delete
+//   proposed  approved                         (none): it became a message
 //   proposed  rejected, expired, failed        open
 //   open      delete                           (none)
 import { cursorAfter, readCursor } from '../api/cursor.ts';
@@ -52,15 +52,15 @@ import type {
 import { requireActive, sendMail } from './send.ts';
 import { proposedError } from './together.ts';
 
-/** Of a mailbox. */
+/** Limits of one mailbox. */
 const mostDrafts = 1_000;
 const mostDraftBytes = 1024 ** 3;
-/** A list leaves out the texts of a larger draft. */
+/** Size above which a list leaves out the texts of a draft. */
 const mostListedBytes = 64 * 1024;
 
 type Recipients = Pick<Mail, 'to' | 'cc' | 'bcc'>;
 
-/** The columns that a caller gives. */
+/** The columns that a caller sets. */
 type Given = Pick<DraftRow, 'recipients' | 'subject' | 'text' | 'html'>;
 
 const empty: Given = {
@@ -70,7 +70,7 @@ const empty: Given = {
   html: null,
 };
 
-/** What is given in the place of what was there; null empties it. */
+/** Returns the columns after an update: given fields replace old ones, null empties one. */
 function changed(before: Given, wanted: Omit<UpdateDraft, 'attachments'>): Given {
   const { to, cc, bcc, subject, text, html } = wanted;
   const recipients = fromJson<Recipients>(before.recipients);
@@ -102,7 +102,7 @@ const sizeOf = (files: readonly { size: number }[]) =>
   files.reduce((bytes, { size }) => bytes + size, 0);
 
 /**
- * Refuses a draft for which the mailbox, which the caller holds, has no room.
+ * Refuses a draft if its mailbox is full. The caller holds the mailbox.
  * @throws ConflictError
  */
 async function requireRoom(trx: Db, mailboxId: string, more: { count: number; bytes: number }) {
@@ -156,7 +156,7 @@ async function getDraftRow(db: Db, organizationId: string, at: At): Promise<Draf
   return row;
 }
 
-/** The same, where nobody decides on it yet. @throws ConflictError. */
+/** Returns the draft unless a decision on it is pending. @throws ConflictError, ResourceNotFoundError. */
 async function getOpenRow(db: Db, organizationId: string, at: At): Promise<DraftRow> {
   const row = await getDraftRow(db, organizationId, at);
   const actionId = await proposalOf(db, row);
@@ -164,7 +164,7 @@ async function getOpenRow(db: Db, organizationId: string, at: At): Promise<Draft
   throw proposedError(row.id, actionId);
 }
 
-/** The drafts of a mailbox, newest first. @throws ResourceNotFoundError, ValidationError (cursor). */
+/** Returns a page of drafts, newest first. @throws ResourceNotFoundError, ValidationError (cursor). */
 export async function listDrafts(
   app: App,
   { organizationId }: Caller,
@@ -193,26 +193,26 @@ export async function listDrafts(
   return { items, nextCursor };
 }
 
-/** @throws ResourceNotFoundError. */
+/** Returns a draft. @throws ResourceNotFoundError. */
 export async function getDraft(app: App, { organizationId }: Caller, at: At): Promise<Draft> {
   const { db } = app.store;
   const row = await getDraftRow(db, organizationId, at);
   return present(db, row, await listDraftFiles(db, [row.id]));
 }
 
-/** What an answer begins with. */
+/** Returns the initial fields of an answer. */
 async function answerOf(app: App, caller: Caller, mailboxId: string, messageId: string) {
   const found = await findAnswered(app, caller, { mailboxId, messageId });
   const { to, cc, subject, threadId } = await answerTo(app, found, false);
   return { begun: { to, cc, subject }, threadId };
 }
 
-/** What of it was changed is nobody else's before it is sent. */
+/** Returns the audit entry of a change. It leaves out the changed fields: unsent text stays private. */
 function changeOf(row: DraftRow, action: 'draft.created' | 'draft.updated' | 'draft.deleted') {
   return { subject: row.id, action, details: { mailboxId: row.mailbox_id } };
 }
 
-/** @throws ResourceNotFoundError (mailbox, message), ConflictError (no room). */
+/** Creates a draft. @throws ResourceNotFoundError (mailbox, message), ConflictError (no room). */
 export async function createDraft(
   app: App,
   caller: Caller,
@@ -250,7 +250,7 @@ export async function createDraft(
   });
 }
 
-/** @throws ConflictError that tells when it was changed. */
+/** Refuses a change based on an old version. @throws ConflictError with the time of the last change. */
 function requireUnchanged(row: DraftRow, expectedUpdatedAt: string | undefined): void {
   if (expectedUpdatedAt === undefined || Date.parse(expectedUpdatedAt) === row.updated_at) return;
   const text = `${row.id} was changed at ${isoTime(row.updated_at)}: read it again before you go on`;
@@ -258,9 +258,9 @@ function requireUnchanged(row: DraftRow, expectedUpdatedAt: string | undefined):
 }
 
 /**
- * Changes what is given.
- * @throws ResourceNotFoundError; ConflictError (proposed, changed meanwhile, no room); ForbiddenError (of
- * another, for a key that proposes).
+ * Changes the given fields.
+ * @throws ResourceNotFoundError; ConflictError (proposed, changed meanwhile, no room); ForbiddenError (a key
+ * that only proposes, on a draft of another author).
  */
 export function updateDraft(
   app: App,
@@ -270,7 +270,7 @@ export function updateDraft(
 ): Promise<Draft> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
-    // Before the draft, as a send of it does; and so that two changes come one after the other.
+    // Before the draft, in the same order as a send; also serializes two changes.
     await lockMailboxes(trx, [at.mailboxId]);
     const row = await getOpenRow(trx, organizationId, at);
     requireOwn(caller, row, 'draft');
@@ -284,7 +284,7 @@ export function updateDraft(
     if (given) await replaceDraftFiles(trx, row.id, given);
     const change = {
       ...{ ...content, ...editedBy(caller), byte_count, state: 'open' },
-      // Of two changes within a millisecond the second is another one.
+      // Makes `updatedAt` differ for two changes within a millisecond.
       updated_at: Math.max(app.clock.now(), row.updated_at + 1),
     };
     await record(app, trx, caller, changeOf(row, 'draft.updated'));
@@ -292,11 +292,13 @@ export function updateDraft(
   });
 }
 
-/** @throws ResourceNotFoundError, ConflictError (proposed), ForbiddenError as `updateDraft`. */
+/**
+ * Deletes a draft. @throws ResourceNotFoundError, ConflictError (proposed), ForbiddenError as `updateDraft`.
+ */
 export function deleteDraft(app: App, caller: Caller, at: At): Promise<Deleted> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
-    // Before the draft is read, as a change and a send of it do.
+    // Before the draft is read, in the same order as a change and a send.
     await lockMailboxes(trx, [at.mailboxId]);
     const row = await getOpenRow(trx, organizationId, at);
     requireOwn(caller, row, 'draft');
@@ -321,8 +323,9 @@ function attachmentOf({ filename, content, content_type, content_id }: DraftFile
 }
 
 /**
- * Sends a draft as it was at `expectedUpdatedAt`, or as it is now. @throws ResourceNotFoundError; ValidationError where it has no recipient, or nothing
- * to say; ConflictError (proposed, changed meanwhile, paused mailbox); what `sendMail` does.
+ * Sends a draft as it was at `expectedUpdatedAt`, or as it is now.
+ * @throws ResourceNotFoundError; ValidationError if it has no recipient or no content; ConflictError
+ * (proposed, changed meanwhile, paused mailbox); the errors of `sendMail`.
  */
 export async function sendDraft(
   app: App,

@@ -1,5 +1,5 @@
-// Edits of a proposed mail by the person who approves it. They make another mail, frozen in its turn, which that
-// person answers for. Its From, Reply-To and threading stay those that were proposed.
+// Edits of a proposed mail by its approver. They make a new mail, frozen again, for which the approver is
+// responsible. From, Reply-To and threading stay as proposed.
 import type { App } from '../app.ts';
 import { changesOf, type Details } from '../audit/audit.ts';
 import { decodedAttachments } from '../sending/content.ts';
@@ -10,14 +10,14 @@ import { requireWhole } from './send.ts';
 
 type Edits = NonNullable<ApproveAction['edits']>;
 
-/** A mail as it is approved. */
+/** An approved mail. */
 export interface ApprovedMail {
   frozen: Frozen;
-  /** Recipients that were named in the edits and cannot get it. */
+  /** Recipients added by the edits that cannot receive it. */
   skipped: SkippedRecipient[];
-  /** Null where it goes as it was proposed. */
+  /** Null without edits. */
   editedDigest: string | null;
-  /** For the audit, which keeps no words. */
+  /** Changed fields for the audit log, which keeps no text of mails. */
   changes: Details;
 }
 
@@ -47,12 +47,12 @@ function areSame(one: Files, other: Files): boolean {
   });
 }
 
-/** Base64 of a file of so many bytes. */
+/** Returns the length of a file in Base64. */
 const encodedSize = ({ data }: Files[number]) => Math.ceil(data.length / 3) * 4;
 
 /**
- * The mail with the edits of the person who approves it; without a change it is the very mail that was
- * proposed. @throws ValidationError where they leave nothing to send; MalformedRequestError (413).
+ * Applies the approver's edits; without a change it returns the proposed mail itself.
+ * @throws ValidationError if they leave nothing to send; MalformedRequestError (413).
  */
 export async function withEdits(
   app: App,

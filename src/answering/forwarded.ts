@@ -1,8 +1,7 @@
-// A mail that is sent on: what is written above it, then the original as it was shown, in text and in HTML.
-// Pure.
+// Content of a forwarded mail: the new text above the original as it was shown, in text and HTML. Pure.
 import { textOfHtml } from '../mime/html-text.ts';
 
-/** What of a mail is told to who gets it forwarded. */
+/** The fields of the original that its new recipients see. */
 export interface Original {
   from: string;
   /** ISO 8601. */
@@ -14,7 +13,7 @@ export interface Original {
   html: string | null;
 }
 
-/** What is written above it. */
+/** The new text above the original. */
 export interface Written {
   text: string | null;
   html: string | null;
@@ -47,7 +46,7 @@ function htmlOfText(text: string): string {
   return `<div style="white-space:pre-wrap">${escapeHtml(text)}</div>`;
 }
 
-/** The content of a forwarded mail; HTML only where either half has some. */
+/** Returns the content of a forwarded mail; HTML only if either half has some. */
 export function forwardedContent(written: Written, original: Original): Written {
   const head = [announcement, ...headLines(original)];
   const above = written.text ?? (written.html === null ? '' : textOfHtml(written.html));

@@ -1,5 +1,5 @@
-// The message that is answered, sent on or drafted about, with its mailbox and its thread. Those that are asked
-// for together are read together: after each commit the first read of a row is a read of the file.
+// Finds the message to answer, forward or draft about, with its mailbox and thread. Concurrent requests share
+// one read: after each commit the first read of a row goes to the file.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ResourceNotFoundError } from '../errors.ts';
@@ -18,13 +18,13 @@ import { findPlaced, type PlacedRow, type ThreadMessageKind } from '../threads/q
 
 const mostPerBatch = 128;
 
-/** Which message of which mailbox. */
+/** A message of a mailbox. */
 interface Wanted {
   mailboxId: string;
   messageId: string;
 }
 
-/** A message in a mailbox, as it is answered. */
+/** A message to answer, with its mailbox. */
 export interface Found {
   mailbox: MailboxRow;
   addresses: readonly MailboxAddressRow[];
@@ -33,7 +33,7 @@ export interface Found {
   kind: ThreadMessageKind;
 }
 
-/** What there is of it, whoever asks. */
+/** The rows as stored, before any check of the caller's rights. */
 interface Rows {
   mailbox: MailboxRow | undefined;
   addresses: readonly MailboxAddressRow[];
@@ -61,14 +61,14 @@ const gathered = perApp((app: App) =>
   groupReads(mostPerBatch, (wanted: readonly Wanted[]) => readAll(app, wanted)),
 );
 
-/** What came in a moment ago may be in no thread yet: it is put there now. */
+/** Puts a message into its thread now if it was received a moment ago. */
 async function placeNow(app: App, message: MessageRow): Promise<PlacedRow | undefined> {
   await readProjection(app, message);
   await finishProjection(app, message.id, null);
   return (await findPlaced(app.store.db, [message.id]))[0];
 }
 
-/** The message of a mailbox, and where it is. @throws ResourceNotFoundError. */
+/** Returns the message of a mailbox with its thread. @throws ResourceNotFoundError. */
 export async function findAnswered(
   app: App,
   { organizationId }: Caller,

@@ -1,6 +1,5 @@
-// A mail that a person decides on. It is composed once, when it is proposed or when its approver edits it, and
-// goes as these bytes: nothing that changes meanwhile changes it. What may have become forbidden is asked again
-// at the approval (approve.ts).
+// A mail on which a person decides. It is composed once, at the proposal or at the approver's edit, and sent
+// as these bytes, so no later change affects it. The approval repeats the checks (approve.ts).
 import { hash } from 'node:crypto';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -26,14 +25,14 @@ export interface FrozenMail extends Omit<Mail, 'attachments'>, ProposedMail {
 
 export type Frozen = FrozenBytes<FrozenMail>;
 
-/** A mail before it is composed; its files come beside it. */
+/** A mail before it is composed, without its files. */
 export type Unfrozen = Omit<FrozenMail, 'attachments'>;
 
 function sha256(bytes: Buffer): string {
   return `sha256:${hash('sha256', bytes, 'hex')}`;
 }
 
-/** Removes repeated addresses over all lists: the first mention stays. */
+/** Removes repeated addresses over all lists; the first one stays. */
 function distinct({ to, cc, bcc }: Addressed): Addressed {
   const taken = new Set<string>();
   const left = (list: readonly string[]) =>
@@ -42,10 +41,9 @@ function distinct({ to, cc, bcc }: Addressed): Addressed {
 }
 
 /**
- * Freezes a mail as its key proposes it, with its decoded files, to the recipients that may get it; null
- * where none may.
- * @throws ForbiddenError for a From that may not send; ConflictError where its mailbox is paused;
- * MalformedRequestError (413) for a mail that is too large to be read back.
+ * Freezes a proposed mail with its decoded files, for the recipients that may get it; null if none may.
+ * @throws ForbiddenError for a From that may not send; ConflictError if its mailbox is paused;
+ * MalformedRequestError (413) if the mail is too large to read back.
  */
 export async function freeze(
   app: App,
@@ -84,7 +82,7 @@ async function referencesOf(
   return parent?.organization_id === organizationId ? referencesTo(parent) : [];
 }
 
-/** Composes a mail for good. @throws MalformedRequestError (413). */
+/** Composes the final bytes of a mail. @throws MalformedRequestError (413). */
 export async function composed(
   app: App,
   organizationId: string,
@@ -103,7 +101,7 @@ export async function composed(
     headers: [],
     priority: null,
     boundarySeed: app.newId('content'),
-    // Taken out below: they are made when it is sent.
+    // Placeholders, removed below: both fields are made at the send.
     messageIdHeader: '<frozen@invalid>',
     date: 0,
   });
@@ -125,7 +123,9 @@ export async function composed(
   };
 }
 
-/** The texts as `payloadOf` sends them: HTML alone gets a text, a mail of files alone an empty one. */
+/**
+ * Returns the texts as `payloadOf` sends them: HTML alone gets a text, a mail of files alone an empty one.
+ */
 function writtenContent(
   organizationId: string,
   { html, text }: Pick<Mail, 'html' | 'text'>,
@@ -135,7 +135,7 @@ function writtenContent(
   return digestedContent(organizationId, { html: html || null, text: words, attachments });
 }
 
-/** The files of a frozen mail, with their bytes. */
+/** Returns the files of a frozen mail with their bytes. */
 export function filesOf({ mail, files }: Frozen): SendContent['attachments'] {
   return mail.attachments.map(({ filename, contentType, contentId }, index) => {
     const data = files[index];
@@ -144,7 +144,7 @@ export function filesOf({ mail, files }: Frozen): SendContent['attachments'] {
   });
 }
 
-/** The content of the send: the MIME goes out, texts and files are there to be shown and searched. */
+/** Returns the content of the send. The MIME goes out; texts and files serve display and search. */
 export function frozenContent(organizationId: string, frozen: Frozen): SendContent {
   const { mail, mime } = frozen;
   const { subject, from, replyTo, inReplyTo, references } = mail;
@@ -156,7 +156,7 @@ export function frozenContent(organizationId: string, frozen: Frozen): SendConte
       mail: cutRawMail(mime, () => false),
       messageIdHeader: null,
       hasDate: false,
-      // Its From alone, which the proposal was checked for.
+      // No origins to check beside its From, which the proposal checked.
       origins: [],
       summary: {
         ...{ subject, from, inReplyTo, references },

@@ -1,7 +1,7 @@
-// What keeps programs from answering each other for ever. The service by itself never answers; a program
-// that does so with a key answers no auto-reply (409), and after five sends into a thread within an hour,
-// without a person's mail between, the next is a proposal. A mail that a program of ours sent is none of a
-// person, whichever mailbox it came from.
+// Loop protection between programs. The service itself never answers. A program with a key answers no
+// auto-reply (409), and after five of its sends into a thread within an hour, without a person's mail
+// between, the next becomes a proposal. A mail sent by one of our programs never counts as a person's, from
+// any mailbox.
 import type { Caller } from '../api/route.ts';
 import { ConflictError } from '../errors.ts';
 import { isService } from '../mailbox-actions/actions.ts';
@@ -17,7 +17,7 @@ const mostSends = 5;
 const mostRead = 200;
 const ownId = idPattern('message');
 
-/** @throws ConflictError where a program would answer one. */
+/** Refuses a program's answer to an automatic mail. @throws ConflictError. */
 export function refuseAutoReply(caller: Caller, messageId: string, kind: ThreadMessageKind): void {
   if (!isService(caller) || (kind !== 'auto-reply' && kind !== 'bounce')) return;
   throw new ConflictError(
@@ -26,7 +26,7 @@ export function refuseAutoReply(caller: Caller, messageId: string, kind: ThreadM
   );
 }
 
-/** The id of a message of ours that this Message-ID holds. */
+/** Returns the id of our message in this Message-ID, if it has one. */
 function idIn(messageIdHeader: string): string | null {
   const [local = ''] = messageIdHeader.replace(/^</, '').split('@');
   return ownId.test(local) ? local : null;
@@ -37,7 +37,7 @@ interface Saying {
   threadId: string | null;
 }
 
-/** Those by programs that have said enough in their thread, until a person says something. */
+/** Returns the programs' mails that are over the limit of their thread. */
 export async function findRunaways<Said extends Saying>(
   trx: Db,
   sayings: readonly Said[],
@@ -63,7 +63,7 @@ async function isRunaway(trx: Db, threadId: string, now: number): Promise<boolea
     trx,
     said.map(({ message_id }) => message_id),
   );
-  /** As which message of ours it is known. */
+  /** Maps each row to the message of ours that it is, or that it came from. */
   const ours = new Map(
     rows.map((row) => [
       row.id,

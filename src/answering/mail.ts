@@ -1,5 +1,5 @@
-// A mail that is to go from a mailbox, as answers, forwarded and new mail and drafts are made of: it is what
-// a proposal freezes (frozen.ts). Who gets it is sifted as it goes: what is malformed or blocked is left out.
+// A mail to send from a mailbox: the common form of answers, forwards, new mail and drafts, and the form that
+// a proposal freezes (frozen.ts). Malformed and blocked recipients are left out at the send.
 import { type ActiveBlocks, findBlockedOf, sendKey } from '../blocks/suppression.ts';
 import type { SendPayload } from '../messages/send-schema.ts';
 import { foldAddress, parseAddress } from '../net/address.ts';
@@ -12,7 +12,7 @@ export interface Mail {
   /** Null begins a thread. */
   threadId: string | null;
   inReplyToMessageId: string | null;
-  /** The draft that it is, as it was read: it ends as the mail goes. */
+  /** The draft behind the mail, as it was read; the send deletes it. */
   draft: { id: string; updatedAt: number } | null;
   from: { email: string; name: string | null };
   to: string[];
@@ -24,19 +24,19 @@ export interface Mail {
   attachments: Attachment[];
 }
 
-/** An address with its name, as a person reads it. */
+/** Returns an address with its name for display. */
 export function shownAddress({ email, name }: Mail['from']): string {
   return name === null ? email : `${name} <${email}>`;
 }
 
-/** What of a mail its summary tells. */
+/** The fields of a mail for its summary. */
 interface Summarized extends Omit<Mail, 'attachments'> {
   attachments: readonly unknown[];
-  /** Of a proposal, where all of it is known. */
+  /** Known only for a proposal. */
   replyTo?: readonly string[];
 }
 
-/** What is shown of a mail in its action. */
+/** Returns the fields of a mail that its action shows. */
 export function summaryOf(mail: Summarized): Record<string, unknown> {
   const { from, replyTo, to, cc, bcc, subject, text, attachments } = mail;
   return {
@@ -52,13 +52,13 @@ export type Addressed = Pick<Mail, 'to' | 'cc' | 'bcc'>;
 
 const kinds = ['to', 'cc', 'bcc'] as const;
 
-/** Whom a mail may go to, in the normal form of src/net/address.ts, and whom not. */
+/** Recipients that may get a mail, in the normal form of src/net/address.ts, and the skipped ones. */
 export interface Sifted extends Addressed {
   skipped: SkippedRecipient[];
   isEmpty: boolean;
 }
 
-/** Sifts mails, one for each in order; the blocks are asked once for all. */
+/** Sifts the recipients of several mails, in order, with one look-up of blocks. */
 export async function siftRecipients(
   trx: Db,
   mails: readonly { organizationId: string; mail: Addressed }[],
@@ -77,7 +77,7 @@ export async function siftRecipients(
   });
 }
 
-/** By what is written: the address that it is, in normal form. */
+/** Maps each address as written to its normal form. */
 type Parsed = ReadonlyMap<string, string | undefined>;
 
 function parsedOf(mail: Addressed): Parsed {
@@ -105,7 +105,7 @@ function sift(mail: Addressed, parsed: Parsed, blocks: ActiveBlocks): Sifted {
 
 const entries = (emails: readonly string[]) => emails.map((email) => ({ email }));
 
-/** The send that it is. */
+/** Converts the mail to the payload of a send. */
 export function payloadOf(mail: Mail, { to, cc, bcc }: Addressed = mail): SendPayload {
   const { from, subject, attachments, inReplyToMessageId } = mail;
   const html = mail.html || undefined;

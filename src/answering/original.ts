@@ -1,4 +1,4 @@
-// A message as it is sent on: what was shown of it, and its attachments.
+// The content of a message to forward: its displayed text and its attachments.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ConflictError } from '../errors.ts';
@@ -21,7 +21,7 @@ interface File {
   data: Uint8Array;
 }
 
-/** What its mail says of a file goes into another header: only what may stand there. */
+/** Returns the file as an attachment. Its own mail names it, so unsafe header characters are removed. */
 function attachmentOf({ filename, contentType, contentId, data }: File, index: number): Attachment {
   const name = (filename ?? '').replace(/\p{Cc}/gu, '').slice(0, 255);
   const isKept = isMediaType(contentType) && !/^(?:multipart|message)\//i.test(contentType);
@@ -58,7 +58,10 @@ async function receivedFiles(app: App, row: MessageRow): Promise<File[]> {
   return files;
 }
 
-/** @throws ConflictError where its attachments cannot be read; CapacityError where there is no room. */
+/**
+ * Reads a message to forward.
+ * @throws ConflictError if its attachments cannot be read; CapacityError if the parse worker is full.
+ */
 export async function originalOf(
   app: App,
   caller: Caller,

@@ -1,7 +1,7 @@
-// Whom an answer goes to (specification 4.4), and under whose name. Pure.
+// Recipients and sender of an answer (specification 4.4). Pure.
 import { foldAddress } from '../net/address.ts';
 
-/** What of a message decides who is answered; addresses as the message has them. */
+/** The fields of a message that decide its answer's recipients, as the message has them. */
 export interface Answered {
   direction: 'outbound' | 'inbound';
   from: string;
@@ -15,7 +15,7 @@ export interface Recipients {
   cc: string[];
 }
 
-/** Each address once, without those of `taken`, which grows. */
+/** Removes repeated addresses and those of `taken`, which grows. */
 function distinct(addresses: readonly string[], taken: Set<string>): string[] {
   return addresses.filter((address) => {
     const folded = foldAddress(address);
@@ -26,8 +26,8 @@ function distinct(addresses: readonly string[], taken: Set<string>): string[] {
 }
 
 /**
- * The Reply-To of a message, or else its sender; of a message of our own its recipients. `all`: everybody
- * else who is named in it gets a copy. Never an address of this mailbox (`isOwn`).
+ * Returns the recipients of an answer: the Reply-To of a message, else its sender; for our own message its
+ * recipients. With `all`, everybody else named in it gets a copy. Never an address of this mailbox (`isOwn`).
  */
 export function answerRecipients(
   { direction, from, replyTo, to, cc }: Answered,
@@ -40,7 +40,7 @@ export function answerRecipients(
   const sender = replyTo.length > 0 ? replyTo : [from];
   const first = distinct(others(isOurs ? to : sender), taken);
   const second = distinct(others(isOurs ? cc : [...to, ...cc]), taken);
-  // Of a mail to nobody but copies, these are whom it was for.
+  // A mail with Cc only was for these recipients.
   if (isOurs && first.length === 0) return { to: second, cc: [] };
   return { to: first, cc: all ? second : [] };
 }

@@ -1,5 +1,5 @@
-// Repeats of a mail from a mailbox, by their idempotency key (specification 4.2): they get the answer that the
-// first one got, and send nothing.
+// Repeats of a mail from a mailbox, recognized by idempotency key (specification 4.2). They get the first
+// answer again and send nothing.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import type { ServiceError } from '../errors.ts';
@@ -9,23 +9,23 @@ import { differentContent, madeAndDeleted } from '../sending/idempotency.ts';
 import { fromJson } from '../store/db.ts';
 import type { ReplyResult } from './schema.ts';
 
-/** A request to send, as its repeats are known by. */
+/** A request to send, with the fields that identify a repeat. */
 export interface Asked {
   path: string;
   body: unknown;
-  /** Null without one. */
+  /** Null without a key. */
   key: string | null;
 }
 
-/** `messageId`: of what was sent now. */
+/** `messageId` is set only for a message sent by this request. */
 export type Answer = { result: ReplyResult; messageId: string | null } | { error: ServiceError };
 
-/** Nothing was stored: the mail has to be proposed, and is not frozen yet. */
+/** Nothing was stored: the mail must be proposed, and still has to be frozen. */
 export interface Unfrozen {
   isUnfrozen: true;
 }
 
-/** The row that keeps the key, still without an answer; null without a key. */
+/** Returns the row of the key, without an answer yet; null without a key. */
 export function claimOf(
   app: App,
   { organizationId }: Caller,
@@ -42,14 +42,14 @@ export function claimOf(
   };
 }
 
-/** What `made` says to who asks again; a conflict for other content, or where its message is deleted. */
+/** Returns the answer of `made` to a repeat; a conflict if the content differs or the message is deleted. */
 export function answerAgain(claim: IdempotencyRow, made: IdempotencyRow): Answer {
   if (claim.fingerprint !== made.fingerprint) return { error: differentContent() };
   if (made.response === '') return { error: madeAndDeleted(made.message_id) };
   return { result: fromJson<ReplyResult>(made.response), messageId: null };
 }
 
-/** The result that a key has given before; null where it is new. @throws ConflictError. */
+/** Returns the earlier result of a key; null if the key is new. @throws ConflictError. */
 export async function resultBefore(
   app: App,
   caller: Caller,

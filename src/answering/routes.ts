@@ -36,7 +36,7 @@ const path = '/v1/mailboxes/{id}';
 const answered = `${path}/messages/{messageId}` as const;
 const draft = `${path}/drafts/{draftId}` as const;
 
-/** What all that sends has in common. */
+/** Settings of every operation that sends. */
 const sends = {
   permission: 'mailboxes:send',
   drawsOnSendRate: true,

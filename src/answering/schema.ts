@@ -1,5 +1,5 @@
-// Shapes of what is sent from a mailbox: answers, forwarded and new mail, drafts, decisions that send; in
-// and out (specification 2.5, 4.4).
+// Input and output schemas of sends from a mailbox: answers, forwards, new mail, drafts and decisions that
+// send (specification 2.5, 4.4).
 import { z } from 'zod';
 import { headerText, notHeaderSafe } from '../api/address-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
@@ -34,7 +34,7 @@ export const idempotencyHeader = z.object({
     .meta({ description: 'Repeating a request with the same key returns the original result' }),
 });
 
-/** One that cannot be an address is skipped and told of; one that would break a header is refused. */
+/** Text that would break a header is refused. Text that is not an address is only skipped and reported. */
 const address = z.string().max(320).refine(isHeaderSafe, notHeaderSafe);
 const tooMany = `at most ${mostRecipients} recipients over to, cc and bcc`;
 const addresses = z.array(address).max(mostRecipients, tooMany);

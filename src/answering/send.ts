@@ -1,6 +1,5 @@
-// Sends from a mailbox. Those that come together share one transaction (together.ts) for the send, its place in
-// a thread, the action and the events, or for the proposal that a person decides on. A send without a mailbox
-// never comes here.
+// Sends from a mailbox. Concurrent sends share one transaction (together.ts): for the send, its thread, the
+// action and the events, or for the proposal. Sends without a mailbox take another path.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ValidationError } from '../errors.ts';
@@ -18,21 +17,21 @@ import { type Asking, pausedError, sendTogether } from './together.ts';
 
 const mostPerTransaction = 128;
 
-/** Adds a mail to those that share the next transaction, and resolves with its answer. */
+/** Adds a mail to the group of the next transaction, and resolves with its answer. */
 const gathered = perApp((app: App) =>
   groupWrites(app.store, mostPerTransaction, (trx, asked: Asking[]) =>
     sendTogether(app, trx, asked),
   ),
 );
 
-/** @throws ConflictError. */
+/** Refuses a paused mailbox. @throws ConflictError. */
 export function requireActive(mailbox: MailboxRow): void {
   const error = pausedError(mailbox);
   if (error) throw error;
 }
 
 /**
- * Checks what neither a schema nor a check of sends has; `sizes` are those of its attachments once encoded.
+ * Runs checks that neither the schema nor the send checks make. `sizes` are the encoded sizes of attachments.
  * @throws ValidationError.
  */
 export function requireWhole(
@@ -54,11 +53,11 @@ export function requireWhole(
 }
 
 /**
- * Sends a mail from a mailbox, or has it proposed where the key only proposes, or a program has said
- * enough in this thread: frozen before the transaction, which composes nothing. A repeat with the same key and content gets the same result. Resolves after the
- * durable commit.
- * @throws ResourceNotFoundError; ConflictError (paused mailbox, idempotency key); RateLimitedError where
- * 100 proposals wait; all that a send is refused with.
+ * Sends a mail from a mailbox. It becomes a proposal if the key only proposes or a program reached the limit
+ * of its thread; it is then frozen before the transaction, which composes nothing. A repeat with the same key
+ * and content gets the same result. Resolves after the durable commit.
+ * @throws ResourceNotFoundError; ConflictError (paused mailbox, idempotency key); RateLimitedError if 100
+ * proposals are open; all refusals of a send.
  */
 export async function sendMail(
   app: App,

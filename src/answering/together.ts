@@ -1,16 +1,16 @@
-// Mail from mailboxes that is asked for together goes in one transaction, in rounds: no two mails of a round
-// share a thread, a draft or an idempotency key, so that each of them finds what the one before it left.
-// What is refused stores nothing, and does not stop the others.
+// Sends concurrent mails from mailboxes in one transaction, in rounds. Two mails of a round never share a
+// thread, a draft or an idempotency key, so each one sees the effects of the one before. A refused mail
+// stores nothing and does not stop the others.
 //
-//   asked                                           | answer
+//   request                                         | answer
 //   ------------------------------------------------+-------------------------------------------------
-//   its key made a mail before                      | the same as then; 409 where it asks for another
-//   of a mailbox that is gone, or paused            | 404, 409
-//   nobody is left to send it to                    | skipped
+//   its key made a mail before                      | the same answer; 409 if the content differs
+//   its mailbox is gone, or paused                  | 404, 409
+//   no recipient is left                            | skipped
 //   its draft was changed meanwhile                 | 409
-//   by a key that proposes, or has said enough      | proposed where it is frozen: approve.ts lets it go;
-//                                                   | else unfrozen: it is asked for again, frozen
-//   otherwise                                       | sent, or what a send is refused with
+//   its key only proposes, or is over the limit     | proposed if it is frozen: approve.ts sends it;
+//                                                   | else unfrozen: the caller freezes it and repeats
+//   any other                                       | sent, or refused like any send
 import type { App } from '../app.ts';
 import { ConflictError, InternalError, ResourceNotFoundError, ServiceError } from '../errors.ts';
 import { storeActions } from '../mailbox-actions/actions.ts';
@@ -43,10 +43,10 @@ import { type Mail, type Sifted, siftRecipients, summaryOf } from './mail.ts';
 import { type Answer, answerAgain, type Unfrozen } from './repeats.ts';
 import type { ReplyResult } from './schema.ts';
 
-/** A mail that is asked for, and the key by which a repeat is known. */
+/** A mail to send, with the row of its idempotency key. */
 export interface Asking extends Outgoing {
   claim: IdempotencyRow | null;
-  /** The frozen mail of a proposal; null for a mail that is to be sent. */
+  /** The frozen mail of a proposal; null for a mail to send. */
   frozen: Frozen | null;
 }
 
@@ -60,7 +60,7 @@ interface Ready extends Placed {
 
 type Answers = Map<Asking, Answer | Unfrozen>;
 
-/** Gives each mail its answer, in order. */
+/** Answers each mail, in order. */
 export async function sendTogether(
   app: App,
   trx: Db,
@@ -69,7 +69,7 @@ export async function sendTogether(
   intakeOf(app).took(asked.length);
   await openAccept(app, trx, asked);
   const answers: Answers = new Map();
-  // All at once, before anything that others wait for: a round waits for no key of another daemon.
+  // All keys at once, before any contended lock: a round never waits for a key of another daemon.
   const owned = await keepFirst(trx, asked, answers);
   for (;;) {
     const left = asked.filter((one) => !answers.has(one));
@@ -83,7 +83,7 @@ function unanswered(): Answer {
   return { error: new InternalError('The mail was left without an answer') };
 }
 
-/** What no two mails of a round share. */
+/** Returns the names of a mail that must be unique in a round. */
 function namesOf({ mail, claim }: Asking, { threadId }: Place): string[] {
   return [
     ...(threadId === null ? [] : [threadId]),
@@ -92,7 +92,7 @@ function namesOf({ mail, claim }: Asking, { threadId }: Place): string[] {
   ];
 }
 
-/** Those that wait for nobody before them. */
+/** Returns the mails that depend on none before them. */
 async function roundOf(trx: Db, left: readonly Asking[]): Promise<Placed[]> {
   const places = await placesOf(trx, left);
   const taken = new Set<string>();
@@ -131,7 +131,7 @@ function nameOf(claim: IdempotencyRow): string {
   return idempotencyName(claim.organization_id, claim.claim_key);
 }
 
-/** Keeps the keys of what is asked for the first time; the rest is answered as then. No key comes twice. */
+/** Keeps new keys, and answers repeats. Each key occurs once. */
 async function keepOrRepeat(trx: Db, asked: readonly Asking[], answers: Answers): Promise<void> {
   const made = await keepKeys(
     trx,
@@ -143,7 +143,7 @@ async function keepOrRepeat(trx: Db, asked: readonly Asking[], answers: Answers)
   }
 }
 
-/** The same for the first mail of each key; those whose key is kept by that. */
+/** Keeps each idempotency key once, for the first mail that has it. Returns these mails. */
 async function keepFirst(
   trx: Db,
   asked: readonly Asking[],
@@ -156,7 +156,7 @@ async function keepFirst(
   return new Set(first);
 }
 
-/** Why nothing goes from a mailbox now. */
+/** Returns the reason why the mailbox cannot send now. */
 function refusedBy(asked: Asking, mailbox: MailboxRow | undefined): ServiceError | null {
   const { caller, mailboxId } = asked;
   if (!isMailboxOf(caller.organizationId, mailbox)) {
@@ -165,7 +165,7 @@ function refusedBy(asked: Asking, mailbox: MailboxRow | undefined): ServiceError
   return pausedError(mailbox);
 }
 
-/** Null for a mailbox that is not paused. */
+/** Returns the error of a paused mailbox; null otherwise. */
 export function pausedError({ id, status }: MailboxRow): ConflictError | null {
   if (status !== 'paused') return null;
   return new ConflictError('mailbox', `${id} is paused: resume it (svc mailboxes resume ${id})`);
@@ -223,7 +223,7 @@ async function withTheirDrafts(
   return left;
 }
 
-/** `state`: undefined where it is not as it was read. */
+/** Refuses a draft that changed since the read (`state` undefined) or is proposed; null otherwise. */
 async function refusedDraft(
   trx: Db,
   id: string,
@@ -237,12 +237,12 @@ async function refusedDraft(
   return (await isProposed(trx, state)) ? proposedError(id, state) : null;
 }
 
-/** What is refused to a draft that a person decides on. */
+/** Returns the error of a draft whose proposal is open. */
 export function proposedError(id: string, actionId: string): ConflictError {
   return new ConflictError('draft', `${id} is proposed: a person decides on ${actionId} first`);
 }
 
-/** What is the same in every result. */
+/** Returns the fields common to every result. */
 function resultOf(app: App, mail: Mail, skippedRecipients: Sifted['skipped']): ReplyResult {
   return {
     actionId: null,
@@ -283,7 +283,7 @@ async function send(app: App, trx: Db, ready: readonly Ready[], answers: Answers
   }
 }
 
-/** Has a person decide; where that is refused nothing is stored. */
+/** Stores the mail as a proposal; a refused one stores nothing. */
 async function propose(app: App, trx: Db, { asked, sifted }: Ready): Promise<Answer | Unfrozen> {
   const { caller, mailboxId, mail, frozen } = asked;
   if (!frozen) return { isUnfrozen: true };
@@ -305,7 +305,10 @@ async function propose(app: App, trx: Db, { asked, sifted }: Ready): Promise<Ans
   }
 }
 
-/** For repeats; a deletion of the message empties it, as that of any send. A key of what is refused is free. */
+/**
+ * Stores the answers for repeats, and frees the keys of refused mails. Deletion of the message empties its
+ * answer, as for any send.
+ */
 async function keepAnswers(trx: Db, fresh: readonly Placed[], answers: Answers): Promise<void> {
   for (const { asked } of fresh) {
     const { claim } = asked;

@@ -1,6 +1,6 @@
-// From the plaintext of a key to who asks (specification 5). Known keys are answered from
-// memory (changes.ts): no store access and no write on the request's path. A revocation takes effect at
-// once in this process, in others within a second.
+// Turns the plaintext of a key into a caller (specification 5). Known keys come from memory (changes.ts): the
+// request neither reads nor writes the store. A revocation takes effect at once in this process, and within a
+// second in others.
 import { timingSafeEqual } from 'node:crypto';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -35,12 +35,12 @@ export class Authenticator {
     this.#known = knownKeys(app);
   }
 
-  /** Null for a key that is malformed, unknown, revoked or expired: all are one 401. */
+  /** Returns null for a malformed, unknown, revoked or expired key: all are the same 401. */
   async authenticate(plaintext: string): Promise<Caller | null> {
     return isKeyText(plaintext) ? this.authenticateHash(hashKey(plaintext)) : null;
   }
 
-  /** As `authenticate`, for who logged in with the key before: does it still stand? */
+  /** Checks again whether the key of an earlier login is still valid, like `authenticate`. */
   async authenticateHash(hash: string): Promise<Caller | null> {
     if (this.#known.isStale()) await this.#known.refresh();
     const key = this.#known.get(hash) ?? (await this.#known.load(hash, () => this.#find(hash)));
@@ -51,7 +51,7 @@ export class Authenticator {
     return key.caller;
   }
 
-  /** Writes `lastUsedAt` of the keys used since the last time: the scheduler's, each minute. */
+  /** Writes `lastUsedAt` of the keys used since the last call. The scheduler calls it each minute. */
   async flushLastUsed(): Promise<void> {
     const used = this.#used;
     this.#used = new Map();
@@ -70,7 +70,7 @@ export class Authenticator {
     }
   }
 
-  /** The last flush; what cannot be written then is lost, for it is only a courtesy. */
+  /** Flushes a last time. A failed write loses these times, which are only informational. */
   async close(): Promise<void> {
     await this.flushLastUsed().catch((error: unknown) => {
       this.#app.log.warn({ err: error }, 'the last use of keys could not be written');
@@ -83,7 +83,7 @@ export class Authenticator {
   }
 }
 
-/** The authenticator of one process. */
+/** Creates the authenticator of one process. */
 export function createAuthenticator(app: App): Authenticator {
   return new Authenticator(app);
 }

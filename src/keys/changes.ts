@@ -1,6 +1,5 @@
-// The keys that this process knows, by hash. The authenticator asks them for each request; who takes
-// rights away makes it forget them at once. Other processes learn that from the counter in the store,
-// within a second.
+// The cache of keys in this process, by hash. The authenticator reads it for each request. A change that
+// takes rights away clears it at once; other processes notice within a second, by the counter in the store.
 
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -22,7 +21,9 @@ export const knownKeys = perApp(
     new KnownRows<KnownKey>(clock, mostKnown, () => keyChanges.count(store.db)),
 );
 
-/** To be called after the commit of a revocation, a rotation or a change of what a caller carries. */
+/**
+ * Clears the cache. Call it after the commit of a revocation, a rotation or a change of a caller's fields.
+ */
 export function keysChanged(app: App): void {
   knownKeys(app).forget();
 }

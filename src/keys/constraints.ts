@@ -1,6 +1,6 @@
-// Constraints of a key: the addresses it may be used from, the mailboxes that it reaches, and the From
-// addresses and domains of its mail. Asked on every request, so ranges are parsed once for each cached
-// key. Which mailboxes a namespace has is not known here: src/mailboxes/bound-keys.ts.
+// Constraints of a key: client addresses, reachable mailboxes, and From addresses and domains. They are
+// checked on every request, so ranges are parsed once for each cached key. src/mailboxes/bound-keys.ts checks
+// the mailboxes of a namespace.
 
 import { allows, type Permission } from '../api/permission.ts';
 import type { Caller, KeyConstraints, Method } from '../api/route.ts';
@@ -8,7 +8,7 @@ import { ForbiddenError } from '../errors.ts';
 import { domainOf, foldAddress } from '../net/address.ts';
 import { type AddressRange, hasRange, isInRanges, parseRange } from '../net/network-address.ts';
 
-/** Goes with the cached key that holds the constraints. */
+/** Entries live as long as the cached key with the constraints. */
 const parsedRanges = new WeakMap<KeyConstraints, AddressRange[]>();
 
 function rangesOf(constraints: KeyConstraints): AddressRange[] {
@@ -21,8 +21,8 @@ function rangesOf(constraints: KeyConstraints): AddressRange[] {
 }
 
 /**
- * The refusal of a request from `peer`, the address at the other end of the connection; null where
- * the key may be used from there. Names the address and not the ranges: a thief learns none.
+ * Refuses a request from `peer`, the remote address of the connection; null if the key allows it. The text
+ * names the address but not the ranges: a thief of the key learns none.
  */
 function outsideRanges({ constraints }: Caller, peer: string | undefined): ForbiddenError | null {
   if (!constraints?.ipRanges) return null;
@@ -32,7 +32,7 @@ function outsideRanges({ constraints }: Caller, peer: string | undefined): Forbi
   );
 }
 
-/** The operation of the API that is asked for, and the `{id}` in its path. */
+/** The requested operation of the API, with the `{id}` in its path. */
 export interface Place {
   method: Method;
   path: string;
@@ -41,7 +41,7 @@ export interface Place {
 
 const mailboxesPath = '/v1/mailboxes';
 
-/** Whether a key reaches single mailboxes, and nothing else. */
+/** Returns whether a key is bound to single mailboxes. */
 export function isBound(constraints: KeyConstraints | null): boolean {
   return constraints?.mailboxIds !== undefined || constraints?.namespaceId !== undefined;
 }
@@ -52,7 +52,7 @@ export function beyondMailboxes(): ForbiddenError {
   );
 }
 
-/** What is in a namespace has to be asked besides. */
+/** Leaves the mailboxes of a namespace for a later check. */
 function outsideMailboxes(
   { constraints }: Caller,
   place: Place | undefined,
@@ -66,8 +66,8 @@ function outsideMailboxes(
 }
 
 /**
- * The refusal of what needs `permission`; null where the key has it. A key that reaches single mailboxes,
- * or only proposes, never configures one: it would choose whose mail it gets and the name it speaks under.
+ * Refuses an operation that needs `permission`; null if the key has it. A bound key, or one that only
+ * proposes, never configures mailboxes: it would choose the mail it gets and the name it sends under.
  */
 export function refusedPermission(
   { permissions, constraints, sendMode }: Caller,
@@ -84,8 +84,8 @@ export function refusedPermission(
 }
 
 /**
- * The refusal of an operation that needs `permission`, asked for from `peer`; null where it may go on.
- * `place`: what is left out is none that a key of single mailboxes reaches.
+ * Refuses an operation that needs `permission`, requested from `peer`; null if it is allowed. Without `place`
+ * a bound key is refused.
  */
 export function refusedAtDoor(
   caller: Caller,
@@ -111,7 +111,7 @@ function limitsFrom({ senders, domains }: KeyConstraints): boolean {
   return senders !== undefined || domains !== undefined;
 }
 
-/** An address beside From that a mail names as its origin; `email` is null where the field names none. */
+/** An origin in a mail besides From; `email` is null if the field names no address. */
 export interface ClaimedOrigin {
   field: string;
   email: string | null;
@@ -131,7 +131,7 @@ export function beyondOrigins(
   );
 }
 
-/** The refusal of mail from `email`, in the normal form of src/net/address.ts; null where it may go. */
+/** Refuses mail from `email`, in the normal form of src/net/address.ts; null if it is allowed. */
 export function beyondSenders(
   { constraints }: Pick<Caller, 'constraints'>,
   email: string,
@@ -147,7 +147,7 @@ function reachesNoMore(wanted: KeyConstraints | null, holder: KeyConstraints): b
   return wanted?.mailboxIds?.every((id) => holder.mailboxIds?.includes(id)) ?? false;
 }
 
-/** Whether a key of the one may do nothing that a key of the other may not. */
+/** Returns whether `wanted` allows nothing that `holder` forbids. */
 export function areNoLooser(wanted: KeyConstraints | null, holder: KeyConstraints | null): boolean {
   if (!holder) return true;
   if (holder.ipRanges) {

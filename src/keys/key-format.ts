@@ -1,5 +1,5 @@
-// The text of an API key: `svc_live_` or `svc_test_`, 32 random base62 characters, 6 of
-// checksum. The checksum turns away what was never a key before the store is asked.
+// The text of an API key: `svc_live_` or `svc_test_`, 32 random base62 characters, 6 characters of checksum.
+// The checksum rejects other texts without a look-up in the store.
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Random } from '../runtime/random.ts';
@@ -9,14 +9,14 @@ const randomCharacters = 32;
 const checksumCharacters = 6;
 const startCharacters = 14;
 const format = /^svc_(?:live|test)_[0-9A-Za-z]{38}$/;
-/** Bytes from here on would favour the first characters of the alphabet. */
+/** Bytes from this value on would favour the first characters of the alphabet. */
 const fairBytes = 256 - (256 % base62.length);
 
 export type KeyMode = 'live' | 'test';
 
 export interface KeyText {
   plaintext: string;
-  /** SHA-256 of the plaintext, hex: all that is stored of it besides `start`. */
+  /** SHA-256 of the plaintext, hex. Only this and `start` are stored. */
   hash: string;
   start: string;
 }
@@ -41,26 +41,26 @@ function randomBase62(random: Random, length: number): string {
   return text;
 }
 
-/** A new key: 190 bits of randomness, so a plain fast hash is enough to keep it. */
+/** Makes a new key. It has 190 bits of randomness, so a plain fast hash is enough to store it. */
 export function makeKey(random: Random, mode: KeyMode): KeyText {
   const body = `svc_${mode}_${randomBase62(random, randomCharacters)}`;
   const plaintext = body + checksum(body);
   return { plaintext, hash: hashKey(plaintext), start: plaintext.slice(0, startCharacters) };
 }
 
-/** SHA-256, hex. */
+/** Returns SHA-256 as hex. */
 export function hashKey(plaintext: string): string {
   return hash('sha256', plaintext, 'hex');
 }
 
-/** Whether the text has the form of a key and its checksum is right. */
+/** Returns whether the text has the form of a key and a correct checksum. */
 export function isKeyText(text: string): boolean {
   if (!format.test(text)) return false;
   const body = text.slice(0, -checksumCharacters);
   return checksum(body) === text.slice(-checksumCharacters);
 }
 
-/** Whether a key reaches only simulator addresses and local mailboxes; `start` shows it. */
+/** Returns whether a key reaches only simulator addresses and local mailboxes; `start` shows it. */
 export function isTestKey(start: string): boolean {
   return start.startsWith('svc_test_');
 }

@@ -1,10 +1,10 @@
-// API keys (specification 2.4, 4.3): making, listing, changing, rotating, revoking. What
-// a key opens is decided in authenticator.ts; every change that takes rights away is counted here.
+// API keys (specification 2.4, 4.3): create, list, change, rotate, revoke. authenticator.ts decides about
+// access; every change that takes rights away is counted here.
 //
 //   state     moved by        to        also
 //   (none)    create, rotate  active    plaintext shown once
 //   active    revoke, rotate  inactive  for good; refused everywhere within a second
-//   active    expiresAt       expired   isActive stays true: the time speaks for itself
+//   active    expiresAt       expired   isActive stays true: `expiresAt` shows it
 
 import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
 import { allows, type PermissionMap } from '../api/permission.ts';
@@ -26,17 +26,17 @@ import { type ApiKey, type CreateKey, createKeyInput, type UpdateKey } from './s
 
 const defaultRole = 'developer';
 
-/** What a stored key may do. */
+/** Returns the permissions of a stored key. */
 function permissionsOf(row: queries.KeyRow): PermissionMap {
   return fromJson<PermissionMap>(row.permissions) ?? rolePermissions(row.role_name);
 }
 
-/** Where a stored key may be used from, and whom its mail may come from; null for everywhere. */
+/** Returns the constraints of a stored key; null without any. */
 function constraintsOf(row: queries.KeyRow): KeyConstraints | null {
   return fromJson<KeyConstraints>(row.constraints);
 }
 
-/** Who asks with a stored key. */
+/** Returns the caller of a stored key. */
 export function callerOf(row: queries.KeyRow): Caller {
   return {
     organizationId: row.organization_id,
@@ -52,15 +52,15 @@ export function callerOf(row: queries.KeyRow): Caller {
 }
 
 /**
- * Who stands for a key now: it, or what rotations put in its place; null once that is revoked. The end
- * of its life ends what it may ask for, not what it has asked for.
+ * Returns the current successor of a key: itself, or its replacement by rotations; null once that is revoked.
+ * An expired key makes no new requests, but earlier ones stay valid.
  */
 export async function standingFor(db: Db, keyId: string): Promise<Caller | null> {
   const row = await queries.findHeir(db, keyId);
   return row ? callerOf(row) : null;
 }
 
-/** The object of the API; `plaintext` only at creation and rotation. */
+/** Returns the key in the form of the API; `plaintext` only at creation and rotation. */
 function toApiKey(row: queries.KeyRow, plaintext: string | null = null): ApiKey {
   const permissions = Object.entries(permissionsOf(row));
   return {
@@ -81,7 +81,7 @@ function toApiKey(row: queries.KeyRow, plaintext: string | null = null): ApiKey 
   };
 }
 
-/** A new row and its plaintext. @throws ValidationError. */
+/** Returns a new row and its plaintext. @throws ValidationError. */
 export function newKey(app: App, organizationId: string, input: CreateKey) {
   const wanted = parseWith(createKeyInput, input, 'body');
   const now = app.clock.now();
@@ -118,7 +118,7 @@ function requireOwnerFor(caller: Caller, row: queries.KeyRow): void {
   }
 }
 
-/** Whether the key could do what its maker cannot, in the words of the refusal. */
+/** Names a right of the key that its creator lacks, in the words of the refusal. */
 function excessOf(caller: Caller, maker: queries.KeyRow | undefined, row: queries.KeyRow) {
   if (!covers(caller.permissions, permissionsOf(row))) return 'permissions that this key lacks';
   if (row.owner === 'person' && caller.owner !== 'person') return 'the standing of a person';
@@ -135,34 +135,38 @@ function excessOf(caller: Caller, maker: queries.KeyRow | undefined, row: querie
   return null;
 }
 
-/** A key renames and revokes only what has no permission beyond its own. */
+/** Lets a key rename and revoke only keys without permissions beyond its own. */
 function requireNoStronger(caller: Caller, row: queries.KeyRow): void {
   requireOwnerFor(caller, row);
   if (covers(caller.permissions, permissionsOf(row))) return;
   throw new ForbiddenError('That key has permissions that this key lacks');
 }
 
-/** "A key can never make a key that can do more than itself", nor get the plaintext of one. */
+/**
+ * Enforces "A key can never make a key that can do more than itself", also for the plaintext of a rotation.
+ */
 async function requireNoMoreThan(db: Db, caller: Caller, row: queries.KeyRow): Promise<void> {
   requireOwnerFor(caller, row);
   let maker: queries.KeyRow | undefined;
   if (caller.keyId !== null) {
     maker = await queries.keys.find(db, caller.organizationId, caller.keyId);
-    // Revoked since this request was let in: its heir would outlive the revocation.
+    // Revoked since this request was accepted: its successor would outlive the revocation.
     if (maker?.is_active !== 1) throw new UnauthorizedError('Invalid API key');
   }
   const excess = excessOf(caller, maker, row);
   if (excess) throw new ForbiddenError(`The key would have ${excess}`);
 }
 
-/** Who only proposes must reach no operation that sends by itself. @throws ValidationError. */
+/**
+ * Requires that a key that only proposes reaches no operation that sends directly. @throws ValidationError.
+ */
 function requireReview(row: queries.KeyRow): void {
   if (row.send_mode === 'send' || isBound(constraintsOf(row))) return;
   const needed = 'must name mailboxIds or a namespaceId: the key only proposes what it sends';
   throw ValidationError.of('constraints', needed);
 }
 
-/** Refuses a listed permission that no key of single mailboxes ever has. @throws ValidationError. */
+/** Refuses a listed permission that bound keys never have. @throws ValidationError. */
 function requireNoConfiguring(row: queries.KeyRow): void {
   const listed = fromJson<PermissionMap>(row.permissions);
   if (!listed || !isBound(constraintsOf(row)) || !allows(listed, 'mailboxes:configure')) return;
@@ -171,12 +175,12 @@ function requireNoConfiguring(row: queries.KeyRow): void {
   throw ValidationError.of('permissions', excess);
 }
 
-/** What of a key is changed by hand, as the audit tells it. */
+/** Returns the editable fields of a key for the audit. */
 function textsOf({ name, description, constraints }: queries.KeyRow) {
   return { name, description, constraints: fromJson<KeyConstraints>(constraints) };
 }
 
-/** The same of a new key; no part of its plaintext. */
+/** Returns the audit entry of a new key, without any part of its plaintext. */
 function created(row: queries.KeyRow, besides: { replaces?: string } = {}): Change {
   const details = {
     ...textsOf(row),
@@ -192,8 +196,8 @@ function created(row: queries.KeyRow, besides: { replaces?: string } = {}): Chan
 }
 
 /**
- * Makes a key; its plaintext is in `key`, this once.
- * @throws ValidationError; ForbiddenError when it could do more than the caller.
+ * Creates a key. Only this answer has its plaintext, in `key`.
+ * @throws ValidationError; ForbiddenError if it could do more than the caller.
  */
 export async function createKey(app: App, caller: Caller, input: CreateKey): Promise<ApiKey> {
   const { row, plaintext } = newKey(app, caller.organizationId, input);
@@ -206,7 +210,7 @@ export async function createKey(app: App, caller: Caller, input: CreateKey): Pro
   return toApiKey(row, plaintext);
 }
 
-/** A page of the organization's keys, newest first, the revoked included. */
+/** Returns a page of the organization's keys, newest first, including revoked ones. */
 export async function listKeys(app: App, caller: Caller, page: PageRequest): Promise<Page<ApiKey>> {
   const { rows, total } = await queries.keys.page(app.store.db, caller.organizationId, page);
   return toPage(
@@ -216,14 +220,14 @@ export async function listKeys(app: App, caller: Caller, page: PageRequest): Pro
   );
 }
 
-/** @throws ResourceNotFoundError. */
+/** Returns a key. @throws ResourceNotFoundError. */
 export async function getKey(app: App, caller: Caller, id: string): Promise<ApiKey> {
   return toApiKey(await queries.keys.get(app.store.db, caller.organizationId, id));
 }
 
 /**
- * Changes name, description or constraints; the latter only by who may make the key, both as it was
- * and as it will be. @throws ResourceNotFoundError; ForbiddenError for a key stronger than the caller.
+ * Changes name, description or constraints. Constraints need a caller that could create the key, both before
+ * and after the change. @throws ResourceNotFoundError; ForbiddenError for a key stronger than the caller.
  */
 export async function updateKey(
   app: App,
@@ -250,7 +254,7 @@ export async function updateKey(
     if (Object.keys(details).length > 0) {
       await queries.keys.update(trx, caller.organizationId, id, changes);
       await record(app, trx, caller, { subject: id, action: 'key.updated', details });
-      // A caller carries name and constraints.
+      // Cached callers hold name and constraints.
       queries.keyChanges.note(trx);
     }
     return toApiKey(changed);
@@ -260,7 +264,7 @@ export async function updateKey(
 }
 
 /**
- * Replaces a key: a new one with the same owner, name, permissions, constraints and end; the old one is dead.
+ * Replaces a key by one with the same owner, name, permissions, constraints and expiry, and ends the old one.
  * @throws ResourceNotFoundError; ConflictError (revoked or expired); ForbiddenError.
  */
 export async function rotateKey(app: App, caller: Caller, id: string): Promise<ApiKey> {
@@ -288,7 +292,7 @@ export async function rotateKey(app: App, caller: Caller, id: string): Promise<A
   return rotated;
 }
 
-/** Ends a key for good; again is no error. @throws ResourceNotFoundError, ForbiddenError. */
+/** Revokes a key for good; a repeat succeeds. @throws ResourceNotFoundError, ForbiddenError. */
 export async function revokeKey(app: App, caller: Caller, id: string): Promise<Deleted> {
   await app.store.write(async (trx) => {
     const row = await queries.keys.get(trx, caller.organizationId, id);

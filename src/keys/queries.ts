@@ -12,13 +12,13 @@ export interface KeyRow {
   hash: string;
   start: string;
   role_name: string;
-  /** JSON; null where the role says it. */
+  /** JSON; null if they follow from the role. */
   permissions: string | null;
   owner: 'person' | 'service';
   /** JSON; null for none. */
   constraints: string | null;
   send_mode: SendMode;
-  /** The id of the first of the keys that rotations put in each other's place; at most one is active. */
+  /** Id of the first key in a chain of rotations; at most one key of the chain is active. */
   lineage: string;
   is_active: number;
   expires_at: number | null;
@@ -35,14 +35,14 @@ const byHash = statement<KeyTables, { hash: string }, KeyRow>((db, parameter) =>
   db.selectFrom('api_keys').selectAll().where('hash', '=', parameter('hash')),
 );
 
-/** Of what a caller carries: rights taken away, constraints, a name. */
+/** Counts changes of a caller's fields: lost rights, constraints, a name. */
 export const keyChanges = changeCounter<KeyTables>('key_changes');
 
 export async function findKeyByHash(db: Db, hash: string): Promise<KeyRow | undefined> {
   return (await byHash(db, { hash }))[0];
 }
 
-/** By an id or a page of them, and their texts. */
+/** Rows by id or by page. */
 export const keys = rowsOf<KeyRow>('api_keys', 'api-key');
 
 const heirs = statement<KeyTables, { ids: unknown }, Pick<KeyRow, 'id' | 'constraints'>>(
@@ -56,8 +56,8 @@ const heirs = statement<KeyTables, { ids: unknown }, Pick<KeyRow, 'id' | 'constr
 );
 
 /**
- * The constraints that hold now for what these keys made: their own, or those of what a rotation put in
- * their place. Without those of which nothing is active any more.
+ * Returns the current constraints for the resources of these keys: their own, or those of their replacement
+ * by rotation. Keys without an active successor are left out.
  */
 export function findHeirs(
   db: Db,
@@ -66,7 +66,7 @@ export function findHeirs(
   return heirs(db, { ids: idList(db, ids) });
 }
 
-/** The key itself, or what rotations put in its place, while it is active. */
+/** Returns the key itself, or its replacement by rotations, while it is active. */
 export function findHeir(db: Db, id: string): Promise<KeyRow | undefined> {
   return tables<KeyTables>(db)
     .selectFrom('api_keys as made')
@@ -77,7 +77,7 @@ export function findHeir(db: Db, id: string): Promise<KeyRow | undefined> {
     .executeTakeFirst();
 }
 
-/** False when the key was not active any more: of two that try, one wins. */
+/** Deactivates a key. Returns false if it was inactive: one of two callers wins. */
 export async function deactivateKey(db: Db, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tables<KeyTables>(db)
     .updateTable('api_keys')
@@ -98,7 +98,7 @@ const touch = statement<KeyTables, { id: string; at: number }, never>((db, param
     ),
 );
 
-/** Never turns back: several daemons may write. */
+/** Sets `last_used_at`, never backwards: several daemons may write it. */
 export async function updateLastUsed(db: Db, id: string, at: number): Promise<void> {
   await touch(db, { id, at });
 }

@@ -1,5 +1,5 @@
-// Roles and what they may do, and the one question that guards every grant: does this
-// map of permissions cover that one? The vocabulary itself is src/api/permission.ts.
+// Roles and their permissions, and the check behind every grant: does one permission map cover another? The
+// vocabulary is src/api/permission.ts.
 import {
   actionsOf,
   allows,
@@ -14,12 +14,12 @@ import type { Caller } from '../api/route.ts';
 export const roles = ['owner', 'admin', 'developer', 'sender', 'viewer'] as const;
 export type Role = (typeof roles)[number];
 
-/** `roleName` of a key whose permissions were listed one by one. */
+/** `roleName` of a key with an explicit list of permissions. */
 export const customRole = 'custom';
 
 const developerResources = resources.filter((name) => name !== 'keys' && name !== 'organization');
 
-/** Read at each use, never stored: a new resource reaches the keys of a role with the version. */
+/** Read at each use and never stored: a new resource reaches existing keys of a role with the upgrade. */
 const permissionsOfRole: Readonly<Record<Role, PermissionMap>> = {
   owner: allPermissions,
   admin: allPermissions,
@@ -32,27 +32,30 @@ function isRole(name: string): name is Role {
   return (roles as readonly string[]).includes(name);
 }
 
-/** What a role may do; a name that is no role may do nothing. */
+/** Returns the permissions of a role; none for an unknown name. */
 export function rolePermissions(name: string): PermissionMap {
   return isRole(name) ? permissionsOfRole[name] : {};
 }
 
-/** Whether `holder` can do all that `wanted` can, now and when resources or actions are added. */
+/** Returns whether `holder` covers all of `wanted`, now and after resources or actions are added. */
 export function covers(holder: PermissionMap, wanted: PermissionMap): boolean {
   return Object.entries(wanted).every(([resource, actions]) =>
-    // A wildcard is covered by a wildcard only: `allows` finds `*` as any other word.
+    // Only a wildcard covers a wildcard: `allows` treats `*` like any other action.
     actions.every((action) => allows(holder, `${resource}:${action}` as Permission)),
   );
 }
 
-/** The actions that a map of permissions may name for a resource or `*`; empty for neither. */
+/** Returns the actions that a permission map may name for a resource or `*`; empty for unknown names. */
 export function grantableActions(resource: string): string[] {
   if (resource === '*') return [...new Set(resources.flatMap(actionsOf)), '*'];
   if (!(resources as readonly string[]).includes(resource)) return [];
   return [...actionsOf(resource as Resource), '*'];
 }
 
-/** Reads the command line's `messages:send` forms into a map; unknown words fail validation later. */
+/**
+ * Parses permissions of the command line such as `messages:send` into a map. Validation later rejects unknown
+ * words.
+ */
 export function permissionMapOf(permissions: readonly string[]): Record<string, string[]> {
   const map = new Map<string, string[]>();
   for (const permission of permissions) {
@@ -62,7 +65,7 @@ export function permissionMapOf(permissions: readonly string[]): Record<string, 
   return Object.fromEntries(map);
 }
 
-/** The person at the command line: whoever can read the store may do everything in it. */
+/** Returns the caller of the command line: a person who can read the store may do everything in it. */
 export function operatorOf(organizationId: string): Caller {
   return {
     organizationId,

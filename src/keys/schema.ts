@@ -1,4 +1,4 @@
-// Shapes of API keys, in and out (specification 2.4, 4.3).
+// Input and output schemas of API keys (specification 2.4, 4.3).
 import { z } from 'zod';
 import { domainName, emailAddress } from '../api/address-schema.ts';
 import { boundedMap } from '../api/bounded-schema.ts';
@@ -44,7 +44,7 @@ const permissionMap = boundedMap(
 
 const mostInList = 50;
 
-/** Without what is named twice, as each is written in its normal form. */
+/** Schema of a list in normal form, without repeated entries. */
 function listOf<T extends z.ZodType<string, string>>(entry: T) {
   return z
     .array(entry)

@@ -1,7 +1,7 @@
-// What the key of a send may refuse: whom its mail may come from (constraints.ts), and, when the time
-// of scheduled mail comes, that it was revoked. What a rotation puts in the place of a key stands for
-// it: its mail goes on, by the constraints of the heir, until that is revoked. The end of a key's life
-// ends what it may ask for, not what it has asked for.
+// Checks of a send by its key: the From constraints (constraints.ts), and at the due time of scheduled mail
+// its revocation. A replacement by rotation stands for the key: its mail goes on, under the constraints of
+// the successor, until that is revoked. An expired key makes no new requests, but its earlier mail still goes
+// out.
 import type { KeyConstraints } from '../api/route.ts';
 import type { SendCheck } from '../api/send-check.ts';
 import { ForbiddenError } from '../errors.ts';
@@ -9,12 +9,12 @@ import { fromJson } from '../store/db.ts';
 import { beyondOrigins, beyondSenders, type ClaimedOrigin } from './constraints.ts';
 import { findHeirs } from './queries.ts';
 
-/** Whom a key's mail may come from. */
+/** A send with the constraints of its key. */
 interface Constrained {
   constraints: KeyConstraints | null;
 }
 
-/** Also reads the constraints as they are now. */
+/** Also reads the current constraints. */
 export const revokedKeyCheck: SendCheck<'due', Constrained & { keyId: string | null }> = {
   name: 'key',
   asked: 'due',
@@ -36,7 +36,7 @@ export const constraintsCheck: SendCheck<
   'both',
   Constrained & {
     sender: { email: string } | null;
-    /** Known while a mail is accepted: Sender and Resent fields of a mail that came as MIME. */
+    /** Sender and Resent fields of a mail sent as MIME; known only at the accept. */
     origins?: readonly ClaimedOrigin[];
   }
 > = {

@@ -1,14 +1,14 @@
-// What keys and installations do in mailboxes, and what they propose there. Who sends is above this room
-// (src/answering): it makes a proposal here, and executes it once a person approves it.
+// Actions of keys and installations in mailboxes, and their proposals. src/answering sends: it makes a
+// proposal here, and executes it after a person approves.
 //
 //   state      moved by                             to        also
 //   (none)     a key did it                         executed
-//   (none)     a key that only proposes, or a bound proposed  a person decides; 100 open in a mailbox
-//   proposed   approve                              approved  for the moment of its transaction
-//   approved   it was sent                          executed  messageId
-//   approved   the send was refused for good        failed    failure says why
-//   proposed   reject                               rejected  its content is gone
-//   proposed   7 days                               expired   its content is gone
+//   (none)     a key that only proposes, or a limit proposed  a person decides; 100 open in a mailbox
+//   proposed   approve                              approved  only within its transaction
+//   approved   the mail was sent                    executed  messageId
+//   approved   the send was refused for good        failed    failure has the reason
+//   proposed   reject                               rejected  its content is deleted
+//   proposed   7 days                               expired   its content is deleted
 
 import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Caller } from '../api/route.ts';
@@ -35,7 +35,7 @@ import type {
 
 const expiredAtOnce = 100;
 
-/** What an action is about. */
+/** The subject of an action. */
 export interface ActionOf {
   mailboxId: string;
   type: ActionType;
@@ -44,7 +44,7 @@ export interface ActionOf {
   summary: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the object of the API. */
+/** Returns the action in the form of the API. */
 export function presentAction(row: queries.ActionRow): MailboxAction {
   return {
     id: row.id,
@@ -66,12 +66,12 @@ export function presentAction(row: queries.ActionRow): MailboxAction {
   };
 }
 
-/** Whether it is a program that asks: what it does is bounded, and shown as an action. */
+/** Returns whether the caller is a program: its sends are limited, and recorded as actions. */
 export function isService({ keyId, owner }: Caller): boolean {
   return keyId !== null && owner === 'service';
 }
 
-/** A new row of what a key did. */
+/** Returns a new row for an action of a key. */
 export function rowOf(
   app: App,
   caller: Caller,
@@ -103,14 +103,14 @@ export function rowOf(
   };
 }
 
-/** Something that was done, and who did it. */
+/** An action with its caller. */
 export interface Doing extends ActionOf {
   caller: Caller;
 }
 
 /**
- * Notes what keys did, in the transaction in which they did it; returns the ids, null for what the operator
- * did: that is no action.
+ * Records actions of keys, in the transactions that perform them. Returns their ids; null for the operator,
+ * whose acts are not actions.
  */
 export async function storeActions(
   app: App,
@@ -127,7 +127,7 @@ export async function storeActions(
   return rows.map((row) => row?.id ?? null);
 }
 
-/** The same for one. */
+/** Records one action, like `storeActions`. */
 export async function storeAction(
   app: App,
   trx: Db,
@@ -138,7 +138,7 @@ export async function storeAction(
   return id;
 }
 
-/** The row of an action of a mailbox. @throws ResourceNotFoundError. */
+/** Returns the row of an action in a mailbox. @throws ResourceNotFoundError. */
 export async function getActionRow(
   db: Db,
   organizationId: string,
@@ -151,7 +151,7 @@ export async function getActionRow(
   return row;
 }
 
-/** The actions of a mailbox, newest first. @throws ResourceNotFoundError, ValidationError (cursor). */
+/** Returns a page of actions, newest first. @throws ResourceNotFoundError, ValidationError (cursor). */
 export async function listActions(
   app: App,
   { organizationId }: Caller,
@@ -182,16 +182,16 @@ function deciderOf({ keyId, keyName }: Caller): ActionActor {
     : { kind: 'key', id: keyId, displayName: keyName };
 }
 
-/** @throws ForbiddenError for a service. */
+/** Requires the key of a person. @throws ForbiddenError for a service. */
 export function requirePerson({ owner }: Caller): void {
   if (owner === 'person') return;
   throw new ForbiddenError('Only a person decides: use a key that was made with --owner person');
 }
 
 /**
- * Moves a proposal to `approved` or `rejected`, once, by a person. Its content is gone with that.
- * @throws ForbiddenError for a service; ResourceNotFoundError; ConflictError where it is decided,
- * expired, or its mailbox paused.
+ * Moves a proposal to `approved` or `rejected`, once, by a person, and deletes its content.
+ * @throws ForbiddenError for a service; ResourceNotFoundError; ConflictError if it is decided or expired, or
+ * its mailbox is paused.
  */
 export async function decide(
   app: App,
@@ -218,13 +218,13 @@ export async function decide(
   return { ...row, ...change };
 }
 
-/** What came of an approved action. */
+/** The result of an approved action. */
 export interface Execution {
   messageId: string | null;
   threadId: string | null;
   summary: Readonly<Record<string, unknown>>;
   failure: { _tag: string; message: string } | null;
-  /** Of the MIME, where it was edited. */
+  /** Digest of the edited MIME; null without edits. */
   editedDigest: string | null;
 }
 
@@ -246,7 +246,7 @@ export async function settleAction(
   return { ...row, ...change };
 }
 
-/** Tells of a decision, in the log and in the audit. */
+/** Records a decision in the log and in the audit. */
 export async function tellDecision(
   app: App,
   trx: Db,
@@ -269,7 +269,7 @@ export async function tellDecision(
   return shown;
 }
 
-/** @throws what `decide` does. */
+/** Rejects a proposal. @throws the errors of `decide`. */
 export function rejectAction(
   app: App,
   caller: Caller,
@@ -283,7 +283,7 @@ export function rejectAction(
   });
 }
 
-/** For the scheduler: ends proposals that nobody decided. Returns how many. */
+/** Expires undecided proposals, for the scheduler. Returns their count. */
 export async function expireActions(app: App): Promise<number> {
   const { store, clock } = app;
   let ended = 0;

@@ -1,5 +1,5 @@
-// Agent-activity (specification 4.4): how many actions and events a mailbox had. Whole hours are counters;
-// the hours that a range cuts are counted by their rows. Events are counted as they are told.
+// Agent activity (specification 4.4): counts of actions and events in a mailbox. Whole hours come from
+// counters, partial hours at the ends of a range from rows. Events are counted as they are published.
 import type { Caller } from '../api/route.ts';
 import type { App, EventSink } from '../app.ts';
 import { countResourceEvents } from '../events/queries.ts';
@@ -9,7 +9,7 @@ import { type CountedRow, hourMs, noteEvent, sumHours } from './hour-queries.ts'
 import { countActions, countOpen } from './queries.ts';
 import type { ActivityQuery, MailboxActivity } from './schema.ts';
 
-/** Counts the events of mailboxes in the transactions that tell of them. */
+/** Counts mailbox events in the transactions that publish them. */
 export const mailboxCounter: EventSink = {
   resourcesOnly: true,
   wants: () => true,
@@ -27,7 +27,7 @@ interface Span {
   to: number;
 }
 
-/** The whole hours of a range, and what is left of it at its ends. */
+/** Splits a range into whole hours and the rest at its ends. */
 function partsOf({ from, to }: Span): { hours: Span | null; cuts: Span[] } {
   const first = Math.ceil(from / hourMs) * hourMs;
   const last = Math.floor(to / hourMs) * hourMs;
@@ -62,7 +62,7 @@ function sumBy(rows: readonly CountedRow[], key: 'name' | 'state'): [string, num
   return [...sums].filter(([, count]) => count > 0).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Counts from `after` to before `before`; without both, of all time. @throws ResourceNotFoundError. */
+/** Counts from `after` to before `before`, or over all time without both. @throws ResourceNotFoundError. */
 export async function agentActivity(
   app: App,
   { organizationId }: Caller,

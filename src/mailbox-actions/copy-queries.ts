@@ -1,5 +1,5 @@
-// SQL on the copies of mail that actions and proposals hold: found by message, by thread and by mailbox, emptied
-// or deleted. Rows only, no decisions.
+// SQL on the copies of mail in actions and proposals: find by message, thread or mailbox; empty or delete.
+// Rows only, no decisions.
 import { type Db, idList, isOneOf, tables } from '../store/db.ts';
 import type { ActionRow } from './queries.ts';
 
@@ -8,7 +8,7 @@ interface CopyTables {
   mailbox_proposals: { action_id: string; content: string };
 }
 
-/** Whether a proposal in a thread made by then waits for a decision. */
+/** Returns whether a proposal in the thread, made by this time, is open. */
 export async function isProposedIn(trx: Db, threadId: string, madeBy: number): Promise<boolean> {
   const row = await tables<CopyTables>(trx)
     .selectFrom('mailbox_actions')
@@ -22,7 +22,7 @@ export async function isProposedIn(trx: Db, threadId: string, madeBy: number): P
   return row !== undefined;
 }
 
-/** The actions of one thread are another's: those that sent no message. */
+/** Moves actions of one thread to another, except those that sent a message. */
 export async function moveActionsOfThread(trx: Db, from: string, to: string): Promise<void> {
   await tables<CopyTables>(trx)
     .updateTable('mailbox_actions')
@@ -39,7 +39,7 @@ export type ActionCopy = Pick<
 
 const copyColumns = ['id', 'organization_id', 'mailbox_id', 'created_at', 'decided_at'] as const;
 
-/** The actions that sent a message. */
+/** Returns the actions that sent a message. */
 export function selectActionsOfMessage(trx: Db, messageId: string): Promise<ActionCopy[]> {
   return tables<CopyTables>(trx)
     .selectFrom('mailbox_actions')
@@ -49,8 +49,8 @@ export function selectActionsOfMessage(trx: Db, messageId: string): Promise<Acti
 }
 
 /**
- * Up to `limit` actions in a thread that sent no message, wait for nobody and are not empty yet; `areAll`: not
- * only the proposals that came to nothing.
+ * Returns up to `limit` closed, not yet emptied actions of a thread that sent no message: rejected, expired
+ * and failed proposals, with `areAll` every kind.
  */
 export function selectActionsOfThread(
   trx: Db,
@@ -86,7 +86,7 @@ export function selectActionsOfMailbox(
 
 const emptySummary = '{"deleted":true}';
 
-/** Takes what actions say of their mail out of them. */
+/** Removes the copied mail from actions. */
 export async function emptyActions(trx: Db, ids: readonly string[]): Promise<void> {
   await tables<CopyTables>(trx)
     .updateTable('mailbox_actions')
@@ -103,7 +103,7 @@ export async function deleteActions(trx: Db, ids: readonly string[]): Promise<vo
     .execute();
 }
 
-/** Deletes up to `limit` actions made before `before`, the oldest, that wait for nobody; how many went. */
+/** Deletes up to `limit` of the oldest closed actions made before `before`. Returns their count. */
 export async function deleteOldActions(trx: Db, before: number, limit: number): Promise<number> {
   const old = await tables<CopyTables>(trx)
     .selectFrom('mailbox_actions')

@@ -1,5 +1,5 @@
-// All SQL on `mailbox_hours`: how many actions and events a mailbox had in each hour, by the time of their
-// ids, and (hour -1) of all time. Counted in the transaction in which they happen.
+// All SQL on `mailbox_hours`: counts of actions and events in a mailbox per hour, by the time in their ids,
+// and over all time (hour -1). The transaction of the action or event counts it.
 import { type Kysely, sql } from 'kysely';
 import { timeOfId } from '../runtime/ids.ts';
 import { type Db, type ParameterOf, statement, tables } from '../store/db.ts';
@@ -12,9 +12,9 @@ export interface HourRow {
   mailbox_id: string;
   hour: number;
   kind: 'action' | 'event';
-  /** The type of either. */
+  /** Type of the action or event. */
   name: string;
-  /** '' of an event. */
+  /** Empty for an event. */
   state: string;
   count: number;
 }
@@ -54,7 +54,7 @@ function note(trx: Db, id: string, row: Omit<HourRow, 'hour'>): void {
   }
 }
 
-/** An action came into a state (`by` 1), or left it (-1). */
+/** Counts an action that enters a state (`by` 1) or leaves it (-1). */
 export function noteAction(
   trx: Db,
   { id, mailbox_id, type }: { id: string; mailbox_id: string; type: string },
@@ -73,7 +73,9 @@ export function noteEvent(
 
 export type CountedRow = Pick<HourRow, 'kind' | 'name' | 'state' | 'count'>;
 
-/** The sums of the hours from `from` to before `to`, ms since 1970; without both, of all time. */
+/**
+ * Returns the sums of the hours from `from` to before `to` (ms since 1970), or of all time without a range.
+ */
 export async function sumHours(
   db: Db,
   mailboxId: string,
@@ -93,7 +95,7 @@ export async function sumHours(
   return rows.map((row) => ({ ...row, count: Number(row.count) }));
 }
 
-/** What happened in each hour of a range, oldest first; for who draws it. */
+/** Returns the counts of each hour in a range, oldest first, for charts. */
 export async function selectHours(
   db: Db,
   mailboxId: string,

@@ -1,5 +1,5 @@
-// All SQL on `mailbox_proposals` and `mailbox_proposal_parts`: the mail of an action, as long as the action
-// waits for a decision. Rows only, no decisions.
+// All SQL on `mailbox_proposals` and `mailbox_proposal_parts`: the mail of an action while it is open. Rows
+// only, no decisions.
 import { type Db, tables } from '../store/db.ts';
 
 interface ProposalTables {

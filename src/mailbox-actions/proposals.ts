@@ -1,5 +1,5 @@
-// Proposals: mails that wait in a mailbox for the decision of a person. Each is stored whole and is never
-// changed: what it holds is what goes. Its bytes are read one mail or one file at a time, never by a list.
+// Proposals: mails in a mailbox that a person decides on. Each is stored whole and never changes, so the
+// approver sees exactly the bytes that go out. Lists never read them: one mail or file is read at a time.
 import type { Caller, FileAnswer } from '../api/route.ts';
 import type { App } from '../app.ts';
 import {
@@ -23,7 +23,7 @@ const decisionsAsked = 50;
 const fewestDecisions = 5;
 const reviewMs = 24 * 3_600_000;
 
-/** The content of a proposal, as a person reads it, with the content ids of its files. */
+/** The content of a proposal for its approver, with the content ids of its files. */
 export interface ProposedMail extends NonNullable<ShownAction['content']> {
   attachments: ProposedFile[];
 }
@@ -43,23 +43,23 @@ export interface FrozenBytes<Content extends ProposedMail = ProposedMail> {
   mail: Content;
   /** SHA-256 of `mime`: `sha256:` and hexadecimal digits. */
   digest: string;
-  /** The whole mail without the fields that are made at sending. */
+  /** The whole mail, except for the header fields made at the send. */
   mime: Buffer;
-  /** Bytes of the attachments, in their order. */
+  /** Bytes of the attachments, in order. */
   files: Buffer[];
 }
 
-/** A proposal as it waits. */
+/** An open proposal. */
 export interface Proposal {
   action: MailboxAction;
-  /** Ms since 1970. */
+  /** Expected time of the decision, ms since 1970. */
   reviewExpectedAt: number;
 }
 
 /**
- * Has a person decide on a mail; the mailbox is locked by the caller.
- * @throws RateLimitedError where 100 wait already; MalformedRequestError (413) where those that wait are
- * too large with it; ForbiddenError for the operator.
+ * Stores a mail as a proposal. The caller holds the mailbox.
+ * @throws RateLimitedError if 100 are open; MalformedRequestError (413) if the open ones would be too large;
+ * ForbiddenError for the operator.
  */
 export async function storeProposal(
   app: App,
@@ -101,7 +101,7 @@ async function requireRoom(trx: Db, mailboxId: string, bytes: number, now: numbe
   throw new MalformedRequestError(`${text}: decide on some (svc mailboxes review)`, 413);
 }
 
-/** The median of the last decisions; a day where there are few. */
+/** Returns the median time of the last decisions; a day if there are few. */
 async function expectedReviewMs(trx: Db, mailboxId: string): Promise<number> {
   const times = await selectDecisionTimes(trx, mailboxId, decisionsAsked);
   if (times.length < fewestDecisions) return reviewMs;
@@ -117,7 +117,7 @@ export interface ActionPlace {
   actionId: string;
 }
 
-/** An action with what it would send. @throws ResourceNotFoundError. */
+/** Returns an action with its proposed content. @throws ResourceNotFoundError. */
 export async function getAction(
   { store: { db } }: App,
   { organizationId }: Caller,
@@ -135,7 +135,7 @@ function shownMail(mail: ProposedMail): NonNullable<ShownAction['content']> {
 }
 
 /**
- * The mail of a proposal, all of it; null once it is decided. Its organization is asked first.
+ * Returns the whole mail of a proposal; null once it is decided. Checks the organization first.
  * @throws ResourceNotFoundError.
  */
 export async function readFrozen<Content extends ProposedMail>(
@@ -156,7 +156,9 @@ export async function readFrozen<Content extends ProposedMail>(
   return { mail, digest, mime, files };
 }
 
-/** The MIME of a proposal, whose SHA-256 is its digest. @throws ResourceNotFoundError. */
+/**
+ * Returns the MIME of a proposal; its digest is the SHA-256 of these bytes. @throws ResourceNotFoundError.
+ */
 export async function readProposedMime(
   { store: { db } }: App,
   { organizationId }: Caller,
@@ -168,7 +170,7 @@ export async function readProposedMime(
   return { contentType: 'message/rfc822', filename: `${actionId}.eml`, bytes, isMail: true };
 }
 
-/** An attachment of a proposal, counted from 1. @throws ResourceNotFoundError. */
+/** Returns an attachment of a proposal, counted from 1. @throws ResourceNotFoundError. */
 export async function readProposedFile(
   { store: { db } }: App,
   { organizationId }: Caller,

@@ -1,5 +1,5 @@
-// All SQL on `mailbox_actions`. Rows only, no decisions. Whatever makes an action,
-// or moves it, notes it for the counts of its hour.
+// All SQL on `mailbox_actions`. Rows only, no decisions. Each insert and each change of state also updates
+// the counts of its hour.
 import { bulkInsert, type Db, idList, isOneOf, statement, tables } from '../store/db.ts';
 import { rowsOf } from '../store/rows.ts';
 import { noteAction } from './hour-queries.ts';
@@ -14,26 +14,26 @@ export interface ActionRow {
   actor_kind: 'key' | 'installation';
   actor_id: string;
   actor_name: string | null;
-  /** 1: the key of a person. */
+  /** 1 for the key of a person. */
   by_person: number;
   message_id: string | null;
   thread_id: string | null;
-  /** JSON: what of it is shown. */
+  /** JSON with the displayed fields. */
   summary: string;
   created_at: number;
   decided_at: number | null;
   /** JSON (ActionActor). */
   decided_by: string | null;
   note: string | null;
-  /** Of what was proposed. */
+  /** Expiry of a proposal. */
   expires_at: number | null;
-  /** JSON: the error that it ended with. */
+  /** JSON of the error that ended it. */
   failure: string | null;
-  /** SHA-256 of the proposed MIME; null where the action was no proposal. */
+  /** SHA-256 of the proposed MIME; null unless the action was a proposal. */
   digest: string | null;
   /** SHA-256 of the sent MIME; null unless the approver edited the mail. */
   edited_digest: string | null;
-  /** Bytes of what is stored of the proposal while it waits. */
+  /** Stored bytes of the proposal while it is open. */
   proposal_bytes: number;
 }
 
@@ -72,7 +72,7 @@ export async function insertActions(db: Db, rows: readonly ActionRow[]): Promise
   for (const row of rows) noteAction(db, row, row.state, 1);
 }
 
-/** Whether an action waits for a decision. */
+/** Returns whether an action is an open proposal. */
 export async function isProposed(db: Db, id: string): Promise<boolean> {
   const row = await tables<ActionTables>(db)
     .selectFrom('mailbox_actions')
@@ -82,7 +82,7 @@ export async function isProposed(db: Db, id: string): Promise<boolean> {
   return row?.state === 'proposed';
 }
 
-/** False where it is not in the state `from` any more: of two that move it, one wins. */
+/** Moves an action to another state. Returns false if it left the state `from`: one of two movers wins. */
 export async function moveAction(
   db: Db,
   row: Pick<ActionRow, 'id' | 'mailbox_id' | 'type'>,
@@ -101,14 +101,14 @@ export async function moveAction(
   return true;
 }
 
-/** Which actions of a mailbox. */
+/** Filter of a list of actions. */
 export interface ActionFilter {
   state?: ActionState | undefined;
   type?: ActionType | undefined;
   actor?: string | undefined;
 }
 
-/** Newest first, those before the id `before`. */
+/** Returns actions older than the id `before`, newest first. */
 export function selectActions(
   db: Db,
   organizationId: string,
@@ -131,7 +131,7 @@ export function selectActions(
     .execute();
 }
 
-/** How many proposals wait in a mailbox, how large they are, and when the first of them expires. */
+/** Returns count and bytes of the open proposals in a mailbox, and the time when the first one expires. */
 export async function countOpen(
   db: Db,
   mailboxId: string,
@@ -149,7 +149,7 @@ export async function countOpen(
   return { ...open, bytes: Number(bytes) };
 }
 
-/** How long the last decisions of persons took, in ms. */
+/** Returns the times that persons needed for their last decisions, in ms. */
 export async function selectDecisionTimes(
   db: Db,
   mailboxId: string,
@@ -166,7 +166,7 @@ export async function selectDecisionTimes(
   return rows.map((row) => (row.decided_at ?? 0) - row.created_at);
 }
 
-/** Proposals whose time is over, in the order in which all transactions lock them. */
+/** Returns proposals past their expiry, in the order in which all transactions lock them. */
 export function selectExpired(db: Db, now: number, limit: number): Promise<ActionRow[]> {
   return tables<ActionTables>(db)
     .selectFrom('mailbox_actions')
@@ -178,7 +178,7 @@ export function selectExpired(db: Db, now: number, limit: number): Promise<Actio
     .execute();
 }
 
-/** Counts of actions by type and state, of ids from `from` to before `to`. */
+/** Counts actions by type and state, for ids from `from` to before `to`. */
 export function countActions(
   db: Db,
   organizationId: string,
@@ -210,7 +210,7 @@ const sentByServices = statement<ActionTables, { ids: unknown }, { message_id: s
       .$castTo<{ message_id: string }>(),
 );
 
-/** Which of these messages programs sent by themselves: no person approved them. */
+/** Returns those of these messages that programs sent without a person's approval. */
 export async function selectSentByServices(
   db: Db,
   messageIds: readonly string[],

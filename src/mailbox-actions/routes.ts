@@ -1,4 +1,4 @@
-// The HTTP operations on actions in mailboxes; approving one sends, so it is src/answering's.
+// The HTTP operations on actions in mailboxes. Approval sends, so src/answering has it.
 import { area } from '../api/area.ts';
 import { fileOutput } from '../api/file-schema.ts';
 import { ConflictError } from '../errors.ts';

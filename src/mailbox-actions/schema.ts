@@ -1,4 +1,4 @@
-// Shapes of actions in mailboxes and of agent-activity, in and out (specification 2.5, 4.4).
+// Input and output schemas of actions in mailboxes and of agent activity (specification 2.5, 4.4).
 import { z } from 'zod';
 import { attachmentNumber } from '../api/file-schema.ts';
 import { pageQuery } from '../api/pagination.ts';
@@ -47,7 +47,7 @@ const actor = z.object({
   displayName: z.string().nullable(),
 });
 
-/** What a key or an installation did or proposed in a mailbox. */
+/** An action or a proposal of a key or an installation in a mailbox. */
 export const mailboxActionOutput = z
   .object({
     id: z.string(),
@@ -90,7 +90,7 @@ export const actionPage = z.object({
   nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
 });
 
-/** With what it would send, while that waits. */
+/** The action with its proposed content while it is open. */
 export const shownActionOutput = mailboxActionOutput
   .extend({
     content: z

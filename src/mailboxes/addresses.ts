@@ -1,5 +1,5 @@
-// Which addresses a mailbox may have, and what follows for the domain they are on. On a verified domain
-// of the organization, or on the one that the service hosts for all; each once over all organizations.
+// Rules for addresses of mailboxes, and the effect on the domain of an address. An address is on a verified
+// domain of the organization or on the hosted domain of the service, and is unique over all organizations.
 import type { App } from '../app.ts';
 import { returnPathOf } from '../domains/dns-records.ts';
 import {
@@ -14,7 +14,9 @@ import type { FindHostedSender } from '../senders/resolve.ts';
 import type { Db } from '../store/db.ts';
 import * as queries from './queries.ts';
 
-/** On the hosted domain these speak for the service: its own organization alone has them (RFC 2142). */
+/**
+ * Names that speak for the service on the hosted domain (RFC 2142): only its own organization may use them.
+ */
 const reservedLocalParts = new Set([
   ...['abuse', 'admin', 'administrator', 'dmarc', 'fbl', 'hostmaster', 'mailer-daemon'],
   ...['noc', 'postmaster', 'root', 'security', 'webmaster'],
@@ -26,7 +28,7 @@ const mostAddresses = 100;
 interface NewAddress {
   address: string;
   displayName: string | null;
-  /** What a refusal names. */
+  /** The field that a refusal names. */
   field: string;
 }
 
@@ -102,17 +104,20 @@ export async function storeAddress(
   return row;
 }
 
-/** Whether an address (folded) on the hosted domain may send for the organization: its mailbox says so. */
+/**
+ * Returns whether an address (folded) on the hosted domain may send for the organization. Its mailbox
+ * decides.
+ */
 export const findHostedSender: FindHostedSender = async (db, organizationId, address) => {
   const found = await queries.findHosted(db, organizationId, address);
   return found && { domainId: found.domain_id, isPaused: found.status === 'paused' };
 };
 
-/** After addresses or catch-alls came or went: has these domains say whether mail comes for them. */
+/** Updates whether these domains receive mail, after changes of addresses or catch-alls. */
 export async function keepReceiving(trx: Db, domainIds: readonly (string | null)[]): Promise<void> {
   const ids = new Set(domainIds.filter((id) => id !== null));
   for (const id of [...ids].sort()) {
-    // Two changes of one domain come one after the other: the second sees what the first did.
+    // Serializes two changes of one domain: the second one sees the effect of the first.
     await lockDomain(trx, id);
     const catchAllMailboxId = await queries.findCatchAll(trx, id);
     const receivesMail = catchAllMailboxId !== null || (await queries.hasAddresses(trx, id));

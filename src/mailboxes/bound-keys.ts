@@ -1,13 +1,13 @@
-// Keys that reach single mailboxes: which of them the key of a namespace reaches, and what the list of
-// mailboxes shows to either kind. All else is refused before: src/keys/constraints.ts.
+// Keys bound to single mailboxes: the mailboxes of a namespace key, and the mailboxes that the list shows to
+// bound keys. src/keys/constraints.ts has refused everything else before.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { beyondMailboxes } from '../keys/constraints.ts';
 import * as queries from './queries.ts';
 
 /**
- * For a key of a namespace: lets it go on to a mailbox of that, or to the list (`id` undefined).
- * @throws ForbiddenError, for a mailbox that is not there as well.
+ * Checks that the mailbox belongs to the namespace of the key; `id` is undefined for the list.
+ * @throws ForbiddenError, also for a mailbox that does not exist.
  */
 export async function beyondNamespace(
   { store }: App,
@@ -19,7 +19,7 @@ export async function beyondNamespace(
   if (row?.namespace_id !== constraints?.namespaceId) throw beyondMailboxes();
 }
 
-/** What a list shows to this key. */
+/** Returns the mailboxes that a list shows to this key. */
 export function reachOf(app: App, { constraints }: Caller) {
   const { mailboxIds, namespaceId } = constraints ?? {};
   return mailboxIds || namespaceId

@@ -1,5 +1,5 @@
-// Catch-all (specification 4.7): the mailbox that takes mail for all addresses of a domain that nothing
-// else here has. Our own addresses win over it: src/inbound/resolve.ts.
+// Catch-all (specification 4.7): the mailbox that receives mail for every unused address of a domain. Our own
+// addresses come before it: src/inbound/resolve.ts.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { type DomainRow, domains } from '../domains/queries.ts';
@@ -15,8 +15,8 @@ function change(action: 'domain.catch-all-enabled' | 'domain.catch-all-disabled'
 }
 
 /**
- * Has the mailbox take what comes for no other address of the domain, in the place of another one.
- * @throws ResourceNotFoundError; ConflictError (domain not verified, or its name caught elsewhere).
+ * Makes the mailbox the catch-all of the domain, in place of another one.
+ * @throws ResourceNotFoundError; ConflictError (domain not verified, or its name is caught elsewhere).
  */
 export async function enableCatchAll(
   app: App,
@@ -48,7 +48,7 @@ export async function enableCatchAll(
   return { success: true };
 }
 
-/** Ends that; where nothing was on, that is well too. @throws ResourceNotFoundError. */
+/** Disables the catch-all; a second call succeeds too. @throws ResourceNotFoundError. */
 export async function disableCatchAll(
   app: App,
   caller: Caller,

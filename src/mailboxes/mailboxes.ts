@@ -1,10 +1,10 @@
-// Mailboxes (specification 2.5): the resource, and which of them takes mail for an address. What may be
-// an address is addresses.ts; what comes for none of a domain, catch-all.ts.
+// Mailboxes (specification 2.5): the resource, and the look-up of the mailbox for an address. Rules for
+// addresses are in addresses.ts, catch-alls in catch-all.ts.
 //
 //   status   moved by  to       also
 //   active   pause     paused   RCPT gets 450 4.2.1; mail from it is a 409
 //   paused   resume    active   it sends and receives again
-//   either   delete    deleted  its addresses are free, RCPT gets 550; nobody finds it any more
+//   either   delete    deleted  its addresses are free, RCPT gets 550; no look-up finds it
 
 import { type Page, toPage } from '../api/pagination.ts';
 import type { Deleted } from '../api/resource-schema.ts';
@@ -45,7 +45,7 @@ import {
 
 const noFilters: MailboxFilters = { allow: [], block: [] };
 
-/** The object of the API. */
+/** Returns the mailbox in the form of the API. */
 function toMailbox(
   row: queries.MailboxRow,
   addresses: readonly queries.MailboxAddressRow[],
@@ -75,7 +75,7 @@ function toMailbox(
   };
 }
 
-/** Whether it is a mailbox of the organization that was not deleted. */
+/** Returns whether the row is a mailbox of the organization and not deleted. */
 export function isMailboxOf(
   organizationId: string,
   row: queries.MailboxRow | undefined,
@@ -83,7 +83,7 @@ export function isMailboxOf(
   return row?.organization_id === organizationId && row.status !== 'deleted';
 }
 
-/** The row of a mailbox that was not deleted. @throws ResourceNotFoundError. */
+/** Returns the row of a mailbox that is not deleted. @throws ResourceNotFoundError. */
 export async function getMailboxRow(
   db: Db,
   organizationId: string,
@@ -113,9 +113,9 @@ async function lockMailbox(
 }
 
 /**
- * Stores a mailbox inside a transaction, audited and told.
- * @throws ValidationError (slug, address, a domain that is not the organization's), ConflictError (slug
- * or address taken, domain not verified), ResourceNotFoundError (namespace).
+ * Stores a mailbox inside a transaction, with audit entry and event.
+ * @throws ValidationError (slug, address, a domain of another organization), ConflictError (slug or address
+ * taken, domain not verified), ResourceNotFoundError (namespace).
  */
 export async function storeMailbox(
   app: App,
@@ -160,12 +160,12 @@ export async function storeMailbox(
   return mailbox;
 }
 
-/** Makes a mailbox. @throws what `storeMailbox` does. */
+/** Creates a mailbox. @throws the errors of `storeMailbox`. */
 export function createMailbox(app: App, caller: Caller, mailbox: CreateMailbox): Promise<Mailbox> {
   return app.store.write((trx) => storeMailbox(app, trx, caller, mailbox));
 }
 
-/** A page of the organization's mailboxes, newest first. */
+/** Returns a page of the organization's mailboxes, newest first. */
 export async function listMailboxes(
   app: App,
   caller: Caller,
@@ -188,13 +188,13 @@ export async function listMailboxes(
   );
 }
 
-/** @throws ResourceNotFoundError. */
+/** Returns a mailbox. @throws ResourceNotFoundError. */
 export async function getMailbox(app: App, caller: Caller, id: string): Promise<Mailbox> {
   const { db } = app.store;
   return present(db, await getMailboxRow(db, caller.organizationId, id));
 }
 
-/** What is changed, and how that is told. */
+/** Audit action and event of a change. */
 interface Told {
   action: 'mailbox.updated' | 'mailbox.paused' | 'mailbox.resumed';
   kind: EventKind & { sample: Mailbox };
@@ -202,7 +202,7 @@ interface Told {
 
 const updated: Told = { action: 'mailbox.updated', kind: events.mailboxUpdated };
 
-/** Changes a mailbox that `decide` looks at first, audited and told where anything is another. */
+/** Changes a mailbox after `decide` has seen it. A real change is audited and published. */
 function changeMailbox(
   app: App,
   caller: Caller,
@@ -227,7 +227,7 @@ function changeMailbox(
   });
 }
 
-/** The From that mail of the mailbox is to have. @throws ValidationError where it may not. */
+/** Returns the From for mail of the mailbox. @throws ValidationError if the mailbox may not use it. */
 async function checkedFrom(
   trx: Db,
   { id, organization_id }: queries.MailboxRow,
@@ -243,8 +243,7 @@ async function checkedFrom(
 }
 
 /**
- * Changes what is given; the name and address that its mail comes from, and its filters, with
- * `mailboxes:configure` alone.
+ * Changes the given fields. From address, From name and filters need `mailboxes:configure`.
  * @throws ForbiddenError, ResourceNotFoundError, ValidationError (defaultFrom).
  */
 export async function updateMailbox(
@@ -269,19 +268,19 @@ export async function updateMailbox(
   }));
 }
 
-/** It takes no mail, and sends none, until it is resumed. @throws ResourceNotFoundError. */
+/** Pauses a mailbox: it neither receives nor sends until it is resumed. @throws ResourceNotFoundError. */
 export function pauseMailbox(app: App, caller: Caller, id: string): Promise<Mailbox> {
   const paused: Told = { action: 'mailbox.paused', kind: events.mailboxPaused };
   return changeMailbox(app, caller, id, paused, async () => ({ status: 'paused' }));
 }
 
-/** @throws ResourceNotFoundError. */
+/** Resumes a paused mailbox. @throws ResourceNotFoundError. */
 export function resumeMailbox(app: App, caller: Caller, id: string): Promise<Mailbox> {
   const resumed: Told = { action: 'mailbox.resumed', kind: events.mailboxResumed };
   return changeMailbox(app, caller, id, resumed, async () => ({ status: 'active' }));
 }
 
-/** @throws ResourceNotFoundError, and what `storeAddress` does. */
+/** Adds an address to a mailbox. @throws ResourceNotFoundError, and the errors of `storeAddress`. */
 export function addAddress(
   app: App,
   caller: Caller,
@@ -295,8 +294,8 @@ export function addAddress(
 }
 
 /**
- * Takes an address from a mailbox: the next oldest takes the place of a primary one.
- * @throws ResourceNotFoundError; ConflictError for its last address.
+ * Removes an address. The next oldest one replaces a primary address.
+ * @throws ResourceNotFoundError; ConflictError for the last address.
  */
 export function removeAddress(
   app: App,
@@ -323,7 +322,7 @@ export function removeAddress(
   });
 }
 
-/** Deletes a mailbox: its addresses and its name are free at once. @throws ResourceNotFoundError. */
+/** Deletes a mailbox and frees its addresses and slug at once. @throws ResourceNotFoundError. */
 export async function deleteMailbox(app: App, caller: Caller, id: string): Promise<Deleted> {
   const { organizationId } = caller;
   await app.store.write(async (trx) => {
@@ -340,7 +339,7 @@ export async function deleteMailbox(app: App, caller: Caller, id: string): Promi
     await keepReceiving(trx, domainIds);
     const now = app.clock.now();
     const deleted = { status: 'deleted', deleted_at: now, updated_at: now } as const;
-    // No slug has an underscore: so that one is free, and this taken by nobody.
+    // Frees the slug. The id contains an underscore, so it never equals the slug of another mailbox.
     await queries.mailboxes.update(trx, organizationId, id, { ...deleted, slug: id });
     const event = told(events.mailboxDeleted, toMailbox({ ...row, ...deleted }, addresses));
     const details = { slug: row.slug, address: row.primary_address };
@@ -349,7 +348,7 @@ export async function deleteMailbox(app: App, caller: Caller, id: string): Promi
   return { success: true, message: `Mailbox ${id} is deleted, and its addresses are free` };
 }
 
-/** What happened to a mailbox, by cursor. @throws ResourceNotFoundError, ValidationError (cursor). */
+/** Returns the events of a mailbox, by cursor. @throws ResourceNotFoundError, ValidationError (cursor). */
 export async function listMailboxEvents(
   app: App,
   caller: Caller,
@@ -360,13 +359,13 @@ export async function listMailboxEvents(
   return listLog(app, caller, { ...query, subject: id });
 }
 
-/** Who takes mail for an address: the mailbox that has it, and the catch-all of its domain. */
+/** The receivers of an address: the mailbox with this address, and the catch-all of its domain. */
 export interface Receivers {
   own: queries.ReceiverRow | undefined;
   catchAll: queries.ReceiverRow | undefined;
 }
 
-/** `desk@example.com` of `desk+x@example.com`; any other address as it is. */
+/** Returns `desk@example.com` for `desk+x@example.com`, and any other address unchanged. */
 export function withoutSubaddress(address: string): string {
   const at = address.lastIndexOf('@');
   const plus = address.indexOf('+');
@@ -375,13 +374,13 @@ export function withoutSubaddress(address: string): string {
     : address;
 }
 
-/** Paused mailboxes included. */
+/** Returns the receivers of an address, paused mailboxes included. */
 export async function findReceivers(db: Db, address: string): Promise<Receivers> {
   const [found] = await findReceiversOf(db, [address]);
   return found ?? { own: undefined, catchAll: undefined };
 }
 
-/** The same of several addresses, in their order. Hot: one look-up whatever it finds. */
+/** Returns the receivers of several addresses, in order. Hot path: always one look-up. */
 export async function findReceiversOf(db: Db, addresses: readonly string[]): Promise<Receivers[]> {
   const wanted = addresses.map((address) => {
     const folded = foldAddress(address);
@@ -399,7 +398,7 @@ export async function findReceiversOf(db: Db, addresses: readonly string[]): Pro
   }));
 }
 
-/** Whether mail for the address comes into a mailbox here. */
+/** Returns whether a mailbox here receives mail for the address. */
 export async function isLocalAddress(db: Db, address: string): Promise<boolean> {
   const { own, catchAll } = await findReceivers(db, address);
   return (own ?? catchAll) !== undefined;

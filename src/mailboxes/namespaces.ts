@@ -1,5 +1,4 @@
-// Namespaces: mailboxes that belong together. Each organization has one from its start, which takes the
-// mailboxes that name none.
+// Namespaces: groups of mailboxes. Each organization has a first one, the default for its mailboxes.
 import { type Page, type PageRequest, toPage } from '../api/pagination.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -10,7 +9,7 @@ import type { Db } from '../store/db.ts';
 import * as queries from './queries.ts';
 import type { CreateNamespace, Namespace } from './schema.ts';
 
-/** The first namespace of an organization has the characters of its id. */
+/** Returns the id of an organization's first namespace, made from the characters of its id. */
 export function firstNamespaceId(organizationId: string): string {
   return `ns_${organizationId.slice('org_'.length)}`;
 }
@@ -25,7 +24,7 @@ function toNamespace(row: queries.NamespaceRow): Namespace {
   };
 }
 
-/** Stores the namespace that a new organization begins with. */
+/** Stores the first namespace of a new organization. */
 export async function storeFirstNamespace(app: App, trx: Db, organizationId: string) {
   const now = app.clock.now();
   await queries.namespaces.insert(trx, {
@@ -37,7 +36,7 @@ export async function storeFirstNamespace(app: App, trx: Db, organizationId: str
   });
 }
 
-/** A page of the organization's namespaces, newest first. */
+/** Returns a page of the organization's namespaces, newest first. */
 export async function listNamespaces(
   app: App,
   { organizationId }: Caller,
@@ -47,7 +46,7 @@ export async function listNamespaces(
   return toPage(rows.map(toNamespace), total, page);
 }
 
-/** @throws ConflictError when the organization has the name already. */
+/** Creates a namespace. @throws ConflictError if the organization already uses the name. */
 export function createNamespace(
   app: App,
   caller: Caller,

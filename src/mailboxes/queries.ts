@@ -14,11 +14,11 @@ export interface MailboxRow {
   description: string | null;
   status: 'active' | 'paused' | 'deleted';
   primary_address: string;
-  /** JSON: texts by key. */
+  /** JSON object of texts. */
   metadata: string;
   /** JSON: `{allow, block}`, each a list of addresses and domains. */
   filters: string;
-  /** Null: the primary address, under the name of the mailbox. */
+  /** Null: the primary address, with the name of the mailbox. */
   default_from: string | null;
   default_from_name: string | null;
   deleted_at: number | null;
@@ -29,7 +29,7 @@ export interface MailboxRow {
 export interface MailboxAddressRow {
   id: string;
   mailbox_id: string;
-  /** Folded: two mailboxes never differ in case alone. */
+  /** Folded, so that no two mailboxes differ only in case. */
   address: string;
   source: 'serviceHosted' | 'customDomain';
   domain_id: string | null;
@@ -61,10 +61,10 @@ interface MailboxTables {
 export const mailboxes = rowsOf<MailboxRow>('mailboxes', 'mailbox');
 export const namespaces = rowsOf<NamespaceRow>('mailbox_namespaces', 'namespace');
 
-/** The filter of all lists: what was deleted is kept for its threads alone. */
+/** The filter of all lists: a deleted mailbox stays only for its threads. */
 export const notDeleted = sql<boolean>`status <> 'deleted'`;
 
-/** Those of them that a key of single mailboxes reaches. */
+/** Restricts the filter to the mailboxes of a bound key. */
 export function notDeletedOf(
   db: Db,
   { mailboxIds, namespaceId }: Pick<KeyConstraints, 'mailboxIds' | 'namespaceId'>,
@@ -75,12 +75,12 @@ export function notDeletedOf(
   return sql<boolean>`${notDeleted} and ${reached}`;
 }
 
-/** A mailbox and the address that led to it; of the catch-all of a domain, the domain. */
+/** A mailbox, with the address that matched, or the domain if it matched as catch-all. */
 export type ReceiverRow = Pick<MailboxRow, 'id' | 'organization_id' | 'status'> & {
   matched: string;
 };
 
-/** Folded. */
+/** Folded addresses and domains. */
 interface Wanted {
   addresses: readonly string[];
   domains: readonly string[];
@@ -113,7 +113,7 @@ const receivers = statement<MailboxTables, Lists, ReceiverRow>((db, parameter) =
     ),
 );
 
-/** Hot: asked for every recipient, and the only look-up of those that are unknown. */
+/** Hot path: runs for every recipient, and is the only look-up for unknown ones. */
 export function selectReceivers(db: Db, { addresses, domains }: Wanted): Promise<ReceiverRow[]> {
   return receivers(db, { addresses: idList(db, addresses), domains: idList(db, domains) });
 }
@@ -128,8 +128,8 @@ const lockRows = statement<MailboxTables, { ids: unknown }, unknown>((db, parame
 );
 
 /**
- * Holds mailboxes against changes of their threads; once a transaction, after its messages. Mail comes
- * into them meanwhile.
+ * Locks mailboxes against changes of their threads: once per transaction, after its messages. The mailboxes
+ * still receive mail meanwhile.
  */
 export async function lockMailboxes(db: Db, ids: readonly string[]): Promise<void> {
   if (engineOf(db) === 'postgres') await lockRows(db, { ids: idList(db, ids) });
@@ -142,12 +142,12 @@ const selectRows = statement<MailboxTables, { ids: unknown }, MailboxRow>((db, p
     .where(isOneOf(db, 'id', parameter('ids'))),
 );
 
-/** The rows of these mailboxes, deleted ones too. */
+/** Returns the rows of these mailboxes, including deleted ones. */
 export function findMailboxes(db: Db, ids: readonly string[]): Promise<MailboxRow[]> {
   return selectRows(db, { ids: idList(db, ids) });
 }
 
-/** Those that were deleted before this time; they stay for good, and are few. */
+/** Returns mailboxes deleted before this time. Their rows stay for good; there are few. */
 export function findDeletedMailboxes(
   db: Db,
   before: number,
@@ -160,7 +160,7 @@ export function findDeletedMailboxes(
     .execute();
 }
 
-/** Leaves nothing of a deleted mailbox but its id: rows of keys and actions refer to it. */
+/** Empties the row of a deleted mailbox except for its id: rows of keys and actions refer to it. */
 export async function emptyMailbox(trx: Db, id: string, now: number): Promise<void> {
   await tables<MailboxTables>(trx)
     .updateTable('mailboxes')
@@ -179,7 +179,7 @@ export async function emptyMailbox(trx: Db, id: string, now: number): Promise<vo
     .execute();
 }
 
-/** The oldest mailbox that takes mail, of an organization or (null) of all. */
+/** Returns the oldest mailbox that receives mail, of one organization or (null) of all. */
 export function findFirstMailbox(
   db: Db,
   organizationId: string | null,
@@ -204,7 +204,7 @@ const owners = statement<MailboxTables, { addresses: unknown }, Owner>((db, para
     .where(isOneOf(db, 'mailbox_addresses.address', parameter('addresses'))),
 );
 
-/** Whose mailboxes have these addresses (each folded); an address that none has is left out. */
+/** Returns the organizations of the mailboxes with these folded addresses; unknown addresses are left out. */
 export function findOwners(db: Db, addresses: readonly string[]): Promise<Owner[]> {
   return owners(db, { addresses: idList(db, addresses) });
 }
@@ -222,7 +222,7 @@ const hosted = statement<MailboxTables, { organizationId: string; address: strin
       .where('mailboxes.organization_id', '=', parameter('organizationId')),
 );
 
-/** The mailbox of an organization that has this address (folded) on the hosted domain. */
+/** Returns the organization's mailbox with this address (folded) on the hosted domain. */
 export async function findHosted(
   db: Db,
   organizationId: string,
@@ -231,9 +231,9 @@ export async function findHosted(
   return (await hosted(db, { organizationId, address }))[0];
 }
 
-/** False when the organization uses the slug already. */
+/** Inserts a mailbox. Returns false if the organization already uses the slug. */
 export async function insertMailbox(db: Db, row: MailboxRow): Promise<boolean> {
-  // With `returning` SQLite plans a look at all messages for those that wait for this mailbox.
+  // Without `returning`: SQLite would plan a scan of all messages for those of this mailbox.
   const { numInsertedOrUpdatedRows } = await tables<MailboxTables>(db)
     .insertInto('mailboxes')
     .values(row)
@@ -242,7 +242,7 @@ export async function insertMailbox(db: Db, row: MailboxRow): Promise<boolean> {
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** False when a mailbox of any organization has the address already. */
+/** Inserts an address. Returns false if a mailbox of any organization already has it. */
 export async function insertMailboxAddress(db: Db, row: MailboxAddressRow): Promise<boolean> {
   const inserted = await tables<MailboxTables>(db)
     .insertInto('mailbox_addresses')
@@ -262,7 +262,7 @@ const addressesOf = statement<MailboxTables, { ids: unknown }, MailboxAddressRow
     .orderBy('id'),
 );
 
-/** The addresses of these mailboxes, oldest first. */
+/** Returns the addresses of these mailboxes, oldest first. */
 export async function selectAddresses(
   db: Db,
   mailboxIds: readonly string[],
@@ -270,7 +270,7 @@ export async function selectAddresses(
   return mailboxIds.length === 0 ? [] : addressesOf(db, { ids: idList(db, mailboxIds) });
 }
 
-/** Takes one address from a mailbox, or (null) all. */
+/** Deletes one address of a mailbox, or (null) all. */
 export async function deleteAddresses(
   db: Db,
   mailboxId: string,
@@ -283,7 +283,7 @@ export async function deleteAddresses(
     .execute();
 }
 
-/** Whether any mailbox has an address of the domain. */
+/** Returns whether any mailbox has an address of the domain. */
 export async function hasAddresses(db: Db, domainId: string): Promise<boolean> {
   const row = await tables<MailboxTables>(db)
     .selectFrom('mailbox_addresses')
@@ -294,7 +294,7 @@ export async function hasAddresses(db: Db, domainId: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** The mailbox that takes what comes for no address of the domain. */
+/** Returns the catch-all mailbox of the domain. */
 export async function findCatchAll(db: Db, domainId: string): Promise<string | null> {
   const row = await tables<MailboxTables>(db)
     .selectFrom('catch_alls')
@@ -304,7 +304,7 @@ export async function findCatchAll(db: Db, domainId: string): Promise<string | n
   return row?.mailbox_id ?? null;
 }
 
-/** The domains whose catch-all the mailbox is. */
+/** Returns the domains with this mailbox as catch-all. */
 export async function selectCaughtDomains(db: Db, mailboxId: string): Promise<string[]> {
   const rows = await tables<MailboxTables>(db)
     .selectFrom('catch_alls')
@@ -314,7 +314,7 @@ export async function selectCaughtDomains(db: Db, mailboxId: string): Promise<st
   return rows.map((row) => row.domain_id);
 }
 
-/** Makes the mailbox the catch-all in the place of another; false when another domain has the name. */
+/** Makes the mailbox the catch-all in place of another. Returns false if another domain has the same name. */
 export async function putCatchAll(db: Db, row: CatchAllRow): Promise<boolean> {
   const put = await tables<MailboxTables>(db)
     .insertInto('catch_alls')

@@ -1,6 +1,6 @@
-// Whom a send reaches that may not leave the machine. A test key: local mailboxes and the
-// simulator. An organization that is not approved (src/organizations/onboarding.ts): its own mailboxes
-// and the simulator. Anything else is a 403 that explains.
+// Limits of sends that may not leave the machine. A test key reaches local mailboxes and the simulator. An
+// organization that is not approved (src/organizations/onboarding.ts) reaches its own mailboxes and the
+// simulator. Any other recipient is refused with an explaining 403.
 import type { Allowances, OpenOnboarding } from '../admission/quota.ts';
 import type { SendCheck } from '../api/send-check.ts';
 import { ForbiddenError } from '../errors.ts';
@@ -15,19 +15,19 @@ interface Addressed {
   addresses: readonly string[];
 }
 
-/** The first address of a send that no mailbox has which `mayReach` its organization, if any. */
+/** Returns the first address of a send outside of the mailboxes that `mayReach` allows, if any. */
 type Beyond = (
   send: Addressed,
   mayReach: (owner: string, organizationId: string) => boolean,
 ) => string | undefined;
 
-/** Under which a mailbox may have it: with its subaddress, and without. */
+/** Returns the forms under which a mailbox may have the address: with its subaddress, and without. */
 function keysOf(address: string): string[] {
   const folded = foldAddress(address);
   return [folded, withoutSubaddress(folded)];
 }
 
-/** Asks once for the mailboxes of all these sends. */
+/** Looks up the mailboxes of all these sends at once. */
 async function readMailboxes(trx: Db, sends: readonly Addressed[]): Promise<Beyond> {
   const folded = new Set(sends.flatMap(({ addresses }) => addresses.flatMap(keysOf)));
   const rows = folded.size > 0 ? await findOwners(trx, [...folded]) : [];
@@ -41,7 +41,7 @@ async function readMailboxes(trx: Db, sends: readonly Addressed[]): Promise<Beyo
     });
 }
 
-/** Asked again when it is due: a mailbox may be gone by then, and its address lead elsewhere. */
+/** Repeated at the due time: the mailbox may be gone by then, and its address lead elsewhere. */
 export const testKeyCheck: SendCheck<'both', Addressed & { isTest: boolean }> = {
   name: 'test-key',
   asked: 'both',

@@ -1,5 +1,5 @@
-// The HTTP operations on mailboxes, their addresses and namespaces (specification 4.4), and on the
-// catch-all of a domain (4.7).
+// The HTTP operations on mailboxes, their addresses and namespaces (specification 4.4), and on the catch-all
+// of a domain (4.7).
 import { area } from '../api/area.ts';
 import { pageOf } from '../api/pagination.ts';
 import { deleted } from '../api/resource-schema.ts';
@@ -36,7 +36,7 @@ import {
   updateMailboxInput,
 } from './schema.ts';
 
-/** Refused to every key of single mailboxes, and to one that only proposes. */
+/** Refused to keys bound to single mailboxes, and to keys that only propose. */
 const configures = { permission: 'mailboxes:configure' } as const;
 
 const at = area('mailboxes', 'Addresses that take mail here, and what is done with it');

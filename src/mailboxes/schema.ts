@@ -1,4 +1,4 @@
-// Shapes of mailboxes, their addresses and namespaces, in and out (specification 2.5, 4.4).
+// Input and output schemas of mailboxes, their addresses and namespaces (specification 2.5, 4.4).
 import { z } from 'zod';
 import { domainName, emailAddress, headerText } from '../api/address-schema.ts';
 import { storedMap } from '../api/bounded-schema.ts';
@@ -12,7 +12,7 @@ const longestName = 200;
 const longestDescription = 1_000;
 const mostMetadata = 50;
 const mostFilterEntries = 1_000;
-/** Largest size of the filters of a mailbox as JSON: a page of mailboxes shows them. */
+/** Largest size of a mailbox's filters as JSON, bounded because a page of mailboxes shows them. */
 const mostFilterBytes = 65_536;
 
 export const mailboxPath = idPath('mailbox');
@@ -173,7 +173,7 @@ export const disableCatchAllInput = z
 
 export const catchAllOutput = z.object({ success: z.boolean() });
 
-/** What is told of mail in a mailbox. */
+/** Event data of mail in a mailbox. */
 export const mailboxMessageData = z
   .object({
     mailboxId: z.string(),

@@ -1,13 +1,13 @@
-// The mail-address grammar of the service: what the API and the envelope accept, and
-// the one form in which an address is stored and sent. Stricter than RFC 5322: no comments, no
-// folding, no white space, no IP literals. Header lists of inbound mail are parsed elsewhere.
+// The mail-address grammar of the service: the addresses that the API and the envelope accept, and the one
+// form in which they are stored and sent. Stricter than RFC 5322: no comments, no folding, no white space, no
+// IP literals. Header lists of inbound mail have another parser.
 import { domainToASCII } from 'node:url';
 
-/** An address in its normal form; `email` is what goes on the wire, without angle brackets. */
+/** An address in its normal form; `email` goes on the wire, without angle brackets. */
 export interface MailAddress {
   /** `localPart@domain`. */
   email: string;
-  /** Dot-atom, or a quoted string where RFC 5321 4.1.2 needs one; NFC where it is not ASCII. */
+  /** Dot-atom, or a quoted string where RFC 5321 4.1.2 needs one; NFC if it is not ASCII. */
   localPart: string;
   /** A-labels, lower case, at least two labels, no trailing dot. */
   domain: string;
@@ -26,18 +26,18 @@ const digitsOnly = /^[0-9]+$/;
 
 const dotAtom =
   /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\u0080-\u{10ffff}]+(?:\.[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~\u0080-\u{10ffff}]+)*$/u;
-/** Quoted strings without space, comma and angle brackets: legal in RFC 5321, a trap in lists. */
+/** Quoted strings without space, comma and angle brackets: legal in RFC 5321, but unsafe in lists. */
 const quotedString =
   /^"(?:[!#-+\-./0-9:;=?@A-Z[\]^_`a-z{|}~\u0080-\u{10ffff}]|\\[!-+\-./0-9:;=?@A-Z[\\\]^_`a-z{|}~])+"$/u;
 const ascii = /^[\x20-\x7e]*$/;
 /** Controls, format characters, white space, unassigned code points, lone surrogates, separators. */
 const unsafe = /[\p{C}\p{Z}"(),:;<>@[\\\]]/u;
 
-/** The domain in A-labels, lower case (IDNA, RFC 5891), or null where it is no mail domain. */
+/** Returns the domain in A-labels, lower case (IDNA, RFC 5891); null for an invalid mail domain. */
 function parseDomain(text: string): string | null {
   let domain = text.toLowerCase();
   if (!plainDomain.test(domain)) {
-    // domainToASCII reads a URL host: ports, escapes and paths must be gone before.
+    // domainToASCII parses a URL host, so ports, escapes and paths must be excluded before.
     if (!idnaDomain.test(domain)) return null;
     domain = domainToASCII(domain);
   }
@@ -47,14 +47,14 @@ function parseDomain(text: string): string | null {
   return digitsOnly.test(labels.at(-1) ?? '') ? null : domain;
 }
 
-/** Refuses too what a later hop could fold into a separator, such as `＠` or `＜`. */
+/** Also refuses characters that a later hop could fold into a separator, such as `＠` or `＜`. */
 function isSafeUnicode(localPart: string): boolean {
   return [...localPart].every(
     (character) => character <= '~' || !unsafe.test(character.normalize('NFKC')),
   );
 }
 
-/** The local part in its shortest form: `"joe"` becomes `joe`, so that no block is evaded. */
+/** Returns the local part in its shortest form: `"joe"` becomes `joe`, so that it cannot evade a block. */
 function parseLocalPart(text: string): string | null {
   const quoted = text.startsWith('"');
   if (!(quoted ? quotedString : dotAtom).test(text)) return null;
@@ -70,8 +70,8 @@ function parseLocalPart(text: string): string | null {
 }
 
 /**
- * Reads one bare address (`joe@example.com`), or returns null where it is none. Lengths are those
- * of RFC 5321 4.5.3.1 in octets: local part 64, domain 255, the whole 254.
+ * Parses one bare address (`joe@example.com`); null if it is invalid. Limits in octets, from RFC 5321
+ * 4.5.3.1: local part 64, domain 255, the whole 254.
  */
 export function parseAddress(text: string): MailAddress | null {
   if (text.length > maxEmailBytes) return null;
@@ -87,23 +87,23 @@ export function parseAddress(text: string): MailAddress | null {
   return { email, localPart, domain, needsSmtpUtf8 };
 }
 
-/** The part after the at sign of an address in its normal form (`MailAddress.email`). */
+/** Returns the part after the at sign of an address in normal form (`MailAddress.email`). */
 export function domainOf(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1);
 }
 
 /**
- * The form in which two addresses are compared (blocks, contacts, mailboxes): case-folded, in
- * spite of RFC 5321 2.4, since no provider tells `Joe` from `joe`. Takes `MailAddress.email`.
+ * Folds an address for comparison (blocks, contacts, mailboxes). Ignores case in spite of RFC 5321 2.4, since
+ * no provider distinguishes `Joe` from `joe`. Takes `MailAddress.email`.
  */
 export function foldAddress(email: string): string {
   if (ascii.test(email)) return email.toLowerCase();
-  // Upper case first: `ß` and `ss`, `ς` and `σ` meet, as in full case folding.
+  // Upper case first: `ß` equals `ss`, and `ς` equals `σ`, as in full case folding.
   return email.toUpperCase().toLowerCase().normalize('NFC');
 }
 
-/** Whether a text may be written into a header: no CR, LF, NUL nor other C0 control but TAB. */
+/** Returns whether a text is safe in a header: no CR, LF, NUL or other C0 control except TAB. */
 export function isHeaderSafe(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern must match control characters
   return !/[\x00-\x08\x0a-\x1f]/.test(text);
 }

@@ -1,9 +1,9 @@
-// A TCP connection to an address that the caller has judged, within a time, and cut short at a
-// shutdown. Speaks nothing: SMTP is src/smtp/open.ts, HTTPS is src/smtp/mta-sts-fetch.ts.
+// A TCP connection to an address that the caller has checked, with a time-out, and aborted at shutdown.
+// Speaks no protocol: SMTP is src/smtp/open.ts, HTTPS is src/smtp/mta-sts-fetch.ts.
 import type { Socket } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
 
-/** Opens a TCP connection; tests pass one that refuses, to prove what is never dialled. */
+/** Opens a TCP connection. Tests pass one that refuses, to prove that an address is never dialled. */
 export type Connector = (options: { host: string; port: number }) => Socket;
 
 export interface DialOptions {

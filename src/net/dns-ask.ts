@@ -1,5 +1,5 @@
-// Asks the configured DNS servers until one answers, and says why a question has no answer. Two rounds
-// over the servers: the second for those that were silent or unreadable. Caches nothing; follows no CNAME.
+// Queries the configured DNS servers until one answers, and reports why a question has no answer. Makes two
+// rounds: the second for servers that were silent or sent garbage. Caches nothing and follows no CNAME.
 import { setMaxListeners } from 'node:events';
 import { isIPv6 } from 'node:net';
 import { messageOf } from '../errors.ts';
@@ -24,18 +24,18 @@ import {
 export type DnsErrorKind =
   /** NXDOMAIN: the name does not exist. */
   | 'not-found'
-  /** The name exists, without records of the type. */
+  /** NODATA: the name exists, without records of the type. */
   | 'no-data'
   | 'timeout'
-  /** SERVFAIL, an error code we do not know, or a server that cannot be reached. */
+  /** SERVFAIL, an unknown error code, or an unreachable server. */
   | 'server-failure'
   | 'refused'
-  /** The answer cannot be read (temporary), or a name asked for or pointed to is none (lasting). */
+  /** The answer is unreadable (temporary), or a queried name or a CNAME target is invalid (permanent). */
   | 'malformed'
-  /** CNAMEs that lead back, or on and on. */
+  /** A CNAME loop, or a chain that is too long. */
   | 'loop';
 
-/** As in node:dns, so that libraries made for it understand. */
+/** The codes of node:dns, for libraries made for it. */
 const codes: Record<DnsErrorKind, string> = {
   'not-found': 'ENOTFOUND',
   'no-data': 'ENODATA',
@@ -50,12 +50,12 @@ const temporaryKinds = new Set<DnsErrorKind>(['timeout', 'server-failure', 'refu
 
 export class DnsError extends Error {
   readonly kind: DnsErrorKind;
-  /** Asking again later may help. */
+  /** A later query may succeed. */
   readonly temporary: boolean;
-  /** The code that node:dns gives for it: ENOTFOUND, ENODATA, ESERVFAIL, … */
+  /** The code of node:dns: ENOTFOUND, ENODATA, ESERVFAIL, … */
   readonly code: string;
 
-  /** `question` is the type and name asked for; `why` names the server where one was asked. */
+  /** `question` is the queried type and name; `why` names the server, if one was queried. */
   constructor(
     kind: DnsErrorKind,
     question: string,
@@ -69,13 +69,13 @@ export class DnsError extends Error {
   }
 }
 
-/** How long a server may take in each round. */
+/** Time-out of a server in each round. */
 export const patience = {
   usual: [5_000, 3_000],
-  /** Somebody else is waiting for what is asked: a lost question is asked again soon. */
+  /** For a query with a client waiting on it: a lost question is repeated soon. */
   short: [500, 1_000],
 } as const;
-/** Of a longer list the rest is never reached in useful time. */
+/** Servers used from the list: later ones would not be reached in useful time. */
 const maxServers = 8;
 
 interface DnsAskerOptions {
@@ -85,20 +85,20 @@ interface DnsAskerOptions {
   random: Random;
 }
 
-/** Milliseconds by round. */
+/** Time-outs by round, in ms. */
 type Patience = readonly number[];
 
 export interface DnsAsker {
   /**
-   * The answer of the first server that has one: NOERROR or NXDOMAIN.
+   * Returns the answer of the first server that has one: NOERROR or NXDOMAIN.
    * @throws DnsError, always temporary.
    */
   ask(name: string, type: RecordType, timeoutsMs?: Patience): Promise<WireAnswer>;
-  /** Ends every question under way, and refuses new ones. */
+  /** Aborts all pending questions and refuses new ones. */
   close(): void;
 }
 
-/** Reads `IP`, `IPv4:port` or `[IPv6]:port`; 53 without a port. */
+/** Parses `IP`, `IPv4:port` or `[IPv6]:port`; the port defaults to 53. */
 function readServer(text: string): DnsServer {
   if (isIPv6(text)) return { host: text, port: 53 };
   const [, v6, v4 = text, port = '53'] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? [];
@@ -108,7 +108,7 @@ function readServer(text: string): DnsServer {
 export function createDnsAsker({ servers, clock, random }: DnsAskerOptions): DnsAsker {
   const known = servers.slice(0, maxServers).map(readServer);
   const stopped = new AbortController();
-  // One listener for each question under way: as many as there are.
+  // One listener for each pending question, so the usual warning limit does not apply.
   setMaxListeners(0, stopped.signal);
   const means = { clock, random, signal: stopped.signal };
 
@@ -142,14 +142,14 @@ interface Question {
   timeoutMs: number;
 }
 
-/** What it is asked with; the signal ends it. */
+/** The means of a question; the signal aborts it. */
 interface Means {
   clock: Clock;
   random: Random;
   signal: AbortSignal;
 }
 
-/** Without EDNS where the server does not know that. @throws DnsError */
+/** Queries one server, again without EDNS if it does not support that. @throws DnsError */
 async function askServer(server: DnsServer, asked: Question, means: Means): Promise<WireAnswer> {
   const question = `${asked.type} ${asked.name}`;
   try {
@@ -166,7 +166,7 @@ async function askServer(server: DnsServer, asked: Question, means: Means): Prom
   }
 }
 
-/** One message there and back; over TCP when UDP cuts it off. */
+/** Sends one message and awaits its answer; repeats it over TCP if UDP truncates the answer. */
 async function exchange(
   server: DnsServer,
   { name, type, edns, timeoutMs }: Question & { edns: boolean },

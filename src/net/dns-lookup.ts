@@ -1,5 +1,5 @@
-// Look-ups by name and type: follows CNAMEs, keeps answers for their TTL, and lets equal questions
-// under way share one query. Knows nothing of what the records mean.
+// Look-ups by name and type: follows CNAMEs, caches answers for their TTL, and shares one query among equal
+// concurrent questions. Does not interpret the records.
 import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../runtime/clock.ts';
 import { recentlyUsedBytes } from '../runtime/recently-used.ts';
@@ -15,9 +15,9 @@ import {
 } from './dns-wire.ts';
 
 export interface Found {
-  /** At least one, at most 200, all of the type asked for. */
+  /** 1 to 200 records, all of the requested type. */
   records: readonly DnsRecord[];
-  /** Every answer on the way was (AD). */
+  /** Every answer of the chain was authenticated (AD). */
   authenticated: boolean;
 }
 
@@ -33,10 +33,10 @@ const maxCacheEntries = 10_000;
 const maxCacheBytes = 16 * 1024 * 1024;
 
 type Outcome = { found: Found } | { error: DnsError };
-/** `expiresAtMs` in the terms of `clock.elapsed()`. */
+/** `expiresAtMs` is on the scale of `clock.elapsed()`. */
 type Entry = { outcome: Outcome; expiresAtMs: number; byteCount: number };
 
-/** What look-ups have found and keep, bounded in entries and bytes. */
+/** Cached answers, bounded in entries and bytes. */
 export type Answers = LRUCache<string, Entry>;
 
 export function createAnswers(): Answers {
@@ -44,7 +44,7 @@ export function createAnswers(): Answers {
   return recentlyUsedBytes(maxCacheEntries, maxCacheBytes, bytesOf);
 }
 
-/** A look-up that asks only for what `answers` does not have. */
+/** Creates a look-up that queries only for answers missing in `answers`. */
 export function createLookup(ask: DnsAsker['ask'], clock: Clock, answers: Answers): Lookup {
   const underWay = new Map<string, Promise<Outcome>>();
 
@@ -73,7 +73,7 @@ export function createLookup(ask: DnsAsker['ask'], clock: Clock, answers: Answer
 
 interface Fresh {
   outcome: Outcome;
-  /** How long the outcome may be kept; 0: not at all. */
+  /** Time for which the outcome may be cached; 0: not at all. */
   ttlMs: number;
   byteCount: number;
 }
@@ -106,14 +106,14 @@ async function resolveFresh(ask: DnsAsker['ask'], asked: string, type: RecordTyp
 
 interface Step {
   records: DnsRecord[];
-  /** The last name that the CNAMEs of this answer lead to. */
+  /** The last name in the CNAME chain of this answer. */
   end: string;
-  /** Why the CNAMEs cannot be followed. */
+  /** Reason why the CNAMEs cannot be followed. */
   stop: 'loop' | 'malformed' | undefined;
   ttlMs: number;
 }
 
-/** Walks the CNAMEs within one answer from `name`, adding each name to `chain`. */
+/** Follows the CNAMEs within one answer from `name`, adding each name to `chain`. */
 function follow(answer: WireAnswer, name: string, type: RecordType, chain: Set<string>): Step {
   const byOwner = Map.groupBy(answer.records, (record) => foldName(record.name));
   let end = name;
@@ -135,7 +135,7 @@ function follow(answer: WireAnswer, name: string, type: RecordType, chain: Set<s
   }
 }
 
-/** A TTL with the highest bit set counts as none (RFC 2181 8). */
+/** Returns the TTL in ms. One with the highest bit set counts as 0 (RFC 2181 8). */
 function ttlOf({ ttl = 0 }: DnsRecord): number {
   return ttl > 0x7fffffff ? 0 : ttl * 1000;
 }

@@ -1,5 +1,5 @@
-// One question to one DNS server over UDP, or TCP where the answer does not fit (RFC 7766). A socket
-// per question: its source port is random, and nothing is left open when the question ends.
+// One question to one DNS server over UDP, or TCP if the answer does not fit (RFC 7766). Each question has
+// its own socket: the source port is random, and nothing stays open after the question ends.
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
@@ -9,20 +9,20 @@ export interface DnsServer {
   port: number;
 }
 
-/** No answer within the time, or the end of all questions by `signal`. */
+/** Time-out, or abort of all questions by `signal`. */
 export class NoAnswer extends Error {}
 
 export interface Exchange<T> {
   server: DnsServer;
   question: Buffer;
-  /** Reads an answer; undefined for bytes that are none; throws for one that is broken. */
+  /** Parses an answer. Returns undefined for other bytes; throws for a broken answer. */
   read: (bytes: Buffer) => T | undefined;
   timeoutMs: number;
   clock: Clock;
   signal: AbortSignal;
 }
 
-/** Runs `start` until it settles, the time is up, or `signal` aborts; then calls its clean-up. */
+/** Runs `start` until it settles, times out, or `signal` aborts; then calls its clean-up. */
 function bounded<T>(
   { timeoutMs, clock, signal }: Exchange<T>,
   start: (resolve: (value: T) => void, reject: (error: Error) => void) => () => void,
@@ -41,7 +41,7 @@ function bounded<T>(
 }
 
 /**
- * Waits past answers that are not ours, so that a forged one gains nothing.
+ * Sends the question and ignores foreign answers while it waits, so that a forged one gains nothing.
  * @throws NoAnswer, or the error of the network or of `read`.
  */
 export function askOverUdp<T>(exchange: Exchange<T>): Promise<T> {
@@ -57,7 +57,7 @@ export function askOverUdp<T>(exchange: Exchange<T>): Promise<T> {
         reject(error instanceof Error ? error : new Error(String(error)));
       }
     });
-    // Connected: the kernel drops what comes from elsewhere, and reports a closed port.
+    // A connected socket: the kernel drops datagrams of other senders, and reports a closed port.
     socket.connect(server.port, server.host, () => socket.send(question));
     return () => {
       socket.removeAllListeners('message');
@@ -66,7 +66,7 @@ export function askOverUdp<T>(exchange: Exchange<T>): Promise<T> {
   });
 }
 
-/** The length prefix bounds an answer to 64 KB. @throws as `askOverUdp`. */
+/** Sends the question over TCP. The length prefix bounds an answer to 64 KB. @throws as `askOverUdp`. */
 export function askOverTcp<T>(exchange: Exchange<T>): Promise<T> {
   const { server, question, read } = exchange;
   return bounded(exchange, (resolve, reject) => {

@@ -1,6 +1,5 @@
-// DNS messages as bytes (RFC 1035, 6891): one question out, one answer in, bounded before it is read.
-// Also the names that it may ask for: A-labels in text form. The only doorway to dns-packet; knows no
-// sockets.
+// DNS messages as bytes (RFC 1035, 6891): encodes one question, decodes one answer, bounded before it is
+// parsed. Also checks names: A-labels in text form. Only this file uses dns-packet. Opens no sockets.
 import {
   type Answer,
   AUTHENTIC_DATA,
@@ -18,7 +17,7 @@ export type DnsRecord = Exclude<Answer, OptAnswer>;
 
 export interface WireQuestion {
   id: number;
-  /** Lower case, without a dot at the end. */
+  /** Lower case, without a trailing dot. */
   name: string;
   type: RecordType;
   /** Whether to offer EDNS0 (larger answers, DNSSEC); some old servers refuse it. */
@@ -28,7 +27,7 @@ export interface WireQuestion {
 export interface WireAnswer {
   rcode: number;
   truncated: boolean;
-  /** The server vouches for DNSSEC (AD). As trustworthy as the way to the server. */
+  /** The server reports validated DNSSEC (AD). This is only as trustworthy as the path to the server. */
   authenticated: boolean;
   records: DnsRecord[];
   byteCount: number;
@@ -42,9 +41,9 @@ export const rcodes = {
   refused: 5,
 };
 
-/** What passes every path unfragmented (DNS flag day 2020). */
+/** Size that passes every path unfragmented (DNS flag day 2020). */
 const udpPayloadBytes = 1232;
-/** Read of one answer: room for 200 records of the type asked for, with signatures and CNAMEs. */
+/** Records read of one answer: 200 of the requested type, with their signatures and CNAMEs. */
 const maxRecords = 416;
 
 const headerBytes = 12;
@@ -74,9 +73,9 @@ export function encodeQuestion({ id, name, type, edns }: WireQuestion): Buffer {
 }
 
 /**
- * Reads `bytes` as the answer to `question`; undefined when they answer something else (late, or
- * forged). Of a truncated answer only the header counts. May write to `bytes`.
- * @throws Error when they claim to be the answer and cannot be read.
+ * Parses `bytes` as the answer to `question`; undefined if they answer another one (late, or forged). Only
+ * the header of a truncated answer is used. May write to `bytes`.
+ * @throws Error if they claim to be the answer and cannot be parsed.
  */
 export function decodeAnswer(bytes: Buffer, question: WireQuestion): WireAnswer | undefined {
   if (bytes.length < headerBytes || bytes.readUInt16BE(0) !== question.id) return undefined;
@@ -85,14 +84,14 @@ export function decodeAnswer(bytes: Buffer, question: WireQuestion): WireAnswer 
   const truncated = (flags & truncatedFlag) !== 0;
   const rcode = flags & 0xf;
   const questionCount = bytes.readUInt16BE(4);
-  // Servers that cannot or will not answer may leave the question out.
+  // A server that cannot or will not answer may leave the question out.
   if (questionCount === 0 && isFailure(rcode)) return empty(rcode, bytes.length);
   if (questionCount !== 1) return undefined;
-  // What is not asked for is not parsed: later sections, and records beyond the limit.
+  // Skips later sections, and records beyond the limit, without parsing them.
   bytes.writeUInt16BE(truncated ? 0 : Math.min(bytes.readUInt16BE(6), maxRecords), 6);
   bytes.writeUInt32BE(0, 8);
   const packet = decode(bytes);
-  // Addresses are read past the end without complaint.
+  // dns-packet reads addresses past the end without an error.
   if (decode.bytes > bytes.length) throw new RangeError('a record goes beyond the message');
   const [echo] = packet.questions ?? [];
   if (echo?.type !== question.type || foldName(echo.name) !== question.name) return undefined;
@@ -116,17 +115,20 @@ function empty(rcode: number, byteCount: number): WireAnswer {
   return { rcode, truncated: false, authenticated: false, records: [], byteCount };
 }
 
-/** Names compare without regard to ASCII case (RFC 4343); the dot at the end says nothing. */
+/** Folds a name for comparison: ASCII case (RFC 4343) and the trailing dot do not matter. */
 export function foldName(name: string): string {
   return name.replace(/\.$/, '').replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/** May be asked for: labels of 1 to 63 printable ASCII characters, 253 in all (RFC 1035 2.3.4). */
+/**
+ * Returns whether a name may be queried: labels of 1 to 63 printable ASCII characters, 253 in all (RFC 1035
+ * 2.3.4).
+ */
 export function isQueryName(name: string): boolean {
   return name.length <= 253 && /^(?:[!-\-/-~]{1,63}\.)*[!-\-/-~]{1,63}$/.test(name);
 }
 
-/** A name that hosts and services have: letters, digits, hyphens and underscores alone. */
+/** Returns whether a name suits hosts and services: only letters, digits, hyphens and underscores. */
 export function isHostName(name: string): boolean {
   return isQueryName(name) && /^[a-zA-Z0-9_.-]+$/.test(name);
 }

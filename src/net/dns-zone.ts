@@ -1,28 +1,28 @@
-// DNS messages of a small authoritative server (RFC 1035, 2308): reads a question, writes the answer of a
-// zone that holds TXT records only. Knows no sockets and no store.
+// DNS messages of a small authoritative server (RFC 1035, 2308): parses a question and writes the answer of a
+// zone that holds only TXT records. Opens no sockets and reads no store.
 import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, type Question } from 'dns-packet';
 import { foldName, rcodes } from './dns-wire.ts';
 
 const headerBytes = 12;
-/** A question of one name; nothing longer is ours. */
+/** Enough for a question of one name; longer messages are not for us. */
 const mostBytes = 600;
 const answerFlag = 0x8000;
 const opcodeMask = 0x7800;
 const recursionDesired = 0x0100;
-/** Challenges change within minutes: nobody should keep what was not there. */
+/** Challenges change within minutes, so resolvers must not cache an absent one. */
 const ttlSeconds = 1;
 const anyType = 'ANY';
 
 /** A zone with its one name server. */
 export interface Zone {
-  /** Lower case, without a dot at the end. */
+  /** Lower case, without a trailing dot. */
   name: string;
   nameServer: string;
-  /** The texts at a name in the zone, lower case; undefined where there is no such name. */
+  /** Returns the texts at a name in the zone (lower case); undefined if the name does not exist. */
   texts(name: string): Promise<readonly string[] | undefined>;
 }
 
-/** What was asked; null for what no one is answered for. */
+/** A parsed question; null for one that we never answer. */
 interface Asked {
   id: number;
   flags: number;
@@ -32,7 +32,7 @@ interface Asked {
 function readQuestion(bytes: Buffer): Asked | null {
   if (bytes.length < headerBytes || bytes.length > mostBytes) return null;
   const flags = bytes.readUInt16BE(2);
-  // Answers are answered by nobody: two servers would talk for ever.
+  // Never answers an answer: two servers would talk for ever.
   if ((flags & answerFlag) !== 0) return null;
   const id = bytes.readUInt16BE(0);
   if ((flags & opcodeMask) !== 0 || bytes.readUInt16BE(4) !== 1) {
@@ -40,7 +40,7 @@ function readQuestion(bytes: Buffer): Asked | null {
   }
   try {
     const head = Buffer.from(bytes);
-    // Only the question is parsed.
+    // Parses only the question.
     head.writeUInt16BE(0, 6);
     head.writeUInt32BE(0, 8);
     const [question] = decode(head).questions ?? [];
@@ -79,7 +79,7 @@ function soaOf({ name, nameServer }: Zone): Answer {
   };
 }
 
-/** The records at the top of the zone. */
+/** Returns the records at the top of the zone. */
 function apex(zone: Zone, type: string): Answer[] {
   const nameServer: Answer = { name: zone.name, type: 'NS', ttl: 3_600, data: zone.nameServer };
   if (type === 'SOA') return [soaOf(zone)];
@@ -87,7 +87,7 @@ function apex(zone: Zone, type: string): Answer[] {
   return type === anyType ? [soaOf(zone), nameServer] : [];
 }
 
-/** The answer to a message; null for what gets none. Rejects where the zone cannot be read. */
+/** Answers a message; null for one that gets no answer. Rejects if the zone cannot be read. */
 export async function answerOf(zone: Zone, bytes: Buffer): Promise<Buffer | null> {
   const asked = readQuestion(bytes);
   if (!asked) return null;
@@ -105,13 +105,13 @@ export async function answerOf(zone: Zone, bytes: Buffer): Promise<Buffer | null
   if (texts === undefined) return respond(asked, rcodes.nxDomain, [], soa);
   const isText = question.type === 'TXT' || question.type === (anyType as typeof question.type);
   const answers = texts.map((text): Answer => {
-    // In the case in which it was asked: resolvers hide randomness there.
+    // In the spelling of the question: resolvers hide randomness in its case.
     return { name: question.name, type: 'TXT', ttl: ttlSeconds, data: text };
   });
   return isText && answers.length > 0 ? respond(asked, 0, answers) : respond(asked, 0, [], soa);
 }
 
-/** What says that this server is in trouble itself. */
+/** Returns a SERVFAIL answer, for a failure of this server. */
 export function troubleOf(bytes: Buffer): Buffer | null {
   const asked = readQuestion(bytes);
   return asked && respond(asked, rcodes.serverFailure);

@@ -1,6 +1,6 @@
-// The one doorway to the DNS: mail hosts, addresses, TXT and TLSA records through the servers that
-// `dns.servers` names, and a resolver of the shape of node:dns for mailauth. Decides
-// nothing about mail; every answer is a stranger's and is checked here.
+// The single entrance to the DNS: mail hosts, addresses, TXT and TLSA records from the servers in
+// `dns.servers`, and a resolver in the form of node:dns for mailauth. Decides nothing about mail. Every
+// answer is untrusted and is checked here.
 import { getServers } from 'node:dns';
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Clock } from '../runtime/clock.ts';
@@ -13,9 +13,9 @@ import { foldName, isHostName, isQueryName } from './dns-wire.ts';
 export { DnsError };
 
 export interface MxAnswer {
-  /** By preference, lowest first. Empty for a null MX. */
+  /** Sorted by preference, lowest first. Empty for a null MX. */
   records: { exchange: string; preference: number }[];
-  /** The domain says that it takes no mail (RFC 7505). */
+  /** The domain declares that it receives no mail (RFC 7505). */
   nullMx: boolean;
   authenticated: boolean;
 }
@@ -40,47 +40,49 @@ interface TlsaAnswer {
 
 /** A CAA record (RFC 8659 4.1). */
 export interface CaaRecord {
-  /** Who does not know the tag must not issue. */
+  /** An issuer that does not know the tag must not issue. */
   isCritical: boolean;
-  /** In lower case: `issue`, `issuewild`, `iodef`, … */
+  /** Lower case: `issue`, `issuewild`, `iodef`, … */
   tag: string;
   value: string;
 }
 
 /**
- * Names are given in A-label form, in any case, with or without the last dot. `authenticated` is the
- * AD bit of the answer. At most 200 records of a kind are kept. All reject with DnsError.
+ * Names are given in A-label form, in any case, with or without the trailing dot. `authenticated` is the AD
+ * bit of the answer. At most 200 records of a type are kept. All methods reject with DnsError.
  */
 export interface Dns {
   mx(name: string): Promise<MxAnswer>;
-  /** A and AAAA together; rejects when there is neither. One kind failing leaves the other. */
+  /** Looks up A and AAAA together. Rejects if there is neither; a failure of one type leaves the other. */
   addresses(name: string): Promise<AddressAnswer>;
-  /** Each record with its strings joined. */
+  /** Returns each record with its strings joined. */
   txt(name: string): Promise<string[]>;
-  /** No records where the name or the type is missing: only a failed look-up rejects. */
+  /** Returns no records if the name or the type is missing; rejects only for a failed look-up. */
   tlsa(name: string): Promise<TlsaAnswer>;
-  /** Of this very name, its CNAMEs followed; none where name or type is missing. */
+  /** Returns the CAA records of this very name, CNAMEs followed; none if the name or the type is missing. */
   caa(name: string): Promise<CaaRecord[]>;
   /**
-   * As `resolve` of node:dns/promises for A, AAAA, CNAME, MX, NS, PTR and TXT; the error carries its
-   * codes (ENOTFOUND, ENODATA, …).
+   * Resolves A, AAAA, CNAME, MX, NS, PTR and TXT as `resolve` of node:dns/promises does; the error carries
+   * its codes (ENOTFOUND, ENODATA, …).
    * @throws TypeError for another type.
    */
   resolve(name: string, type: string): Promise<unknown[]>;
-  /** As `resolve`, for whom a client waits: a silent server is given up after 1.5 s, not 8 s. */
+  /**
+   * Resolves with a short time-out, for a waiting client: gives up on a silent server after 1.5 s, not 8 s.
+   */
   resolveSoon(name: string, type: string): Promise<unknown[]>;
-  /** Ends every look-up under way; later ones reject. */
+  /** Aborts all pending look-ups; later ones reject. */
   close(): void;
 }
 
 interface DnsOptions {
-  /** `IP`, `IPv4:port` or `[IPv6]:port`; none: those of the system. */
+  /** `IP`, `IPv4:port` or `[IPv6]:port`; if empty, the servers of the system. */
   servers: readonly string[];
   clock: Clock;
   random: Random;
 }
 
-/** Opens nothing until asked. */
+/** Creates the resolver. It opens no socket before the first question. */
 export function createDns({ servers, clock, random }: DnsOptions): Dns {
   const used = servers.length > 0 ? servers : getServers();
   const asker = createDnsAsker({ servers: used, clock, random });
@@ -159,7 +161,7 @@ async function findAddresses(lookup: Lookup, name: string): Promise<AddressAnswe
   throw worstOf(errors) ?? new DnsError('malformed', `A ${name}`, 'no record of it is an address');
 }
 
-/** Of two failures the one that may pass; then the one by which the name exists. */
+/** Returns one of two failures: a temporary one first, then one that proves that the name exists. */
 function worstOf(errors: readonly unknown[]): unknown {
   const known = errors.filter((error) => error instanceof DnsError);
   const unknown = errors.find((error) => !(error instanceof DnsError));
@@ -171,7 +173,7 @@ async function findTlsa(lookup: Lookup, name: string): Promise<TlsaAnswer> {
   try {
     const { records, authenticated } = await lookup(name, 'TLSA');
     const tlsa = records.flatMap((record) => (record.type === 'TLSA' ? [record.data] : []));
-    // Copied, or each would hold the whole message in memory.
+    // Copied: a slice would keep the whole message in memory.
     const copies = tlsa.map((data) => ({ ...data, certificate: Buffer.from(data.certificate) }));
     return { records: copies, authenticated };
   } catch (error) {
@@ -180,7 +182,7 @@ async function findTlsa(lookup: Lookup, name: string): Promise<TlsaAnswer> {
   }
 }
 
-/** Whether it says that there is no such name, or no such record of it. */
+/** Returns whether the error means a missing name, or no record of the type (NXDOMAIN, NODATA). */
 export function isMissing(error: unknown): boolean {
   return error instanceof DnsError && ['not-found', 'no-data'].includes(error.kind);
 }
@@ -199,7 +201,7 @@ async function findCaa(lookup: Lookup, name: string): Promise<CaaRecord[]> {
   }
 }
 
-/** The wire format allows an address of the wrong length, which reads as no address. */
+/** Ignores addresses of the wrong length, which the wire format allows. */
 function addressOf(type: 'A' | 'AAAA'): (record: DnsRecord) => string[] {
   const isAddress = type === 'A' ? isIPv4 : isIPv6;
   return (record) => (record.type === type && isAddress(record.data) ? [record.data] : []);
@@ -216,7 +218,7 @@ function targetOf(record: DnsRecord): string[] {
   return names && isHostName(record.data) ? [record.data] : [];
 }
 
-/** What node:dns makes of a record; there a null MX has the exchange ''. */
+/** The values of node:dns for each record type; a null MX there has the exchange ''. */
 const shapes: Record<string, { type: RecordType; read: (record: DnsRecord) => unknown[] }> = {
   A: { type: 'A', read: addressOf('A') },
   AAAA: { type: 'AAAA', read: addressOf('AAAA') },

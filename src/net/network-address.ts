@@ -1,6 +1,6 @@
-// What kind of network an IP address lies in: the guard in front of every connection that a stranger's
-// DNS can steer (MX hosts, webhooks), and the ranges that keys may be used from. The only doorway to
-// ipaddr.js; opens no connection itself.
+// Classifies the network of an IP address: the guard before every connection that a stranger's DNS can steer
+// (MX hosts, webhooks), and the ranges of API keys. Only this file uses ipaddr.js. Opens no connection
+// itself.
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
@@ -9,27 +9,27 @@ import ipaddr from 'ipaddr.js';
 export interface AddressRange {
   /** In normal form, such as `203.0.113.0/24` or `2001:db8::/32`. */
   text: string;
-  /** Whether the address it was written with is its first, as it should be. */
+  /** Whether the written address is the first of the range, as it should be. */
   isAligned: boolean;
   network: ipaddr.IPv4 | ipaddr.IPv6;
   bits: number;
 }
 
-/** Global unicast as IANA hands it out; everything else in IPv6 is special or unassigned. */
+/** Global unicast as IANA assigns it; all other IPv6 ranges are special or unassigned. */
 const globalIpv6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   if (!ipaddr.IPv4.isValidFourPartDecimal(address) && !ipaddr.IPv6.isValid(address)) return null;
   const parsed = ipaddr.process(address);
   if (parsed instanceof ipaddr.IPv4 || parsed.range() !== 'rfc6052') return parsed;
-  // DNS64 on IPv6-only networks: the IPv4 address inside decides (RFC 6052 2.1).
+  // DNS64 on IPv6-only networks: the embedded IPv4 address decides (RFC 6052 2.1).
   return new ipaddr.IPv4(parsed.toByteArray().slice(12));
 }
 
 /**
- * Whether an address belongs to the public Internet. False for private, loopback, link-local,
- * unspecified, multicast, carrier NAT and reserved ranges, for IPv4 wrapped into IPv6 by the range of
- * what is wrapped, and for anything that is not an IP address.
+ * Returns whether an address belongs to the public Internet. False for private, loopback, link-local,
+ * unspecified, multicast, carrier NAT and reserved ranges, and for invalid addresses. For an IPv4-mapped IPv6
+ * address the IPv4 range decides.
  */
 export function isPublicAddress(address: string): boolean {
   const parsed = parse(address);
@@ -38,8 +38,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Whether a connection to this address ends on this machine: loopback, unspecified (0.0.0.0 and ::) or
- * the address of one of its interfaces, IPv4 wrapped into IPv6 included.
+ * Returns whether a connection to this address ends on this machine: loopback, unspecified (0.0.0.0 and ::)
+ * or the address of one of its interfaces, IPv4-mapped ones included.
  */
 export function isThisMachine(address: string): boolean {
   const parsed = parse(address);
@@ -50,7 +50,7 @@ export function isThisMachine(address: string): boolean {
   return own.some((one) => parse(one.address)?.toString() === text);
 }
 
-/** The address before the slash; IPv4 wrapped into IPv6 (RFC 4291 2.5.5.2) is what is wrapped. */
+/** Parses the address before the slash; an IPv4-mapped IPv6 address (RFC 4291 2.5.5.2) becomes IPv4. */
 function parseNetwork(address: string): { network: ipaddr.IPv4 | ipaddr.IPv6; wrapped: number } {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) {
     return { network: ipaddr.IPv4.parse(address), wrapped: 0 };
@@ -60,7 +60,7 @@ function parseNetwork(address: string): { network: ipaddr.IPv4 | ipaddr.IPv6; wr
   return { network: network.toIPv4Address(), wrapped: 96 };
 }
 
-/** IPv4 in the low bits of IPv6 (RFC 4291 2.5.5.1) is no longer used; ipaddr.js takes it for wrapped. */
+/** IPv4-compatible IPv6 addresses (RFC 4291 2.5.5.1) are deprecated; ipaddr.js takes them for mapped ones. */
 const deprecatedForm = /^::[0-9]+\./;
 
 function isAddress(text: string): boolean {
@@ -68,7 +68,7 @@ function isAddress(text: string): boolean {
   return ipaddr.IPv6.isValid(text) && !deprecatedForm.test(text);
 }
 
-/** Reads a range in CIDR form, or one address as the range that holds it alone; null for neither. */
+/** Parses a range in CIDR form, or one address as a range of its own; null if it is neither. */
 export function parseRange(text: string): AddressRange | null {
   const [, address = '', prefix] = /^([0-9a-f.:]+)(?:\/(0|[1-9][0-9]{0,2}))?$/i.exec(text) ?? [];
   if (!isAddress(address)) return null;
@@ -95,26 +95,29 @@ function isWithin(
   return network instanceof ipaddr.IPv6 && address.match(network, bits);
 }
 
-/** Whether one of the ranges has the address; IPv4 wrapped into IPv6 is IPv4. False for what is none. */
+/**
+ * Returns whether one of the ranges has the address. IPv4-mapped IPv6 counts as IPv4. False for an invalid
+ * address.
+ */
 export function isInRanges(address: string, ranges: readonly AddressRange[]): boolean {
   if (!isAddress(address)) return false;
   const parsed = ipaddr.process(address);
   return ranges.some((range) => isWithin(parsed, range));
 }
 
-/** Whether every address of `inner` is in `outer`. */
+/** Returns whether every address of `inner` is in `outer`. */
 export function hasRange(outer: AddressRange, inner: AddressRange): boolean {
   return inner.bits >= outer.bits && isWithin(inner.network, outer);
 }
 
-/** The site whose networks share what is held for strangers: a /24 of IPv4, a /48 of IPv6. */
+/** Returns the site of an address, for limits on unknown clients: a /24 of IPv4, a /48 of IPv6. */
 export function siteOf(address: string): string {
   const network = networkOf(address);
   if (network.endsWith('::/64')) return `${network.split(':').slice(0, 3).join(':')}::/48`;
   return `${address.slice(0, address.lastIndexOf('.'))}.0/24`;
 }
 
-/** The network whose clients count as one: an IPv4 address, a /64 of IPv6 (RFC 6177). */
+/** Returns the network whose clients count as one: an IPv4 address, a /64 of IPv6 (RFC 6177). */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail] = address.split('::');

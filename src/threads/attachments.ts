@@ -1,4 +1,4 @@
-// The files of a message in a mailbox, by their number from 1 on, as the messages of a thread list them.
+// Files attached to a message in a mailbox, numbered from 1 in the order of the thread's message list.
 import type { Caller, FileAnswer } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { ResourceNotFoundError } from '../errors.ts';
@@ -10,7 +10,7 @@ import { findMessageRow, type MessageRow } from '../messages/queries.ts';
 import { fromJson } from '../store/db.ts';
 import { findThread, findThreadMessages } from './queries.ts';
 
-/** A message that is in a thread of the mailbox. @throws ResourceNotFoundError (mailbox, message). */
+/** Returns a message that is in a thread of the mailbox. @throws ResourceNotFoundError (mailbox, message). */
 async function getMailboxMessage(
   { store: { db } }: App,
   organizationId: string,
@@ -34,7 +34,7 @@ async function sentFile({ store }: App, row: MessageRow, index: number) {
   return bytes && { contentType: file.contentType, filename: file.filename, bytes };
 }
 
-/** In the worker: a mail is hostile until it is parsed. */
+/** Reads a file of received mail in the parse worker: mail is hostile until it is parsed. */
 async function receivedFile(app: App, row: MessageRow, index: number) {
   const part = attachmentsOf(await readProjection(app, row))[index];
   const raw = row.raw_blob_id ? await findBlob(app.store.db, row.raw_blob_id) : undefined;
@@ -43,7 +43,10 @@ async function receivedFile(app: App, row: MessageRow, index: number) {
   return bytes && { contentType: part.contentType, filename: part.filename, bytes };
 }
 
-/** @throws ResourceNotFoundError (mailbox, message, attachment); CapacityError as the parser does. */
+/**
+ * Returns the bytes of one attachment.
+ * @throws ResourceNotFoundError (mailbox, message, attachment); CapacityError if the parse worker is full.
+ */
 export async function readMailboxAttachment(
   app: App,
   { organizationId }: Caller,

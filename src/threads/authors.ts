@@ -1,11 +1,11 @@
-// Who wrote a note or a draft, and who changed it last.
+// Authors and last editors of notes and drafts.
 import type { Caller } from '../api/route.ts';
 import { ForbiddenError } from '../errors.ts';
 import type { Author } from './schema.ts';
 
 type Kind = Author['kind'];
 
-/** The columns of notes and drafts that name people and programs; no editor before the first change. */
+/** The author and editor columns of notes and drafts. The editor columns are null before the first change. */
 export interface AuthoredRow {
   author_kind: Kind;
   author_id: string | null;
@@ -15,13 +15,13 @@ export interface AuthoredRow {
   editor_name: string | null;
 }
 
-/** A person acts by a key of theirs, or at the command line. */
+/** Names the caller as an author. A person acts with a key of their own or at the command line. */
 function nameOf({ keyId, keyName, owner }: Caller): Author {
   const kind = owner === 'person' ? 'user' : 'key';
   return { kind, id: keyId, displayName: keyId === null ? 'operator' : keyName };
 }
 
-/** The columns of something that the caller writes now. */
+/** Returns the columns of a row that the caller creates. */
 export function authoredBy(caller: Caller): AuthoredRow {
   const { kind, id, displayName } = nameOf(caller);
   return {
@@ -30,13 +30,13 @@ export function authoredBy(caller: Caller): AuthoredRow {
   };
 }
 
-/** The columns that a change by the caller sets. */
+/** Returns the columns that a change by the caller sets. */
 export function editedBy(caller: Caller) {
   const { kind, id, displayName } = nameOf(caller);
   return { editor_kind: kind, editor_id: id, editor_name: displayName };
 }
 
-/** Author and last editor, as the API shows them. */
+/** Returns author and last editor in the form of the API. */
 export function presentAuthors(row: AuthoredRow): { author: Author; editedBy: Author | null } {
   const { author_kind, author_id, author_name, editor_kind, editor_id, editor_name } = row;
   return {
@@ -46,7 +46,7 @@ export function presentAuthors(row: AuthoredRow): { author: Author; editedBy: Au
 }
 
 /**
- * Lets a key that only proposes change what is its own alone: written by it, and changed by nobody else.
+ * Restricts a key that may only propose to rows that it wrote and that nobody else changed.
  * @throws ForbiddenError
  */
 export function requireOwn(caller: Caller, row: AuthoredRow, noun: 'draft' | 'note'): void {

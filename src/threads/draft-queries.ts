@@ -1,5 +1,5 @@
-// SQL on `drafts` and `draft_files`, but for what threads ask of theirs (queries.ts). Rows only, no decisions. A draft that is
-// proposed keeps the id of its action: it waits as long as that does.
+// SQL on `drafts` and `draft_files`, except the look-ups by thread (queries.ts). Rows only, no decisions. A
+// proposed draft keeps the id of its action, and cannot be sent again while that action is open.
 import { type Kysely, sql } from 'kysely';
 import {
   change,
@@ -20,13 +20,13 @@ export interface DraftRow extends AuthoredRow {
   mailbox_id: string;
   thread_id: string | null;
   in_reply_to_message_id: string | null;
-  /** `open`, or the id of the action that proposes to send it. */
+  /** `open`, or the id of the action that proposes to send the draft. */
   state: string;
-  /** Of its texts and files. */
+  /** Bytes of its texts and files. */
   byte_count: number;
   created_at: number;
   updated_at: number;
-  /** JSON: `to`, `cc` and `bcc`. */
+  /** JSON with `to`, `cc` and `bcc`. */
   recipients: string;
   subject: string | null;
   text: string | null;
@@ -52,10 +52,10 @@ interface DraftTables {
 
 export const drafts = rowsOf<DraftRow>('drafts', 'draft');
 
-/** A draft as a list reads it: without its texts where it has more than so many bytes. */
+/** A draft in a list. Its texts are null if they are larger than the limit of the list. */
 export type ListedDraft = Omit<DraftRow, 'organization_id'>;
 
-/** Newest first, those before the id `before`. Texts of a draft over `mostBytes` are null. */
+/** Returns drafts older than the id `before`, newest first. Texts of a draft over `mostBytes` are null. */
 export function selectDrafts(
   db: Db,
   mailboxId: string,
@@ -78,7 +78,7 @@ export function selectDrafts(
     .execute();
 }
 
-/** How many drafts a mailbox has, and their bytes; read from an index. */
+/** Returns the count and the bytes of a mailbox's drafts, read from an index. */
 export async function measureDrafts(
   db: Db,
   mailboxId: string,
@@ -97,7 +97,7 @@ export async function measureDrafts(
 /** A file without its bytes. */
 export type ListedFile = Omit<DraftFileRow, 'content' | 'content_id'>;
 
-/** The files of these drafts in their order, without their bytes. */
+/** Returns the files of these drafts in order, without their bytes. */
 export function listDraftFiles(db: Db, draftIds: readonly string[]): Promise<ListedFile[]> {
   return tables<DraftTables>(db)
     .selectFrom('draft_files')
@@ -108,7 +108,7 @@ export function listDraftFiles(db: Db, draftIds: readonly string[]): Promise<Lis
     .execute();
 }
 
-/** The files of a draft with their bytes: as many as one mail may carry. */
+/** Returns the files of a draft with their bytes; the bound on a mail's size limits them. */
 export function readDraftFiles(db: Db, draftId: string): Promise<DraftFileRow[]> {
   return tables<DraftTables>(db)
     .selectFrom('draft_files')
@@ -118,7 +118,7 @@ export function readDraftFiles(db: Db, draftId: string): Promise<DraftFileRow[]>
     .execute();
 }
 
-/** Puts these files in the place of all that the draft has. The caller holds the draft. */
+/** Replaces all files of the draft. The caller holds the draft. */
 export async function replaceDraftFiles(
   db: Db,
   draftId: string,
@@ -129,7 +129,7 @@ export async function replaceDraftFiles(
   for (const file of files) await query.insertInto('draft_files').values(file).execute();
 }
 
-/** A draft as it was read. */
+/** Identifies a draft and the version of it that was read. */
 export interface DraftRead {
   id: string;
   updatedAt: number;
@@ -145,7 +145,7 @@ const selectRead = statement((db: Kysely<DraftTables>, parameter: ParameterOf<{ 
 );
 
 /**
- * Holds drafts; the states of those that are as they were read, by id. Others were changed since, or are gone.
+ * Locks drafts and returns their states by id. Drafts that changed since the read, or are gone, are left out.
  */
 export async function holdDrafts(
   db: Db,
@@ -167,7 +167,7 @@ const deleteRead = change((db: Kysely<DraftTables>, parameter: ParameterOf<Draft
     .where('updated_at', '=', parameter('updatedAt')),
 );
 
-/** False where it was changed since, or is gone. */
+/** Deletes the draft. Returns false if it changed since the read or is gone. */
 export async function endDraft(db: Db, draft: DraftRead): Promise<boolean> {
   return (await deleteRead(db, draft)) > 0;
 }
@@ -188,12 +188,12 @@ export async function deleteAnswering(trx: Db, threadId: string, messageId: stri
     .execute();
 }
 
-/** Deletes the drafts of a mailbox, which the caller holds. */
+/** Deletes the drafts of a mailbox. The caller holds the mailbox. */
 export async function deleteDraftsOf(trx: Db, mailboxId: string): Promise<void> {
   await tables<DraftTables>(trx).deleteFrom('drafts').where('mailbox_id', '=', mailboxId).execute();
 }
 
-/** As `endDraft`, where it waits for the action. */
+/** Marks the draft as proposed by the action. Returns false if it changed since the read or is gone. */
 export async function proposeDraft(
   db: Db,
   { id, updatedAt }: DraftRead,

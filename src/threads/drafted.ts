@@ -1,4 +1,4 @@
-// Threads that a draft begins: they have no message until it is sent, and go with the last draft.
+// Threads that begin with a draft: they have no message until it is sent, and go with their last draft.
 import type { App } from '../app.ts';
 import { lockMailboxes } from '../mailboxes/queries.ts';
 import type { Db } from '../store/db.ts';
@@ -42,7 +42,7 @@ export async function beginDraftThread(
   return id;
 }
 
-/** After a draft of it is gone: takes a thread away that has nothing else. */
+/** Deletes the thread after its last draft is gone, unless it has messages. */
 export async function endDraftThread(trx: Db, mailboxId: string, id: string): Promise<void> {
   await lockMailboxes(trx, [mailboxId]);
   const thread = await findThread(trx, id);

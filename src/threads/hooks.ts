@@ -1,4 +1,4 @@
-// What threads do for rooms below them (`ThreadHooks` in app.ts), which know no threads.
+// The hooks of threads for lower folders (`ThreadHooks` in app.ts), which do not import threads.
 import type { ThreadHooks } from '../app.ts';
 import { lockMailboxes } from '../mailboxes/queries.ts';
 import { deleteAnswering } from './draft-queries.ts';
@@ -24,7 +24,7 @@ export const threadHooks: ThreadHooks = {
     const before = await findThread(trx, found.thread_id);
     if (!before) return null;
     await lockMailboxes(trx, [before.mailbox_id]);
-    // It may have become another's meanwhile.
+    // The thread may have been merged into another one meanwhile.
     const [placed] = await findThreadMessages(trx, [messageId]);
     if (!placed) return null;
     await deleteThreadMessage(trx, messageId);

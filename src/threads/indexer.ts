@@ -1,11 +1,12 @@
-// What mailboxes send is made findable by its words behind the commit that accepts it, so that an answer is
-// no slower than any send. What comes in is indexed with its thread (take-in.ts), as nobody waits for that.
+// Indexes the words of mail from mailboxes after the commit that accepts it, so that an answer takes no
+// longer than any other send. Received mail is indexed together with its thread (take-in.ts): no client waits
+// for that transaction.
 //
 //   state   | by                                                    | to
 //   --------+-------------------------------------------------------+--------
 //   (none)  | the transaction that accepts the mail                 | waiting
-//   waiting | a daemon, soon after; not within a burst, for 10 s    | found
-//   waiting | a question for words (`q`), in any process            | found
+//   waiting | a daemon, soon after; in a burst after 10 s           | found
+//   waiting | a full-text search (`q`), in any process              | found
 //   any     | its message is deleted                                | (none)
 import type { App } from '../app.ts';
 import { CapacityError } from '../errors.ts';
@@ -22,15 +23,15 @@ import {
 import { findThreadMessages } from './queries.ts';
 import { insertDocuments, selectWaiting, takeWaiting } from './search-queries.ts';
 
-/** Of one transaction: their texts, as far as they are read, are 13 MB at most. */
+/** Messages of one transaction; at most 13 MB of their text are read. */
 const batch = 16;
-/** Of a question: more than these it does not wait for. */
+/** Messages that a search indexes before it runs. It does not wait for more. */
 const mostBeforeQuestion = 512;
 const besideBurstMs = 100;
-/** What has waited for so long waits for no burst any more. */
+/** Time after which a waiting message is indexed even during a burst. */
 const patienceMs = 10_000;
 
-/** Makes the first that wait findable, in one transaction; how many there were. */
+/** Indexes the oldest waiting messages in one transaction. Returns their count. */
 async function indexSome(app: App): Promise<number> {
   const { store } = app;
   const waiting = await selectWaiting(store.db, batch);
@@ -51,7 +52,7 @@ async function indexSome(app: App): Promise<number> {
   return waiting.length;
 }
 
-/** The words of these messages, made in the parse worker. */
+/** Extracts the words of these messages in the parse worker. */
 async function readWords(app: App, ids: readonly string[]): Promise<Map<string, DocumentWords>> {
   const { db } = app.store;
   const messages = await findMessageRows(db, ids);
@@ -70,7 +71,7 @@ async function readWords(app: App, ids: readonly string[]): Promise<Map<string, 
   return new Map(messages.map(({ id }, index) => [id, words[index] ?? '']));
 }
 
-/** A text that its worker does not come to the end of is found by its subject and its author alone. */
+/** Falls back to the words of subject and author if the worker does not finish the text. */
 async function wordsOf({ mime }: App, document: FullTextDocument): Promise<DocumentWords> {
   try {
     return await mime.readWords(document);
@@ -80,7 +81,9 @@ async function wordsOf({ mime }: App, document: FullTextDocument): Promise<Docum
   }
 }
 
-/** For who asks for words: what was sent before is found, unless the store cannot be written. */
+/**
+ * Indexes waiting messages before a search, so that it finds mail sent earlier. A failed write is ignored.
+ */
 export async function indexWaiting(app: App): Promise<void> {
   try {
     for (let done = 0; done < mostBeforeQuestion; done += batch) {
@@ -96,7 +99,7 @@ export interface ThreadIndexer {
   stop(): Promise<void>;
 }
 
-/** The indexer of one daemon; `isPressing`: a burst of sends or mails comes in at this moment. */
+/** Creates the indexer of one daemon. `isPressing` returns whether a burst of sends or mails comes in now. */
 export function createThreadIndexer(
   app: App,
   { isPressing }: { isPressing(): boolean },

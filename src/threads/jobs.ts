@@ -1,5 +1,5 @@
-// What happens to threads by the clock: a snooze ends, and what is left of a deleted mailbox goes. Each
-// thread is a transaction of its own, so that neither holds up others.
+// Scheduled changes of threads: snoozes end, and deleted mailboxes lose what remains of them. Each thread has
+// its own transaction, so that a long one delays no others.
 import type { App } from '../app.ts';
 import { requestErasure } from '../erasures/request.ts';
 import { emptyMailbox, findDeletedMailboxes, lockMailboxes } from '../mailboxes/queries.ts';
@@ -18,7 +18,7 @@ import {
 import { holdMessages, removeMessages } from './remove.ts';
 
 const atOnce = 200;
-/** What a deleted mailbox had is kept so long. */
+/** Time for which the contents of a deleted mailbox are kept. */
 const keptMs = 30 * 86_400_000;
 
 type DeletedMailbox = Awaited<ReturnType<typeof findDeletedMailboxes>>[number];
@@ -35,7 +35,7 @@ async function wake(trx: Db, { id, mailbox_id }: ThreadRow, now: number): Promis
   return true;
 }
 
-/** Threads whose snooze is over are unread in `inbox`; returns how many those were. */
+/** Moves threads whose snooze ended to `inbox` as unread. Returns their count. */
 export async function wakeThreads(app: App): Promise<number> {
   const { clock, store } = app;
   let woken = 0;
@@ -59,7 +59,7 @@ async function removeInParts(app: App, mailboxId: string, id: string): Promise<v
   }
 }
 
-/** Mail of a deleted mailbox that is in no thread. */
+/** Removes mail of a deleted mailbox that is in no thread. */
 async function removeStrays(app: App, mailboxId: string): Promise<void> {
   const { store } = app;
   for (;;) {
@@ -69,7 +69,7 @@ async function removeStrays(app: App, mailboxId: string): Promise<void> {
   }
 }
 
-/** Leaves nothing of a mailbox whose threads are gone but its id. */
+/** Removes the rest of a mailbox without threads; only its id stays. */
 async function endMailbox(app: App, { id, organization_id }: DeletedMailbox): Promise<void> {
   await removeStrays(app, id);
   await app.store.write(async (trx) => {
@@ -81,8 +81,8 @@ async function endMailbox(app: App, { id, organization_id }: DeletedMailbox): Pr
 }
 
 /**
- * Takes away mailboxes that were deleted long enough ago, with their threads; returns how many threads
- * those were.
+ * Removes mailboxes that were deleted more than 30 days ago, with their threads. Returns the count of
+ * threads.
  */
 export async function sweepThreads(app: App): Promise<number> {
   const { clock, store } = app;

@@ -1,15 +1,15 @@
-// By what a mail finds its thread: hashes of the Message-IDs that it names, and of its subject with who
-// takes part. Pure.
+// The keys by which a mail finds its thread: hashes of its Message-IDs, and of its subject with its
+// participants. Pure.
 //
 //   key    | made of                                             | holds
 //   -------+-----------------------------------------------------+--------------------------------------
-//   own    | its Message-ID                                      | for ever: what names it joins it
-//   parent | each of References and In-Reply-To                  | for ever, also where it is not here yet
-//   topic  | base subject (src/mime/subject.ts), all addresses   | seven days, and only without a parent
-//          | of From, To and Cc                                  | that is known
+//   own    | its Message-ID                                      | for ever: mail that refers to it joins
+//   parent | each id in References and In-Reply-To               | for ever, even before that mail arrives
+//   topic  | base subject (src/mime/subject.ts), all addresses   | seven days, and only if no parent is
+//          | in From, To and Cc                                  | known
 //
-// A Message-ID of ours is known by the id of the message before its `@`, as some servers on the way
-// write another name behind it.
+// A Message-ID of ours is recognized by the message id before its `@`: some servers on the way replace the
+// host name behind it.
 import { hash } from 'node:crypto';
 import { withoutSubaddress } from '../mailboxes/mailboxes.ts';
 import type { MessageRow, RecipientRow } from '../messages/queries.ts';
@@ -20,13 +20,13 @@ import { fromJson } from '../store/db.ts';
 
 export interface ThreadKeys {
   own: string;
-  /** Each once, the newest first, never `own`. */
+  /** Distinct, newest first, without `own`. */
   parents: string[];
   /** Null without a subject. */
   topic: string | null;
 }
 
-/** What of a message they are made of. */
+/** The columns of a message from which its keys are made. */
 export type Threadable = Pick<
   MessageRow,
   'subject' | 'from_email' | 'message_id_header' | 'in_reply_to' | 'message_references'
@@ -52,7 +52,7 @@ function topicOf({ subject, from_email }: Threadable, others: readonly string[])
   return hashOf(['topic', base, ...[...new Set(people)].sort()].join('\n'));
 }
 
-/** `recipients` are the message's; who got a blind copy takes no part. */
+/** Returns the keys of a message. Recipients of a blind copy (Bcc) do not count as participants. */
 export function threadKeys(
   message: Threadable,
   recipients: readonly Pick<RecipientRow, 'kind' | 'email'>[],

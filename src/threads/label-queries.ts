@@ -1,4 +1,5 @@
-// All SQL on `thread_labels`. A row has the activity of its thread, so that a label is a list in order.
+// All SQL on `thread_labels`. A row repeats its thread's last activity, so that one index lists the threads
+// of a label in order.
 import { type Kysely, sql } from 'kysely';
 import {
   change,
@@ -12,7 +13,7 @@ import {
 
 export interface LabelRow {
   thread_id: string;
-  /** As it is compared. */
+  /** The label folded for comparison. */
   folded: string;
   label: string;
   mailbox_id: string;
@@ -23,7 +24,7 @@ interface LabelTables {
   thread_labels: LabelRow;
 }
 
-/** The labels of these threads, each thread's in the order in which they are compared. */
+/** Returns the labels of these threads, sorted by their folded form within each thread. */
 export function findLabels(db: Db, threadIds: readonly string[]): Promise<LabelRow[]> {
   return tables<LabelTables>(db)
     .selectFrom('thread_labels')
@@ -34,7 +35,7 @@ export function findLabels(db: Db, threadIds: readonly string[]): Promise<LabelR
     .execute();
 }
 
-/** A label that a thread has keeps its letters. */
+/** Inserts labels. A label that the thread already has keeps its spelling. */
 export async function insertLabels(db: Db, rows: readonly LabelRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tables<LabelTables>(db)
@@ -56,7 +57,7 @@ export async function deleteLabels(
     .execute();
 }
 
-/** One thread has the labels of another too. */
+/** Adds the labels of one thread to another. */
 export async function copyLabels(db: Db, from: string, to: string): Promise<void> {
   await sql`insert into thread_labels (thread_id, folded, label, mailbox_id, last_activity_at)
     select ${to}, folded, label, mailbox_id, last_activity_at from thread_labels
@@ -72,7 +73,7 @@ const selectLabelled = statement(
       .where(isOneOf(db, 'thread_id', parameter('threadIds'))),
 );
 
-/** Those of these threads that have a label. */
+/** Returns the ids of the labelled ones among these threads. */
 export async function findLabelled(db: Db, threadIds: readonly string[]): Promise<Set<string>> {
   const rows = await selectLabelled(db, { threadIds: idList(db, threadIds) });
   return new Set(rows.map(({ thread_id }) => thread_id));
@@ -86,7 +87,7 @@ const setActivity = change(
       .where('thread_id', '=', parameter('threadId')),
 );
 
-/** The activity of the thread is another. */
+/** Sets the last activity in the label rows of the thread. */
 export async function moveLabels(db: Db, threadId: string, at: number): Promise<void> {
   await setActivity(db, { threadId, at });
 }

@@ -1,4 +1,4 @@
-// Labels of a thread: short texts that keep their case and are compared without it.
+// Labels of a thread: short texts that keep their case and compare without it.
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { changesOf } from '../audit/audit.ts';
@@ -19,7 +19,7 @@ async function standingOf(trx: Db, row: ThreadRow): Promise<ThreadStanding> {
   );
 }
 
-/** By how each is compared; of two that are the same the first. */
+/** Maps labels by their folded form. Of equal ones the first wins. */
 function byFolded(labels: readonly string[]): Map<string, string> {
   const wanted = new Map<string, string>();
   for (const label of labels) {
@@ -29,7 +29,7 @@ function byFolded(labels: readonly string[]): Map<string, string> {
   return wanted;
 }
 
-/** Changes the labels of a thread, which is held, and records it where that changed something. */
+/** Changes the labels of a thread that the transaction holds, and audits a real change. */
 function change(
   app: App,
   caller: Caller,
@@ -55,8 +55,8 @@ function change(
 }
 
 /**
- * Gives a thread labels; one that it has keeps its letters.
- * @throws ResourceNotFoundError; ConflictError where it would have too many.
+ * Adds labels to a thread. A label that it already has keeps its spelling.
+ * @throws ResourceNotFoundError; ConflictError if it would have too many.
  */
 export function addLabels(
   app: App,
@@ -76,7 +76,7 @@ export function addLabels(
   );
 }
 
-/** Takes labels from a thread; those that it lacks are ignored. @throws ResourceNotFoundError. */
+/** Removes labels from a thread and ignores unknown ones. @throws ResourceNotFoundError. */
 export function removeLabels(
   app: App,
   caller: Caller,

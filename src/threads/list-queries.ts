@@ -1,6 +1,6 @@
-// SQL for the lists of threads and of their messages. One index leads from the mailbox to folder, read,
-// starred and activity, so a list without one of these merges the ranges of all its values, each in order:
-// a page costs its own rows. What is snoozed, and what has a label, has an index of its own.
+// SQL for the lists of threads and of their messages. One index leads from the mailbox through folder, read
+// and starred to activity. A list without one of these filters merges the sorted ranges of all its values, so
+// a page costs its own rows. Snoozed and labelled threads have their own indexes.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { CursorPosition } from '../api/cursor.ts';
 import { type Db, idList, isOneOf, tables } from '../store/db.ts';
@@ -10,18 +10,18 @@ import type { Folder, ThreadMessageRow } from './queries.ts';
 export interface ThreadFilter {
   mailboxId: string;
   folders: readonly Folder[];
-  /** As it is compared. */
+  /** The label folded for comparison. */
   label?: string | undefined;
   unread?: boolean | undefined;
   starred?: boolean | undefined;
   snoozed?: boolean | undefined;
-  /** Ms since 1970: last activity after, and before. */
+  /** Bounds of the last activity, ms since 1970, both exclusive. */
   after?: number | undefined;
   before?: number | undefined;
   now: number;
 }
 
-/** A thread in a list, and where the list goes on after it. */
+/** A thread in a list, with the cursor position after it. */
 export interface ListedThread extends CursorPosition {}
 
 type Condition = RawBuilder<SqlBool>;
@@ -30,7 +30,7 @@ function allOf(conditions: readonly Condition[]): Condition {
   return sql.join(conditions, sql` and `);
 }
 
-/** Of the columns of the order, in the index that is walked. */
+/** Conditions on the sort columns, in the index that is walked. */
 function within(
   { after, before }: ThreadFilter,
   place: CursorPosition | null,
@@ -50,13 +50,13 @@ function flag(column: string, value: boolean | undefined): Condition[] {
 
 function snoozedIs({ snoozed, now }: ThreadFilter): Condition[] {
   if (snoozed === undefined) return [];
-  // In a form that leads to no index: few are snoozed, and that index is not in this order.
+  // An expression that no index matches: few threads are snoozed, and their index has another order.
   return snoozed
     ? [sql<SqlBool>`coalesce(snoozed_until, 0) > ${now}`]
     : [sql<SqlBool>`coalesce(snoozed_until, 0) <= ${now}`];
 }
 
-/** Asked of each row that another index gives. */
+/** Conditions for each row that another index returns. */
 function rest(filter: ThreadFilter): Condition[] {
   return [
     sql<SqlBool>`folder in (${sql.join(filter.folders)})`,
@@ -115,7 +115,7 @@ function rangesOf(filter: ThreadFilter, place: CursorPosition | null): RawBuilde
   return shelves(filter, place);
 }
 
-/** The threads of one page, most recent activity first, from behind `place`. */
+/** Returns one page of threads after `place`, most recent activity first. */
 export async function listThreadIds(
   db: Db,
   filter: ThreadFilter,
@@ -132,7 +132,7 @@ interface MessageTables {
   threads: { id: string; mailbox_id: string };
 }
 
-/** The messages of a thread, oldest first, from behind `place`. */
+/** Returns the messages of a thread after `place`, oldest first. */
 export function listMessageRows(
   db: Db,
   threadId: string,
@@ -152,7 +152,7 @@ export function listMessageRows(
     .execute();
 }
 
-/** How many messages of the thread come before the first of these. */
+/** Counts the messages of the thread before this one. */
 export async function countBefore(db: Db, { thread_id, at, message_id }: ThreadMessageRow) {
   const { count } = await tables<MessageTables>(db)
     .selectFrom('thread_messages')
@@ -163,12 +163,12 @@ export async function countBefore(db: Db, { thread_id, at, message_id }: ThreadM
   return Number(count);
 }
 
-/** A thread with a message that was looked for. */
+/** A thread with the message that matched the search. */
 export interface Hit extends ListedThread {
   messageId: string;
 }
 
-/** Which of these messages are in threads that the filter takes, and in which. */
+/** Returns those of these messages whose threads match the filter, with the threads. */
 export async function hitsAmong(
   db: Db,
   filter: ThreadFilter,
@@ -184,7 +184,7 @@ export async function hitsAmong(
         ];
   const condition = allOf([
     isOneOf(db, 'm.message_id', idList(db, messageIds)),
-    // By the thread of each message, never by its mailbox.
+    // The concatenation keeps the planner off the mailbox index: it must start from each message's thread.
     sql`t.mailbox_id || '' = ${filter.mailboxId}`,
     ...within(filter, null, sql.ref('t.last_activity_at'), sql.ref('t.id')),
     ...rest(filter),

@@ -1,5 +1,5 @@
-// Two threads of a mailbox become one, as a message shows that they are. The one that began first stays;
-// what people said of the other comes with it.
+// Merges two threads of a mailbox when a message shows that they are one. The older thread stays and gets the
+// labels, notes and states of the other.
 import { moveActionsOfThread } from '../mailbox-actions/copy-queries.ts';
 import type { Db } from '../store/db.ts';
 import { copyLabels } from './label-queries.ts';
@@ -15,7 +15,7 @@ import {
 import { moveReferences } from './reference-queries.ts';
 import { restateThread } from './restate.ts';
 
-/** Of two folders the first in this order is the one of both. */
+/** Order of preference for the folder of a merged thread. */
 const order: readonly Folder[] = ['inbox', 'archive', 'sent', 'drafts', 'trash', 'spam'];
 
 function sooner(one: number | null, other: number | null): number | null {
@@ -23,7 +23,7 @@ function sooner(one: number | null, other: number | null): number | null {
   return Math.min(one, other);
 }
 
-/** What no message decides. */
+/** Merges the fields that do not follow from messages. */
 function together(one: ThreadRow, other: ThreadRow) {
   return {
     folder: order.find((name) => name === one.folder || name === other.folder) ?? one.folder,
@@ -34,7 +34,7 @@ function together(one: ThreadRow, other: ThreadRow) {
   };
 }
 
-/** All that `goneId` has belongs to `id`, and `goneId` is no more. */
+/** Moves everything from thread `goneId` to `id` and deletes `goneId`. */
 export async function mergeThreads(
   trx: Db,
   id: string,

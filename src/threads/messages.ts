@@ -1,5 +1,4 @@
-// The messages of a thread, as a list, or the newest of them: what each is, what it says anew, and what is
-// attached to it.
+// The messages of a thread, as a list or only the newest: metadata, new content and attachments.
 import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
@@ -26,13 +25,13 @@ const nothingSaid: Said = {
   attachments: [],
 };
 
-/** Of the new content of a message, and of all messages of a page. */
+/** Bytes of new content: of one message, and of one page. */
 const mostBytes = 64 * 1024;
 const mostPageBytes = 4 * 1024 * 1024;
-/** Messages whose texts are read at once: 4 MB in the worst encoding. */
+/** Messages with texts read at once: 4 MB in the worst encoding. */
 const together = 16;
 
-/** Cuts the new content of a page to its bounds. */
+/** Truncates the new content of a page to its limits. */
 class ContentBudget {
   #left = mostPageBytes;
 
@@ -46,7 +45,7 @@ class ContentBudget {
     const most = Math.min(mostBytes, this.#left);
     this.#left -= Math.min(bytes.length, most);
     if (bytes.length <= most) return { newContent: text, newContentTruncated: false };
-    // The bytes of a character that was cut would become U+FFFD.
+    // A cut character would become U+FFFD.
     let end = most;
     while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
     return { newContent: bytes.toString('utf8', 0, end), newContentTruncated: true };
@@ -61,7 +60,7 @@ function attached(files: readonly File[]) {
   });
 }
 
-/** What these messages say, by their ids: read until the budget is spent, of the others without their text. */
+/** Reads the texts of these messages, by id. After the budget is spent, the rest come without text. */
 async function saidBy(db: Db, messages: readonly Contained[]): Promise<Map<string, Said>> {
   const budget = new ContentBudget();
   const said = new Map<string, Said>();
@@ -102,7 +101,7 @@ async function addSaid(
   }
 }
 
-/** These rows of one thread, which follow each other, oldest first. */
+/** Presents consecutive messages of one thread, oldest first. */
 async function presentMessages(
   db: Db,
   organizationId: string,
@@ -121,7 +120,7 @@ async function presentMessages(
   });
 }
 
-/** The newest messages of a thread, oldest first. @throws ResourceNotFoundError (mailbox, thread). */
+/** Returns the newest messages of a thread, oldest first. @throws ResourceNotFoundError (mailbox, thread). */
 export async function latestThreadMessages(
   app: App,
   { organizationId }: Caller,
@@ -136,7 +135,7 @@ export async function latestThreadMessages(
 }
 
 /**
- * A page of the messages of a thread, oldest first.
+ * Returns a page of the messages of a thread, oldest first.
  * @throws ResourceNotFoundError (mailbox, thread), ValidationError (cursor).
  */
 export async function listThreadMessages(

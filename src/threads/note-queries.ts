@@ -22,7 +22,7 @@ interface NoteTables {
 
 export const notes = rowsOf<NoteRow>('thread_notes', 'note');
 
-/** The notes of a thread, oldest first, after one of them. */
+/** Returns the notes of a thread after the position, oldest first. */
 export function listNoteRows(
   db: Db,
   threadId: string,
@@ -39,7 +39,7 @@ export function listNoteRows(
     .execute();
 }
 
-/** The notes of one thread belong to another. */
+/** Moves the notes of one thread to another. */
 export async function moveNotes(db: Db, from: string, to: string): Promise<void> {
   await sql`update thread_notes set thread_id = ${to} where thread_id = ${from}`.execute(db);
 }

@@ -1,5 +1,5 @@
-// Notes on a thread: what those who work with it tell each other. They are never mailed, and no search of
-// threads finds them.
+// Notes on a thread, for the people and programs that work with it. They are never mailed, and full-text
+// search does not cover them.
 import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
@@ -27,7 +27,7 @@ function toNote(row: NoteRow): ThreadNote {
   };
 }
 
-/** What the key of a program did to a note is an action in the mailbox. */
+/** Records the change of a note by a program's key as an action in the mailbox. */
 function noteAction(app: App, trx: Db, caller: Caller, path: NotePath, change: string) {
   const { mailboxId, threadId, noteId } = path;
   const summary = { noteId, change };
@@ -35,7 +35,7 @@ function noteAction(app: App, trx: Db, caller: Caller, path: NotePath, change: s
   return storeAction(app, trx, caller, about);
 }
 
-/** @throws ResourceNotFoundError (mailbox, thread). */
+/** Adds a note to a thread. @throws ResourceNotFoundError (mailbox, thread). */
 export function createNote(
   app: App,
   caller: Caller,
@@ -66,7 +66,7 @@ export function createNote(
   });
 }
 
-/** A page of notes, oldest first. @throws ResourceNotFoundError, ValidationError (cursor). */
+/** Returns a page of notes, oldest first. @throws ResourceNotFoundError, ValidationError (cursor). */
 export async function listNotes(
   app: App,
   { organizationId }: Caller,
@@ -85,7 +85,7 @@ export async function listNotes(
   return { items: shown.map(toNote), nextCursor };
 }
 
-/** The note, if it is of this thread; the thread is held. @throws ResourceNotFoundError. */
+/** Locks the thread and returns its note. @throws ResourceNotFoundError. */
 async function holdNote(
   trx: Db,
   organizationId: string,
@@ -97,14 +97,17 @@ async function holdNote(
   return row;
 }
 
-/** Where a note is. */
+/** The ids that lead to a note. */
 export interface NotePath {
   mailboxId: string;
   threadId: string;
   noteId: string;
 }
 
-/** Changes what is given. @throws ResourceNotFoundError, ForbiddenError (of another, for a key that proposes). */
+/**
+ * Changes the given fields. @throws ResourceNotFoundError, ForbiddenError (a key that only proposes, on a
+ * note of another author).
+ */
 export function updateNote(
   app: App,
   caller: Caller,
@@ -127,7 +130,7 @@ export function updateNote(
       ...{ ...change, ...editedBy(caller) },
       updated_at: Math.max(app.clock.now(), before.updated_at + 1),
     });
-    // What it says is nobody else's business.
+    // The text of a note stays out of the audit log.
     const details = { threadId, changed };
     await record(app, trx, caller, { subject: noteId, action: 'note.updated', details });
     await noteAction(app, trx, caller, path, 'updated');
@@ -135,7 +138,7 @@ export function updateNote(
   });
 }
 
-/** @throws ResourceNotFoundError, ForbiddenError as `updateNote`. */
+/** Deletes a note. @throws ResourceNotFoundError, ForbiddenError as `updateNote`. */
 export async function deleteNote(app: App, caller: Caller, path: NotePath): Promise<Deleted> {
   await app.store.write(async (trx) => {
     requireOwn(caller, await holdNote(trx, caller.organizationId, path), 'note');

@@ -1,12 +1,11 @@
-// Which thread a message belongs to (keys.ts has by what). What names two threads makes one of them, so
-// that the order in which mail arrives makes no other threads. Inside a transaction that holds the row of
-// the mailbox.
+// Finds the thread of a message by its keys (keys.ts). A message that names two threads merges them, so the
+// order of arrival does not change the result. Runs inside a transaction that holds the row of the mailbox.
 //
 //   mail is  | joins
 //   ---------+--------------------------------------------------------------------------------------
-//   wanted   | what its ids name outside of spam and trash: all of it, made one; else there, the oldest
-//   wanted   | without a parent that is known: what its topic names, outside of spam and trash
-//   unwanted | what its ids name in spam; it names nothing but itself
+//   wanted   | all threads that its ids name outside of spam and trash, merged; else the oldest there
+//   wanted   | without a known parent: the threads of its topic, outside of spam and trash
+//   unwanted | a thread in spam that its ids name; later mail finds it by its own id only
 import type { Db } from '../store/db.ts';
 import type { ThreadKeys } from './keys.ts';
 import { mergeThreads } from './merge.ts';
@@ -20,11 +19,11 @@ import {
 
 const topicMs = 7 * 86_400_000;
 
-/** A message as it looks for its thread. */
+/** A message that looks for its thread. */
 export interface Seeker {
   mailboxId: string;
   keys: ThreadKeys;
-  /** Of the message, ms since 1970. */
+  /** Time of the message, ms since 1970. */
   at: number;
   isSpam: boolean;
 }
@@ -35,12 +34,14 @@ function idsOf(references: readonly Reference[]): string[] {
   return [...new Set(references.map(({ thread_id }) => thread_id))].sort();
 }
 
-/** By what a message is put in its place. */
+/** Returns all hashes that place a message. */
 export function hashesOf({ own, parents, topic }: ThreadKeys): string[] {
   return [own, ...parents, ...(topic === null ? [] : [topic])];
 }
 
-/** The ids of the threads that it joins, the oldest first; `named`: what its hashes name. */
+/**
+ * Returns the ids of the threads that the message joins, oldest first. `named` are the matches of its hashes.
+ */
 export function joined({ keys, at, isSpam }: Seeker, named: readonly Reference[]): string[] {
   const byId = named.filter(({ message_id_hash }) => message_id_hash !== keys.topic);
   if (isSpam) return idsOf(byId.filter(({ folder }) => folder === 'spam')).slice(0, 1);
@@ -58,7 +59,7 @@ export function joined({ keys, at, isSpam }: Seeker, named: readonly Reference[]
   return found.length > 0 ? found : idsOf(byId).slice(0, 1);
 }
 
-/** The thread that a message joins, made one where there are several; null where it begins one. */
+/** Returns the thread that a message joins, and merges several into one. Null if it begins a new thread. */
 export async function findPlace(trx: Db, now: number, seeker: Seeker): Promise<string | null> {
   const named = await findReferences(trx, seeker.mailboxId, hashesOf(seeker.keys));
   const [first = null, ...others] = joined(seeker, named);
@@ -66,12 +67,12 @@ export async function findPlace(trx: Db, now: number, seeker: Seeker): Promise<s
   return first;
 }
 
-/** A message, and the thread that it is in. */
+/** A message with its thread. */
 export interface Kept extends Seeker {
   threadId: string;
 }
 
-/** From now on each thread is found by what its message names. */
+/** Stores the keys of these messages, so that later mail finds their threads. */
 export async function keepPlaces(trx: Db, kept: readonly Kept[]): Promise<void> {
   const named = kept.flatMap(({ mailboxId, keys, at, isSpam, threadId }) => {
     const hashes = isSpam ? [keys.own] : [keys.own, ...keys.parents];

@@ -1,5 +1,5 @@
-// What came in is put into threads: those that bear on no other one all at once, the others behind them, one
-// by one. Which thread it is: place.ts. What it does to the folder stands in the state table of migration 0032.
+// Puts received mail into threads: independent mails all at once, then the dependent ones one by one.
+// place.ts chooses the thread. The state table of migration 0032 shows the effect on the folder.
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../mailboxes/queries.ts';
 import { attachmentsOf, type InboundEnvelope } from '../messages/projection.ts';
@@ -23,7 +23,7 @@ import { findReferences } from './reference-queries.ts';
 import { restateThread } from './restate.ts';
 import { isSpam } from './spam.ts';
 
-/** All that is known of one mail. */
+/** The rows of one received mail. */
 export interface Arrival {
   message: MessageRow;
   recipients: readonly RecipientRow[];
@@ -37,7 +37,7 @@ function kindOf({ auto_reply_reason, is_auto_reply, list_id }: FoundRow): Thread
   return list_id === null ? 'person' : 'list';
 }
 
-/** An image that the HTML shows is nobody's attachment. */
+/** Ignores inline images that the HTML shows. */
 function hasAttachments(found: FoundRow): boolean {
   return attachmentsOf(found).some(({ related }) => !related);
 }
@@ -65,7 +65,7 @@ function newThread(app: App, arrival: Arrival, folder: Folder): ThreadRow {
   };
 }
 
-/** Where mail that comes in takes a thread. */
+/** Returns the folder of a thread after received mail joins it. */
 function folderAfter(folder: Folder): Folder {
   return folder === 'spam' || folder === 'trash' ? folder : 'inbox';
 }
@@ -94,7 +94,7 @@ async function grow(app: App, trx: Db, thread: ThreadRow, arrival: Arrival): Pro
   await moveLabels(trx, thread.id, message.created_at);
 }
 
-/** A mail as it looks for its thread. */
+/** A mail with its search keys. */
 interface Seeking {
   arrival: Arrival;
   seeker: Seeker;
@@ -112,14 +112,14 @@ function seekingOf(arrival: Arrival): Seeking {
   return { arrival, seeker };
 }
 
-/** One whose thread is known; null where it begins one. */
+/** A mail whose thread is known; null if it begins one. */
 interface Settled extends Seeking {
   joins: string | null;
 }
 
 /**
- * Which thread each of them joins, as far as it is known without those before it: `alone` are those that
- * name what another one does, join what another one joins, or make one thread of several.
+ * Splits mails into those that can be placed together and those that must go `alone`: these share a key or a
+ * thread with another one of the batch, or merge threads.
  */
 async function sortOut(trx: Db, all: readonly Seeking[]) {
   const sorted = { together: [] as Settled[], alone: [] as Seeking[] };
@@ -157,7 +157,7 @@ function rowOf({ newId }: App, { message, found }: Arrival, threadId: string): T
   };
 }
 
-/** Puts mails of which none bears on another one where they belong. */
+/** Places mails that do not depend on each other. */
 async function putTogether(app: App, trx: Db, all: readonly Settled[]): Promise<void> {
   if (all.length === 0) return;
   const ids = all.flatMap(({ joins }) => joins ?? []);
@@ -181,7 +181,7 @@ async function putTogether(app: App, trx: Db, all: readonly Settled[]): Promise<
   );
 }
 
-/** Puts each mail where it belongs: on PostgreSQL the caller holds the rows of their mailboxes. */
+/** Puts each mail into its thread. On PostgreSQL the caller holds the rows of their mailboxes. */
 export async function putIntoThreads(
   app: App,
   trx: Db,

@@ -1,6 +1,6 @@
-// All SQL on `threads` and `thread_messages`, but for the lists (list-queries.ts): rows only, no decisions.
-// What finds a thread is reference-queries.ts. On PostgreSQL whoever changes which messages a thread has
-// holds the row of its mailbox first.
+// All SQL on `threads` and `thread_messages`, except the lists (list-queries.ts). Rows only, no decisions.
+// Look-ups by key are in reference-queries.ts. On PostgreSQL a transaction that changes which messages a
+// thread has locks the row of its mailbox first.
 import { type Kysely, sql } from 'kysely';
 import {
   bulkInsert,
@@ -17,7 +17,7 @@ import { rowsOf } from '../store/rows.ts';
 export const folders = ['inbox', 'sent', 'archive', 'spam', 'trash', 'drafts'] as const;
 export type Folder = (typeof folders)[number];
 
-/** What a message in a thread is; `sent` is from this mailbox, all others came in. */
+/** Kind of a message in a thread: `sent` is from this mailbox, all others were received. */
 export type ThreadMessageKind = 'person' | 'auto-reply' | 'list' | 'bounce' | 'sent';
 
 export interface ThreadRow {
@@ -27,12 +27,12 @@ export interface ThreadRow {
   folder: Folder;
   is_read: number;
   is_starred: number;
-  /** Never goes back, so that a walk over a list meets a thread once. */
+  /** Never decreases, so that a walk over a list meets a thread once. */
   last_activity_at: number;
   snoozed_until: number | null;
   priority: 'high' | 'normal' | 'low';
   message_count: number;
-  /** Messages with attachments. */
+  /** Number of messages with attachments. */
   attachment_count: number;
   from_address: string | null;
   from_name: string | null;
@@ -45,11 +45,11 @@ export interface ThreadRow {
 export interface ThreadMessageRow {
   message_id: string;
   thread_id: string;
-  /** Of the message. */
+  /** Time of the message, ms since 1970. */
   at: number;
   kind: ThreadMessageKind;
   has_attachments: number;
-  /** The event that tells of the message in its mailbox, if any does. */
+  /** The mailbox event for this message, if there is one. */
   event_id: string | null;
 }
 
@@ -101,7 +101,7 @@ export async function findThreads(db: Db, ids: readonly string[]): Promise<Threa
   return ids.length === 0 ? [] : selectThreads(db, { ids: idList(db, ids) });
 }
 
-/** What of a thread others than its messages decide. */
+/** The columns of a thread that a caller may change. */
 export type ThreadChange = Partial<
   Omit<ThreadRow, 'id' | 'organization_id' | 'mailbox_id' | 'created_at'>
 >;
@@ -110,7 +110,7 @@ export async function updateThread(db: Db, id: string, values: ThreadChange): Pr
   await tables<ThreadTables>(db).updateTable('threads').set(values).where('id', '=', id).execute();
 }
 
-/** What a newer message changes of its thread. */
+/** Changes that a newer message makes to its thread. */
 interface Grown {
   id: string;
   at: number;
@@ -142,12 +142,12 @@ const grow = change((db: Kysely<ThreadTables>, parameter: ParameterOf<Grown>) =>
     .where('id', '=', parameter('id')),
 );
 
-/** A message joins that is newer than all others of the thread. */
+/** Adds to a thread a message that is newer than all its others. */
 export async function growThread(db: Db, grown: Grown): Promise<void> {
   await grow(db, grown);
 }
 
-/** Those whose snooze is over, the longest first. */
+/** Returns threads whose snooze ended, longest overdue first. */
 export function findThreadsToWake(db: Db, now: number, limit: number): Promise<ThreadRow[]> {
   return tables<ThreadTables>(db)
     .selectFrom('threads')
@@ -158,7 +158,7 @@ export function findThreadsToWake(db: Db, now: number, limit: number): Promise<T
     .execute();
 }
 
-/** Some threads of a mailbox, whatever their folder. */
+/** Returns some threads of a mailbox, in any folder. */
 export function findThreadsOf(
   db: Db,
   mailboxId: string,
@@ -172,7 +172,7 @@ export function findThreadsOf(
     .execute();
 }
 
-/** With what still refers to it: messages of it, labels, notes, references, drafts. */
+/** Deletes a thread; its message rows, labels, notes, references and drafts go with it. */
 export async function deleteThread(db: Db, id: string): Promise<void> {
   await tables<ThreadTables>(db).deleteFrom('threads').where('id', '=', id).execute();
 }
@@ -194,12 +194,12 @@ const selectMessages = statement(
       .where(isOneOf(db, 'message_id', parameter('ids'))),
 );
 
-/** Those of these messages that are in a thread. */
+/** Returns the thread rows of these messages; messages outside of threads are left out. */
 export function findThreadMessages(db: Db, ids: readonly string[]): Promise<ThreadMessageRow[]> {
   return selectMessages(db, { ids: idList(db, ids) });
 }
 
-/** A message in a thread, and whose that is. */
+/** A message in a thread, with the mailbox of the thread. */
 export type PlacedRow = Pick<ThreadMessageRow, 'message_id' | 'thread_id' | 'kind'> &
   Pick<ThreadRow, 'mailbox_id'>;
 
@@ -216,7 +216,7 @@ const selectPlaced = statement<ThreadTables, { ids: unknown }, PlacedRow>((db, p
     .where(isOneOf(db, 'thread_messages.message_id', parameter('ids'))),
 );
 
-/** Those of these messages that are in a thread. */
+/** Returns the threads and mailboxes of these messages; messages outside of threads are left out. */
 export function findPlaced(db: Db, messageIds: readonly string[]): Promise<PlacedRow[]> {
   return selectPlaced(db, { ids: idList(db, messageIds) });
 }
@@ -228,7 +228,7 @@ export async function deleteThreadMessage(db: Db, messageId: string): Promise<vo
     .execute();
 }
 
-/** All messages of one thread belong to another. */
+/** Moves all messages of one thread to another. */
 export async function moveThreadMessages(db: Db, from: string, to: string): Promise<void> {
   await tables<ThreadTables>(db)
     .updateTable('thread_messages')
@@ -268,7 +268,7 @@ export async function tallyThread(db: Db, id: string): Promise<Tally> {
   return { messages: Number(messages), attachments: Number(attachments) };
 }
 
-/** The message that a thread begins with. */
+/** Returns the first message of a thread. */
 export async function firstOf(db: Db, id: string): Promise<ThreadMessageRow | undefined> {
   return tables<ThreadTables>(db)
     .selectFrom('thread_messages')
@@ -280,7 +280,7 @@ export async function firstOf(db: Db, id: string): Promise<ThreadMessageRow | un
     .executeTakeFirst();
 }
 
-/** The newest message of a thread; `isInbound`: of those that came in. */
+/** Returns the newest message of a thread; with `isInbound`, the newest received one. */
 export async function newestOf(
   db: Db,
   id: string,
@@ -297,7 +297,7 @@ export async function newestOf(
     .executeTakeFirst();
 }
 
-/** A place in a thread, and how many of its messages come before it. */
+/** A thread, and the number of its messages before a place in it. */
 export interface Position {
   threadId: string;
   position: number;
@@ -319,17 +319,17 @@ const selectPosition = statement<ThreadTables, { id: string }, Position>((db, pa
     .$castTo<Position>(),
 );
 
-/** Where a message is in its thread; undefined where it is in none. */
+/** Returns the place of a message in its thread; undefined if it is in none. */
 export async function findPosition(db: Db, messageId: string): Promise<Position | undefined> {
   return (await selectPosition(db, { id: messageId }))[0];
 }
 
-/** Whether a draft belongs to the thread. */
+/** Returns whether the thread has a draft. */
 export async function hasDrafts(db: Db, threadId: string): Promise<boolean> {
   return (await findDrafted(db, [threadId])).size > 0;
 }
 
-/** Those of these threads that a draft belongs to. */
+/** Returns the ids of those of these threads that have drafts. */
 export async function findDrafted(db: Db, threadIds: readonly string[]): Promise<Set<string>> {
   const rows = await tables<ThreadTables>(db)
     .selectFrom('drafts')

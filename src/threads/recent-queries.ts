@@ -1,4 +1,4 @@
-// SQL for what was said lately in a thread: who answers by itself asks it, to know whether a person did.
+// SQL for recent messages of a thread. Automatic answers check it to learn whether a person wrote lately.
 import type { Kysely } from 'kysely';
 import { type Db, idList, isOneOf, type ParameterOf, statement, tables } from '../store/db.ts';
 import type { ThreadMessageRow } from './queries.ts';
@@ -7,7 +7,7 @@ interface MessageTables {
   thread_messages: ThreadMessageRow;
 }
 
-/** The messages of a thread since `at` (ms since 1970), newest first. */
+/** Returns the messages of a thread since `at` (ms since 1970), newest first. */
 export function selectRecent(
   db: Db,
   threadId: string,
@@ -42,7 +42,7 @@ const busy = statement((db: Kysely<MessageTables>, parameter: ParameterOf<Sends>
     .having(({ fn }) => fn.countAll(), '>=', parameter('sends')),
 );
 
-/** Those of these threads into which at least so many messages went since `at` (ms since 1970). */
+/** Returns those of these threads that gained at least this many messages since `at` (ms since 1970). */
 export async function selectBusy(
   db: Db,
   threadIds: readonly string[],

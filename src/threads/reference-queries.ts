@@ -1,4 +1,4 @@
-// All SQL on `thread_references`: by what mail finds its thread (keys.ts has what each is made of).
+// All SQL on `thread_references`, the keys by which mail finds its thread (keys.ts defines them).
 import { type Kysely, sql } from 'kysely';
 import {
   change,
@@ -22,7 +22,7 @@ interface ReferenceTables {
   threads: { id: string; folder: Folder };
 }
 
-/** A thread that something names. */
+/** A key of a thread. */
 export interface Reference {
   message_id_hash: string;
   thread_id: string;
@@ -46,7 +46,7 @@ const selectReferences = statement<ReferenceTables, Wanted, Reference>((db, para
     .where(isOneOf(db, 'thread_references.message_id_hash', parameter('hashes'))),
 );
 
-/** Which threads of a mailbox these name. */
+/** Returns the threads of a mailbox that these hashes name. */
 export function findReferences(
   db: Db,
   mailboxId: string,
@@ -55,7 +55,7 @@ export function findReferences(
   return selectReferences(db, { mailboxId, hashes: idList(db, hashes) });
 }
 
-/** By this hash the thread is found. */
+/** A hash to store as a key of the thread. */
 export interface Named {
   mailboxId: string;
   hash: string;
@@ -63,7 +63,7 @@ export interface Named {
   at: number;
 }
 
-/** An insert of many, all in one text; `onConflict` says what becomes of what is there. */
+/** Builds an insert of many rows as one statement; `onConflict` decides about existing rows. */
 function insertNamed(onConflict: string) {
   return change((db: Kysely<ReferenceTables>, parameter: ParameterOf<{ named: string }>) => {
     const isPostgres = engineOf(db) === 'postgres';
@@ -92,18 +92,18 @@ function packed(named: Iterable<Named>): string {
   return JSON.stringify(rows);
 }
 
-/** These name their threads from now on; what names a thread already goes on doing so. */
+/** Stores these keys. A key that exists keeps its thread. */
 export async function insertReferences(db: Db, named: readonly Named[]): Promise<void> {
   if (named.length > 0) await insertNew(db, { named: packed(named) });
 }
 
-/** These name their threads from now on, whatever they named before; of equal ones the last does. */
+/** Stores these keys, and points existing ones at the new thread. Of equal ones the last wins. */
 export async function putReferences(db: Db, named: readonly Named[]): Promise<void> {
   const last = new Map(named.map((one) => [`${one.mailboxId} ${one.hash}`, one]));
   if (last.size > 0) await put(db, { named: packed(last.values()) });
 }
 
-/** What names one thread names another. */
+/** Moves the keys of one thread to another. */
 export async function moveReferences(db: Db, from: string, to: string): Promise<void> {
   await tables<ReferenceTables>(db)
     .updateTable('thread_references')

@@ -1,4 +1,4 @@
-// Takes threads away for good: by hand from `trash`, and those of mailboxes that were deleted a while ago.
+// Removes threads for good: on request from `trash`, and those of mailboxes deleted a while ago.
 import type { App } from '../app.ts';
 import { lockDeliveriesOf } from '../deliveries/queries.ts';
 import { removeMessage } from '../messages/messages.ts';
@@ -7,10 +7,13 @@ import type { Db } from '../store/db.ts';
 import { deleteThread, deleteThreadMessage, oldestIdsOf } from './queries.ts';
 import { restateThread } from './restate.ts';
 
-/** Messages of one transaction: other writes go on between. */
+/** Messages removed in one transaction, so that other writes run between. */
 const messagesPerTransaction = 500;
 
-/** Holds the oldest messages of a thread, which go before their mailbox in the order of locks; returns their ids. */
+/**
+ * Locks the oldest messages of a thread and returns their ids. Messages come before their mailbox in the
+ * order of locks.
+ */
 export async function holdMessages(trx: Db, threadId: string): Promise<string[]> {
   const ids = await oldestIdsOf(trx, threadId, messagesPerTransaction);
   await lockDeliveriesOf(trx, ids);
@@ -19,7 +22,7 @@ export async function holdMessages(trx: Db, threadId: string): Promise<string[]>
 }
 
 /**
- * Removes these messages of a thread, with their blobs, and the thread if none is left; returns whether it is
+ * Removes these messages of a thread with their blobs, and the thread once it is empty. Returns whether it is
  * gone. The caller holds the messages, and then the mailbox.
  */
 export async function removeMessages(
@@ -29,7 +32,7 @@ export async function removeMessages(
   ids: readonly string[],
 ): Promise<boolean> {
   for (const messageId of ids) {
-    // Before its message, which would restate the thread each time.
+    // Before the message: else its removal would recompute the thread each time.
     await deleteThreadMessage(trx, messageId);
     await removeMessage(app, trx, messageId);
   }

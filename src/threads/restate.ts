@@ -1,5 +1,5 @@
-// What a thread says of its messages, told anew from them: after one was taken away, came late, or two
-// threads became one. What goes into a thread at its end only adds to what it says (take-in.ts).
+// Recomputes a thread's summary from its messages after a removal, a late message or a merge. A message at
+// the end of a thread only adds to the summary (take-in.ts).
 
 import { findContents } from '../messages/content-queries.ts';
 import { findFound } from '../messages/projection-queries.ts';
@@ -9,7 +9,7 @@ import type { Db } from '../store/db.ts';
 import { moveLabels } from './label-queries.ts';
 import { firstOf, newestOf, type ThreadChange, tallyThread, updateThread } from './queries.ts';
 
-/** The first words of a message that we sent. */
+/** Returns the first words of a message that we sent. */
 export function sentPreview(text: string | null): string | null {
   return previewOf({ newContent: text, quotedContent: null, text: null });
 }
@@ -22,13 +22,13 @@ async function previewOfMessage(trx: Db, message: MessageRow): Promise<string | 
   return sentPreview(content?.text ?? null);
 }
 
-/** The subject of the message that a thread begins with; null without messages. */
+/** Returns the subject of the first message; null without messages. */
 export async function firstSubject(trx: Db, threadId: string): Promise<string | null> {
   const first = await firstOf(trx, threadId);
   return (first && (await findMessageRow(trx, first.message_id)))?.subject ?? null;
 }
 
-/** Its counts, who wrote last, and the first words of that; with what else changes. */
+/** Recomputes counts, last author and preview of the thread, together with other changes. */
 export async function restateThread(
   trx: Db,
   id: string,

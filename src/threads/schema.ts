@@ -1,4 +1,4 @@
-// Shapes of threads, their messages, labels and notes, in and out (specification 2.5, 4.4).
+// Input and output schemas of threads, their messages, labels and notes (specification 2.5, 4.4).
 import { z } from 'zod';
 import { headerText } from '../api/address-schema.ts';
 import { attachmentNumber } from '../api/file-schema.ts';
@@ -8,7 +8,7 @@ import { message } from '../messages/schema.ts';
 import { idPattern } from '../runtime/ids.ts';
 import { folders } from './queries.ts';
 
-/** Labels of a thread, and the characters of one. */
+/** Labels of a thread, and characters of one label. */
 export const mostLabels = 50;
 const labelCharacters = 64;
 const noteCharacters = 20_000;
@@ -43,7 +43,7 @@ const instant = z.union(
   [z.iso.datetime({ offset: true }), z.iso.date()],
   'must be an ISO 8601 date or time',
 );
-/** Ms since 1970. */
+/** Time parsed to ms since 1970. */
 const time = instant.transform((text) => Date.parse(text));
 
 export const listThreadsQuery = z.strictObject({
@@ -170,7 +170,7 @@ const author = z.object({
   displayName: z.string().nullable(),
 });
 
-/** Of notes and drafts. */
+/** Author fields of notes and drafts. */
 export const authors = {
   author,
   editedBy: author.nullable().meta({ description: 'Who changed it last; null until then' }),
@@ -188,12 +188,12 @@ export const noteOutput = z
   })
   .meta({ id: 'ThreadNote', description: 'What a thread is annotated with; never mailed' });
 
-/** The schema of a page that a cursor goes on from. */
+/** Returns the schema of a page with a cursor. */
 export function cursorPageOf<T extends z.ZodType>(item: T) {
   return z.object({ items: z.array(item), nextCursor: z.string().nullable() });
 }
 
-/** What a list by cursor answers. */
+/** A page with the cursor of the next one. */
 export interface CursorPage<T> {
   items: T[];
   nextCursor: string | null;

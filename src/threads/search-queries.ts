@@ -1,5 +1,5 @@
-// The full text of messages in threads (`thread_search`; src/store/full-text has how it is kept), and what
-// is not in it yet (`thread_search_waiting`). Both go with their message.
+// The full text of messages in threads (`thread_search`; src/store/full-text defines its storage), and the
+// messages that still wait for it (`thread_search_waiting`). Both rows go with their message.
 import type { Kysely } from 'kysely';
 import { bulkInsert, type Db, idList, isOneOf, type ParameterOf, statement } from '../store/db.ts';
 import type { DocumentWords } from '../store/full-text/document.ts';
@@ -9,14 +9,14 @@ import { lockerOf } from '../store/locks.ts';
 
 const documents = fullTextOf('thread_search', 'message_id');
 
-/** What a message is found by. */
+/** A message with the words that find it. */
 export interface Findable {
   mailboxId: string;
   messageId: string;
   words: DocumentWords;
 }
 
-/** In the transaction that puts the messages into their threads. */
+/** Indexes messages, in the transaction that puts them into threads. */
 export async function insertDocuments(db: Db, messages: readonly Findable[]): Promise<void> {
   const entries = messages.map(({ mailboxId, messageId, words }) => {
     return { scope: mailboxId, key: messageId, words };
@@ -24,7 +24,7 @@ export async function insertDocuments(db: Db, messages: readonly Findable[]): Pr
   await documents.index(db, entries);
 }
 
-/** A message that is not found by its words yet. */
+/** A message without indexed words. */
 export interface WaitingRow {
   message_id: string;
   mailbox_id: string;
@@ -48,7 +48,7 @@ const firstWaiting = statement(
       .limit(parameter('limit')),
 );
 
-/** The oldest. */
+/** Returns the oldest waiting messages. */
 export function selectWaiting(db: Db, limit: number): Promise<WaitingRow[]> {
   return firstWaiting(db, { limit });
 }
@@ -63,18 +63,23 @@ const removeWaiting = statement(
       .returningAll(),
 );
 
-/** Takes these out; those that were there still, which the transaction is to make findable. */
+/**
+ * Deletes these from the waiting messages. Returns those that still waited; the transaction must index them.
+ */
 export async function takeWaiting(db: Db, ids: readonly string[]): Promise<WaitingRow[]> {
   await lockWaiting(db, ids);
   return removeWaiting(db, { ids: idList(db, ids) });
 }
 
-/** Writes some of the index anew without words of deleted documents; true where none are left. SQLite only. */
+/**
+ * Rewrites a part of the index without the words of deleted documents. Returns true when none are left.
+ * SQLite only.
+ */
 export function mergeWords(trx: Db, isBegun: boolean): Promise<boolean> {
   return documents.merge(trx, isBegun);
 }
 
-/** The messages of a mailbox that are found, in no order: up to `limit`, where there may be more. */
+/** Returns up to `limit` matching messages of a mailbox, unordered. */
 export function findDocuments(
   db: Db,
   mailboxId: string,
@@ -84,7 +89,7 @@ export function findDocuments(
   return documents.find(db, { scope: mailboxId, query }, limit);
 }
 
-/** Those of these messages that are found. */
+/** Returns the matching ones of these messages. */
 export function matchingDocuments(
   db: Db,
   mailboxId: string,

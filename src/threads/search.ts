@@ -1,10 +1,10 @@
-// Threads by the words in them (`q`). What is rare is found and sorted; of what is frequent the list is
-// walked until a page is full. So a page costs no more than so many of either:
+// Full-text search of threads (`q`). Matches of rare words are all found and sorted. For frequent words the
+// list is walked until a page is full. This bounds the cost of a page:
 //
 //   messages found | way                                                     | a page may be short
 //   ---------------+---------------------------------------------------------+--------------------
 //   below 1,000    | all of them, to their threads, in the order of the list | no
-//   more           | the list, 200 threads at a time, each asked for words   | after 5,000 threads
+//   more           | the list, 200 threads at a time, each checked for words | after 5,000 threads
 import type { CursorPosition } from '../api/cursor.ts';
 import type { Db } from '../store/db.ts';
 import type { FullTextQuery } from '../store/full-text/query.ts';
@@ -21,7 +21,7 @@ const mostSorted = 1_000;
 const atOnce = 200;
 const mostWalked = 5_000;
 
-/** A page, and where it goes on; `next` is null at the end. */
+/** A page, and the position after it; `next` is null at the end. */
 export interface FoundThreads {
   shown: ListedThread[];
   next: CursorPosition | null;
@@ -31,7 +31,7 @@ function isBehind(one: CursorPosition, place: CursorPosition): boolean {
   return one.at === place.at ? one.id < place.id : one.at < place.at;
 }
 
-/** A page of what was listed, one more than it has. */
+/** Cuts a page from a list that was read one row further than the page. */
 export function pageOfListed(listed: readonly ListedThread[], limit: number): FoundThreads {
   const shown = listed.slice(0, limit);
   return { shown, next: listed.length > limit ? (shown.at(-1) ?? null) : null };
@@ -51,7 +51,7 @@ async function sorted(
   return pageOfListed(behind, limit);
 }
 
-/** Those of these threads in which the words are. */
+/** Returns those of these threads that contain the words. */
 async function matching(
   db: Db,
   { mailboxId }: ThreadFilter,
@@ -88,7 +88,7 @@ async function walked(
   return { shown: found, next: place };
 }
 
-/** A page of the threads that have all that is asked for in one message. */
+/** Returns a page of threads in which one message matches the whole query. */
 export async function searchThreads(
   db: Db,
   filter: ThreadFilter,

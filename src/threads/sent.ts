@@ -1,5 +1,5 @@
-// Mail that a mailbox sends goes into a thread of it, in the transaction that accepts it: the one that it
-// answers in, or a new one.
+// Puts mail that a mailbox sends into a thread, in the transaction that accepts it: the thread of the message
+// that it answers, or a new one.
 import type { App } from '../app.ts';
 import { ResourceNotFoundError } from '../errors.ts';
 import { recordEvents, told } from '../events/record.ts';
@@ -22,18 +22,18 @@ import {
 import { restateThread, sentPreview } from './restate.ts';
 import { insertWaiting } from './search-queries.ts';
 
-/** A message of a mailbox as it is accepted; its rows are stored already. */
+/** An accepted message of a mailbox, with its stored rows. */
 export interface SentMail {
   mailboxId: string;
-  /** Null begins a new one. */
+  /** Null begins a new thread. */
   threadId: string | null;
-  /** It answers a message that came in, which is in that thread. */
+  /** Set for an answer to a received message of that thread. */
   isAnswer?: boolean;
   message: MessageRow;
   recipients: readonly RecipientRow[];
-  /** What `mailbox.message.sent` tells. */
+  /** Payload of `mailbox.message.sent`. */
   presented: Message;
-  /** What was written, as plain text. */
+  /** The written content as plain text. */
   text: string | null;
   hasAttachments: boolean;
 }
@@ -61,7 +61,7 @@ function newThread(app: App, sent: SentMail): ThreadRow {
   };
 }
 
-/** Who wrote last of those who are not us; we, where nobody else did. */
+/** Returns the last correspondent who is not us, or our own address if nobody else wrote. */
 async function authorOf(trx: Db, thread: ThreadRow, { message, isAnswer = false }: SentMail) {
   const isOurs = !isAnswer && (await newestOf(trx, thread.id, true)) === undefined;
   const { from_email, from_name } = message;
@@ -70,7 +70,7 @@ async function authorOf(trx: Db, thread: ThreadRow, { message, isAnswer = false 
     : { fromAddress: thread.from_address, fromName: thread.from_name };
 }
 
-/** `isLabelled`: by labels the thread is listed too. */
+/** Adds the mail to its thread. `isLabelled` also updates the label rows, which repeat the last activity. */
 async function grow(
   app: App,
   trx: Db,
@@ -80,7 +80,7 @@ async function grow(
   const { message, text, hasAttachments } = sent;
   const now = app.clock.now();
   const folder = thread.folder === 'drafts' ? 'sent' : thread.folder;
-  // A thread that a draft began says nothing yet.
+  // A thread that began with a draft has no summary yet.
   if (message.created_at < thread.last_activity_at || thread.message_count === 0) {
     const last_activity_at = Math.max(message.created_at, thread.last_activity_at);
     await restateThread(trx, thread.id, now, {
@@ -104,7 +104,7 @@ async function grow(
   if (isLabelled) await moveLabels(trx, thread.id, message.created_at);
 }
 
-/** The threads that these mails name. @throws ResourceNotFoundError. */
+/** Returns the threads that these mails name. @throws ResourceNotFoundError. */
 async function knownThreads(
   trx: Db,
   mails: readonly SentMail[],
@@ -126,7 +126,7 @@ interface Placed {
   sent: SentMail;
   thread: ThreadRow;
   isNew: boolean;
-  /** Of the event that tells of it. */
+  /** Id of the event that reports the message. */
   eventId: string;
 }
 
@@ -154,8 +154,8 @@ async function tell(app: App, trx: Db, placed: readonly Placed[]): Promise<void>
 }
 
 /**
- * Puts messages that are accepted into threads, no two of them into one, and tells of them. After the
- * inserts of the accept, as it waits for the mailboxes. Returns the ids of the threads, in order.
+ * Puts accepted messages into threads, each into a different one, and publishes their events. Runs after the
+ * inserts of the accept because it waits for the mailbox locks. Returns the ids of the threads, in order.
  * @throws ResourceNotFoundError (thread).
  */
 export async function threadSent(app: App, trx: Db, mails: readonly SentMail[]): Promise<string[]> {

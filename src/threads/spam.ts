@@ -1,12 +1,12 @@
-// Which mail begins in `spam`. Nothing is guessed from words:
+// Decides which mail begins in `spam`. The words of a mail have no say:
 //
 //   DMARC says      | the author's domain asks for
 //   ----------------+----------------------------------------------------
 //   fail, permerror | quarantine, or reject where that is not enforced
 //   temperror       | reject
 //
-// and, by the `filters` of the mailbox, mail from whom it blocks, and from all whom it does not allow
-// where it allows somebody.
+// The `filters` of the mailbox add mail from blocked senders and, if an allow list exists, mail from all
+// others.
 import type { MailboxFilters } from '../mailboxes/schema.ts';
 import type { InboundEnvelope } from '../messages/projection.ts';
 import { domainOf, foldAddress } from '../net/address.ts';
@@ -17,7 +17,7 @@ function failsDmarc({ dmarcVerdict: verdict, dmarcPolicy: policy }: InboundEnvel
   return isUnproven && (policy === 'quarantine' || policy === 'reject');
 }
 
-/** A domain speaks for all below it. */
+/** Matches an address against a list of addresses and domains. A domain includes its subdomains. */
 function isNamed(list: readonly string[], address: string): boolean {
   const domain = domainOf(address);
   return list.some((entry) => {
@@ -27,7 +27,7 @@ function isNamed(list: readonly string[], address: string): boolean {
   });
 }
 
-/** Whether a mail from this address is not wanted in the mailbox. */
+/** Returns whether mail from this address belongs into `spam` of the mailbox. */
 export function isSpam(
   envelope: InboundEnvelope | null,
   from: string,

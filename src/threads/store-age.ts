@@ -1,4 +1,4 @@
-// Since when this store has threads: mail from before is put into them, and nobody is told of it.
+// The time since which this store has threads. Earlier mail is put into threads without events.
 import type { App } from '../app.ts';
 import { perApp } from '../runtime/per-app.ts';
 import { migrationStatus } from '../store/migrate.ts';
@@ -8,7 +8,7 @@ const threadsSince = perApp(async ({ store }: App): Promise<number> => {
   return all.find(({ name }) => name === '0032-threads')?.appliedAt ?? 0;
 });
 
-/** Whether something of this time (ms since 1970) was there before there were threads. */
+/** Returns whether this time (ms since 1970) is before the store had threads. */
 export async function isFromBefore(app: App, at: number): Promise<boolean> {
   return at < (await threadsSince(app));
 }

@@ -1,6 +1,6 @@
-// Mail that came in goes into a thread of its mailbox, once, in the transaction that keeps what it says
-// (src/messages/projection.ts), is told of and found by its words. Which thread that is, and what it does to
-// it: put-in.ts.
+// Puts received mail into a thread of its mailbox, once, in the transaction that stores its parsed content
+// (src/messages/projection.ts), publishes the event and indexes its words. put-in.ts chooses the thread and
+// changes it.
 import type { App } from '../app.ts';
 import { recordEvents, told } from '../events/record.ts';
 import { mailboxMessageReceived } from '../mailboxes/events.ts';
@@ -16,7 +16,7 @@ import { findThreadMessages } from './queries.ts';
 import { insertDocuments, insertWaiting } from './search-queries.ts';
 import { isFromBefore } from './store-age.ts';
 
-/** A mail that was parsed; `found` is null where what it says is kept already. */
+/** A parsed mail; `found` is null if its content was stored before. */
 export interface Arrived {
   id: string;
   found: Reading | null;
@@ -24,7 +24,7 @@ export interface Arrived {
 
 type WordsById = ReadonlyMap<string, DocumentWords | null>;
 
-/** Those that came into a mailbox and are in no thread yet, the oldest first. */
+/** Returns the mails of mailboxes that are in no thread yet, oldest first. */
 async function arrivalsOf(trx: Db, arrived: readonly Arrived[]): Promise<Arrival[]> {
   const ids = arrived.map(({ id }) => id);
   const all = await findMessageRows(trx, ids);
@@ -46,7 +46,7 @@ async function arrivalsOf(trx: Db, arrived: readonly Arrived[]): Promise<Arrival
   return arrivals;
 }
 
-/** Makes mails findable whose words the parse made; those of any other are read later (indexer.ts). */
+/** Indexes mails with words from the parse. The indexer reads the others later (indexer.ts). */
 async function makeFindable(trx: Db, arrivals: readonly Arrival[], readings: WordsById) {
   const pairs = arrivals.map(({ message, mailbox }) => {
     return {
@@ -91,8 +91,8 @@ async function tell(app: App, trx: Db, news: readonly Arrival[]): Promise<void> 
 }
 
 /**
- * Threads what of this is in no thread yet, and tells of it; of what came in before there were threads
- * nothing is told. The caller holds the messages.
+ * Threads the mails that are in no thread yet and publishes events, except for mail from before the store had
+ * threads. The caller holds the messages.
  */
 export async function takeIn(app: App, trx: Db, arrived: readonly Arrived[]): Promise<void> {
   const arrivals = await arrivalsOf(trx, arrived);

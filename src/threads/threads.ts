@@ -1,5 +1,5 @@
-// The threads of a mailbox (specification 4.4): read, listed, changed by hand, taken away. How mail comes
-// into them is take-in.ts and sent.ts; the state table of a folder stands in migration 0032.
+// Threads of a mailbox (specification 4.4): read, list, change, delete. Mail enters them in take-in.ts and
+// sent.ts; the state table of a folder is in migration 0032.
 import { cursorAfter, readCursor } from '../api/cursor.ts';
 import { searchInTime } from '../api/filtered-page.ts';
 import type { Deleted } from '../api/resource-schema.ts';
@@ -31,7 +31,7 @@ import { holdMessages, removeMessages } from './remove.ts';
 import type { CursorPage, ListThreads, Thread, ThreadStanding, UpdateThread } from './schema.ts';
 import { pageOfListed, searchThreads } from './search.ts';
 
-/** The thread of a mailbox that is there. @throws ResourceNotFoundError (mailbox, thread). */
+/** Returns a thread of an existing mailbox. @throws ResourceNotFoundError (mailbox, thread). */
 export async function getThreadRow(
   db: Db,
   organizationId: string,
@@ -44,7 +44,7 @@ export async function getThreadRow(
   return row;
 }
 
-/** The row, which nobody else changes until the transaction ends. @throws ResourceNotFoundError. */
+/** Returns the row and locks it until the transaction ends. @throws ResourceNotFoundError. */
 export async function holdThread(
   trx: Db,
   organizationId: string,
@@ -55,7 +55,7 @@ export async function holdThread(
   return getThreadRow(trx, organizationId, mailboxId, id);
 }
 
-/** The object of the API without what its messages say. */
+/** Returns the thread in the form of the API, without the content of its messages. */
 export function toStanding(row: ThreadRow, labels: readonly string[]): ThreadStanding {
   return {
     id: row.id,
@@ -82,7 +82,7 @@ function toThread(row: ThreadRow, labels: readonly string[], hasDraft: boolean):
   };
 }
 
-/** As the API shows them, in the order of the ids; what is gone meanwhile is left out. */
+/** Presents threads in the order of the ids, without deleted ones. */
 async function presentThreads(db: Db, ids: readonly string[]): Promise<Thread[]> {
   if (ids.length === 0) return [];
   const rows = new Map((await findThreads(db, ids)).map((row) => [row.id, row]));
@@ -95,7 +95,7 @@ async function presentThreads(db: Db, ids: readonly string[]): Promise<Thread[]>
   });
 }
 
-/** @throws ResourceNotFoundError. */
+/** Returns a thread. @throws ResourceNotFoundError. */
 export async function getThread(
   app: App,
   { organizationId }: Caller,
@@ -111,7 +111,7 @@ export async function getThread(
 
 const unlisted: readonly Folder[] = ['spam', 'trash'];
 
-/** Labels are compared so. */
+/** Folds a label for comparison. */
 export function foldLabel(label: string): string {
   return label.trim().normalize('NFC').toUpperCase().toLowerCase();
 }
@@ -128,8 +128,8 @@ function filterOf(app: App, mailboxId: string, query: ListThreads): ThreadFilter
 }
 
 /**
- * A page of threads, most recent activity first. A thread that gains activity moves ahead of the cursor,
- * and its activity never goes back: so a walk lists each at most once.
+ * Returns a page of threads, most recent activity first. A thread that gains activity moves ahead of the
+ * cursor, and its activity never decreases: a walk lists each at most once.
  * @throws ResourceNotFoundError (mailbox), ValidationError (cursor, q).
  */
 export async function listThreads(
@@ -168,12 +168,12 @@ function changeOf(app: App, row: ThreadRow, wanted: UpdateThread): ThreadChange 
     ...(folder !== undefined && { folder }),
     ...(priority !== undefined && { priority }),
     ...(snoozedUntil !== undefined && { snoozed_until: snoozedUntil }),
-    // What was put away does not come back.
+    // A thread in spam or trash must not come back when its snooze ends.
     ...(isAway && { snoozed_until: null }),
   };
 }
 
-/** To another folder, or put off: what a key does so is an action in the mailbox. */
+/** Records a move or a snooze by a key as an action in the mailbox. */
 async function moveAction(
   app: App,
   trx: Db,
@@ -190,7 +190,7 @@ async function moveAction(
   await storeAction(app, trx, caller, { ...about, summary });
 }
 
-/** Changes a thread that is held, audited where anything is another; returns it as it is then. */
+/** Changes a thread that the transaction holds, and audits a real change. Returns it as changed. */
 async function changeThread(
   app: App,
   trx: Db,
@@ -212,7 +212,7 @@ async function changeThread(
   return after;
 }
 
-/** Changes what is given. @throws ResourceNotFoundError, ValidationError (snoozedUntil). */
+/** Changes the given fields. @throws ResourceNotFoundError, ValidationError (snoozedUntil). */
 export async function updateThread(
   app: App,
   caller: Caller,
@@ -229,11 +229,11 @@ export async function updateThread(
 /** The effect of one transaction of a deletion. */
 interface Removal {
   state: 'moved' | 'begun' | 'gone';
-  /** Messages that are gone with it. */
+  /** Count of messages removed so far. */
   messages: number;
 }
 
-/** Moves a thread to `trash`, or removes its next messages; `before` counts those that are gone already. */
+/** Moves a thread to `trash`, or removes its next messages; `before` counts those already removed. */
 function removeSome(
   app: App,
   caller: Caller,
@@ -241,7 +241,7 @@ function removeSome(
 ): Promise<Removal> {
   const { organizationId } = caller;
   return app.store.write(async (trx) => {
-    // Its messages are held before its mailbox.
+    // The order of locks: messages before their mailbox.
     const seen = await getThreadRow(trx, organizationId, mailboxId, id);
     const ids = seen.folder === 'trash' ? await holdMessages(trx, id) : [];
     const row = await holdThread(trx, organizationId, mailboxId, id);
@@ -259,8 +259,8 @@ function removeSome(
 }
 
 /**
- * Moves a thread to `trash`; one that is there goes for good, with its messages. A deletion that was cut off
- * is finished by asking again.
+ * Moves a thread to `trash`, or deletes one that is there with its messages. A repeated request finishes a
+ * deletion that was interrupted.
  * @throws ResourceNotFoundError.
  */
 export async function deleteThread(
