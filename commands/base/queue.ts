@@ -1,5 +1,5 @@
-// What the commands on the queue share: they see all organizations unless `--org` names one, show
-// entries and counts alike, and tell of long work. The queue: src/queue/desk/queue.ts.
+// Shared by the commands on the queue: they see all organizations unless `--org` names one, show entries and
+// counts alike, and report progress of long work. The queue: src/queue/desk/queue.ts.
 import { Args, Command, Flags } from '@oclif/core';
 import type { App } from '../../src/app.ts';
 import type { QueueCounts } from '../../src/deliveries/queue-queries.ts';
@@ -92,7 +92,7 @@ export const holdColumns = [
   'createdAt',
 ];
 
-/** Entries as a table; what servers said is cut to fit a line. */
+/** Renders entries as a table; replies of servers are cut to fit a line. */
 export async function entriesText(entries: readonly QueueEntry[]): Promise<string> {
   const { table } = await import('./format.ts');
   return table(
@@ -124,7 +124,7 @@ export async function walking<T>(
   }
 }
 
-/** What `hold` and `release` are about. @throws UsageError unless it is one thing. */
+/** Returns the target of `hold` and `release`. @throws UsageError unless exactly one is given. */
 export async function holdTargetFrom(
   { organizationId }: QueueSession,
   id: string | undefined,

@@ -29,8 +29,8 @@ export function beforeInterrupt(tell: () => void): () => void {
 }
 
 /**
- * npm passes on the Ctrl-C that the terminal has already sent to the whole group, so one key press
- * arrives twice within milliseconds.
+ * Presses within this time count once: npm passes on the Ctrl-C that the terminal has already sent to the
+ * whole group, so one press arrives twice within milliseconds.
  */
 const samePressMs = 250;
 
