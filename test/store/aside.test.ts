@@ -1,4 +1,4 @@
-// Reads beside the event loop: they see what is committed, end by their deadline, keep the loop free, and leave
+// Reads beside the event loop: they see committed rows, end by their deadline, keep the loop free, and leave
 // every organization its place.
 import { join } from 'node:path';
 import { sql } from 'kysely';

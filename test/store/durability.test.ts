@@ -1,5 +1,5 @@
-// What a write's durability promises on SQLite, with the sync of the log in the test's hands: when it is
-// answered, and that after a failed sync nothing is written before a checkpoint has proven the file.
+// Promises of each durability on SQLite, with the sync of the log controlled by the test: when a write is
+// answered, and that a failed sync stops all writes until a checkpoint has proven the file.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

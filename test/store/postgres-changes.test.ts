@@ -56,7 +56,7 @@ afterAll(() => {
   pg.Client.prototype.query = query;
 });
 
-/** Lets time pass; whatever is asked meanwhile is answered in no time. */
+/** Lets time pass; queries meanwhile take no time of this clock. */
 async function pass(clock: VirtualClock, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 1_000) {
     await clock.advance(Math.min(left, 1_000));
@@ -67,7 +67,7 @@ async function pass(clock: VirtualClock, ms: number): Promise<void> {
 const change = (store: Store) =>
   store.write((trx) => sql`insert into things values (1)`.execute(trx));
 
-/** Longer than what follows a word is kept back, shorter than until the next look. */
+/** Longer than the hold-back of notifications after the first, shorter than the time until the next poll. */
 const quietMs = 100;
 
 /** Counts how often the store tells, from when it hears of others on. */
@@ -83,7 +83,7 @@ async function listen(store: Store, clock?: VirtualClock): Promise<() => number>
   return () => told - before;
 }
 
-/** Who listens on the channel, and what they are told. */
+/** Listens on the channel with a bare connection, and collects its notifications. */
 async function listenBare(): Promise<{ notifications: string[]; close(): Promise<void> }> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
@@ -99,7 +99,7 @@ it('a commit is told to the process itself at once, without a notification', asy
   const told = await listen(store, clock);
   proxy.cut();
   proxy.mend();
-  // The pool connects again; what listens waits for a clock that stands still.
+  // The pool connects again; the listening connection waits for a clock that stands still.
   const ask = () => sql`select 1`.execute(store.db).catch(() => null);
   await until(ask, 'a connection');
   await change(store);

@@ -1,5 +1,5 @@
-// What PostgreSQL does that SQLite does not: it ends transactions for the sake of others, it is far
-// away, and it tells what is wrong by codes.
+// Behaviour of PostgreSQL that SQLite lacks: it ends transactions for the sake of others, it is remote, and
+// it reports errors by codes.
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -255,7 +255,7 @@ describe('durability', () => {
     ['soon', 'off'],
     ['quiet', 'off'],
   ] as const)('of a write %s: synchronous_commit is %s', async (durability, expected) => {
-    // The server of the tests has it off; a store is told otherwise by its URL.
+    // The server of the tests has it off; the URL of a store turns it on.
     const url = new URL(schema.url);
     const options = url.searchParams.get('options') ?? '';
     url.searchParams.set('options', `${options} -c synchronous_commit=on`.trim());

@@ -35,7 +35,7 @@ export interface CliWorkspace {
   close(): void;
 }
 
-/** Waits for the end of a process, collecting what it writes. */
+/** Waits for the end of a process, and collects its output. */
 export function finished(child: ChildProcess): Promise<CliResult> {
   let stdout = '';
   let stderr = '';
@@ -135,7 +135,7 @@ interface MadeStore {
   files: ReadonlyMap<string, Buffer>;
 }
 
-/** As `svc init` makes it, once for each process: its RSA key takes longer than most commands. */
+/** The store of `svc init`, made once for each process: its RSA key takes longer than most commands. */
 let madeStore: Promise<MadeStore> | null = null;
 
 async function makeStore(): Promise<MadeStore> {
@@ -160,7 +160,7 @@ export async function putStore(dataDir: string): Promise<string> {
   return apiKey;
 }
 
-/** A fresh directory whose store is made: every other command needs one. */
+/** Makes a fresh directory with a store: every other command needs one. */
 export async function initializedWorkspace(
   env: Record<string, string> = {},
   options: { inProcesses?: boolean } = {},

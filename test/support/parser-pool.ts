@@ -3,7 +3,7 @@
 import { createMimeParser, type MimeParser } from '../../src/mime/parse/parser.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 
-/** A parser whose deadlines follow the clock of whoever has it. */
+/** A parser whose deadlines follow the clock of its current user. */
 interface PooledParser {
   parser: MimeParser;
   follow(clock: Clock): void;

@@ -1,6 +1,6 @@
-// Schemas that the tests of one process use one after another: making one with its tables takes longer
-// than most tests. What a test left is removed, over a connection that stays; a schema whose definitions it
-// changed is dropped. Those that are free at the end go with the server, or with the run's database (postgres.ts).
+// Schemas that the tests of one process use one after another: making one with its tables takes longer than
+// most tests. The rows of a test are removed over a connection that stays; a schema with changed definitions
+// is dropped. Schemas still free at the end go with the server, or with the run's database (postgres.ts).
 import pg from 'pg';
 import { type PostgresSchema, postgresSchema } from './postgres.ts';
 
@@ -14,7 +14,7 @@ export interface MigratedSchema {
 
 interface PooledSchema extends PostgresSchema {
   client: pg.Client;
-  /** The statements that make it as it was when nobody had used it; null: nobody has. */
+  /** Statements that restore the unused schema; null before its first use. */
   reset: string | null;
 }
 

@@ -6,9 +6,9 @@ export interface TcpProxy {
   readonly port: number;
   /** How many connections were ever made. */
   readonly connections: number;
-  /** Cuts what is open; until `mend`, what comes is cut at once. */
+  /** Cuts open connections; until `mend`, new ones are cut at once. */
   cut(): void;
-  /** From now on nothing passes over what is open, and nobody is told; new connections work. */
+  /** Passes nothing more over open connections, without closing them; new connections work. */
   freeze(): void;
   mend(): void;
   close(): Promise<void>;

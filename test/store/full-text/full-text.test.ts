@@ -18,7 +18,7 @@ import { foundByReading, mailsOf, placesOfAll, queriesOver } from './ten-scripts
 const fullText = fullTextOf('probe_search', 'message_id');
 const kinds = ['sqlite', 'postgres'] as const;
 
-/** A table of its own, whose documents belong to no message. */
+/** Opens a store with a separate table, whose documents belong to no message. */
 async function openWithTable(kind: (typeof kinds)[number]) {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-full-text-'));
   const schema = kind === 'postgres' ? await postgresSchema(inject('postgresUrl')) : null;
