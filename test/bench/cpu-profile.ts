@@ -105,7 +105,7 @@ function selfTimes(profile: CpuProfile, { from, to }: Span): Map<ProfileNode, nu
   return times;
 }
 
-/** Node id → who of ours asked for it: libraries, the engine and the store work for somebody. */
+/** Maps node id → our function that caused the work of libraries, the engine and the store. */
 function payersOf(profile: CpuProfile): Map<number, string> {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const payers = new Map<number, string>();

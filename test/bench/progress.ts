@@ -1,4 +1,4 @@
-// What the bench says while it runs: lines for what begins, and on a terminal the seconds it takes.
+// Progress of the bench: a line for each step, and on a terminal the seconds it takes.
 import { loadavg } from 'node:os';
 
 const tickMs = 500;

@@ -9,7 +9,7 @@ import { type BenchService, bodyOf, textOf } from '../svc-contender.ts';
 
 const sendEachMs = 100;
 const mailEachMs = 1000;
-/** Longer than anything that is measured; what has not ended by then is refused. */
+/** Longest measured time; a request still open by then counts as refused. */
 const deadlineMs = 60_000;
 const missingAfterMs = 5000;
 /** In another /24 than the attackers. */
@@ -32,7 +32,7 @@ export interface NeighbourFigures {
 }
 
 export interface Neighbour {
-  /** Forgets what was measured; what is under way is left out. */
+  /** Forgets the measurements; leaves out requests under way. */
   reset(): void;
   figures(): NeighbourFigures;
   stop(): void;
