@@ -1,5 +1,4 @@
-// Mail that comes into a mailbox and is answered there, over HTTP: keys of each kind, and what lies in the
-// queue.
+// A mailbox that receives mail and answers it, over HTTP: keys of each kind, and the queued deliveries.
 import { sql } from 'kysely';
 import type { ReplyResult } from '../../src/answering/schema.ts';
 import type { Page } from '../../src/api/pagination.ts';
@@ -11,7 +10,7 @@ import type { Answer, HttpApi } from '../support/http-client.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { arrive, type Mail } from '../threads/mails.ts';
 
-/** Nobody asks who mail comes from. */
+/** Trusts this machine: senders are not checked. */
 export const config = { smtp: { inbound: { trustedNetworks: ['127.0.0.1'] } } };
 
 export interface Problem {

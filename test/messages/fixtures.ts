@@ -1,4 +1,4 @@
-// What the message tests share: a payload, another organization, and what is in the store.
+// Shared by the message tests: a payload, another organization, and readers of the store.
 import { sql } from 'kysely';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
@@ -84,7 +84,7 @@ export async function rowCounts({ store }: App): Promise<RowCounts> {
   return Object.fromEntries(await Promise.all(counts));
 }
 
-/** On PostgreSQL: a transaction of `app` that does `work` and commits when it is told to. */
+/** Begins a transaction of `app` on PostgreSQL that does `work` and commits on demand. */
 export async function heldWrite(
   { store }: App,
   work: (trx: Db) => Promise<unknown>,

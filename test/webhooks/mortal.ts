@@ -1,5 +1,5 @@
 // A service that dies at a point of a test's choice: from then on it writes nothing and posts nothing, and
-// nothing that it waits for comes. What it had committed is committed, what it had begun is not.
+// its waits never end. Committed transactions stay committed, an open one is lost.
 import type { App } from '../../src/app.ts';
 import type { Store } from '../../src/store/db.ts';
 import type { Poster } from '../../src/webhooks/post.ts';
@@ -25,7 +25,7 @@ export interface Mortal {
 
 const never = () => new Promise<never>(() => {});
 
-/** Of a write, by who asks for it. */
+/** Returns the stage of a write, by its caller in the stack. */
 function stageOf(stack: string): Stage | null {
   if (stack.includes('claimWished')) return 'claim';
   if (stack.includes('keepBodies')) return 'body';

@@ -35,7 +35,7 @@ describe('an endpoint that hangs', () => {
     else held.set(url, (held.get(url) ?? 0) + 1);
   }
 
-  /** An endpoint at this path, with so many deliveries. */
+  /** Makes an endpoint at this path, with `count` deliveries. */
   async function queued(path: string, count: number): Promise<string> {
     const id = await makeEndpoint(test, to.url.replace('/hook', path));
     await makeDeliveries(test, id, count);

@@ -1,5 +1,5 @@
-// Replies as mail programs write them, over their languages. Each entry is one mail: what its sender
-// wrote, and how what is quoted begins. The texts are our own; the forms are those of the programs.
+// Replies as mail programs write them, over their languages. Each entry is one mail: the words of its sender,
+// and the beginning of the quote. The texts are our own; the forms are those of the programs.
 
 export interface Reply {
   program: string;
