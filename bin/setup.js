@@ -16,13 +16,13 @@ function lockedPackages(path) {
   return JSON.parse(readFileSync(path, 'utf8')).packages;
 }
 
-/** Whether a clone without the development tools can run: they bring its Node. */
+/** Returns true if a clone without the development tools can run: they bring its Node. */
 function isNodeNewEnough() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   return major > 22 || (major === 22 && minor >= 19);
 }
 
-/** Why an installation is due, or null. Packages for other platforms are never installed. */
+/** Returns the reason for an installation, or null. Packages for other platforms are never installed. */
 function reasonToInstall() {
   const copy = join(installed, '.package-lock.json');
   if (!existsSync(copy)) return 'no packages are installed yet';

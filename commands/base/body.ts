@@ -26,7 +26,7 @@ export async function readInput(name: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The value of a flag such as `--html`: `@FILE`, `@-` for standard input, or the text itself. */
+/** Reads the value of a flag such as `--html`: `@FILE`, `@-` for standard input, or the text itself. */
 export async function textFrom(value: string): Promise<string>;
 export async function textFrom(value: string | undefined): Promise<string | undefined>;
 export async function textFrom(value: string | undefined): Promise<string | undefined> {

@@ -88,7 +88,7 @@ function errorText(error: unknown): string {
   return isOurs ? (error.stack ?? error.message) : error.message;
 }
 
-/** Whether the words ask for JSON; known even where they could not be parsed. */
+/** Returns true if the words ask for JSON, even if they could not be parsed. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return (end < 0 ? argv : argv.slice(0, end)).includes('--json');

@@ -70,7 +70,7 @@ export const messageColumns = [
   'subject',
   'createdAt',
 ];
-/** At 80 columns: an arrow in `who` says the direction, and own addresses are left out. */
+/** Columns that fit 80 characters: an arrow in `who` shows the direction, and own addresses are left out. */
 export const messageColumnsForPeople = ['id', 'status', 'who', 'subject', 'createdAt'];
 export const messageCard = [
   'id',

@@ -33,7 +33,7 @@ export function writeWarning(text: string): void {
   process.stderr.write(`warning: ${text}\n`);
 }
 
-/** Writes to standard error how things stand after Ctrl-C; `more` is for programs. */
+/** Writes the state after Ctrl-C to standard error; `more` is for programs. */
 export function writeInterrupted(flags: CommonFlags, message: string, more: object): void {
   const error = { _tag: 'InterruptedError', message, ...more };
   process.stderr.write(
@@ -64,7 +64,7 @@ export interface Listing {
   pagination?: { page: number; total: number; totalPages: number };
 }
 
-/** How a list looks to people, where that is not the fields of its items. */
+/** Presentation of a list to people, if other than the fields of its items. */
 export interface Looks {
   /** Rows that represent the items, in their order. */
   rows: readonly object[];

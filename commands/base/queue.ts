@@ -9,7 +9,7 @@ import { UsageError } from './failure.ts';
 import { startProgress } from './progress.ts';
 import { withApp } from './session.ts';
 
-/** Less than this is done before anybody would wonder. */
+/** Smallest work that shows its progress; less ends before a person would wonder. */
 const worthProgress = 2_000;
 const longestWords = 60;
 
@@ -101,7 +101,7 @@ export async function entriesText(entries: readonly QueueEntry[]): Promise<strin
   );
 }
 
-/** At most `most` characters. */
+/** Cuts a text to `most` characters. */
 export function shortened(text: string, most = longestWords): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }

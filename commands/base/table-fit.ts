@@ -38,7 +38,7 @@ function taken(characters: readonly string[], width: number): string[] {
   return kept;
 }
 
-/** At most `width` columns: the middle makes way for `…`. Text without colours. */
+/** Cuts a text without colours to `width` columns: `…` replaces the middle. */
 export function shortenedTo(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   const characters = charactersOf(text);

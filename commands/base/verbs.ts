@@ -72,12 +72,12 @@ function fieldsOf(
   return given(Object.fromEntries(entries));
 }
 
-/** How one thing is shown to people; `fields` as dotted paths. */
+/** Presentation of one resource to people; `fields` as dotted paths. */
 interface Card<Answer> {
   card?: readonly string[];
   /** Said below the card. */
   note?: string;
-  /** In the place of the card. */
+  /** Text in place of the card. */
   view?: (answer: Answer) => string | Promise<string>;
 }
 

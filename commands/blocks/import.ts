@@ -60,7 +60,7 @@ function interruptedText({ rows, added }: Came, isDone: boolean): string {
   return `${came}, ${number(added)} added. The same command goes on: it adds the rest`;
 }
 
-/** How far an import came. */
+/** Progress of an import. */
 interface Came {
   rows: number;
   added: number;

@@ -1,5 +1,4 @@
-// Mail from mailboxes that is asked for at the same moment: it shares a transaction, and each of it is answered
-// as if it had come alone.
+// Concurrent sends from mailboxes: they share a transaction, and each gets the same answer as alone.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { reply, sendNew } from '../../src/answering/answers.ts';

@@ -73,7 +73,7 @@ export async function apiOf(
   return api.as(key ?? '');
 }
 
-/** How many rows of each table there are that a send makes, or a proposal. */
+/** Counts the rows of each table that a send or a proposal writes. */
 export async function rowsIn({ app }: TestApp): Promise<Record<string, number>> {
   const names = ['messages', 'deliveries', 'mailbox_actions', 'mailbox_proposals', 'drafts'];
   const found: Record<string, number> = {};

@@ -16,7 +16,7 @@ export interface Contender {
   submit(total: number): Promise<LoadResult>;
   /** Core-milliseconds of all of its processes and threads so far. */
   cpuMs(): number;
-  /** Its memory in MB at the height of the load. */
+  /** Returns its memory in MB at the height of the load. */
   memoryMb(): number;
   /** The longest stall of its event loop in ms since last asked; null where it has none. */
   stallMs(): Promise<number | null>;

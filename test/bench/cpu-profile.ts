@@ -32,9 +32,9 @@ export interface Span {
 }
 
 export interface Profiling {
-  /** For the daemon that is to be profiled. */
+  /** Environment for the profiled daemon. */
   env: Record<string, string>;
-  /** After the daemon has ended: the tables of these spans. */
+  /** Prints the tables of these spans; call after the daemon has ended. */
   report(spans: readonly Span[]): void;
 }
 

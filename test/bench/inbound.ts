@@ -10,7 +10,7 @@ import { startBenchService } from './svc-contender.ts';
 
 const warmUpMessages = 2_000;
 const pollMs = 50;
-/** Nothing is delivered. */
+/** A port without a server: nothing is delivered. */
 const noSinkPort = 1;
 
 export interface InboundOptions {
@@ -20,7 +20,7 @@ export interface InboundOptions {
   text: string;
 }
 
-/** How many wait to be parsed; none in a store that keeps nothing of it. */
+/** Counts the mails queued for parsing; 0 in a store that keeps no such queue. */
 function unparsed(file: string): number {
   const database = new Database(file, { readonly: true });
   try {

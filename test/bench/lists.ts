@@ -47,7 +47,7 @@ const deletions = 20;
 const conversation = 'conv_0123456789abcdefghjk';
 const contact = 'contact_0123456789abcdefghjk';
 
-/** How long the mail took to come in. */
+/** Time over which the mail came in. */
 const spans = { 'over 30 days': 30 * dayMs, 'within 200 s': 200_000 } as const;
 type Span = keyof typeof spans;
 

@@ -26,7 +26,7 @@ const pollMs = 100;
 const startDeadlineMs = 20_000;
 const stopDeadlineMs = 20_000;
 
-/** Why Postfix cannot be raced here, or null. */
+/** Returns the reason why Postfix cannot be raced here, or null. */
 export function whyNoPostfix(): string | null {
   if (process.platform !== 'linux') return 'its processes can be measured on Linux only';
   if (!existsSync(postfixCommand)) return `${postfixCommand} is not installed`;

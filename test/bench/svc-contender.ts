@@ -13,7 +13,7 @@ export type Signing = (typeof signings)[number];
 
 /** The mail that every contender sends. */
 export interface BenchMail {
-  /** With HTML of five links beside the text, which are tracked, or not. */
+  /** HTML of five links beside the text, tracked or not; null for the text alone. */
   links?: 'plain' | 'tracked' | null;
   connections: number;
   text: string;

@@ -27,11 +27,11 @@ import type { HttpApi } from '../support/http-client.ts';
 import { arrive } from '../threads/mails.ts';
 import type { CallerName, Side } from './permission-world.ts';
 
-/** Where one is made: `serial` is another each time. */
+/** Context in which a resource is made: `serial` differs each time. */
 interface Maker {
   app: App;
   operator: Caller;
-  /** Asked with an owner's key. */
+  /** Client with an owner's key. */
   api: HttpApi;
   /** Name of the organization, and of its verified domain. */
   name: string;
@@ -55,7 +55,7 @@ export interface Resource {
     answersOtherwise?: true;
     /** Fields that only the answer to its creation has. */
     shownOnce?: readonly string[];
-    /** It is there after its DELETE, in another state. */
+    /** After its DELETE the resource still exists, in another state. */
     stays?: true;
   };
   /** A value of each query parameter of its list, besides the page. */
@@ -245,14 +245,14 @@ export const resources = {
     },
     samples: mailboxSamples,
   },
-  /** With two proposals. */
+  /** A mailbox with two proposals. */
   proposingMailbox: {
     path: mailboxes,
     idKind: 'mailbox',
     make: proposingMailbox,
     samples: mailboxSamples,
   },
-  /** With a thread that has a note. */
+  /** A mailbox with a thread that has a note. */
   threadedMailbox: {
     path: mailboxes,
     idKind: 'mailbox',

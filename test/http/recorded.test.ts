@@ -59,7 +59,7 @@ async function counts(): Promise<number[]> {
   return found;
 }
 
-/** How many rows of each table are new after `work`. */
+/** Counts the new rows of each table after `work`. */
 async function toldBy(work: () => Promise<void>): Promise<Told> {
   const before = await counts();
   await work();
@@ -111,7 +111,7 @@ async function prepare(route: Route): Promise<Prepared> {
   };
 }
 
-/** Everything that is stored, but when keys were last used. */
+/** Reads all stored rows, without the times of the last use of keys. */
 async function everything(): Promise<Record<string, unknown>> {
   const { db } = world.test.app.store;
   const named = sql<{ name: string }>`select name from sqlite_master where type = 'table'`;

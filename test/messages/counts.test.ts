@@ -175,7 +175,7 @@ describe.each(stores)('counts of messages on %s', (store) => {
     });
   }
 
-  /** To the next end of ten seconds, or of a day, if not by so much. */
+  /** Returns the step to the next end of ten seconds, or at times of a day. */
   function stepOf(): number {
     const untilEnd = (step: number) => step - (test.clock.now() % step);
     const { dayMs, slotMs } = ends;
@@ -245,7 +245,7 @@ describe.each(stores)('counts of messages on %s', (store) => {
     }
   }
 
-  /** Without a daemon: all the leases that it renews in hours would come at once. */
+  /** Lets time pass without a daemon: all the leases that it renews in hours would come at once. */
   async function pass(ms: number): Promise<void> {
     await rest();
     await outcomes.close();

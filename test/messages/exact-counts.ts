@@ -31,7 +31,7 @@ export async function messageCounts({
   };
 }
 
-/** For a test that wrote to the table past the service. */
+/** Recounts after a test wrote to the table past the service. */
 export async function recountMessages({ store }: App): Promise<void> {
   await store.write(async (trx) => {
     await sql`delete from message_counts`.execute(trx);

@@ -75,7 +75,7 @@ const sendTables = [
 
 export type RowCounts = Record<(typeof sendTables)[number], number>;
 
-/** How many rows each table has that a send writes to. */
+/** Counts the rows of each table that a send writes to. */
 export async function rowCounts({ store }: App): Promise<RowCounts> {
   const counts = sendTables.map(async (table) => {
     const query = sql<{ n: number }>`select count(*) as n from ${sql.table(table)}`;
@@ -105,7 +105,7 @@ export async function heldWrite(
   };
 }
 
-/** On PostgreSQL: resolves when a transaction that uses the table waits for another one. */
+/** Resolves when a transaction on PostgreSQL that uses the table waits for another one. */
 export async function someoneWaits({ store }: App, table: string): Promise<void> {
   const waiting = sql<{ n: number }>`select count(*) as n from pg_locks
     where not granted and pid in (select pid from pg_locks where relation = ${table}::regclass)`;

@@ -47,7 +47,7 @@ interface Tail {
   stop(): Promise<{ code: number | null; rest: string[] }>;
 }
 
-/** From now on, or from `--since`. */
+/** Starts the command, which tails from now on, or from `--since`. */
 function tailing(...flags: string[]): Tail {
   const child: ChildProcess = cli.start(['messages', 'tail', ...flags]);
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));

@@ -72,7 +72,7 @@ function requestOf(
   return { input: { ...plainInput, ...change }, keys, timestampSeconds };
 }
 
-/** To the sink. */
+/** Returns an envelope for the sink. */
 function relayed(...recipients: string[]): Envelope {
   return {
     route: relay(sink.port),
@@ -82,7 +82,7 @@ function relayed(...recipients: string[]): Envelope {
   };
 }
 
-/** To the mail hosts that the DNS names. */
+/** Returns an envelope for the mail hosts that the DNS names. */
 function sentTo(domain: string): Envelope {
   const route = direct(sink.port, { domain });
   return {

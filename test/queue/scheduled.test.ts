@@ -123,7 +123,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
     }
   }
 
-  /** When each message that went was queued, in ms after `start`, sorted. */
+  /** Returns the times at which sent messages were queued, in ms after `start`, sorted. */
   async function departures(start: number): Promise<number[]> {
     const { rows } = await sql<{ at: number }>`select timestamp as at from events
       where event_type = 'queued' order by timestamp`.execute(test.app.store.db);

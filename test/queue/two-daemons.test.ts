@@ -60,7 +60,7 @@ function settlementsOf(claimed: ClaimedMessage, kind: 'sent' | 'bounced'): Settl
   }));
 }
 
-/** How long the lease of the only delivery holds yet. */
+/** Returns the remaining lease of the only delivery in ms. */
 async function leaseLeftMs(): Promise<number> {
   const query = sql<{ due: number }>`select due_at as due from deliveries`;
   return Number((await query.execute(app.store.db)).rows[0]?.due) - service.clock.now();

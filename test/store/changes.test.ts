@@ -6,7 +6,7 @@ import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 
 let clock: VirtualClock;
 let changes: number;
-/** How often the counter was read. */
+/** Count of the reads of the counter. */
 let looks: number;
 let isAway: boolean;
 let known: KnownRows<{ name: string }>;

@@ -16,7 +16,7 @@ describe('a loop over what falls due', () => {
   let listeners: Set<() => void>;
   /** Results or actions of the next steps; after the last one nothing is due. */
   let plan: (number | (() => Promise<number>))[];
-  /** When each step began, in ms since the start of the test. */
+  /** Times at which the steps began, in ms since the start of the test. */
   let begun: number[];
   let rests: number;
   let onRest: () => void;

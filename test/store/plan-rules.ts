@@ -6,14 +6,14 @@ import pg from 'pg';
 import type { App } from '../../src/app.ts';
 import type { Query } from '../support/watched-queries.ts';
 
-/** How a plan enters a table: the columns that its index is entered by; none for a scan. */
+/** Entry of a plan into a table: the columns by which it uses an index; none for a scan. */
 interface Entry {
   table: string;
   columns: readonly string[];
   index: string;
   /** The step in the words of the engine. */
   words: string;
-  /** Its rows are sorted after they were read. */
+  /** True if the rows are sorted after the read. */
   isSorted: boolean;
 }
 

@@ -1,5 +1,5 @@
-// How processes on one PostgreSQL hear of each other's commits, over real connections. The clock is
-// the test's, so that only a notification tells, or only a look.
+// Notifications of commits between processes on one PostgreSQL, over real connections. The clock is the
+// test's, so that only a notification or a poll can report a commit.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { sql } from 'kysely';
@@ -70,7 +70,7 @@ const change = (store: Store) =>
 /** Longer than the hold-back of notifications after the first, shorter than the time until the next poll. */
 const quietMs = 100;
 
-/** Counts how often the store tells, from when it hears of others on. */
+/** Counts the change reports of the store, from the time that it listens. */
 async function listen(store: Store, clock?: VirtualClock): Promise<() => number> {
   let told = 0;
   store.onChange(() => {

@@ -72,7 +72,10 @@ const refusalOf = (work: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('a transaction that the server ends for the sake of another', () => {
-  /** Two that lock the same two rows crosswise, each holding the first before it asks for the second. */
+  /**
+   * Runs two writes that lock the same two rows crosswise, each holding the first before it asks for the
+   * second.
+   */
   function crosswise(write: (first: string, second: string, note: string) => Promise<unknown>) {
     return Promise.all([write('a', 'b', 'x'), write('b', 'a', 'y')]);
   }

@@ -181,7 +181,7 @@ it('every query parameter of every route has a sample, and every sample a parame
   expect(routes.map(nameOf).filter((name) => !Object.hasOwn(rows, name))).toEqual([]);
 });
 
-/** None, each one, and each two. */
+/** Returns the choice of no parameter, of each one, and of each two. */
 function choicesOf(parameters: readonly string[]): string[][] {
   const pairs = parameters.flatMap((one, index) =>
     parameters.slice(index + 1).map((other) => [one, other]),

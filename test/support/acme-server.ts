@@ -47,11 +47,11 @@ export interface AcmeServer {
   fault(fault: AcmeFault | undefined, at?: string): void;
   /** The certificates are for this name in the place of the one asked for. */
   misissueFor(hostname: string | undefined): void;
-  /** Its directory says that nonces are to be had at this base, in the place of its own. */
+  /** Makes its directory name this base for nonces, in place of its own. */
   sendElsewhere(base: string): void;
   /** A certificate outside of any order, and its key, both in PEM. */
   signFor(hostname: string, lifeMs: number): Promise<{ certificate: string; key: string }>;
-  /** How many requests it leaves without an answer. */
+  /** Count of requests that it leaves without an answer. */
   readonly ignored: number;
   /** Challenges stay undecided. */
   decideNothing(isOn: boolean): void;

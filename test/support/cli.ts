@@ -151,7 +151,7 @@ async function makeStore(): Promise<MadeStore> {
   }
 }
 
-/** Puts the files of a new store into a directory that is not there; resolves with its owner key. */
+/** Puts the files of a new store into a new directory; resolves with its owner key. */
 export async function putStore(dataDir: string): Promise<string> {
   madeStore ??= makeStore();
   const { apiKey, files } = await madeStore;

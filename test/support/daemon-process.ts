@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type CliWorkspace, cliWorkspace, putStore, svc } from './cli.ts';
 
-/** How a process ended: one of the two is null. */
+/** End of a process: one of the two is null. */
 export interface ProcessExit {
   code: number | null;
   signal: NodeJS.Signals | null;

@@ -51,12 +51,12 @@ export interface DnsQuery {
   name: string;
   type: string;
   transport: 'udp' | 'tcp';
-  /** Whether it carried EDNS0 with DO, and AD. */
+  /** True if the question carried EDNS0 with DO, and AD. */
   dnssec: boolean;
 }
 
 export interface DnsServer {
-  /** For `dns.servers`: "127.0.0.1:port". */
+  /** Address for `dns.servers`: "127.0.0.1:port". */
   readonly address: string;
   readonly queries: readonly DnsQuery[];
   /** Sets all records of a name and type; the AD bit and the TTL (300 s) with them. */

@@ -13,7 +13,7 @@ export interface HeldConnections {
 export interface HeldOptions {
   idle: number;
   slow: number;
-  /** For the slow ones: one that may send, so that its body is waited for. */
+  /** Key for the slow connections: it may send, so that the server waits for the body. */
   apiKey: string;
 }
 

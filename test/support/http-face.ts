@@ -29,7 +29,7 @@ export interface HttpFace {
   close(): Promise<void>;
 }
 
-/** By the configuration of HTTP, which a server reads once. */
+/** Free servers by the configuration of HTTP, which a server reads once. */
 const free = new Map<string, PooledServer[]>();
 
 /** Stands for the served app in the parts that a server reads once and keeps. */

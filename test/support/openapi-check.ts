@@ -24,7 +24,7 @@ interface Described {
   ajv: Ajv2020;
 }
 
-/** By the first route: making one takes longer than most tests. */
+/** Documents by the first route: making one takes longer than most tests. */
 const described = new WeakMap<Route, Described[]>();
 
 function describedOf(routes: readonly Route[]): Described {

@@ -26,7 +26,7 @@ function makePooled(): PooledParser {
   };
 }
 
-/** For `AppOverrides.createMimeParser`: the parser of a service that closed, or a new one. */
+/** Returns the parser of a service that closed, or a new one; for `AppOverrides.createMimeParser`. */
 export function pooledParser({ clock }: { clock: Clock }): MimeParser {
   const pooled = free.pop() ?? makePooled();
   pooled.follow(clock);

@@ -22,7 +22,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Where it is; null where it is not installed. */
+/** Path of the program; null if it is not installed. */
 export const pebbleProgram =
   (process.env.PATH ?? '')
     .split(delimiter)

@@ -6,7 +6,7 @@ import { type PostgresSchema, postgresSchema } from './postgres.ts';
 
 export interface MigratedSchema {
   url: string;
-  /** To be called when its tables have been made, before anything is written. */
+  /** Records the empty tables; call when they have been made, before anything is written. */
   made(): Promise<void>;
   /** Gives it back, empty again. */
   release(): Promise<void>;
@@ -50,7 +50,7 @@ async function pooledSchema(serverUrl: string): Promise<PooledSchema> {
   return { ...schema, client, reset: null };
 }
 
-/** Whether nothing was defined in its schema since it was asked last. */
+/** Returns true if no definition in the schema changed since the last call. */
 async function definitionsStand(client: pg.Client): Promise<boolean> {
   const { rowCount } = await client.query(
     'delete from public.redefined_schemas where name = current_schema()',
@@ -58,7 +58,10 @@ async function definitionsStand(client: pg.Client): Promise<boolean> {
   return rowCount === 0;
 }
 
-/** Without the triggers of foreign keys, so that the order does not matter. */
+/**
+ * Returns the statements of the reset, without the triggers of foreign keys, so that the order does not
+ * matter.
+ */
 async function resetOf(client: pg.Client): Promise<string> {
   const { rows: tables } = await client.query<{ name: string }>(
     'select tablename as name from pg_tables where schemaname = current_schema()',

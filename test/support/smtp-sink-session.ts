@@ -112,7 +112,7 @@ export class SinkSession {
     this.#flush();
   }
 
-  /** Handles one command, message or chunk; false when it is not there completely. */
+  /** Handles one command, message or chunk; returns false while it is incomplete. */
   #step(): boolean {
     if (this.#mode === 'closed') return false;
     if (this.#mode === 'data') return this.#readData();

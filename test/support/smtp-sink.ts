@@ -26,7 +26,7 @@ export interface SmtpSinkOptions {
   auth?: { user: string; pass: string };
   /** Stores messages and commands (default); `false` only counts messages. */
   keep?: boolean;
-  /** For replies that drip. */
+  /** Clock of replies that drip. */
   clock?: Clock;
 }
 
@@ -34,7 +34,7 @@ export interface SmtpSink {
   readonly host: string;
   readonly port: number;
   readonly messages: readonly SinkMessage[];
-  /** How many messages were accepted, kept or not. */
+  /** Count of accepted messages, kept or not. */
   readonly received: number;
   /** Every command line as it came, SASL answers and messages left out. */
   readonly commands: readonly { sessionId: number; line: string }[];

@@ -1,10 +1,10 @@
-// A way to a server that fails as networks do: it breaks, or takes bytes and brings none, while the
-// server itself goes on for everybody else.
+// A proxy that fails as networks do: it breaks, or takes bytes and passes none on, while the server itself
+// goes on for all other clients.
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface TcpProxy {
   readonly port: number;
-  /** How many connections were ever made. */
+  /** Count of all connections ever made. */
   readonly connections: number;
   /** Cuts open connections; until `mend`, new ones are cut at once. */
   cut(): void;

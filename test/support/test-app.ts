@@ -21,7 +21,7 @@ import { pooledParser } from './parser-pool.ts';
 import { migratedSchema } from './postgres-pool.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 
-/** For `describe.each(stores)('… on %s', (store) => …)`. */
+/** Stores for `describe.each(stores)('… on %s', (store) => …)`. */
 export const stores = ['sqlite', 'postgres'] as const;
 export type TestStore = (typeof stores)[number];
 
@@ -36,7 +36,7 @@ export interface TestAppOptions {
   /** Seed of ids, keys and jitter. Two apps on one store need two seeds. */
   seed?: number;
   connect?: Connector;
-  /** Where the log goes, at level info; nowhere when left out. */
+  /** Target of the log at level info; default none. */
   log?: DestinationStream;
 }
 

@@ -8,7 +8,7 @@ export interface VirtualClock extends Clock {
   advance(ms: number): Promise<void>;
   /** Sets the wall clock, forwards or backwards; timers keep their remaining delay. */
   set(ms: number): void;
-  /** When the next timer falls due, in the terms of `now()`; undefined without one. */
+  /** Returns the time of the next timer, in the terms of `now()`; undefined without one. */
   nextTimerAt(): number | undefined;
 }
 

@@ -6,7 +6,7 @@ import pg from 'pg';
 export interface Query {
   text: string;
   values: readonly unknown[];
-  /** How often it ran. */
+  /** Count of its runs. */
   times: number;
 }
 

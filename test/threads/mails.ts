@@ -15,7 +15,7 @@ export interface Mail {
   to?: string;
   cc?: string;
   subject?: string;
-  /** Without brackets. */
+  /** Message-ID without brackets. */
   id?: string;
   inReplyTo?: string;
   references?: readonly string[];
@@ -69,7 +69,7 @@ export async function threadAll(app: App): Promise<void> {
   await projector.stop();
 }
 
-/** Both, for one mail to one mailbox. */
+/** Receives one mail to one mailbox, parses and threads it. */
 export async function arrive(app: App, mail: Mail = {}): Promise<string> {
   const [id = ''] = await takeMail(app, mail);
   await threadAll(app);

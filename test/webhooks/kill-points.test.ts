@@ -32,7 +32,7 @@ const config = { webhooks: { allowPrivateAddresses: true, retry: { scheduleSecon
 const turnsPerStep = 200;
 const stepMs = 50;
 
-/** How many there are of each stage before all has ended. */
+/** Count of the moments of each stage before all has ended. */
 const mostOf = { enqueue: events, claim: 6, body: 4, post: 2 * events, settle: 6 };
 
 /** Every stage and moment in turn, and one of those there are of it. */

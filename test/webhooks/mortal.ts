@@ -18,7 +18,7 @@ export interface KillPoint {
 
 export interface Mortal {
   readonly isDead: boolean;
-  /** Whether no transaction is open that it began while it lived: one may commit after its death. */
+  /** True if none of the transactions begun in its life is open: one may commit after its death. */
   readonly isAtRest: boolean;
   poster: Poster;
 }
@@ -33,11 +33,11 @@ function stageOf(stack: string): Stage | null {
   return stack.includes('enqueueOne') ? 'enqueue' : null;
 }
 
-/** Has `app` die at this point. */
+/** Kills `app` at this point. */
 export function mortal(app: App, poster: Poster, point: KillPoint): Mortal {
   const seen = new Map<Stage, number>();
   let isDead = false;
-  /** Whether it is this one. */
+  /** Returns true at the chosen moment of the stage. */
   const isDue = (stage: Stage | null) => {
     if (stage === null) return false;
     const count = (seen.get(stage) ?? 0) + 1;

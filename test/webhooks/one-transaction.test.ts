@@ -75,7 +75,7 @@ const simulated =
     };
   };
 
-/** Whether the one delivery was tried, or its end could not be stored. */
+/** Returns true if the one delivery was tried, or its end could not be stored. */
 async function ends(app: App): Promise<boolean> {
   if (faulted.has(app)) return true;
   const { rows } = await sql<{ n: number }>`select cast(count(*) as integer) as n from events
@@ -295,7 +295,7 @@ const causes: Record<string, Cause> = {
   },
 };
 
-/** Where a fault was met. */
+/** Apps that met a fault. */
 const faulted = new WeakSet<App>();
 
 class Fault extends Error {}

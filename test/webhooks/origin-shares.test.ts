@@ -44,7 +44,7 @@ describe('an endpoint that hangs', () => {
 
   it('holds two of the connections of its origin while others ask for them', async () => {
     await queued('/hang', 20);
-    // It waits for its answer until the end, so that somebody asks all the time.
+    // It waits for its answer until the end, so that its origin is always in use.
     await queued('/slow', 1);
     const others = [await queued('/ok1', 40), await queued('/ok2', 40), await queued('/ok3', 40)];
     await loop.start();

@@ -30,7 +30,7 @@ export type Answer = 'approve' | 'edit' | 'reject' | 'skip' | 'quit';
 export interface Reviewer {
   show(text: string): void;
   choose(question: string): Promise<Answer>;
-  /** Why it is rejected; may be empty. */
+  /** Asks for the reason of a rejection; may be empty. */
   why(): Promise<string>;
   /** @throws UsageError where the editor fails. */
   edit(text: string): Promise<string>;

@@ -12,7 +12,7 @@ const mailEachMs = 1000;
 /** Longest measured time; a request still open by then counts as refused. */
 const deadlineMs = 60_000;
 const missingAfterMs = 5000;
-/** In another /24 than the attackers. */
+/** Address in another /24 than the attackers. */
 const clientAddress = '127.0.2.1';
 const mailbox = 'inbox@sandbox.test';
 
@@ -44,7 +44,7 @@ interface Measured {
   hooksMs: number[];
   mailsMs: number[];
   refusedMails: number;
-  /** When a send was answered, by the id of its message. */
+  /** Time of the answer to each send, by the id of its message. */
   acceptedAt: Map<string, number>;
   /** Messages that were posted before the answer to their send was read. */
   postedEarly: Set<string>;

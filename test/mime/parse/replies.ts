@@ -45,7 +45,7 @@ function bare(program: string, build: (body: string) => Buffer, forms: Form[]) {
   return forms.flatMap((one) => replyAnd(program, build, 'Shall we meet?\n\nAlice\n', one));
 }
 
-/** With an empty line between, and right below the reply, as telephones have it. */
+/** Makes two mails of a reply: with an empty line before the quote, and without one, as telephones do. */
 function replyAnd(
   program: string,
   build: (body: string) => Buffer,

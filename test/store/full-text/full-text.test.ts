@@ -49,7 +49,7 @@ async function put(store: Store, documents: Record<string, FullTextDocument>, sc
   await store.write((trx) => fullText.index(trx, entries));
 }
 
-/** By both ways: of all, and of those that are named. */
+/** Searches in both ways: among all documents, and among named ones. */
 async function search(store: Store, q: string, scope = 'box'): Promise<string[]> {
   const question = { scope, query: parseQuery(q) };
   const found = await fullText.find(store.db, question, 10_000);
