@@ -20,7 +20,7 @@ export interface InboundOptions {
   text: string;
 }
 
-/** Counts the mails queued for parsing; 0 in a store that keeps no such queue. */
+/** Counts the mails queued for parsing. */
 function unparsed(file: string): number {
   const database = new Database(file, { readonly: true });
   try {

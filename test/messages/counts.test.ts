@@ -175,7 +175,7 @@ describe.each(stores)('counts of messages on %s', (store) => {
     });
   }
 
-  /** Returns the step to the next end of ten seconds, or at times of a day. */
+  /** Returns a random step: a fixed one, or the time to the next end of ten seconds or of a day. */
   function stepOf(): number {
     const untilEnd = (step: number) => step - (test.clock.now() % step);
     const { dayMs, slotMs } = ends;

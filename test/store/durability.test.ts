@@ -53,7 +53,7 @@ async function ids(): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Returns true if a promise settles within enough turns of the event loop for a write without a sync. */
+/** Returns true if a promise resolves within enough turns of the event loop for a write without a sync. */
 async function isAnswered(promise: Promise<unknown>): Promise<boolean> {
   let answered = false;
   promise.then(

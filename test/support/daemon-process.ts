@@ -90,7 +90,7 @@ export async function until<T>(
   }
 }
 
-/** Settings of a daemon that trusts these tests as a gateway: the tests ignore sender checks. */
+/** Makes a daemon trust these tests as a gateway: they do not test the checks of senders. */
 export const trustingTests = { SVC_SMTP_INBOUND_TRUSTED_NETWORKS: '["127.0.0.1"]' };
 
 /** Settings of a daemon that relays everything to this server. */
