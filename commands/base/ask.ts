@@ -17,7 +17,7 @@ function answerOf<T>(asked: Promise<T>, standing: string): Promise<T> {
 
 /**
  * Returns when the person agrees or `--yes` was given. @throws UsageError without a terminal to ask at;
- * DeclinedError when the answer is no; InterruptedError on Ctrl-C.
+ * DeclinedError after a refusal; InterruptedError on Ctrl-C.
  */
 export async function confirmed(question: string, yes: boolean): Promise<void> {
   if (yes) return;

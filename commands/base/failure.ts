@@ -36,7 +36,7 @@ const codeOfStatus = new Map([
   [429, 6],
 ]);
 
-/** oclif's own refusals: an unknown flag, a missing argument, a value out of a list. */
+/** Refusals of oclif itself: an unknown flag, a missing argument, a value out of a list. */
 function isOclifUsage(error: unknown): error is Error {
   return error instanceof Error && 'oclif' in error;
 }

@@ -29,7 +29,7 @@ interface Way {
 const median = (values: number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-/** Prints the cost of idle connections to a fresh daemon: after a load, memory already reserved would hide it. */
+/** Prints the cost of idle connections to a fresh daemon: memory reserved by a load would hide it. */
 async function sayWhatIdleOnesCost(daemon: BenchService['daemon'], apiKey: string): Promise<void> {
   const hold = () => holdLoggedIn(daemon.submissionPort, apiKey);
   const first = await hold();

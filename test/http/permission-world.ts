@@ -56,7 +56,7 @@ export interface Side {
   webhookDelivery: string;
   /** A resource for one request, which may end it. */
   fresh(kind: ResourceKind): Promise<string>;
-  /** Client with the key of an owner, who is a person. */
+  /** Client with an owner's key, which belongs to a person. */
   api: HttpApi;
 }
 

@@ -47,7 +47,7 @@ export interface Reviewed {
 
 type Outcome = keyof Reviewed | 'elsewhere' | 'quit';
 
-/** The mailbox of a walk and the person who decides. */
+/** The mailbox of a walk and its reviewer. */
 interface Walk {
   app: App;
   caller: Caller;
@@ -86,7 +86,7 @@ async function threadOf({ app, caller, mailboxId }: Walk, threadId: string | nul
   }
 }
 
-/** Returns true if the proposal is still open; otherwise prints the name of the person who decided. */
+/** Returns true if the proposal is still open; otherwise prints the name of its reviewer. */
 function stillWaits({ app, reviewer }: Walk, action: ShownAction): boolean {
   const isOver = Date.parse(action.expiresAt ?? '') <= app.clock.now();
   if (action.state === 'proposed' && !isOver) return true;
