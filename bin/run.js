@@ -10,7 +10,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
   console.error('Run "npm ci" in the clone of svc and start bin/svc: it finds the right one.');
   process.exit(1);
 }
-// Whatever the process writes is its owner's alone: the store holds keys and mail.
+// All files of the process are readable by their owner alone: the store holds keys and mail.
 process.umask(0o077);
 // bin/svc sets the young generation of this thread by a flag, which would overrule the limits that
 // further threads are started with.

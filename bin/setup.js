@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Installs the npm packages when they are missing or not those of package-lock.json: what `npm
-// start` and `npm test` need on a fresh clone. Runs on any Node from 18 on, before anything is
-// installed, so it imports nothing but Node. `--dev`: the tools of the tests are needed too.
+// Installs the npm packages that package-lock.json names when they are missing or differ: `npm start` and
+// `npm test` need them on a fresh clone. Runs on any Node from 18 on, before the install, so it imports
+// nothing but Node. `--dev`: also the tools of the tests.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -16,13 +16,13 @@ function lockedPackages(path) {
   return JSON.parse(readFileSync(path, 'utf8')).packages;
 }
 
-/** Whether a clone without the development tools can run: they bring its Node. */
+/** Returns true if a clone without the development tools can run: they bring its Node. */
 function isNodeNewEnough() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   return major > 22 || (major === 22 && minor >= 19);
 }
 
-/** Why an installation is due, or null. Packages for other platforms are never installed. */
+/** Returns the reason for an installation, or null. Packages for other platforms are never installed. */
 function reasonToInstall() {
   const copy = join(installed, '.package-lock.json');
   if (!existsSync(copy)) return 'no packages are installed yet';
@@ -40,9 +40,7 @@ function reasonToInstall() {
   return null;
 }
 
-/**
- * npm, on the Node that runs npm itself: the one in node_modules is about to be replaced.
- */
+/** Runs npm with the Node that runs npm itself: this step replaces the one in node_modules. */
 function runNpmCi() {
   const { npm_execpath: npm, npm_node_execpath: node = process.execPath, PATH = '' } = process.env;
   const ownTools = join(installed, '.bin');

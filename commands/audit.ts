@@ -1,4 +1,4 @@
-// `svc audit`. What is audited: src/audit/audit.ts.
+// `svc audit`. Audited operations: src/audit/audit.ts.
 import { Flags } from '@oclif/core';
 import type { AuditEntry, AuditPage } from '../src/audit/schema.ts';
 import { given } from './base/body.ts';
@@ -6,7 +6,7 @@ import { BaseCommand } from './base/command.ts';
 import { print } from './base/output.ts';
 import { callRoute } from './base/route.ts';
 
-/** `plan: free → growth`; what has no before is told as it is. */
+/** `plan: free → growth`; a detail without a previous value shows its value alone. */
 async function detailsInWords(details: AuditEntry['details']): Promise<string> {
   const { inWords } = await import('./base/format.ts');
   return Object.entries(details)

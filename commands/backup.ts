@@ -63,7 +63,7 @@ export default class Backup extends BaseCommand {
         'secret',
       );
     }
-    // SQLite copies into a file, so what goes to standard output lies beside the store for a while.
+    // SQLite copies into a file only, so a backup to standard output first lies beside the store.
     const target = toOutput ? `${location.file}.backup-${process.pid}` : resolve(args.file);
     const progress = await startProgress(flags, 'copied');
     const { overwrite } = flags;

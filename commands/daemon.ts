@@ -1,12 +1,11 @@
-// `svc daemon`. What runs and in which order:
-// daemon/daemon.ts.
+// `svc daemon`. Its parts and their order: daemon/daemon.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from './base/command.ts';
 import { writeLine } from './base/output.ts';
 import { asUnreachable, readConfig } from './base/session.ts';
 import { firstStopSignal } from './base/signals.ts';
 
-/** On top of shutdownGraceSeconds, for what is left when nothing is in flight any more. */
+/** Time on top of shutdownGraceSeconds, for the closing steps after the last attempt in flight. */
 const closingMs = 5_000;
 
 export default class Daemon extends BaseCommand {
@@ -44,7 +43,7 @@ export default class Daemon extends BaseCommand {
     const pretty = process.stderr.isTTY && !flags.json;
     const log = await createLogger({ level: config.log.level, pretty });
     for (const warning of warnings) log.warn(warning);
-    // A fault that nobody caught leaves a state that nobody knows: the next start recovers from it.
+    // An uncaught fault leaves an unknown state: the next start recovers from it.
     process.on('uncaughtException', (error) => {
       logFatal(log, error);
       process.exit(1);
@@ -74,7 +73,7 @@ export default class Daemon extends BaseCommand {
     log.info('stopped');
     // Lines are written in the background: one that is still on its way would be overtaken or lost.
     await new Promise((resolve) => log.flush(resolve));
-    // Whatever handle a library still holds must not outlive the stop.
+    // Handles that a library still holds must not outlive the stop.
     process.exit(0);
   }
 }

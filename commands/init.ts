@@ -1,5 +1,4 @@
-// `svc init`: what the first start of a daemon makes, without starting one. What that is:
-// src/first-start.ts.
+// `svc init`: the setup of a daemon's first start, without starting one. Its steps: src/first-start.ts.
 import { BaseCommand } from './base/command.ts';
 import { print } from './base/output.ts';
 import { asUnreachable, readStoreConfig } from './base/session.ts';
@@ -39,7 +38,7 @@ export default class Init extends BaseCommand {
     const fail = (error: unknown) => {
       throw asUnreachable(withConfiguration(error, loaded));
     };
-    // A new secret would be of no use to the store that is there.
+    // A new secret cannot open the existing store.
     const mustExist = await stores.isStoreThere(database.url, dataDir).catch(fail);
     const app = await openService(config, log, { mustExist }).catch(fail);
     const first = await firstStart(app).finally(() => app.close());

@@ -1,4 +1,4 @@
-// `svc restore`. What is checked and kept: src/store/restore.ts.
+// `svc restore`. Checks, and the kept store: src/store/restore.ts.
 import { resolve } from 'node:path';
 import { Args } from '@oclif/core';
 import { ValidationError } from '../src/errors.ts';

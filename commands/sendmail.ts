@@ -1,5 +1,5 @@
-// `svc sendmail`: what cron, PHP and others take for /usr/sbin/sendmail (bin/sendmail). The one command
-// whose exit codes are those of sysexits.h. Reading the mail is src/sending/piped-mail.ts.
+// `svc sendmail`: the /usr/sbin/sendmail of cron, PHP and others (bin/sendmail). The one command whose exit
+// codes are those of sysexits.h. Reading the mail is src/sending/piped-mail.ts.
 import { userInfo } from 'node:os';
 import { Args, Flags } from '@oclif/core';
 import type { Caller } from '../src/api/route.ts';
@@ -36,7 +36,7 @@ const exitOfStatus: ReadonlyMap<number, number> = new Map([
   [429, exits.tempFail],
 ]);
 
-/** What is not known may be over when the caller tries again. */
+/** Returns the exit code of sysexits.h; an unknown error is temporary, so that the caller tries again. */
 function exitOf(error: unknown): number {
   const isRecipient = error instanceof ValidationError && error.fieldErrors?.recipient;
   if (isRecipient) return exits.noUser;
@@ -115,7 +115,7 @@ async function send(app: App, caller: Caller, words: SendmailWords): Promise<voi
   await tell(app, message, words);
 }
 
-/** sendmail is silent, unless something has to be known. */
+/** Prints only necessary notices: sendmail is otherwise silent. */
 async function tell(app: App, message: Message, words: SendmailWords): Promise<void> {
   if (words.json) await print(words, message, () => '');
   else if (words.isVerbose) writeLine(message.id);

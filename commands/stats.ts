@@ -1,4 +1,4 @@
-// `svc stats` (specification 2.16). What is counted, and the rates: src/usage/stats.ts.
+// `svc stats` (specification 2.16). Counters and rates: src/usage/stats.ts.
 import { Flags } from '@oclif/core';
 import { given } from './base/body.ts';
 import { BaseCommand, type CommonFlags } from './base/command.ts';

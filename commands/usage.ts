@@ -1,4 +1,4 @@
-// `svc usage` (specification 2.16). What is counted and what it costs: src/usage/stats.ts.
+// `svc usage` (specification 2.16). Counters and costs: src/usage/stats.ts.
 import { Flags } from '@oclif/core';
 import { given } from './base/body.ts';
 import { BaseCommand } from './base/command.ts';

@@ -1,4 +1,4 @@
-// `svc backup verify`. What is looked at: src/store/restore.ts.
+// `svc backup verify`. The checks: src/store/restore.ts.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Args } from '@oclif/core';

@@ -1,8 +1,8 @@
-// Questions to a person at a terminal, on standard error. Before something is taken away for good there
-// is one, elsewhere `--yes` or nothing is done. Doorway to @inquirer/prompts.
+// Questions to a person at a terminal, on standard error. A permanent removal asks first; without a terminal
+// it needs `--yes`. Doorway to @inquirer/prompts.
 import { DeclinedError, InterruptedError, UsageError } from './failure.ts';
 
-/** Whether there is a person to ask. */
+/** Returns true if standard input and output allow a question. */
 function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
@@ -16,9 +16,8 @@ function answerOf<T>(asked: Promise<T>, standing: string): Promise<T> {
 }
 
 /**
- * Returns when the person agrees or has agreed with `--yes`.
- * @throws UsageError where nobody can be asked; DeclinedError when the answer is no;
- * InterruptedError when it is Ctrl-C.
+ * Returns when the person agrees or `--yes` was given. @throws UsageError without a terminal to ask at;
+ * DeclinedError after a refusal; InterruptedError on Ctrl-C.
  */
 export async function confirmed(question: string, yes: boolean): Promise<void> {
   if (yes) return;
@@ -32,19 +31,19 @@ export async function confirmed(question: string, yes: boolean): Promise<void> {
   }
 }
 
-/** Whether a person can be shown something, and asked what to do with it. */
+/** Returns true if the terminal can show a text and ask how to go on. */
 export function canShowAndAsk(): boolean {
   return canAsk() && process.stdout.isTTY === true;
 }
 
-/** A letter, and what it stands for. */
+/** A letter and its meaning. */
 interface Choice<Value> {
   key: 'a' | 'e' | 'q' | 'r' | 's';
   name: string;
   value: Value;
 }
 
-/** What ends with Ctrl-C leaves all answers before it as they are. */
+/** Notice after Ctrl-C: earlier answers stay in force. */
 const standing = 'stopped; what was decided stays decided';
 
 /** One of these by its letter; Enter alone lists them. @throws InterruptedError. */

@@ -1,5 +1,5 @@
-// Bodies from the command line: `--data` (inline, a file, standard input) and the flags laid over
-// it. What a body may hold is decided by the area's schema, the one that HTTP uses.
+// Bodies from the command line: `--data` (inline, a file, standard input) and the flags laid over it. The
+// schema of the area, the same as for HTTP, validates the body.
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { ValidationError } from '../../src/errors.ts';
@@ -26,7 +26,7 @@ export async function readInput(name: string): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The value of a flag such as `--html`: `@FILE`, `@-` for standard input, or the text itself. */
+/** Reads the value of a flag such as `--html`: `@FILE`, `@-` for standard input, or the text itself. */
 export async function textFrom(value: string): Promise<string>;
 export async function textFrom(value: string | undefined): Promise<string | undefined>;
 export async function textFrom(value: string | undefined): Promise<string | undefined> {
@@ -34,7 +34,7 @@ export async function textFrom(value: string | undefined): Promise<string | unde
   return (await readInput(value.slice(1))).toString('utf8');
 }
 
-/** What is given with `--data`. @throws ValidationError if it is not JSON. */
+/** Reads the JSON of `--data`. @throws ValidationError if it is not JSON. */
 export async function readJson(data: string): Promise<unknown> {
   const text = data === '-' ? (await readInput('-')).toString('utf8') : await textFrom(data);
   try {
@@ -44,7 +44,7 @@ export async function readJson(data: string): Promise<unknown> {
   }
 }
 
-/** The object given with `--data`; empty without. @throws ValidationError if it is no object. */
+/** Reads the object given with `--data`; empty without. @throws ValidationError for any other JSON value. */
 export async function readData(data: string | undefined): Promise<Record<string, unknown>> {
   if (data === undefined) return {};
   const value = await readJson(data);
@@ -56,7 +56,7 @@ export async function readData(data: string | undefined): Promise<Record<string,
 
 type Entries<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** The object without what is undefined: a flag that was not given says nothing. */
+/** Returns the object without undefined values: an absent flag must not override `--data`. */
 export function given<T extends Record<string, unknown>>(values: T): Partial<Entries<T>> {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Partial<Entries<T>>;

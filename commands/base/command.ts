@@ -1,5 +1,5 @@
-// What every command has: the common flags. A command parses,
-// opens a session (session.ts), calls the same function as HTTP, and prints (output.ts).
+// Base of all commands: the common flags. A command parses, opens a session (session.ts), calls the same
+// function as HTTP, and prints (output.ts).
 import { Command, Flags } from '@oclif/core';
 import { inUsageWords } from './usage-words.ts';
 
@@ -30,7 +30,7 @@ export abstract class BaseCommand extends Command {
     }),
   };
 
-  /** What was typed wrongly is said in words that lead on. */
+  /** Rewords usage errors so that they name the next step. */
   protected override async catch(error: Error): Promise<never> {
     throw inUsageWords(error, this.ctor);
   }

@@ -1,5 +1,4 @@
-// The flags that limit a key (`svc keys create` and `update`). What they may name is decided by the
-// schema of src/keys.
+// The flags that limit a key (`svc keys create` and `update`). The schema of src/keys validates their values.
 import { Flags } from '@oclif/core';
 import { given } from './body.ts';
 

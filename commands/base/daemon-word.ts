@@ -1,9 +1,9 @@
-// What a command says where it leaves work to a daemon and none runs.
+// The notice of commands that leave work to a daemon while none runs.
 import type { App } from '../../src/app.ts';
 
 /**
- * The word, or null where a daemon runs, or nobody can tell: on PostgreSQL it may run anywhere. A
- * daemon that runs is never suspected.
+ * Returns the notice, or null where a daemon runs or cannot be detected: on PostgreSQL it may run on any
+ * host. A running daemon is never suspected.
  */
 export async function wordOfNoDaemon({ config }: App): Promise<string | null> {
   const { isDaemonRunning, storeLocation } = await import('../../src/store/open.ts');

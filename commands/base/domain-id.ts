@@ -9,7 +9,7 @@ export const domainArg = {
   domain: Args.string({ description: 'Id (dom_…) or name', required: true }),
 };
 
-/** @throws ValidationError for what is neither; ResourceNotFoundError for an unknown name. */
+/** @throws ValidationError for neither an id nor a name; ResourceNotFoundError for an unknown name. */
 export async function domainId(app: App, caller: Caller, idOrName: string): Promise<string> {
   const { domainPath, readDomainName } = await import('../../src/domains/schema.ts');
   const read = readDomainName(idOrName);

@@ -9,8 +9,8 @@ import { UsageError } from './failure.ts';
 import { beforeInterrupt } from './signals.ts';
 
 /**
- * What the person makes of the text; the file is its owner's alone, and gone after.
- * @throws UsageError where the editor cannot be started or says that it failed.
+ * Returns the text as the person edited it. The file is readable by its owner alone, and deleted afterwards.
+ * @throws UsageError if the editor cannot be started or reports a failure.
  */
 export async function editedText(text: string): Promise<string> {
   const editor = process.env.VISUAL || process.env.EDITOR || 'vi';

@@ -1,5 +1,5 @@
-// How a command ends when it cannot do what was asked: the exit code and the words, as
-// text or as the API's flat error object. The one place of this face that knows error classes.
+// How a command ends on an error: the exit code and the words, as text or as the API's flat error object. The
+// one place of the commands that knows error classes.
 import {
   CapacityError,
   ConfigError,
@@ -12,7 +12,7 @@ import { jsonText } from './json-text.ts';
 /** The command line itself is wrong: exit code 2. */
 export class UsageError extends Error {}
 
-/** What was waited for or checked did not come true: exit code 8. */
+/** An expected or checked condition did not come true: exit code 8. */
 export class ExpectationError extends Error {}
 
 /** The person was asked and said no: exit code 1. */
@@ -36,12 +36,12 @@ const codeOfStatus = new Map([
   [429, 6],
 ]);
 
-/** oclif's own refusals: an unknown flag, a missing argument, a value out of a list. */
+/** Refusals of oclif itself: an unknown flag, a missing argument, a value out of a list. */
 function isOclifUsage(error: unknown): error is Error {
   return error instanceof Error && 'oclif' in error;
 }
 
-/** Whatever is not known is an internal error, 1. */
+/** Returns the exit code; an unknown error is an internal one, 1. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof ServiceError) return codeOfStatus.get(error.status) ?? 1;
   if (error instanceof UsageError || error instanceof ConfigError || isOclifUsage(error)) return 2;
@@ -70,7 +70,7 @@ function errorObject(error: unknown): Record<string, unknown> {
 
 function validationText(error: ValidationError): string {
   const { fieldErrors = {} } = error;
-  // "Invalid body" is said to who sent one; here flags and arguments were typed.
+  // "Invalid body" fits a request; here the person typed flags and arguments.
   const message = error.message.replaceAll(/(^|; )Invalid (?:body|query|path|headers): /g, '$1');
   const lines = Object.entries(fieldErrors).map(
     ([field, texts]) => `  ${field}: ${texts.join(', ')}`,
@@ -82,19 +82,19 @@ function errorText(error: unknown): string {
   if (error instanceof ValidationError) return validationText(error);
   if (isOclifUsage(error)) return `${usageText(error)} ("--help" explains)`;
   if (!(error instanceof Error)) return String(error);
-  // Without a stack a fault of ours could not be reported usefully; a store in trouble is none.
+  // A report of a fault of ours needs its stack; trouble of the store does not.
   const isKnown = error instanceof CapacityError || error instanceof DeclinedError;
   const isOurs = exitCodeOf(error) === 1 && !isKnown;
   return isOurs ? (error.stack ?? error.message) : error.message;
 }
 
-/** Whether the words ask for JSON; known even where they could not be parsed. */
+/** Returns true if the words ask for JSON, even if they could not be parsed. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return (end < 0 ? argv : argv.slice(0, end)).includes('--json');
 }
 
-/** What to write to standard error: one flat JSON object with `--json`, else text. */
+/** Returns the text for standard error: one flat JSON object with `--json`, else text. */
 export function describeError(error: unknown, argv: readonly string[]): string {
   if (wantsJson(argv)) return jsonText(errorObject(error), 2, process.stderr);
   return `svc: ${errorText(error)}`;

@@ -1,5 +1,5 @@
-// Which fields of a resource people see: `…Columns` in lists, `…Card` for one. The names are the
-// API's own, so that what is read here can be looked up there; `--json` always shows all.
+// The fields of a resource that people see: `…Columns` in lists, `…Card` for one. The names are the API's
+// own, so that people can look them up there; `--json` always shows all.
 
 export const organizationColumns = ['id', 'name', 'plan', 'sendingStatus', 'createdAt'];
 export const organizationCard = [
@@ -35,7 +35,7 @@ export const dnsRecordCard = [
   ...['purpose', 'type', 'name', 'value', 'required', 'status', 'found', 'error', 'advice'],
 ];
 
-/** Of records that nobody has looked for: what is there already is not known, so not merged either. */
+/** Explains unchecked records: without a look-up, existing records are unknown and therefore not merged. */
 export function uncheckedNote(records: readonly { status: string }[], domain: string): string {
   if (!records.every(({ status }) => status === 'pending')) return '';
   return `
@@ -70,7 +70,7 @@ export const messageColumns = [
   'subject',
   'createdAt',
 ];
-/** At 80 columns: an arrow in `who` says the direction, and own addresses are left out. */
+/** Columns that fit 80 characters: an arrow in `who` shows the direction, and own addresses are left out. */
 export const messageColumnsForPeople = ['id', 'status', 'who', 'subject', 'createdAt'];
 export const messageCard = [
   'id',

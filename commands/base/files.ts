@@ -1,4 +1,4 @@
-// What commands read from files and pipes, and write to them, piece by piece.
+// Reading and writing of files and pipes for commands, piece by piece.
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Writable } from 'node:stream';
@@ -22,7 +22,7 @@ export async function* readFile(name: string, progress: Progress): AsyncGenerato
   }
 }
 
-/** @throws ConflictError where there is such a file, UsageError where it cannot be written. */
+/** @throws ConflictError if the file exists, UsageError if it cannot be written. */
 export async function writeFile(
   texts: AsyncIterable<string>,
   name: string,
@@ -39,7 +39,7 @@ export async function writeFile(
   });
 }
 
-/** A reader that has seen enough (`| head`) is no fault. */
+/** Writes to standard output; a reader that closes the pipe early (`| head`) causes no error. */
 export async function writeOut(texts: AsyncIterable<string>): Promise<void> {
   const isClosed = (error: unknown) => (error as NodeJS.ErrnoException | null)?.code === 'EPIPE';
   const out = new Writable({

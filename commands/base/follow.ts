@@ -13,7 +13,7 @@ export interface FollowOptions {
   onRead(message: Message): void;
 }
 
-/** Where the sender's part is over; what may follow (a late bounce, an opening) can take weeks. */
+/** Statuses at which sending is over; later outcomes (a late bounce, an opening) can take weeks. */
 export const settledStatuses: readonly string[] = [
   'sent',
   'delivered',
@@ -40,7 +40,7 @@ export function followMessage(
   });
 }
 
-/** What was said at the last attempt, by whom; the empty text where nobody was asked. */
+/** Returns the reply of the last attempt and its server; empty without an answer. */
 function saidWords({ attempts, errorMessage }: Delivery): string {
   const last = attempts.at(-1);
   if (!last) return errorMessage ?? '';
@@ -48,7 +48,7 @@ function saidWords({ attempts, errorMessage }: Delivery): string {
   return last.host === null ? (errorMessage ?? '') : `${last.host} said ${words.join(' ')}`;
 }
 
-/** How a delivery stands, in one line: with the words of the other server, and what comes next. */
+/** Describes a delivery in one line: its status, the words of the other server, and the next step. */
 export function standingOf(delivery: Delivery, now: number): string {
   const { status, metadata, attempts, nextRetryAt, scheduling, attemptCount } = delivery;
   if (metadata) return `captured by ${metadata.captured.by}: nothing left this machine`;

@@ -1,5 +1,5 @@
-// How values look to people: tables, cards, colours. Values come from anywhere, a stranger's mail
-// included, so what could steer a terminal is made visible. Doorway to cli-table3 and ansis.
+// How values look to people: tables, cards, colours. Values can come from a stranger's mail, so control
+// characters are made visible before they reach a terminal. Doorway to cli-table3 and ansis.
 import { Ansis } from 'ansis';
 import Table from 'cli-table3';
 import {

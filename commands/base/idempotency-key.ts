@@ -1,7 +1,7 @@
 // The flag `--idempotency-key` as the API takes the header (specification 8.3).
 import { UsageError } from './failure.ts';
 
-/** The key, or null where none is given. @throws UsageError for one that is no key. */
+/** Returns the key, or null without the flag. @throws UsageError for an invalid key. */
 export function idempotencyKeyFrom(flag: string | undefined): string | null {
   if (flag === undefined) return null;
   if (/^[^\0\r\n]{1,255}$/.test(flag)) return flag;

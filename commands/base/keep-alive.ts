@@ -1,4 +1,4 @@
-// Commands that wait for what happens: clock timers do not keep a process alive.
+// Keeps the process alive while a command waits for events: clock timers alone do not.
 import type { App } from '../../src/app.ts';
 import { sleep } from '../../src/runtime/clock.ts';
 
@@ -15,13 +15,13 @@ export async function keptAlive<T>(work: () => Promise<T>): Promise<T> {
 export interface Wait<T> {
   /** Longest wait in milliseconds. */
   timeoutMs: number;
-  /** Reads again after so many ms at the latest, though the store says nothing of a change. */
+  /** Longest time between reads in ms, even without a reported commit. */
   longestPauseMs?: number;
-  /** Whether what was read ends the wait. */
+  /** Returns true if the value ends the wait. */
   isEnough(found: T): boolean;
 }
 
-/** Reads now and after each commit, until it is enough or the time is over; returns what was read last. */
+/** Reads now and after each commit, until `isEnough` or the time is over; returns the last value. */
 export async function readUntil<T>(
   { clock, store }: App,
   { timeoutMs, longestPauseMs = Number.POSITIVE_INFINITY, isEnough }: Wait<T>,

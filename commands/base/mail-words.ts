@@ -1,4 +1,4 @@
-// What commands share that send from a mailbox: the flags of a mail, and the body that they make.
+// Shared by commands that send from a mailbox: the flags of a mail, and the body built from them.
 import { Flags } from '@oclif/core';
 import type { ReplyResult } from '../../src/answering/schema.ts';
 import { ResourceNotFoundError } from '../../src/errors.ts';
@@ -38,7 +38,7 @@ interface ContentFlags {
   data?: string | undefined;
 }
 
-/** The body: what the flags say, laid over `--data`. @throws UsageError for a file that cannot be read. */
+/** Builds the body: the flags laid over `--data`. @throws UsageError for an unreadable file. */
 async function mailFrom({ data, text, html, attach, to, cc, bcc }: ContentFlags) {
   return {
     ...(await readData(data)),
@@ -76,7 +76,7 @@ export async function callOnMessage<Answer>(
 
 const fields = ['status', 'messageId', 'threadId', 'waitReason', 'createdAt'];
 
-/** Shows what became of a mail. */
+/** Prints the result of a send. */
 export function printResult(flags: CommonFlags, result: ReplyResult): Promise<void> {
   const skipped = result.skippedRecipients.map(({ address, reason }) => `${address} (${reason})`);
   const note = skipped.length > 0 ? `Left out: ${skipped.join(', ')}` : '';

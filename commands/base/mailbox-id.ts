@@ -8,7 +8,7 @@ import { ResourceNotFoundError } from '../../src/errors.ts';
 export const mailboxArg = {
   mailbox: Args.string({
     description: 'Id, slug or address of the mailbox; without one the oldest',
-    // Else what is on standard input would be taken for it.
+    // Otherwise oclif would read the argument from standard input.
     ignoreStdin: true,
   }),
 };

@@ -13,7 +13,7 @@ export const messageArg = {
   }),
 };
 
-/** @throws ValidationError for what is no id; ResourceNotFoundError where nothing was sent yet. */
+/** @throws ValidationError for an invalid id; ResourceNotFoundError before the first send. */
 export async function messageIdFrom(app: App, caller: Caller, named: string): Promise<string> {
   if (named === last) {
     const { lastSentId } = await import('../../src/messages/messages.ts');

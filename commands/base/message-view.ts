@@ -35,21 +35,24 @@ export function shownMessage(
   };
 }
 
-/** With whom it was exchanged, and in which direction. */
+/** Returns the other party of the message, with an arrow for the direction. */
 export function counterpartOf({ direction, from, recipients }: Message): string {
   if (direction === 'inbound') return `← ${from.email}`;
   const [first, ...others] = recipients;
   return `→ ${first?.email ?? ''}${others.length > 0 ? ` +${others.length}` : ''}`;
 }
 
-/** What `captured` means, where any of these are; else the empty text. */
+/** Explains `captured` where a delivery has this status; otherwise returns the empty text. */
 export function capturedNote(deliveries: readonly Fate[]): string {
   const keys = new Set(deliveries.flatMap((one) => captorOf(one) ?? []));
   if (keys.size === 0) return '';
   return `captured: kept on this machine by ${[...keys].join(', ')}; nothing was sent.`;
 }
 
-/** A card of `fields`, then what `captured` means, and a note. With `--json` the message as it is. */
+/**
+ * Prints a card of `fields`, then the explanation of `captured` and a note. With `--json` the message as it
+ * is.
+ */
 export function printMessage(
   flags: CommonFlags,
   message: Message,

@@ -1,5 +1,5 @@
-// What a command prints on standard output: the API's object with `--json`, else text for people.
-// How values look is format.ts; errors are failure.ts.
+// Standard output of a command: the API's object with `--json`, else text for people. Formats are in
+// format.ts; errors in failure.ts.
 import { isUtf8 } from 'node:buffer';
 import type { CommonFlags } from './command.ts';
 import { UsageError } from './failure.ts';
@@ -13,9 +13,8 @@ export function writeLine(text: string): void {
 }
 
 /**
- * Bytes as they are, for a file or a pipe. On a terminal what could steer it is made visible; what is
- * no text is not written there.
- * @throws UsageError for what is no text, on a terminal.
+ * Writes bytes unchanged to a file or a pipe. On a terminal it makes control characters visible and refuses
+ * binary data. @throws UsageError for binary data on a terminal.
  */
 export async function writeBytes(bytes: Buffer): Promise<void> {
   if (!process.stdout.isTTY) {
@@ -29,12 +28,12 @@ export async function writeBytes(bytes: Buffer): Promise<void> {
   writeLine(plainText(bytes.toString()));
 }
 
-/** A doubt about what was printed: on standard error, so that scripts read the object alone. */
+/** Writes a doubt about the output to standard error, so that scripts read the object alone. */
 export function writeWarning(text: string): void {
   process.stderr.write(`warning: ${text}\n`);
 }
 
-/** What Ctrl-C leaves behind, on standard error; `more` is for programs. */
+/** Writes the state after Ctrl-C to standard error; `more` is for programs. */
 export function writeInterrupted(flags: CommonFlags, message: string, more: object): void {
   const error = { _tag: 'InterruptedError', message, ...more };
   process.stderr.write(
@@ -42,7 +41,7 @@ export function writeInterrupted(flags: CommonFlags, message: string, more: obje
   );
 }
 
-/** Prints the object of the API, or what `view` makes of it. */
+/** Prints the object of the API, or the text that `view` makes from it. */
 export async function print(flags: CommonFlags, value: unknown, view: View): Promise<void> {
   writeLine(flags.json ? jsonText(value) : await view());
 }
@@ -65,9 +64,9 @@ export interface Listing {
   pagination?: { page: number; total: number; totalPages: number };
 }
 
-/** How a list looks to people, where that is not the fields of its items. */
+/** Presentation of a list to people, if other than the fields of its items. */
 export interface Looks {
-  /** What stands for the items, in their order. */
+  /** Rows that represent the items, in their order. */
   rows: readonly object[];
   /** Said below the table. */
   note: string;
@@ -87,7 +86,7 @@ export function printList(
   });
 }
 
-/** Prints what the API answers as a bare array. */
+/** Prints a bare array of the API. */
 export function printArray(
   flags: CommonFlags,
   items: readonly object[],

@@ -7,7 +7,7 @@ export interface Progress {
   stop(): void;
 }
 
-/** `what` is said with each line: "copied". */
+/** `what` is in each line: "copied". */
 export async function startProgress(flags: CommonFlags, what: string): Promise<Progress> {
   if (flags.json) return { update: () => {}, stop: () => {} };
   if (!process.stderr.isTTY) return inLines(what);

@@ -1,5 +1,5 @@
-// What the commands on the queue share: they see all organizations unless `--org` names one, show
-// entries and counts alike, and tell of long work. The queue: src/queue/desk/queue.ts.
+// Shared by the commands on the queue: they see all organizations unless `--org` names one, show entries and
+// counts alike, and report progress of long work. The queue: src/queue/desk/queue.ts.
 import { Args, Command, Flags } from '@oclif/core';
 import type { App } from '../../src/app.ts';
 import type { QueueCounts } from '../../src/deliveries/queue-queries.ts';
@@ -9,7 +9,7 @@ import { UsageError } from './failure.ts';
 import { startProgress } from './progress.ts';
 import { withApp } from './session.ts';
 
-/** Less than this is done before anybody would wonder. */
+/** Smallest work that shows its progress; less ends before a person would wonder. */
 const worthProgress = 2_000;
 const longestWords = 60;
 
@@ -92,7 +92,7 @@ export const holdColumns = [
   'createdAt',
 ];
 
-/** Entries as a table; what servers said is cut to fit a line. */
+/** Renders entries as a table; replies of servers are cut to fit a line. */
 export async function entriesText(entries: readonly QueueEntry[]): Promise<string> {
   const { table } = await import('./format.ts');
   return table(
@@ -101,7 +101,7 @@ export async function entriesText(entries: readonly QueueEntry[]): Promise<strin
   );
 }
 
-/** At most `most` characters. */
+/** Cuts a text to `most` characters. */
 export function shortened(text: string, most = longestWords): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
@@ -124,7 +124,7 @@ export async function walking<T>(
   }
 }
 
-/** What `hold` and `release` are about. @throws UsageError unless it is one thing. */
+/** Returns the target of `hold` and `release`. @throws UsageError unless exactly one is given. */
 export async function holdTargetFrom(
   { organizationId }: QueueSession,
   id: string | undefined,

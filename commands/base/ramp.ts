@@ -1,11 +1,11 @@
-// The windows of a warming plan as bars, for people: what each allows, and what was sent.
+// The windows of a warming plan as bars, for people: the allowance and the sent mail of each.
 import type { Simulation } from '../../src/warming/ramp.ts';
 import type { Warming } from '../../src/warming/schema.ts';
 
 const width = 40;
 const mostWindows = 30;
 
-/** `sent` in full blocks, what is left of `allowance` in light ones; more than that is told by `+`. */
+/** Draws `sent` in full blocks and the rest of `allowance` in light ones; `+` marks an excess. */
 function bar(sent: number, allowance: number, largest: number): string {
   const cells = (count: number) => Math.ceil((Math.min(count, largest) / largest) * width);
   const full = cells(Math.min(sent, allowance));
@@ -33,7 +33,7 @@ export async function simulationView({ windows, completesAt }: Simulation): Prom
   return `${table(rows, ['window', 'startsAt', 'allowance', 'ramp'])}\n\n${end}`;
 }
 
-/** The plan against what was sent, and how that fared. */
+/** Shows the plan against the sent mail and its outcomes. */
 export async function warmingView(warming: Warming): Promise<string> {
   const { card, table } = await import('./format.ts');
   const { plan, batches, decisions, evidence, holds } = warming;

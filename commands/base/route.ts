@@ -1,6 +1,5 @@
-// A command runs through the route of its operation: its schemas parse what was typed, its `run` is
-// called by the operator, and what it refuses is refused as over HTTP. Routes are loaded when a
-// command runs, never before.
+// A command runs through the route of its operation: its schemas parse the typed words, the operator calls
+// its `run`, and refusals are the same as over HTTP. Routes load when a command runs, never before.
 import type { Answering, Caller, Route } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
 import type { CommonFlags } from './command.ts';
@@ -9,14 +8,14 @@ import { withCaller } from './session.ts';
 /** Loads the route, and with it its area. */
 export type LoadRoute<Answer> = () => Promise<Answering<Answer>>;
 
-/** What a request says, as it was typed. */
+/** The parts of a request, as typed. */
 export interface Input {
   params?: object;
   query?: object;
   body?: object;
 }
 
-/** What a route of the area answers in a session that is open. @throws ValidationError of all fields. */
+/** Runs a route of the area in an open session. @throws ValidationError of all fields. */
 export async function runRoute<Answer>(
   app: App,
   caller: Caller,

@@ -1,5 +1,5 @@
-// A screen that redraws itself on a terminal until q or Ctrl-C. Whatever ends the process, the
-// terminal is left as it was found.
+// A screen that redraws itself on a terminal until q or Ctrl-C. The terminal is restored however the process
+// ends.
 import { interruptedCode } from './failure.ts';
 
 const redrawMs = 1_000;
@@ -14,7 +14,7 @@ function show(text: string): void {
   process.stdout.write(`\u001b[H${drawn}\u001b[J`);
 }
 
-/** Shows what `draw` gives, again every second; sets exit code 130 where Ctrl-C ended it. */
+/** Shows the text of `draw`, again every second; sets exit code 130 after Ctrl-C. */
 export async function liveScreen(draw: () => Promise<string>): Promise<void> {
   const ended = Promise.withResolvers<void>();
   const restore = () => process.stdout.write(leave);

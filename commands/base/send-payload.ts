@@ -1,5 +1,5 @@
-// The send payload (specification 4.2) from the flags of `messages send`, laid over `--data`. What
-// it may hold is decided by the schema that HTTP uses.
+// The send payload (specification 4.2) from the flags of `messages send`, laid over `--data`. The schema that
+// HTTP uses validates it.
 import { attachmentsFrom, given, textFrom } from './body.ts';
 import { UsageError } from './failure.ts';
 

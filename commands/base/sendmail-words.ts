@@ -18,7 +18,7 @@ export interface SendmailWords {
 const ignoredWithValue = 'BCDLMNOQRVXdhpq';
 const ignored = 'AGUemns';
 
-/** What one letter says; `value` reads its value, attached or the next word. */
+/** Applies one option letter; `value` reads its value, attached or the next word. */
 function take(words: SendmailWords, letter: string, value: () => string): void {
   switch (letter) {
     case 't':
@@ -57,7 +57,7 @@ function checkMode(mode: string): void {
   throw new UsageError(`-b${mode} is not supported${instead}`);
 }
 
-/** @throws UsageError for an option that is none. */
+/** @throws UsageError for an unknown option. */
 export function readSendmailWords(argv: readonly string[], org: string): SendmailWords {
   const words: SendmailWords = {
     org,

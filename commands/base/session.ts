@@ -22,7 +22,7 @@ export function readStoreConfig(flags: CommonFlags): Promise<LoadedConfig> {
   return readConfig(flags, { withoutSecrets: true });
 }
 
-/** What is denied us by the system, or by a store in trouble, is a store that cannot be reached. */
+/** Turns a denial by the system, or trouble of the store, into the error of an unreachable store. */
 export function asUnreachable(error: unknown): unknown {
   if (error instanceof CapacityError) return new UnreachableError(error.message, { cause: error });
   if (!(error instanceof Error && 'syscall' in error) || error instanceof ConfigError) return error;
@@ -31,7 +31,7 @@ export function asUnreachable(error: unknown): unknown {
   });
 }
 
-/** Opens the service, runs `work`, closes the service. @throws NoStoreError where there is no store. */
+/** Opens the service, runs `work`, closes the service. @throws NoStoreError before `svc init`. */
 export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise<T>): Promise<T> {
   const loaded = await readStoreConfig(flags);
   const [{ openService }, { createLogger }, { ensureDefaultOrganization }] = await Promise.all([
@@ -53,7 +53,7 @@ export async function withApp<T>(flags: CommonFlags, work: (app: App) => Promise
   }
 }
 
-/** As `withApp`, acting as the operator in the organization of `--org`. */
+/** Runs `withApp` as the operator in the organization of `--org`. */
 export function withCaller<T>(
   flags: CommonFlags,
   work: (app: App, caller: Caller) => Promise<T>,

@@ -6,15 +6,12 @@ function exitInterrupted(): void {
   process.exit(interruptedCode);
 }
 
-/** For commands that run and end. */
+/** Ends the process on Ctrl-C, for commands that run and end. */
 export function exitOnInterrupt(): void {
   process.on('SIGINT', exitInterrupted);
 }
 
-/**
- * Has `tell` called before Ctrl-C or SIGTERM ends the command with 130; the returned function takes
- * that back.
- */
+/** Calls `tell` before Ctrl-C or SIGTERM ends the command with 130; the returned function undoes this. */
 export function beforeInterrupt(tell: () => void): () => void {
   const onTerminate = () => {
     tell();
@@ -29,8 +26,8 @@ export function beforeInterrupt(tell: () => void): () => void {
 }
 
 /**
- * npm passes on the Ctrl-C that the terminal has already sent to the whole group, so one key press
- * arrives twice within milliseconds.
+ * Presses within this time count once: npm passes on the Ctrl-C that the terminal has already sent to the
+ * whole group, so one press arrives twice within milliseconds.
  */
 const samePressMs = 250;
 

@@ -8,17 +8,17 @@ const unitMs: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** The instant, so long ago, in ISO 8601; undefined where nothing was typed. @throws UsageError */
+/** Returns the instant that long ago, in ISO 8601; undefined without the flag. @throws UsageError */
 export function timeFrom(flag: string, text: string | undefined, now: number): string | undefined {
   return instantOf(flag, text, now, -1);
 }
 
-/** The same for what is still to come. @throws UsageError */
+/** Returns the instant that far ahead, in ISO 8601; undefined without the flag. @throws UsageError */
 export function timeAhead(flag: string, text: string | undefined, now: number): string | undefined {
   return instantOf(flag, text, now, 1);
 }
 
-/** Of what looks like ISO 8601: `Date.parse` takes "10" for a month. */
+/** Parses a text that looks like ISO 8601: `Date.parse` takes "10" for a month. */
 function instant(text: string): number {
   return /^\d{4}-\d{2}-\d{2}(?:[T ]|$)/i.test(text) ? Date.parse(text) : Number.NaN;
 }

@@ -1,6 +1,6 @@
-// From the words typed to a finished command: finds its file, loads that one alone (150 commands
-// loaded for one would cost more than all the rest), and ends with the exit codes of docs/commands.md.
-// What commands share is next to this file; what they do is theirs.
+// From the typed words to a finished command: finds its file, loads that one alone (150 commands loaded for
+// one would cost more than all the rest), and ends with the exit codes of docs/commands.md. Code shared by
+// commands is next to this file.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Interfaces } from '@oclif/core';
@@ -18,7 +18,7 @@ function versionLine({ name, version }: Interfaces.PJSON): string {
   return `${name}/${version} ${process.platform}-${process.arch} node-${process.version}`;
 }
 
-/** oclif would load every command to know its flags; it is shown only the files that matter. */
+/** Returns the files that oclif needs; it would load every command to know its flags. */
 function filesFor(typed: Typed): string[] {
   if (typed.kind === 'topic')
     return [typed.id === '' ? '**/*.ts' : `${typed.id}/**/*.ts`, '!base/**'];
@@ -34,8 +34,8 @@ async function loadOclif(pjson: Interfaces.PJSON, typed: Typed) {
   const commands = { strategy: 'pattern', target: './commands', globPatterns: filesFor(typed) };
   const config = await Config.load({
     root,
-    // oclif would load plugins that a package.json names in what it takes for its data directory:
-    // $SVC_DATA_DIR, which is ours.
+    // oclif would load the plugins of a package.json in its presumed data directory: $SVC_DATA_DIR, which is
+    // ours.
     userPlugins: false,
     pjson: { ...pjson, oclif: { ...pjson.oclif, commands } } as Interfaces.PJSON,
   });
@@ -58,7 +58,7 @@ async function run(argv: string[]): Promise<void> {
   await new Help(config, pjson.oclif.helpOptions).showHelp(typed.id === '' ? [] : [typed.id]);
 }
 
-/** A reader that has seen enough (`svc openapi | head -1`) is no fault. */
+/** Ends quietly when a reader closes the pipe early (`svc openapi | head -1`). */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }

@@ -1,5 +1,5 @@
-// Which store and which configuration a command works with, in words: for `config show --origin`,
-// and where there is no store.
+// The store and the configuration of a command, in words: for `config show --origin`, and for errors about a
+// missing store.
 import type { LoadedConfig } from '../../src/config/config.ts';
 import { NoStoreError } from '../../src/errors.ts';
 

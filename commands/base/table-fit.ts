@@ -38,7 +38,7 @@ function taken(characters: readonly string[], width: number): string[] {
   return kept;
 }
 
-/** At most `width` columns: the middle makes way for `…`. Text without colours. */
+/** Cuts a text without colours to `width` columns: `…` replaces the middle. */
 export function shortenedTo(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   const characters = charactersOf(text);
@@ -48,8 +48,7 @@ export function shortenedTo(text: string, width: number): string {
 }
 
 /**
- * The widths of columns, the widest narrowed until a line of all fits `width`; those in `kept` only where
- * nothing else is left to narrow.
+ * Returns column widths, the widest narrowed until a line fits `width`; columns in `kept` are narrowed last.
  */
 export function fittingWidths(
   natural: readonly number[],
@@ -79,7 +78,7 @@ const words: Readonly<Record<string, string>> = {
   enhancedCode: 'Enhanced',
 };
 
-/** What stands above a column for people: `createdAt` is Created, `from.email` From. */
+/** Returns the heading of a column for people: `createdAt` is Created, `from.email` From. */
 export function headingOf(field: string): string {
   const name = field.replace(/\.(?:email|name)$/, '');
   const known = words[name];

@@ -4,7 +4,7 @@ import type { Following } from '../../src/events/follow.ts';
 import type { LogItem } from '../../src/events/schema.ts';
 import { keptAlive } from './keep-alive.ts';
 
-/** Shows what comes, until the process ends. */
+/** Shows new items until the process ends. */
 export async function tailLog(
   app: App,
   organizationId: string,
@@ -21,7 +21,7 @@ export async function tailLog(
   });
 }
 
-/** Words as one line. What a remote side said must not move the cursor. */
+/** Joins words to one line. Words of a remote side must not move the cursor. */
 export function logLine(words: readonly unknown[]): string {
   return words.join('  ').replace(/\p{C}+/gu, ' ');
 }

@@ -1,5 +1,5 @@
-// The words typed, read against the files under commands/: which command is meant, and which one
-// probably was when there is none by that name. The path of a file is the words of its command.
+// Matches the typed words to the files under commands/: the meant command, or the nearest one to an unknown
+// name. The path of a file is the words of its command.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { findNearest } from '../../src/config/nearest.ts';
@@ -7,7 +7,7 @@ import { UsageError } from './failure.ts';
 
 export const commandsFolder = join(import.meta.dirname, '..');
 
-/** Where what commands share lies; everything else under commands/ is a command. */
+/** Folder of shared code; everything else under commands/ is a command. */
 const sharedFolder = 'base/';
 
 /** `id` is oclif's form, `keys:create`; a topic's may be empty: the whole program. */
@@ -43,8 +43,8 @@ function splitLeadingFlags(argv: readonly string[]): { leading: string[]; words:
 }
 
 /**
- * Finds the command in the words. `help keys create` and `keys create --help` are the same.
- * @throws UsageError naming the nearest command when there is none.
+ * Finds the command in the words. `help keys create` and `keys create --help` are the same. @throws
+ * UsageError naming the nearest command to an unknown one.
  */
 export function interpret(argv: readonly string[], ids: readonly string[]): Typed {
   const split = splitLeadingFlags(argv);

@@ -1,10 +1,10 @@
-// What was typed wrongly, in words that lead on: which argument to give, with an example that works, and
-// which flag was probably meant.
+// Usage errors in words that lead on: the missing argument with an example that works, and the flag that was
+// probably meant.
 import { findNearest } from '../../src/config/nearest.ts';
 import { ValidationError } from '../../src/errors.ts';
 import { UsageError } from './failure.ts';
 
-/** What a command says of itself. */
+/** The declarations of a command that its usage errors draw on. */
 interface CommandWords {
   args?: Readonly<Record<string, unknown>>;
   flags?: Readonly<Record<string, unknown>>;
@@ -27,14 +27,14 @@ function unknownFlag(flag: string, { flags, baseFlags }: CommandWords): string {
   return `there is no flag ${flag}${nearest ? `. Did you mean --${nearest}?` : ' ("--help" lists them)'}`;
 }
 
-/** oclif's RequiredArgsError. */
+/** Reads oclif's RequiredArgsError. */
 function missingArgs(error: unknown): string[] | null {
   const { args } = error as { args?: { name?: string }[] };
   if (!(error instanceof Error) || !error.message.startsWith('Missing ') || !args) return null;
   return args.map(({ name = '' }) => name);
 }
 
-/** oclif's NonExistentFlagsError. */
+/** Reads oclif's NonExistentFlagsError. */
 function unknownFlags(error: unknown): string[] | null {
   const { flags } = error as { flags?: string[] };
   return error instanceof Error && error.message.startsWith('Nonexistent flag') && flags
@@ -42,7 +42,7 @@ function unknownFlags(error: unknown): string[] | null {
     : null;
 }
 
-/** The argument that a body of the API lacks, where nothing else is wrong with it. */
+/** Returns the argument that a body of the API lacks, if this is the only fault of it. */
 function lackingField(error: unknown, { args = {} }: CommandWords): string | null {
   if (!(error instanceof ValidationError)) return null;
   const [[field = '', problems = []] = [], ...others] = Object.entries(error.fieldErrors ?? {});
@@ -50,7 +50,7 @@ function lackingField(error: unknown, { args = {} }: CommandWords): string | nul
   return isLacking && others.length === 0 ? field : null;
 }
 
-/** The error in such words; any other as it is. */
+/** Rewords a usage error; returns any other error as it is. */
 export function inUsageWords(error: unknown, command: CommandWords): unknown {
   const names = missingArgs(error);
   if (names) return new UsageError(missing(names, command), { cause: error });

@@ -1,5 +1,5 @@
-// The five verbs of a noun: a command is its words, its flags and the route that it runs through. What
-// it is called is the path of its file.
+// The five verbs of a noun: a command is its words, its flags and the route that it runs through. The path of
+// its file is its name.
 import { Args, type Interfaces } from '@oclif/core';
 import type { Deleted } from '../../src/api/resource-schema.ts';
 import type { Caller } from '../../src/api/route.ts';
@@ -11,7 +11,7 @@ import { type Listing, print, printCard, printList } from './output.ts';
 import { callRoute, type LoadRoute, runRoute } from './route.ts';
 import { withCaller } from './session.ts';
 
-/** What a command says of itself, and what it takes. */
+/** Help texts, arguments and flags of a command. */
 interface Words {
   summary: string;
   description?: string;
@@ -21,13 +21,13 @@ interface Words {
   flags?: Interfaces.FlagInput;
 }
 
-/** What was typed. */
+/** Parsed arguments and flags. */
 interface Typed {
   args: Record<string, string | undefined>;
   flags: CommonFlags & Record<string, unknown>;
 }
 
-/** A command of these words; what `run` refuses ends as every error does. */
+/** Builds a command of these words; errors of `run` end it as all others do. */
 function command(words: Words, run: (typed: Typed) => Promise<void>) {
   return class extends BaseCommand {
     static override summary = words.summary;
@@ -58,7 +58,7 @@ function camelCase(name: string): string {
 /** Flags and arguments to fields of the request: where one is not the camelCase of the other, or none. */
 type FieldNames = Readonly<Record<string, string | null>>;
 
-/** What was typed for these inputs, by field; a switch that was not set says nothing. */
+/** Returns the typed values of these inputs, by field; leaves out a switch that was not set. */
 function fieldsOf(
   inputs: Interfaces.ArgInput | Interfaces.FlagInput = {},
   typed: Readonly<Record<string, unknown>>,
@@ -72,12 +72,12 @@ function fieldsOf(
   return given(Object.fromEntries(entries));
 }
 
-/** How one thing is shown to people; `fields` as dotted paths. */
+/** Presentation of one resource to people; `fields` as dotted paths. */
 interface Card<Answer> {
   card?: readonly string[];
   /** Said below the card. */
   note?: string;
-  /** In the place of the card. */
+  /** Text in place of the card. */
   view?: (answer: Answer) => string | Promise<string>;
 }
 
@@ -90,7 +90,7 @@ function show<Answer extends object>(
   return printCard(flags, answer, card, note);
 }
 
-/** The id of what a person names otherwise too. @throws ResourceNotFoundError */
+/** Finds the id of a resource that people also name otherwise. @throws ResourceNotFoundError */
 export type Find = (app: App, caller: Caller, named: string) => Promise<string>;
 
 /** The first argument. */
@@ -121,7 +121,7 @@ interface ShowWords<Answer> extends Words, Card<Answer> {
   find?: Find;
 }
 
-/** Shows what the route answers of one thing; it may also be one that does something to it. */
+/** Shows the answer of a route about one resource; the route may also act on it. */
 export function showCommand<Answer extends object>(words: ShowWords<Answer>) {
   return command(words, (typed) =>
     withCaller(typed.flags, async (app, caller) => {
@@ -134,12 +134,12 @@ export function showCommand<Answer extends object>(words: ShowWords<Answer>) {
 interface CreateWords<Answer> extends Words, Card<Answer> {
   flags: Interfaces.FlagInput;
   fields?: FieldNames;
-  /** What of the body a flag alone does not say. */
+  /** Parts of the body that a single flag cannot express. */
   more?: (flags: Record<string, unknown>) => object | Promise<object>;
   route: LoadRoute<Answer>;
 }
 
-/** The body: what arguments and flags say, laid over `--data`. */
+/** Builds the body: arguments and flags laid over `--data`. */
 async function bodyOf<Answer>(
   { flags, fields, more }: CreateWords<Answer>,
   typed: Typed,
@@ -180,11 +180,11 @@ export function updateCommand<Answer extends object>(words: UpdateWords<Answer>)
 
 interface DeleteWords<Shown> extends Words {
   args: Interfaces.ArgInput;
-  /** Shows what would be gone. */
+  /** Shows the resource before its removal. */
   shows: LoadRoute<Shown>;
   route: LoadRoute<Deleted>;
   question: (shown: Shown) => string;
-  /** What is said at the end, where the answer alone says too little. */
+  /** Returns the closing line, where the answer alone is too short. */
   done?: (answer: Deleted, shown: Shown) => string;
   find?: Find;
 }

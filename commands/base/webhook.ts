@@ -1,4 +1,4 @@
-// What the commands of `svc webhooks` share: the settings of an endpoint as flags.
+// Shared by the commands of `svc webhooks`: the settings of an endpoint as flags.
 import { Flags } from '@oclif/core';
 import { given } from './body.ts';
 import { UsageError } from './failure.ts';
@@ -29,7 +29,7 @@ function headerOf(text: string): [string, string] {
   return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }
 
-/** What the flags alone do not say of the body. @throws UsageError */
+/** Builds the parts of the body that single flags cannot express. @throws UsageError */
 export function settingsOf(flags: Record<string, unknown>): object {
   const headers = flags.header as string[] | undefined;
   return given({ headers: headers && Object.fromEntries(headers.map(headerOf)) });

@@ -1,5 +1,5 @@
-// `svc blocks import`: first what would change, with --yes the change. Reading, meaning and storing
-// are src/blocks/import*.ts.
+// `svc blocks import`: a preview of the changes, with --yes the changes. Reading, parsing and storing are
+// src/blocks/import*.ts.
 import { Args, Flags } from '@oclif/core';
 import type { ImportReport, RowGroup } from '../../src/blocks/import.ts';
 import { BaseCommand } from '../base/command.ts';
@@ -53,14 +53,14 @@ function partialText(file: string): string {
   );
 }
 
-/** What is added stays, and is passed over the next time. */
+/** Describes an interrupted import: added blocks stay, and the next run skips them. */
 function interruptedText({ rows, added }: Came, isDone: boolean): string {
   const came = `interrupted after ${number(rows)} rows`;
   if (!isDone) return `${came}: nothing was changed`;
   return `${came}, ${number(added)} added. The same command goes on: it adds the rest`;
 }
 
-/** How far an import came. */
+/** Progress of an import. */
 interface Came {
   rows: number;
   added: number;

@@ -1,4 +1,4 @@
-// `svc contacts import`: what the file is and what it says is src/contacts/import*.ts.
+// `svc contacts import`. Formats and fields of the file: src/contacts/import*.ts.
 import { Args, Flags } from '@oclif/core';
 import type { ImportReport } from '../../src/contacts/schema.ts';
 import { BaseCommand } from '../base/command.ts';

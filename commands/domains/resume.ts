@@ -1,5 +1,4 @@
-// `svc domains resume`. What a hold does: src/queue/stops.ts; when a domain is
-// held: src/usage/domain-holds.ts.
+// `svc domains resume`. Effect of a hold: src/queue/stops.ts; its causes: src/usage/domain-holds.ts.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';

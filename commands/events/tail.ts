@@ -9,7 +9,7 @@ import { withCaller } from '../base/session.ts';
 import { timeFrom } from '../base/since.ts';
 import { logLine, tailLog } from '../base/tail-log.ts';
 
-/** What of an event a line has room for. */
+/** Returns the parts of an event that fit into a line. */
 function lineOf({ timestamp, type, data }: LogItem): string {
   const { event = {}, id = '', status, subject, domain, name } = data;
   const { recipient, errorCode, reply, url } = event as Record<string, unknown>;

@@ -3,7 +3,7 @@ import { dataFlag } from '../base/command.ts';
 import { updateCommand } from '../base/verbs.ts';
 import { args, card } from './show.ts';
 
-/** Whom it is about. */
+/** The contact that the command is about. */
 export const whom = {
   flags: {
     contact: Flags.string({

@@ -17,7 +17,7 @@ export const card = [
   ...['isActive', 'createdAt', 'expiresAt', 'lastUsedAt'],
 ];
 
-/** Of a key that was just made. */
+/** Notes for a key that was just made. */
 export const shownOnce = {
   card: ['key', ...card],
   note: 'The key is not shown again: keep it now.',

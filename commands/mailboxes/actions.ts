@@ -1,4 +1,4 @@
-// `svc mailboxes actions`. What an action is: src/mailbox-actions/actions.ts.
+// `svc mailboxes actions`. Actions: src/mailbox-actions/actions.ts.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';

@@ -1,4 +1,4 @@
-// `svc mailboxes approve`. What is asked again before it goes: src/answering/approve.ts.
+// `svc mailboxes approve`. Checks repeated before the send: src/answering/approve.ts.
 import { Flags } from '@oclif/core';
 import { actionArgs, actionCard, callOnAction } from '../base/action.ts';
 import { given, textFrom } from '../base/body.ts';

@@ -1,4 +1,4 @@
-// `svc mailboxes events`. What is told of a mailbox: src/mailboxes/events.ts.
+// `svc mailboxes events`. Events of a mailbox: src/mailboxes/events.ts.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';

@@ -72,7 +72,7 @@ async function takeIn(app: App, address: string, mailFrom: string, raw: Buffer):
   throw new ExpectationError(`it is refused: ${result.code} ${result.text}`);
 }
 
-/** What a daemon does soon after the 250 is done here. */
+/** Assigns the message to its thread at once; a daemon does this soon after the 250. */
 async function threaded(app: App, messageId: string) {
   const { findMessageRow } = await import('../../src/messages/queries.ts');
   const { finishProjection, readProjection } = await import('../../src/messages/projection.ts');

@@ -1,4 +1,4 @@
-// `svc mailboxes reject`. What becomes of a proposal: src/mailbox-actions/actions.ts.
+// `svc mailboxes reject`. Life of a proposal: src/mailbox-actions/actions.ts.
 import { Flags } from '@oclif/core';
 import { actionArgs, actionCard, callOnAction } from '../base/action.ts';
 import { given } from '../base/body.ts';

@@ -1,4 +1,4 @@
-// `svc messages cancel`. What it takes back: src/queue/cancel.ts.
+// `svc messages cancel`. Cancellation: src/queue/cancel.ts.
 import { BaseCommand } from '../base/command.ts';
 import { messageCard } from '../base/fields.ts';
 import { messageArg, messageIdFrom } from '../base/message-id.ts';

@@ -1,4 +1,4 @@
-// `svc messages expect`: waits for a mail, for tests of what sends it; exit code 8 where none comes.
+// `svc messages expect`: waits for a mail, for tests of software that sends it; exit code 8 if none comes.
 import { Flags } from '@oclif/core';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
@@ -12,14 +12,14 @@ import { print, writeLine } from '../base/output.ts';
 import { withCaller } from '../base/session.ts';
 import { timeFrom } from '../base/since.ts';
 
-/** Of the newest so many are looked at. */
+/** Most pages of the newest messages to look through. */
 const mostPages = 10;
 const perPage = 100;
 const readAgainMs = 1_000;
 
 type Extract = 'link' | 'code';
 
-/** The first of its kind in what the mail says. */
+/** Returns the first match of this kind in the text, HTML or subject. */
 function extracted({ text, html, subject }: EmailProjection, what: Extract): string | null {
   const said = `${subject ?? ''}\n${text ?? ''}`;
   if (what === 'code') return /(?<![\w-])\d{4,8}(?![\w-])/.exec(said)?.[0] ?? null;

@@ -8,7 +8,7 @@ import { withCaller } from '../base/session.ts';
 import { timeFrom } from '../base/since.ts';
 import { logLine, tailLog } from '../base/tail-log.ts';
 
-/** What an event tells of its message. */
+/** The data of a message in its events. */
 interface Told {
   id: string;
   direction: 'inbound' | 'outbound';
@@ -19,7 +19,7 @@ interface Told {
 
 const arrow = { inbound: '<-', outbound: '->' } as const;
 
-/** The message where its first event is this; null of all later steps, and of what is gone. */
+/** Returns the message of its first event; null for later events and deleted messages. */
 function begun({ type, data }: LogItem): Told | null {
   const told = data as Partial<Told>;
   if (told.direction === undefined) return null;

@@ -1,4 +1,4 @@
-// `svc orgs create`. What an organization is: src/organizations/organizations.ts.
+// `svc orgs create`. Organizations: src/organizations/organizations.ts.
 import { Flags } from '@oclif/core';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';

@@ -1,4 +1,4 @@
-// `svc orgs list`. What an organization is: src/organizations/organizations.ts.
+// `svc orgs list`. Organizations: src/organizations/organizations.ts.
 import { given } from '../base/body.ts';
 import { BaseCommand, pageFlags } from '../base/command.ts';
 import { organizationColumns } from '../base/fields.ts';

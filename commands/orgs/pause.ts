@@ -1,4 +1,4 @@
-// `svc orgs pause`. What a pause does: src/organizations/organizations.ts.
+// `svc orgs pause`. Effect of a pause: src/organizations/organizations.ts.
 import { Args, Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';

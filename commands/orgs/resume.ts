@@ -1,4 +1,4 @@
-// `svc orgs resume`. What a pause does: src/queue/stops.ts.
+// `svc orgs resume`. Effect of a pause: src/queue/stops.ts.
 import { Args, Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';

@@ -1,4 +1,4 @@
-// `svc orgs review`. What the review decides: src/organizations/onboarding.ts.
+// `svc orgs review`. Effect of the review: src/organizations/onboarding.ts.
 import { Args, Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';

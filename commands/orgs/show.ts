@@ -1,4 +1,4 @@
-// `svc orgs show`. What an organization is: src/organizations/organizations.ts.
+// `svc orgs show`. Organizations: src/organizations/organizations.ts.
 import { Args } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { organizationCard } from '../base/fields.ts';

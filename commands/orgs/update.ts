@@ -1,4 +1,4 @@
-// `svc orgs update`. What an organization is: src/organizations/organizations.ts.
+// `svc orgs update`. Organizations: src/organizations/organizations.ts.
 import { Args, Flags } from '@oclif/core';
 import { given, readData } from '../base/body.ts';
 import { BaseCommand, dataFlag } from '../base/command.ts';

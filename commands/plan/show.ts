@@ -1,4 +1,4 @@
-// `svc plan show` (specification 8). What binds, and what lifts it: src/admission/plan-state.ts.
+// `svc plan show` (specification 8). Limits in force, and how to lift them: src/admission/plan-state.ts.
 import { BaseCommand } from '../base/command.ts';
 import { printCard } from '../base/output.ts';
 import { withApp } from '../base/session.ts';

@@ -1,4 +1,4 @@
-// `svc queue top`. What daemons report: src/queue/lanes/lane-report.ts.
+// `svc queue top`. Reports of the daemons: src/queue/lanes/lane-report.ts.
 import type { QueueSnapshot } from '../../src/queue/lanes/lane-report.ts';
 import { jsonText } from '../base/json-text.ts';
 import { writeLine } from '../base/output.ts';

@@ -1,4 +1,4 @@
-// `svc threads forward`. What is sent on of a message: src/answering/forwarded.ts.
+// `svc threads forward`. Forwarded parts of a message: src/answering/forwarded.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { callOnMessage, contentFlags, printResult } from '../base/mail-words.ts';

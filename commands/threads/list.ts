@@ -1,4 +1,4 @@
-// `svc threads list`. What is found, and in which order: src/threads/list-queries.ts, search.ts.
+// `svc threads list`. Filters and order: src/threads/list-queries.ts, search.ts.
 import { Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';

@@ -1,4 +1,4 @@
-// `svc threads reply`. Whom an answer goes to: src/answering/recipients.ts.
+// `svc threads reply`. Recipients of an answer: src/answering/recipients.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../base/command.ts';
 import { callOnMessage, contentFlags, printResult } from '../base/mail-words.ts';

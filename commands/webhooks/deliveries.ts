@@ -1,4 +1,4 @@
-// `svc webhooks deliveries`. What a delivery is: src/webhooks/deliveries.ts.
+// `svc webhooks deliveries`. Deliveries: src/webhooks/deliveries.ts.
 import { Args, Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand, pageFlags } from '../base/command.ts';

@@ -7,7 +7,7 @@ export const card = [
   ...['createdAt', 'updatedAt'],
 ];
 
-/** Of one whose secret was just made. */
+/** Notes for an endpoint whose secret was just made. */
 export const shownOnce = {
   card: ['secret', ...card],
   note: 'The secret is not shown again: keep it now, to verify what is posted.',

@@ -1,4 +1,4 @@
-// `svc webhooks stats` (specification 2.14). What is counted: src/webhooks/stats.ts.
+// `svc webhooks stats` (specification 2.14). Counters: src/webhooks/stats.ts.
 import { Args, Flags } from '@oclif/core';
 import { given } from '../base/body.ts';
 import { BaseCommand } from '../base/command.ts';

@@ -1,4 +1,4 @@
-// `svc webhooks verify`: whether what a receiver got is ours. Asks no store.
+// `svc webhooks verify`: checks that a received request is ours. Needs no store.
 import { Flags } from '@oclif/core';
 import { ValidationError } from '../../src/errors.ts';
 import { readInput } from '../base/body.ts';

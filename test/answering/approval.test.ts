@@ -1,5 +1,5 @@
-// What a key proposes and a person approves: nothing goes without, all is asked again as of then, it goes
-// once. Each move of the states of an action that a send makes.
+// A key proposes and a person approves: nothing is sent without approval, all checks run again at that time,
+// and it is sent once. Each move of the states of an action that a send makes.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import type { Draft, ReplyResult } from '../../src/answering/schema.ts';

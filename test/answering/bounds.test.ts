@@ -1,4 +1,4 @@
-// How much may be proposed, and what all this costs who sends without a mailbox: nothing.
+// Bounds of proposals, and their cost for a send without a mailbox: nothing.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/keys/keys.ts';
 import type { MailboxAction, ShownAction } from '../../src/mailbox-actions/schema.ts';

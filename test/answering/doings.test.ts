@@ -1,5 +1,5 @@
-// What a key does to threads is an action in their mailbox: labels, notes, moves and snoozes; what nothing
-// came of is none, nor what the operator does, nor what only marks a thread.
+// Changes of threads by a key are actions in their mailbox: labels, notes, moves and snoozes. Requests
+// without an effect, the operator's changes and mere marks of a thread are not.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { MailboxAction } from '../../src/mailbox-actions/schema.ts';
 import type { Thread, ThreadNote } from '../../src/threads/schema.ts';

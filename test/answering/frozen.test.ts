@@ -1,5 +1,5 @@
-// A proposal is the whole mail, frozen when it is made: what the person sees and downloads is what goes, byte for
-// byte, whatever the mailbox, its draft or the mail that it answers have become.
+// A proposal is the whole mail, frozen when it is made: the mail that the person sees and downloads is sent
+// byte for byte, after any change of the mailbox, its draft or the mail that it answers.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Draft, ReplyResult } from '../../src/answering/schema.ts';

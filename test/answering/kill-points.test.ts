@@ -1,7 +1,7 @@
-// A daemon dies while mail is answered, proposed, approved and rejected: whoever asked asks again. Nothing is
-// sent twice, nothing without its approval, nothing that was acknowledged is lost; counters equal rows. Each
-// seed is one death, before, within or after one of the transactions.
-// KILL_POINTS=300 is a soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
+// A daemon dies while mail is answered, proposed, approved and rejected, and the callers retry. Nothing is
+// sent twice or without its approval, and nothing acknowledged is lost; counters equal rows. Each seed is one
+// death, before, within or after one of the transactions. KILL_POINTS=300 is a soak; KILL_SEED=<the seed in
+// the name of a failed test> repeats one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { reply } from '../../src/answering/answers.ts';
@@ -58,7 +58,7 @@ interface Keys {
   operator: Caller;
 }
 
-/** What is asked for in a round, and what came of it. */
+/** Makes the requests of a round, and returns their outcomes. */
 async function round(
   ask: <T>(work: (app: App) => Promise<T>) => Promise<T>,
   { program, agent, operator }: Keys,

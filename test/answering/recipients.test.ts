@@ -1,4 +1,4 @@
-// Whom an answer goes to, by what the message says.
+// Recipients of an answer, by the fields of the message.
 import { describe, expect, it } from 'vitest';
 import { type Answered, answerRecipients } from '../../src/answering/recipients.ts';
 

@@ -1,5 +1,5 @@
-// Answering a message (specification 2.5, 4.4): whom it goes to and from where, in which thread, what is
-// skipped, replayed and refused.
+// Answering a message (specification 2.5, 4.4): recipients, sender and thread; skipped recipients, replays
+// and refusals.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createBlock } from '../../src/blocks/blocks.ts';
 import { addDomain } from '../../src/domains/domains.ts';

@@ -1,4 +1,4 @@
-// New and forwarded mail from a mailbox, drafts, and what of all that goes over the wire to a real server.
+// New and forwarded mail from a mailbox, drafts, and their bytes on the wire to a real server.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { forwardedContent } from '../../src/answering/forwarded.ts';

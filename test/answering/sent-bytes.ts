@@ -1,4 +1,4 @@
-// What of a sent mail was there before it was sent, and its digest.
+// The parts of a sent mail that existed before the send, and their digest.
 import { hash } from 'node:crypto';
 
 export function sha256(bytes: Buffer | string): string {

@@ -1,5 +1,4 @@
-// Mail from mailboxes that is asked for at the same moment: it shares a transaction, and each of it is answered
-// as if it had come alone.
+// Concurrent sends from mailboxes: they share a transaction, and each gets the same answer as alone.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { reply, sendNew } from '../../src/answering/answers.ts';
@@ -28,7 +27,7 @@ describe.each(stores)('mail that is asked for together, on %s', (store) => {
     program = await callerOf(test.app, test.operator, { role: 'developer' });
   });
 
-  /** So many people write; the ids of their mails. */
+  /** Receives mail from `count` people; returns the ids. */
   async function asked(count: number): Promise<string[]> {
     const subjects = Array.from({ length: count }, (_, index) => `Question ${index}`);
     const taken = await Promise.all(
@@ -43,7 +42,7 @@ describe.each(stores)('mail that is asked for together, on %s', (store) => {
   const answer = (messageId: string, key: string | null = null, text = 'Thanks', by = program) =>
     reply(test.app, by, { mailboxId, messageId }, { text }, { all: false, key });
 
-  /** What of it was refused, by its kind of error; else its status. */
+  /** Returns the kind of error of each refusal, else the status. */
   const outcomes = (results: readonly PromiseSettledResult<ReplyResult>[]) =>
     results.map((one) => (one.status === 'fulfilled' ? one.value.status : one.reason._tag));
 

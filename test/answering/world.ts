@@ -1,5 +1,4 @@
-// Mail that comes into a mailbox and is answered there, over HTTP: keys of each kind, and what lies in the
-// queue.
+// A mailbox that receives mail and answers it, over HTTP: keys of each kind, and the queued deliveries.
 import { sql } from 'kysely';
 import type { ReplyResult } from '../../src/answering/schema.ts';
 import type { Page } from '../../src/api/pagination.ts';
@@ -11,7 +10,7 @@ import type { Answer, HttpApi } from '../support/http-client.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { arrive, type Mail } from '../threads/mails.ts';
 
-/** Nobody asks who mail comes from. */
+/** Trusts this machine: senders are not checked. */
 export const config = { smtp: { inbound: { trustedNetworks: ['127.0.0.1'] } } };
 
 export interface Problem {
@@ -74,7 +73,7 @@ export async function apiOf(
   return api.as(key ?? '');
 }
 
-/** How many rows of each table there are that a send makes, or a proposal. */
+/** Counts the rows of each table that a send or a proposal writes. */
 export async function rowsIn({ app }: TestApp): Promise<Record<string, number>> {
   const names = ['messages', 'deliveries', 'mailbox_actions', 'mailbox_proposals', 'drafts'];
   const found: Record<string, number> = {};

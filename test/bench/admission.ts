@@ -1,6 +1,6 @@
-// `npx node test/bench/admission.ts`: what admission costs a request (at most 20 µs), on SQLite with
-// 10,000 organizations of 3 keys each: single requests, refused ones, and the headers. Figures are
-// printed, never asserted.
+// `npx node test/bench/admission.ts`: the cost of admission for a request (at most 20 µs), on SQLite with
+// 10,000 organizations of 3 keys each: single requests, refused ones, and the headers. Figures are printed,
+// never asserted.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

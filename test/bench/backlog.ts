@@ -1,5 +1,5 @@
-// `npm run bench -- --backlog`: what a standing queue costs. The same store grows from row count to row
-// count; once its rows wait for a retry while fresh messages pass, once they are all ready to go.
+// `npm run bench -- --backlog`: the cost of a standing queue. The same store grows from row count to row
+// count; first its rows wait for a retry while fresh messages pass, then all are ready to go.
 import { setTimeout as wait } from 'node:timers/promises';
 import { figuresRow, runRound } from './contender.ts';
 import { percentile } from './http-load.ts';
@@ -18,7 +18,10 @@ export interface BacklogOptions extends BenchMail {
 const organizations = 100;
 const domainsEach = 2;
 const warmUpMessages = 1_000;
-/** Few, while the queue itself is the load: what one POST waits is the question then. */
+/**
+ * Few connections beside a ready queue: the queue itself is the load, and the latency of one POST the
+ * question.
+ */
 const connectionsBesideReady = 4;
 const targetShare = 0.8;
 
@@ -136,7 +139,7 @@ async function throughReady(
   return { rows, perSecond, coreMs, row, queuedAfter: Math.max(0, rows + fresh - gone) };
 }
 
-/** What has left until now; a queue that is nearly empty is let out, so that the next can be counted. */
+/** Count of sent rows until now; a nearly empty queue is drained first, so that the next can be counted. */
 async function drainedBy(sink: BenchSink, rows: number, before: number): Promise<number> {
   if (rows <= 10_000) await wait(2_000);
   return (await sink.count()).received - before;

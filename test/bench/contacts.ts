@@ -1,4 +1,4 @@
-// What contacts cost, by hand: npx node --expose-gc test/bench/contacts.ts [rows [imported]]. An import
+// The cost of contacts, by hand: npx node --expose-gc test/bench/contacts.ts [rows [imported]]. An import
 // (contacts a second), pages of the list by each filter among a million, an export and the memory it takes,
 // and sends to contacts beside sends to addresses. On SQLite, in this process.
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { openService } from '../../src/service.ts';
 import { median, say } from './progress.ts';
 
 const rows = Number(process.argv[2] ?? 1_000_000);
-/** So many of them come by an import, the others are copied in the store. */
+/** Count of contacts that come by an import; the others are copied in the store. */
 const imported = Number(process.argv[3] ?? 100_000);
 const asked = 15;
 const sends = 4_000;

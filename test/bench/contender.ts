@@ -1,12 +1,12 @@
-// One round of a race: hands messages to a contender, waits until the sink has them, and counts what
-// that took. Knows neither our API nor SMTP.
+// One round of a race: hands messages to a contender, waits until the sink has them, and measures the time
+// and cost. Knows neither our API nor SMTP.
 import { setTimeout as wait } from 'node:timers/promises';
 import { type LoadResult, percentile } from './http-load.ts';
 import { cpuMs } from './process-cost.ts';
 import type { BenchSink } from './processes.ts';
 import { median } from './progress.ts';
 
-/** What takes part in a race. */
+/** A program that takes part in a race. */
 export interface Contender {
   name: string;
   isSigned: boolean;
@@ -16,7 +16,7 @@ export interface Contender {
   submit(total: number): Promise<LoadResult>;
   /** Core-milliseconds of all of its processes and threads so far. */
   cpuMs(): number;
-  /** Its memory in MB at the height of the load. */
+  /** Returns its memory in MB at the height of the load. */
   memoryMb(): number;
   /** The longest stall of its event loop in ms since last asked; null where it has none. */
   stallMs(): Promise<number | null>;
@@ -29,13 +29,13 @@ export interface Figures {
   p99Ms: number;
   endToEndPerSecond: number;
   coreMsPerMessage: number;
-  /** What sink and load used beside it: they share the cores. */
+  /** Core time of sink and load beside it: they share the cores. */
   benchCoreMs: number;
   memoryMb: number;
   stallMs: number | null;
 }
 
-/** For what follows the last delivery: settling it, removing files. */
+/** Time for the work after the last delivery: settling it, removing files. */
 const settleMs = 400;
 
 function benchCpuMs(sink: BenchSink): number {

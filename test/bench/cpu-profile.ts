@@ -32,9 +32,9 @@ export interface Span {
 }
 
 export interface Profiling {
-  /** For the daemon that is to be profiled. */
+  /** Environment for the profiled daemon. */
   env: Record<string, string>;
-  /** After the daemon has ended: the tables of these spans. */
+  /** Prints the tables of these spans; call after the daemon has ended. */
   report(spans: readonly Span[]): void;
 }
 
@@ -105,7 +105,7 @@ function selfTimes(profile: CpuProfile, { from, to }: Span): Map<ProfileNode, nu
   return times;
 }
 
-/** Node id → who of ours asked for it: libraries, the engine and the store work for somebody. */
+/** Maps node id → our function that caused the work of libraries, the engine and the store. */
 function payersOf(profile: CpuProfile): Map<number, string> {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const payers = new Map<number, string>();

@@ -9,9 +9,9 @@ const replies: Readonly<Record<string, string>> = {
   fail: 'HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n',
 };
 
-/** Of those that were answered 204. */
+/** Count of posts answered 204. */
 let taken = 0;
-/** Of all others. */
+/** Count of posts answered otherwise. */
 let refused = 0;
 let onTaken: () => void = () => {};
 
@@ -48,7 +48,7 @@ for (const address of addresses) {
   port = (server.address() as AddressInfo).port;
 }
 process.send?.({ port });
-/** Tells the parent when so many were taken since the start. */
+/** Reports to the parent when `count` posts were taken since the start. */
 process.on('message', (count: number) => {
   onTaken = () => {
     if (taken < count) return;

@@ -11,7 +11,7 @@ export interface LoadResult {
   latenciesMs: number[];
 }
 
-/** Where the request with this number goes. */
+/** Returns the path of the request with this number. */
 type PathOf = (index: number) => string;
 
 const headEnd = Buffer.from('\r\n\r\n');

@@ -1,6 +1,7 @@
-// What an import of contacts costs, by hand: npx node test/bench/imports.ts [rows [csv|ndjson]]. Rows of address,
-// name, two tags and one field of their own; into an empty store, then the same again, which changes nothing.
-// On SQLite, in this process. Says rate, processor time, memory and how long the event loop stood still.
+// The cost of an import of contacts, by hand: npx node test/bench/imports.ts [rows [csv|ndjson]]. Rows of
+// address, name, two tags and one custom field; into an empty store, then the same again, which changes
+// nothing. On SQLite, in this process. Prints rate, processor time, memory and the longest halt of the event
+// loop.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// `npm run bench -- --inbound`: how fast the real daemon takes mail (250 after the durable commit), and
-// when what it took is parsed. Figures are printed, never asserted.
+// `npm run bench -- --inbound`: how fast the real daemon takes mail (250 after the durable commit), and when
+// this mail is parsed. Figures are printed, never asserted.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -10,7 +10,7 @@ import { startBenchService } from './svc-contender.ts';
 
 const warmUpMessages = 2_000;
 const pollMs = 50;
-/** Nothing is delivered. */
+/** A port without a server: nothing is delivered. */
 const noSinkPort = 1;
 
 export interface InboundOptions {
@@ -20,7 +20,7 @@ export interface InboundOptions {
   text: string;
 }
 
-/** How many wait to be parsed; none in a store that keeps nothing of it. */
+/** Counts the mails queued for parsing. */
 function unparsed(file: string): number {
   const database = new Database(file, { readonly: true });
   try {
@@ -35,7 +35,7 @@ function unparsed(file: string): number {
   }
 }
 
-/** What each kind of thread used for one of so many messages; a worker of ours parses. */
+/** Returns the core time of each kind of thread for one of `count` messages; a worker of ours parses. */
 function coreMsByThread(
   before: ReadonlyMap<string, number>,
   after: ReadonlyMap<string, number>,

@@ -47,7 +47,7 @@ const deletions = 20;
 const conversation = 'conv_0123456789abcdefghjk';
 const contact = 'contact_0123456789abcdefghjk';
 
-/** How long the mail took to come in. */
+/** Time over which the mail came in. */
 const spans = { 'over 30 days': 30 * dayMs, 'within 200 s': 200_000 } as const;
 type Span = keyof typeof spans;
 
@@ -57,7 +57,7 @@ interface Template {
   delivery: DeliveryRow;
 }
 
-/** Measures with so many messages on both engines. */
+/** Measures with `rows` messages on both engines. */
 export async function benchLists(rows: number): Promise<void> {
   const server = await startPostgres();
   try {
@@ -88,7 +88,7 @@ async function measure(url: string, rows: number, span: Span): Promise<void> {
     const template = await makeTemplate(app, caller);
     const owned = await seedMessages(app, template, rows, { from: end - spans[span], to: end });
     await seedBlocks(app, id, rows / 5);
-    // As after a while of use: what PostgreSQL's autovacuum does by itself.
+    // Brings the store to the state after a while of use: PostgreSQL's autovacuum does this by itself.
     if (app.store.kind === 'postgres') await sql`vacuum analyze`.execute(app.store.db);
     stop();
     const middle = new Date(end - spans[span] / 2 + 1).toISOString();
@@ -118,14 +118,14 @@ async function makeTemplate(app: App, caller: Caller): Promise<Template> {
   return { message, recipient, delivery: { ...delivery, turn: null, due_at: null } };
 }
 
-/** Ids of some that share their body with nothing, by what goes with them. */
+/** Ids of some messages that share their body with no other, by their attached rows. */
 interface Owned {
   own: string[];
   raw: string[];
   shared: string[];
 }
 
-/** What is special about message `number`: few are, spread over all. */
+/** Returns the special traits of message `number`: few messages have them, spread over all. */
 function traitsOf(number: number, rows: number): Partial<MessageRow> {
   const step = Math.floor(rows / rare);
   const place = number % step;
@@ -310,7 +310,7 @@ async function askBlocks(app: App, caller: Caller): Promise<Row[]> {
   return table;
 }
 
-/** With the durable commit, and without what it waits for: the statements alone. */
+/** Deletes with the durable commit, and without its wait: the statements alone. */
 async function deleteAll(app: App, caller: Caller, owned: Owned): Promise<Row[]> {
   const inside: number[] = [];
   const write: App['store']['write'] = (work, durability) =>

@@ -1,6 +1,7 @@
-// What a send costs that names a contact, a kind of mail or a conversation, beside one that names nothing: npx node
-// test/bench/naming.ts [messages [rounds]]. The real daemon over HTTP, one kind after the other in each round;
-// medians, and each kind as a part of the plain one. Processor time is the figure to trust on a busy machine.
+// The cost of a send that names a contact, a kind of mail or a conversation, beside a plain one: npx node
+// test/bench/naming.ts [messages [rounds]]. The real daemon over HTTP, one kind after the other in each
+// round; medians, and each kind as a part of the plain one. Processor time is the figure to trust on a busy
+// machine.
 import { combine, type Figures, figuresRow, runRound } from './contender.ts';
 import { postAll } from './http-load.ts';
 import { startBenchSink, svcJson } from './processes.ts';

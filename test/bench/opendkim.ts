@@ -16,7 +16,7 @@ export function whyNoOpenDkim(): string | null {
 }
 
 export interface BenchMilter {
-  /** As Postfix names it. */
+  /** Address of the milter in the syntax of Postfix. */
   socket: string;
   cpuMs(): number;
   memoryMb(): number;

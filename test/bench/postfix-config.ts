@@ -1,5 +1,5 @@
-// The configuration of the bench's own Postfix: tuned for this race, closed to everything outside
-// loopback. Each setting that is not there for speed says why it is there.
+// The configuration of the bench's own Postfix: tuned for this race, closed to everything outside loopback.
+// Each setting that does not serve speed has its reason beside it.
 
 export interface PostfixSettings {
   dir: string;
@@ -67,7 +67,7 @@ smtp_connection_cache_on_demand = yes
 `;
 }
 
-/** Without chroot; no pickup, as nothing is handed in by command. */
+/** Returns master.cf: no chroot; no pickup, as nothing is handed in by command. */
 export function masterCf({ port }: PostfixSettings): string {
   return `127.0.0.1:${port} inet n - n - - smtpd
 cleanup unix n - n - 0 cleanup

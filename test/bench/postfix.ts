@@ -1,5 +1,5 @@
-// A Postfix of the bench's own beside whatever the machine has: its own configuration, queue and
-// processes in a temporary directory, started and stopped by the bench.
+// A Postfix of the bench's own, apart from any on the machine: its own configuration, queue and processes in
+// a temporary directory, started and stopped by the bench.
 import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -26,7 +26,7 @@ const pollMs = 100;
 const startDeadlineMs = 20_000;
 const stopDeadlineMs = 20_000;
 
-/** Why Postfix cannot be raced here, or null. */
+/** Returns the reason why Postfix cannot be raced here, or null. */
 export function whyNoPostfix(): string | null {
   if (process.platform !== 'linux') return 'its processes can be measured on Linux only';
   if (!existsSync(postfixCommand)) return `${postfixCommand} is not installed`;

@@ -1,7 +1,7 @@
-// What processes cost, read from /proc (Linux only): core time of a whole tree, memory, threads.
+// The cost of processes, read from /proc (Linux only): core time of a whole tree, memory, threads.
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Of /proc/<pid>/stat: Linux counts CPU time in hundredths of a second. */
+/** Milliseconds in a tick of /proc/<pid>/stat: Linux counts CPU time in hundredths of a second. */
 const msPerTick = 10;
 
 interface Stat {
@@ -97,7 +97,7 @@ export function memoryMb(pid: number, which: 'now' | 'peak'): number {
   return Math.round(readKb(`/proc/${pid}/status`, label) / 1024);
 }
 
-/** Memory of a tree in MB now; what its processes share is counted once. */
+/** Returns the memory of a tree in MB now; shared pages are counted once. */
 export function treeMemoryMb(root: number): number {
   let kb = 0;
   for (const pid of treeOf(root).keys()) kb += readKb(`/proc/${pid}/smaps_rollup`, 'Pss');

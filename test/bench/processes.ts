@@ -27,7 +27,7 @@ export interface BenchSink {
   pid: number;
   /** Resolves when `count` messages have come since the start. */
   waitFor(count: number, label: string): Promise<SinkCount>;
-  /** What has come until now. */
+  /** Returns the counts of the sink until now. */
   count(): Promise<SinkCount>;
   close(): void;
 }
@@ -66,7 +66,7 @@ export interface BenchDaemon {
   pid: number;
   /** Core-milliseconds used so far, all threads. */
   cpuMs(): number;
-  /** Of these, by name of thread. */
+  /** Returns the core time by name of thread. */
   threads(): Map<string, number>;
   /** Resident memory in MB. */
   memoryMb(which: 'now' | 'peak'): number;
@@ -78,7 +78,7 @@ export interface BenchDaemon {
 /** Starts the real `bin/svc daemon` with these settings and waits until it is ready. */
 export async function startBenchDaemon(env: Record<string, string>): Promise<BenchDaemon> {
   const readyFile = join(env.SVC_DATA_DIR ?? '', 'ready.json');
-  // Logs as a daemon in use does: what that costs is part of the figures.
+  // Logs as a daemon in use does: the cost of logging is part of the figures.
   const log = openSync(join(env.SVC_DATA_DIR ?? '', 'daemon.log'), 'a');
   const child: ChildProcess = spawn(svc, ['daemon', '--ready-file', readyFile], {
     env: { ...process.env, ...env },

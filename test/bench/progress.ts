@@ -1,4 +1,4 @@
-// What the bench says while it runs: lines for what begins, and on a terminal the seconds it takes.
+// Progress of the bench: a line for each step, and on a terminal the seconds it takes.
 import { loadavg } from 'node:os';
 
 const tickMs = 500;
@@ -7,7 +7,7 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** On a terminal shows `label` and how long it lasts, until the returned function is called. */
+/** Shows `label` and the elapsed time on a terminal, until the returned function is called. */
 export function showProgress(label: string): () => void {
   if (!process.stderr.isTTY) return () => {};
   const started = performance.now();

@@ -1,6 +1,6 @@
-// What an answer from a mailbox costs beside a plain send (target: 1.3 times as much), by hand:
-// npx node test/bench/replies.ts [CONNECTIONS]. One daemon, in turns, from one address, with texts of 2 KB;
-// each answer is in a thread of its own. Figures are printed, never asserted.
+// The cost of an answer from a mailbox beside a plain send (target: 1.3 times as much), by hand: npx node
+// test/bench/replies.ts [CONNECTIONS]. One daemon, in turns, from one address, with texts of 2 KB; each
+// answer is in a thread of its own. Figures are printed, never asserted.
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -19,7 +19,9 @@ const perRound = 2_000;
 const pollMs = 200;
 const text = textOf(2_048);
 
-/** Has so many people write to the mailbox; the ids of their messages, once all are in threads. */
+/**
+ * Sends `count` mails to the mailbox, each from another person; returns their ids once all are in threads.
+ */
 async function mailTo(service: BenchService, address: string, count: number): Promise<string[]> {
   const done = showProgress(`${count} mails come in`);
   await submitAll({

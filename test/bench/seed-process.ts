@@ -28,7 +28,7 @@ import { sendMessage } from '../../src/sending/send.ts';
 import { openService } from '../../src/service.ts';
 import { timeClaims } from './claim-times.ts';
 
-/** What the parent asks for. */
+/** Request of the parent process. */
 export type SeedJob =
   | {
       job: 'seed';
@@ -94,7 +94,7 @@ async function seed(job: Extract<SeedJob, { job: 'seed' }>): Promise<void> {
   await app.store.write(async (trx) => deleteMessageRow(trx, template.message));
 }
 
-/** Those of an earlier job on the same store are found by their names. */
+/** Makes the flows; finds those of an earlier job on the same store by their names. */
 async function makeFlows(app: App, organizations: number, domainsEach: number): Promise<Flow[]> {
   const flows: Flow[] = [];
   for (let index = 0; index < organizations; index++) {

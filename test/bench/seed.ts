@@ -30,7 +30,7 @@ export async function seedStore(
   await run(env, { job: 'seed', ...job }).finally(stop);
 }
 
-/** How long a claim of 100 takes inside its transaction, in ms. */
+/** Measures a claim of 100 inside its transaction, in ms. */
 export async function claimMsOf(env: Record<string, string>): Promise<number> {
   const answer = await run(env, { job: 'time-claims', limit: 100, times: 15 });
   return (answer as { claimMs: number }).claimMs;

@@ -1,6 +1,6 @@
-// The receiving side of the benchmark in a process of its own: takes all mail over SMTP, counts it and
-// what of it is signed, and keeps nothing. Lean, as the load is: the sink of the tests
-// (test/support/smtp-sink.ts), which keeps and misbehaves, took a tenth of the machine from everyone.
+// The receiving side of the benchmark in a process of its own: takes all mail over SMTP, counts all and
+// signed messages, and keeps nothing. As lean as the load: the sink of the tests (test/support/smtp-sink.ts),
+// which keeps and misbehaves, took a tenth of the machine from everyone.
 import { createServer, type Socket } from 'node:net';
 import { standardExtensions } from '../support/smtp-sink.ts';
 
@@ -23,7 +23,7 @@ const replies: Readonly<Record<string, string>> = {
   QUIT: goodbye,
 };
 
-/** Of the way there and back: what came together is answered together, so long after. */
+/** Delay of the round trip in ms; commands that arrive together are answered together after it. */
 const delayMs = Number(process.argv[2] ?? 0);
 
 let received = 0;
@@ -40,7 +40,7 @@ function take(message: Buffer): string {
 function serve(socket: Socket): void {
   let pending: Buffer = Buffer.alloc(0);
   let isMessage = false;
-  /** The reply to what is whole in `pending`, or null where it is not. */
+  /** Returns the reply to the first whole command in `pending`, or null without one. */
   const next = (): string | null => {
     const end = isMessage ? messageEnd : commandEnd;
     const at = pending.indexOf(end);
@@ -76,7 +76,7 @@ function serve(socket: Socket): void {
   });
 }
 
-/** Tells the parent when `count` messages have come since the start, or that they did not in time. */
+/** Reports to the parent when `count` messages have come since the start, or that the deadline passed. */
 function waitFor({ count, deadlineMs }: { count: number; deadlineMs: number }): void {
   const tell = (error?: string) => {
     clearTimeout(timer);

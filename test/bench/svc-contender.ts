@@ -11,9 +11,9 @@ import { type BenchDaemon, startBenchDaemon, svcJson } from './processes.ts';
 export const signings = ['ed25519', 'rsa', 'both'] as const;
 export type Signing = (typeof signings)[number];
 
-/** What everybody sends. */
+/** The mail that every contender sends. */
 export interface BenchMail {
-  /** With HTML of five links beside the text, which are tracked, or not. */
+  /** HTML of five links beside the text, tracked or not; null for the text alone. */
   links?: 'plain' | 'tracked' | null;
   connections: number;
   text: string;

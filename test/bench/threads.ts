@@ -1,9 +1,9 @@
-// What mailboxes cost, by hand: npx node test/bench/threads.ts [parsed] [pages] [activity] [--rows N]. Without words
-// all of it. Figures are printed, never asserted:
+// The cost of mailboxes, by hand: npx node test/bench/threads.ts [parsed] [pages] [activity] [--rows N].
+// Without words all of it. Figures are printed, never asserted:
 //
 //   part     | measures                                                              | target
 //   ---------+-----------------------------------------------------------------------+------------------------
-//   parsed   | mails of 10 KB that come in, until they are threads that are found    | 1,200 a second
+//   parsed   | received mails of 10 KB, until they are searchable threads            | 1,200 a second
 //   pages    | of 1,000,000 messages in 300,000 threads of one mailbox, both engines | 5 ms; `q` rare 20 ms,
 //            |                                                                       | in a tenth of all 300 ms
 //   activity | agent-activity over 1,000,000 actions, both engines                   | 10 ms
@@ -84,7 +84,7 @@ async function onBoth(work: (world: World) => Promise<void>): Promise<void> {
   await server.stop();
 }
 
-/** Writes so many rows, some at a time, and says how far it is. */
+/** Writes `count` rows in batches, and prints the progress. */
 async function fill(
   { app }: World,
   count: number,
@@ -120,7 +120,7 @@ async function time(label: string, work: () => Promise<unknown>): Promise<void> 
   say(`  ${label}: ${median(took).toFixed(1)} ms, at best ${best}, at most ${worst}`);
 }
 
-/** What its words are, of the message with this number. */
+/** Returns the words of the message with this number. */
 function wordsOf(number: number): string {
   const frequent = number % 10 === 0 ? ' tenth' : '';
   const seldom = number % Math.floor(rows / rare) === 7 ? ' seldom' : '';
@@ -173,7 +173,7 @@ async function fillMailbox(world: World): Promise<void> {
       })),
     );
   });
-  // As after a while of use: what PostgreSQL's autovacuum does by itself.
+  // Brings the store to the state after a while of use: PostgreSQL's autovacuum does this by itself.
   if (app.store.kind === 'postgres') await sql`vacuum analyze`.execute(app.store.db);
 }
 

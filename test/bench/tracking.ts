@@ -1,6 +1,6 @@
-// What tracking costs, by hand: npx node test/bench/tracking.ts. Finding the links of a content, composing
-// a message of five links with and without tracking, and pixels and redirects a second of one core: the
-// HTTP face on this thread, the load in a process of its own.
+// The cost of tracking, by hand: npx node test/bench/tracking.ts. Finding the links of a content, composing a
+// message of five links with and without tracking, and pixels and redirects a second of one core: the HTTP
+// face on this thread, the load in a process of its own.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// What counting costs, by hand: npx node test/bench/usage.ts. Batches as settle makes them, and
-// each statistic over synthetic counters of a year, for a hundred thousand and for ten million messages.
+// The cost of counting, by hand: npx node test/bench/usage.ts. Batches as settle makes them, and each
+// statistic over synthetic counters of a year, for a hundred thousand and for ten million messages.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ for (const domains of [1, 10, 100]) {
   );
 }
 
-/** A year of counters, as full as they get: every hour, and so many recipient domains every day. */
+/** A year of counters, as full as they get: every hour, and the most recipient domains every day. */
 const days = 366;
 const domainsADay = 200;
 

@@ -1,5 +1,5 @@
-// `npm run bench -- --vs postfix`: this program and the local Postfix in turns, on one sink and with
-// one message, and what the ratios are against the targets (targets.ts).
+// `npm run bench -- --vs postfix`: this program and the local Postfix in turns, on one sink and with one
+// message, and the ratios beside the targets (targets.ts).
 import { type Contender, combine, type Figures, figuresRow, runRound } from './contender.ts';
 import { startOpenDkim, whyNoOpenDkim } from './opendkim.ts';
 import { postfixVersion, startPostfix, whyNoPostfix } from './postfix.ts';
@@ -44,7 +44,7 @@ function show(title: string, results: ReadonlyMap<string, Figures>): void {
   console.table(judge(results));
 }
 
-/** Of each contender the race with most messages a second from end to end. */
+/** Returns the race of each contender with most messages a second from end to end. */
 function bestOf(races: readonly ReadonlyMap<string, Figures>[]): Map<string, Figures> {
   const best = new Map<string, Figures>();
   for (const [name, figures] of races.flatMap((race) => [...race])) {
@@ -101,7 +101,7 @@ async function startContenders(
   return contenders;
 }
 
-/** Every contender once in each round, so that what else the machine does hits all alike. */
+/** Runs every contender once in each round, so that other load on the machine hits all alike. */
 async function raceInTurns(
   contenders: readonly Contender[],
   sink: BenchSink,

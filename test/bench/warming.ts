@@ -1,5 +1,5 @@
-// What warming costs an accept, by hand: npx node test/bench/warming.ts. One domain has a plan, another has
-// none; sends from the one and from the other in turn, in one process, 32 at a time.
+// The cost of warming for an accept, by hand: npx node test/bench/warming.ts. One domain has a plan, another
+// has none; sends from the one and from the other in turn, in one process, 32 at a time.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const rounds = 15;
 const [warming, other] = ['warming.example', 'other.example'];
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-// Nobody answers there: nothing is looked up.
+// A port without a DNS server: the bench needs no look-ups.
 const overrides = { dataDir, dns: { servers: ['127.0.0.1:1'] } };
 const { config } = loadConfig({ env: {}, cwd: dataDir, overrides });
 const app = await openService(config, await createLogger({ level: 'silent', pretty: false }));

@@ -1,6 +1,6 @@
-// What webhooks cost, by hand: npx node test/bench/webhooks.ts [sends] [alone] [fair] [dead] [stats]. Without
-// words all of it; with `profile`, where the time of `sends` and
-// `alone` goes. Figures are printed, never asserted.
+// The cost of webhooks, by hand: npx node test/bench/webhooks.ts [sends] [alone] [fair] [dead] [stats].
+// Without words all of it; with `profile`, where the time of `sends` and `alone` goes. Figures are printed,
+// never asserted.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { loadavg } from 'node:os';
@@ -38,7 +38,7 @@ const [{ port }] = (await once(hooks, 'message')) as [{ port: number }];
 const hookUrl = (path: string, host = 1) => `http://127.0.0.${host}:${port}/${path}`;
 let takenBefore = 0;
 
-/** Resolves when so many more posts were taken; with how many were not, since the start. */
+/** Waits until `count` more posts were taken; resolves with the count of refused ones since the start. */
 async function taken(count: number): Promise<number> {
   takenBefore += count;
   hooks.send(takenBefore);
@@ -59,7 +59,7 @@ async function onStore(service: BenchService, work: (app: App, owner: string) =>
   }
 }
 
-/** Endpoints at these paths, and so many events queued for each. */
+/** Makes endpoints at these paths, and queues `count` events for each. */
 async function seed(
   app: App,
   organizationId: string,
@@ -91,11 +91,11 @@ async function seed(
 }
 
 interface Delivering {
-  /** What the endpoints do. */
+  /** Paths of the endpoints, which set their behaviour. */
   paths: readonly string[];
   /** Events for each of them. */
   count: number;
-  /** Of the endpoints, the first of them. */
+  /** Count of healthy endpoints, the first of `paths`. */
   healthy: number;
   /** All are of one origin, and share its connections. */
   isOneHost?: boolean;
@@ -104,7 +104,7 @@ interface Delivering {
 
 type Delivered = Awaited<ReturnType<typeof deliver>>;
 
-/** Runs the daemon over what is queued: from the first post until all of the healthy ones are done. */
+/** Runs the daemon over the queued events: from the first post until all healthy endpoints are done. */
 async function deliver({ paths, count, healthy, isOneHost, profiling = null }: Delivering) {
   const sink = await startBenchSink();
   const service = await startBenchService(sink.port, { ...env, ...profiling?.env });

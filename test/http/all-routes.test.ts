@@ -14,7 +14,7 @@ import { createKeyInput } from '../../src/keys/schema.ts';
 import { openApiCheck } from '../support/openapi-check.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
-/** What each area is about, by its name. */
+/** Descriptions of the areas, by name. */
 const areas = Object.fromEntries(
   openApiDocument(routes, '/').tags.map(({ name, description }) => [name, description]),
 );

@@ -1,4 +1,4 @@
-// What routes of an area need not say, and what becomes of one that will go.
+// Defaults of the routes of an area, and the headers of a deprecated one.
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openApiDocument } from '../../daemon/http/openapi.ts';

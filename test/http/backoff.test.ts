@@ -1,4 +1,4 @@
-// How long those wait who are refused for want of capacity.
+// Retry-After of requests that are refused for want of capacity.
 import { expect, it } from 'vitest';
 import { createBackoff } from '../../daemon/http/backoff.ts';
 import { seededRandom } from '../../src/runtime/random.ts';

@@ -1,4 +1,4 @@
-// Parsing a body: the same as JSON.parse for whatever is within the bounds, and 400 for the rest.
+// Parsing a body: the same as JSON.parse within the bounds, and 400 beyond them.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../daemon/http/body.ts';

@@ -1,5 +1,5 @@
-// What the face does under load and to work that hangs: 503 before any code ran, 504 by the clock,
-// while health still answers; and how it closes.
+// The face under load and with hanging work: 503 before any code ran, 504 by the clock, while health still
+// answers; and how it closes.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Route } from '../../src/api/route.ts';

@@ -32,7 +32,7 @@ function commandsOf(html: string): Map<string, string> {
 
 const nextCommand = 'the next command';
 
-/** What curl is given when one shell runs all of these commands. */
+/** Returns the arguments of each curl when one shell runs all of these commands. */
 function argumentsOfAll(commands: readonly string[]): string[][] {
   const shown = [`curl() { printf '%s\\0' "$@" '${nextCommand}'; }`, ...commands].join('\n');
   const ids = {
@@ -54,7 +54,7 @@ function argumentsOfAll(commands: readonly string[]): string[][] {
     .map((one) => one.split('\0').slice(0, -1));
 }
 
-/** What curl is given when a shell runs the command. */
+/** Returns the arguments of curl when a shell runs the command. */
 const argumentsOf = (command: string): string[] => argumentsOfAll([command])[0] ?? [];
 
 /** The same of all commands of a page, by operation. */
@@ -64,7 +64,7 @@ function argumentsOn(commands: ReadonlyMap<string, string>): Map<string, string[
   return new Map([...commands.keys()].map((name, index) => [name, all[index] ?? []]));
 }
 
-/** What `-d` is given. */
+/** Returns the argument of `-d`. */
 const bodyIn = (given: readonly string[]) => given[given.indexOf('-d') + 1] ?? '';
 
 const commands = commandsOf(page);
@@ -156,7 +156,7 @@ describe('pasted at a new service', () => {
     await service.close();
   });
 
-  // Only an organization that was rejected may apply again; an example names no domain that is there.
+  // Only a rejected organization may apply again; an example names a domain that does not exist here.
   const other = new Map([
     ['reapplyForOnboardingReview', 409],
     ['enableCatchAll', 404],

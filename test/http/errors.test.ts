@@ -1,5 +1,4 @@
-// The error answers of specification 7: flat objects, their headers, and what the log
-// keeps of a fault.
+// The error answers of specification 7: flat objects, their headers, and the log entry of a fault.
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { errorHeaders } from '../../daemon/http/errors.ts';
@@ -29,7 +28,7 @@ afterEach(async () => {
   service = undefined;
 });
 
-/** What the face answers when a route throws this. */
+/** Returns the answer of the face when a route throws this. */
 async function answerTo(thrown: unknown, headers: Record<string, string> = {}) {
   const fail = getRoute('/v1/fail', () => Promise.reject(thrown));
   service = await httpService({ routes: [fail] });

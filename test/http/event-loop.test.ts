@@ -1,5 +1,5 @@
-// The watch over the event loop (specification 7, 503): when it sheds, when it stops, what still
-// answers, and what those are told who are refused. The delay is the test's to choose.
+// The watch over the event loop (specification 7, 503): when it sheds, when it stops, which requests still
+// pass, and the answer to refused ones. The test sets the delay.
 import { afterEach, describe, expect, it } from 'vitest';
 import { createBackoff } from '../../daemon/http/backoff.ts';
 import {

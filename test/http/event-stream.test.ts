@@ -1,4 +1,4 @@
-// `GET /v1/events/stream` over real sockets: who may, what is told, heartbeats, the end; and its bounds.
+// `GET /v1/events/stream` over real sockets: permissions, events, heartbeats, the end; and its bounds.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
@@ -253,7 +253,7 @@ describe('the bounds of streams', () => {
     await happen(400);
     await passingTime(test.clock, quick.untilReceived('"id":"msg_399"'), 100);
     const closed = new Promise((resolve) => slow.socket.once('close', resolve));
-    // What the system took before the cut is still there to be read.
+    // Bytes that the system took before the cut can still be read.
     await test.clock.advance(10_000);
     slow.socket.resume();
     await passingTime(test.clock, closed, 1_000);

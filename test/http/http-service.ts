@@ -65,7 +65,7 @@ export async function authenticateWord(word: string): Promise<Caller | null> {
   return word === 'reader' ? callerWith({ messages: ['read'] }) : null;
 }
 
-/** Gives back what it was sent. */
+/** Returns its request. */
 export const echo = route({
   method: 'POST',
   path: '/v1/things/{id}/echo',
@@ -95,7 +95,7 @@ export const goodEcho = {
   payload: '{"text":"hello","to":[]}',
 };
 
-/** A GET route that does what the test says. */
+/** Returns a GET route that runs the test's function. */
 export function getRoute(path: Route['path'], run: Route['run']): Route {
   const definition = route({
     method: 'GET',

@@ -4,7 +4,7 @@ import type { App } from '../../src/app.ts';
 import { inThread } from './permission-rows.ts';
 import type { Side } from './permission-world.ts';
 
-/** A text of so many bytes, in SQL. */
+/** SQL for a text of this many bytes. */
 const text = (bytes: number) => `hex(zeroblob(${bytes / 2}))`;
 const json = (bytes: number) => `json_object('key', ${text(bytes)})`;
 const list = (bytes: number) => `json_array(${text(bytes)})`;
@@ -38,7 +38,7 @@ export interface Growth {
   copies?: number;
 }
 
-/** What grows in each list, by its path. Rows that several lists show grow with the first of them. */
+/** Growth of the rows in each list, by its path. Rows that several lists show grow with the first of them. */
 export const growths: Record<string, (side: Side) => Growth[]> = {
   '/v1/messages': ({ shared }) => [
     {

@@ -48,7 +48,7 @@ function urlOf(path: string, side: Side): string {
   return path.replace('{id}', id ?? '').replace('{threadId}', threadId);
 }
 
-/** What a world does not have of itself. */
+/** Adds the resources that a world lacks. */
 async function addRest({ test, own }: PermissionWorld): Promise<void> {
   const { contactGroup, contact, domain } = own.shared;
   await own.api.post(`/v1/contact-groups/${contactGroup}/members`, { contactIds: [contact] });

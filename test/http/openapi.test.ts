@@ -1,5 +1,5 @@
 // The OpenAPI document and the reference page: complete, free of faults, served without a key, and
-// self-contained. That answers fit the document is what openapi-check.ts holds in all HTTP tests.
+// self-contained. In all HTTP tests openapi-check.ts holds the answers to the document.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

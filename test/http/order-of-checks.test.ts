@@ -397,7 +397,7 @@ describe('then, of a send, each check before the next', () => {
     await api.close();
   });
 
-  /** When it is due, in their order: what comes of it, and what was changed since it was accepted. */
+  /** Outcomes at the due time in the order of the checks, each with a change made after the accept. */
   const changes: [outcome: string, change: (keyId: string) => Promise<unknown>][] = [
     ['waits tenant-health', () => pauseOrganization(world.test.app, 'default', {})],
     [
@@ -416,7 +416,7 @@ describe('then, of a send, each check before the next', () => {
     ['cancelled by key-constraints', (keyId) => setConstraints(keyId, narrow)],
     ['cancelled by test-key', () => closeMailbox(world.test.app, foreignMailboxes[1])],
     ['cancelled by onboarding', () => review('rejected')],
-    // There is room for one of its two recipients: the queue sees none that it could wait for before.
+    // The quota has room for one of its two recipients: the queue cannot see earlier that it must wait.
     ['waits daily-quota', () => useToday(world.test, 999)],
   ];
 

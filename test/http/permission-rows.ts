@@ -1,6 +1,6 @@
-// Who may ask which route, written by hand and not derived from the code: one row for
-// each route of the API. A route without a row fails the test next door. Before that what routes are
-// about: how one is made, and what resources.test.ts has to know to hold it to what all share.
+// The callers that each route admits, written by hand and not derived from the code: one row for each route
+// of the API. A route without a row fails the test next door. Before the rows, the resources of the routes:
+// how one is made, and the traits that resources.test.ts needs to hold it to the common behaviour.
 
 import { createDraft } from '../../src/answering/drafts.ts';
 import type { Caller } from '../../src/api/route.ts';
@@ -27,35 +27,35 @@ import type { HttpApi } from '../support/http-client.ts';
 import { arrive } from '../threads/mails.ts';
 import type { CallerName, Side } from './permission-world.ts';
 
-/** Where one is made: `serial` is another each time. */
+/** Context in which a resource is made: `serial` differs each time. */
 interface Maker {
   app: App;
   operator: Caller;
-  /** Asked with an owner's key. */
+  /** Client with an owner's key. */
   api: HttpApi;
-  /** Of the organization, and its verified domain. */
+  /** Name of the organization, and of its verified domain. */
   name: string;
   domain: string;
   serial: number;
 }
 
-/** What the path of a route can name. */
+/** A kind of resource that the path of a route can name. */
 export interface Resource {
   path: string;
   idKind: IdKind;
   make(maker: Maker): Promise<{ id: string }>;
   /** Joins resources.test.ts. */
   conforms?: {
-    /** Its commands, and what the one is called that takes it away. */
+    /** Topic of its commands, and the verb that removes one. */
     topic: string;
     remove?: string;
     /** The audit's word for a change by method; none where it is not audited. */
     audits?: Readonly<Record<string, string>>;
-    /** What answers its creation is another object. */
+    /** The answer to its creation is another object. */
     answersOtherwise?: true;
     /** Fields that only the answer to its creation has. */
     shownOnce?: readonly string[];
-    /** It is there after its DELETE, in another state. */
+    /** After its DELETE the resource still exists, in another state. */
     stays?: true;
   };
   /** A value of each query parameter of its list, besides the page. */
@@ -129,7 +129,7 @@ async function proposingMailbox(maker: Maker): Promise<Mailbox> {
   return mailbox;
 }
 
-/** What a threaded mailbox has, by its id. */
+/** Thread of each threaded mailbox, by the id of the mailbox. */
 const threadsOf = new Map<string, ThreadPath>();
 
 interface ThreadPath {
@@ -163,7 +163,7 @@ async function threadedMailbox({ app, operator, serial, domain }: Maker) {
   return { id };
 }
 
-/** Of the mailbox that the path names, or of the organization's own. */
+/** Returns the thread of the mailbox in the path, or of the organization's own mailbox. */
 export function inThread({ shared }: Side, id: string | null): ThreadPath {
   const none = { threadId: '', noteId: '', messageId: '', draftId: '' };
   return threadsOf.get(id ?? '') ?? threadsOf.get(shared.threadedMailbox) ?? none;
@@ -245,14 +245,14 @@ export const resources = {
     },
     samples: mailboxSamples,
   },
-  /** With two proposals. */
+  /** A mailbox with two proposals. */
   proposingMailbox: {
     path: mailboxes,
     idKind: 'mailbox',
     make: proposingMailbox,
     samples: mailboxSamples,
   },
-  /** With a thread that has a note. */
+  /** A mailbox with a thread that has a note. */
   threadedMailbox: {
     path: mailboxes,
     idKind: 'mailbox',
@@ -363,23 +363,26 @@ export const resources = {
 export type ResourceKind = keyof typeof resources;
 
 export interface Row {
-  /** Those callers who may, and no other. */
+  /** Callers that may use the route; all others are refused. */
   may: readonly CallerName[];
-  /** What they get. */
+  /** Status that they get. */
   gives: 200 | 201 | 409;
-  /** What `{id}` in the path names; without, the path has none. */
+  /** Resource of `{id}` in the path; absent if the path has no id. */
   on?: ResourceKind;
   /** The request uses its resource up: each gets a fresh one. */
   spends?: boolean;
   query?: string;
-  /** What the path names besides `{id}`: of the own organization. */
+  /** Other parameters of the path, from the own organization. */
   params?: (own: Side, id: string | null) => Record<string, string>;
   /** A body for a caller of the organization; `serial` is another in every request. */
   body?: (own: Side, serial: number) => unknown;
   headers?: (serial: number) => Record<string, string>;
   /** A body that names a resource of another organization, which is a 404. */
   foreignBody?: (foreign: Side) => unknown;
-  /** A body that makes what another organization has: that is allowed, and shows nothing of it. */
+  /**
+   * Returns a body that makes the same resource as another organization has: it is allowed, and reveals
+   * nothing.
+   */
   sameBody?: (foreign: Side) => unknown;
   /** A filter that names something of another organization, and so finds nothing. */
   foreignQuery?: (foreign: Side) => string;
@@ -421,7 +424,7 @@ const readsOrganization: readonly CallerName[] = ['owner', 'admin', 'viewer', 'a
 const readsWebhooks: readonly CallerName[] = [...all, 'viewer'];
 const readsAnalytics: readonly CallerName[] = [...all, 'viewer', 'analyst'];
 
-/** A mail to nobody else. */
+/** A mail to one recipient of the own domain. */
 const written = (serial: number) => ({ to: [`u${serial}@own.example`], text: `mail ${serial}` });
 
 function scheduled(email: Record<string, unknown>, serial: number) {
@@ -774,7 +777,7 @@ export const rows: Readonly<Record<string, Row>> = {
     spends: true,
     params: (own, id) => ({ ...inThread(own, id) }),
   },
-  // Of all these keys none is a person's; what it would send is nothing: 200, failed.
+  // None of these keys belongs to a person; the action has nothing to send: 200, failed.
   [`POST ${mailboxes}/{id}/actions/{actionId}/approve`]: {
     may: [],
     gives: 200,
@@ -1042,7 +1045,7 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /v1/analytics/domains': { may: readsAnalytics, gives: 200 },
 };
 
-/** The path of a row, asked of the own organization: what it names filled in. */
+/** Returns the path of a row for the own organization, with its parameters filled in. */
 export function pathOf(path: string, row: Row, own: Side, id: string | null): string {
   const named = Object.entries({ id: id ?? '', ...row.params?.(own, id) });
   return named.reduce<string>((at, [name, is]) => at.replace(`{${name}}`, is), path);

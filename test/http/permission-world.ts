@@ -1,5 +1,5 @@
-// Two organizations with one resource of each kind, and a key for each kind of caller: what the matrix
-// of permissions is asked over.
+// Two organizations with one resource of each kind, and a key for each kind of caller: the world of the
+// permission matrix.
 
 import type { Caller } from '../../src/api/route.ts';
 import { createBlock } from '../../src/blocks/blocks.ts';
@@ -21,7 +21,7 @@ import { type ResourceKind, resources } from './permission-rows.ts';
 
 const resourceKinds = Object.keys(resources) as ResourceKind[];
 
-/** Who asks, by name: what a key is made with. */
+/** Settings of each caller's key, by name of the caller. */
 export const callers = {
   owner: { role: 'owner' },
   admin: { role: 'admin' },
@@ -41,7 +41,7 @@ export type CallerName = keyof typeof callers;
 
 export const callerNames = Object.keys(callers) as CallerName[];
 
-/** One organization and what is in it. */
+/** One organization and its resources. */
 export interface Side {
   name: string;
   organizationId: string;
@@ -56,7 +56,7 @@ export interface Side {
   webhookDelivery: string;
   /** A resource for one request, which may end it. */
   fresh(kind: ResourceKind): Promise<string>;
-  /** Asked with the key of an owner, who is a person. */
+  /** Client with an owner's key, which belongs to a person. */
   api: HttpApi;
 }
 
@@ -66,7 +66,7 @@ export interface PermissionWorld {
   foreign: Side;
   /** The API for a key of the own organization. */
   as(name: CallerName): HttpApi;
-  /** Keys that open nothing, by what is wrong with them. */
+  /** Keys that open nothing, by their fault. */
   badKeys: ReadonlyMap<string, string | null>;
   /** An id that no resource has. */
   unknownId(kind: ResourceKind): string;

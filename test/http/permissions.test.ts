@@ -56,10 +56,10 @@ it('every route has a row in the table of permissions, and every row a route', (
 });
 
 describe.each(stores)('the permissions of routes on %s', (store) => {
-  /** Keys and permissions are the same on every store; whose a resource is, SQL decides. */
+  /** Keys and permissions are the same on every store; only ownership is decided by SQL. */
   const isFirst = store === stores[0];
   let world: PermissionWorld;
-  /** What the foreign organization has: no test changes it. */
+  /** Snapshot of the foreign organization: no test changes it. */
   let untouched: Awaited<ReturnType<typeof snapshot>>;
   beforeAll(async () => {
     world = await permissionWorld(store);
@@ -67,7 +67,7 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
   });
   afterAll(() => world.close());
 
-  /** Whatever would show that the foreign organization has something, but for the ids asked for. */
+  /** Expects nothing of the foreign organization in the answer except the requested ids. */
   function expectNothingForeign({ body }: Answer, asked: readonly string[] = []): void {
     const { organizationId, name, shared } = world.foreign;
     const text = asked.reduce((rest, id) => rest.replaceAll(id, ''), JSON.stringify(body));
@@ -118,7 +118,7 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
           expect([caller, answer.status, answer.body._tag]).toEqual([caller, ...expected]);
           expectNothingForeign(answer, id === null ? idsIn(foreignBody) : [id]);
           if (on === undefined || id === null) continue;
-          // What does not exist anywhere is answered in the same words.
+          // A missing resource gets an answer in the same words.
           const unknown = world.unknownId(on);
           const other = await send(world.as(caller), askOf(route, row, own, unknown));
           const text = JSON.stringify(other.body).replaceAll(unknown, id);
@@ -176,7 +176,7 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
     }
   });
 
-  /** What an owner of the organization sees of its resources. */
+  /** Reads the resources of an organization as its owner. */
   async function snapshot({ api, shared }: Side) {
     const urls = Object.entries(resources).map(
       ([kind, { path }]) => `${path}/${shared[kind as ResourceKind]}`,
@@ -192,7 +192,7 @@ describe.each(stores)('the permissions of routes on %s', (store) => {
   }
 });
 
-/** Who manages keys: the roles, and two keys whose permissions cover one role each. */
+/** Keys that manage keys: the roles, and two keys whose permissions cover one role each. */
 const managers = {
   owner: { role: 'owner' },
   admin: { role: 'admin' },
@@ -205,7 +205,7 @@ const managers = {
   'keys and what a viewer may': { permissions: { keys: ['*'], '*': ['read'] } },
 } as const satisfies Record<string, CreateKey>;
 
-/** Of which roles a manager may make, change, rotate and revoke keys. */
+/** Roles of the keys that each manager may make, change, rotate and revoke. */
 const manages: Readonly<Record<keyof typeof managers, readonly Role[]>> = {
   owner: ['owner', 'admin', 'developer', 'sender', 'viewer'],
   admin: ['admin', 'developer', 'sender', 'viewer'],

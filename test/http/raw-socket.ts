@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net';
 
 export interface RawConnection {
   socket: Socket;
-  /** Everything received until the service closes the connection. */
+  /** Resolves with all received bytes when the service closes the connection. */
   untilClosed(): Promise<string>;
-  /** Everything received once it contains the text. */
+  /** Resolves with all received bytes once they contain the text. */
   untilReceived(text: string): Promise<string>;
 }
 
@@ -48,7 +48,7 @@ export function rawConnection(url: string, bytes: string | Buffer = ''): RawConn
   };
 }
 
-/** Whether `text` is in the pieces so far, each of which is looked at once. */
+/** Returns a test for `text` in the pieces so far, which reads each piece once. */
 function lookingFor(text: string, pieces: readonly string[]): () => boolean {
   let looked = 0;
   let end = '';

@@ -9,7 +9,7 @@ import { getOrganization } from '../../src/organizations/organizations.ts';
 import { pathOf, rows } from './permission-rows.ts';
 import { type PermissionWorld, permissionWorld } from './permission-world.ts';
 
-/** Tables that tell of changes. */
+/** Tables that record changes. */
 const tables = ['audit_entries', 'resource_events', 'events'] as const;
 type Told = Partial<Record<(typeof tables)[number], number>>;
 
@@ -19,7 +19,7 @@ const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
   'DELETE /v1/mailboxes/{id}/threads/{threadId}/labels': null,
   // Of the only address of a mailbox it is a 409.
   'DELETE /v1/mailboxes/{id}/addresses/{addressId}': null,
-  // Nobody of them is in the group: test/contacts/groups.test.ts.
+  // No contact of this test is in the group: test/contacts/groups.test.ts.
   'DELETE /v1/contact-groups/{id}/members': null,
   'POST /v1/messages': 'events',
   ...Object.fromEntries(
@@ -34,9 +34,9 @@ const elsewhere: Readonly<Record<string, (typeof tables)[number] | null>> = {
   // Their attempts and deliveries are kept with the endpoint: test/webhooks/deliveries.test.ts.
   'POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver': null,
   'POST /v1/webhooks/{id}/replay': null,
-  // A look at DNS, which changes what DNS shows: test/domains/verification.test.ts.
+  // A DNS check, whose changes depend on DNS: test/domains/verification.test.ts.
   'POST /v1/email/domains/{id}/verify': null,
-  // 409 in the rows next door; what they audit: test/tracking/custom/hosts.test.ts.
+  // 409 in the rows next door; its audit entries: test/tracking/custom/hosts.test.ts.
   'POST /v1/email/domains/{id}/custom-tracking': null,
   'POST /v1/email/domains/{id}/custom-tracking/disable': null,
   'POST /v1/email/domains/{id}/custom-tracking/recheck': null,
@@ -59,7 +59,7 @@ async function counts(): Promise<number[]> {
   return found;
 }
 
-/** How many rows of each table are new after `work`. */
+/** Counts the new rows of each table after `work`. */
 async function toldBy(work: () => Promise<void>): Promise<Told> {
   const before = await counts();
   await work();
@@ -84,7 +84,7 @@ async function setOnboarding(verdict: 'approved' | 'rejected'): Promise<void> {
   await reviewOnboarding(world.test.app, 'default', { verdict });
 }
 
-/** The request of a route on resources of its own, and what comes of it. */
+/** Prepares the request of a route on resources of its own, and the expected records. */
 async function prepare(route: Route): Promise<Prepared> {
   const name = `${route.method} ${route.path}`;
   const row = rows[name];
@@ -92,7 +92,7 @@ async function prepare(route: Route): Promise<Prepared> {
   const { own } = world;
   const isReapply = route.path.endsWith('/onboarding/reapply');
   await setOnboarding(isReapply ? 'rejected' : 'approved');
-  // What the path names besides belongs to what is shared.
+  // Other parameters of the path belong to shared resources.
   const isShared = row.params !== undefined && !row.spends;
   const id = row.on && (isShared ? own.shared[row.on] : await own.fresh(row.on));
   serial++;
@@ -111,7 +111,7 @@ async function prepare(route: Route): Promise<Prepared> {
   };
 }
 
-/** Everything that is stored, but when keys were last used. */
+/** Reads all stored rows, without the times of the last use of keys. */
 async function everything(): Promise<Record<string, unknown>> {
   const { db } = world.test.app.store;
   const named = sql<{ name: string }>`select name from sqlite_master where type = 'table'`;

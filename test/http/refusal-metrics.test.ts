@@ -27,7 +27,7 @@ import { rawConnection } from './raw-socket.ts';
 const work = { url: '/v1/work', headers: { 'x-api-key': 'owner' } } as const;
 const seen = new Set<string>();
 
-/** What was refused until now: reason → count, without those that never were. */
+/** Reads the refusals until now: reason → count, without reasons at 0. */
 async function refusals(metrics: () => Promise<string>): Promise<Record<string, number>> {
   const lines = (await metrics()).matchAll(/^svc_requests_refused_total\{reason="(.+)"\} (\d+)$/gm);
   const counts = [...lines].map(([, reason = '', count]) => [reason, Number(count)] as const);
@@ -47,7 +47,7 @@ async function ask({ http }: HttpService, request: object, status: number): Prom
   expect(response.statusCode).toBe(status);
 }
 
-/** What cannot be asked without a socket, until the service closes the connection. */
+/** Sends requests that need a raw socket, until the service closes the connection. */
 async function askRaw({ http }: HttpService, ...bytes: string[]): Promise<void> {
   const { url } = await http.listen();
   const connections = bytes.map((text) => rawConnection(url, text));

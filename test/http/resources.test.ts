@@ -1,5 +1,5 @@
-// What every resource does alike, over HTTP and at the command line, on both stores. One joins by its
-// entry in permission-rows.ts; who may ask what is permissions.test.ts, with the same world.
+// Common behaviour of all resources, over HTTP and at the command line, on both stores. A resource joins by
+// its entry in permission-rows.ts; permissions.test.ts tests its callers in the same world.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../daemon/http/routes.ts';
 import type { Page } from '../../src/api/pagination.ts';
@@ -15,7 +15,7 @@ type Refusal = { _tag: string; resource?: string; id?: string; fields?: Record<s
 
 const joined = Object.entries<Resource>(resources).flatMap(([kind, resource]) => {
   const { conforms, path } = resource;
-  // `/v1/messages/batch` is no `/v1/messages/{id}`.
+  // `/v1/messages/batch` differs from `/v1/messages/{id}`.
   const own = routes.filter((route) => route.path === path || route.path === `${path}/{id}`);
   return conforms ? [{ kind: kind as ResourceKind, path, own, ...conforms }] : [];
 });
@@ -54,7 +54,7 @@ describe.each(stores)('resources on %s', (store) => {
       return read;
     }
 
-    /** What of a row is asked with an id, and the route. */
+    /** Runs the request of a row with an id. */
     const askOne = ({ method }: Route, id: string, body = bodyOf(method, `${path}/{id}`)) =>
       ask<Refusal>(method, `${path}/${id}`, body);
 

@@ -14,7 +14,7 @@ import { mailboxOf } from '../threads/mails.ts';
 const soakRows = process.env.SEARCH_ROWS;
 const contacts = Number(soakRows ?? 200_000);
 const documents = Number(soakRows ?? 20_000);
-/** Of the inbox: as many as a search walks. */
+/** Threads of the inbox: as many as a search walks. */
 const inboxThreads = 5_000;
 const perTransaction = 5_000;
 /** The most that a stall may last, in time of this thread's core. */

@@ -1,4 +1,4 @@
-// Lists whose rows or whose count take longer than a request may: a search is refused, a count is capped.
+// Lists whose rows or count exceed the time of a request: a search is refused, a count is capped.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
 import { OverdueError } from '../../src/store/aside.ts';
@@ -15,7 +15,7 @@ describe.each(stores)('a list that takes too long, on %s', (store) => {
   const { test, api } = eachApi({ store });
   afterEach(() => vi.restoreAllMocks());
 
-  /** Lets reads beside the event loop be overdue: all, or those whose SQL counts. */
+  /** Makes reads beside the event loop overdue: all, or only counts. */
   function slowDown(which: 'all' | 'counts') {
     const { aside } = test.app.store;
     vi.spyOn(test.app.store, 'aside').mockImplementation(async (organizationId, read) => {

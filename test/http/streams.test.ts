@@ -1,5 +1,5 @@
-// Routes that take a body as it comes, and those whose answer leaves as it is made: the order of checks,
-// and their bounds in number, bytes and time. Over real sockets.
+// Routes that stream a body in or an answer out: the order of checks, and their bounds in number, bytes and
+// time. Over real sockets.
 import { once } from 'node:events';
 import { request as ask, type ClientRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -11,7 +11,7 @@ import { ValidationError } from '../../src/errors.ts';
 import { type HttpService, httpService, ownerKey } from './http-service.ts';
 
 const mostBytes = 3_000_000;
-/** What the route has read, and in how many pieces. */
+/** Bytes and pieces that the route has read. */
 let taken: { bytes: number; pieces: number; type: string };
 /** Lets the route that waits read on. */
 let goOn: () => void;
@@ -88,7 +88,7 @@ afterEach(async () => {
 
 const csv = { 'x-api-key': ownerKey, 'content-type': 'text/csv' };
 
-/** A request whose body is still to be written. */
+/** Begins a request without its body. */
 function begin(headers: Record<string, string> = csv, path = '/v1/take'): ClientRequest {
   const request = ask(url + path, { method: 'POST', headers });
   request.on('error', () => {});
@@ -248,7 +248,7 @@ describe('an answer that is streamed', () => {
     );
     expect(slow.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect((await get('/v1/give?pieces=1')).status).toBe(503);
-    // What the sockets hold, and no more.
+    // Only as much as the sockets hold.
     expect(made).toBeLessThan(1_000);
     leaving.abort();
     await vi.waitFor(async () => expect((await get('/v1/give?pieces=1')).status).toBe(200));

@@ -1,4 +1,4 @@
-// The line that a 401 leaves: from where, and what may be shown of the key. So many a second, no more.
+// The log line of a 401: the origin, and the part of the key that may be shown; bounded per second.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { goodEcho, type HttpService, httpService } from './http-service.ts';
 

@@ -1,5 +1,5 @@
-// The totals of lists are counted as mail comes and goes: whatever happens to messages, and to several
-// at once, the counts are those of the messages themselves, and every list and total says so.
+// The totals of lists are kept as mail comes and goes: after any change of messages, several at once too,
+// they equal the counts of the messages themselves, in every list and total.
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -167,7 +167,7 @@ describe.each(stores)('counts of messages on %s', (store) => {
     await late(oneOf(apps), id, oneOf([lateBounce, complaint, { kind: 'delivered' as const }]));
   }
 
-  /** What may be refused, as messages come and go meanwhile: all but a fault. */
+  /** Runs a step that may be refused, as messages come and go meanwhile; only a fault fails it. */
   async function attempt(step: () => Promise<unknown>): Promise<void> {
     await step().catch((error: unknown) => {
       const isGone = /has no delivery$/.test(String(error));
@@ -175,7 +175,7 @@ describe.each(stores)('counts of messages on %s', (store) => {
     });
   }
 
-  /** To the next end of ten seconds, or of a day, if not by so much. */
+  /** Returns a random step: a fixed one, or the time to the next end of ten seconds or of a day. */
   function stepOf(): number {
     const untilEnd = (step: number) => step - (test.clock.now() % step);
     const { dayMs, slotMs } = ends;
@@ -231,7 +231,9 @@ describe.each(stores)('counts of messages on %s', (store) => {
     }
   }
 
-  /** Until nothing is in flight; what found the store in trouble waits for the clock meanwhile. */
+  /**
+   * Waits until nothing is in flight; advances the clock for deliveries that back off from a failing store.
+   */
   async function rest(): Promise<void> {
     let isOver = false;
     const idle = outcomes.idle().then(() => {
@@ -243,7 +245,7 @@ describe.each(stores)('counts of messages on %s', (store) => {
     }
   }
 
-  /** Without a daemon: all the leases that it renews in hours would come at once. */
+  /** Lets time pass without a daemon: all the leases that it renews in hours would come at once. */
   async function pass(ms: number): Promise<void> {
     await rest();
     await outcomes.close();

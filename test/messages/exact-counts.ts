@@ -7,7 +7,7 @@ interface Count {
   count: number;
 }
 
-/** Both tables of counts as they should be: by what is counted, none of them zero. */
+/** Both tables of counts, computed from the messages: by key, without zeros. */
 const exact = sql`select organization_id || ' ' || direction || ' ' || status || ' '
       || (created_at - created_at % 86400000) as key, count(*) as count
     from messages group by 1
@@ -20,7 +20,7 @@ const kept = sql`select organization_id || ' ' || direction || ' ' || status || 
   union all select organization_id || ' ' || direction || ' slot ' || slot, count
     from message_slots where count <> 0`;
 
-/** What the messages themselves count to, and what is kept. */
+/** Returns the counts computed from the messages, and the stored ones. */
 export async function messageCounts({
   store,
 }: Pick<App, 'store'>): Promise<{ exact: Count[]; kept: Count[] }> {
@@ -31,7 +31,7 @@ export async function messageCounts({
   };
 }
 
-/** For a test that wrote to the table past the service. */
+/** Recounts after a test wrote to the table past the service. */
 export async function recountMessages({ store }: App): Promise<void> {
   await store.write(async (trx) => {
     await sql`delete from message_counts`.execute(trx);

@@ -1,5 +1,5 @@
-// A store whose writes fail, come late, or are the last thing that its process does: the faults that
-// an idempotency key must survive. Wraps a real store; what is committed is really committed.
+// A store whose writes fail, come late, or are the last act of their process: the faults that an idempotency
+// key must survive. Wraps a real store; its commits are real.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CapacityError } from '../../src/errors.ts';
 import type { Store } from '../../src/store/db.ts';
@@ -25,7 +25,7 @@ export interface FaultyStore {
 
 const turnsWithin = 12;
 
-/** `next` chooses what becomes of each write; null for nothing special. */
+/** Wraps `real`; `next` chooses the fault of each write, null for none. */
 export function faultyStore(real: Store, next: () => WriteFault | null): FaultyStore {
   const crash = Promise.withResolvers<'crashed'>();
   let isDead = false;
@@ -76,7 +76,7 @@ export function faultyStore(real: Store, next: () => WriteFault | null): FaultyS
   };
 }
 
-/** As SQLite would fail: undoes the whole transaction, also for those who share it. */
+/** Returns an error as SQLite throws it: it undoes the whole transaction, also for other writes in it. */
 function undone(): Error {
   return Object.assign(new Error('injected: crash'), { code: 'SQLITE_IOERR' });
 }

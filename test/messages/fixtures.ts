@@ -1,4 +1,4 @@
-// What the message tests share: a payload, another organization, and what is in the store.
+// Shared by the message tests: a payload, another organization, and readers of the store.
 import { sql } from 'kysely';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
@@ -75,7 +75,7 @@ const sendTables = [
 
 export type RowCounts = Record<(typeof sendTables)[number], number>;
 
-/** How many rows each table has that a send writes to. */
+/** Counts the rows of each table that a send writes to. */
 export async function rowCounts({ store }: App): Promise<RowCounts> {
   const counts = sendTables.map(async (table) => {
     const query = sql<{ n: number }>`select count(*) as n from ${sql.table(table)}`;
@@ -84,7 +84,7 @@ export async function rowCounts({ store }: App): Promise<RowCounts> {
   return Object.fromEntries(await Promise.all(counts));
 }
 
-/** On PostgreSQL: a transaction of `app` that does `work` and commits when it is told to. */
+/** Begins a transaction of `app` on PostgreSQL that does `work` and commits on demand. */
 export async function heldWrite(
   { store }: App,
   work: (trx: Db) => Promise<unknown>,
@@ -105,7 +105,7 @@ export async function heldWrite(
   };
 }
 
-/** On PostgreSQL: resolves when a transaction that uses the table waits for another one. */
+/** Resolves when a transaction on PostgreSQL that uses the table waits for another one. */
 export async function someoneWaits({ store }: App, table: string): Promise<void> {
   const waiting = sql<{ n: number }>`select count(*) as n from pg_locks
     where not granted and pid in (select pid from pg_locks where relation = ${table}::regclass)`;

@@ -1,4 +1,4 @@
-// A list of messages reads 16 MB at most, whatever the attempts of their deliveries say.
+// A list of messages reads 16 MB at most, however long the attempts of their deliveries are.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';

@@ -20,7 +20,7 @@ interface Made {
   contact?: true;
 }
 
-/** From 2026-01-05T12:00Z on, `hours` later: the subject is the position in this list. */
+/** Messages from 2026-01-05T12:00Z on, `hours` later: the subject is the position in this list. */
 const made: Made[] = [
   { hours: 0 },
   { hours: 0, status: 'delivered' },

@@ -149,7 +149,7 @@ describe.each(stores)('one message on %s', (store) => {
     expect(body.map(({ recipientId }) => recipientId)).toEqual(sent.recipients.map(({ id }) => id));
   });
 
-  /** A worker takes what is ready. */
+  /** Claims a ready delivery as a worker does. */
   async function claimOne() {
     const at = test.clock.now();
     const [claimed] = await findReady(test.app.store.db, 10);

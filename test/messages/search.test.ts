@@ -1,5 +1,5 @@
 // Finding messages by recipient, sender, subject and tag: from a table that is filled behind the commit,
-// without missing one, whoever stored it and whenever.
+// without missing one, for every writer and every delay.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
@@ -18,7 +18,7 @@ import { otherOrganization, payload, send } from './fixtures.ts';
 const quiet: Surroundings = { isPressing: () => false, isWorking: () => false };
 const minuteMs = 60_000;
 
-/** What the table has of a message, or of all. */
+/** Reads the terms of a message from the table, or of all. */
 async function termsOf({ store }: App, id?: string): Promise<string[]> {
   const { rows } = await sql<{ kind: string; value: string; id: string }>`
     select kind, value, message_id as id from message_search order by kind, value`.execute(
@@ -171,7 +171,7 @@ describe.each(stores)('the search for messages on %s', (store) => {
     expect(await found('subject=old')).toEqual(['old']);
   });
 
-  /** A copy of a message whose transaction began so long ago, and ends now. */
+  /** Stores a copy of a message whose transaction began `agoMs` ago, and ends now. */
   const storeLate = async (id: string, agoMs: number) => {
     const lateId = `${firstIdAt('message', test.clock.now() - agoMs)}00000000000000`;
     await test.app.store.write(async (trx) => {

@@ -1,5 +1,5 @@
-// `svc messages tail`, as it is typed, on the store alone: a line for each message as it is sent or comes in,
-// none for what becomes of it.
+// `svc messages tail`, as typed, on the store alone: a line for each message as it is sent or received, none
+// for its later events.
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -25,8 +25,8 @@ afterEach(async () => {
 });
 
 /**
- * Has the clock of this process, which stands still, agree with that of the command: a little ahead, as what
- * is written more than a second late may have been passed over.
+ * Sets the standing clock of this process by that of the command: a little ahead, because the tail may pass
+ * over rows written more than a second late.
  */
 const keepTime = () => test.clock.advance(Date.now() + 2_000 - test.clock.now());
 
@@ -43,11 +43,11 @@ async function came(subject: string): Promise<string> {
 interface Tail {
   /** The next line. */
   next(): Promise<string>;
-  /** Presses Ctrl-C; resolves with the exit code and the lines that nobody read. */
+  /** Presses Ctrl-C; resolves with the exit code and the unread lines. */
   stop(): Promise<{ code: number | null; rest: string[] }>;
 }
 
-/** From now on, or from `--since`. */
+/** Starts the command, which tails from now on, or from `--since`. */
 function tailing(...flags: string[]): Tail {
   const child: ChildProcess = cli.start(['messages', 'tail', ...flags]);
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
@@ -75,7 +75,7 @@ describe('svc messages tail', () => {
     expect(await tail.next()).toMatch(
       new RegExp(`^2\\S+Z  ${before.id}  \\S+  ->  delivered@simulator\\.test  before$`),
     );
-    // What becomes of it is no line of its own.
+    // Later events of the message get no line.
     const pipeline = await startPipeline(test.app);
     await pipeline.idle();
     await pipeline.close();

@@ -1,6 +1,5 @@
-// The lean composer against nodemailer's MailComposer, the reference: what a receiver parses from
-// either must be the same, over generated messages. The seed is in the test's name; TEST_SEED
-// repeats it.
+// The lean composer against nodemailer's MailComposer, the reference: a receiver must parse the same from
+// either, over generated messages. The seed is in the test's name; TEST_SEED repeats it.
 import { isAscii } from 'node:buffer';
 import fc from 'fast-check';
 import type { AddressObject, ParsedMail } from 'mailparser';
@@ -56,12 +55,15 @@ function bodyOf(text: string | false | undefined): string {
   return withLf(text || '').replace(/\n+$/, '');
 }
 
-/** mailparser decodes no header that it does not know. */
+/** Decodes a header, because mailparser leaves unknown ones encoded. */
 async function decodeHeader(value: unknown): Promise<string | undefined> {
   return (await parse(Buffer.from(`Subject: ${value ?? ''}\r\n\r\n`))).subject;
 }
 
-/** MailComposer leaves what looks like an encoded word as it is, so that it reads as another text. */
+/**
+ * Removes look-alikes of encoded words: MailComposer leaves them as they are, so that they read as another
+ * text.
+ */
 function withoutLookAlikes(input: ComposeInput): ComposeInput {
   const plain = (text: string) => text.replaceAll('=?', '= ?');
   const named = ({ email, name }: Mailbox) => ({ email, name: name === null ? null : plain(name) });
@@ -75,7 +77,7 @@ function withoutLookAlikes(input: ComposeInput): ComposeInput {
   };
 }
 
-/** What the two must share. */
+/** Returns the parts that must be equal for both composers. */
 async function meaning(mail: ParsedMail) {
   return {
     subject: mail.subject,

@@ -1,5 +1,5 @@
-// What composing promises about single messages: their fields, encodings, repeatability and that
-// nothing breaks out of a header. Equality of meaning is in compose.property.test.ts.
+// Composing of single messages: their fields, encodings, repeatability and that nothing breaks out of a
+// header. Equality of meaning is in compose.property.test.ts.
 import { describe, expect, test } from 'vitest';
 import { compose } from '../../src/mime/composer.ts';
 import type { ComposeInput } from '../../src/mime/input.ts';

@@ -1,4 +1,4 @@
-// Texts of header fields at the length that no fold may break, and what it costs to look for it.
+// Texts of header fields at the length that no fold may break, and the cost of finding it.
 import { expect, it } from 'vitest';
 import { encodeExtraHeader, encodeSubject } from '../../src/mime/header-encoding.ts';
 

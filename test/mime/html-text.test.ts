@@ -1,4 +1,4 @@
-// The text of HTML that comes without one: words, lines, links, and a bounded time whatever comes.
+// The text of HTML that comes without one: words, lines, links, and a bounded time on any input.
 import { describe, expect, it } from 'vitest';
 import { fileTypeOf } from '../../src/mime/file-type.ts';
 import { textOfHtml } from '../../src/mime/html-text.ts';
@@ -61,7 +61,7 @@ describe('the text of HTML', () => {
     const html = `${piece.repeat(Math.ceil(1_048_576 / piece.length))}>end`;
     const started = startWork();
     textOfHtml(html);
-    // 256 KB of them; what is quadratic takes seconds.
+    // 256 KB of them; a quadratic algorithm takes seconds.
     expect(workedMs(started)).toBeLessThan(1_000);
   });
 });

@@ -1,5 +1,5 @@
-// Mail that goes as it is: fields are taken out and put in front whole, the rest is the same bytes, whoever
-// composes it.
+// Mail that is sent as composed elsewhere: whole fields are taken out and put in front, the rest stays the
+// same bytes.
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Composer, composeHere, isForWorkers } from '../../src/mime/composer.ts';

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { SigningKey } from '../../src/mime/dkim-key.ts';
 
-/** When the tests sign. */
+/** Time of the signatures. */
 export const timestampSeconds = 1_763_692_020;
 
 export const rsaKey: SigningKey = {

@@ -1,5 +1,5 @@
 // A process of its own for carrier-thread.test.ts: at its end nothing but the closing of the carrier keeps
-// it. Says what became of its message, and `closed` if it got there.
+// it. Prints the outcome of its message, and `closed` if it got there.
 
 import { loadConfig } from '../../src/config/config.ts';
 import { createCarrierThread } from '../../src/queue/carrier/carrier-thread.ts';

@@ -1,5 +1,5 @@
-// The carrier on its thread, against real servers: what it brings is what would be made here, what it is
-// told and what it learns reaches the main thread, and nobody waits for a thread that is gone.
+// The carrier on its thread, against real servers: it sends the same bytes as composing on this thread, its
+// reports reach the main thread, and no call waits for a thread that has ended.
 import { spawn } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -72,7 +72,7 @@ function requestOf(
   return { input: { ...plainInput, ...change }, keys, timestampSeconds };
 }
 
-/** To the sink. */
+/** Returns an envelope for the sink. */
 function relayed(...recipients: string[]): Envelope {
   return {
     route: relay(sink.port),
@@ -82,7 +82,7 @@ function relayed(...recipients: string[]): Envelope {
   };
 }
 
-/** To the mail hosts that the DNS names. */
+/** Returns an envelope for the mail hosts that the DNS names. */
 function sentTo(domain: string): Envelope {
   const route = direct(sink.port, { domain });
   return {
@@ -101,7 +101,7 @@ function publishHost(domain: string): void {
 const carryAll = (requests: readonly ComposeRequest[], envelope = relayed('b@example.test')) =>
   Promise.all(requests.flatMap((request) => carrier.carry({ request, envelopes: [envelope] })));
 
-/** What came is what is made here of the requests, in whatever order. */
+/** Expects the mail that composing here makes of the requests, in any order. */
 async function expectArrived(requests: readonly ComposeRequest[]): Promise<void> {
   const made = await Promise.all(requests.map(composeHere));
   const texts = made.map(({ data }) => Buffer.concat(data).toString('latin1')).sort();
@@ -233,7 +233,7 @@ describe('what it tells', () => {
 });
 
 describe('its end', () => {
-  /** One message that the sink is told of, and never answers for. */
+  /** Sends one message that reaches the sink and gets no answer. */
   async function carryInVain(): Promise<{ carried: Promise<Outcome[]>; answerAgain: () => void }> {
     const answerAgain = sink.on({ verb: 'dot' }, { hang: true });
     const [carried] = carrier.carry({ request: requestOf(), envelopes: [relayed('b@one.test')] });

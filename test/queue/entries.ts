@@ -1,4 +1,4 @@
-// What the queue tests share: entries in each state, and a claim as a daemon makes it.
+// Shared by the queue tests: entries in each state, and a claim as a daemon makes it.
 import { sql } from 'kysely';
 import type { Caller } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';

@@ -52,7 +52,7 @@ describe.each(stores)('fair turns on %s', (store) => {
     await sink.waitFor(601, 15_000);
     await pipeline.idle();
     const place = sink.messages.findIndex(({ recipients }) => recipients[0] === 'one@example.com');
-    // Behind at most what was claimed with it, not behind the backlog.
+    // Behind the deliveries of the same claim at most, not behind the backlog.
     expect(place).toBeLessThan(200);
     expect((await getMessage(app, small, single.id)).status).toBe('sent');
   });

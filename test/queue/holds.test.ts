@@ -1,4 +1,4 @@
-// Holds: what matches one is not attempted until its release (src/queue/desk/holds.ts).
+// Holds: matching deliveries are not attempted until the release (src/queue/desk/holds.ts).
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { holdDelivery } from '../../src/deliveries/queue-queries.ts';

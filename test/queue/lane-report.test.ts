@@ -1,4 +1,4 @@
-// What `svc queue top` shows: the lanes that daemons report, added up (src/queue/lanes/lane-report.ts).
+// Data of `svc queue top`: the lanes that daemons report, added up (src/queue/lanes/lane-report.ts).
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';

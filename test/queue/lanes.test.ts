@@ -193,7 +193,7 @@ describe('lanes', () => {
     const pauseMs = closedUntil - clock.now();
     await clock.advance(100);
     for (const id of cohort.slice(3, 5)) lanes.ended('domain a.test', id, 'slowed');
-    // One past its age goes through the closed lane: what it finds is no news either.
+    // A delivery past its age goes through the closed lane: its outcome does not change the lane either.
     lanes.begun('domain a.test', 'dlv_last');
     await clock.advance(100);
     lanes.ended('domain a.test', 'dlv_last', 'slowed');

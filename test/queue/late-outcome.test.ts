@@ -1,5 +1,4 @@
-// What is learnt of a delivery after its attempt: which statuses each report moves, and what an assumed
-// delivery says of itself.
+// Late outcomes: the statuses that each report moves, and the fields of an assumed delivery.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type MessageStatus, messageStatuses } from '../../src/deliveries/status.ts';
@@ -24,7 +23,7 @@ describe.each(stores)('a delivery that has been attempted on %s', (store) => {
     id = (await send(test.app, test.caller, 'ada@example.com')).id;
   });
 
-  /** As if it had come that far. */
+  /** Puts the delivery into this status. */
   const put = (status: MessageStatus, sentAt: number | null = test.clock.now()) =>
     test.app.store.write((trx) =>
       sql`update deliveries set status = ${status}, sent_at = ${sentAt}, due_at = null, turn = null

@@ -20,7 +20,7 @@ import { stores, type TestApp, testApp } from '../support/test-app.ts';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Lanes that nobody takes. */
+/** Lanes without limits. */
 function noLimits(app: App): LaneChoice {
   const lanes = new Lanes(app.clock, app.random, loadProviders(null, 10));
   return { lanes, shares: new Shares(app.clock), laneOf: () => null, soleLane: null };
@@ -259,7 +259,7 @@ describe.each(stores)('delivery on %s', (store) => {
     const options = { worker: 'wrk_a', leaseMs: 60_000, limit: 10 };
     expect((await claimMessages(app, choice, options)).messages).toEqual([]);
     for (const id of before) choice.lanes.released(id);
-    // There is room again, and all of it is due: both would take it.
+    // The lane has room again, and all deliveries are due: both would take them.
     await clock.advance(hourMs);
     const { messages } = await claimMessages(app, choice, options);
     const claimed = messages.flatMap(({ deliveries }) => deliveries.map(({ email }) => email));

@@ -1,4 +1,5 @@
-// The gauges of the queue in /metrics: how much waits, for what and for how long, with bounded labels.
+// The gauges of the queue in /metrics: the count of queued deliveries, by cause and by age, with bounded
+// labels.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startQueueGauges } from '../../src/queue/queue-gauges.ts';
@@ -18,7 +19,7 @@ describe.each(stores)('the gauges of the queue on %s', (store) => {
     await test.close();
   });
 
-  /** What a gauge says, by its label; without those that are 0. */
+  /** Reads the values of a gauge by label, without zeros. */
   async function shown(name: string): Promise<Record<string, number>> {
     const text = await test.app.metrics.registry.metrics();
     const lines = text.matchAll(new RegExp(`^${name}\\{\\w+="([^"]*)"\\} (\\S+)$`, 'gm'));

@@ -1,4 +1,4 @@
-// What the log says when a relay refuses our credentials: one line, bounded, never the password.
+// The log when a relay refuses our credentials: one line, bounded, never the password.
 import { beforeEach, expect, it } from 'vitest';
 import { refusalTeller, type TellRefusals } from '../../src/queue/relay-refusals.ts';
 import { createLogger } from '../../src/runtime/log.ts';

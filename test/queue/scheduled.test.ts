@@ -1,5 +1,5 @@
-// `POST /v1/messages/scheduled` (specification 4.8, 8.1, 8.2) on both stores, by a virtual
-// clock: what is stored, when it goes, what it waits for, and that a crash neither loses nor doubles.
+// `POST /v1/messages/scheduled` (specification 4.8, 8.1, 8.2) on both stores, by a virtual clock: the stored
+// rows, the time of the send, the quotas it waits for, and that a crash neither loses nor doubles.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { admissionOf } from '../../src/admission/admission.ts';
@@ -106,7 +106,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
     return pipeline;
   }
 
-  /** Schedules so many messages for one time; their ids. */
+  /** Schedules `count` messages for one time; returns their ids. */
   async function schedule(count: number, time: number, recipients = 1): Promise<string[]> {
     const { app, caller } = test;
     const to = Array.from({ length: recipients }, (_, index) => ({ email: `r${index}@a.example` }));
@@ -123,7 +123,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
     }
   }
 
-  /** When each message that went was queued, in ms after `start`, sorted. */
+  /** Returns the times at which sent messages were queued, in ms after `start`, sorted. */
   async function departures(start: number): Promise<number[]> {
     const { rows } = await sql<{ at: number }>`select timestamp as at from events
       where event_type = 'queued' order by timestamp`.execute(test.app.store.db);
@@ -198,7 +198,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
       const pipeline = await start();
       const time = clock.now() + 30 * dayMs;
       const [id = ''] = await schedule(1, time, 3);
-      // The queue looks each minute: two hours of them show what thirty days would.
+      // The queue polls each minute: two hours of polls show the same as thirty days.
       clock.set(time - 2 * hourMs);
       await pass(2 * hourMs - 1, hourMs);
       expect((await getMessage(app, caller, id)).status).toBe('scheduled');
@@ -421,7 +421,7 @@ describe.each(stores)('scheduled sends on %s', (store) => {
     expect(ids).toHaveLength(count);
   });
 
-  /** A daemon whose writes fail after so many, the next one perhaps after its commit. */
+  /** Starts a daemon whose writes fail after this many, the next one perhaps after its commit. */
   async function dyingApp(writes: number, afterCommit: boolean, onCrash: () => void): Promise<App> {
     const { store } = test.app;
     let writesLeft = writes;

@@ -1,4 +1,4 @@
-// The end of an attempt, by itself: what of the attempts before it a delivery keeps.
+// The end of an attempt, by itself: the data of earlier attempts that a delivery keeps.
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { settleAll } from '../../src/queue/settle.ts';

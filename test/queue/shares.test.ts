@@ -4,7 +4,7 @@ import { stopOfShare } from '../../src/queue/stops.ts';
 import { FairShare } from '../../src/runtime/fair-share.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 
-/** Everyone takes in turns until nobody may take any more; how many each holds then. */
+/** Takes places in turns until every share is full; returns the places of each. */
 function fill(share: FairShare, names: readonly string[]): number[] {
   for (let isTaking = true; isTaking; ) {
     isTaking = false;

@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-/** Lanes that nobody takes. */
+/** Lanes without limits. */
 function noLimits({ clock, random }: App): LaneChoice {
   const lanes = new Lanes(clock, random, loadProviders(null, 10));
   return { lanes, shares: new Shares(clock), laneOf: () => null, soleLane: null };
@@ -60,7 +60,7 @@ function settlementsOf(claimed: ClaimedMessage, kind: 'sent' | 'bounced'): Settl
   }));
 }
 
-/** How long the lease of the only delivery holds yet. */
+/** Returns the remaining lease of the only delivery in ms. */
 async function leaseLeftMs(): Promise<number> {
   const query = sql<{ due: number }>`select due_at as due from deliveries`;
   return Number((await query.execute(app.store.db)).rows[0]?.due) - service.clock.now();
@@ -90,10 +90,10 @@ it('a lease outlives an attempt of 90 s beside a second claimer: one copy goes o
   const idleOne = pipelines[begun[0] === 'wrk_a' ? 1 : 0];
   for (let second = 0; second < 90; second += 5) {
     await service.clock.advance(5_000);
-    // It has looked at what is due, and found nothing.
+    // It has polled and found nothing due.
     await Promise.race([idleOne?.idle(), again.promise]);
     expect([second, begun.length]).toEqual([second, 1]);
-    // Renewed long before it runs out: who holds it need not be quicker than the other.
+    // Renewed long before it runs out: the holder need not be quicker than the other daemon.
     await expect.poll(leaseLeftMs).toBeGreaterThan(30_000);
   }
   held.resolve();
@@ -131,7 +131,7 @@ it('siblings that two daemons settle at once leave the message the status of bot
   await second;
   const message = await getMessage(app, service.caller, id);
   expect(message.recipients.map(({ status }) => status).sort()).toEqual(['bounced', 'delivered']);
-  // The worst end; of who saw only his own: still under way.
+  // The worst end; each daemon alone would have seen only its own, and a message still under way.
   expect(message.status).toBe('bounced');
 });
 

@@ -1,4 +1,4 @@
-// What is run again where another transaction took a unique value in between.
+// Units of work that run again after another transaction took a unique value.
 import { describe, expect, it } from 'vitest';
 import { createContact } from '../../src/contacts/contacts.ts';
 import { contacts } from '../../src/contacts/queries.ts';

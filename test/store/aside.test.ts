@@ -1,4 +1,4 @@
-// Reads beside the event loop: they see what is committed, end by their deadline, keep the loop free, and leave
+// Reads beside the event loop: they see committed rows, end by their deadline, keep the loop free, and leave
 // every organization its place.
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -21,7 +21,7 @@ const slow = (db: Db) =>
     select count(*) as n from n`.execute(db);
 const quick = async (db: Db) => (await sql<{ n: number }>`select 1 as n`.execute(db)).rows[0]?.n;
 
-/** How long the event loop was held at most while `work` went on. */
+/** Returns the longest halt of the event loop during `work`. */
 async function longestStallMs(work: Promise<unknown>): Promise<number> {
   let longest = 0;
   let last = performance.now();

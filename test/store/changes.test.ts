@@ -1,12 +1,12 @@
-// The cache itself; what keys and plans make of it, over processes, is test/keys/authenticator.test.ts
-// and test/admission/rate-limit.test.ts.
+// The cache itself; its use for keys and plans over several processes is tested in
+// test/keys/authenticator.test.ts and test/admission/rate-limit.test.ts.
 import { beforeEach, expect, it } from 'vitest';
 import { KnownRows } from '../../src/store/changes.ts';
 import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
 
 let clock: VirtualClock;
 let changes: number;
-/** How often the counter was read. */
+/** Count of the reads of the counter. */
 let looks: number;
 let isAway: boolean;
 let known: KnownRows<{ name: string }>;
@@ -25,7 +25,7 @@ beforeEach(() => {
 
 const row = (name: string) => async () => ({ name });
 
-/** As a request does: what is kept, or what the store has, which is `name`. */
+/** Reads as a request does: the cached value, or `name` from the store. */
 async function ask(key: string, name = `${key} read`): Promise<string> {
   if (known.isStale()) await known.refresh();
   return (known.get(key) ?? (await known.load(key, row(name)))).name;

@@ -12,11 +12,11 @@ describe('a loop over what falls due', () => {
   let clock: VirtualClock;
   let loop: DueLoop;
   let logged: string[];
-  /** Who is told of commits. */
+  /** Listeners of commits. */
   let listeners: Set<() => void>;
-  /** What the steps to come name or do; when there are no more, nothing is due any more. */
+  /** Results or actions of the next steps; after the last one nothing is due. */
   let plan: (number | (() => Promise<number>))[];
-  /** When each step began, in ms since the start of the test. */
+  /** Times at which the steps began, in ms since the start of the test. */
   let begun: number[];
   let rests: number;
   let onRest: () => void;

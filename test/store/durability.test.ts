@@ -1,5 +1,5 @@
-// What a write's durability promises on SQLite, with the sync of the log in the test's hands: when it is
-// answered, and that after a failed sync nothing is written before a checkpoint has proven the file.
+// Promises of each durability on SQLite, with the sync of the log controlled by the test: when a write is
+// answered, and that a failed sync stops all writes until a checkpoint has proven the file.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { CapacityError } from '../../src/errors.ts';
 import type { Durability, Store } from '../../src/store/db.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
 
-/** How the next syncs end; without an entry: at once, and well. */
+/** Ends of the next syncs; without an entry a sync succeeds at once. */
 type SyncEnd = 'held' | 'failed';
 
 let dir: string;
@@ -53,7 +53,7 @@ async function ids(): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Whether a promise is settled once the event loop has turned often enough for a write without a sync. */
+/** Returns true if a promise resolves within enough turns of the event loop for a write without a sync. */
 async function isAnswered(promise: Promise<unknown>): Promise<boolean> {
   let answered = false;
   promise.then(

@@ -1,5 +1,5 @@
-// Several processes that come to an empty store at once: each migration runs once, all can write then, and
-// one of them makes what a first start makes.
+// Several processes that open an empty store at once: each migration runs once, all can write then, and one
+// of them does the work of a first start.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

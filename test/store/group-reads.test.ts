@@ -1,4 +1,4 @@
-// Reads that come together: one batch after the other, each answer to who asked for it.
+// Concurrent reads: one batch after the other, each answer to its own caller.
 import { describe, expect, it } from 'vitest';
 import { groupReads } from '../../src/store/group.ts';
 

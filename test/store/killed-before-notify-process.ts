@@ -1,4 +1,4 @@
-// A process that commits and is killed before it can tell of it. Ends by its own SIGKILL.
+// A process that commits and is killed before it can notify others. Ends by its own SIGKILL.
 import { sql } from 'kysely';
 import pg from 'pg';
 import { openPostgres } from '../../src/store/postgres.ts';

@@ -8,7 +8,7 @@ import { withOlderStore } from './older-store.ts';
 
 const own = '0015-lists';
 
-/** As the version before left it: two organizations, mail of three days, blocks. */
+/** Rows of the version before: two organizations, mail of three days, blocks. */
 function filling(): string[] {
   const day = 86_400_000;
   const message = (id: number, organization: string, rest: string, at: number) =>

@@ -1,4 +1,4 @@
-// Who may read what is on the disk: the account of the service alone, whatever its umask.
+// Modes of files on the disk: readable by the account of the service alone, under any umask.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

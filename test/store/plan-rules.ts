@@ -1,23 +1,23 @@
-// How the engines mean to run a statement, and what of it would scan: the tables that grow with the
-// mail are entered by an index that leads to the rows asked for, not to all of an organization.
+// Query plans of the engines and their scans: a statement may enter the tables that grow with the mail only
+// by an index that leads to the requested rows, not to all of an organization.
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import pg from 'pg';
 import type { App } from '../../src/app.ts';
 import type { Query } from '../support/watched-queries.ts';
 
-/** How a plan enters a table: the columns that its index is entered by; none for a scan. */
+/** Entry of a plan into a table: the columns by which it uses an index; none for a scan. */
 interface Entry {
   table: string;
   columns: readonly string[];
   index: string;
-  /** As the engine words it. */
+  /** The step in the words of the engine. */
   words: string;
-  /** Its rows are sorted after they were read. */
+  /** True if the rows are sorted after the read. */
   isSorted: boolean;
 }
 
-/** By what each table may be entered: all columns of one of the lists, and others. */
+/** Allowed entries of each table: all columns of one of the lists, and others. */
 const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
   messages: [
     ['id'],
@@ -65,7 +65,7 @@ const ways: Readonly<Record<string, readonly (readonly string[])[]>> = {
   webhook_attempts: [['id'], ['delivery_id'], ['at']],
 };
 
-/** Indexes of what waits alone: what has ended, which is nearly all, is in none of them. */
+/** Indexes of queued rows alone: they leave out ended ones, which are nearly all. */
 const queueIndexes = [
   'deliveries_ready',
   'deliveries_due',
@@ -98,7 +98,7 @@ const ranges: Readonly<Record<string, string>> = {
   webhook_deliveries: 'status',
 };
 
-/** What bounds a count of a range. */
+/** Columns that bound a count of a range. */
 const bounds = ['created_at', 'folded_address', 'conversation_id', 'event_type', 'id'];
 
 function faultOf(
@@ -116,14 +116,14 @@ function faultOf(
   if (!allowed.some((way) => way.every((column) => columns.includes(column)))) return words;
   if (!columns.includes(ranges[table] ?? '-')) return null;
   if (isSorted && !columns.includes('created_at')) return `${words}, sorted`;
-  // People who are blocked: each has to be looked up, and they are few beside all.
+  // Each blocked person has to be looked up, and they are few beside all.
   if (/contact_identities/i.test(text)) return null;
   const isCounted = /count\(/i.test(text) && !columns.some((column) => bounds.includes(column));
   return isCounted ? `${words}, counted` : null;
 }
 
 export interface Planner {
-  /** What the plans of a statement would scan. */
+  /** Returns the scans in the plans of a statement. */
   faults(query: Query): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -135,7 +135,7 @@ export async function plannerOf({ config }: App): Promise<Planner> {
     : postgresPlanner(config.database.url);
 }
 
-/** It plans by the definitions alone: nothing of the service tells it how many rows there are. */
+/** Plans by the definitions alone: the service gives SQLite no row counts. */
 function sqlitePlanner(file: string): Planner {
   const database = new Database(file, { readonly: true });
   const entriesOf = ({ text, values }: Query): Entry[] => {
@@ -169,7 +169,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** It plans by what it knows of the rows, for these values and for any. */
+/** Plans by the statistics of the rows, for these values and for any. */
 async function postgresPlanner(url: string): Promise<Planner> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -196,7 +196,7 @@ function entriesIn(node: PlanNode, isSorted: boolean, above: string): Entry[] {
   const type = node['Node Type'];
   const table = node['Relation Name'] ?? above;
   const condition = node['Index Cond'] ?? node['TID Cond'] ?? '';
-  // "(organization_id = $1) AND (created_at >= $2)": what stands before an operator.
+  // "(organization_id = $1) AND (created_at >= $2)": the words before an operator.
   const columns = [...condition.matchAll(/(\w+)\)?(?:::text)? (?:=|<|>|<=|>=|IS NOT|@@) /g)].map(
     ([, column = '']) => column,
   );

@@ -1,5 +1,5 @@
-// How processes on one PostgreSQL hear of each other's commits, over real connections. The clock is
-// the test's, so that only a notification tells, or only a look.
+// Notifications of commits between processes on one PostgreSQL, over real connections. The clock is the
+// test's, so that only a notification or a poll can report a commit.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { sql } from 'kysely';
@@ -56,7 +56,7 @@ afterAll(() => {
   pg.Client.prototype.query = query;
 });
 
-/** Lets time pass; whatever is asked meanwhile is answered in no time. */
+/** Lets time pass; queries meanwhile take no time of this clock. */
 async function pass(clock: VirtualClock, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 1_000) {
     await clock.advance(Math.min(left, 1_000));
@@ -67,10 +67,10 @@ async function pass(clock: VirtualClock, ms: number): Promise<void> {
 const change = (store: Store) =>
   store.write((trx) => sql`insert into things values (1)`.execute(trx));
 
-/** Longer than what follows a word is kept back, shorter than until the next look. */
+/** Longer than the hold-back of notifications after the first, shorter than the time until the next poll. */
 const quietMs = 100;
 
-/** Counts how often the store tells, from when it hears of others on. */
+/** Counts the change reports of the store, from the time that it listens. */
 async function listen(store: Store, clock?: VirtualClock): Promise<() => number> {
   let told = 0;
   store.onChange(() => {
@@ -83,7 +83,7 @@ async function listen(store: Store, clock?: VirtualClock): Promise<() => number>
   return () => told - before;
 }
 
-/** Who listens on the channel, and what they are told. */
+/** Listens on the channel with a bare connection, and collects its notifications. */
 async function listenBare(): Promise<{ notifications: string[]; close(): Promise<void> }> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
@@ -99,7 +99,7 @@ it('a commit is told to the process itself at once, without a notification', asy
   const told = await listen(store, clock);
   proxy.cut();
   proxy.mend();
-  // The pool connects again; what listens waits for a clock that stands still.
+  // The pool connects again; the listening connection waits for a clock that stands still.
   const ask = () => sql`select 1`.execute(store.db).catch(() => null);
   await until(ask, 'a connection');
   await change(store);

@@ -1,5 +1,5 @@
-// What PostgreSQL does that SQLite does not: it ends transactions for the sake of others, it is far
-// away, and it tells what is wrong by codes.
+// Behaviour of PostgreSQL that SQLite lacks: it ends transactions for the sake of others, it is remote, and
+// it reports errors by codes.
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -72,7 +72,10 @@ const refusalOf = (work: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('a transaction that the server ends for the sake of another', () => {
-  /** Two that lock the same two rows crosswise, each holding the first before it asks for the second. */
+  /**
+   * Runs two writes that lock the same two rows crosswise, each holding the first before it asks for the
+   * second.
+   */
   function crosswise(write: (first: string, second: string, note: string) => Promise<unknown>) {
     return Promise.all([write('a', 'b', 'x'), write('b', 'a', 'y')]);
   }
@@ -255,7 +258,7 @@ describe('durability', () => {
     ['soon', 'off'],
     ['quiet', 'off'],
   ] as const)('of a write %s: synchronous_commit is %s', async (durability, expected) => {
-    // The server of the tests has it off; a store is told otherwise by its URL.
+    // The server of the tests has it off; the URL of a store turns it on.
     const url = new URL(schema.url);
     const options = url.searchParams.get('options') ?? '';
     url.searchParams.set('options', `${options} -c synchronous_commit=on`.trim());

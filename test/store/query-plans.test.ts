@@ -1,5 +1,5 @@
-// No read that a route can start scans what grows with the mail, on either engine: every route is asked,
-// with each of its query parameters and each two of them, and what it asked of the store is planned.
+// No read of a route scans a table that grows with the mail, on either engine: the test calls every route
+// with each of its query parameters and each two of them, and plans the statements of each call.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ZodObject } from 'zod';
@@ -30,7 +30,7 @@ import { type Query, watchQueries } from '../support/watched-queries.ts';
 import { arrive } from '../threads/mails.ts';
 import { type Planner, plannerOf } from './plan-rules.ts';
 
-/** A value, or what finds one beside the parameters that are chosen already. */
+/** A value, or a function that finds one to fit the parameters already chosen. */
 type Sample = string | ((own: Side, others: URLSearchParams) => Promise<string> | string);
 
 const page: Record<string, Sample> = { page: '2', limit: '5' };
@@ -39,7 +39,7 @@ const dates: Record<string, Sample> = {
   endDate: '2026-01-06T11:59:58.123Z',
 };
 
-/** Where the second page begins of the threads of the threaded mailbox, or of what its thread has. */
+/** Returns the second page's cursor of the threads of the threaded mailbox, or of a list of its thread. */
 function nextOf(list: 'threads' | 'messages' | 'notes'): Sample {
   return async (own, others) => {
     const first = new URLSearchParams(others);
@@ -181,7 +181,7 @@ it('every query parameter of every route has a sample, and every sample a parame
   expect(routes.map(nameOf).filter((name) => !Object.hasOwn(rows, name))).toEqual([]);
 });
 
-/** None, each one, and each two. */
+/** Returns the choice of no parameter, of each one, and of each two. */
 function choicesOf(parameters: readonly string[]): string[][] {
   const pairs = parameters.flatMap((one, index) =>
     parameters.slice(index + 1).map((other) => [one, other]),
@@ -189,16 +189,21 @@ function choicesOf(parameters: readonly string[]): string[][] {
   return [[], ...parameters.map((one) => [one]), ...pairs];
 }
 
-/** So many that PostgreSQL sees no use in reading all of them. */
+/** Enough rows that PostgreSQL prefers an index to reading all of them. */
 const seeded = 20_000;
 
-/** As `n.i`. */
+/** Numbers of the seeded rows, as `n.i`. */
 const numbers = sql`(select value as i from generate_series(1, ${sql.lit(seeded)}) value) n`;
 
-/** What is written in this transaction refers to what is there: looking it up takes longer than writing. */
+/**
+ * Turns off foreign keys for this transaction: all references are valid, and checking them takes longer than
+ * writing.
+ */
 const unchecked = (trx: Db) => sql`set local session_replication_role = replica`.execute(trx);
 
-/** Mail of one organization and blocks of two, written past the service: what the planner reckons with. */
+/**
+ * Writes mail of one organization and blocks of two, past the service: the planner bases its costs on them.
+ */
 async function seed(world: PermissionWorld): Promise<void> {
   const { test, own, foreign } = world;
   const { organizationId, shared } = own;
@@ -322,7 +327,7 @@ async function seedThreads({ test, own, foreign }: PermissionWorld): Promise<voi
   });
 }
 
-/** Two of whatever is listed of the threaded mailbox, whichever two filters are chosen. */
+/** Fills the threaded mailbox with two items of each list, for every two filters. */
 async function fillThreads({ test: { app, clock }, own }: PermissionWorld): Promise<void> {
   const { api, shared } = own;
   const { threadId } = inThread(own, null);

@@ -8,7 +8,7 @@ import type { App } from '../../src/app.ts';
 import { repository } from '../support/cli.ts';
 import { emptyTestApp, stores } from '../support/test-app.ts';
 
-/** Nothing is ever deleted from these: their rows are emptied at most. */
+/** Tables whose rows are never deleted: they are emptied at most. */
 const keptForGood = ['organizations', 'mailboxes', 'mailbox_namespaces'];
 
 /** References without an index, each with its reason. */

@@ -1,4 +1,4 @@
-// Keys and scheduled mail of a version that did not know yet which key had scheduled what.
+// Keys and scheduled mail of a version that did not record which key had scheduled a mail.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { findHeirs } from '../../src/keys/queries.ts';

@@ -1,4 +1,5 @@
-// Mail of a version that had no threads: it waits once more, parsed or not, and only what is in a mailbox.
+// Mail of a version without threads: all mail in a mailbox is queued for a thread, parsed or not, and no
+// other mail.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { stores } from '../support/test-app.ts';

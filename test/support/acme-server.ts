@@ -1,12 +1,12 @@
-// A certificate authority for tests (RFC 8555) on loopback: checks nonces and signatures of requests,
-// looks for the challenge itself, signs what is asked for with its own root, and fails as told.
+// A certificate authority for tests (RFC 8555) on loopback: checks nonces and signatures of requests, looks
+// for the challenge itself, signs requests with its own root, and fails on demand.
 import { createHash, createPublicKey, type JsonWebKey, verify, webcrypto } from 'node:crypto';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as x509 from '@peculiar/x509';
 import type { Clock } from '../../src/runtime/clock.ts';
 
-/** As the library wants it; Node's own type has another name. */
+/** The type that the library expects; Node's own type has another name. */
 type WebCrypto = Extract<Parameters<typeof x509.cryptoProvider.set>[0], object>;
 
 const dayMs = 24 * 3600_000;
@@ -14,7 +14,7 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const tokenBytes = 24;
 const subjectAlternativeName = '2.5.29.17';
 
-/** What it does to every request, in the place of an answer. */
+/** Faults that a request gets in place of an answer. */
 export type AcmeFault =
   /** HTML with status 200. */
   | 'garbage'
@@ -28,10 +28,10 @@ export type AcmeFault =
 
 export interface AcmeServerOptions {
   clock: Pick<Clock, 'now'>;
-  /** Of its certificates. */
+  /** Lifetime of its certificates. */
   lifeMs?: number;
   caaIdentities?: string[];
-  /** Resolves with what it finds at the challenge; where it rejects, nothing was found. */
+  /** Resolves with the found challenge; rejects if there is nothing to find. */
   lookUp: (kind: 'http-01' | 'dns-01', hostname: string, token: string) => Promise<string>;
 }
 
@@ -43,15 +43,15 @@ export interface AcmeServer {
   readonly requests: readonly string[];
   readonly orders: readonly { hostname: string; status: string }[];
   readonly accounts: readonly { contact: readonly string[] }[];
-  /** Undefined ends it. On requests whose path begins with `at`, or all. */
+  /** Sets the fault of requests whose path begins with `at`, or of all; undefined ends it. */
   fault(fault: AcmeFault | undefined, at?: string): void;
   /** The certificates are for this name in the place of the one asked for. */
   misissueFor(hostname: string | undefined): void;
-  /** Its directory says that nonces are to be had at this base, in the place of its own. */
+  /** Makes its directory name this base for nonces, in place of its own. */
   sendElsewhere(base: string): void;
   /** A certificate outside of any order, and its key, both in PEM. */
   signFor(hostname: string, lifeMs: number): Promise<{ certificate: string; key: string }>;
-  /** How many requests it leaves without an answer. */
+  /** Count of requests that it leaves without an answer. */
   readonly ignored: number;
   /** Challenges stay undecided. */
   decideNothing(isOn: boolean): void;
@@ -136,7 +136,7 @@ export async function startAcmeServer(options: AcmeServerOptions): Promise<AcmeS
     return nonce;
   };
 
-  /** Of a request: nonce, address, key and signature (RFC 8555 6.2). */
+  /** Reads a request: nonce, address, key and signature (RFC 8555 6.2). */
   function readSigned(url: string, body: string): Signed {
     const { protected: head, payload, signature } = JSON.parse(body) as Record<string, string>;
     const header = JSON.parse(unpacked(head).toString()) as Record<string, unknown>;
@@ -379,7 +379,7 @@ export async function startAcmeServer(options: AcmeServerOptions): Promise<AcmeS
   };
 }
 
-/** Fetches a challenge as the authority does: from `port` on loopback, whatever the name says. */
+/** Fetches a challenge as the authority does: from `port` on loopback, for any name. */
 export function fetchChallenge(port: number, hostname: string, token: string): Promise<string> {
   const path = `/.well-known/acme-challenge/${token}`;
   return new Promise((resolve, reject) => {

@@ -17,7 +17,7 @@ export interface HostedResult {
   stderr: string;
 }
 
-/** A stream that is no terminal, and the text that was written to it. */
+/** A stream that reports to be no terminal, and the text written to it. */
 function collector() {
   const chunks: Buffer[] = [];
   const stream = new Writable({

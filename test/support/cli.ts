@@ -35,7 +35,7 @@ export interface CliWorkspace {
   close(): void;
 }
 
-/** Waits for the end of a process, collecting what it writes. */
+/** Waits for the end of a process, and collects its output. */
 export function finished(child: ChildProcess): Promise<CliResult> {
   let stdout = '';
   let stderr = '';
@@ -135,7 +135,7 @@ interface MadeStore {
   files: ReadonlyMap<string, Buffer>;
 }
 
-/** As `svc init` makes it, once for each process: its RSA key takes longer than most commands. */
+/** The store of `svc init`, made once for each process: its RSA key takes longer than most commands. */
 let madeStore: Promise<MadeStore> | null = null;
 
 async function makeStore(): Promise<MadeStore> {
@@ -151,7 +151,7 @@ async function makeStore(): Promise<MadeStore> {
   }
 }
 
-/** Puts the files of a new store into a directory that is not there; resolves with its owner key. */
+/** Puts the files of a new store into a new directory; resolves with its owner key. */
 export async function putStore(dataDir: string): Promise<string> {
   madeStore ??= makeStore();
   const { apiKey, files } = await madeStore;
@@ -160,7 +160,7 @@ export async function putStore(dataDir: string): Promise<string> {
   return apiKey;
 }
 
-/** A fresh directory whose store is made: every other command needs one. */
+/** Makes a fresh directory with a store: every other command needs one. */
 export async function initializedWorkspace(
   env: Record<string, string> = {},
   options: { inProcesses?: boolean } = {},

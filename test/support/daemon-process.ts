@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type CliWorkspace, cliWorkspace, putStore, svc } from './cli.ts';
 
-/** How a process ended: one of the two is null. */
+/** End of a process: one of the two is null. */
 export interface ProcessExit {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -51,14 +51,14 @@ export interface DaemonProcess {
 export interface StartOptions {
   /** Laid over the environment of the home. */
   env?: Record<string, string>;
-  /** A command that ends by becoming the one it is given, such as `prlimit --fsize=…`. */
+  /** A command that replaces itself by the one it is given, such as `prlimit --fsize=…`. */
   under?: readonly string[];
 }
 
 /** A directory with a configuration by environment, where daemons and commands run. */
 export interface DaemonHome {
   readonly cli: CliWorkspace;
-  /** Of the owner; '' before the first start, which leaves it in `first-key` of an empty home. */
+  /** Key of the owner; '' before the first start, which leaves it in `first-key` of an empty home. */
   readonly apiKey: string;
   /** The `curl` line beside it; '' in any other home. */
   readonly curl: string;
@@ -66,14 +66,14 @@ export interface DaemonHome {
   makeStore(): Promise<void>;
   /** Starts a daemon; resolves when it is ready. @throws Error with its output when it ends before. */
   start(options?: StartOptions): Promise<DaemonProcess>;
-  /** Ends by SIGKILL what still runs and removes the directory. */
+  /** Kills a process that still runs by SIGKILL, and removes the directory. */
   close(): Promise<void>;
 }
 
 const startDeadlineMs = 15_000;
 const pollMs = 5;
 
-/** Looks again and again until there is something (not false, null or undefined); resolves with it. */
+/** Polls until the value is not false, null or undefined; resolves with it. */
 export async function until<T>(
   look: () => T | Promise<T>,
   what: string,
@@ -90,7 +90,7 @@ export async function until<T>(
   }
 }
 
-/** Settings of a daemon for whom these tests are a gateway: who sends is not what they look at. */
+/** Makes a daemon trust these tests as a gateway: they do not test the checks of senders. */
 export const trustingTests = { SVC_SMTP_INBOUND_TRUSTED_NETWORKS: '["127.0.0.1"]' };
 
 /** Settings of a daemon that relays everything to this server. */

@@ -34,7 +34,7 @@ export async function startPipeline(
   };
 }
 
-/** A valid payload with what differs. */
+/** Returns a valid payload with these differences. */
 export function payloadFor(
   to: string | readonly string[],
   more: Partial<SendPayload> & { email?: Partial<SendPayload['email']> } = {},

@@ -1,6 +1,6 @@
-// A resolver that knows the DKIM keys of domains as they would be published, for verifying what they sign.
+// A resolver that serves the DKIM keys of domains as published, to verify their signatures.
 
-/** What of a domain is needed. */
+/** The part of a domain that the resolver needs. */
 export interface DkimDomain {
   domain: string;
   dkimKeys: readonly { selector: string; algorithm: string; publicKey: string }[];

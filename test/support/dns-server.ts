@@ -1,5 +1,5 @@
-// A real DNS server on loopback, UDP and TCP: answers from zones that the test sets, as a recursive
-// resolver would (it follows CNAMEs and sets RA), and fails as told.
+// A real DNS server on loopback, UDP and TCP: answers from zones that the test sets, as a recursive resolver
+// would (it follows CNAMEs and sets RA), and fails on demand.
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { createServer, type Socket } from 'node:net';
 import {
@@ -30,7 +30,7 @@ export interface ZoneRecords {
 export type ZoneType = keyof ZoneRecords;
 
 /**
- * What goes wrong for a name:
+ * Faults of a name:
  * - servfail, refused, nxdomain, formerr: that answer; formerr only to questions with EDNS;
  * - timeout: silence; truncate: cut off over UDP, whole over TCP;
  * - malformed: bytes that end within a record; loop: a CNAME to another name and back;
@@ -51,12 +51,12 @@ export interface DnsQuery {
   name: string;
   type: string;
   transport: 'udp' | 'tcp';
-  /** Whether it carried EDNS0 with DO, and AD. */
+  /** True if the question carried EDNS0 with DO, and AD. */
   dnssec: boolean;
 }
 
 export interface DnsServer {
-  /** For `dns.servers`: "127.0.0.1:port". */
+  /** Address for `dns.servers`: "127.0.0.1:port". */
   readonly address: string;
   readonly queries: readonly DnsQuery[];
   /** Sets all records of a name and type; the AD bit and the TTL (300 s) with them. */
@@ -111,7 +111,7 @@ export async function startDnsServer(zones: Record<string, ZoneRecords> = {}): P
     for (const [type, values] of Object.entries(records)) set(name, type as ZoneType, values);
   }
 
-  /** As the zones have it, CNAMEs followed. */
+  /** Answers from the zones, and follows CNAMEs. */
   function resolve(name: string, type: string): Reply {
     const answers: Answer[] = [];
     let authenticated = true;

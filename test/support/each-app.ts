@@ -1,4 +1,4 @@
-// A fresh service for each test of a `describe`, and its HTTP face: what they share of set-up and end.
+// A fresh service for each test of a `describe`, and its HTTP face: their common set-up and end.
 import { afterEach, beforeEach } from 'vitest';
 import { type HttpApi, httpApi } from './http-client.ts';
 import { standIn } from './stand-in.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 
 export interface HeldConnections {
-  /** Those that the server has not closed. */
+  /** Returns the count of connections that the server has not closed. */
   idle(): number;
   slow(): number;
   close(): void;
@@ -13,16 +13,16 @@ export interface HeldConnections {
 export interface HeldOptions {
   idle: number;
   slow: number;
-  /** For the slow ones: one that may send, so that its body is waited for. */
+  /** Key for the slow connections: it may send, so that the server waits for the body. */
   apiKey: string;
 }
 
 const batch = 250;
 const byteEveryMs = 500;
-/** What else this process and the daemon have open. */
+/** Other open files of this process and the daemon. */
 const otherFiles = 600;
 
-/** Why a process here cannot hold so many connections; null when it can. */
+/** Returns the reason why a process here cannot hold this many connections; null if it can. */
 export function heldConnectionsObstacle(count: number): string | null {
   const needed = count + otherFiles;
   try {

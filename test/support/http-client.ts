@@ -1,6 +1,6 @@
-// The HTTP face of a test app, without a socket: the real routes, the real authenticator, and every
-// answer held to its route's schema and to the OpenAPI document. An answer that does not fit throws
-// here, whatever the test asserts.
+// The HTTP face of a test app, without a socket: the real routes, the real authenticator, and every answer
+// held to its route's schema and to the OpenAPI document. An answer that does not fit throws here, beside all
+// assertions of the test.
 
 import type { Method } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
@@ -28,7 +28,7 @@ export interface HttpApi {
   get<Body>(url: string, options?: RequestOptions): Promise<Answer<Body>>;
   post<Body>(url: string, body: unknown, options?: RequestOptions): Promise<Answer<Body>>;
   delete<Body>(url: string, options?: RequestOptions): Promise<Answer<Body>>;
-  /** What a link gives, without a key; only the path of `url` counts. */
+  /** Downloads a link without a key; only the path of `url` counts. */
   download(url: string): Promise<Answer<Buffer>>;
   /** The bytes that a route answers. */
   bytes(url: string): Promise<Answer<Buffer>>;

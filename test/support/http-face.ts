@@ -7,7 +7,7 @@ import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import { type OpenApiCheck, openApiCheck } from './openapi-check.ts';
 import { standIn } from './stand-in.ts';
 
-/** Whom a server serves now. */
+/** The app that a server serves now. */
 interface Served {
   app: App;
   authenticate: (
@@ -29,10 +29,10 @@ export interface HttpFace {
   close(): Promise<void>;
 }
 
-/** By the configuration of HTTP, which a server reads once. */
+/** Free servers by the configuration of HTTP, which a server reads once. */
 const free = new Map<string, PooledServer[]>();
 
-/** What a server reads of an app once and keeps. */
+/** Stands for the served app in the parts that a server reads once and keeps. */
 function followed(served: () => Served): App {
   const clock = standIn(() => served().app.clock);
   const random = standIn(() => served().app.random);
@@ -49,7 +49,7 @@ function makePooled(first: Served): PooledServer {
   const server = createHttpServer(
     followed(() => served),
     {
-      // What is kept for each app is kept for the one that is served.
+      // State that is kept for each app is kept for the served one.
       routes: routes.map((route) => ({
         ...route,
         run: (_app, request) => route.run(served.app, request),
@@ -67,7 +67,7 @@ function makePooled(first: Served): PooledServer {
   };
 }
 
-/** Beside the routes much is kept for each app: for that there is a server of its own. */
+/** Much state outside the routes belongs to one app: requests for it get a server of its own. */
 const isRoute = (url: string) => url.startsWith('/v1/') && !url.startsWith('/v1/events/stream');
 
 function ownServer(app: App, { authenticate, check }: Served): HttpServer {

@@ -1,7 +1,9 @@
 // The envelope of a mail that comes in, without a listener.
 import type { ReceivedEnvelope } from '../../src/inbound/receive.ts';
 
-/** From `mx.example.com` on this machine; a report comes from nobody (`mailFrom` empty). */
+/**
+ * Envelope of a mail from `mx.example.com` on this machine; a report has the null sender (`mailFrom` empty).
+ */
 export function inboundEnvelope(
   addressees: ReceivedEnvelope['addressees'],
   mailFrom = '',

@@ -1,5 +1,5 @@
-// A service that dies at one of its transactions: from then on it writes nothing, and nothing that it waits
-// for comes. What it had committed is committed, what it had begun is not.
+// A service that dies at one of its transactions: from then on it writes nothing, and its waits never end.
+// Committed transactions stay committed, an open one is lost.
 import type { App } from '../../src/app.ts';
 import type { Store } from '../../src/store/db.ts';
 import { watchWrites } from './watched-writes.ts';
@@ -15,7 +15,7 @@ export interface KillPoint {
 
 const never = () => new Promise<never>(() => {});
 
-/** Has `app` die there; resolves when it is dead, and what it had asked to commit before is committed. */
+/** Kills `app` at this point; resolves when it is dead and all earlier commits are done. */
 export function mortal(app: App, { moment, nth }: KillPoint): Promise<void> {
   const { promise, resolve: die } = Promise.withResolvers<void>();
   const settled = watchWrites(app.store);

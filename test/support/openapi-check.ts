@@ -9,7 +9,7 @@ import type { Route } from '../../src/api/route.ts';
 import { InternalError } from '../../src/errors.ts';
 
 export interface OpenApiCheck {
-  /** Throws InternalError naming the route, the status and what does not fit. */
+  /** Throws InternalError naming the route, the status and the mismatch. */
   onResponse(exchange: Exchange): void;
   /** Every fault found, so that a test can also assert that there was none. */
   readonly faults: string[];
@@ -17,14 +17,14 @@ export interface OpenApiCheck {
 
 const documentId = 'openapi';
 
-/** The document of these routes, and what compiles its schemas. */
+/** The document of these routes, and the compiler of its schemas. */
 interface Described {
   routes: readonly Route[];
   document: OpenApiDocument;
   ajv: Ajv2020;
 }
 
-/** By the first route: making one takes longer than most tests. */
+/** Documents by the first route: making one takes longer than most tests. */
 const described = new WeakMap<Route, Described[]>();
 
 function describedOf(routes: readonly Route[]): Described {

@@ -3,7 +3,7 @@
 import { createMimeParser, type MimeParser } from '../../src/mime/parse/parser.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 
-/** A parser whose deadlines follow the clock of whoever has it. */
+/** A parser whose deadlines follow the clock of its current user. */
 interface PooledParser {
   parser: MimeParser;
   follow(clock: Clock): void;
@@ -26,7 +26,7 @@ function makePooled(): PooledParser {
   };
 }
 
-/** For `AppOverrides.createMimeParser`: the parser of a service that closed, or a new one. */
+/** Returns the parser of a service that closed, or a new one; for `AppOverrides.createMimeParser`. */
 export function pooledParser({ clock }: { clock: Clock }): MimeParser {
   const pooled = free.pop() ?? makePooled();
   pooled.follow(clock);

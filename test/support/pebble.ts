@@ -22,14 +22,14 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Where it is; null where it is not installed. */
+/** Path of the program; null if it is not installed. */
 export const pebbleProgram =
   (process.env.PATH ?? '')
     .split(delimiter)
     .map((folder) => join(folder, 'pebble'))
     .find(isProgram) ?? null;
 
-/** A port of loopback that nobody listens on at this moment. */
+/** Returns a port of loopback that is free at this moment. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -39,7 +39,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** GET over TLS that trusts the certificate of the tests alone. @throws Error where nobody answers */
+/** GET over TLS that trusts the certificate of the tests alone. @throws Error without an answer */
 function fetchText(url: string): Promise<string> {
   return new Promise((resolve, reject) => {
     get(url, { ca: testCert, agent: false }, (response) => {

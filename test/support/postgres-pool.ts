@@ -1,12 +1,12 @@
-// Schemas that the tests of one process use one after another: making one with its tables takes longer
-// than most tests. What a test left is removed, over a connection that stays; a schema whose definitions it
-// changed is dropped. Those that are free at the end go with the server, or with the run's database (postgres.ts).
+// Schemas that the tests of one process use one after another: making one with its tables takes longer than
+// most tests. The rows of a test are removed over a connection that stays; a schema with changed definitions
+// is dropped. Schemas still free at the end go with the server, or with the run's database (postgres.ts).
 import pg from 'pg';
 import { type PostgresSchema, postgresSchema } from './postgres.ts';
 
 export interface MigratedSchema {
   url: string;
-  /** To be called when its tables have been made, before anything is written. */
+  /** Records the empty tables; call when they have been made, before anything is written. */
   made(): Promise<void>;
   /** Gives it back, empty again. */
   release(): Promise<void>;
@@ -14,7 +14,7 @@ export interface MigratedSchema {
 
 interface PooledSchema extends PostgresSchema {
   client: pg.Client;
-  /** The statements that make it as it was when nobody had used it; null: nobody has. */
+  /** Statements that restore the unused schema; null before its first use. */
   reset: string | null;
 }
 
@@ -50,7 +50,7 @@ async function pooledSchema(serverUrl: string): Promise<PooledSchema> {
   return { ...schema, client, reset: null };
 }
 
-/** Whether nothing was defined in its schema since it was asked last. */
+/** Returns true if no definition in the schema changed since the last call. */
 async function definitionsStand(client: pg.Client): Promise<boolean> {
   const { rowCount } = await client.query(
     'delete from public.redefined_schemas where name = current_schema()',
@@ -58,7 +58,10 @@ async function definitionsStand(client: pg.Client): Promise<boolean> {
   return rowCount === 0;
 }
 
-/** Without the triggers of foreign keys, so that the order does not matter. */
+/**
+ * Returns the statements of the reset, without the triggers of foreign keys, so that the order does not
+ * matter.
+ */
 async function resetOf(client: pg.Client): Promise<string> {
   const { rows: tables } = await client.query<{ name: string }>(
     'select tablename as name from pg_tables where schemaname = current_schema()',

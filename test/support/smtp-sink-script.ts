@@ -1,4 +1,4 @@
-// What a test makes the SMTP sink answer in place of its standard replies.
+// Scripted answers of the SMTP sink in place of its standard replies.
 import type { Verb } from '../../src/smtp/timeouts.ts';
 
 export type SinkVerb = Verb | 'NOOP' | 'BDAT';
@@ -23,8 +23,8 @@ export type SinkReply =
 export interface SinkRule {
   verb: SinkVerb;
   /**
-   * Applies only to commands whose argument matches (`TO:<a@b.test>`), or for `dot` and the last
-   * BDAT the message: a part of it as a string, or a pattern.
+   * Applies only to commands whose argument matches (`TO:<a@b.test>`), or for `dot` and the last BDAT the
+   * message: a part of it as a string, or a pattern.
    */
   match?: RegExp | string;
   /** Steps aside after this many uses. */

@@ -25,17 +25,17 @@ export interface SinkMessage {
   /** The message with the dots unstuffed, every line ended by CRLF. */
   raw: Buffer;
   tls: boolean;
-  /** What the client asked for by SNI; null without that. */
+  /** Server name that the client sent as SNI; null without SNI. */
   serverName: string | null;
   /** Counts connections from 1. */
   sessionId: number;
-  /** What the client called itself in EHLO or HELO. */
+  /** Name that the client gave in EHLO or HELO. */
   helo: string;
   /** The user that logged in, if one did. */
   user: string | undefined;
 }
 
-/** What a session needs of its sink. */
+/** The parts of its sink that a session needs. */
 export interface SinkHost {
   hostname: string;
   extensions: readonly string[];
@@ -54,7 +54,7 @@ type Mode = 'command' | 'data' | 'chunk' | 'auth' | 'closed';
 
 const maxLineBytes = 65_536;
 const nothing = Buffer.alloc(0);
-/** What the end mark of DATA adds to the message. */
+/** Bytes that the end mark of DATA adds to the message. */
 const endMarkBytes = 3;
 const pathPattern = /^(?:FROM|TO):\s*<((?:"(?:\\.|[^"\\])*"|[^">])*)>(?:\s+(.*))?$/i;
 
@@ -112,7 +112,7 @@ export class SinkSession {
     this.#flush();
   }
 
-  /** Handles one command, message or chunk; false when it is not there completely. */
+  /** Handles one command, message or chunk; returns false while it is incomplete. */
   #step(): boolean {
     if (this.#mode === 'closed') return false;
     if (this.#mode === 'data') return this.#readData();
@@ -196,7 +196,9 @@ export class SinkSession {
     });
   }
 
-  /** What the client sent in the clear after STARTTLS is dropped (RFC 3207, command injection). */
+  /**
+   * Starts TLS; drops bytes that the client sent in the clear after STARTTLS (RFC 3207, command injection).
+   */
   #upgrade(): void {
     this.#input = nothing;
     this.#at = 0;
@@ -239,7 +241,7 @@ export class SinkSession {
     }
   }
 
-  /** Takes one line of the SASL dialogue: the initial response, or what the client sends next. */
+  /** Takes one line of the SASL dialogue: the initial response, or the next line of the client. */
   #prompt(challenge: string, initial: string | undefined, take: (text: string) => void): void {
     const decode = (text: string) => Buffer.from(text === '=' ? '' : text, 'base64').toString();
     if (initial !== undefined) {

@@ -9,24 +9,24 @@ import { type SinkMessage, SinkSession } from './smtp-sink-session.ts';
 import { testCert, testKey } from './test-cert.ts';
 
 export interface SmtpSinkOptions {
-  /** 127.0.0.1 unless told. */
+  /** Address to listen on; default 127.0.0.1. */
   host?: string;
-  /** 0 unless told: any free port. */
+  /** Port to listen on; default 0, any free port. */
   port?: number;
   hostname?: string;
   /** EHLO keywords besides STARTTLS and AUTH. */
   extensions?: readonly string[];
   /** Messages above this are refused with 552. */
   maxBytes?: number;
-  /** false: no STARTTLS. Key and certificate are those of test-cert.ts unless given. */
+  /** Key and certificate; default those of test-cert.ts. `false`: no STARTTLS. */
   tls?: false | SecureContextOptions;
   /** TLS from the first byte (RFC 8314) instead of STARTTLS. */
   implicitTls?: boolean;
   /** Requires this login, by AUTH PLAIN or LOGIN. */
   auth?: { user: string; pass: string };
-  /** false: counts messages and stores neither them nor commands. */
+  /** Stores messages and commands (default); `false` only counts messages. */
   keep?: boolean;
-  /** For replies that drip. */
+  /** Clock of replies that drip. */
   clock?: Clock;
 }
 
@@ -34,7 +34,7 @@ export interface SmtpSink {
   readonly host: string;
   readonly port: number;
   readonly messages: readonly SinkMessage[];
-  /** How many messages were accepted, kept or not. */
+  /** Count of accepted messages, kept or not. */
   readonly received: number;
   /** Every command line as it came, SASL answers and messages left out. */
   readonly commands: readonly { sessionId: number; line: string }[];

@@ -1,6 +1,6 @@
 // An object that stands for another one, which is looked for anew at every use.
 
-/** Stands for what `one` gives. Methods are called on that. */
+/** Returns a stand-in for the result of `one`. Methods are called on that result. */
 export function standIn<T extends object>(one: () => T): T {
   return new Proxy({} as T, {
     get(_target, name) {

@@ -1,5 +1,5 @@
-// `svc` as a shell finds it in the folder of svc-typed.ts: hands its words, environment and input to
-// the test, and says what comes back. Loads nothing else: it takes a tenth of a start of svc.
+// `svc` as a shell finds it in the folder of svc-typed.ts: hands its words, environment and input to the
+// test, and prints the answer. Loads nothing else: it takes a tenth of a start of svc.
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 

@@ -1,5 +1,5 @@
 // A folder for the PATH of a shell whose `svc` runs in the process that runs the commands of all tests
-// (cli-host.ts): a page of commands costs what they do, not a hundred starts.
+// (cli-host.ts): a page of commands then costs the commands alone, without a hundred starts.
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -7,12 +7,12 @@ import { text } from 'node:stream/consumers';
 import { type CliWorkspace, repository } from './cli.ts';
 
 export interface TypedSvc {
-  /** What the shell needs beside the PATH. */
+  /** Variables that the shell needs beside the PATH. */
   readonly env: Readonly<Record<string, string>>;
   close(): void;
 }
 
-/** Puts a folder `bin` in the directory of `cli`, as a clone has it; what it runs, `cli` runs. */
+/** Puts a folder `bin` in the directory of `cli`, as a clone has it; `cli` runs its commands. */
 export async function typedSvc(cli: CliWorkspace): Promise<TypedSvc> {
   const folder = join(cli.directory, 'bin');
   mkdirSync(folder);

@@ -1,14 +1,14 @@
-// A way to a server that fails as networks do: it breaks, or takes bytes and brings none, while the
-// server itself goes on for everybody else.
+// A proxy that fails as networks do: it breaks, or takes bytes and passes none on, while the server itself
+// goes on for all other clients.
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface TcpProxy {
   readonly port: number;
-  /** How many connections were ever made. */
+  /** Count of all connections ever made. */
   readonly connections: number;
-  /** Cuts what is open; until `mend`, what comes is cut at once. */
+  /** Cuts open connections; until `mend`, new ones are cut at once. */
   cut(): void;
-  /** From now on nothing passes over what is open, and nobody is told; new connections work. */
+  /** Passes nothing more over open connections, without closing them; new connections work. */
   freeze(): void;
   mend(): void;
   close(): Promise<void>;

@@ -1,5 +1,4 @@
-// svc on a terminal of its own: util-linux's `script` makes one. Where there is none, there is nothing to
-// test with.
+// svc on a terminal of its own: util-linux's `script` makes one. Tests are skipped without it.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { type CliWorkspace, svc } from './cli.ts';

@@ -21,7 +21,7 @@ import { pooledParser } from './parser-pool.ts';
 import { migratedSchema } from './postgres-pool.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 
-/** For `describe.each(stores)('… on %s', (store) => …)`. */
+/** Stores for `describe.each(stores)('… on %s', (store) => …)`. */
 export const stores = ['sqlite', 'postgres'] as const;
 export type TestStore = (typeof stores)[number];
 
@@ -33,14 +33,14 @@ export interface TestAppOptions {
   config?: ConfigInput;
   /** Milliseconds since 1970; `testStart` when left out. */
   start?: number;
-  /** Of ids, keys and jitter. Two apps on one store need two. */
+  /** Seed of ids, keys and jitter. Two apps on one store need two seeds. */
   seed?: number;
   connect?: Connector;
-  /** Where the log goes, at level info; nowhere when left out. */
+  /** Target of the log at level info; default none. */
   log?: DestinationStream;
 }
 
-/** A service over a store that nobody has started yet. */
+/** A service over a store before its first start. */
 export interface EmptyTestApp {
   app: App;
   clock: VirtualClock;
@@ -65,7 +65,9 @@ export const testStart = Date.UTC(2026, 0, 5, 12);
 /** An address that refuses at once: a test that needs DNS names its own server. */
 const noDnsServer = '127.0.0.1:1';
 
-/** In memory, where a gigabyte is free there: what lives for a second need not reach a disk. */
+/**
+ * Returns a folder in memory where a gigabyte is free: a store that lives for a second need not reach a disk.
+ */
 function folderForStores(): string {
   try {
     const { bavail, bsize } = statfsSync('/dev/shm');
@@ -117,7 +119,7 @@ async function makeEmptyStore(): Promise<Buffer> {
   return file;
 }
 
-/** A service whose store is empty. */
+/** Starts a service with an empty store. */
 export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyTestApp> {
   const { seed = 1 } = options;
   const dataDir = mkdtempSync(join(folderForStores(), 'svc-test-'));

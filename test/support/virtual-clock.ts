@@ -4,11 +4,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../src/runtime/clock.ts';
 
 export interface VirtualClock extends Clock {
-  /** Lets `ms` pass: fires what falls due, in order, and lets promises and I/O settle in between. */
+  /** Lets `ms` pass: fires due timers in order, and lets promises and I/O settle in between. */
   advance(ms: number): Promise<void>;
   /** Sets the wall clock, forwards or backwards; timers keep their remaining delay. */
   set(ms: number): void;
-  /** When the next timer falls due, in the terms of `now()`; undefined without one. */
+  /** Returns the time of the next timer, in the terms of `now()`; undefined without one. */
   nextTimerAt(): number | undefined;
 }
 

@@ -1,18 +1,18 @@
-// What the service asks of its database, seen where the drivers are asked: the text and the values of
-// every statement that runs while it is watched, on every connection of this process.
+// The statements of the service, recorded at the drivers: the text and the values of every statement that
+// runs while it is watched, on every connection of this process.
 import Database from 'better-sqlite3';
 import pg from 'pg';
 
 export interface Query {
   text: string;
   values: readonly unknown[];
-  /** How often it ran. */
+  /** Count of its runs. */
   times: number;
 }
 
 type Run = (this: unknown, ...args: unknown[]) => unknown;
 
-/** Replaces a method of a driver by one that tells of its calls first; returns the way back. */
+/** Replaces a method of a driver by one that first reports its calls; returns the undo function. */
 function tap(target: object, name: string, tell: (self: unknown, args: unknown[]) => void) {
   const holder = target as Record<string, Run>;
   const original = holder[name] as Run;
@@ -62,7 +62,7 @@ export function watchBytes(): { take(): number; stop(): void } {
 
 const verbs = /^\s*(select|insert|update|delete|with)\b/i;
 
-/** Watches until `stop`. `take` gives what ran since it was last called, each text once. */
+/** Watches until `stop`. `take` returns the statements since its last call, each text once. */
 export function watchQueries(): { take(): Query[]; stop(): void } {
   const seen = new Map<string, Query>();
   const see = (text: unknown, values: readonly unknown[]) => {

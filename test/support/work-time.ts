@@ -1,5 +1,5 @@
-// How much work something is, where a test holds it to a bound: time on this thread's core, in which
-// what else the machine does has no part.
+// Measures work for tests of a bound: CPU time of this thread, on which the load of the machine has no
+// influence.
 
 /** Milliseconds that this thread's core was at work since `earlier`. */
 export function workedMs(earlier: NodeJS.CpuUsage): number {

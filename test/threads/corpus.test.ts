@@ -1,4 +1,4 @@
-// The corpus of exchanges makes the threads that are written down there, in whatever order it arrives.
+// The corpus of exchanges makes the expected threads, in every order of arrival.
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Forty exchanges as mail programs write them, and the threads that they are. `tree` names the thread of a
-// mail within its exchange; whatever the order in which they arrive, the threads are the same.
+// Forty exchanges as mail programs write them, and their threads. `tree` names the thread of a mail within
+// its exchange; the threads are the same in every order of arrival.
 import { inbox, type Mail } from './mails.ts';
 
 export interface Exchanged extends Mail {

@@ -1,6 +1,6 @@
-// A daemon dies between DATA and thread: no mail that got its 250 is lost, none is threaded or told twice,
-// and what is counted is what there is. Each seed is one death at one point.
-// KILL_POINTS=300 is a soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
+// A daemon dies between DATA and thread: no mail that got its 250 is lost, none is threaded or published
+// twice, and counters equal rows. Each seed is one death at one point. KILL_POINTS=300 is a soak;
+// KILL_SEED=<the seed in the name of a failed test> repeats one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createProjector } from '../../src/inbound/projector.ts';
@@ -16,7 +16,7 @@ const seeds = Array.from({ length: points }, (_, index) => firstSeed + index);
 
 const leaseMs = 60_000;
 const mails = 6;
-/** Transactions of a round: 250s, claims, and what is kept and threaded. */
+/** Transactions of a round: 250s, claims, and stored threads. */
 const mostWrites = 3 * mails;
 
 /** All of it, by the ids of messages. */
@@ -48,7 +48,7 @@ describe.each(stores)('a daemon that dies between DATA and thread, on %s', (stor
       const projector = createProjector(victim);
       const life = async () => {
         for (let n = 0; n < mails; n += 1) {
-          // The last names all others: what were threads becomes one.
+          // The last mail names all others: separate threads merge.
           const references = n === mails - 1 ? [1, 2, 3].map((of) => `${of}@x`) : [`${n % 2}@x`];
           acknowledged.push(...(await takeMail(victim, { id: `${n}@x`, references })));
           if (n % 2 === 1) await projector.projectDue();

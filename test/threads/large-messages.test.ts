@@ -20,7 +20,7 @@ describe.each(stores)('the messages of a thread of large mails, on %s', (store) 
 
   const list = async (query = '') =>
     (await api.get<{ items: ThreadMessage[] }>(`${path}${query}`)).body.items;
-  /** What every message but the first says. */
+  /** Changes the text of every message but the first. */
   const say = (text: string) =>
     test.app.store.write((trx) =>
       sql`update email_projections set new_content = ${text}, text = ${text}, html = ${text}

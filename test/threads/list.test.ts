@@ -11,7 +11,7 @@ import { arrive, mailboxOf, type ThreadApi, threadsOver } from './mails.ts';
 const seed = Number(process.env.SEED ?? 19);
 type Refusal = { fields?: Record<string, string[]> };
 
-/** Of a thread what filters ask. */
+/** The traits of a thread that filters test. */
 interface Made {
   id: string;
   folder: Folder;
@@ -165,7 +165,7 @@ describe.each(stores)('the threads of a mailbox, on %s', (store) => {
           }
         });
         expect(seen.length).toBe(new Set(seen).size);
-        // Whatever stays where it is is listed.
+        // Every thread that keeps its place is listed.
         expect(seen).toEqual(expect.arrayContaining(before.filter((id) => !gained.has(id))));
       }),
       { seed, numRuns: store === 'sqlite' ? 12 : 5 },

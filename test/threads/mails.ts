@@ -15,13 +15,13 @@ export interface Mail {
   to?: string;
   cc?: string;
   subject?: string;
-  /** Without brackets. */
+  /** Message-ID without brackets. */
   id?: string;
   inReplyTo?: string;
   references?: readonly string[];
   text?: string;
   headers?: readonly string[];
-  /** Whom SMTP names; the inbox. */
+  /** Recipients in the envelope; default the inbox. */
   rcpt?: readonly string[];
 }
 
@@ -62,14 +62,14 @@ export async function takeMail(app: App, mail: Mail = {}): Promise<string[]> {
   return result.messageIds;
 }
 
-/** Parses and threads what came in, until nothing is due. */
+/** Parses and threads received mail until nothing is due. */
 export async function threadAll(app: App): Promise<void> {
   const projector = createProjector(app);
   while ((await projector.projectDue()) > 0);
   await projector.stop();
 }
 
-/** Both, for one mail to one mailbox. */
+/** Receives one mail to one mailbox, parses and threads it. */
 export async function arrive(app: App, mail: Mail = {}): Promise<string> {
   const [id = ''] = await takeMail(app, mail);
   await threadAll(app);
@@ -94,7 +94,7 @@ export interface ThreadApi {
   messages(threadId: string, query?: string): Promise<Listed<ThreadMessage>>;
 }
 
-/** The threads of a mailbox over HTTP; throws where the answer is no 200. */
+/** Returns the threads of a mailbox over HTTP; throws on any answer other than 200. */
 export async function threadsOver(app: App, api: HttpApi, address = inbox): Promise<ThreadApi> {
   const path = `/v1/mailboxes/${await mailboxOf(app, address)}/threads`;
   const get = async <T>(url: string): Promise<T> => {
@@ -109,7 +109,7 @@ export async function threadsOver(app: App, api: HttpApi, address = inbox): Prom
   };
 }
 
-/** What counters say of each thread, and what its rows say. */
+/** Returns the counters of each thread, and the counts of its rows. */
 export async function countsOf({ store }: App) {
   const { rows } = await sql<Record<string, unknown>>`
     select t.id, t.message_count, t.attachment_count,

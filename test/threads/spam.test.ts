@@ -1,4 +1,4 @@
-// Which mail begins in spam, and that what was found as it came in is what is asked.
+// Mail that begins in spam, by the verdicts recorded when it came in.
 import { describe, expect, it } from 'vitest';
 import type { InboundEnvelope } from '../../src/messages/projection.ts';
 import { isSpam } from '../../src/threads/spam.ts';

@@ -1,4 +1,4 @@
-// How a thread stands: what is changed by hand, labels, notes, the end of a snooze, and what goes for good.
+// Changes to a thread: by hand, labels, notes, the end of a snooze, and deletion.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/keys/keys.ts';

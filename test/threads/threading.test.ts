@@ -1,4 +1,4 @@
-// From mail to thread: which thread a mail joins, and what that does to the thread.
+// From mail to thread: the thread that a mail joins, and its effect on the thread.
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createProjector } from '../../src/inbound/projector.ts';

@@ -1,4 +1,4 @@
-// What is posted of an event (src/webhooks/body.ts): made once, kept, bounded, and blank once its message is
+// The posted body of an event (src/webhooks/body.ts): made once, kept, bounded, and blank once its message is
 // deleted.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -165,7 +165,7 @@ describe.each(stores)('a body, on %s', (store) => {
     expect(await attemptRows(app, old[0] ?? '')).toEqual([]);
     const { rows: bodies } = await sql`select 1 from webhook_bodies`.execute(app.store.db);
     expect(bodies).toEqual([]);
-    // What is gone counts no more; what is there still does.
+    // Deleted deliveries leave the counters; existing ones stay counted.
     const { counted, byRows } = await countsOf(app, endpoint);
     expect(counted).toEqual(byRows);
     const { rows: quarters } = await sql<{ n: number }>`select delivered + pending as n

@@ -1,4 +1,5 @@
-// While sends press in, webhooks give way: claims are a second apart, unless what is due has waited too long.
+// While sends press in, webhooks give way: claims are a second apart, unless a due delivery has waited too
+// long.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -31,7 +32,7 @@ describe('webhooks beside a burst of sends', () => {
     await test.close();
   });
 
-  /** One that is due since so many ms, told to the loop. */
+  /** Makes a delivery that has been due for `sinceMs`; its commit wakes the loop. */
   const due = async (sinceMs = 0) => {
     const at = test.clock.now() - sinceMs;
     const [id = ''] = await makeDeliveries(test, endpoint, 1, { due_at: at });

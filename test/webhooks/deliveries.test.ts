@@ -1,5 +1,4 @@
-// Deliveries for who asks: tests, lists with their filters, attempts, and replays of what
-// is logged.
+// Deliveries over the API: tests, lists with their filters, attempts, and replays of logged events.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';

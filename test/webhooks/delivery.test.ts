@@ -1,5 +1,5 @@
-// The state table of a delivery (src/webhooks/settle.ts), each move against a real receiver on loopback: what
-// is retried when, what ends how, and what becomes of endpoints that fail.
+// The state table of a delivery (src/webhooks/settle.ts), each move against a real receiver on loopback:
+// retries and their times, ends, and the state of failing endpoints.
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -24,7 +24,7 @@ export interface Received {
 export interface Receiver {
   url: string;
   received: Received[];
-  /** Of the next answers; without, 204. */
+  /** Sends the next answers; 204 by default. */
   answer: (request: IncomingMessage, response: ServerResponse) => void;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export async function receiver(): Promise<Receiver> {
   return one;
 }
 
-/** A receiver below HTTP: what it does with a connection is the test's. */
+/** A receiver below HTTP: the test handles each connection. */
 export async function rawReceiver(take: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -132,7 +132,7 @@ async function insertRow(app: App, table: string, row: object): Promise<void> {
   );
 }
 
-/** Events of a domain, as many as deliveries, with what is to be posted of them. */
+/** Makes `count` events of a domain with a delivery each, and their bodies. */
 export async function makeDeliveries(
   { app, caller }: TestApp,
   endpointId: string,
@@ -205,7 +205,7 @@ export async function attemptRows({ store }: App, id: string): Promise<AttemptRo
   return rows;
 }
 
-/** What the statistics say, and what the rows say. */
+/** Returns the counters of the statistics, and the counts of the rows. */
 export async function countsOf({ store }: App, endpointId: string) {
   const { rows: counted } = await sql<Record<string, number>>`
     select cast(coalesce(sum(pending), 0) as integer) as pending,

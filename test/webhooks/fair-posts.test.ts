@@ -26,7 +26,7 @@ describe.each(stores)('a second organization, on %s', (store) => {
   let loop: WebhookLoop;
   /** Requests without an answer. */
   let held: number;
-  /** Whether slow endpoints answer at once. */
+  /** True makes slow endpoints answer at once. */
   let isQuickNow: boolean;
 
   beforeEach(async () => {

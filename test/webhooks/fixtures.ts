@@ -1,4 +1,4 @@
-// What the webhook tests share: endpoints, events, and what is in the store of them.
+// Shared by the webhook tests: endpoints, events, and their rows in the store.
 import { sql } from 'kysely';
 import type { App } from '../../src/app.ts';
 import { recordTimeline } from '../../src/events/record.ts';
@@ -22,7 +22,7 @@ export async function deliveryRows({ store }: App): Promise<DeliveryRow[]> {
     .rows;
 }
 
-/** Every counter there is, by endpoint. */
+/** Returns all counters, by endpoint. */
 export async function counterSums({ store }: App): Promise<Record<string, number[]>> {
   const { rows } = await sql<{ id: string; n: number[] } & Record<string, number>>`
     select endpoint_id as id, cast(sum(pending) as bigint) as pending,
@@ -36,7 +36,7 @@ export async function counterSums({ store }: App): Promise<Record<string, number
 
 let serial = 0;
 
-/** An event that happens to a message of nobody. */
+/** Publishes an event about a message that does not exist. */
 export async function happen(
   { app, operator }: Pick<TestApp, 'app' | 'operator'>,
   eventType: 'sent' | 'delivered' | 'queued' = 'sent',

@@ -1,6 +1,6 @@
-// A daemon dies while events are queued, claimed, posted and settled: no event is lost, none is told under
-// two ids, and what is counted is what there is. Each seed is one death at one point.
-// KILL_POINTS=300 is a soak; KILL_SEED=<the seed in the name of a failed test> repeats one.
+// A daemon dies while events are queued, claimed, posted and settled: no event is lost, none is posted under
+// two ids, and counters equal rows. Each seed is one death at one point. KILL_POINTS=300 is a soak;
+// KILL_SEED=<the seed in the name of a failed test> repeats one.
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { record, recordTimeline } from '../../src/events/record.ts';
@@ -32,7 +32,7 @@ const config = { webhooks: { allowPrivateAddresses: true, retry: { scheduleSecon
 const turnsPerStep = 200;
 const stepMs = 50;
 
-/** How many there are of each stage before all has ended. */
+/** Count of the moments of each stage before all has ended. */
 const mostOf = { enqueue: events, claim: 6, body: 4, post: 2 * events, settle: 6 };
 
 /** Every stage and moment in turn, and one of those there are of it. */
@@ -43,7 +43,7 @@ function pointOf(seed: number): KillPoint {
   return { stage, moment, nth };
 }
 
-/** Events of this round that are in the log, by what they are about. */
+/** Reads the logged events of this round, by their subjects. */
 async function loggedEvents({ app }: TestApp): Promise<Map<string, string>> {
   const { rows } = await sql<{ id: string; subject: string }>`
     select id, message_id as subject from events where message_id like 'msg_kill%'
@@ -75,7 +75,7 @@ describe.each(stores)('a daemon that dies, on %s', (store) => {
 interface Parts {
   good: Receiver;
   bad: Receiver;
-  /** Those that can be stopped. */
+  /** Loops that can be stopped. */
   loops: WebhookLoop[];
   told: string;
 }
@@ -126,7 +126,7 @@ async function oneDeath(
     void enqueueOne(index).then(() => {
       isOver = true;
     });
-    // What the dead began never ends; what another began does.
+    // Work of the dead daemon never ends; work of another one does.
     await comes(test, () => isOver || (isVictims && death.isDead));
     let isIdle = index % 3 !== 2;
     if (!isIdle) {
@@ -145,7 +145,7 @@ async function oneDeath(
   await passTimeUntilAllEnded(test, survivor);
   await comes(test, () => death.isAtRest);
   await passTimeUntilAllEnded(test, survivor);
-  // What is dead does not stop.
+  // A dead loop does not stop.
   if (!death.isDead) loops.push(dying);
 
   const logged = await loggedEvents(test);
@@ -209,7 +209,7 @@ async function nextDue({ app }: TestApp): Promise<number | null> {
   return due === null ? null : Number(due);
 }
 
-/** Whether what may go now has gone. */
+/** Returns true when every due delivery has left. */
 async function isQuiet(test: TestApp): Promise<boolean> {
   const due = await nextDue(test);
   return due === null || due > test.clock.now();

@@ -1,4 +1,4 @@
-// `svc webhooks listen` and `verify`: what a developer sees of events, without a daemon.
+// `svc webhooks listen` and `verify`: the events as a developer sees them, without a daemon.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -117,7 +117,7 @@ describe('svc webhooks listen', () => {
       const message = ['--to', 'a@sandbox.test', '--subject', 'Hi', '--text', 'x'];
       const sent = await workspace.run(['messages', 'send', ...message]);
       expect(sent.code).toBe(0);
-      // The mailbox of the first start is told before.
+      // The event of the first start's mailbox comes earlier.
       const accepted = /message\.accepted {2}msg_\S+ {2}→ 204/;
       await until(() => accepted.test(shown));
       expect(to.received.length).toBeGreaterThan(1);

@@ -1,5 +1,5 @@
-// What happens in a mailbox is posted as it was told: each `mailbox.*` event, over a real connection, signed so that
-// the published verifier takes it.
+// Events of a mailbox are posted as they were published: each `mailbox.*` event, over a real connection,
+// signed so that the published verifier takes it.
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { reply } from '../../src/answering/answers.ts';
@@ -41,7 +41,7 @@ describe.each(stores)('events of a mailbox, posted, on %s', (store) => {
     await to.close();
   });
 
-  /** Everything that is told of one. */
+  /** Causes every event of one mailbox. */
   async function live(desk: Desk): Promise<void> {
     const { app, operator } = test;
     const agent = await agentOf(app, operator, desk.id);

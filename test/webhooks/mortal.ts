@@ -1,5 +1,5 @@
 // A service that dies at a point of a test's choice: from then on it writes nothing and posts nothing, and
-// nothing that it waits for comes. What it had committed is committed, what it had begun is not.
+// its waits never end. Committed transactions stay committed, an open one is lost.
 import type { App } from '../../src/app.ts';
 import type { Store } from '../../src/store/db.ts';
 import type { Poster } from '../../src/webhooks/post.ts';
@@ -18,14 +18,14 @@ export interface KillPoint {
 
 export interface Mortal {
   readonly isDead: boolean;
-  /** Whether no transaction is open that it began while it lived: one may commit after its death. */
+  /** True if none of the transactions begun in its life is open: one may commit after its death. */
   readonly isAtRest: boolean;
   poster: Poster;
 }
 
 const never = () => new Promise<never>(() => {});
 
-/** Of a write, by who asks for it. */
+/** Returns the stage of a write, by its caller in the stack. */
 function stageOf(stack: string): Stage | null {
   if (stack.includes('claimWished')) return 'claim';
   if (stack.includes('keepBodies')) return 'body';
@@ -33,11 +33,11 @@ function stageOf(stack: string): Stage | null {
   return stack.includes('enqueueOne') ? 'enqueue' : null;
 }
 
-/** Has `app` die at this point. */
+/** Kills `app` at this point. */
 export function mortal(app: App, poster: Poster, point: KillPoint): Mortal {
   const seen = new Map<Stage, number>();
   let isDead = false;
-  /** Whether it is this one. */
+  /** Returns true at the chosen moment of the stage. */
   const isDue = (stage: Stage | null) => {
     if (stage === null) return false;
     const count = (seen.get(stage) ?? 0) + 1;

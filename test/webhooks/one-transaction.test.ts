@@ -1,6 +1,6 @@
-// For each kind that something tells: the change, its event, its delivery and its timeline row are stored
-// together or not at all, wherever it fails; and what is posted of it is always the same bytes, as its
-// schema has them. Kinds that wait for their area are those of src/events/awaited-kinds.ts.
+// For each kind of event: the change, its event, its delivery and its timeline row are stored together or not
+// at all, wherever the transaction fails; and the posted bytes are always the same and fit the schema. Kinds
+// that wait for their area are those of src/events/awaited-kinds.ts.
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventKinds } from '../../daemon/http/event-kinds.ts';
@@ -53,7 +53,7 @@ interface World extends TestApp {
   endpoint: string;
 }
 
-/** Makes what must be there before, and returns what makes the kind happen. */
+/** Sets up the resources, and returns the function that causes the event. */
 type Cause = (world: World) => Promise<() => Promise<unknown>>;
 
 const scheduled = (world: World) => {
@@ -64,7 +64,7 @@ const scheduled = (world: World) => {
   return scheduleMessage(world.app, world.caller, later);
 };
 
-/** What becomes of a message to the simulator. */
+/** Causes the events of a message to the simulator. */
 const simulated =
   (word: string): Cause =>
   async (world) => {
@@ -75,7 +75,7 @@ const simulated =
     };
   };
 
-/** Whether the one delivery was tried, or its end could not be stored. */
+/** Returns true if the one delivery was tried, or its end could not be stored. */
 async function ends(app: App): Promise<boolean> {
   if (faulted.has(app)) return true;
   const { rows } = await sql<{ n: number }>`select cast(count(*) as integer) as n from events
@@ -89,7 +89,7 @@ const domainOf = async ({ app, operator }: World, isVerified = true) => {
   return id;
 };
 
-/** As if so much mail of a domain had ended just now. */
+/** Counts this much mail of a domain as just ended. */
 const count = ({ app, caller }: World, fromDomain: string, attempted: number, hard_bounced = 0) =>
   app.store.write((trx) => {
     const counts = { attempted, hard_bounced };
@@ -97,7 +97,7 @@ const count = ({ app, caller }: World, fromDomain: string, attempted: number, ha
     return countHealth(app, trx, [{ ...of, counts }]);
   });
 
-/** A plan from so many recipients to 500, whose first window is open. */
+/** Makes a plan from this many recipients a day to 500, whose first window is open. */
 async function warmingOf(world: World, initialDailyRecipients: number): Promise<void> {
   await startWarming(world.app, world.operator, await domainOf(world), {
     identity: 'new',
@@ -132,7 +132,7 @@ const proposal = async (world: World) => {
 const contactOf = ({ app, caller }: World) =>
   createContact(app, caller, { email: 'ada@example.com' });
 
-/** Somebody who got mail leaves all of it. */
+/** Lets a recipient of mail leave all of it. */
 const leaving = async ({ app, caller }: World) => {
   const { id: groupId } = await createGroup(app, caller, { name: 'News' });
   const { id: messageId } = await send(app, caller, 'ada@example.com');
@@ -295,12 +295,12 @@ const causes: Record<string, Cause> = {
   },
 };
 
-/** Where a fault was met. */
+/** Apps that met a fault. */
 const faulted = new WeakSet<App>();
 
 class Fault extends Error {}
 
-/** Fails the transaction that tells of this kind: in the sink, or once all else in it is done. */
+/** Fails the transaction that publishes this kind: in the sink, or after its other work. */
 function plantFault(app: App, kind: string, where: 'in the sink' | 'at the end'): void {
   const sinks = app.eventSinks.splice(0);
   const fail = () => {
@@ -318,7 +318,7 @@ function plantFault(app: App, kind: string, where: 'in the sink' | 'at the end')
   });
 }
 
-/** What there is of a kind, and how things stand; that an attempt is under way is no change. */
+/** Reads the events and states of a kind; an attempt under way counts as no change. */
 async function stateOf({ app }: World, kind: string): Promise<unknown> {
   const step = kind.replace(/^message\./, '');
   const asked = {
@@ -354,7 +354,7 @@ const kinds = Object.keys(causes);
 it('is caused for each kind that something tells', () => {
   const untold = [
     ...awaitedKinds.map(({ type }) => type as string),
-    // Many transactions, and told in the last.
+    // Many transactions, the event in the last one.
     'contact.imported',
     'sender.verified',
   ];

@@ -35,7 +35,7 @@ describe('an endpoint that hangs', () => {
     else held.set(url, (held.get(url) ?? 0) + 1);
   }
 
-  /** An endpoint at this path, with so many deliveries. */
+  /** Makes an endpoint at this path, with `count` deliveries. */
   async function queued(path: string, count: number): Promise<string> {
     const id = await makeEndpoint(test, to.url.replace('/hook', path));
     await makeDeliveries(test, id, count);
@@ -44,7 +44,7 @@ describe('an endpoint that hangs', () => {
 
   it('holds two of the connections of its origin while others ask for them', async () => {
     await queued('/hang', 20);
-    // It waits for its answer until the end, so that somebody asks all the time.
+    // It waits for its answer until the end, so that its origin is always in use.
     await queued('/slow', 1);
     const others = [await queued('/ok1', 40), await queued('/ok2', 40), await queued('/ok3', 40)];
     await loop.start();

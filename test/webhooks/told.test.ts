@@ -1,4 +1,4 @@
-// What an operator sees of webhooks: metrics, and the lines of the log, which hold nothing secret.
+// Webhooks for the operator: metrics, and the lines of the log, which hold nothing secret.
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createWebhookLoop, type WebhookLoop } from '../../src/webhooks/loop.ts';

@@ -1,4 +1,4 @@
-// Where nothing is posted: hostile URLs at registration, and hostile answers of the DNS when a
+// URLs that are never posted to: hostile URLs at registration, and hostile answers of the DNS when a
 // connection is made. Resolver and connector are the test's; nothing is dialled.
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';

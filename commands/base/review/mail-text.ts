@@ -1,11 +1,11 @@
-// A proposed mail as a text that a person edits: a line per address, the subject, an empty line, the
-// words. And what of it is another, as the edits that an approval takes.
+// A proposed mail as a text that a person edits: a line per address, the subject, an empty line, the words.
+// The differences become the edits that an approval takes.
 import type { ApproveAction } from '../../../src/answering/schema.ts';
 import { textOfHtml } from '../../../src/mime/html-text.ts';
 import { UsageError } from '../failure.ts';
 import { plainText } from '../format.ts';
 
-/** What would be sent. */
+/** The mail of a proposal, before edits. */
 export interface ProposedMail {
   to: readonly string[];
   cc: readonly string[];
@@ -22,7 +22,7 @@ export const recipientKinds = ['to', 'cc', 'bcc'] as const;
 const names = { to: 'To', cc: 'Cc', bcc: 'Bcc' } as const;
 const fieldLine = /^(to|cc|bcc|subject):[ \t]*(.*)$/i;
 
-/** What a reader of its text is told; of a mail that is HTML alone, the text of that. */
+/** Returns the text part, or the text of a mail that is HTML alone. */
 export function wordsOf({ text, html }: Pick<ProposedMail, 'text' | 'html'>): string {
   return text ?? (html === null ? '' : textOfHtml(html));
 }
@@ -45,7 +45,7 @@ interface Read {
   words: string;
 }
 
-/** @throws UsageError for a line above the words that is no field. */
+/** @throws UsageError for an unknown field above the words. */
 function read(typed: string): Read {
   const lines = typed.replaceAll('\r\n', '\n').split('\n');
   const found: Read = { to: [], cc: [], bcc: [], subject: '', words: '' };
@@ -73,9 +73,8 @@ function read(typed: string): Read {
 }
 
 /**
- * What the person changed; empty where that is nothing. Other words take the HTML away: it would go on
- * saying what was proposed.
- * @throws UsageError where nothing is left of it at all, or a line above the words is no field.
+ * Returns the person's changes; empty without any. Changed words drop the HTML, which would still hold the
+ * proposed ones. @throws UsageError for an empty mail, or an unknown field above the words.
  */
 export function editsFrom(mail: ProposedMail, typed: string): Edits {
   if (typed.trim() === '') throw new UsageError('the edited mail is empty: nothing is taken');
@@ -105,7 +104,7 @@ export function withEdits(mail: ProposedMail, edits: Edits): ProposedMail {
   };
 }
 
-/** A list as it changed: who is not in it any more, and who is now. */
+/** Describes the change of a list: removed addresses and added ones. */
 function listChange(before: readonly string[], after: readonly string[]): string {
   const gone = before.filter((each) => !after.includes(each));
   const come = after.filter((each) => !before.includes(each));
@@ -116,7 +115,7 @@ function listChange(before: readonly string[], after: readonly string[]): string
   return parts.join(', ') || 'in another order';
 }
 
-/** What is otherwise than proposed, a line each. */
+/** Lists the differences from the proposal, a line each. */
 export function changesIn(proposed: ProposedMail, edited: ProposedMail): string[] {
   const lists = recipientKinds.flatMap((kind) =>
     proposed[kind].join() === edited[kind].join()

@@ -1,12 +1,12 @@
-// How a proposal looks to the person who decides: the end of the thread before it, then who would send
-// what to whom. All of it is text from outside.
+// Shows a proposal to the person who decides: the end of the thread before it, then sender, recipients and
+// words. All of it is text from outside.
 import type { ShownAction } from '../../../src/mailbox-actions/schema.ts';
 import { textOfHtml } from '../../../src/mime/html-text.ts';
 import type { ThreadMessage } from '../../../src/threads/schema.ts';
 import { card, emphasize, inWords, plainText } from '../format.ts';
 import { changesIn, type ProposedMail, wordsOf } from './mail-text.ts';
 
-/** Of a message before it, and of the proposal itself. */
+/** Room for a message before the proposal, and for the proposal itself. */
 const shownBefore = { lines: 12, characters: 2_000 };
 const shownOfIt = { lines: 200, characters: 20_000 };
 
@@ -21,7 +21,7 @@ interface Room {
   characters: number;
 }
 
-/** The beginning of a text, indented; says how much more there is. */
+/** Returns the beginning of a text, indented, and the size of the rest. */
 function shownText(text: string, { lines, characters }: Room, more: string): string {
   const all = plainText(text).trim().split('\n');
   const kept = all.slice(0, lines).join('\n').slice(0, characters);

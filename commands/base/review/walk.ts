@@ -1,12 +1,12 @@
 // A walk through the open proposals of a mailbox, the oldest first: each is shown and decided on, or left
-// as it is. What comes meanwhile is part of it; what somebody else decides meanwhile is told.
+// as it is. Proposals that arrive meanwhile join it; decisions of others meanwhile are reported.
 //
 //   answer    the proposal
-//   approve   goes, with the edits made so far; a refusal that passes by itself leaves it, and asks again
-//   edit      is shown as it would go then, and asked about again
+//   approve   goes, with the edits made so far; after a temporary refusal it stays open and is asked again
+//   edit      is shown with the edits, and asked about again
 //   reject    is refused, with a note
-//   skip      waits on
-//   quit      waits on, as all others do
+//   skip      stays open
+//   quit      stays open, as all others do
 import { answeringRoutes } from '../../../src/answering/routes.ts';
 import type { Caller } from '../../../src/api/route.ts';
 import type { App } from '../../../src/app.ts';
@@ -30,13 +30,13 @@ export type Answer = 'approve' | 'edit' | 'reject' | 'skip' | 'quit';
 export interface Reviewer {
   show(text: string): void;
   choose(question: string): Promise<Answer>;
-  /** Why it is rejected; may be empty. */
+  /** Asks for the reason of a rejection; may be empty. */
   why(): Promise<string>;
   /** @throws UsageError where the editor fails. */
   edit(text: string): Promise<string>;
 }
 
-/** What came of a walk. */
+/** Counts of a finished walk. */
 export interface Reviewed {
   approved: number;
   rejected: number;
@@ -47,7 +47,7 @@ export interface Reviewed {
 
 type Outcome = keyof Reviewed | 'elsewhere' | 'quit';
 
-/** Whose proposals are walked through, by whom. */
+/** The mailbox of a walk and its reviewer. */
 interface Walk {
   app: App;
   caller: Caller;
@@ -55,7 +55,7 @@ interface Walk {
   reviewer: Reviewer;
 }
 
-/** Those that wait, the oldest first. */
+/** Reads the open proposals, the oldest first. */
 async function openProposals({ app, caller, mailboxId }: Walk): Promise<MailboxAction[]> {
   const params = { id: mailboxId };
   const query = { state: 'proposed', limit: String(mostOpen) };
@@ -75,7 +75,7 @@ function mailOf({ summary, content }: ShownAction): ProposedMail {
   return { to, cc, bcc, subject, text: content?.text ?? null, html: content?.html ?? null };
 }
 
-/** The end of the thread; what begins one, or whose thread is gone, has none. */
+/** Reads the end of the thread; empty for a new thread or a deleted one. */
 async function threadOf({ app, caller, mailboxId }: Walk, threadId: string | null) {
   if (threadId === null) return [];
   try {
@@ -86,7 +86,7 @@ async function threadOf({ app, caller, mailboxId }: Walk, threadId: string | nul
   }
 }
 
-/** Whether it still waits; says who decided where it does not. */
+/** Returns true if the proposal is still open; otherwise prints the name of its reviewer. */
 function stillWaits({ app, reviewer }: Walk, action: ShownAction): boolean {
   const isOver = Date.parse(action.expiresAt ?? '') <= app.clock.now();
   if (action.state === 'proposed' && !isOver) return true;

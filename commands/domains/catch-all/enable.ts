@@ -1,4 +1,4 @@
-// `svc domains catch-all enable`. What wins over a catch-all: src/inbound/resolve.ts.
+// `svc domains catch-all enable`. Precedence over a catch-all: src/inbound/resolve.ts.
 import { Flags } from '@oclif/core';
 import { BaseCommand } from '../../base/command.ts';
 import { domainArg, domainId as idOf } from '../../base/domain-id.ts';

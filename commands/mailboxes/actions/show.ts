@@ -1,4 +1,4 @@
-// `svc mailboxes actions show`. What a proposal holds: src/mailbox-actions/proposals.ts.
+// `svc mailboxes actions show`. Content of a proposal: src/mailbox-actions/proposals.ts.
 import { Flags } from '@oclif/core';
 import type { ShownAction } from '../../../src/mailbox-actions/schema.ts';
 import { actionArgs, actionCard, callOnAction } from '../../base/action.ts';

@@ -1,4 +1,4 @@
-// HTTP as the attackers speak it: whole requests whose answers are counted, and requests that are held.
+// HTTP as the attackers speak it: whole requests with counted answers, and held requests.
 import { Agent, type IncomingMessage, request } from 'node:http';
 
 const deadlineMs = 60_000;

@@ -1,5 +1,5 @@
-// The attacking process of the siege: makes what it attacks with, then runs the attacks that it is told ('start'
-// and a kind, or all), side by side, until 'stop'; 'count' has it send what it was answered.
+// The attacking process of the siege: makes its data, then runs the requested attacks ('start' and a kind, or
+// all), side by side, until 'stop'; on 'count' it sends the counts of its answers.
 import { setTimeout as wait } from 'node:timers/promises';
 import { seededRandom } from '../../../src/runtime/random.ts';
 import { Api } from './api.ts';
@@ -9,7 +9,7 @@ import type { Siege } from './siege.ts';
 import { smtpAttacks } from './smtp-attacks.ts';
 import { webhookAttacks } from './webhook-attacks.ts';
 
-/** One attack, again and again; resolves with what it was answered. */
+/** One attack, run again and again; resolves with its answer. */
 export type Attack = () => Promise<string>;
 
 const siege = JSON.parse(process.argv[2] ?? '{}') as Siege;

@@ -9,10 +9,10 @@ import { type BenchService, bodyOf, textOf } from '../svc-contender.ts';
 
 const sendEachMs = 100;
 const mailEachMs = 1000;
-/** Longer than anything that is measured; what has not ended by then is refused. */
+/** Longest measured time; a request still open by then counts as refused. */
 const deadlineMs = 60_000;
 const missingAfterMs = 5000;
-/** In another /24 than the attackers. */
+/** Address in another /24 than the attackers. */
 const clientAddress = '127.0.2.1';
 const mailbox = 'inbox@sandbox.test';
 
@@ -32,7 +32,7 @@ export interface NeighbourFigures {
 }
 
 export interface Neighbour {
-  /** Forgets what was measured; what is under way is left out. */
+  /** Forgets the measurements; leaves out requests under way. */
   reset(): void;
   figures(): NeighbourFigures;
   stop(): void;
@@ -44,7 +44,7 @@ interface Measured {
   hooksMs: number[];
   mailsMs: number[];
   refusedMails: number;
-  /** When a send was answered, by the id of its message. */
+  /** Time of the answer to each send, by the id of its message. */
   acceptedAt: Map<string, number>;
   /** Messages that were posted before the answer to their send was read. */
   postedEarly: Set<string>;

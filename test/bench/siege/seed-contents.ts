@@ -1,5 +1,5 @@
-// What the attacks on lists need: large drafts, a thread of large mails, documents to search, and a mail
-// whose links are followed.
+// Data for the attacks on lists: large drafts, a thread of large mails, documents to search, and a mail whose
+// links are followed.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Api } from './api.ts';
 import type { Siege } from './siege.ts';

@@ -1,4 +1,4 @@
-// What the attackers of the siege know: where the daemon is, and what they own there.
+// Shared by the attackers of the siege: the address of the daemon, and their own resources there.
 
 export interface Siege {
   httpPort: number;
@@ -8,7 +8,7 @@ export interface Siege {
   /** A key bound to the mailbox that may only propose. */
   boundKey: string;
   mailboxId: string;
-  /** Of the mailbox. */
+  /** Address of the mailbox. */
   address: string;
   domain: string;
   seed: number;

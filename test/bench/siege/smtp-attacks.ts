@@ -66,7 +66,7 @@ export function smtpAttacks(siege: Siege): Record<string, Attack> {
   };
 }
 
-/** In lines of at most 400 characters, as SMTP has them. */
+/** Splits a text into lines of at most 400 characters, within the limit of SMTP. */
 function lines(text: string): string {
   return text.replace(/.{400}/gu, '$&=\r\n').replaceAll('=\r\n', '\r\n');
 }

@@ -1,10 +1,10 @@
-// Mails whose MIME is bent in one way each, and what other readers make of them. The texts are our own.
+// Mails with one fault in their MIME each, and their results in other readers. The texts are our own.
 
 export interface Fault {
-  /** What is bent. */
+  /** Name of the fault. */
   fault: string;
   raw: Buffer;
-  /** What is to be read; fields that are not named are not asked for. */
+  /** Expected results; absent fields are not compared. */
   reads: {
     subject?: string;
     fromName?: string;
@@ -26,7 +26,7 @@ function withField(field: string): Buffer {
   return bytes([...top, field, 'Content-Type: text/plain', '', 'text', '']);
 }
 
-/** A text and an attachment, with what is said behind the delimiters. */
+/** Builds a mail with a text and an attachment, and these words after the delimiters. */
 function mixed(
   { open = '', close = '', declared = '"b1"', end = '\r\n' }: Partial<Record<string, string>>,
   disposition = 'attachment; filename="a.bin"',

@@ -1,8 +1,8 @@
-// The library is asked only where it may find something: what it would find is never left out.
+// The library runs only on texts in which it may find something: the shortcut never loses a result.
 import EmailReplyParser from 'email-reply-parser';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-// Not among its exports: the list itself says what may be left unasked.
+// Not among its exports: the list itself decides which texts may skip the library.
 import expressions from '../../../node_modules/email-reply-parser/dist/regex.js';
 import {
   findForeignAttribution,
@@ -12,7 +12,7 @@ import { textOf } from '../../bench/svc-contender.ts';
 
 const quoteHeaders = expressions.quoteHeadersRegex as RegExp[];
 
-/** What the library finds, asked without ado. */
+/** Returns the result of the library, without the shortcut. */
 const isQuotedBy = (text: string) =>
   new EmailReplyParser()
     .read(text)

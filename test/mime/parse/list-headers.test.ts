@@ -1,5 +1,5 @@
-// What a mail's header says of the list that it came by (RFC 2369, RFC 2919, RFC 8058), and the line that
-// lists show of a mail.
+// Fields of a mailing list in the header (RFC 2369, RFC 2919, RFC 8058), and the line that lists show of a
+// mail.
 import { describe, expect, it } from 'vitest';
 import { readHeaderBlock } from '../../../src/mime/parse/header-fields.ts';
 import { readListHeaders } from '../../../src/mime/parse/list-headers.ts';

@@ -68,7 +68,7 @@ describe('an HTML part of 20 MB', () => {
 
   test('holds its thread for less than 100 ms at a time', async () => {
     const turns: number[] = [];
-    // What else the machine does only adds: the least of a few is what the mail asks for.
+    // Other load on the machine only adds time: the least of a few runs is the cost of the mail.
     for (let run = 0; run < 4 && !(Math.min(...turns) < 100); run += 1) {
       turns.push(await longestTurn(() => parseMime(raw)));
     }

@@ -1,4 +1,4 @@
-// What the projection of a received mail holds: texts, attachments, reports, faults.
+// The projection of a received mail: texts, attachments, reports, faults.
 import { describe, expect, test } from 'vitest';
 import { parseMime } from '../../../src/mime/parse/parse-mime.ts';
 import { fixture, mail, sane } from './fixture.ts';

@@ -1,4 +1,4 @@
-// A plain mail is read without a parser of parts, and says what that parser would say of it.
+// A plain mail is read without a parser of parts, with the result of that parser.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { runParser } from '../../../src/mime/parse/body.ts';
@@ -27,7 +27,7 @@ const otherFields = [
   'Content-Type: multipart/mixed; boundary=b\r\n',
 ];
 
-/** What mailparser makes of it. */
+/** Parses with mailparser, the reference. */
 async function parsed(fields: string, body: Buffer) {
   const attachments: unknown[] = [];
   const { tree, error } = await runParser(`${fields}\r\n`, body, (one) => attachments.push(one));

@@ -1,4 +1,4 @@
-// What counts as written by the sender and what as quoted.
+// The split of a reply into the sender's words and the quoted ones.
 import { describe, expect, test } from 'vitest';
 import { parseMime } from '../../../src/mime/parse/parse-mime.ts';
 import { htmlToText, splitReply } from '../../../src/mime/parse/reply-split.ts';

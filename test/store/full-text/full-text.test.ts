@@ -18,7 +18,7 @@ import { foundByReading, mailsOf, placesOfAll, queriesOver } from './ten-scripts
 const fullText = fullTextOf('probe_search', 'message_id');
 const kinds = ['sqlite', 'postgres'] as const;
 
-/** A table of its own, whose documents belong to no message. */
+/** Opens a store with a separate table, whose documents belong to no message. */
 async function openWithTable(kind: (typeof kinds)[number]) {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-full-text-'));
   const schema = kind === 'postgres' ? await postgresSchema(inject('postgresUrl')) : null;
@@ -49,7 +49,7 @@ async function put(store: Store, documents: Record<string, FullTextDocument>, sc
   await store.write((trx) => fullText.index(trx, entries));
 }
 
-/** By both ways: of all, and of those that are named. */
+/** Searches in both ways: among all documents, and among named ones. */
 async function search(store: Store, q: string, scope = 'box'): Promise<string[]> {
   const question = { scope, query: parseQuery(q) };
   const found = await fullText.find(store.db, question, 10_000);

@@ -1,4 +1,4 @@
-/** What an engine would take for its own syntax, of FTS5, of `tsquery`, of SQL and of JSON. */
+/** Texts in the syntax of FTS5, of `tsquery`, of SQL and of JSON. */
 export const injections = [
   'one AND two',
   'one OR nothing',

@@ -1,4 +1,4 @@
-// Mails in ten scripts and what is looked for in them, by a seed; and what is found, by reading them all.
+// Mails in ten scripts and searches in them, by a seed; and the expected results, from reading all mails.
 import { seededRandom } from '../../../src/runtime/random.ts';
 import { type FullTextDocument, placesOf } from '../../../src/store/full-text/document.ts';
 import { type FullTextQuery, parseQuery } from '../../../src/store/full-text/query.ts';
@@ -35,7 +35,7 @@ function choicesOf(seed: number) {
   return { below, one, wordFrom };
 }
 
-/** So many mails, by their keys. */
+/** Returns `count` mails, by their keys. */
 export function mailsOf(seed: number, count: number): Record<string, FullTextDocument> {
   const { below, one, wordFrom } = choicesOf(seed);
   const write = (words: readonly string[], most: number) =>
@@ -54,7 +54,7 @@ export function mailsOf(seed: number, count: number): Record<string, FullTextDoc
   );
 }
 
-/** What is looked for, and a mail that must be among what is found. */
+/** A search, and a mail that its result must include. */
 export interface Asked {
   q: string;
   includes?: string;
@@ -103,7 +103,7 @@ export function placesOfAll(mails: Readonly<Record<string, FullTextDocument>>) {
   return new Map(Object.entries(mails).map(([key, mail]) => [key, placesOf(mail)]));
 }
 
-/** What is found by reading one mail after the other. */
+/** Returns the matches by reading one mail after the other. */
 export function foundByReading(mails: ReadonlyMap<string, string[]>, q: string): string[] {
   const query = parseQuery(q);
   return [...mails].flatMap(([key, places]) => (isFound(places, query) ? key : []));

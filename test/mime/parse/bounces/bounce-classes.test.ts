@@ -1,4 +1,4 @@
-// Bounces by class: what systems say for good is hard, what they say of us never is.
+// Bounces by class: a permanent failure of the recipient is hard, a refusal of us never is.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readBounce } from '../../../../src/mime/parse/bounce/bounce-report.ts';

@@ -1,4 +1,4 @@
-// Bounces, delay notices and complaints of the large providers and MTAs, and what is none of them.
+// Bounces, delay notices and complaints of the large providers and MTAs, and mails that only resemble them.
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readBounce } from '../../../../src/mime/parse/bounce/bounce-report.ts';

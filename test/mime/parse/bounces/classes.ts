@@ -1,10 +1,10 @@
-// Bounces by class: what was read too softly and what too hard, and their neighbours that stay as they
-// are. The mails are our own; the forms are those of the systems named.
+// Bounces by class: cases once read too softly or too hard, and their neighbours that stay as they are. The
+// mails are our own; the forms are those of the systems named.
 
 export interface BounceCase {
   name: string;
   raw: Buffer;
-  /** As `inWords` has it, one for each recipient. */
+  /** Expected results in the form of `inWords`, one for each recipient. */
   words: string[];
 }
 
@@ -467,7 +467,7 @@ const lastServer: BounceCase[] = [
   },
 ];
 
-/** Of us, whatever words are beside it: `[what, status, diagnostic, errorCode]`. */
+/** Refusals of us, beside any other words: `[what, status, diagnostic, errorCode]`. */
 const ofUs: [string, string, string, string][] = [
   ['5.1.7, user unknown', '5.1.7', '550 5.1.7 User unknown', 'policy'],
   ['5.1.8, unknown domain', '5.1.8', '550 5.1.8 Unknown domain', 'policy'],
@@ -497,7 +497,7 @@ const tooHard: BounceCase[] = ofUs.map(([name, status, diagnostic, errorCode]) =
   words: [soft(errorCode)],
 }));
 
-/** Of them, beside those: these stay hard. */
+/** Failures of the recipient in similar words: these stay hard. */
 const stillHard: BounceCase[] = [
   { name: 'unknown user', raw: failed('5.1.1', '550 5.1.1 User unknown'), words: [hard] },
   {

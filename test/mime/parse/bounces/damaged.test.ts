@@ -17,7 +17,7 @@ const softNames = fixtureNames.filter((name) => hardOf(name).length === 0);
 const hardNames = fixtureNames.filter((name) => hardOf(name).length > 0);
 const isDigit = (byte: number | undefined) => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 
-/** Overwrites, removes and doubles spans, then cuts; what was a digit stays one, and nothing else becomes one. */
+/** Overwrites, removes and doubles spans, then cuts; digits stay digits, and nothing else becomes one. */
 function damage(names: string[]) {
   const edit = fc.record({
     at: fc.double({ min: 0, max: 1, noNaN: true }),
