@@ -52,11 +52,11 @@ export function told<Data>(
 
 /** A change of a resource, by hand or by the service. */
 export interface Change {
-  /** Id of what was changed; null for many at once, which no event tells. */
+  /** Id of the changed resource. Null for a change of many, which publishes no event. */
   subject: string | null;
   /** Action for the audit; without it nothing is audited. */
   action?: AuditAction;
-  /** For the audit: what is null or undefined in it is left out. */
+  /** Details for the audit. Null and undefined values are left out. */
   details?: Details;
   /** Event for the log. */
   event?: ToldEvent | null;

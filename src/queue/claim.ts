@@ -1,6 +1,6 @@
-// Claims: a short transaction that gives turns to what became due, asks for each delivery, in the order
-// of turns, its lane and the share of its organization, leases those that go, puts off those that must
-// wait, and reads what the attempts need: there, on SQLite, the pages of what came in lately are at hand.
+// Claims: one short transaction gives turns to due deliveries, asks the lane and the organization's share for
+// each candidate in the order of turns, leases or postpones it, and reads the messages for the attempts. Reading
+// here is cheap on SQLite: the pages of recent messages are still in the writer's cache.
 import type { App } from '../app.ts';
 import {
   claimDeliveries,
@@ -35,20 +35,20 @@ import { suppressBlocked } from './suppress.ts';
 import { turnsOf } from './turns.ts';
 
 /**
- * So many that hold turns are looked at even where those that wait for lanes take all the room: who
- * comes late and is early in turn books its place in the lane before a backlog that waits there.
+ * Fewest ready deliveries that a claim checks, even when waiting ones fill it. A late delivery with an early
+ * turn can then reserve its place in the lane ahead of the backlog.
  */
 const fewestReady = 8;
 
 /** Largest content that a claim of 100 messages reads; the attempt reads a larger one. */
 const mostContentBytes = 100_000;
 
-/** A message with the deliveries of it that were claimed together. */
+/** A message with its deliveries that one claim took. */
 export interface ClaimedMessage {
   message: MessageRow;
-  /** Null for mail that is sent as it came, and until the attempt reads a large content. */
+  /** Null for mail sent as raw MIME, and for a large content until the attempt reads it. */
   content: ContentRow | null;
-  /** Of a tracked message. */
+  /** Places of the links in the content of a tracked message. */
   cuts?: Cuts | null;
   recipients: RecipientRow[];
   deliveries: DeliveryRow[];
@@ -58,28 +58,28 @@ export interface ClaimOptions {
   worker: string;
   leaseMs: number;
   limit: number;
-  /** What this worker attempts now: such a lease runs out only by a clock that was set. */
+  /** Deliveries that this worker is attempting: their leases expire only if the clock was set. */
   inWork?: ReadonlySet<string>;
 }
 
-/** The lanes and shares as claims and attempts see them: no lane for routes that have no limits. */
+/** Lanes and shares for claims and attempts. A route without limits has no lane. */
 export interface LaneChoice {
   lanes: Lanes;
   shares: Shares;
   laneOf(email: string): string | null;
-  /** Where all mail takes one lane: what claims it, so that nothing is claimed to be put off. */
+  /** The lane if all mail takes the same one: a claim then stays within its room and postpones nothing. */
   soleLane: { quickRoom(): number } | null;
 }
 
 export interface Claimed {
   messages: ClaimedMessage[];
-  /** Those whose scheduled time came: to be asked for by `sendScheduled`. */
+  /** Deliveries whose scheduled time came, for `sendScheduled`. */
   scheduled: DeliveryRow[];
-  /** Something was moved, so that there may be more at once. */
+  /** Tells whether the claim changed anything, so that another one may find more at once. */
   progressed: boolean;
 }
 
-/** Takes up to `limit` deliveries that may go now, grouped by message. */
+/** Claims up to `limit` deliveries that may go now, grouped by message. */
 export async function claimMessages(
   app: App,
   choice: LaneChoice,
@@ -92,7 +92,7 @@ export async function claimMessages(
   const { lanes, shares } = choice;
   const roomy = { lanes: lanes.withRoom(), shares: shares.withRoom() };
   const claimIn = (trx: Db) => {
-    // What a run began that the store undid.
+    // Undoes the reservations of a run that the store rolled back.
     withdraw();
     return claimInTransaction(app, trx, choice, options, { roomy, begunIds });
   };
@@ -104,7 +104,7 @@ export async function claimMessages(
   return { messages, scheduled, progressed: messages.length + moved > 0 };
 }
 
-/** The delivery is in work no more, or was not claimed after all. */
+/** Releases the places of a delivery whose attempt ended or whose claim was undone. */
 export function handBack({ lanes, shares }: LaneChoice, deliveryId: string): void {
   lanes.released(deliveryId);
   shares.released(deliveryId);
@@ -148,19 +148,19 @@ async function claimInTransaction(
     await claimDeliveries(trx, { ids, worker, now, leaseUntil: now + leaseMs });
     await tellProcessing(app, trx, claimed, now);
   }
-  // Last: the counters are what other transactions wait for.
+  // Last, because other transactions wait for the counters.
   if (suppressed.length > 0) await countDropped(app, trx, suppressed);
   const messages = claimed.length === 0 ? [] : await withContent(trx, claimed);
   return { messages, scheduled: due.scheduled, moved: due.moved + postponed };
 }
 
-/** Lanes and shares that deliveries wait for and that have room, as the claim began. */
+/** Lanes and shares with waiting deliveries and free room at the start of the claim. */
 interface Roomy {
   lanes: ReturnType<Lanes['withRoom']>;
   shares: ReturnType<Shares['withRoom']>;
 }
 
-/** What waits for lanes and shares that have room again, before anything new goes there. */
+/** Takes deliveries that wait for lanes and shares with room again, before new ones go there. */
 async function takeWaiting(
   trx: Db,
   { lanes, shares }: LaneChoice,
@@ -178,7 +178,7 @@ async function takeWaiting(
     onTaken(waiting.length < wanted);
     taken.push(...waiting);
   };
-  // Lanes first: a place that a lane gave back is for what waits there, which has waited for both.
+  // Lanes first: their deliveries have already waited for the share too.
   for (const one of roomy.lanes) {
     await take(one, (isDrained) => isDrained && lanes.drained(one.lane));
   }
@@ -189,8 +189,8 @@ async function takeWaiting(
 }
 
 /**
- * Retries, leases that ran out, and what was scheduled: behind nobody of another organization. Not
- * what was taken from a lane at its latest time: with a turn it would be claimed twice.
+ * Gives turns to due retries, expired leases and scheduled deliveries, ahead of other organizations' backlogs.
+ * Skips deliveries that this claim already took from a lane: with a turn they would be claimed twice.
  */
 async function giveTurns(
   app: App,
@@ -216,10 +216,7 @@ async function giveTurns(
   return { moved: found.length, scheduled: await takeScheduled(app, trx, scheduled, now) };
 }
 
-/**
- * Asks the stops, the lane and the share; one that is over its age goes past the last two,
- * for its last attempt.
- */
+/** Asks the stops, the lane and the share. A delivery over its age limit skips the last two for its last attempt. */
 async function goesNow(
   trx: Db,
   { lanes, shares, laneOf }: LaneChoice,
@@ -244,13 +241,13 @@ async function goesNow(
   }
   const { until, waitReason } = admission;
   const waitsIn = admitted.goes ? stopOfShare(organizationId) : lane;
-  // The last attempt is made when the age limit is reached, however long the lane is closed.
+  // A delivery gets its last attempt at the age limit even while its lane is closed.
   const dueAt = Math.min(until, row.expires_at);
   await postpone(trx, { id, lane: waitsIn, dueAt, waitReason });
   return false;
 }
 
-/** The row as `claimDeliveries` leaves it. */
+/** Returns the row as `claimDeliveries` writes it. */
 function begun(row: DeliveryRow, worker: string, now: number, leaseUntil: number): DeliveryRow {
   return {
     ...row,
@@ -310,7 +307,7 @@ async function withContent(db: Db, deliveries: DeliveryRow[]): Promise<ClaimedMe
   }));
 }
 
-/** Where the contents of those that are tracked are cut. */
+/** Reads the link places of the tracked messages' contents, by content id. */
 async function cutsOf(db: Db, messages: readonly MessageRow[]): Promise<Map<string, Cuts>> {
   const tracked = messages.flatMap(({ track_opens, track_clicks, content_id }) =>
     track_opens === 1 || track_clicks === 1 ? (content_id ?? []) : [],

@@ -3,7 +3,7 @@ import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 
-/** Of `nice`: a thread of the usual priority gets about ten times as much of a contended core. */
+/** Nice value of such threads: a normal thread gets about ten times as much of a contended core. */
 const politeness = 10;
 
 /** Lowers the priority of the calling thread. Does nothing where the system is not Linux. */

@@ -1,18 +1,18 @@
-// The fair share of one holder in a pool of places or bytes: seven tenths as long as it is alone, less the
-// more holders there are. Counts only; queues are the users' matter, evicting is shared-pool.ts.
+// The fair share of a holder in a pool of places or bytes: seven tenths while it is alone, and less with every
+// further holder. Only counts: callers own the queues, and shared-pool.ts evicts.
 
 /**
- * One may hold so many times what is left free (dynamic thresholds: Choudhury and Hahne, 1998). Nobody
- * has to be counted as active: alone it leaves a quarter, two leave a seventh, n leave 1 / (1 + 3n).
+ * Limit of a holder as a multiple of the free places (dynamic thresholds: Choudhury and Hahne, 1998). No count
+ * of active holders is needed: one leaves a quarter free, two leave a seventh, n leave 1 / (1 + 3n).
  */
 const timesFree = 3;
 /**
- * But this part is for those that hold nothing, one each: those who came first shrink only as they
- * give back, so that four in a row would have everything.
+ * Reserve for holders without a place, one each. Earlier holders shrink only as they give places back: without
+ * it, four in a row would hold everything.
  */
 const forNewcomers = 1 / 16;
 
-/** Places (or bytes) of one pool, and how many each holder has, by its name. */
+/** Counts the places (or bytes) of one pool by the name of their holder. */
 export class FairShare {
   readonly #places: number;
   readonly #spare: number;
@@ -20,34 +20,34 @@ export class FairShare {
   readonly #held = new Map<string, number>();
   #heldInAll = 0;
 
-  /** `first` places of a holder may come from the reserve: one, or in a pool of bytes a small mail. */
+  /** Lets a holder's `first` places come from the reserve: one, or a small mail in a pool of bytes. */
   constructor(places: number, first = 1) {
     this.#places = places;
     this.#spare = Math.floor(places * forNewcomers);
     this.#first = first;
   }
 
-  /** How many places this holder has. */
+  /** Returns the number of places of this holder. */
   heldBy(name: string): number {
     return this.#held.get(name) ?? 0;
   }
 
-  /** Whether `amount` more would be within what any holder may have while something is free. */
+  /** Tells whether `amount` more are still the first places of this holder. */
   isFirst(name: string, amount = 1): boolean {
     return this.heldBy(name) + amount <= this.#first;
   }
 
-  /** Whether it may take `amount` more; `handedOver` names the holder whose place it takes over. */
+  /** Tells whether a holder may take `amount` more. `handedOver` names the previous holder of the place. */
   mayHold(name: string, amount = 1, handedOver: string | null = null): boolean {
     const held = this.heldBy(name) - (handedOver === name ? 1 : 0);
     const free = this.#free() + (handedOver === null ? 0 : 1);
     if (held + amount <= this.#first) return free >= amount;
-    // As if it took them one by one: the last one decides.
+    // The last one decides, as if it took them one by one.
     const before = amount - 1;
     return held + before < timesFree * (free - before - this.#spare);
   }
 
-  /** How many more it may take, one after the other. */
+  /** Returns the number of further places that it may take one by one. */
   roomFor(name: string): number {
     const held = this.heldBy(name);
     const free = this.#free();
@@ -55,13 +55,13 @@ export class FairShare {
     return Math.max(room, Math.min(this.#first - held, free), 0);
   }
 
-  /** Takes places, whether or not there are any: the caller asks `mayHold` before. */
+  /** Takes places without a check: the caller asks `mayHold` first. */
   hold(name: string, amount = 1): void {
     this.#held.set(name, this.heldBy(name) + amount);
     this.#heldInAll += amount;
   }
 
-  /** Gives places back; more than it holds counts as all. */
+  /** Gives places back. More than the holder has counts as all of them. */
   letGo(name: string, amount = 1): void {
     const held = this.heldBy(name);
     const given = Math.min(amount, held);
@@ -70,7 +70,7 @@ export class FairShare {
     else this.#held.set(name, held - given);
   }
 
-  /** Runs `work` in a place of this one. @throws what `full` makes where it may have none. */
+  /** Runs `work` in a place of this holder. @throws the error of `full` beyond its share */
   async within<T>(name: string, full: () => Error, work: () => Promise<T>): Promise<T> {
     if (!this.mayHold(name)) throw full();
     this.hold(name);

@@ -8,14 +8,14 @@
 //              | the slowest below 10 KB/s; else is refused  |
 import { FairShare } from './fair-share.ts';
 
-/** Pace below which a place yields even where its holder has no more than the newcomer. */
+/** Pace below which a place yields even if its holder has only as much as the newcomer. */
 const slowBytesPerSecond = 10_000;
 
 /** The work that a place is taken for. */
 export interface Occupant {
   /** The organization or the network that it counts for. */
   readonly holder: string;
-  /** Bytes a second that its client moved lately; Infinity where it waits for us, null to never yield. */
+  /** Bytes a second that its client moved lately. Infinity while it waits for us; null never yields. */
   pace(): number | null;
   /** Ends the work with a clear answer; its place is given back already. */
   evict(): void;
@@ -39,12 +39,12 @@ export class SharedPool {
     return place;
   }
 
-  /** How much a holder has in all its places. */
+  /** Returns the amount of all places of a holder. */
   heldBy(holder: string): number {
     return this.#share.heldBy(holder);
   }
 
-  /** Whether a holder could take `amount` more, a newcomer perhaps in place of a slower one. */
+  /** Tells whether a holder could take `amount` more, a newcomer also by eviction of a slower one. */
   hasRoom(holder: string, amount: number): boolean {
     return this.#share.isFirst(holder, amount) || this.#share.mayHold(holder, amount);
   }
@@ -58,7 +58,7 @@ export class SharedPool {
     return true;
   }
 
-  /** Gives back all that a place holds; once. */
+  /** Gives back the whole amount of a place. Further calls do nothing. */
   leave(place: Place): void {
     if (this.#places.delete(place)) this.#share.letGo(place.occupant.holder, place.amount);
   }
@@ -77,7 +77,7 @@ export class SharedPool {
     return true;
   }
 
-  /** The slowest place of another holder that may yield; of several as slow the last of the largest. */
+  /** Returns the slowest place of another holder that may yield. Ties go to the last place of the largest holder. */
   #slowest(newcomer: string, mayYield: (pace: number, held: number) => boolean): Place | null {
     let slowest: Place | null = null;
     let leastPace = Number.POSITIVE_INFINITY;
@@ -97,7 +97,7 @@ export class SharedPool {
   }
 }
 
-/** What one piece of work holds of a pool. */
+/** The part of a pool that one piece of work holds. */
 export class Place {
   readonly occupant: Occupant;
   /** Written by the pool alone. */

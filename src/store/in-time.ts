@@ -1,5 +1,5 @@
 // Ends overdue reads on SQLite. better-sqlite3 cannot interrupt a statement, and ending its thread waits for
-// the statement, but our own SQL function that throws ends it. A read whose rows grow with the store calls
+// the statement, but our own SQL function that throws ends it. A read that grows with the store calls
 // the function once a row.
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from './db.ts';

@@ -89,7 +89,7 @@ export async function requireActive(
 }
 
 /**
- * Queues a `webhook.test` for this endpoint alone, whatever it subscribes to.
+ * Queues a `webhook.test` for this endpoint alone, regardless of its subscription.
  * @throws ResourceNotFoundError; ConflictError for a disabled endpoint.
  */
 export async function testWebhook(

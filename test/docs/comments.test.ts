@@ -73,3 +73,62 @@ test('no file sends its reader to what a clone does not hold', () => {
   );
   expect(told).toEqual([]);
 });
+
+/** Folders whose comments are held to plain words: CONTRIBUTING.md, "The change". */
+const plain = ['src', 'commands', 'daemon', 'bin'];
+const vague = /^(?:who|whom|whose|what|whatever|whoever)$/i;
+const mostVague = 3;
+const mostVagueOfFile = 8;
+const fewWords = 100;
+
+interface Comments {
+  file: string;
+  words: string[];
+  /** Doc comments, without their marks. */
+  docs: string[];
+  text: string;
+}
+
+function commentsOf(file: string): Comments {
+  const source = readFileSync(join(root, file), 'utf8');
+  const lines = source.match(/^\s*(?:\/\/|\/?\*).*$/gm) ?? [];
+  const text = lines
+    .map((line) => line.replace(/^\s*(?:\/\/|\/\*\*?|\*\/?)\s?|\*\/\s*$/g, ''))
+    .join('\n');
+  const docs = [...source.matchAll(/\/\*\*([\s\S]*?)\*\//g)].map(([, doc = '']) =>
+    doc.replace(/^\s*\*\s?/gm, '').trim(),
+  );
+  return { file, words: text.match(/[A-Za-z][A-Za-z']*/g) ?? [], docs, text };
+}
+
+const comments = plain.flatMap((part) =>
+  readdirSync(join(root, part), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(ts|js)$/.test(name))
+    .map((name) => commentsOf(join(part, name))),
+);
+const perThousand = (words: readonly string[]) =>
+  (1000 * words.filter((word) => vague.test(word)).length) / Math.max(1, words.length);
+
+test('comments name the noun: few say who or what', () => {
+  expect(comments.length).toBeGreaterThan(500);
+  expect(perThousand(comments.flatMap(({ words }) => words))).toBeLessThan(mostVague);
+  const vagueFiles = comments.filter(
+    ({ words }) => words.length > fewWords && perThousand(words) > mostVagueOfFile,
+  );
+  expect(vagueFiles.map(({ file }) => file)).toEqual([]);
+});
+
+test('doc comments begin with a verb or a noun phrase', () => {
+  const begins = /^(?:(?:What|Who|Those|Of|So many|Not|But|As)\b|[a-z](?![a-z]*[A-Z.`(]))/;
+  const bad = comments.flatMap(({ file, docs }) =>
+    docs.filter((doc) => begins.test(doc)).map((doc) => `${file}: ${doc.slice(0, 60)}`),
+  );
+  expect(bad).toEqual([]);
+});
+
+test('comments have no "is none" and no "is no" as a predicate', () => {
+  const bad = comments.flatMap(({ file, text }) =>
+    (text.match(/[^.\n]*\b(?:is no|is none)\b[^.\n]*/g) ?? []).map((line) => `${file}: ${line}`),
+  );
+  expect(bad).toEqual([]);
+});

@@ -57,7 +57,7 @@ export class ParseQueue {
     }
   }
 
-  /** The mails for a worker whose turn has come; none where nothing waits. */
+  /** Takes the next mails for a worker; an empty list if none is queued. */
   take(): PendingMail[] {
     const [next] = this.#waiting;
     if (!next) return [];

@@ -28,7 +28,7 @@ const workerHeapMb = 512;
 
 /** A mail that is queued or with a worker. */
 export interface PendingMail extends Omit<ParseJob, 'start' | 'end'> {
-  /** Whose share of the queue it takes. */
+  /** Name of the holder in the shares of the queue. */
   holder: string;
   raw: Buffer;
   /** Projection without the reply split, once the worker has sent it. */
