@@ -1,7 +1,6 @@
 // The thread of sqlite-aside.ts: runs statements on a reading connection of its own, one after the other.
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { yieldToOtherThreads } from '../runtime/background-thread.ts';
 
 export interface AsideQuery {
   id: number;
@@ -27,7 +26,6 @@ export interface AsideWorkerData {
 /** Rows between two checks of the clock, as one check takes as long as many rows. */
 const rowsPerLook = 64;
 
-yieldToOtherThreads();
 const { file, busyMs, inTimeFunction, mostMs } = workerData as AsideWorkerData;
 const database = new Database(file, { readonly: true, fileMustExist: true, timeout: busyMs });
 database.pragma('temp_store = MEMORY');

@@ -1,7 +1,6 @@
 // The worker side of parse-thread.ts: parses one mail after another, in a thread that may be terminated at
 // any moment. Imports mailparser and similar libraries, so that the main thread never loads them.
 import { parentPort, workerData } from 'node:worker_threads';
-import { yieldToOtherThreads } from '../../runtime/background-thread.ts';
 import { type DocumentWords, wordsOfDocument } from '../../store/full-text/document.ts';
 import { readAttachmentBytes } from './attachment-bytes.ts';
 import { type BounceReport, readBounce } from './bounce/bounce-report.ts';
@@ -100,6 +99,5 @@ async function readOf(
   return report && summarizeReport(report);
 }
 
-yieldToOtherThreads();
 parentPort?.on('message', (batch: ParseBatch) => void runAll(batch));
 post({ kind: 'ready' });
