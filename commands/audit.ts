@@ -71,7 +71,7 @@ export default class Audit extends BaseCommand {
     const { flags } = await this.parse(Audit);
     const { action, resource, since, limit, cursor } = flags;
     const query = given({ action, resource, since, limit, cursor });
-    const load = async () => (await import('../src/audit/routes.ts')).auditRoutes.list;
+    const load = async () => (await import('../daemon/http/routes.ts')).auditRoutes.list;
     const entries = await callRoute(flags, load, { query });
     await print(flags, entries, () => inRows(entries));
   }

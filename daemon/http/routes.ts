@@ -3,7 +3,7 @@
 
 import { answeringRoutes } from '../../src/answering/routes.ts';
 import type { Route } from '../../src/api/route.ts';
-import { auditRoutes } from '../../src/audit/routes.ts';
+import { auditRoutes as auditRoutesOver } from '../../src/audit/routes.ts';
 import { blockRoutes } from '../../src/blocks/routes.ts';
 import { contactGroupRoutes } from '../../src/contacts/groups/routes.ts';
 import { contactRoutes } from '../../src/contacts/routes.ts';
@@ -26,33 +26,40 @@ import { warmingRoutes } from '../../src/warming/routes.ts';
 import { webhookRoutes } from '../../src/webhooks/routes.ts';
 import { eventRoutes } from './event-kinds.ts';
 
-/** Every route of the API, in the order of the reference. */
-export const routes: readonly Route[] = [
-  ...Object.values(sendingRoutes),
-  ...Object.values(messageRoutes),
-  ...Object.values(mailboxRoutes),
-  ...Object.values(answeringRoutes),
-  ...Object.values(mailboxActionRoutes),
-  ...Object.values(namespaceRoutes),
-  ...Object.values(threadRoutes),
-  ...Object.values(noteRoutes),
-  ...Object.values(attachmentRoutes),
-  ...Object.values(domainRoutes),
-  ...Object.values(catchAllRoutes),
-  ...Object.values(reportRoutes),
-  ...Object.values(customTrackingRoutes),
-  ...Object.values(senderRoutes),
-  ...Object.values(warmingRoutes),
-  ...Object.values(blockRoutes),
-  ...Object.values(unsubscribeGroupRoutes),
-  ...Object.values(contactRoutes),
-  ...Object.values(conversationRoutes),
-  ...Object.values(forgetRoutes),
-  ...Object.values(contactGroupRoutes),
-  ...Object.values(eventRoutes),
-  ...Object.values(webhookRoutes),
-  ...Object.values(keyRoutes),
-  ...Object.values(organizationRoutes),
-  ...Object.values(auditRoutes),
-  ...Object.values(usageRoutes),
+/** The areas before the audit, in the order of the reference. */
+const areas: readonly Readonly<Record<string, Route>>[] = [
+  sendingRoutes,
+  messageRoutes,
+  mailboxRoutes,
+  answeringRoutes,
+  mailboxActionRoutes,
+  namespaceRoutes,
+  threadRoutes,
+  noteRoutes,
+  attachmentRoutes,
+  domainRoutes,
+  catchAllRoutes,
+  reportRoutes,
+  customTrackingRoutes,
+  senderRoutes,
+  warmingRoutes,
+  blockRoutes,
+  unsubscribeGroupRoutes,
+  contactRoutes,
+  conversationRoutes,
+  forgetRoutes,
+  contactGroupRoutes,
+  eventRoutes,
+  webhookRoutes,
+  keyRoutes,
+  organizationRoutes,
 ];
+
+const nouns = areas.flatMap((area) => Object.values(area).flatMap(({ noun }) => noun ?? []));
+
+export const auditRoutes = auditRoutesOver(nouns);
+
+/** Every route of the API, in the order of the reference. */
+export const routes: readonly Route[] = [...areas, auditRoutes, usageRoutes].flatMap(
+  (area): readonly Route[] => Object.values(area),
+);

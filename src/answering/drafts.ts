@@ -13,6 +13,7 @@ import { cursorAfter, readCursor } from '../api/cursor.ts';
 import type { Deleted } from '../api/resource-schema.ts';
 import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
+import type { AuditAction } from '../audit/schema.ts';
 import { ConflictError, ResourceNotFoundError, ValidationError } from '../errors.ts';
 import { record } from '../events/record.ts';
 import { isProposed } from '../mailbox-actions/queries.ts';
@@ -40,14 +41,15 @@ import { findAnswered } from './found.ts';
 import { refuseAutoReply } from './loops.ts';
 import type { Mail } from './mail.ts';
 import { resultBefore } from './repeats.ts';
-import type {
-  Attachment,
-  CreateDraft,
-  Draft,
-  ListDrafts,
-  ReplyResult,
-  SendDraft,
-  UpdateDraft,
+import {
+  type Attachment,
+  type CreateDraft,
+  type Draft,
+  draftNoun,
+  type ListDrafts,
+  type ReplyResult,
+  type SendDraft,
+  type UpdateDraft,
 } from './schema.ts';
 import { requireActive, sendMail } from './send.ts';
 import { proposedError } from './together.ts';
@@ -208,7 +210,7 @@ async function answerOf(app: App, caller: Caller, mailboxId: string, messageId: 
 }
 
 /** Returns the audit entry of a change. It leaves out the changed fields: unsent text stays private. */
-function changeOf(row: DraftRow, action: 'draft.created' | 'draft.updated' | 'draft.deleted') {
+function changeOf(row: DraftRow, action: AuditAction) {
   return { subject: row.id, action, details: { mailboxId: row.mailbox_id } };
 }
 
@@ -224,7 +226,7 @@ export async function createDraft(
     ? await answerOf(app, caller, mailboxId, inReplyToMessageId)
     : { begun: {}, threadId: null };
   const content = changed(changed(empty, answer.begun), wanted);
-  const id = app.newId('draft');
+  const id = app.newId(draftNoun);
   const files = filesOf(id, attachments ?? []);
   const bytes = bytesOf(content, sizeOf(files));
   return app.store.write(async (trx) => {
@@ -245,7 +247,7 @@ export async function createDraft(
     };
     await drafts.insert(trx, row);
     await replaceDraftFiles(trx, id, files);
-    await record(app, trx, caller, changeOf(row, 'draft.created'));
+    await record(app, trx, caller, changeOf(row, draftNoun.created));
     return present(trx, row, files);
   });
 }
@@ -287,7 +289,7 @@ export function updateDraft(
       // Makes `updatedAt` differ for two changes within a millisecond.
       updated_at: Math.max(app.clock.now(), row.updated_at + 1),
     };
-    await record(app, trx, caller, changeOf(row, 'draft.updated'));
+    await record(app, trx, caller, changeOf(row, draftNoun.updated));
     return present(trx, await drafts.update(trx, organizationId, row.id, change), files);
   });
 }
@@ -303,7 +305,7 @@ export function deleteDraft(app: App, caller: Caller, at: At): Promise<Deleted> 
     const row = await getOpenRow(trx, organizationId, at);
     requireOwn(caller, row, 'draft');
     await drafts.remove(trx, organizationId, row.id);
-    await record(app, trx, caller, changeOf(row, 'draft.deleted'));
+    await record(app, trx, caller, changeOf(row, draftNoun.deleted));
     if (row.thread_id !== null) await endDraftThread(trx, row.mailbox_id, row.thread_id);
     return { success: true, message: `Draft ${row.id} is deleted` };
   });

@@ -17,6 +17,7 @@ import {
   answerPath,
   approveActionInput,
   createDraftInput,
+  draftNoun,
   draftOutput,
   draftPage,
   draftPath,
@@ -32,6 +33,7 @@ import {
 } from './schema.ts';
 
 const at = area('mailboxes');
+const ofDrafts = area('mailboxes', { noun: draftNoun });
 const path = '/v1/mailboxes/{id}';
 const answered = `${path}/messages/{messageId}` as const;
 const draft = `${path}/drafts/{draftId}` as const;
@@ -100,7 +102,7 @@ export const answeringRoutes = {
       return forward(app, caller, { mailboxId: id, messageId }, body, key);
     },
   }),
-  listDrafts: at.get(`${path}/drafts`, {
+  listDrafts: ofDrafts.get(`${path}/drafts`, {
     name: 'listDrafts',
     summary: 'List the drafts of a mailbox, newest first',
     params: mailboxOfMail,
@@ -108,7 +110,7 @@ export const answeringRoutes = {
     output: draftPage,
     run: (app, { caller, params: { id }, query }) => listDrafts(app, caller, id, query),
   }),
-  createDraft: at.post(`${path}/drafts`, {
+  createDraft: ofDrafts.post(`${path}/drafts`, {
     name: 'createDraft',
     summary: 'Begin a message',
     description:
@@ -120,7 +122,7 @@ export const answeringRoutes = {
     throws: [ConflictError],
     run: (app, { caller, params: { id }, body }) => createDraft(app, caller, id, body),
   }),
-  getDraft: at.get(draft, {
+  getDraft: ofDrafts.get(draft, {
     name: 'getDraft',
     summary: 'Show a draft',
     params: draftPath,
@@ -128,7 +130,7 @@ export const answeringRoutes = {
     run: (app, { caller, params: { id, draftId } }) =>
       getDraft(app, caller, { mailboxId: id, draftId }),
   }),
-  updateDraft: at.patch(draft, {
+  updateDraft: ofDrafts.patch(draft, {
     name: 'updateDraft',
     summary: 'Change a draft',
     params: draftPath,
@@ -138,7 +140,7 @@ export const answeringRoutes = {
     run: (app, { caller, params: { id, draftId }, body }) =>
       updateDraft(app, caller, { mailboxId: id, draftId }, body),
   }),
-  deleteDraft: at.delete(draft, {
+  deleteDraft: ofDrafts.delete(draft, {
     name: 'deleteDraft',
     summary: 'Delete a draft',
     params: draftPath,

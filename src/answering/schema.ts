@@ -2,6 +2,7 @@
 // send (specification 2.5, 4.4).
 import { z } from 'zod';
 import { headerText, notHeaderSafe } from '../api/address-schema.ts';
+import { noun } from '../api/noun.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { waitReasons } from '../deliveries/status.ts';
 import {
@@ -14,6 +15,8 @@ import { isHeaderSafe } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
 import { authors } from '../threads/schema.ts';
 
+export const draftNoun = noun('draft', 'draft');
+
 const mailboxId = z.string().regex(idPattern('mailbox'), 'is not a mailbox id');
 const messageId = z.string().regex(idPattern('message'), 'is not a message id');
 
@@ -21,7 +24,7 @@ export const mailboxOfMail = z.strictObject({ id: mailboxId });
 export const answerPath = z.strictObject({ id: mailboxId, messageId });
 export const draftPath = z.strictObject({
   id: mailboxId,
-  draftId: z.string().regex(idPattern('draft'), 'is not the id of a draft'),
+  draftId: z.string().regex(idPattern(draftNoun), 'is not the id of a draft'),
 });
 
 /** `Idempotency-Key`: 1 to 255 characters (specification 8.3). */

@@ -1,6 +1,7 @@
 // Defaults for the routes of an area, derived from its name, their method and their path. A route declares
 // only its differences.
 import type { z } from 'zod';
+import type { Noun } from './noun.ts';
 import type { Permission, Resource } from './permission.ts';
 import { type Answering, type Method, type RouteParts, type RoutePath, route } from './route.ts';
 
@@ -32,7 +33,17 @@ const actions = {
   PATCH: 'write',
 } as const;
 
-function declare(name: string, about: string | undefined, resource: Resource, method: Method) {
+interface AreaParts {
+  /** Description of the area for the reference; only one file of an area needs it. */
+  about?: string;
+  /** Resource of the permissions, the name of the area by default; mounting refuses an unknown one. */
+  resource?: Resource;
+  /** The noun whose routes these are: the audit lists its changes. */
+  noun?: Noun;
+}
+
+function declare(name: string, parts: AreaParts, method: Method) {
+  const { about, resource = name, noun } = parts;
   return <
     Params extends z.ZodType,
     Query extends z.ZodType,
@@ -44,28 +55,25 @@ function declare(name: string, about: string | undefined, resource: Resource, me
     { throws = [], ...rest }: AreaRoute<Params, Query, Headers, Body, Output>,
   ): Answering<z.input<Output>> =>
     route({
-      permission: `${resource}:${actions[method]}`,
+      permission: `${resource as Resource}:${actions[method]}`,
       status: method === 'POST' && !path.includes('{') ? 201 : 200,
       ...rest,
       method,
       path,
       area: name,
       ...(about !== undefined && { about }),
+      ...(noun && { noun }),
       errors: throws.map(({ status }) => status),
     });
 }
 
-/**
- * Declares routes of an area: `at.get('/v1/email/senders', {…})`.
- * @param about description of the area for the reference; only one file of an area needs it
- * @param resource resource of the permissions; an unknown one is refused when the route is mounted
- */
-export function area(name: string, about?: string, resource: Resource = name as Resource) {
+/** Declares routes of an area: `at.get('/v1/email/senders', {…})`. */
+export function area(name: string, parts: AreaParts = {}) {
   return {
-    get: declare(name, about, resource, 'GET'),
-    post: declare(name, about, resource, 'POST'),
-    put: declare(name, about, resource, 'PUT'),
-    patch: declare(name, about, resource, 'PATCH'),
-    delete: declare(name, about, resource, 'DELETE'),
+    get: declare(name, parts, 'GET'),
+    post: declare(name, parts, 'POST'),
+    put: declare(name, parts, 'PUT'),
+    patch: declare(name, parts, 'PATCH'),
+    delete: declare(name, parts, 'DELETE'),
   };
 }

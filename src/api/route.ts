@@ -3,6 +3,7 @@
 // schemas. A route cannot be declared without a permission, so the table fails closed.
 import type { z } from 'zod';
 import type { App } from '../app.ts';
+import type { Noun } from './noun.ts';
 import type { Permission, PermissionMap } from './permission.ts';
 
 /**
@@ -147,6 +148,7 @@ interface RouteDefinition<
   area: string;
   /** Description of the area for the reference. */
   about?: string;
+  noun?: Noun;
   permission: Permission;
   status: 200 | 201;
   /** Error statuses beyond those that every route may answer (401, 403, 404, 422, 429, 5xx). */
@@ -163,6 +165,7 @@ export interface Route {
   readonly deprecated?: Deprecation;
   readonly area: string;
   readonly about?: string;
+  readonly noun?: Noun;
   readonly permission: Permission;
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;

@@ -1,10 +1,11 @@
 // Input and output shapes of the audit, and the vocabulary of audited actions.
 import { z } from 'zod';
+import type { Noun, NounAction } from '../api/noun.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { anyIdPattern } from '../runtime/ids.ts';
 
-/** The word before the dot is the kind of resource. */
-export const auditActions = [
+/** Changes beside those of nouns (src/api/noun.ts). The word before the dot is the kind of resource. */
+const otherActions = [
   'organization.created',
   'organization.updated',
   'organization.paused',
@@ -23,9 +24,6 @@ export const auditActions = [
   'domain.resumed',
   'domain.catch-all-enabled',
   'domain.catch-all-disabled',
-  'sender.created',
-  'sender.updated',
-  'sender.deleted',
   'warming.started',
   'warming.paused',
   'warming.resumed',
@@ -35,41 +33,17 @@ export const auditActions = [
   'block.created',
   'block.deleted',
   'block.imported',
-  'unsubscribe-group.created',
-  'unsubscribe-group.updated',
-  'unsubscribe-group.deleted',
-  'contact.created',
-  'contact.updated',
-  'contact.deleted',
-  'conversation.created',
-  'conversation.updated',
   'conversation.resolved',
   'conversation.archived',
   'conversation.reopened',
-  'conversation.deleted',
   'contact.imported',
-  'contact-group.created',
-  'contact-group.updated',
-  'contact-group.deleted',
-  'mailbox.created',
-  'mailbox.updated',
   'mailbox.paused',
   'mailbox.resumed',
-  'mailbox.deleted',
   'thread.updated',
   'thread.deleted',
-  'note.created',
-  'note.updated',
-  'note.deleted',
   'namespace.created',
-  'draft.created',
-  'draft.updated',
-  'draft.deleted',
   'action.approved',
   'action.rejected',
-  'webhook.created',
-  'webhook.updated',
-  'webhook.deleted',
   'webhook.secret-rotated',
   'webhook.disabled',
   'tracking.enabled',
@@ -83,61 +57,75 @@ export const auditActions = [
   'queue.dropped',
 ] as const;
 
-export type AuditAction = (typeof auditActions)[number];
+export type AuditAction = (typeof otherActions)[number] | NounAction;
+
+/** Returns all audited changes, by name, where these are the nouns of the service. */
+export function auditActions(nouns: readonly Noun[]): AuditAction[] {
+  const ofNouns = nouns.flatMap(({ created, updated, deleted }) => [created, updated, deleted]);
+  return [...new Set([...otherActions, ...ofNouns])].sort();
+}
 
 const longestCursor = 200;
 
-export const auditQuery = z.strictObject({
-  action: z
-    .enum(auditActions, { error: `is not one of ${auditActions.join(', ')}` })
-    .optional()
-    .meta({ description: 'Only these changes' }),
-  resource: z
-    .string()
-    .regex(anyIdPattern, 'is not an id')
-    .optional()
-    .meta({ description: 'Only changes of the resource with this id' }),
-  since: z.iso
-    .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
-    .optional()
-    .meta({ description: 'Only changes of then and later' }),
-  limit: pageQuery.limit,
-  cursor: z
-    .string()
-    .max(longestCursor)
-    .optional()
-    .meta({ description: '`nextCursor` of the page before, with the same filters' }),
-});
+/** Returns the filters of the list; `actions` are all audited changes. */
+export function auditQuery(actions: readonly AuditAction[]) {
+  return z.strictObject({
+    action: z
+      .enum(actions, { error: `is not one of ${actions.join(', ')}` })
+      .optional()
+      .meta({ description: 'Only these changes' }),
+    resource: z
+      .string()
+      .regex(anyIdPattern, 'is not an id')
+      .optional()
+      .meta({ description: 'Only changes of the resource with this id' }),
+    since: z.iso
+      .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
+      .optional()
+      .meta({ description: 'Only changes of then and later' }),
+    limit: pageQuery.limit,
+    cursor: z
+      .string()
+      .max(longestCursor)
+      .optional()
+      .meta({ description: '`nextCursor` of the page before, with the same filters' }),
+  });
+}
 
-export const auditEntryOutput = z
-  .object({
-    id: z.string(),
-    organizationId: z.string(),
-    createdAt: z.string(),
-    actor: z.object({
-      type: z.enum(['key', 'operator', 'service']).meta({
-        description: 'A key, the operator at the command line, or the service by itself',
+function auditEntry(actions: readonly AuditAction[]) {
+  return z
+    .object({
+      id: z.string(),
+      organizationId: z.string(),
+      createdAt: z.string(),
+      actor: z.object({
+        type: z.enum(['key', 'operator', 'service']).meta({
+          description: 'A key, the operator at the command line, or the service by itself',
+        }),
+        keyId: z.string().nullable(),
+        keyName: z.string().nullable().meta({ description: 'As it was then' }),
+        role: z.string().nullable(),
       }),
-      keyId: z.string().nullable(),
-      keyName: z.string().nullable().meta({ description: 'As it was then' }),
-      role: z.string().nullable(),
-    }),
-    action: z.enum(auditActions),
-    resource: z.object({
-      type: z.string(),
-      id: z.string().nullable().meta({ description: 'Null for a change of many at once' }),
-    }),
-    details: z.record(z.string(), z.unknown()).meta({
-      description: 'What changed, as `{field: {before, after}}`, and what else is to be known',
-    }),
-  })
-  .meta({ id: 'AuditEntry', description: 'Who changed what, and when' });
+      action: z.enum(actions),
+      resource: z.object({
+        type: z.string(),
+        id: z.string().nullable().meta({ description: 'Null for a change of many at once' }),
+      }),
+      details: z.record(z.string(), z.unknown()).meta({
+        description: 'What changed, as `{field: {before, after}}`, and what else is to be known',
+      }),
+    })
+    .meta({ id: 'AuditEntry', description: 'Who changed what, and when' });
+}
 
-export const auditPage = z.object({
-  items: z.array(auditEntryOutput),
-  nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-});
+/** Returns a page of the list; `actions` are all audited changes. */
+export function auditPage(actions: readonly AuditAction[]) {
+  return z.object({
+    items: z.array(auditEntry(actions)),
+    nextCursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+  });
+}
 
-export type AuditQuery = z.output<typeof auditQuery>;
-export type AuditEntry = z.output<typeof auditEntryOutput>;
-export type AuditPage = z.output<typeof auditPage>;
+export type AuditQuery = z.output<ReturnType<typeof auditQuery>>;
+export type AuditPage = z.output<ReturnType<typeof auditPage>>;
+export type AuditEntry = AuditPage['items'][number];

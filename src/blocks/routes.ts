@@ -6,10 +6,10 @@ import { ConflictError } from '../errors.ts';
 import { createBlock, deleteBlock, getBlock, listBlocks } from './blocks.ts';
 import { blockOutput, blockPath, createBlockInput, listBlocksQuery } from './schema.ts';
 
-const at = area(
-  'blocks',
-  'Addresses that get no mail: they bounced, complained, unsubscribed or were blocked by hand',
-);
+const at = area('blocks', {
+  about:
+    'Addresses that get no mail: they bounced, complained, unsubscribed or were blocked by hand',
+});
 const path = '/v1/email/blocks';
 
 export const blockRoutes = {

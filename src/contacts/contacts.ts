@@ -17,6 +17,7 @@ import { presentContact, presentContacts } from './present.ts';
 import * as queries from './queries.ts';
 import {
   type Contact,
+  contactNoun,
   type CreateContact,
   type ListContacts,
   mostTags,
@@ -86,7 +87,7 @@ function newRow(app: App, caller: Caller, input: CreateContact): queries.Contact
   const columns = columnsOf(input);
   const now = app.clock.now();
   return {
-    id: app.newId('contact'),
+    id: app.newId(contactNoun),
     organization_id: caller.organizationId,
     name: columns.name ?? null,
     display_name: columns.display_name ?? null,
@@ -141,7 +142,7 @@ export function createContact(app: App, caller: Caller, input: CreateContact): P
       const event = told(contactCreated, contact);
       await record(app, trx, caller, {
         subject: row.id,
-        action: 'contact.created',
+        action: contactNoun.created,
         details,
         event,
       });
@@ -266,7 +267,7 @@ function change(
       if (Object.keys(changes).length > 0) {
         const event = told(contactUpdated, contact);
         const details = changes;
-        await record(app, trx, caller, { subject: id, action: 'contact.updated', details, event });
+        await record(app, trx, caller, { subject: id, action: contactNoun.updated, details, event });
       }
       return contact;
     });

@@ -10,7 +10,13 @@ import type { BlockReason } from '../blocks/schema.ts';
 import { fromJson, toJson } from '../store/db.ts';
 import type { ChangedContact, NewContact } from './bulk-queries.ts';
 import type { ContactRow, IdentityRow } from './queries.ts';
-import { type ImportedContact, mostFields, mostTags, type ProfileInput } from './schema.ts';
+import {
+  contactNoun,
+  type ImportedContact,
+  mostFields,
+  mostTags,
+  type ProfileInput,
+} from './schema.ts';
 
 const mostIdentities = 20;
 
@@ -137,7 +143,7 @@ class People {
     const now = this.#app.clock.now();
     const tags = [...new Set(contact.tags)];
     const row: ContactRow = {
-      id: this.#app.newId('contact'),
+      id: this.#app.newId(contactNoun),
       organization_id: this.#organizationId,
       name: name ?? null,
       display_name: displayName ?? null,

@@ -13,6 +13,7 @@ import {
 import { exportStream } from './export.ts';
 import { importStream } from './import.ts';
 import {
+  contactNoun,
   contactOutput,
   contactPath,
   createContactInput,
@@ -24,10 +25,10 @@ import {
   updateContactInput,
 } from './schema.ts';
 
-const at = area(
-  'contacts',
-  'People who get mail: their addresses, their tags, what is known of them',
-);
+const at = area('contacts', {
+  about: 'People who get mail: their addresses, their tags, what is known of them',
+  noun: contactNoun,
+});
 const path = '/v1/contacts';
 
 const mostImportBytes = 512_000_000;

@@ -2,8 +2,11 @@
 import { z } from 'zod';
 import { emailAddress, headerText } from '../api/address-schema.ts';
 import { storedMap } from '../api/bounded-schema.ts';
+import { noun } from '../api/noun.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { idPath, queryFlag } from '../api/resource-schema.ts';
+
+export const contactNoun = noun('contact', 'contact');
 
 export const mostTags = 100;
 const mostIdentities = 20;
@@ -18,7 +21,7 @@ export const contactStatuses = [
   'archived',
 ] as const;
 
-export const contactPath = idPath('contact');
+export const contactPath = idPath(contactNoun);
 
 const line = headerText(200).min(1);
 

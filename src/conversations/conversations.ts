@@ -17,10 +17,11 @@ import { presentConversation, presentConversations } from './present.ts';
 import * as queries from './queries.ts';
 import {
   type Conversation,
+  conversationNoun,
   type CreateConversation,
   type ListConversations,
-  type Move,
   mostTags,
+  type Move,
   type Resolve,
   type UpdateConversation,
 } from './schema.ts';
@@ -52,7 +53,7 @@ function columnsOf(input: UpdateConversation) {
 function newRow(app: App, caller: Caller, input: CreateConversation): queries.ConversationRow {
   const now = app.clock.now();
   return {
-    id: app.newId('conversation'),
+    id: app.newId(conversationNoun),
     organization_id: caller.organizationId,
     status: 'active',
     status_reason: null,
@@ -122,7 +123,7 @@ export function createConversation(
       const { title, externalId, tags } = conversation;
       await record(app, trx, caller, {
         subject: row.id,
-        action: 'conversation.created',
+        action: conversationNoun.created,
         details: { title, externalId, tags },
         event: told(conversationCreated, conversation),
       });
@@ -186,7 +187,7 @@ function change(
   app: App,
   caller: Caller,
   id: string,
-  { action = 'conversation.updated', input = {}, columns, tags }: ConversationChange,
+  { action = conversationNoun.updated, input = {}, columns, tags }: ConversationChange,
 ): Promise<Conversation> {
   const { organizationId } = caller;
   const run = () =>

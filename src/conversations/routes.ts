@@ -13,19 +13,23 @@ import {
   updateConversation,
 } from './conversations.ts';
 import {
+  conversationNoun,
+  conversationOutput as output,
+  conversationPath as params,
   createConversationInput,
   listConversationsQuery,
   type Move,
   moveInput,
-  conversationOutput as output,
-  conversationPath as params,
   resolveInput,
   tagsInput,
   updateConversationInput,
 } from './schema.ts';
 import type { MoveName } from './states.ts';
 
-const at = area('conversations', 'Messages that belong together, and how far they are');
+const at = area('conversations', {
+  about: 'Messages that belong together, and how far they are',
+  noun: conversationNoun,
+});
 const path = '/v1/conversations';
 const throws = [ConflictError];
 

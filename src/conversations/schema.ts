@@ -2,10 +2,18 @@
 import { z } from 'zod';
 import { headerText } from '../api/address-schema.ts';
 import { boundedMap } from '../api/bounded-schema.ts';
+import { noun } from '../api/noun.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { idPath } from '../api/resource-schema.ts';
-import { createContactInput, listContactsQuery, tagsInput } from '../contacts/schema.ts';
+import {
+  contactNoun,
+  createContactInput,
+  listContactsQuery,
+  tagsInput,
+} from '../contacts/schema.ts';
 import { idPattern } from '../runtime/ids.ts';
+
+export const conversationNoun = noun('conversation', 'conv');
 
 export { mostTags } from '../contacts/schema.ts';
 
@@ -21,7 +29,7 @@ const longestText = 5_000;
 /** Limit of the context as JSON, as events carry it. */
 const longestContext = 32 * 1024;
 
-export const conversationPath = idPath('conversation');
+export const conversationPath = idPath(conversationNoun);
 
 const line = headerText(200).min(1);
 const text = z.string().min(1).max(longestText);
@@ -56,7 +64,7 @@ const contextInput = z
     message: 'is longer than 32 KB of JSON',
   });
 
-const id = z.string().regex(idPattern('conversation'), 'is not a conversation id');
+const id = z.string().regex(idPattern(conversationNoun), 'is not a conversation id');
 
 const fields = {
   title: line.nullable().optional(),
@@ -103,7 +111,7 @@ export const listConversationsQuery = z.strictObject({
   status: z.enum(conversationStatuses).optional(),
   tag,
   externalId: line.optional(),
-  contactId: z.string().regex(idPattern('contact'), 'is not a contact id').optional(),
+  contactId: z.string().regex(idPattern(contactNoun), 'is not a contact id').optional(),
 });
 
 const orNull = z.string().nullable();

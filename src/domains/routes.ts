@@ -20,7 +20,7 @@ import {
 } from './schema.ts';
 import { verifyDomain } from './verification.ts';
 
-const at = area('domains', 'Sending domains, their DNS records and verification');
+const at = area('domains', { about: 'Sending domains, their DNS records and verification' });
 const path = '/v1/email/domains';
 
 export const domainRoutes = {

@@ -5,7 +5,10 @@ import { type EventKind, presentKind } from './kinds.ts';
 import { listLog } from './log.ts';
 import { kindList, listLogQuery, logPage } from './schema.ts';
 
-const at = area('events', 'What happened, in order, and what it is called', 'webhooks');
+const at = area('events', {
+  about: 'What happened, in order, and what it is called',
+  resource: 'webhooks',
+});
 
 /** The routes over these kinds. */
 export function eventRoutes(kinds: readonly EventKind[]) {

@@ -6,7 +6,7 @@ import { ConflictError } from '../errors.ts';
 import { createKey, getKey, listKeys, revokeKey, rotateKey, updateKey } from './keys.ts';
 import { createKeyInput, keyOutput, listKeysQuery, updateKeyInput } from './schema.ts';
 
-const at = area('API keys', 'Keys and what they may do', 'keys');
+const at = area('API keys', { about: 'Keys and what they may do', resource: 'keys' });
 const path = '/v1/api-keys';
 const params = idPath('key', 'an API key');
 

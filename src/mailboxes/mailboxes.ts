@@ -12,6 +12,7 @@ import type { Caller } from '../api/route.ts';
 import { parseWith } from '../api/validate.ts';
 import type { App } from '../app.ts';
 import { changesOf } from '../audit/audit.ts';
+import type { AuditAction } from '../audit/schema.ts';
 import {
   ConflictError,
   ForbiddenError,
@@ -40,6 +41,7 @@ import {
   type Mailbox,
   type MailboxEvents,
   type MailboxFilters,
+  mailboxNoun,
   type UpdateMailbox,
 } from './schema.ts';
 
@@ -156,7 +158,7 @@ export async function storeMailbox(
   const mailbox = await present(trx, row);
   const details = { slug: row.slug, address: row.primary_address };
   const event = told(events.mailboxCreated, mailbox);
-  await record(app, trx, by, { subject: row.id, action: 'mailbox.created', details, event });
+  await record(app, trx, by, { subject: row.id, action: mailboxNoun.created, details, event });
   return mailbox;
 }
 
@@ -196,11 +198,11 @@ export async function getMailbox(app: App, caller: Caller, id: string): Promise<
 
 /** Audit action and event of a change. */
 interface Told {
-  action: 'mailbox.updated' | 'mailbox.paused' | 'mailbox.resumed';
+  action: AuditAction;
   kind: EventKind & { sample: Mailbox };
 }
 
-const updated: Told = { action: 'mailbox.updated', kind: events.mailboxUpdated };
+const updated: Told = { action: mailboxNoun.updated, kind: events.mailboxUpdated };
 
 /** Changes a mailbox after `decide` has seen it. A real change is audited and published. */
 function changeMailbox(
@@ -343,7 +345,7 @@ export async function deleteMailbox(app: App, caller: Caller, id: string): Promi
     await queries.mailboxes.update(trx, organizationId, id, { ...deleted, slug: id });
     const event = told(events.mailboxDeleted, toMailbox({ ...row, ...deleted }, addresses));
     const details = { slug: row.slug, address: row.primary_address };
-    await record(app, trx, caller, { subject: id, action: 'mailbox.deleted', details, event });
+    await record(app, trx, caller, { subject: id, action: mailboxNoun.deleted, details, event });
   });
   return { success: true, message: `Mailbox ${id} is deleted, and its addresses are free` };
 }

@@ -30,16 +30,20 @@ import {
   listMailboxesQuery,
   listNamespacesQuery,
   mailboxEventsQuery,
+  mailboxNoun,
   mailboxOutput,
-  namespaceOutput,
   mailboxPath as params,
+  namespaceOutput,
   updateMailboxInput,
 } from './schema.ts';
 
 /** Refused to keys bound to single mailboxes, and to keys that only propose. */
 const configures = { permission: 'mailboxes:configure' } as const;
 
-const at = area('mailboxes', 'Addresses that take mail here, and what is done with it');
+const at = area('mailboxes', {
+  about: 'Addresses that take mail here, and what is done with it',
+  noun: mailboxNoun,
+});
 const path = '/v1/mailboxes';
 
 export const mailboxRoutes = {

@@ -2,11 +2,14 @@
 import { z } from 'zod';
 import { domainName, emailAddress, headerText } from '../api/address-schema.ts';
 import { storedMap } from '../api/bounded-schema.ts';
+import { noun } from '../api/noun.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { idPath } from '../api/resource-schema.ts';
 import { listLogQuery } from '../events/schema.ts';
 import { parseAddress } from '../net/address.ts';
-import { idPattern } from '../runtime/ids.ts';
+import { idPattern, idPrefixes } from '../runtime/ids.ts';
+
+export const mailboxNoun = noun('mailbox', idPrefixes.mailbox);
 
 const longestName = 200;
 const longestDescription = 1_000;

@@ -2,13 +2,13 @@
 // messages.
 import { area } from '../api/area.ts';
 import { deleted } from '../api/resource-schema.ts';
-import { contactPath } from '../contacts/schema.ts';
-import { conversationPath } from '../conversations/schema.ts';
+import { contactNoun, contactPath } from '../contacts/schema.ts';
+import { conversationNoun, conversationPath } from '../conversations/schema.ts';
 import { deleteContact } from './forget-contact.ts';
 import { deleteConversation } from './forget-conversation.ts';
 
-const at = area('contacts');
-const atConversations = area('conversations');
+const at = area('contacts', { noun: contactNoun });
+const atConversations = area('conversations', { noun: conversationNoun });
 
 export const forgetRoutes = {
   delete: at.delete('/v1/contacts/{id}', {

@@ -5,6 +5,7 @@ import type { Caller } from '../api/route.ts';
 import type { App } from '../app.ts';
 import { contactDeleted } from '../contacts/events.ts';
 import { contacts, deleteContactRow, lockContacts } from '../contacts/queries.ts';
+import { contactNoun } from '../contacts/schema.ts';
 import { requestErasure } from '../erasures/request.ts';
 import { deletedResource } from '../events/log.ts';
 import { record, told } from '../events/record.ts';
@@ -36,7 +37,7 @@ export async function deleteContact(app: App, caller: Caller, id: string): Promi
       await overwriting(trx, () => deleteContactRow(trx, organizationId, id, tags));
       await requestErasure(app, trx, { organizationId, id, kind: 'resource' });
       const event = told(contactDeleted, deletedResource(id));
-      await record(app, trx, caller, { subject: id, action: 'contact.deleted', event });
+      await record(app, trx, caller, { subject: id, action: contactNoun.deleted, event });
       return true;
     });
   }

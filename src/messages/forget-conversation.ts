@@ -9,6 +9,7 @@ import {
   deleteConversationRow,
   holdConversations,
 } from '../conversations/queries.ts';
+import { conversationNoun } from '../conversations/schema.ts';
 import { requestErasure } from '../erasures/request.ts';
 import { record } from '../events/record.ts';
 import { fromJson } from '../store/db.ts';
@@ -39,7 +40,7 @@ export async function deleteConversation(app: App, caller: Caller, id: string): 
       if (row.message_count > 0) return false;
       await deleteConversationRow(trx, row, fromJson<string[]>(row.tags) ?? []);
       await requestErasure(app, trx, { organizationId, id, kind: 'resource' });
-      await record(app, trx, caller, { subject: id, action: 'conversation.deleted' });
+      await record(app, trx, caller, { subject: id, action: conversationNoun.deleted });
       return true;
     });
   }

@@ -21,7 +21,9 @@ import {
   messageId,
 } from './schema.ts';
 
-const at = area('messages', 'Sending messages and following them: statuses, deliveries, timelines');
+const at = area('messages', {
+  about: 'Sending messages and following them: statuses, deliveries, timelines',
+});
 const path = '/v1/messages';
 const params = z.strictObject({ id: messageId });
 

@@ -3,6 +3,8 @@
 import { z } from 'zod';
 import { emailAddress } from '../api/address-schema.ts';
 import { pageQuery, wholeNumber } from '../api/pagination.ts';
+import { contactNoun } from '../contacts/schema.ts';
+import { conversationNoun } from '../conversations/schema.ts';
 import { messageStatuses, waitReasons } from '../deliveries/status.ts';
 import { idPattern } from '../runtime/ids.ts';
 import { subjectCharacters } from './term-queries.ts';
@@ -209,9 +211,9 @@ export const listMessagesQuery = z
     status: messageStatus.optional(),
     conversationId: z
       .string()
-      .regex(idPattern('conversation'), 'is not a conversation id')
+      .regex(idPattern(conversationNoun), 'is not a conversation id')
       .optional(),
-    contactId: z.string().regex(idPattern('contact'), 'is not a contact id').optional(),
+    contactId: z.string().regex(idPattern(contactNoun), 'is not a contact id').optional(),
     startDate: instant('first').optional().meta({ description: 'Created at or after' }),
     endDate: instant('last')
       .optional()

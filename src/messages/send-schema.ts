@@ -4,6 +4,8 @@
 import { z } from 'zod';
 import { emailAddress, headerText, notHeaderSafe } from '../api/address-schema.ts';
 import { boundedMap, storedMap } from '../api/bounded-schema.ts';
+import { contactNoun } from '../contacts/schema.ts';
+import { conversationNoun } from '../conversations/schema.ts';
 import { isRefusedHeader } from '../mime/header-encoding.ts';
 import { isHeaderSafe } from '../net/address.ts';
 import { idPattern } from '../runtime/ids.ts';
@@ -23,7 +25,7 @@ const maxHeaderValue = 998;
 const recipientEntry = z
   .strictObject({
     email: emailAddress.optional(),
-    contactId: z.string().regex(idPattern('contact'), 'is not a contact id').optional(),
+    contactId: z.string().regex(idPattern(contactNoun), 'is not a contact id').optional(),
     name: headerText(200).optional().meta({ description: 'Display name' }),
   })
   .refine((entry) => (entry.email === undefined) !== (entry.contactId === undefined), {
@@ -201,7 +203,7 @@ export const sendPayload = z
     email: emailContent,
     conversationId: z
       .string()
-      .regex(idPattern('conversation'), 'is not a conversation id')
+      .regex(idPattern(conversationNoun), 'is not a conversation id')
       .optional(),
     tags: z.array(z.string().min(1).max(100)).max(10).optional(),
     metadata: storedMap(

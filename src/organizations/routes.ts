@@ -6,10 +6,9 @@ import { reapplyOnboarding } from './onboarding.ts';
 import { getOrganization } from './organizations.ts';
 import { organizationOutput, reapplyOnboardingInput } from './schema.ts';
 
-const at = area(
-  'organization',
-  'The organization of the key: its onboarding review, and who changed what in it',
-);
+const at = area('organization', {
+  about: 'The organization of the key: its onboarding review, and who changed what in it',
+});
 
 export const organizationRoutes = {
   current: at.get('/v1/organizations/current', {

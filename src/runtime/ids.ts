@@ -10,6 +10,7 @@ const counterCharacters = 3;
 const countsPerMs = 32 ** counterCharacters;
 const randomCharacters = 11;
 
+/** Prefixes of kinds without a noun (src/api/noun.ts), and of nouns that lower rooms name. */
 export const idPrefixes = {
   organization: 'org',
   key: 'key',
@@ -21,27 +22,20 @@ export const idPrefixes = {
   event: 'evt',
   domain: 'dom',
   domainKey: 'dkim',
-  sender: 'snd',
   block: 'blk',
   unsubscribeGroup: 'usg',
   mailbox: 'mbx',
   mailboxAddress: 'mba',
   mailboxNamespace: 'ns',
   thread: 'thread',
-  threadNote: 'note',
-  draft: 'draft',
   mailboxAction: 'act',
-  contact: 'contact',
   contactIdentity: 'idn',
-  contactGroup: 'grp',
-  conversation: 'conv',
   template: 'tmpl',
   worker: 'wrk',
   inboundReport: 'rep',
   dmarcReport: 'dmr',
   hold: 'hold',
   auditEntry: 'aud',
-  webhook: 'wep',
   webhookDelivery: 'whdel',
   webhookAttempt: 'wha',
   warmingPlan: 'warm',
@@ -50,7 +44,16 @@ export const idPrefixes = {
   trackingHost: 'trk',
 } as const;
 
-export type IdKind = keyof typeof idPrefixes;
+/** Ids that begin with `prefix`. */
+export interface IdSpace {
+  readonly prefix: string;
+}
+
+export type IdKind = keyof typeof idPrefixes | IdSpace;
+
+function prefixOf(kind: IdKind): string {
+  return typeof kind === 'string' ? idPrefixes[kind] : kind.prefix;
+}
 
 /** Makes an id of the given kind. */
 export type NewId = (kind: IdKind) => string;
@@ -82,13 +85,13 @@ export function idSource(clock: Clock, random: Random): NewId {
     }
     let tail = encode(made++, counterCharacters);
     for (const byte of random.bytes(randomCharacters)) tail += alphabet.charAt(byte & 31);
-    return `${idPrefixes[kind]}_${timeText}${tail}`;
+    return `${prefixOf(kind)}_${timeText}${tail}`;
   };
 }
 
 /** Returns a lower bound for all ids made at `ms` since 1970 or later. */
 export function firstIdAt(kind: IdKind, ms: number): string {
-  return `${idPrefixes[kind]}_${encode(Math.max(0, ms), timeCharacters)}`;
+  return `${prefixOf(kind)}_${encode(Math.max(0, ms), timeCharacters)}`;
 }
 
 /** Returns the time of an id in ms since 1970, as accurate as the clock of its process. */
@@ -99,7 +102,7 @@ export function timeOfId(id: string): number {
 
 /** Returns the pattern for ids of this kind (specification 2.1). */
 export function idPattern(kind: IdKind): RegExp {
-  return new RegExp(`^${idPrefixes[kind]}_[0-9a-hjkmnp-tv-z]{16,24}$`);
+  return new RegExp(`^${prefixOf(kind)}_[0-9a-hjkmnp-tv-z]{16,24}$`);
 }
 
 /** Pattern for ids of any kind, for look-ups by id. */

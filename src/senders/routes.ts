@@ -3,12 +3,19 @@ import { area } from '../api/area.ts';
 import { pageOf } from '../api/pagination.ts';
 import { deleted, idPath } from '../api/resource-schema.ts';
 import { ConflictError } from '../errors.ts';
-import { createSenderInput, listSendersQuery, senderOutput, updateSenderInput } from './schema.ts';
+import {
+  createSenderInput,
+  listSendersQuery,
+  senderNoun,
+  senderNoun,
+  senderOutput,
+  updateSenderInput,
+} from './schema.ts';
 import { createSender, deleteSender, getSender, listSenders, updateSender } from './senders.ts';
 
-const at = area('senders', 'Addresses that messages may come from');
+const at = area('senders', { about: 'Addresses that messages may come from', noun: senderNoun });
 const path = '/v1/email/senders';
-const params = idPath('sender');
+const params = idPath(senderNoun);
 
 export const senderRoutes = {
   list: at.get(path, {

@@ -1,8 +1,11 @@
 // Input and output shapes of sender identities (specification 2.10, 4.7).
 import { z } from 'zod';
 import { emailAddress, headerText } from '../api/address-schema.ts';
+import { noun } from '../api/noun.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { queryFlag } from '../api/resource-schema.ts';
+
+export const senderNoun = noun('sender', 'snd');
 
 const longestName = 200;
 const mostReplyTos = 10;

@@ -23,6 +23,7 @@ import {
   createSenderInput,
   type ListSenders,
   type Sender,
+  senderNoun,
   type UpdateSender,
 } from './schema.ts';
 
@@ -95,7 +96,7 @@ export function newSenderRow(
   const { email, name, replyToEmails } = parseWith(createSenderInput, input, 'body');
   const now = app.clock.now();
   return {
-    id: app.newId('sender'),
+    id: app.newId(senderNoun),
     organization_id: organizationId,
     email,
     folded_email: foldAddress(email),
@@ -129,7 +130,7 @@ export async function createSender(app: App, caller: Caller, input: CreateSender
       throw new ConflictError('sender', `${row.email} is a sender of this organization already`);
     }
     const details = { email: row.email, ...settingsOf(row) };
-    await record(app, trx, caller, { subject: row.id, action: 'sender.created', details });
+    await record(app, trx, caller, { subject: row.id, action: senderNoun.created, details });
     return presentOne(app, trx, row);
   });
 }
@@ -187,7 +188,7 @@ export async function updateSender(
     const changes = changesOf(settingsOf(row), settingsOf(changed));
     if (Object.keys(changes).length > 0) {
       const details = { email: row.email, ...changes };
-      await record(app, trx, caller, { subject: id, action: 'sender.updated', details });
+      await record(app, trx, caller, { subject: id, action: senderNoun.updated, details });
     }
     return presentOne(app, trx, changed);
   });
@@ -201,7 +202,7 @@ export async function updateSender(
 export async function deleteSender(app: App, caller: Caller, id: string): Promise<Deleted> {
   await app.store.write(async (trx) => {
     const { email } = await queries.senders.remove(trx, caller.organizationId, id);
-    await record(app, trx, caller, { subject: id, action: 'sender.deleted', details: { email } });
+    await record(app, trx, caller, { subject: id, action: senderNoun.deleted, details: { email } });
   });
   return { success: true, message: `Sender ${id} is deleted` };
 }

@@ -12,7 +12,14 @@ import { isoTime } from '../runtime/clock.ts';
 import type { Db } from '../store/db.ts';
 import { authoredBy, editedBy, presentAuthors, requireOwn } from './authors.ts';
 import { listNoteRows, type NoteRow, notes } from './note-queries.ts';
-import type { CreateNote, CursorPage, CursorQuery, ThreadNote, UpdateNote } from './schema.ts';
+import {
+  type CreateNote,
+  type CursorPage,
+  type CursorQuery,
+  noteNoun,
+  type ThreadNote,
+  type UpdateNote,
+} from './schema.ts';
 import { getThreadRow, holdThread } from './threads.ts';
 
 function toNote(row: NoteRow): ThreadNote {
@@ -48,7 +55,7 @@ export function createNote(
     await holdThread(trx, organizationId, mailboxId, threadId);
     const now = app.clock.now();
     const row: NoteRow = {
-      id: app.newId('threadNote'),
+      id: app.newId(noteNoun),
       organization_id: organizationId,
       thread_id: threadId,
       ...authoredBy(caller),
@@ -60,7 +67,7 @@ export function createNote(
     };
     await notes.insert(trx, row);
     const details = { threadId };
-    await record(app, trx, caller, { subject: row.id, action: 'note.created', details });
+    await record(app, trx, caller, { subject: row.id, action: noteNoun.created, details });
     await noteAction(app, trx, caller, { mailboxId, threadId, noteId: row.id }, 'created');
     return toNote(row);
   });
@@ -132,7 +139,7 @@ export function updateNote(
     });
     // The text of a note stays out of the audit log.
     const details = { threadId, changed };
-    await record(app, trx, caller, { subject: noteId, action: 'note.updated', details });
+    await record(app, trx, caller, { subject: noteId, action: noteNoun.updated, details });
     await noteAction(app, trx, caller, path, 'updated');
     return toNote(row);
   });
@@ -144,7 +151,7 @@ export async function deleteNote(app: App, caller: Caller, path: NotePath): Prom
     requireOwn(caller, await holdNote(trx, caller.organizationId, path), 'note');
     await notes.remove(trx, caller.organizationId, path.noteId);
     const details = { threadId: path.threadId };
-    await record(app, trx, caller, { subject: path.noteId, action: 'note.deleted', details });
+    await record(app, trx, caller, { subject: path.noteId, action: noteNoun.deleted, details });
     await noteAction(app, trx, caller, path, 'deleted');
   });
   return { success: true, message: `Note ${path.noteId} was deleted` };

@@ -16,13 +16,14 @@ import {
   listNotesQuery,
   listThreadsQuery,
   mailboxOfThreads,
+  noteNoun,
   noteOutput,
   notePath,
-  threadPath as params,
   removeLabelsInput,
   standingOutput,
   threadMessageOutput,
   threadOutput,
+  threadPath as params,
   updateNoteInput,
   updateThreadInput,
 } from './schema.ts';
@@ -113,10 +114,11 @@ export const attachmentRoutes = {
   }),
 };
 
+const ofNotes = area('mailboxes', { noun: noteNoun });
 const notesPath = `${path}/notes` as const;
 
 export const noteRoutes = {
-  list: at.get(notesPath, {
+  list: ofNotes.get(notesPath, {
     name: 'listThreadNotes',
     summary: 'List the notes on a thread, oldest first',
     params,
@@ -125,7 +127,7 @@ export const noteRoutes = {
     run: (app, { caller, params: { id, threadId }, query }) =>
       listNotes(app, caller, id, threadId, query),
   }),
-  create: at.post(notesPath, {
+  create: ofNotes.post(notesPath, {
     name: 'createThreadNote',
     summary: 'Write a note on a thread: it is never mailed',
     status: 201,
@@ -135,7 +137,7 @@ export const noteRoutes = {
     run: (app, { caller, params: { id, threadId }, body }) =>
       createNote(app, caller, id, threadId, body),
   }),
-  update: at.patch(`${notesPath}/{noteId}`, {
+  update: ofNotes.patch(`${notesPath}/{noteId}`, {
     name: 'updateThreadNote',
     summary: 'Change a note',
     params: notePath,
@@ -144,7 +146,7 @@ export const noteRoutes = {
     run: (app, { caller, params: { id, threadId, noteId }, body }) =>
       updateNote(app, caller, { mailboxId: id, threadId, noteId }, body),
   }),
-  delete: at.delete(`${notesPath}/{noteId}`, {
+  delete: ofNotes.delete(`${notesPath}/{noteId}`, {
     name: 'deleteThreadNote',
     summary: 'Delete a note',
     params: notePath,

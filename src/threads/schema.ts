@@ -2,11 +2,14 @@
 import { z } from 'zod';
 import { headerText } from '../api/address-schema.ts';
 import { attachmentNumber } from '../api/file-schema.ts';
+import { noun } from '../api/noun.ts';
 import { wholeNumber } from '../api/pagination.ts';
 import { queryFlag } from '../api/resource-schema.ts';
 import { message } from '../messages/schema.ts';
 import { idPattern } from '../runtime/ids.ts';
 import { folders } from './queries.ts';
+
+export const noteNoun = noun('note', 'note');
 
 /** Labels of a thread, and characters of one label. */
 export const mostLabels = 50;
@@ -23,7 +26,7 @@ export const threadPath = z.strictObject({ id: mailboxId, threadId });
 export const notePath = z.strictObject({
   id: mailboxId,
   threadId,
-  noteId: z.string().regex(idPattern('threadNote'), 'is not a note id'),
+  noteId: z.string().regex(idPattern(noteNoun), 'is not a note id'),
 });
 export const attachmentPath = z.strictObject({
   id: mailboxId,

@@ -8,7 +8,13 @@ import { changesOf } from '../audit/audit.ts';
 import { record } from '../events/record.ts';
 import { isoTime } from '../runtime/clock.ts';
 import { type UnsubscribeGroupRow, unsubscribeGroups } from './queries.ts';
-import type { CreateGroup, ListGroups, UnsubscribeGroup, UpdateGroup } from './schema.ts';
+import {
+  type CreateGroup,
+  type ListGroups,
+  type UnsubscribeGroup,
+  unsubscribeGroupNoun,
+  type UpdateGroup,
+} from './schema.ts';
 
 function present(row: UnsubscribeGroupRow): UnsubscribeGroup {
   return {
@@ -40,7 +46,7 @@ export async function createGroup(
     const details = { name, description };
     await record(app, trx, caller, {
       subject: row.id,
-      action: 'unsubscribe-group.created',
+      action: unsubscribeGroupNoun.created,
       details,
     });
   });
@@ -81,7 +87,7 @@ export async function updateGroup(
     const changed = await unsubscribeGroups.update(trx, organizationId, id, change);
     const details = changesOf(settingsOf(row), settingsOf(changed));
     if (Object.keys(details).length > 0) {
-      await record(app, trx, caller, { subject: id, action: 'unsubscribe-group.updated', details });
+      await record(app, trx, caller, { subject: id, action: unsubscribeGroupNoun.updated, details });
     }
     return present(changed);
   });
@@ -93,7 +99,7 @@ export async function deleteGroup(app: App, caller: Caller, id: string): Promise
     const { name } = await unsubscribeGroups.remove(trx, caller.organizationId, id);
     await record(app, trx, caller, {
       subject: id,
-      action: 'unsubscribe-group.deleted',
+      action: unsubscribeGroupNoun.deleted,
       details: { name },
     });
   });

@@ -3,10 +3,19 @@ import { area } from '../api/area.ts';
 import { pageOf } from '../api/pagination.ts';
 import { deleted, idPath } from '../api/resource-schema.ts';
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './groups.ts';
-import { createGroupInput, groupOutput, listGroupsQuery, updateGroupInput } from './schema.ts';
+import {
+  createGroupInput,
+  groupOutput,
+  listGroupsQuery,
+  unsubscribeGroupNoun,
+  updateGroupInput,
+} from './schema.ts';
 
-const about = 'Kinds of mail that recipients can leave by one click (RFC 8058)';
-const at = area('unsubscribe-groups', about, 'contacts');
+const at = area('unsubscribe-groups', {
+  about: 'Kinds of mail that recipients can leave by one click (RFC 8058)',
+  resource: 'contacts',
+  noun: unsubscribeGroupNoun,
+});
 const path = '/v1/unsubscribe-groups';
 const params = idPath('unsubscribeGroup', 'an unsubscribe group');
 

@@ -1,7 +1,11 @@
 // Input and output shapes of unsubscribe groups.
 import { z } from 'zod';
 import { headerText } from '../api/address-schema.ts';
+import { noun } from '../api/noun.ts';
 import { pageQuery } from '../api/pagination.ts';
+import { idPrefixes } from '../runtime/ids.ts';
+
+export const unsubscribeGroupNoun = noun('unsubscribe-group', idPrefixes.unsubscribeGroup);
 
 const name = headerText(100).min(1).meta({ description: 'Recipients read it where they leave' });
 const description = headerText(500);

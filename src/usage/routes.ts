@@ -12,8 +12,13 @@ import {
 } from './schema.ts';
 import { channelStats, domainStats, getUsage, timeseries } from './stats.ts';
 
-const usage = area('usage', 'How much was sent in a month, and what it costs', 'organization');
-const at = area('analytics', 'What became of the mail: rates, by time and by recipient domain');
+const usage = area('usage', {
+  about: 'How much was sent in a month, and what it costs',
+  resource: 'organization',
+});
+const at = area('analytics', {
+  about: 'What became of the mail: rates, by time and by recipient domain',
+});
 
 export const usageRoutes = {
   usage: usage.get('/v1/organizations/usage', {

@@ -5,7 +5,10 @@ import { ConflictError } from '../errors.ts';
 import { decideInput, resumeWarmingInput, startWarmingInput, warmingOutput } from './schema.ts';
 import { cancelWarming, getWarming, pauseWarming, resumeWarming, startWarming } from './warming.ts';
 
-const at = area('warming', 'Letting the volume of a new domain grow day by day', 'domains');
+const at = area('warming', {
+  about: 'Letting the volume of a new domain grow day by day',
+  resource: 'domains',
+});
 const path = '/v1/email/domains/{id}/warming';
 
 export const warmingRoutes = {

@@ -20,6 +20,8 @@ import {
   testWebhookInput,
   testWebhookOutput,
   updateWebhookInput,
+  webhookNoun,
+  webhookNoun,
   webhookOutput,
   webhookStatsOutput,
 } from './schema.ts';
@@ -33,9 +35,12 @@ import {
   updateWebhook,
 } from './webhooks.ts';
 
-const at = area('webhooks', 'Endpoints that events are posted to, signed, until they take them');
+const at = area('webhooks', {
+  about: 'Endpoints that events are posted to, signed, until they take them',
+  noun: webhookNoun,
+});
 const path = '/v1/webhooks';
-const params = idPath('webhook');
+const params = idPath(webhookNoun);
 
 export const webhookRoutes = {
   list: at.get(path, {

@@ -1,10 +1,13 @@
 // Shapes of webhooks, in and out (specification 2.14, 4.9).
 import { z } from 'zod';
+import { noun } from '../api/noun.ts';
 import { pageQuery } from '../api/pagination.ts';
 import { eventTypes } from '../events/names.ts';
 import { idPattern } from '../runtime/ids.ts';
 import { isOwnHeader } from './headers.ts';
 import { isKnownPattern } from './patterns.ts';
+
+export const webhookNoun = noun('webhook', 'wep');
 
 const longestUrl = 2_048;
 const mostPatterns = 100;
@@ -122,7 +125,7 @@ export const webhookOutput = z
   .meta({ id: 'Webhook', description: 'An endpoint that events are posted to' });
 
 export const deliveryParams = z.strictObject({
-  id: z.string().regex(idPattern('webhook'), 'is not a webhook id'),
+  id: z.string().regex(idPattern(webhookNoun), 'is not a webhook id'),
   deliveryId: z.string().regex(idPattern('webhookDelivery'), 'is not the id of a webhook delivery'),
 });
 

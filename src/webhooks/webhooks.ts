@@ -23,7 +23,7 @@ import { knownEndpoints } from './known-endpoints.ts';
 import { toWebhook } from './present.ts';
 import { endpointChanges, endpoints } from './queries.ts';
 import type { EndpointRow } from './rows.ts';
-import type { CreateWebhook, UpdateWebhook, Webhook } from './schema.ts';
+import { type CreateWebhook, type UpdateWebhook, type Webhook, webhookNoun } from './schema.ts';
 import { makeSecret, openHeaders, rotated, sealHeaders } from './secrets.ts';
 import { urlProblem } from './url-rules.ts';
 
@@ -67,7 +67,7 @@ export async function createWebhook(
 ): Promise<Webhook> {
   const { organizationId } = caller;
   await checkUrl(app, input.url);
-  const id = app.newId('webhook');
+  const id = app.newId(webhookNoun);
   const now = app.clock.now();
   const { plaintext, sealed } = makeSecret(app, id);
   const row: EndpointRow = {
@@ -98,7 +98,7 @@ export async function createWebhook(
     await endpoints.insert(trx, row);
     endpointChanges.note(trx);
     const details = settingsOf(app, row);
-    await record(app, trx, caller, { subject: id, action: 'webhook.created', details });
+    await record(app, trx, caller, { subject: id, action: webhookNoun.created, details });
   });
   knownEndpoints(app).forget();
   return toWebhook(app, row, caller.permissions, plaintext);
@@ -167,7 +167,7 @@ export async function updateWebhook(
     if (Object.keys(details).length === 0) return row;
     await endpoints.update(trx, organizationId, id, changed);
     endpointChanges.note(trx);
-    await record(app, trx, caller, { subject: id, action: 'webhook.updated', details });
+    await record(app, trx, caller, { subject: id, action: webhookNoun.updated, details });
     return changed;
   });
   knownEndpoints(app).forget();
@@ -211,7 +211,7 @@ export async function deleteWebhook(app: App, caller: Caller, id: string): Promi
     const { name, origin } = settingsOf(app, row);
     await record(app, trx, caller, {
       subject: id,
-      action: 'webhook.deleted',
+      action: webhookNoun.deleted,
       details: { name, origin },
     });
   });

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/api/route.ts';
 import { operatorActor, serviceActor } from '../../src/audit/audit.ts';
-import type { AuditAction, AuditEntry, AuditPage } from '../../src/audit/schema.ts';
+import type { AuditEntry, AuditPage } from '../../src/audit/schema.ts';
 import { createBlock, deleteBlock } from '../../src/blocks/blocks.ts';
 import { importBlocks } from '../../src/blocks/import.ts';
 import { addDomain, deleteDomain, listDomains, rotateDkim } from '../../src/domains/domains.ts';
@@ -125,7 +125,7 @@ describe.each(stores)('the audit on %s', (store) => {
     const org = caller.organizationId;
     const operator = operatorOf(org);
     const name = nameNow();
-    const told: [AuditAction, string | null, Record<string, unknown>][] = [];
+    const told: [string, string | null, Record<string, unknown>][] = [];
     const tell = (...entry: (typeof told)[number]) => told.push(entry);
     const entries = await entriesOf(async () => {
       await updateOrganization(app, name, { name: `${name}-mail`, plan: 'free' });

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
 import { blockAddress } from '../../src/blocks/suppression.ts';
-import type { Contact } from '../../src/contacts/schema.ts';
+import { type Contact, contactNoun } from '../../src/contacts/schema.ts';
 import type { Message } from '../../src/messages/schema.ts';
 import { payload, send } from '../messages/fixtures.ts';
 import { eachApi } from '../support/each-app.ts';
@@ -189,7 +189,7 @@ describe.each(stores)('contacts on %s', (store) => {
     const to = [{ email: 'a@example.com' }, { contactId: id }];
     const none = await api.post<Refusal>('/v1/messages', payload({}, { to }));
     expect([none.status, Object.keys(none.body.fields ?? {})]).toEqual([422, ['to.1.contactId']]);
-    const unknown = test.app.newId('contact');
+    const unknown = test.app.newId(contactNoun);
     const body = payload({}, { to: [{ contactId: unknown }] });
     const missing = await api.post<Refusal>('/v1/messages', body);
     expect([missing.status, missing.body.resource, missing.body.id]).toEqual([

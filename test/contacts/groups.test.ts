@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
 import type { AuditPage } from '../../src/audit/schema.ts';
 import type { ContactGroup } from '../../src/contacts/groups/schema.ts';
-import type { Contact } from '../../src/contacts/schema.ts';
+import { type Contact, contactNoun } from '../../src/contacts/schema.ts';
 import { eachApi } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
 
@@ -62,7 +62,7 @@ describe.each(stores)('groups of contacts on %s', (store) => {
   it('a contact that nobody has is a 404 that names it, and none is added', async () => {
     const group = await makeGroup();
     const [a = ''] = await makeContacts(1);
-    const unknown = test.app.newId('contact');
+    const unknown = test.app.newId(contactNoun);
     const { status, body } = await change<Refusal>('POST', group, [a, unknown]);
     expect([status, body.resource, body.id]).toEqual([404, 'contact', unknown]);
     expect(await countOf(group)).toBe(0);

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
-import type { Conversation } from '../../src/conversations/schema.ts';
+import { type Conversation, conversationNoun } from '../../src/conversations/schema.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import type { Message } from '../../src/messages/schema.ts';
 import { receiveMail } from '../inbound/received-mail.ts';
@@ -147,7 +147,7 @@ describe.each(stores)('conversations on %s', (store) => {
     const taken = await patch<Refusal>(other.id, { externalId: 'case-1' });
     expect([taken.status, taken.body.message]).toEqual([409, expect.stringContaining(id)]);
     expect((await patch(other.id, { externalId: 'case-2' })).status).toBe(200);
-    const unknown = test.app.newId('conversation');
+    const unknown = test.app.newId(conversationNoun);
     const missing = await patch<Refusal>(id, { parentConversationId: unknown });
     expect([missing.status, missing.body.id]).toEqual([404, unknown]);
     const own = await patch<Refusal>(id, { parentConversationId: id });
@@ -347,7 +347,7 @@ describe.each(stores)('conversations on %s', (store) => {
     const { apiKey } = await otherOrganization(test.app);
     const other = api.as(apiKey);
     const foreign = (await other.post<Conversation>(path, {})).body;
-    for (const conversationId of [test.app.newId('conversation'), foreign.id]) {
+    for (const conversationId of [test.app.newId(conversationNoun), foreign.id]) {
       const body = payload({}, { conversationId });
       const answer = await api.post<Refusal>('/v1/messages', body);
       expect([answer.status, answer.body.resource, answer.body.id]).toEqual([

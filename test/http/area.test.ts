@@ -8,7 +8,7 @@ import { type HttpService, httpService, ownerKey } from './http-service.ts';
 
 const output = z.object({ ok: z.boolean() });
 const run = async () => ({ ok: true });
-const at = area('senders', 'Who sends');
+const at = area('senders', { about: 'Who sends' });
 const said = { name: 'doIt', summary: 'Do it', output, run };
 const ofOne = { ...said, params: z.strictObject({ id: z.string() }) };
 
@@ -26,7 +26,7 @@ describe('a route of an area', () => {
       'messages:send',
       200,
     ],
-    ['GET', area('Things', 'Of all kinds', 'blocks').get('/v1/things', said), 'blocks:read', 200],
+    ['GET', area('Things', { resource: 'blocks' }).get('/v1/things', said), 'blocks:read', 200],
   ] as const)('%s has its permission and status', (method, made, permission, status) => {
     expect(made).toMatchObject({ method, permission, status });
   });

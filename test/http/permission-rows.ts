@@ -8,18 +8,23 @@ import type { App } from '../../src/app.ts';
 import { createBlock } from '../../src/blocks/blocks.ts';
 import { createContact } from '../../src/contacts/contacts.ts';
 import { createContactGroup } from '../../src/contacts/groups/groups.ts';
+import { contactGroupNoun } from '../../src/contacts/groups/schema.ts';
+import { contactNoun } from '../../src/contacts/schema.ts';
 import { createConversation, moveConversation } from '../../src/conversations/conversations.ts';
+import { conversationNoun } from '../../src/conversations/schema.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import { createKey } from '../../src/keys/keys.ts';
 import { createMailbox, pauseMailbox } from '../../src/mailboxes/mailboxes.ts';
 import type { Mailbox } from '../../src/mailboxes/schema.ts';
 import type { IdKind } from '../../src/runtime/ids.ts';
+import { senderNoun } from '../../src/senders/schema.ts';
 import { createSender } from '../../src/senders/senders.ts';
 import { createNote } from '../../src/threads/notes.ts';
 import { listThreads } from '../../src/threads/threads.ts';
 import { createGroup } from '../../src/unsubscribe-groups/groups.ts';
 import { pauseWarming, startWarming } from '../../src/warming/warming.ts';
+import { webhookNoun } from '../../src/webhooks/schema.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { agentOf, propose } from '../mailbox-actions/fixtures.ts';
 import { payload, send } from '../messages/fixtures.ts';
@@ -207,7 +212,7 @@ export const resources = {
   pausedDomain: { path: domains, idKind: 'domain', make: pausedDomain },
   sender: {
     path: senders,
-    idKind: 'sender',
+    idKind: senderNoun,
     make: ({ app, operator, serial, domain }) =>
       createSender(app, operator, { email: `n${serial}@${domain}` }),
     conforms: {
@@ -275,7 +280,7 @@ export const resources = {
   },
   contact: {
     path: contacts,
-    idKind: 'contact',
+    idKind: contactNoun,
     make: ({ app, operator, serial, domain }) =>
       createContact(app, operator, { email: `c${serial}@${domain}`, tags: ['made'] }),
     conforms: {
@@ -293,7 +298,7 @@ export const resources = {
   },
   conversation: {
     path: conversations,
-    idKind: 'conversation',
+    idKind: conversationNoun,
     make: makeConversation,
     conforms: {
       topic: 'conversations',
@@ -307,7 +312,7 @@ export const resources = {
   },
   resolvedConversation: {
     path: conversations,
-    idKind: 'conversation',
+    idKind: conversationNoun,
     async make(maker) {
       const { id } = await makeConversation(maker);
       return moveConversation(maker.app, maker.operator, id, 'resolve');
@@ -316,7 +321,7 @@ export const resources = {
   },
   contactGroup: {
     path: contactGroups,
-    idKind: 'contactGroup',
+    idKind: contactGroupNoun,
     make: ({ app, operator, serial, name }) =>
       createContactGroup(app, operator, { name: `${name} ${serial}` }),
     conforms: {
@@ -330,7 +335,7 @@ export const resources = {
   },
   webhook: {
     path: webhooks,
-    idKind: 'webhook',
+    idKind: webhookNoun,
     make: ({ app, operator, serial, name }) =>
       createWebhook(app, operator, { url: `https://${name}.example/${serial}`, events: ['*'] }),
     conforms: {

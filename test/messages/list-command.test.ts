@@ -1,6 +1,8 @@
 // `svc messages list`: each of its flags asks for something else.
 import { expect, it } from 'vitest';
 import type { Page } from '../../src/api/pagination.ts';
+import { contactNoun } from '../../src/contacts/schema.ts';
+import { conversationNoun } from '../../src/conversations/schema.ts';
 import type { Message } from '../../src/messages/schema.ts';
 import { cliWorkspace } from '../support/cli.ts';
 import { send } from '../support/delivery.ts';
@@ -18,7 +20,7 @@ it('narrows the list by each flag', async () => {
     const others: Readonly<Record<string, string>> = {
       ...{ status: 'bounced', direction: 'inbound', subject: 'Another', tag: 'another' },
       ...{ to: 'another@example.com', from: 'another@example.com' },
-      ...{ conversation: test.app.newId('conversation'), contact: test.app.newId('contact') },
+      ...{ conversation: test.app.newId(conversationNoun), contact: test.app.newId(contactNoun) },
       ...{ 'start-date': '2100-01-01', 'end-date': '2000-01-01' },
     };
     for (const [flag, value] of Object.entries(others)) {

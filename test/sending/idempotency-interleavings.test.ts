@@ -9,6 +9,7 @@ import { routes } from '../../daemon/http/routes.ts';
 import { createHttpServer, type HttpServer } from '../../daemon/http/server.ts';
 import type { Caller, Route } from '../../src/api/route.ts';
 import type { App } from '../../src/app.ts';
+import { conversationNoun } from '../../src/conversations/schema.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import type { Message } from '../../src/messages/schema.ts';
@@ -258,7 +259,7 @@ async function turns(count: number | null): Promise<void> {
   for (let turn = 0; turn < count; turn++) await nextTurn();
 }
 
-const conversation = idSource(virtualClock(), seededRandom(1))('conversation');
+const conversation = idSource(virtualClock(), seededRandom(1))(conversationNoun);
 
 function bodyOf(content: Content, key: string): unknown {
   const email = { subject: `${key} ${content}` };

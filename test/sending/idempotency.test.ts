@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/app.ts';
+import { conversationNoun } from '../../src/conversations/schema.ts';
 import { addDomain } from '../../src/domains/domains.ts';
 import { verifyDomain } from '../../src/domains/verification.ts';
 import type { Message } from '../../src/messages/schema.ts';
@@ -206,7 +207,7 @@ describe.each(stores)('idempotent sends on %s', (store) => {
     });
 
     it('rule 8: after a 404 the corrected request goes through', async () => {
-      const conversationId = test.app.newId('conversation');
+      const conversationId = test.app.newId(conversationNoun);
       expect((await post(payload({}, { conversationId }), 'k')).status).toBe(404);
       expect(await rowCounts(test.app)).toEqual(noRows);
       expect((await post(payload(), 'k')).status).toBe(201);

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createContact } from '../../src/contacts/contacts.ts';
 import { contacts } from '../../src/contacts/queries.ts';
+import { contactNoun } from '../../src/contacts/schema.ts';
 import { orAgain } from '../../src/store/again.ts';
 import { eachApp } from '../support/each-app.ts';
 import { stores } from '../support/test-app.ts';
@@ -13,12 +14,12 @@ describe.each(stores)('work that met another one on %s', (store) => {
   async function meeting(times: number) {
     const { app, operator } = test;
     const input = {
-      email: `${app.newId('contact')}@example.com`,
-      externalId: app.newId('contact'),
+      email: `${app.newId(contactNoun)}@example.com`,
+      externalId: app.newId(contactNoun),
     };
     const { id } = await createContact(app, operator, input);
     const row = await contacts.get(app.store.db, operator.organizationId, id);
-    const twin = { ...row, id: app.newId('contact') };
+    const twin = { ...row, id: app.newId(contactNoun) };
     let runs = 0;
     const work = async () => {
       runs += 1;

@@ -9,6 +9,7 @@ import { insertResourceEvents } from '../../src/events/queries.ts';
 import { moveCounts } from '../../src/webhooks/counters.ts';
 import { knownEndpoints } from '../../src/webhooks/known-endpoints.ts';
 import type { AttemptRow, DeliveryRow, EndpointRow } from '../../src/webhooks/rows.ts';
+import { webhookNoun } from '../../src/webhooks/schema.ts';
 import { sealHeaders, sealSecret } from '../../src/webhooks/secrets.ts';
 import { secretFrom } from '../../src/webhooks/signature.ts';
 import type { TestApp } from '../support/test-app.ts';
@@ -95,7 +96,7 @@ export async function makeEndpoint(
   url: string,
   more: Partial<EndpointRow> & { plainSecret?: string; plainHeaders?: Record<string, string> } = {},
 ): Promise<string> {
-  const id = app.newId('webhook');
+  const id = app.newId(webhookNoun);
   const { plainSecret = secret, plainHeaders, ...columns } = more;
   const now = app.clock.now();
   const row: EndpointRow = {

@@ -12,11 +12,12 @@ import { presentContacts } from '../present.ts';
 import { findContactRows } from '../queries.ts';
 import type { Contact } from '../schema.ts';
 import * as queries from './queries.ts';
-import type {
-  ContactGroup,
-  CreateContactGroup,
-  ListContactGroups,
-  UpdateContactGroup,
+import {
+  type ContactGroup,
+  contactGroupNoun,
+  type CreateContactGroup,
+  type ListContactGroups,
+  type UpdateContactGroup,
 } from './schema.ts';
 
 /** Members removed per transaction while a group is deleted. */
@@ -41,7 +42,7 @@ export async function createContactGroup(
 ): Promise<ContactGroup> {
   const now = app.clock.now();
   const row: queries.ContactGroupRow = {
-    id: app.newId('contactGroup'),
+    id: app.newId(contactGroupNoun),
     organization_id: caller.organizationId,
     name,
     description,
@@ -52,7 +53,7 @@ export async function createContactGroup(
   await app.store.write(async (trx) => {
     await queries.contactGroups.insert(trx, row);
     const change = { subject: row.id, details: { name, description } };
-    await record(app, trx, caller, { ...change, action: 'contact-group.created' });
+    await record(app, trx, caller, { ...change, action: contactGroupNoun.created });
   });
   return present(row);
 }
@@ -92,7 +93,7 @@ export async function updateContactGroup(
     const changed = await queries.contactGroups.update(trx, organizationId, id, change);
     const details = changesOf(settingsOf(row), settingsOf(changed));
     if (Object.keys(details).length > 0) {
-      await record(app, trx, caller, { subject: id, action: 'contact-group.updated', details });
+      await record(app, trx, caller, { subject: id, action: contactGroupNoun.updated, details });
     }
     return present(changed);
   });
@@ -117,7 +118,7 @@ export async function deleteContactGroup(app: App, caller: Caller, id: string): 
       }
       const { name } = await queries.contactGroups.remove(trx, organizationId, id);
       const change = { subject: id, details: { name } };
-      await record(app, trx, caller, { ...change, action: 'contact-group.deleted' });
+      await record(app, trx, caller, { ...change, action: contactGroupNoun.deleted });
       return true;
     });
   while (!(await step()));
@@ -164,7 +165,7 @@ function changeMembers(
       updated_at: app.clock.now(),
     });
     const details = { members: { [way]: count } };
-    await record(app, trx, caller, { subject: id, action: 'contact-group.updated', details });
+    await record(app, trx, caller, { subject: id, action: contactGroupNoun.updated, details });
     const more = way === 'added' ? count : -count;
     return present({ ...changed, member_count: row.member_count + more });
   });

@@ -14,6 +14,8 @@ import {
   updateContactGroup,
 } from './groups.ts';
 import {
+  contactGroupNoun,
+  contactGroupNoun,
   contactGroupOutput,
   createContactGroupInput,
   listContactGroupsQuery,
@@ -21,9 +23,13 @@ import {
   updateContactGroupInput,
 } from './schema.ts';
 
-const at = area('contact-groups', 'Contacts that belong together, put there by hand', 'contacts');
+const at = area('contact-groups', {
+  about: 'Contacts that belong together, put there by hand',
+  resource: 'contacts',
+  noun: contactGroupNoun,
+});
 const path = '/v1/contact-groups';
-const params = idPath('contactGroup', 'a contact group');
+const params = idPath(contactGroupNoun, 'a contact group');
 
 export const contactGroupRoutes = {
   list: at.get(path, {

@@ -1,8 +1,12 @@
 // Shapes of groups of contacts, in and out.
 import { z } from 'zod';
 import { headerText } from '../../api/address-schema.ts';
+import { noun } from '../../api/noun.ts';
 import { pageQuery } from '../../api/pagination.ts';
 import { idPattern } from '../../runtime/ids.ts';
+import { contactNoun } from '../schema.ts';
+
+export const contactGroupNoun = noun('contact-group', 'grp');
 
 const mostMembers = 10_000;
 
@@ -19,7 +23,7 @@ export const updateContactGroupInput = z
   .strictObject({ name: name.optional(), description: description.nullable().optional() })
   .meta({ examples: [{ name: 'Testers' }] });
 
-const contactId = z.string().regex(idPattern('contact'), 'is not a contact id');
+const contactId = z.string().regex(idPattern(contactNoun), 'is not a contact id');
 
 export const membersInput = z
   .strictObject({

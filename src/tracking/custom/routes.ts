@@ -5,7 +5,7 @@ import { ConflictError } from '../../errors.ts';
 import { disableTracking, enableTracking, getTracking, recheckTracking } from './hosts.ts';
 import { enableTrackingInput, customTrackingOutput as output } from './schema.ts';
 
-const at = area('tracking', 'Open and click links on a host of your own domain');
+const at = area('tracking', { about: 'Open and click links on a host of your own domain' });
 const path = '/v1/email/domains/{id}/custom-tracking';
 
 export const customTrackingRoutes = {
