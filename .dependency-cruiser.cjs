@@ -138,7 +138,10 @@ module.exports = {
       comment:
         'Commands work whether or not one runs. openapi, kinds of events and audited changes come from its lists',
       severity: 'error',
-      from: { path: '^commands/', pathNot: '^commands/(audit|daemon|openapi|webhooks/events)\\.ts$' },
+      from: {
+        path: '^commands/',
+        pathNot: '^commands/(audit|daemon|openapi|webhooks/events)\\.ts$',
+      },
       to: { path: '^daemon/' },
     },
     {

@@ -10,7 +10,8 @@ interface ErrorClass {
   readonly status: number;
 }
 
-interface AreaRoute<
+/** Declaration of a route of an area. */
+export interface AreaRoute<
   Params extends z.ZodType,
   Query extends z.ZodType,
   Headers extends z.ZodType,
@@ -68,12 +69,16 @@ function declare(name: string, parts: AreaParts, method: Method) {
 }
 
 /** Declares routes of an area: `at.get('/v1/email/senders', {…})`. */
-export function area(name: string, parts: AreaParts = {}) {
+export function area<Parts extends AreaParts>(name: string, parts?: Parts) {
+  const given: AreaParts = parts ?? {};
   return {
-    get: declare(name, parts, 'GET'),
-    post: declare(name, parts, 'POST'),
-    put: declare(name, parts, 'PUT'),
-    patch: declare(name, parts, 'PATCH'),
-    delete: declare(name, parts, 'DELETE'),
+    noun: parts?.noun as Parts['noun'],
+    get: declare(name, given, 'GET'),
+    post: declare(name, given, 'POST'),
+    put: declare(name, given, 'PUT'),
+    patch: declare(name, given, 'PATCH'),
+    delete: declare(name, given, 'DELETE'),
   };
 }
+
+export type Area = ReturnType<typeof area>;

@@ -17,8 +17,8 @@ import { presentContact, presentContacts } from './present.ts';
 import * as queries from './queries.ts';
 import {
   type Contact,
-  contactNoun,
   type CreateContact,
+  contactNoun,
   type ListContacts,
   mostTags,
   type UpdateContact,
@@ -267,7 +267,12 @@ function change(
       if (Object.keys(changes).length > 0) {
         const event = told(contactUpdated, contact);
         const details = changes;
-        await record(app, trx, caller, { subject: id, action: contactNoun.updated, details, event });
+        await record(app, trx, caller, {
+          subject: id,
+          action: contactNoun.updated,
+          details,
+          event,
+        });
       }
       return contact;
     });

@@ -17,11 +17,11 @@ import { presentConversation, presentConversations } from './present.ts';
 import * as queries from './queries.ts';
 import {
   type Conversation,
-  conversationNoun,
   type CreateConversation,
+  conversationNoun,
   type ListConversations,
-  mostTags,
   type Move,
+  mostTags,
   type Resolve,
   type UpdateConversation,
 } from './schema.ts';

@@ -14,12 +14,12 @@ import {
 } from './conversations.ts';
 import {
   conversationNoun,
-  conversationOutput as output,
-  conversationPath as params,
   createConversationInput,
   listConversationsQuery,
   type Move,
   moveInput,
+  conversationOutput as output,
+  conversationPath as params,
   resolveInput,
   tagsInput,
   updateConversationInput,

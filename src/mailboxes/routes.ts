@@ -32,8 +32,8 @@ import {
   mailboxEventsQuery,
   mailboxNoun,
   mailboxOutput,
-  mailboxPath as params,
   namespaceOutput,
+  mailboxPath as params,
   updateMailboxInput,
 } from './schema.ts';
 

@@ -19,11 +19,11 @@ import {
   noteNoun,
   noteOutput,
   notePath,
+  threadPath as params,
   removeLabelsInput,
   standingOutput,
   threadMessageOutput,
   threadOutput,
-  threadPath as params,
   updateNoteInput,
   updateThreadInput,
 } from './schema.ts';

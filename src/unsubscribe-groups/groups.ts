@@ -12,8 +12,8 @@ import {
   type CreateGroup,
   type ListGroups,
   type UnsubscribeGroup,
-  unsubscribeGroupNoun,
   type UpdateGroup,
+  unsubscribeGroupNoun,
 } from './schema.ts';
 
 function present(row: UnsubscribeGroupRow): UnsubscribeGroup {
@@ -87,7 +87,11 @@ export async function updateGroup(
     const changed = await unsubscribeGroups.update(trx, organizationId, id, change);
     const details = changesOf(settingsOf(row), settingsOf(changed));
     if (Object.keys(details).length > 0) {
-      await record(app, trx, caller, { subject: id, action: unsubscribeGroupNoun.updated, details });
+      await record(app, trx, caller, {
+        subject: id,
+        action: unsubscribeGroupNoun.updated,
+        details,
+      });
     }
     return present(changed);
   });

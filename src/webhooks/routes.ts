@@ -1,7 +1,8 @@
 // The HTTP operations on webhooks (specification 4.9).
 import { area } from '../api/area.ts';
+import { nounRoutes } from '../api/noun-routes.ts';
 import { pageOf } from '../api/pagination.ts';
-import { deleted, idPath } from '../api/resource-schema.ts';
+import { idPath } from '../api/resource-schema.ts';
 import { ConflictError } from '../errors.ts';
 import { getDelivery, listDeliveries, testWebhook } from './deliveries.ts';
 import { redeliverNow } from './redeliver.ts';
@@ -20,7 +21,6 @@ import {
   testWebhookInput,
   testWebhookOutput,
   updateWebhookInput,
-  webhookNoun,
   webhookNoun,
   webhookOutput,
   webhookStatsOutput,
@@ -43,47 +43,29 @@ const path = '/v1/webhooks';
 const params = idPath(webhookNoun);
 
 export const webhookRoutes = {
-  list: at.get(path, {
-    name: 'listWebhooks',
-    summary: 'List webhooks, newest first',
-    query: listWebhooksQuery,
-    output: pageOf(webhookOutput),
-    run: (app, { caller, query }) => listWebhooks(app, caller, query),
-  }),
-  create: at.post(path, {
-    name: 'createWebhook',
-    summary: 'Create a webhook',
-    description:
-      'Posts are signed as Standard Webhooks says, with `secret`, which is shown this once. Private ' +
-      'addresses are refused unless the configuration allows them.',
-    body: createWebhookInput,
+  ...nounRoutes(at, path, {
+    one: 'a webhook',
+    many: 'webhooks',
     output: webhookOutput,
-    throws: [ConflictError],
-    run: (app, { caller, body }) => createWebhook(app, caller, body),
-  }),
-  get: at.get(`${path}/{id}`, {
-    name: 'getWebhook',
-    summary: 'Show a webhook',
-    params,
-    output: webhookOutput,
-    run: (app, { caller, params: { id } }) => getWebhook(app, caller, id),
-  }),
-  update: at.patch(`${path}/{id}`, {
-    name: 'updateWebhook',
-    summary: 'Change a webhook',
-    description: 'One that is disabled gets nothing; enabled again, it starts clean.',
-    params,
-    body: updateWebhookInput,
-    output: webhookOutput,
-    run: (app, { caller, params: { id }, body }) => updateWebhook(app, caller, id, body),
-  }),
-  delete: at.delete(`${path}/{id}`, {
-    name: 'deleteWebhook',
-    summary: 'Delete a webhook',
-    description: 'What waits for it, what was posted to it and its statistics are gone with it.',
-    params,
-    output: deleted,
-    run: (app, { caller, params: { id } }) => deleteWebhook(app, caller, id),
+    list: { query: listWebhooksQuery, run: listWebhooks },
+    create: {
+      description:
+        'Posts are signed as Standard Webhooks says, with `secret`, which is shown this once. Private ' +
+        'addresses are refused unless the configuration allows them.',
+      body: createWebhookInput,
+      throws: [ConflictError],
+      run: createWebhook,
+    },
+    get: { run: getWebhook },
+    update: {
+      description: 'One that is disabled gets nothing; enabled again, it starts clean.',
+      body: updateWebhookInput,
+      run: updateWebhook,
+    },
+    delete: {
+      description: 'What waits for it, what was posted to it and its statistics are gone with it.',
+      run: deleteWebhook,
+    },
   }),
   rotateSecret: at.post(`${path}/{id}/rotate-secret`, {
     name: 'rotateWebhookSecret',

@@ -14,8 +14,8 @@ import type { Contact } from '../schema.ts';
 import * as queries from './queries.ts';
 import {
   type ContactGroup,
-  contactGroupNoun,
   type CreateContactGroup,
+  contactGroupNoun,
   type ListContactGroups,
   type UpdateContactGroup,
 } from './schema.ts';

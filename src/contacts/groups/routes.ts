@@ -1,7 +1,8 @@
 // The HTTP operations on groups of contacts.
 import { area } from '../../api/area.ts';
+import { nounRoutes } from '../../api/noun-routes.ts';
 import { pageOf } from '../../api/pagination.ts';
-import { deleted, idPath } from '../../api/resource-schema.ts';
+import { idPath } from '../../api/resource-schema.ts';
 import { contactOutput } from '../schema.ts';
 import {
   addGroupMembers,
@@ -14,7 +15,6 @@ import {
   updateContactGroup,
 } from './groups.ts';
 import {
-  contactGroupNoun,
   contactGroupNoun,
   contactGroupOutput,
   createContactGroupInput,
@@ -32,41 +32,18 @@ const path = '/v1/contact-groups';
 const params = idPath(contactGroupNoun, 'a contact group');
 
 export const contactGroupRoutes = {
-  list: at.get(path, {
-    name: 'listContactGroups',
-    summary: 'List contact groups, newest first',
-    query: listContactGroupsQuery,
-    output: pageOf(contactGroupOutput),
-    run: (app, { caller, query }) => listContactGroups(app, caller, query),
-  }),
-  create: at.post(path, {
-    name: 'createContactGroup',
-    summary: 'Create a contact group',
-    body: createContactGroupInput,
+  ...nounRoutes(at, path, {
+    one: 'a contact group',
+    many: 'contact groups',
     output: contactGroupOutput,
-    run: (app, { caller, body }) => createContactGroup(app, caller, body),
-  }),
-  get: at.get(`${path}/{id}`, {
-    name: 'getContactGroup',
-    summary: 'Show a contact group',
-    params,
-    output: contactGroupOutput,
-    run: (app, { caller, params: { id } }) => getContactGroup(app, caller, id),
-  }),
-  update: at.patch(`${path}/{id}`, {
-    name: 'updateContactGroup',
-    summary: 'Change a contact group',
-    params,
-    body: updateContactGroupInput,
-    output: contactGroupOutput,
-    run: (app, { caller, params: { id }, body }) => updateContactGroup(app, caller, id, body),
-  }),
-  delete: at.delete(`${path}/{id}`, {
-    name: 'deleteContactGroup',
-    summary: 'Delete a contact group; its members stay contacts',
-    params,
-    output: deleted,
-    run: (app, { caller, params: { id } }) => deleteContactGroup(app, caller, id),
+    list: { query: listContactGroupsQuery, run: listContactGroups },
+    create: { body: createContactGroupInput, run: createContactGroup },
+    get: { run: getContactGroup },
+    update: { body: updateContactGroupInput, run: updateContactGroup },
+    delete: {
+      summary: 'Delete a contact group; its members stay contacts',
+      run: deleteContactGroup,
+    },
   }),
   members: at.get(`${path}/{id}/members`, {
     name: 'listContactGroupMembers',
