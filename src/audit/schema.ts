@@ -67,29 +67,32 @@ export function auditActions(nouns: readonly Noun[]): AuditAction[] {
 
 const longestCursor = 200;
 
+const byAction = { description: 'Only these changes' };
+
+/** The filters of the list, for the flags of `svc audit`: `auditQuery` knows the actions. */
+export const auditFilters = z.strictObject({
+  action: z.string().optional().meta(byAction),
+  resource: z
+    .string()
+    .regex(anyIdPattern, 'is not an id')
+    .optional()
+    .meta({ description: 'Only changes of the resource with this id' }),
+  since: z.iso
+    .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
+    .optional()
+    .meta({ description: 'Only changes of then and later' }),
+  limit: pageQuery.limit,
+  cursor: z
+    .string()
+    .max(longestCursor)
+    .optional()
+    .meta({ description: '`nextCursor` of the page before, with the same filters' }),
+});
+
 /** Returns the filters of the list; `actions` are all audited changes. */
 export function auditQuery(actions: readonly AuditAction[]) {
-  return z.strictObject({
-    action: z
-      .enum(actions, { error: `is not one of ${actions.join(', ')}` })
-      .optional()
-      .meta({ description: 'Only these changes' }),
-    resource: z
-      .string()
-      .regex(anyIdPattern, 'is not an id')
-      .optional()
-      .meta({ description: 'Only changes of the resource with this id' }),
-    since: z.iso
-      .datetime({ offset: true, error: 'must be an ISO 8601 instant' })
-      .optional()
-      .meta({ description: 'Only changes of then and later' }),
-    limit: pageQuery.limit,
-    cursor: z
-      .string()
-      .max(longestCursor)
-      .optional()
-      .meta({ description: '`nextCursor` of the page before, with the same filters' }),
-  });
+  const action = z.enum(actions, { error: `is not one of ${actions.join(', ')}` });
+  return auditFilters.extend({ action: action.optional().meta(byAction) });
 }
 
 function auditEntry(actions: readonly AuditAction[]) {
