@@ -405,7 +405,6 @@ const writesDomains: readonly CallerName[] = [...all, 'writer', 'postmaster'];
 const readsTracking: readonly CallerName[] = [...all, 'viewer'];
 const writesTracking: readonly CallerName[] = [...all, 'writer'];
 const deletesDomains: readonly CallerName[] = [...all, 'remover', 'postmaster'];
-const _readsWebhooks: readonly CallerName[] = [...all, 'viewer'];
 const readsConversations: readonly CallerName[] = [...all, 'viewer'];
 const writesConversations: readonly CallerName[] = [...all, 'writer'];
 const deletesConversations: readonly CallerName[] = [...all, 'remover'];
@@ -435,6 +434,40 @@ const written = (serial: number) => ({ to: [`u${serial}@own.example`], text: `ma
 function scheduled(email: Record<string, unknown>, serial: number) {
   const scheduledFor = '2026-02-01T00:00:00Z';
   return payload(email, { scheduledFor, idempotencyKey: `later ${serial}` });
+}
+
+/** Callers that may read, write and delete. */
+type Admitted = readonly [
+  reads: readonly CallerName[],
+  writes: readonly CallerName[],
+  deletes: readonly CallerName[],
+];
+
+const onDomains: Admitted = [readsDomains, writesDomains, deletesDomains];
+const onContacts: Admitted = [readsContacts, writesContacts, deletesContacts];
+const onWebhooks: Admitted = [readsWebhooks, writesWebhooks, deletesWebhooks];
+
+/** Bodies of a noun's requests; `same` is the `sameBody` of its creation. */
+interface Bodies {
+  create: NonNullable<Row['body']>;
+  same: NonNullable<Row['sameBody']>;
+  update: NonNullable<Row['body']>;
+}
+
+/** Returns the rows of the five routes of a noun (src/api/noun-routes.ts). */
+function fiveRows(
+  path: string,
+  on: ResourceKind,
+  [reads, writes, deletes]: Admitted,
+  { create, same, update }: Bodies,
+): Record<string, Row> {
+  return {
+    [`GET ${path}`]: { may: reads, gives: 200, query: '?limit=100' },
+    [`POST ${path}`]: { may: writes, gives: 201, body: create, sameBody: same },
+    [`GET ${path}/{id}`]: { may: reads, gives: 200, on },
+    [`PATCH ${path}/{id}`]: { may: writes, gives: 200, on, body: update },
+    [`DELETE ${path}/{id}`]: { may: deletes, gives: 200, on, spends: true },
+  };
 }
 
 export const rows: Readonly<Record<string, Row>> = {
@@ -519,21 +552,11 @@ export const rows: Readonly<Record<string, Row>> = {
     spends: true,
   },
 
-  [`GET ${senders}`]: { may: readsDomains, gives: 200, query: '?limit=100' },
-  [`POST ${senders}`]: {
-    may: writesDomains,
-    gives: 201,
-    body: (_own, serial) => ({ email: `made${serial}@own.example` }),
-    sameBody: ({ name }) => ({ email: `hello@${name}.example` }),
-  },
-  [`GET ${senders}/{id}`]: { may: readsDomains, gives: 200, on: 'sender' },
-  [`PATCH ${senders}/{id}`]: {
-    may: writesDomains,
-    gives: 200,
-    on: 'sender',
-    body: () => ({ name: 'renamed' }),
-  },
-  [`DELETE ${senders}/{id}`]: { may: deletesDomains, gives: 200, on: 'sender', spends: true },
+  ...fiveRows(senders, 'sender', onDomains, {
+    create: (_own, serial) => ({ email: `made${serial}@own.example` }),
+    same: ({ name }) => ({ email: `hello@${name}.example` }),
+    update: () => ({ name: 'renamed' }),
+  }),
 
   [`GET ${blocks}`]: {
     may: readsDomains,
@@ -810,26 +833,11 @@ export const rows: Readonly<Record<string, Row>> = {
     body: ({ shared }) => ({ domainId: shared.provenDomain }),
     foreignBody: ({ shared }) => ({ domainId: shared.provenDomain }),
   },
-  [`GET ${unsubscribeGroups}`]: { may: readsContacts, gives: 200, query: '?limit=100' },
-  [`POST ${unsubscribeGroups}`]: {
-    may: writesContacts,
-    gives: 201,
-    body: (_own, serial) => ({ name: `made ${serial}` }),
-    sameBody: ({ name }) => ({ name: `${name} 1` }),
-  },
-  [`GET ${unsubscribeGroups}/{id}`]: { may: readsContacts, gives: 200, on: 'unsubscribeGroup' },
-  [`PATCH ${unsubscribeGroups}/{id}`]: {
-    may: writesContacts,
-    gives: 200,
-    on: 'unsubscribeGroup',
-    body: () => ({ name: 'renamed' }),
-  },
-  [`DELETE ${unsubscribeGroups}/{id}`]: {
-    may: deletesContacts,
-    gives: 200,
-    on: 'unsubscribeGroup',
-    spends: true,
-  },
+  ...fiveRows(unsubscribeGroups, 'unsubscribeGroup', onContacts, {
+    create: (_own, serial) => ({ name: `made ${serial}` }),
+    same: ({ name }) => ({ name: `${name} 1` }),
+    update: () => ({ name: 'renamed' }),
+  }),
   [`GET ${contacts}`]: { may: readsContacts, gives: 200, query: '?limit=100' },
   [`POST ${contacts}`]: {
     may: writesContacts,
@@ -844,26 +852,11 @@ export const rows: Readonly<Record<string, Row>> = {
     body: (_own, serial) => `email\nimported${serial}@people.example\n`,
     headers: () => ({ 'content-type': 'text/csv' }),
   },
-  [`GET ${contactGroups}`]: { may: readsContacts, gives: 200, query: '?limit=100' },
-  [`POST ${contactGroups}`]: {
-    may: writesContacts,
-    gives: 201,
-    body: (_own, serial) => ({ name: `made ${serial}` }),
-    sameBody: ({ name }) => ({ name: `${name} 1` }),
-  },
-  [`GET ${contactGroups}/{id}`]: { may: readsContacts, gives: 200, on: 'contactGroup' },
-  [`PATCH ${contactGroups}/{id}`]: {
-    may: writesContacts,
-    gives: 200,
-    on: 'contactGroup',
-    body: (_own, serial) => ({ name: `renamed ${serial}` }),
-  },
-  [`DELETE ${contactGroups}/{id}`]: {
-    may: deletesContacts,
-    gives: 200,
-    on: 'contactGroup',
-    spends: true,
-  },
+  ...fiveRows(contactGroups, 'contactGroup', onContacts, {
+    create: (_own, serial) => ({ name: `made ${serial}` }),
+    same: ({ name }) => ({ name: `${name} 1` }),
+    update: (_own, serial) => ({ name: `renamed ${serial}` }),
+  }),
   [`GET ${contactGroups}/{id}/members`]: {
     may: readsContacts,
     gives: 200,
@@ -959,21 +952,11 @@ export const rows: Readonly<Record<string, Row>> = {
     body: () => ({}),
   },
 
-  [`GET ${webhooks}`]: { may: readsWebhooks, gives: 200, query: '?limit=100' },
-  [`POST ${webhooks}`]: {
-    may: writesWebhooks,
-    gives: 201,
-    body: (_own, serial) => ({ url: `https://made${serial}.example/`, events: ['message.*'] }),
-    sameBody: ({ name }) => ({ url: `https://${name}.example/1`, events: ['*'] }),
-  },
-  [`GET ${webhooks}/{id}`]: { may: readsWebhooks, gives: 200, on: 'webhook' },
-  [`PATCH ${webhooks}/{id}`]: {
-    may: writesWebhooks,
-    gives: 200,
-    on: 'webhook',
-    body: () => ({ name: 'renamed' }),
-  },
-  [`DELETE ${webhooks}/{id}`]: { may: deletesWebhooks, gives: 200, on: 'webhook', spends: true },
+  ...fiveRows(webhooks, 'webhook', onWebhooks, {
+    create: (_own, serial) => ({ url: `https://made${serial}.example/`, events: ['message.*'] }),
+    same: ({ name }) => ({ url: `https://${name}.example/1`, events: ['*'] }),
+    update: () => ({ name: 'renamed' }),
+  }),
   [`POST ${webhooks}/{id}/rotate-secret`]: { may: writesWebhooks, gives: 200, on: 'webhook' },
   [`POST ${webhooks}/{id}/test`]: {
     may: writesWebhooks,
