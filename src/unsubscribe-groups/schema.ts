@@ -31,7 +31,5 @@ export const groupOutput = z
   })
   .meta({ id: 'UnsubscribeGroup', description: 'A kind of mail that recipients can leave' });
 
-export type ListGroups = z.output<typeof listGroupsQuery>;
 export type CreateGroup = z.output<typeof createGroupInput>;
-export type UpdateGroup = z.output<typeof updateGroupInput>;
 export type UnsubscribeGroup = z.output<typeof groupOutput>;

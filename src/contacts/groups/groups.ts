@@ -6,6 +6,7 @@ import type { Caller } from '../../api/route.ts';
 import type { App } from '../../app.ts';
 import { changesOf } from '../../audit/audit.ts';
 import { ResourceNotFoundError } from '../../errors.ts';
+import { plainNoun } from '../../events/plain-noun.ts';
 import { record } from '../../events/record.ts';
 import { isoTime } from '../../runtime/clock.ts';
 import { presentContacts } from '../present.ts';
@@ -35,47 +36,27 @@ function present(row: queries.ContactGroupRow): ContactGroup {
   };
 }
 
-export async function createContactGroup(
+function settingsOf({ name, description }: queries.ContactGroupRow) {
+  return { name, description };
+}
+
+const { create, list, get } = plainNoun({
+  noun: contactGroupNoun,
+  rows: queries.contactGroups,
+  present,
+  settingsOf,
+});
+
+/** Creates a group without members. */
+export function createContactGroup(
   app: App,
   caller: Caller,
   { name, description = null }: CreateContactGroup,
 ): Promise<ContactGroup> {
-  const now = app.clock.now();
-  const row: queries.ContactGroupRow = {
-    id: app.newId(contactGroupNoun),
-    organization_id: caller.organizationId,
-    name,
-    description,
-    member_count: 0,
-    created_at: now,
-    updated_at: now,
-  };
-  await app.store.write(async (trx) => {
-    await queries.contactGroups.insert(trx, row);
-    const change = { subject: row.id, details: { name, description } };
-    await record(app, trx, caller, { ...change, action: contactGroupNoun.created });
-  });
-  return present(row);
+  return create(app, caller, { name, description, member_count: 0 });
 }
 
-/** Returns a page of the organization's groups, newest first. */
-export async function listContactGroups(
-  app: App,
-  { organizationId }: Caller,
-  query: ListContactGroups,
-): Promise<Page<ContactGroup>> {
-  const { rows, total } = await queries.contactGroups.page(app.store.db, organizationId, query);
-  return toPage(rows.map(present), total, query);
-}
-
-/** @throws ResourceNotFoundError. */
-export async function getContactGroup(
-  app: App,
-  { organizationId }: Caller,
-  id: string,
-): Promise<ContactGroup> {
-  return present(await queries.contactGroups.get(app.store.db, organizationId, id));
-}
+export { get as getContactGroup, list as listContactGroups };
 
 /** Changes the given fields. @throws ResourceNotFoundError. */
 export async function updateContactGroup(
@@ -85,7 +66,6 @@ export async function updateContactGroup(
   input: UpdateContactGroup,
 ): Promise<ContactGroup> {
   const { organizationId } = caller;
-  const settingsOf = ({ name, description }: queries.ContactGroupRow) => ({ name, description });
   return app.store.write(async (trx) => {
     await queries.lockGroups(trx, [id]);
     const row = await queries.contactGroups.get(trx, organizationId, id);
