@@ -34,7 +34,7 @@ create table domains (
   record_checks text,
   verified_at bigint, last_checked_at bigint, next_check_at bigint, failing_since bigint,
   created_at bigint not null, updated_at bigint not null,
-  -- Whether a mailbox has an address of it. Only such a domain may have a catch-all mailbox.
+  -- Whether a mailbox has an address of it or takes all of its mail.
   receives_mail integer not null default 0,
   -- Copied from catch_alls, which domains cannot read: mailboxes build on domains.
   catch_all_mailbox_id text,
@@ -116,7 +116,6 @@ create table mailbox_addresses (
   -- In lower case, so that no two mailboxes differ only in case.
   address text not null unique,
   source text not null,
-  -- Null on the hosted domain.
   domain_id text references domains on delete cascade,
   display_name text,
   created_at bigint not null

@@ -39,7 +39,7 @@ create table messages (
   tags text, metadata text,
   track_opens integer not null, track_clicks integer not null,
   scheduled_for bigint,
-  -- JSON: SMTP envelope of received mail.
+  -- JSON: SMTP envelope and verdicts of received mail.
   inbound_envelope text,
   is_test integer not null,
   delivery_count integer not null,

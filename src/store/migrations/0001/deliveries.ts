@@ -1,7 +1,7 @@
-// Tables of delivery: the queue, its holds and lanes, and the reports of other servers on sent mail.
+// Tables of deliveries: the queue, its holds and lanes, and the reports of other servers on sent mail.
 import type { EngineWords } from '../../migration.ts';
 
-export const queue = ({ clustered, bytes }: EngineWords) => `
+export const deliveries = ({ clustered, bytes }: EngineWords) => `
 -- Deliveries: one row for each recipient, which is also its entry in the queue.
 create table deliveries (
   id text primary key,
