@@ -195,7 +195,7 @@ create table counters (
   primary key (organization_id, bucket_start)
 ) ${clustered};
 
--- The same mail by recipient domain and day.
+-- Mail of an organization by recipient domain and day of its acceptance.
 create table domain_counters (
   organization_id text not null, bucket_start bigint not null,
   -- '*' for all domains beyond the bound.

@@ -128,7 +128,8 @@ create table message_search (
   primary key (organization_id, kind, value, created_at, message_id)
 ) ${clustered};
 
--- Progress of the search index: its newest message, and the last one that had its late second look.
+-- Progress of the search index: its newest message, and its last settled one.
+-- A message is settled once no transaction can still commit an earlier one.
 create table search_marks (newest text not null, settled text not null);
 insert into search_marks (newest, settled) values ('', '');
 `;
