@@ -80,11 +80,7 @@ export async function migrate(
   return store.write((trx) => runPending(trx, clock, known));
 }
 
-async function runPending(
-  trx: Db,
-  clock: Clock,
-  known: readonly Migration[],
-): Promise<string[]> {
+async function runPending(trx: Db, clock: Clock, known: readonly Migration[]): Promise<string[]> {
   if (engineOf(trx) === 'postgres')
     await sql`select pg_advisory_xact_lock(${advisoryLock})`.execute(trx);
   // Read again under the lock: another process may have been first.

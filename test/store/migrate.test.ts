@@ -83,10 +83,12 @@ describe.each(stores)('migrations on %s', (kind) => {
     store.write((trx) =>
       sql`insert into letters (id, name) values ('a', 'Ada Byron'), ('b', 'Bo Berg')`.execute(trx),
     );
-  const letters = async ({ db }: Store) => (await sql`select * from letters order by id`.execute(db)).rows;
+  const letters = async ({ db }: Store) =>
+    (await sql`select * from letters order by id`.execute(db)).rows;
   const namesOf = async ({ db }: Store) =>
     (await migrationStatus(db)).flatMap(({ name, appliedAt }) => (appliedAt === null ? [] : name));
-  const snapshots = () => readdirSync(dataDir).filter((name) => name.includes('.before-migration-'));
+  const snapshots = () =>
+    readdirSync(dataDir).filter((name) => name.includes('.before-migration-'));
 
   it('move the data of an older store', async () => {
     await withStore([first], fill);
