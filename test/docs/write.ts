@@ -106,9 +106,11 @@ function ownerRows(): string[][] {
     ]);
 }
 
-/** More than two are named together. */
+/** Several files of queries are named together. */
 function ownersInWords(owners: readonly string[]): string {
-  const shown = owners.length > 2 ? [`src/${owners[0]?.split('/')[1]}/*queries.ts`] : owners;
+  const folder = owners[0]?.replace(/[^/]+$/, '');
+  const isOne = owners.length > 1 && owners.every((path) => path.endsWith('queries.ts'));
+  const shown = isOne ? [`${folder}*queries.ts`] : owners;
   return shown.map((path) => `\`${path}\``).join(', ');
 }
 

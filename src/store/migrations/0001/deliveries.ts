@@ -2,7 +2,8 @@
 import type { EngineWords } from '../../migration.ts';
 
 export const deliveries = ({ clustered, bytes }: EngineWords) => `
--- Deliveries: one row for each recipient, which is also its entry in the queue.
+-- Recipients of sent messages, and the queue.
+-- The row of a delivery is also its entry in the queue: nothing to reconcile after a crash.
 create table deliveries (
   id text primary key,
   message_id text not null references messages on delete cascade,
@@ -70,7 +71,8 @@ create table mta_sts_policies (
 -- The oldest are deleted beyond the bound.
 create index mta_sts_policies_age on mta_sts_policies (fetched_at);
 
--- The queue of received bounces, complaints and DMARC reports; a row is deleted once it is read.
+-- The queue of received bounces, complaints and DMARC reports.
+-- A row is deleted once its mail is read.
 create table inbound_reports (
   id text primary key,
   organization_id text not null references organizations,
@@ -87,7 +89,7 @@ create table inbound_reports (
 );
 create index inbound_reports_due on inbound_reports (due_at);
 
--- DMARC aggregate reports of receivers on mail from our domains.
+-- DMARC aggregate reports on mail from our domains.
 create table dmarc_reports (
   id text primary key,
   organization_id text not null references organizations,

@@ -128,7 +128,7 @@ create index webhook_attempts_delivery on webhook_attempts (delivery_id, id);
 -- For retention.
 create index webhook_attempts_at on webhook_attempts (at);
 
--- Bodies of posts: one for each event, shared by its deliveries.
+-- Bodies of posts, one for each event.
 create table webhook_bodies (
   event_id text primary key,
   organization_id text not null,
@@ -141,7 +141,7 @@ create index webhook_bodies_message on webhook_bodies (message_id) where message
 -- For retention.
 create index webhook_bodies_created on webhook_bodies (created_at);
 
--- Deliveries of an endpoint, counted by quarter hour and status.
+-- Deliveries, counted by quarter hour.
 create table webhook_counters (
   endpoint_id text not null,
   quarter bigint not null,

@@ -188,7 +188,8 @@ create index warming_decisions_plan on warming_decisions (plan_id, id);
 create table warming_changes (counter bigint not null);
 insert into warming_changes (counter) values (0);
 
--- Mail of an organization by the hour of its acceptance, whenever its outcome came.
+-- Mail of an organization by the hour of its acceptance.
+-- An outcome counts in that hour too, whenever it comes.
 create table counters (
   organization_id text not null, bucket_start bigint not null,
   ${metrics},
@@ -204,7 +205,7 @@ create table domain_counters (
   primary key (organization_id, bucket_start, domain)
 ) ${clustered};
 
--- Attempts, hard bounces and complaints, by the hour of the outcome.
+-- Attempts, hard bounces and complaints by the hour.
 create table health_counters (
   organization_id text not null,
   -- '' (all mail), 'sender:…' or 'from:…' (a sending domain).

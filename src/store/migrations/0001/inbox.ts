@@ -2,7 +2,8 @@
 import type { EngineWords } from '../../migration.ts';
 
 export const inbox = (words: EngineWords) => `
--- Actions of keys in mailboxes, and proposals that wait for approval.
+-- Actions of keys in mailboxes, with proposals.
+-- A proposal is an action that waits for approval.
 create table mailbox_actions (
   id text primary key,
   organization_id text not null references organizations,
@@ -47,9 +48,10 @@ create table mailbox_proposals (
   content text not null
 );
 
--- Bytes of open proposals: the MIME as part 0, then its files.
+-- Bytes of open proposals: MIME, then files.
 create table mailbox_proposal_parts (
   action_id text not null references mailbox_proposals on delete cascade,
+  -- 0 for the MIME.
   part integer not null,
   data ${words.bytes} not null,
   primary key (action_id, part)
@@ -172,7 +174,7 @@ create table draft_files (
   primary key (draft_id, n)
 ) ${words.clustered};
 ${words.engine === 'postgres' ? searchOfPostgres : searchOfSqlite}
--- Sent mail of mailboxes that is not yet in the full-text index.
+-- Sent mail that is not yet in the full-text index.
 create table thread_search_waiting (
   message_id text primary key references messages on delete cascade,
   mailbox_id text not null

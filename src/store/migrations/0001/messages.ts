@@ -99,7 +99,7 @@ create table message_slots (
   primary key (organization_id, direction, slot)
 ) ${clustered};
 
--- Parsed content of received mail, and the queue of mail to parse.
+-- Parsed content of received mail, and its queue.
 create table email_projections (
   message_id text primary key references messages on delete cascade,
   -- Time of the next try, or end of the lease; null once parsed.
@@ -116,8 +116,9 @@ create table email_projections (
 );
 create index email_projections_due on email_projections (due_at) where due_at is not null;
 
--- Search index of messages: one row for each recipient, sender, subject and tag.
--- It is filled after the commit, so that a send pays nothing for it.
+-- Search index of messages.
+-- A message has a row for each recipient, its sender, its subject and each tag. They are inserted after
+-- the commit, so that a send pays nothing for them.
 create table message_search (
   organization_id text not null,
   -- 'to', 'from', 'subject' or 'tag'.
@@ -128,7 +129,7 @@ create table message_search (
   primary key (organization_id, kind, value, created_at, message_id)
 ) ${clustered};
 
--- Progress of the search index: its newest message, and its last settled one.
+-- Progress of the search index.
 -- A message is settled once no transaction can still commit an earlier one.
 create table search_marks (newest text not null, settled text not null);
 insert into search_marks (newest, settled) values ('', '');

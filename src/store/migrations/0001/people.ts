@@ -111,7 +111,8 @@ create table unsubscribe_groups (
 );
 create index unsubscribe_groups_organization on unsubscribe_groups (organization_id, id);
 
--- Recipients of deleted deliveries, so that their unsubscribe links still work.
+-- Recipients of deleted deliveries.
+-- Their unsubscribe links still work.
 create table unsubscribe_addresses (
   delivery_id text primary key,
   organization_id text not null,
@@ -120,7 +121,7 @@ create table unsubscribe_addresses (
   address text not null
 ) ${clustered};
 
--- Conversations: messages that belong to one subject, and its state.
+-- Subjects with their messages and state.
 create table conversations (
   id text primary key,
   organization_id text not null references organizations,

@@ -34,7 +34,7 @@ create table engagements (
   primary key (message_id, delivery_id)
 ) ${clustered};
 
--- Hosts for links on a customer's domain: state, lease, certificate and order. Keys are encrypted.
+-- Hosts for links on customers' domains. Keys are encrypted.
 create table tracking_hosts (
   id text primary key,
   organization_id text not null references organizations,
@@ -68,7 +68,8 @@ create unique index tracking_hosts_hostname on tracking_hosts (hostname)
   where status <> 'disabled';
 create index tracking_hosts_due on tracking_hosts (next_check_at) where next_check_at is not null;
 
--- A counter of changes to served hosts, which every process polls.
+-- A counter of changes to served hosts.
+-- Every process polls it.
 create table tracking_host_changes (counter bigint not null);
 insert into tracking_host_changes (counter) values (0);
 
