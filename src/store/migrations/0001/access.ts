@@ -19,7 +19,8 @@ create table organizations (
 -- Every claim reads the paused organizations.
 create index organizations_sending on organizations (sending_status);
 
--- A counter of changes to organizations, polled by every process.
+-- A counter of changes to organizations.
+-- Every process polls it.
 create table organization_changes (counter bigint not null);
 insert into organization_changes (counter) values (0);
 
