@@ -18,7 +18,14 @@ import type { Clock } from '../runtime/clock.ts';
 import { type Random, systemRandom } from '../runtime/random.ts';
 import type { Store } from './db.ts';
 import { withLastWrites } from './last-writes.ts';
-import { hasMigrations, type MigrationStatus, migrate, migrationStatus } from './migrate.ts';
+import {
+  hasMigrations,
+  type MigrationStatus,
+  migrate,
+  migrationStatus,
+  migrations,
+} from './migrate.ts';
+import type { Migration } from './migration.ts';
 import type { PostgresOptions } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 
@@ -65,19 +72,21 @@ interface OpenOptions {
   mustExist?: boolean;
   /** Deadline of reads aside (aside.ts). */
   mostReadMs?: number | undefined;
+  /** Migrations of this version; tests of upgrades make some up. */
+  known?: readonly Migration[];
 }
 
 /**
- * Opens and migrates the store; on SQLite an upgrade leaves `<file>.before-<migration>` behind.
+ * Opens and migrates the store; on SQLite an upgrade leaves `<file>.before-migration-<time>` behind.
  * `clock` dates migrations.
- * @throws UnreachableError if it cannot be opened or belongs to a newer version; NoStoreError if it is
+ * @throws UnreachableError if it cannot be opened or belongs to another version; NoStoreError if it is
  * absent and `mustExist` is set.
  */
 export async function openStore(
   databaseUrl: string,
   dataDir: string,
   clock: Clock,
-  { random = systemRandom(), mustExist = false, mostReadMs }: OpenOptions = {},
+  { random = systemRandom(), mustExist = false, mostReadMs, known = migrations }: OpenOptions = {},
 ): Promise<Store> {
   const location = storeLocation(databaseUrl, dataDir);
   if (mustExist && location.kind === 'sqlite' && !existsSync(location.file))
@@ -93,10 +102,11 @@ export async function openStore(
   );
   try {
     if (mustExist && !(await hasMigrations(store.db))) throw noStore(location);
-    await migrate(store, clock, async () => {
+    const snapshot = async () => {
       if (location.kind === 'sqlite')
         await backupSqlite(location.file, snapshotName(location.file, clock));
-    });
+    };
+    await migrate(store, clock, snapshot, known);
   } catch (error) {
     await store.close();
     throw error;

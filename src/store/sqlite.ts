@@ -304,14 +304,6 @@ export function openSqlite(file: string, sync?: SyncFile, mostReadMs = asideMs):
     db: kyselyOn('sqlite', readingConnectionOver(reader)),
     write,
     aside: (organizationId, read) => aside.run(organizationId, read),
-    async editingSchema(work) {
-      writer.unsafeMode(true);
-      try {
-        return await work();
-      } finally {
-        writer.unsafeMode(false);
-      }
-    },
     emptyLog: () => checkpoints.empty(),
     onChange(listener) {
       listeners.add(listener);
