@@ -38,6 +38,8 @@ export interface TestAppOptions {
   connect?: Connector;
   /** Replaces hooks of the service. */
   hooks?: Partial<Hooks>;
+  /** Deadline of searches; default 30 s, as a machine busy with tests is slow. */
+  mostReadMs?: number;
   /** Target of the log at level info; default none. */
   log?: DestinationStream;
 }
@@ -142,19 +144,16 @@ export async function emptyTestApp(options: TestAppOptions = {}): Promise<EmptyT
   const opened: App[] = [];
   const open = async () => {
     const random = seededRandom(seed + 1_000_000 * opened.length);
-    const { connect } = options;
-    const app = await openApp(
-      config,
-      log,
-      { ...hooks, ...options.hooks },
-      {
-        clock,
-        random,
-        generateDkimKey: testDkimKey,
-        createMimeParser: pooledParser,
-        ...(connect && { connect }),
-      },
-    );
+    const { connect, mostReadMs = 30_000 } = options;
+    const overrides = {
+      clock,
+      random,
+      generateDkimKey: testDkimKey,
+      createMimeParser: pooledParser,
+      mostReadMs,
+      ...(connect && { connect }),
+    };
+    const app = await openApp(config, log, { ...hooks, ...options.hooks }, overrides);
     opened.push(app);
     return app;
   };
