@@ -70,7 +70,7 @@ const longestCursor = 200;
 const byAction = { description: 'Only these changes' };
 
 /** The filters of the list, for the flags of `svc audit`: `auditQuery` knows the actions. */
-export const auditFilters = z.strictObject({
+const auditFilters = z.strictObject({
   action: z.string().optional().meta(byAction),
   resource: z
     .string()
