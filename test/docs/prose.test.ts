@@ -1,0 +1,60 @@
+// Documents are in plain words (CONTRIBUTING.md, "The change"): they name the noun, and the sentences of
+// ARCHITECTURE.md are short. Comments of the code: comments.test.ts.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { repository } from '../support/cli.ts';
+import { readMarkdown } from './markdown.ts';
+import { fewWords, isNoneClauses, vaguePerThousand, wordsOf } from './plain-words.ts';
+
+const mostVague = 5;
+const mostVagueOfPage = 8;
+const mostWordsOfSentence = 30;
+
+const pages = [
+  ...readdirSync(repository).filter((name) => name.endsWith('.md')),
+  ...readdirSync(join(repository, 'docs')).map((name) => `docs/${name}`),
+].map((file) => ({ file, text: proseOf(file) }));
+
+/** Returns a page without fences, code spans, targets of links and headings that ask a question. */
+function proseOf(file: string): string {
+  return readMarkdown(file)
+    .prose.filter((line) => !/^#.*\?$/.test(line))
+    .join('\n')
+    .replaceAll(/`[^`]*`/g, '``')
+    .replaceAll(/\]\([^)]*\)/g, ']');
+}
+
+test('documents name the noun: few say who or what', () => {
+  expect(pages.length).toBeGreaterThan(30);
+  const words = pages.map(({ file, text }) => ({ file, words: wordsOf(text) }));
+  expect(vaguePerThousand(words.flatMap((page) => page.words))).toBeLessThan(mostVague);
+  const vague = words
+    .filter((page) => page.words.length > fewWords)
+    .map((page) => [page.file, Math.round(vaguePerThousand(page.words))] as const)
+    .filter(([, figure]) => figure > mostVagueOfPage);
+  expect(vague).toEqual([]);
+});
+
+test('documents have no "is none" and no "is no" as a predicate', () => {
+  const bad = pages.flatMap(({ file, text }) =>
+    isNoneClauses(text.replaceAll(/(?<!\n)\n(?!\n|[-#|])/g, ' ')).map((clause) => `${file}: ${clause}`),
+  );
+  expect(bad).toEqual([]);
+});
+
+/** Returns the sentences of a page: of its paragraphs, entries of lists and cells of tables. */
+function sentencesOf(text: string): string[] {
+  return text
+    .split(/\n{2,}|\n(?=[-#|]|\d+\.)|\|/)
+    .flatMap((block) => block.replaceAll('\n', ' ').split(/(?<=[.:;!?][)"*]*)\s+(?=[A-Z`["(*])/))
+    .map((sentence) => sentence.trim());
+}
+
+test('no sentence of ARCHITECTURE.md has more than 30 words', () => {
+  const page = pages.find(({ file }) => file === 'ARCHITECTURE.md');
+  const sentences = sentencesOf(page?.text ?? '');
+  expect(sentences.length).toBeGreaterThan(200);
+  const words = (sentence: string) => sentence.split(/\s+/).filter((word) => /[\w`]/.test(word));
+  expect(sentences.filter((one) => words(one).length > mostWordsOfSentence)).toEqual([]);
+});
