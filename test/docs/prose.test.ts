@@ -16,11 +16,15 @@ const pages = [
   ...readdirSync(join(repository, 'docs')).map((name) => `docs/${name}`),
 ].map((file) => ({ file, text: proseOf(file) }));
 
-/** Returns a page without fences, code spans, targets of links and headings that ask a question. */
+/**
+ * Returns a page without fences, code spans, targets of links, and headings that ask a question. Summaries of
+ * commands and descriptions of fields are held by the tests of their sources.
+ */
 function proseOf(file: string): string {
   return readMarkdown(file)
     .prose.filter((line) => !/^#.*\?$/.test(line))
     .join('\n')
+    .replaceAll(/<!-- npm run docs: (?:commands|fields) -->.*?<!-- end -->/gs, '')
     .replaceAll(/`[^`]*`/g, '``')
     .replaceAll(/\]\([^)]*\)/g, ']');
 }
@@ -46,8 +50,8 @@ test('documents have no "is none" and no "is no" as a predicate', () => {
 /** Returns the sentences of a page: of its paragraphs, entries of lists and cells of tables. */
 function sentencesOf(text: string): string[] {
   return text
-    .split(/\n{2,}|\n(?=[-#|]|\d+\.)|\|/)
-    .flatMap((block) => block.replaceAll('\n', ' ').split(/(?<=[.:;!?][)"*]*)\s+(?=[A-Z`["(*])/))
+    .split(/\n{2,}|\n(?=\s*(?:[-#|]|\d+\.))|\|/)
+    .flatMap((block) => block.replaceAll(/\s+/g, ' ').split(/(?<=[.!?][)"*]*) /))
     .map((sentence) => sentence.trim());
 }
 
